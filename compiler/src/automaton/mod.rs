@@ -1,0 +1,184 @@
+//! From a list of rules to the automaton of a ruleset.
+//!
+//! [`compile`] is the whole of it. The head is built here, the machines behind stars in [`star`]; what the parts
+//! mean is said in [`reptile_engine::format::automaton`].
+//!
+//! # Why the automaton is factored at the stars
+//!
+//! One DFA over whole patterns has to remember, for every pattern whose first piece has gone by, that it has:
+//! its states multiply. Over 4,231 real files it takes 42 s to build and 400 MB to keep, and for some files it does
+//! not end (regex-automata, every match reported, 2 MiB cap each). Factored, each star has a machine of its own,
+//! whose states are the prefixes of its pieces and no more, so that size and time are linear in the text; at run
+//! time only those stars are begun whose text in front matches, which is one or two on most paths.
+//!
+//! # Strategies
+//!
+//! [`Strategy::Factored`] is what a set has by default. [`Strategy::Listed`] tries the patterns one by one; a
+//! pattern whose stars nest too deep, or a star whose machine would be too large, falls back to it by itself.
+//! Both give the same answers on every path, and the tests force each.
+
+mod star;
+
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+use reptile_engine::format::TooLarge;
+use reptile_engine::format::automaton::{Codes, Draft, Listed, MAX_STAR_DEPTH, NO_CODES, State, kind_of, write};
+
+use crate::rules::{ListedRule, RuleList};
+
+/// How a ruleset is compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// A head and a machine for each star, within limits; listed patterns beyond them.
+    #[default]
+    Factored,
+    /// Every pattern with a star is listed. For comparison.
+    Listed,
+}
+
+impl Strategy {
+    /// Every strategy, by the name that users give.
+    pub const ALL: [(&'static str, Strategy); 2] = [("factored", Strategy::Factored), ("listed", Strategy::Listed)];
+}
+
+/// Compiles a list of rules to the bytes of an automaton.
+///
+/// Time and memory are linear in the bytes of the list, whatever its patterns.
+///
+/// # Errors
+/// When the automaton takes 4 GiB or more.
+pub fn compile(list: &RuleList, strategy: Strategy, arena: &Bump) -> Result<Vec<u8>, TooLarge> {
+    let rules: Vec<ListedRule<'_>> = list.iter().collect();
+    let mut draft = Draft { rule_count: rules.len() as u32, ..Draft::default() };
+    draft.otherwise = rules.iter().find(|rule| rule.is_empty).map(|rule| rule.code);
+    let starred_text = |rule: &ListedRule<'_>| rule.matcher.contains(&b'*');
+    for rule in rules.iter().filter(|rule| !rule.is_empty) {
+        if let Some(pattern) = rule.pattern {
+            draft.texts.push((rule.code, pattern));
+        } else if starred_text(rule) {
+            let end: &[u8] = if rule.anchored { b"$" } else { b"" };
+            let text = BumpVec::from_iter_in(rule.matcher.iter().chain(end).copied(), arena).into_bump_slice();
+            draft.texts.push((rule.code, text));
+        }
+    }
+    draft.texts.sort_unstable();
+
+    let too_deep = |rule: &ListedRule<'_>| match strategy {
+        Strategy::Factored => memchr::memchr_iter(b'*', rule.matcher).nth(MAX_STAR_DEPTH).is_some(),
+        Strategy::Listed => starred_text(rule),
+    };
+    let mut builder = Builder { draft, rules: Vec::with_capacity(rules.len()), listed: Vec::new() };
+    for rule in rules.into_iter().filter(|rule| !rule.is_empty) {
+        if too_deep(&rule) { builder.listed.push(rule) } else { builder.rules.push(rule) }
+    }
+    builder.head();
+    builder.list();
+    write(&builder.draft)
+}
+
+/// What is being built. The rules are in the order of their matchers.
+struct Builder<'l> {
+    draft: Draft<'l>,
+    rules: Vec<ListedRule<'l>>,
+    listed: Vec<ListedRule<'l>>,
+}
+
+/// A range of rules that have the first `depth` bytes in common, and the state that is to stand for them.
+struct Open {
+    state: usize,
+    start: usize,
+    end: usize,
+    depth: usize,
+}
+
+impl<'l> Builder<'l> {
+    /// Builds the head: a tree of the texts in front of stars, a state for each place where they part.
+    ///
+    /// Each step takes a range of the sorted rules, so that nothing is searched for. Every rule is looked at once
+    /// for each state on its way, which is at most once for each of its bytes.
+    fn head(&mut self) {
+        if self.rules.is_empty() {
+            return;
+        }
+        self.draft.has_head = true;
+        let mut open = vec![Open { state: self.new_state(), start: 0, end: self.rules.len(), depth: 0 }];
+        while let Some(Open { mut state, mut start, end, mut depth }) = open.pop() {
+            let mut label = self.common(start, end, depth);
+            depth += label.len();
+            // A label holds up to 255 bytes; a longer one takes a chain of states.
+            while label.len() > 255 {
+                let next = self.new_state();
+                self.draft.states[state].label = &label[..255];
+                self.draft.states[state].children.push((label[255], next as u32));
+                (state, label) = (next, &label[256..]);
+            }
+            self.draft.states[state].label = label;
+            while start < end && self.rules[start].matcher.len() == depth {
+                let rule = self.rules[start];
+                let state = &mut self.draft.states[state];
+                let codes = if rule.anchored { &mut state.accept_at_end } else { &mut state.accept };
+                accept(codes, rule.code);
+                start += 1;
+            }
+            while start < end {
+                let byte = self.rules[start].matcher[depth];
+                let run_end = self.run_end(start, end, depth);
+                if byte == b'*' {
+                    let stars = self.star(start..run_end, depth + 1);
+                    self.draft.states[state].stars = stars.into_iter().map(|star| (0, star)).collect();
+                } else {
+                    let child = self.new_state();
+                    self.draft.states[state].children.push((byte, child as u32));
+                    open.push(Open { state: child, start, end: run_end, depth: depth + 1 });
+                }
+                start = run_end;
+            }
+        }
+    }
+
+    fn new_state(&mut self) -> usize {
+        self.draft.states.push(State {
+            label: &[],
+            accept: NO_CODES,
+            accept_at_end: NO_CODES,
+            stars: Vec::new(),
+            children: Vec::new(),
+        });
+        self.draft.states.len() - 1
+    }
+
+    /// The bytes from `depth` on that the rules of a range have in common, up to the first star.
+    fn common(&self, start: usize, end: usize, depth: usize) -> &'l [u8] {
+        let first = &self.rules[start].matcher[depth..];
+        let last = &self.rules[end - 1].matcher[depth..];
+        let common = first.iter().zip(last).take_while(|&(a, b)| a == b && *a != b'*').count();
+        &first[..common]
+    }
+
+    /// Where the run of rules ends whose byte at `depth` is that of the rule at `start`.
+    fn run_end(&self, start: usize, end: usize, depth: usize) -> usize {
+        let byte = self.rules[start].matcher.get(depth);
+        start + self.rules[start..end].partition_point(|rule| rule.matcher.get(depth) <= byte)
+    }
+
+    /// Writes the patterns that are not in the machine, best first.
+    fn list(&mut self) {
+        self.listed.sort_unstable_by_key(|rule| rule.code);
+        self.listed.dedup_by_key(|rule| rule.code);
+        for rule in &self.listed {
+            let pieces = rule.matcher.split(|&byte| byte == b'*').collect();
+            self.draft.listed.push(Listed { code: rule.code, anchored: rule.anchored, pieces });
+        }
+    }
+}
+
+/// Adds a code to what is accepted: the better of its kind stays.
+fn accept(codes: &mut Codes, code: u32) {
+    let slot = &mut codes[kind_of(code) as usize];
+    *slot = (*slot).min(code);
+}
+
+/// The better of each kind.
+fn merge(into: &mut Codes, from: Codes) {
+    *into = [into[0].min(from[0]), into[1].min(from[1])];
+}

@@ -1,0 +1,230 @@
+//! From rules as written to a ruleset: normal form, order of precedence, and no rule twice.
+//!
+//! The order is what makes dialects compile: every rule gets a rank, and of the rules that match a path the one of
+//! the smallest rank decides. Google's library, RFC 9309 and most others say "the longest, and allow on a tie".
+
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+use reptile_engine::format::automaton::code;
+use reptile_engine::verdict::RuleKind;
+
+use crate::dialect::Dialect;
+use crate::robots::RawRule;
+
+/// A rule in normal form, before it has a rank.
+#[derive(Clone, Copy, Debug)]
+struct Candidate<'b> {
+    /// What is matched: runs of stars made one, trailing stars and the final `$` taken off.
+    matcher: &'b [u8],
+    /// Whether the match must end the path.
+    anchored: bool,
+    kind: RuleKind,
+    /// The longer the stronger: octets of the pattern in normal form.
+    weight: u32,
+    line: u32,
+    /// The pattern in normal form, as it is shown.
+    pattern: &'b [u8],
+}
+
+impl Candidate<'_> {
+    /// Whether no other plain rule of the same weight can match the same path.
+    fn is_plain(&self) -> bool {
+        !self.anchored && self.pattern == self.matcher && !self.matcher.contains(&b'*')
+    }
+}
+
+/// The rules of one group in a form that is equal for equal behaviour, whatever file they come from: bytes that
+/// can be hashed, compared, sorted and compiled.
+///
+/// Does not hold line numbers; those are listed beside it, by rank.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RuleList {
+    // One record for each rule, in the order of its matcher: code, flags, length of the matcher, length of the
+    // pattern if it differs, and the texts.
+    bytes: Box<[u8]>,
+}
+
+/// A rule of a [`RuleList`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedRule<'l> {
+    /// Twice the rank, plus one for a disallow. [`RuleList::EMPTY_PATTERN`] is set for the rule without pattern.
+    pub code: u32,
+    /// What is matched, without trailing stars and final `$`; every `*` in it is an operator.
+    pub matcher: &'l [u8],
+    /// Whether the match must end the path.
+    pub anchored: bool,
+    /// Whether this is the rule with an empty pattern, which is named when no other matches but restricts nothing.
+    pub is_empty: bool,
+    /// The pattern to show, if it is not the matcher with `$` behind it where it is anchored.
+    pub pattern: Option<&'l [u8]>,
+}
+
+const FLAG_ANCHORED: u8 = 1;
+const FLAG_EMPTY: u8 = 2;
+const FLAG_PATTERN: u8 = 4;
+
+impl RuleList {
+    /// The rules, in the order of their matchers' bytes, unanchored before anchored, allow before disallow. The
+    /// one with an empty pattern comes last.
+    pub fn iter(&self) -> impl Iterator<Item = ListedRule<'_>> {
+        let mut rest = &self.bytes[..];
+        std::iter::from_fn(move || {
+            let mut take = |len: usize| {
+                let (taken, left) = rest.split_at_checked(len)?;
+                rest = left;
+                Some(taken)
+            };
+            let header: &[u8; 9] = take(9)?.first_chunk()?;
+            let number = |at: usize| header.get(at..)?.first_chunk().map(|&bytes| u32::from_le_bytes(bytes));
+            let (code, flags, matcher_len) = (number(0)?, header[4], number(5)?);
+            let pattern_len = match flags & FLAG_PATTERN {
+                0 => None,
+                _ => Some(u32::from_le_bytes(*take(4)?.first_chunk()?)),
+            };
+            Some(ListedRule {
+                code,
+                anchored: flags & FLAG_ANCHORED != 0,
+                is_empty: flags & FLAG_EMPTY != 0,
+                matcher: take(matcher_len as usize)?,
+                pattern: match pattern_len {
+                    Some(len) => Some(take(len as usize)?),
+                    None => None,
+                },
+            })
+        })
+    }
+
+    /// How many bytes it takes.
+    #[must_use]
+    pub fn byte_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// Brings the rules of a group into normal form and order.
+///
+/// Returns the list, and the line of each rule by rank. Of rules of one kind that match the same paths only the
+/// first in the order is kept. Time: sorting, so linear in the bytes times the logarithm of the number of rules.
+#[must_use]
+pub fn order<'b>(rules: &[RawRule<'b>], dialect: &Dialect, arena: &'b Bump) -> (RuleList, Vec<u32>) {
+    let mut candidates: BumpVec<'b, Candidate<'b>> = BumpVec::with_capacity_in(rules.len(), arena);
+    let mut empty: Option<(RuleKind, u32)> = None;
+    for rule in rules {
+        let pattern: &'b [u8] = match dialect.normal_form.pattern(rule.value) {
+            std::borrow::Cow::Borrowed(_) => rule.value,
+            std::borrow::Cow::Owned(pattern) => arena.alloc_slice_copy(&pattern),
+        };
+        if pattern.is_empty() {
+            // Weighs nothing, so it decides nothing, but is named when nothing else matches: an allow rather than
+            // a disallow, the first of its kind.
+            if empty.is_none_or(|(kind, _)| rule.kind < kind) {
+                empty = Some((rule.kind, rule.line));
+            }
+            continue;
+        }
+        candidates.push(candidate(pattern, pattern, rule, arena));
+        if dialect.index_htm_opens_directory && rule.kind == RuleKind::Allow {
+            if let Some(directory) = directory_of_index(pattern, arena) {
+                candidates.push(candidate(directory, pattern, rule, arena));
+            }
+        }
+    }
+    candidates.sort_unstable_by(|a, b| {
+        let key = |c: &Candidate<'b>| (c.matcher, c.anchored, c.kind);
+        key(a).cmp(&key(b)).then_with(|| precedence(a, b)).then_with(|| a.line.cmp(&b.line))
+    });
+    candidates.dedup_by_key(|candidate| (candidate.matcher, candidate.anchored, candidate.kind));
+    let mut ranked: BumpVec<'b, u32> = BumpVec::from_iter_in(0..candidates.len() as u32, arena);
+    rank(&mut ranked, &candidates);
+    let mut rank_of = bumpalo::vec![in arena; 0_u32; candidates.len()];
+    for (rank, &index) in (0..).zip(&ranked) {
+        rank_of[index as usize] = rank;
+    }
+    let mut lines: Vec<u32> = ranked.iter().map(|&index| candidates[index as usize].line).collect();
+
+    let size = candidates.iter().map(|c| 13 + c.matcher.len() + c.pattern.len()).sum::<usize>() + 9;
+    let mut bytes: Vec<u8> = Vec::with_capacity(size);
+    for (candidate, &rank) in candidates.iter().zip(&rank_of) {
+        push(&mut bytes, code(rank, candidate.kind), candidate);
+    }
+    if let Some((kind, line)) = empty {
+        bytes.extend_from_slice(&code(lines.len() as u32, kind).to_le_bytes());
+        bytes.extend_from_slice(&[FLAG_EMPTY, 0, 0, 0, 0]);
+        lines.push(line);
+    }
+    (RuleList { bytes: bytes.into_boxed_slice() }, lines)
+}
+
+fn candidate<'b>(pattern: &'b [u8], shown: &'b [u8], rule: &RawRule<'_>, arena: &'b Bump) -> Candidate<'b> {
+    let (body, mut anchored) = match pattern.strip_suffix(b"$") {
+        Some(body) => (body, true),
+        None => (pattern, false),
+    };
+    let stars_end = body.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1);
+    // A trailing star makes a final `$` idle; and an unanchored pattern matches as if a star were behind it.
+    anchored &= stars_end == body.len();
+    let mut matcher = &body[..stars_end];
+    if memchr::memmem::find(matcher, b"**").is_some() {
+        let mut last = 0;
+        let once = matcher.iter().copied().filter(|&byte| {
+            let keep = byte != b'*' || last != b'*';
+            last = byte;
+            keep
+        });
+        matcher = BumpVec::from_iter_in(once, arena).into_bump_slice();
+    }
+    Candidate { matcher, anchored, kind: rule.kind, weight: pattern.len() as u32, line: rule.line, pattern: shown }
+}
+
+/// For an allow whose last slash begins `/index.htm`, the pattern of the directory: up to that slash, and no more.
+///
+/// Source: google/robotstxt, `HandleAllow`: it is tried when the rule itself does not match. It weighs less than
+/// the rule, so that trying both gives the same.
+fn directory_of_index<'b>(pattern: &[u8], arena: &'b Bump) -> Option<&'b [u8]> {
+    let slash = memchr::memrchr(b'/', pattern)?;
+    pattern[slash..].starts_with(b"/index.htm").then(|| {
+        let mut directory = BumpVec::with_capacity_in(slash + 2, arena);
+        directory.extend_from_slice(&pattern[..=slash]);
+        directory.push(b'$');
+        &*directory.into_bump_slice()
+    })
+}
+
+/// The order of precedence, but for ties between rules of the same kind.
+fn precedence(a: &Candidate<'_>, b: &Candidate<'_>) -> std::cmp::Ordering {
+    b.weight.cmp(&a.weight).then(a.kind.cmp(&b.kind))
+}
+
+/// Sorts indices of candidates, which are in the order of their matchers, by precedence.
+///
+/// Where two rules of the same kind and weight can match the same path, the first line decides. Plain rules of
+/// the same length never do, so they keep the order of their bytes, and files that list them in another order
+/// share the ruleset.
+fn rank(ranked: &mut [u32], candidates: &[Candidate<'_>]) {
+    let at = |&index: &u32| &candidates[index as usize];
+    ranked.sort_by(|a, b| precedence(at(a), at(b)));
+    for class in ranked.chunk_by_mut(|a, b| precedence(at(a), at(b)).is_eq()) {
+        if class.len() > 1 && !class.iter().all(|index| at(index).is_plain()) {
+            class.sort_by_key(|index| at(index).line);
+        }
+    }
+}
+
+fn push(bytes: &mut Vec<u8>, code: u32, candidate: &Candidate<'_>) {
+    let (body, end) = candidate.pattern.split_at(candidate.pattern.len().min(candidate.matcher.len()));
+    let can_be_read_off = body == candidate.matcher && end == if candidate.anchored { &b"$"[..] } else { b"" };
+    let mut flags = if candidate.anchored { FLAG_ANCHORED } else { 0 };
+    if !can_be_read_off {
+        flags |= FLAG_PATTERN;
+    }
+    bytes.extend_from_slice(&code.to_le_bytes());
+    bytes.push(flags);
+    bytes.extend_from_slice(&(candidate.matcher.len() as u32).to_le_bytes());
+    if !can_be_read_off {
+        bytes.extend_from_slice(&(candidate.pattern.len() as u32).to_le_bytes());
+    }
+    bytes.extend_from_slice(candidate.matcher);
+    if !can_be_read_off {
+        bytes.extend_from_slice(candidate.pattern);
+    }
+}

@@ -1,0 +1,83 @@
+//! Random rulesets and paths: every strategy must give the oracle's verdict and line.
+
+use bumpalo::Bump;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use reptile_compiler::automaton::Strategy as Compiled;
+use reptile_compiler::builder::{OriginKey, SetBuilder, record};
+use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::oracle;
+use reptile_engine::set::Set;
+use reptile_engine::url::{Origin, Scheme};
+use reptile_engine::verdict::Verdict;
+
+/// How many rulesets are made, each tried on [`PATHS`] paths with [`Compiled::ALL`] strategies. Set
+/// `REPTILE_PAIRS` to the number of pairs of ruleset and path for a longer run.
+const PAIRS: u32 = 200_000;
+const PATHS: usize = 20;
+
+fn pairs() -> u32 {
+    std::env::var("REPTILE_PAIRS").map_or(PAIRS, |pairs| pairs.parse().expect("REPTILE_PAIRS is a number"))
+}
+
+fn compiled(body: &[u8], strategy: Compiled) -> Set<Vec<u8>> {
+    let arena = Bump::new();
+    let mut builder = SetBuilder::new(&GOOGLE_LIB);
+    let origin = OriginKey { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
+    builder.add([origin], record(body, &GOOGLE_LIB, &arena).unwrap());
+    Set::from_bytes(builder.finish(strategy).unwrap().to_bytes()).unwrap()
+}
+
+/// A pattern over a small alphabet, so that patterns overlap.
+fn pattern() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "/[ab/]{0,6}",
+        6 => "/?[ab*/]{0,8}[$]?",
+        2 => "[ab*$%/2a]{0,8}",
+        1 => "/[ab/*]{0,4}/index.html?[$]?",
+        1 => "(/?[*][ab]{1,3}){1,5}[$]?",
+    ]
+}
+
+fn path() -> impl Strategy<Value = String> {
+    prop_oneof![6 => "/[ab/]{0,12}", 1 => "/[ab/$*%2A]{0,10}", 1 => "/[ab/]{0,4}(/index.html)?"]
+}
+
+#[test]
+fn every_strategy_agrees_with_the_oracle() {
+    let config = Config { cases: pairs() / PATHS as u32, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new(config);
+    let rules = proptest::collection::vec((any::<bool>(), pattern()), 0..12);
+    let paths = proptest::collection::vec(path(), PATHS);
+    let tried = std::cell::Cell::new(0_u32);
+    runner
+        .run(&(rules, paths), |(rules, paths)| {
+            let mut body = String::from("user-agent: *\n");
+            for (allow, pattern) in &rules {
+                body += &format!("{}: {pattern}\n", if *allow { "allow" } else { "disallow" });
+            }
+            let sets: Vec<_> = Compiled::ALL.map(|(_, strategy)| compiled(body.as_bytes(), strategy)).into();
+            for set in &sets {
+                set.verify().unwrap();
+            }
+            for path in &paths {
+                let url = format!("http://h{path}");
+                let expected = oracle::decide(body.as_bytes(), &GOOGLE_LIB, b"any", url.as_bytes());
+                for (set, (name, _)) in sets.iter().zip(Compiled::ALL) {
+                    let agent = set.agent(b"any").unwrap();
+                    let origin = Origin { scheme: Scheme::Http, host: b"h", port: 80 };
+                    let policy = set.policy(&origin).unwrap().unwrap();
+                    let explained = policy.explain(agent, path.as_bytes()).unwrap();
+                    let verdict = policy.decide(agent, path.as_bytes()).unwrap();
+                    let line = explained.rule().map_or(0, |rule| rule.line);
+                    prop_assert_eq!(verdict == Verdict::Allow, expected.allowed, "{} {:?} {}", name, &body, path);
+                    prop_assert_eq!(explained.verdict, verdict, "{} {:?} {}", name, &body, path);
+                    prop_assert_eq!(line, expected.line, "{} {:?} {}", name, &body, path);
+                }
+                tried.set(tried.get() + 1);
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert!(tried.get() >= pairs(), "only {} pairs were tried", tried.get());
+}

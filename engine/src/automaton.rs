@@ -1,0 +1,524 @@
+//! Walking one ruleset's automaton over one path.
+//!
+//! Holds the run-time loop and nothing of the bytes ([`crate::format::automaton`]) or of how they came to be (the
+//! compiler's `automaton`). [`Ruleset::verdict`] is the fast question, [`Ruleset::matches`] the full one.
+//!
+//! A walk takes no memory but its stack, which is bounded by [`MAX_STAR_DEPTH`]. It looks at the path once in the
+//! head and once in each star that it begins, and begins each star once at most: stars are begun at the
+//! leftmost place where the text in front of them occurs, and whatever could follow a later occurrence also
+//! follows that one.
+
+use memchr::{memchr, memchr2, memchr3, memmem};
+
+use crate::format::automaton::{
+    Automaton, Codes, Corrupt, Leaves, ListedReader, MAX_STAR_BRANCHES, MAX_STAR_DEPTH, NO_CODE, NO_CODES, Pieces,
+    StarView, StateView, Width, kind_of, width,
+};
+use crate::verdict::{RuleKind, Verdict};
+
+/// The rules of one group, compiled: a view of bytes in a set. Free to copy.
+#[derive(Clone, Copy)]
+pub struct Ruleset<'a> {
+    bytes: &'a [u8],
+    width: Width,
+}
+
+/// The best rule of each kind that matches a path, as codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Matches {
+    /// The code of the best `Allow`, if one matches.
+    pub allow: Option<u32>,
+    /// The code of the best `Disallow`, if one matches.
+    pub disallow: Option<u32>,
+    /// The verdict that follows.
+    pub verdict: Verdict,
+    /// The code of the rule that the verdict rests on.
+    pub decided_by: Option<u32>,
+}
+
+macro_rules! by_width {
+    ($ruleset:expr, $automaton:ident => $body:expr) => {
+        match $ruleset.width {
+            Width::Two => {
+                let $automaton = Automaton::<2>::new($ruleset.bytes);
+                $body
+            }
+            Width::Four => {
+                let $automaton = Automaton::<4>::new($ruleset.bytes);
+                $body
+            }
+        }
+    };
+}
+
+impl<'a> Ruleset<'a> {
+    /// Views the bytes of an automaton. Looks at the header only.
+    ///
+    /// # Errors
+    /// When the bytes do not begin like an automaton.
+    #[inline]
+    pub fn new(bytes: &'a [u8]) -> Result<Ruleset<'a>, Corrupt> {
+        Ok(Ruleset { bytes, width: width(bytes)? })
+    }
+
+    /// How many rules it has.
+    #[must_use]
+    pub fn rule_count(&self) -> u32 {
+        by_width!(self, automaton => automaton.rule_count())
+    }
+
+    /// How many bytes it takes.
+    #[must_use]
+    pub fn byte_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Which parts it is made of, for people.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        by_width!(self, automaton => Shape {
+            head: automaton.head().is_some(),
+            stars: automaton.star_count(),
+            listed: !matches!(automaton.listed().next(), Ok(None)),
+        })
+    }
+
+    /// `Allow` or `Disallow` for a path in the set's normal form.
+    ///
+    /// Stops as soon as no rule that could still match would change the answer. No allocation, no panic.
+    ///
+    /// # Errors
+    /// When the automaton is damaged.
+    #[inline]
+    pub fn verdict(&self, path: &[u8]) -> Result<Verdict, Corrupt> {
+        let best = by_width!(self, automaton => Walk::<'_, _, true>::new(automaton, path).run()?);
+        Ok(if best[1] < best[0] { Verdict::Disallow } else { Verdict::Allow })
+    }
+
+    /// The best rule of each kind for a path in the set's normal form, and what follows from them.
+    ///
+    /// # Errors
+    /// When the automaton is damaged.
+    pub fn matches(&self, path: &[u8]) -> Result<Matches, Corrupt> {
+        let (best, otherwise) = by_width!(self, automaton => {
+            (Walk::<'_, _, false>::new(automaton, path).run()?, automaton.otherwise())
+        });
+        let code = |code: u32| Some(code).filter(|&code| code != NO_CODE);
+        let [allow, disallow] = best.map(code);
+        Ok(match otherwise {
+            Some(otherwise) if best == NO_CODES => Matches {
+                allow: Some(otherwise).filter(|&code| kind_of(code) == RuleKind::Allow),
+                disallow: Some(otherwise).filter(|&code| kind_of(code) == RuleKind::Disallow),
+                // An empty pattern restricts nothing, whichever word stands in front of it.
+                verdict: Verdict::Allow,
+                decided_by: Some(otherwise),
+            },
+            _ => Matches {
+                allow,
+                disallow,
+                verdict: if best[1] < best[0] { Verdict::Disallow } else { Verdict::Allow },
+                decided_by: code(best[0].min(best[1])),
+            },
+        })
+    }
+
+    /// The pattern of a rule that [`Self::matches`] named for this path.
+    ///
+    /// # Errors
+    /// When the automaton is damaged, or the rule is none that matches the path.
+    pub fn pattern(&self, code: u32, path: &[u8]) -> Result<Vec<u8>, Corrupt> {
+        by_width!(self, automaton => {
+            if automaton.otherwise() == Some(code) {
+                return Ok(Vec::new());
+            }
+            match automaton.text(code)? {
+                Some(text) => Ok(text.to_vec()),
+                None => head_pattern(automaton, code, path),
+            }
+        })
+    }
+
+    /// Every rule that can decide something, as code and pattern, in the order of precedence. A rule that says
+    /// the same as another of its kind which comes first is not among them.
+    ///
+    /// # Errors
+    /// When the automaton is damaged.
+    pub fn rules(&self) -> Result<Vec<(u32, Vec<u8>)>, Corrupt> {
+        let mut rules = by_width!(self, automaton => all_rules(automaton)?);
+        rules.sort();
+        Ok(rules)
+    }
+
+    /// Reads the whole automaton and checks that every reference leads to something that makes sense.
+    ///
+    /// Cost: time linear in its bytes.
+    ///
+    /// # Errors
+    /// When one does not.
+    pub fn verify(&self) -> Result<(), Corrupt> {
+        by_width!(self, automaton => Verify::new(automaton).run())
+    }
+}
+
+/// Which parts an automaton has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Whether there is a head.
+    pub head: bool,
+    /// How many stars.
+    pub stars: u32,
+    /// Whether patterns are listed outside of the machine.
+    pub listed: bool,
+}
+
+/// How many stars of the head are remembered, to be tried in the order that answers soonest. Any that follow are
+/// tried at once.
+const REMEMBERED: usize = 8;
+
+/// One walk. `FIRST` asks for the verdict alone: then only the smallest code of all matters, and the walk leaves
+/// out whatever cannot be smaller.
+struct Walk<'p, A, const FIRST: bool> {
+    automaton: A,
+    path: &'p [u8],
+    best: Codes,
+    stars_left: u32,
+}
+
+impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST> {
+    #[inline(always)]
+    fn new(automaton: Automaton<'a, W>, path: &'p [u8]) -> Self {
+        Walk { automaton, path, best: NO_CODES, stars_left: automaton.star_count() }
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, codes: Codes) {
+        self.best = [self.best[0].min(codes[0]), self.best[1].min(codes[1])];
+    }
+
+    /// Whether codes at least as great as these could still change the answer.
+    #[inline(always)]
+    fn wants(&self, [allow, disallow]: Codes) -> bool {
+        if FIRST {
+            allow.min(disallow) < self.best[0].min(self.best[1])
+        } else {
+            allow < self.best[0] || disallow < self.best[1]
+        }
+    }
+
+    #[inline(always)]
+    fn run(mut self) -> Result<Codes, Corrupt> {
+        let mut remembered = [(0_u32, 0_u32); REMEMBERED];
+        let mut count = 0;
+        if let Some(head) = self.automaton.head() {
+            count = self.head(head, &mut remembered)?;
+        }
+        let remembered = remembered.get(..count).unwrap_or_default();
+        if FIRST {
+            self.remembered_for_verdict(remembered)?;
+        } else {
+            for &(star, from) in remembered {
+                self.star(star as usize, from as usize, 0)?;
+            }
+        }
+        let mut listed = self.automaton.listed();
+        self.listed(&mut listed)?;
+        Ok(self.best)
+    }
+
+    /// Walks the head. Returns how many stars it remembered.
+    #[inline(always)]
+    fn head(&mut self, head: usize, remembered: &mut [(u32, u32); REMEMBERED]) -> Result<usize, Corrupt> {
+        let mut count = 0;
+        let mut state = self.automaton.state(head)?;
+        let mut rest = self.path;
+        loop {
+            let Some(behind) = strip(rest, state.label) else { return Ok(count) };
+            rest = behind;
+            if state.accepts() {
+                self.accept(state.accept()?);
+                if rest.is_empty() {
+                    self.accept(state.accept_at_end()?);
+                }
+            }
+            let Some((&byte, behind)) = rest.split_first() else { return Ok(count) };
+            for (_, star) in state.stars()? {
+                let from = self.path.len() - rest.len();
+                match remembered.get_mut(count) {
+                    Some(slot) => {
+                        *slot = (star as u32, from as u32);
+                        count += 1;
+                    }
+                    None => self.star(star, from, 0)?,
+                }
+            }
+            let Some(next) = state.children()?.get(byte)? else { return Ok(count) };
+            (state, rest) = (self.automaton.state(next)?, behind);
+        }
+    }
+
+    /// Tries the head's stars in two rounds. A star without a disallow that beats the best allow can only
+    /// matter if some disallow wins in the end; so it is left for the second round, which then looks only for
+    /// allows. Rules are mostly disallows and mostly do not match, so the second round is rare.
+    fn remembered_for_verdict(&mut self, remembered: &[(u32, u32)]) -> Result<(), Corrupt> {
+        let mut left = 0_u32;
+        for (index, &(star, from)) in remembered.iter().enumerate() {
+            let view = self.automaton.star(star as usize)?;
+            if view.best[1] < self.best[0] {
+                self.begin(view, from as usize, 0)?;
+            } else {
+                left |= 1 << index;
+            }
+        }
+        for (index, &(star, from)) in remembered.iter().enumerate() {
+            if self.best[1] < self.best[0] && left >> index & 1 != 0 {
+                let view = self.automaton.star(star as usize)?;
+                if view.best[0] < self.best[1] {
+                    self.begin(view, from as usize, 0)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn star(&mut self, at: usize, from: usize, depth: usize) -> Result<(), Corrupt> {
+        let star = self.automaton.star(at)?;
+        self.begin(star, from, depth)
+    }
+
+    /// Runs a star's machine from `from` to the end of the path, or until nothing it could find matters.
+    fn begin(&mut self, star: StarView<'a, W>, from: usize, depth: usize) -> Result<(), Corrupt> {
+        if !self.wants(star.best) {
+            return Ok(());
+        }
+        // Both can only run out in a damaged automaton, where stars may lead in a circle.
+        self.stars_left = self.stars_left.checked_sub(1).ok_or(Corrupt)?;
+        if depth >= MAX_STAR_DEPTH {
+            return Err(Corrupt);
+        }
+        let mut begun = 0_u64;
+        let mut rest = self.path.get(from..).ok_or(Corrupt)?;
+        'resting: while let Some(at) = find(star.leaves, rest) {
+            let Some(next) = star.children.get(rest[at])? else { return Err(Corrupt) };
+            let mut state = self.automaton.state(next)?;
+            rest = &rest[at + 1..];
+            loop {
+                let common = common_prefix(rest, state.label);
+                rest = &rest[common..];
+                if common < state.label.len() {
+                    continue 'resting;
+                }
+                if state.accepts() {
+                    self.accept(state.accept()?);
+                    if rest.is_empty() {
+                        self.accept(state.accept_at_end()?);
+                    }
+                    if !self.wants(star.best) {
+                        return Ok(());
+                    }
+                }
+                if rest.is_empty() {
+                    return Ok(());
+                }
+                begun = self.branch(state, begun, rest.len(), depth)?;
+                match state.children()?.get(rest[0])? {
+                    Some(next) => {
+                        state = self.automaton.state(next)?;
+                        rest = &rest[1..];
+                    }
+                    None => continue 'resting,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the stars that a state of a star leads to, unless they have begun already.
+    #[inline(always)]
+    fn branch(&mut self, state: StateView<'a, W>, mut begun: u64, left: usize, depth: usize) -> Result<u64, Corrupt> {
+        for (number, star) in state.stars()? {
+            if usize::from(number) >= MAX_STAR_BRANCHES {
+                return Err(Corrupt);
+            }
+            let bit = 1 << number;
+            if begun & bit == 0 {
+                begun |= bit;
+                self.star(star, self.path.len() - left, depth + 1)?;
+            }
+        }
+        Ok(begun)
+    }
+
+    /// Tries the listed patterns, best first.
+    #[inline(always)]
+    fn listed(&mut self, listed: &mut ListedReader<'a>) -> Result<(), Corrupt> {
+        while let Some((code, anchored, pieces)) = listed.next()? {
+            let mut codes = NO_CODES;
+            codes[kind_of(code) as usize] = code;
+            if self.wants(codes) {
+                if pieces_match(pieces, anchored, self.path)? {
+                    self.accept(codes);
+                }
+            } else if FIRST {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Finds the first byte that leaves a resting state.
+#[inline(always)]
+fn find(leaves: Leaves<'_>, text: &[u8]) -> Option<usize> {
+    match leaves {
+        Leaves::Bytes([a]) => memchr(*a, text),
+        Leaves::Bytes([a, b]) => memchr2(*a, *b, text),
+        Leaves::Bytes([a, b, c]) => memchr3(*a, *b, *c, text),
+        Leaves::Bytes(_) => None,
+        Leaves::Bitmap(bitmap) => text.iter().position(|&byte| bitmap[usize::from(byte / 8)] >> (byte % 8) & 1 != 0),
+    }
+}
+
+/// `text` behind `label`, if it begins with it.
+#[inline(always)]
+fn strip<'p>(text: &'p [u8], label: &[u8]) -> Option<&'p [u8]> {
+    let (start, behind) = text.split_at_checked(label.len())?;
+    (start == label).then_some(behind)
+}
+
+/// How many bytes two texts have in common at their start.
+#[inline(always)]
+fn common_prefix(text: &[u8], label: &[u8]) -> usize {
+    text.iter().zip(label).take_while(|(a, b)| a == b).count()
+}
+
+/// Whether a listed pattern matches: each piece is taken at its leftmost place behind the one before, which
+/// leaves the most room for those that follow.
+fn pieces_match(mut pieces: Pieces<'_>, anchored: bool, path: &[u8]) -> Result<bool, Corrupt> {
+    let Some((first, only)) = pieces.next()? else { return Err(Corrupt) };
+    let Some(mut rest) = strip(path, first) else { return Ok(false) };
+    if only {
+        return Ok(!anchored || rest.is_empty());
+    }
+    while let Some((piece, last)) = pieces.next()? {
+        if last && anchored {
+            return Ok(rest.ends_with(piece));
+        }
+        let Some(at) = memmem::find(rest, piece) else { return Ok(false) };
+        rest = &rest[at + piece.len()..];
+    }
+    Ok(true)
+}
+
+/// The text of a plain prefix or whole-path rule: what the head read when it accepted the code.
+fn head_pattern<const W: usize>(automaton: Automaton<'_, W>, code: u32, path: &[u8]) -> Result<Vec<u8>, Corrupt> {
+    let mut state = automaton.state(automaton.head().ok_or(Corrupt)?)?;
+    let mut rest = path;
+    loop {
+        rest = strip(rest, state.label).ok_or(Corrupt)?;
+        let read = &path[..path.len() - rest.len()];
+        if state.accept()?.contains(&code) {
+            return Ok(read.to_vec());
+        }
+        if state.accept_at_end()?.contains(&code) {
+            return Ok([read, b"$"].concat());
+        }
+        let (&byte, behind) = rest.split_first().ok_or(Corrupt)?;
+        state = automaton.state(state.children()?.get(byte)?.ok_or(Corrupt)?)?;
+        rest = behind;
+    }
+}
+
+fn all_rules<const W: usize>(automaton: Automaton<'_, W>) -> Result<Vec<(u32, Vec<u8>)>, Corrupt> {
+    let texts = automaton.texts()?;
+    let mut rules: Vec<(u32, Vec<u8>)> = texts.iter().map(|&(code, text)| (code, text.to_vec())).collect();
+    rules.extend(automaton.otherwise().map(|code| (code, Vec::new())));
+    let mut open: Vec<(usize, Vec<u8>)> = automaton.head().map(|at| (at, Vec::new())).into_iter().collect();
+    let mut steps = 0;
+    while let Some((at, mut text)) = open.pop() {
+        steps += 1;
+        if steps > automaton.byte_len() {
+            return Err(Corrupt);
+        }
+        let state = automaton.state(at)?;
+        text.extend_from_slice(state.label);
+        for (codes, end) in [(state.accept()?, &b""[..]), (state.accept_at_end()?, b"$")] {
+            for code in codes.into_iter().filter(|&code| code != NO_CODE) {
+                if texts.binary_search_by_key(&code, |&(code, _)| code).is_err() {
+                    rules.push((code, [&text, end].concat()));
+                }
+            }
+        }
+        for (byte, next) in state.children()?.all()? {
+            open.push((next, [&text[..], &[byte]].concat()));
+        }
+    }
+    Ok(rules)
+}
+
+/// Checks an automaton without trusting it: see [`Ruleset::verify`].
+struct Verify<'a, const W: usize> {
+    automaton: Automaton<'a, W>,
+}
+
+impl<'a, const W: usize> Verify<'a, W> {
+    fn new(automaton: Automaton<'a, W>) -> Self {
+        Verify { automaton }
+    }
+
+    fn run(&self) -> Result<(), Corrupt> {
+        self.references()?;
+        let codes = self.automaton.rule_count().checked_mul(2).ok_or(Corrupt)?;
+        let known = |code: u32| if code == NO_CODE || code < codes { Ok(()) } else { Err(Corrupt) };
+        known(self.automaton.otherwise().unwrap_or(NO_CODE))?;
+        for (code, _) in all_rules(self.automaton)? {
+            known(code)?;
+        }
+        let mut listed = self.automaton.listed();
+        let mut last = None;
+        while let Some((code, _, mut pieces)) = listed.next()? {
+            if last >= Some(code) || pieces.next()?.is_none() {
+                return Err(Corrupt);
+            }
+            while pieces.next()?.is_some() {}
+            last = Some(code);
+        }
+        Ok(())
+    }
+
+    /// Follows every reference from the head. Each state and star is looked at once, so that circles, which stars
+    /// have, do no harm.
+    fn references(&self) -> Result<(), Corrupt> {
+        let automaton = self.automaton;
+        let mut seen_states = std::collections::HashSet::new();
+        let mut seen_stars = std::collections::HashSet::new();
+        let mut states: Vec<(usize, usize)> = automaton.head().map(|at| (at, 0)).into_iter().collect();
+        while let Some((at, depth)) = states.pop() {
+            if !seen_states.insert(at) {
+                continue;
+            }
+            let state = automaton.state(at)?;
+            (state.accept()?, state.accept_at_end()?);
+            states.extend(state.children()?.all()?.into_iter().map(|(_, next)| (next, depth)));
+            for (number, star) in state.stars()? {
+                if depth >= MAX_STAR_DEPTH || usize::from(number) >= MAX_STAR_BRANCHES {
+                    return Err(Corrupt);
+                }
+                if seen_stars.insert(star) {
+                    let star = automaton.star(star)?;
+                    let children = star.children.all()?;
+                    let leaves = |byte: u8| find(star.leaves, &[byte]).is_some();
+                    if !children.iter().all(|&(byte, _)| leaves(byte))
+                        || (0..=255).filter(|&byte| leaves(byte)).count() != children.len()
+                    {
+                        return Err(Corrupt);
+                    }
+                    states.extend(children.into_iter().map(|(_, next)| (next, depth + 1)));
+                }
+            }
+        }
+        if seen_stars.len() != automaton.star_count() as usize {
+            return Err(Corrupt);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,409 @@
+//! The compiled set: opening it, checking it, and asking it.
+//!
+//! Joins the tables ([`crate::format::tables`]) to the automata ([`crate::automaton`]). Knows no offsets.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use crate::automaton::Ruleset;
+use crate::format::FormatError;
+use crate::format::automaton::{Corrupt, kind_of};
+use crate::format::container::{Container, Section};
+use crate::format::tables::{Agents, Group, NONE, OriginEntry, Origins, Policies, PolicyView, Rulesets, line_at};
+use crate::map::Mapped;
+use crate::norm::NormalForm;
+use crate::url::{self, Host, Origin, UrlRef};
+use crate::verdict::{Explanation, Rule, Verdict};
+
+/// A compiled set of robots.txt files, over bytes that are mapped ([`Set::open`]) or owned ([`Set::from_bytes`]).
+///
+/// Immutable; share it between threads by reference. Costs no memory beside its bytes. A decision allocates
+/// nothing (a URL of the form `http://host?query`, which lacks the slash, is copied).
+///
+/// Bytes that are damaged in a way that opening does not notice give a [`FormatError`] when they are met, never a
+/// panic. They could also give a wrong answer, as damaged data can; [`Set::verify`] rules that out.
+pub struct Set<D> {
+    data: D,
+    container: Container,
+    normal_form: NormalForm,
+}
+
+/// Why a set file could not be opened.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The file could not be read.
+    Io(io::Error),
+    /// The file is not a set, or not a whole one.
+    Format(FormatError),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::Io(error) => error.fmt(f),
+            OpenError::Format(error) => write!(f, "not a valid set: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+impl From<FormatError> for OpenError {
+    fn from(error: FormatError) -> OpenError {
+        OpenError::Format(error)
+    }
+}
+
+impl From<Corrupt> for FormatError {
+    fn from(corrupt: Corrupt) -> FormatError {
+        corrupt.in_section()
+    }
+}
+
+/// An agent as a set knows it: looked up once, then used for any number of decisions.
+///
+/// An agent that no robots.txt of the set names is an agent like any other: it gets the rules for all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agent {
+    number: Option<u32>,
+}
+
+impl Agent {
+    /// Whether any robots.txt of the set names it.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        self.number.is_some()
+    }
+}
+
+impl Set<Mapped> {
+    /// Maps a set file and checks what is cheap to check. Microseconds, whatever the size.
+    ///
+    /// # Errors
+    /// When the file cannot be mapped or is not a set of this format version; see [`Set::from_bytes`].
+    pub fn open(path: &Path) -> Result<Set<Mapped>, OpenError> {
+        Ok(Set::from_bytes(Mapped::open(path).map_err(OpenError::Io)?)?)
+    }
+}
+
+impl<D: AsRef<[u8]>> Set<D> {
+    /// Takes bytes as a set, after checking its label, version, lengths and the header's checksum.
+    ///
+    /// # Errors
+    /// When one of them is wrong; the error says which and what was expected.
+    pub fn from_bytes(data: D) -> Result<Set<D>, FormatError> {
+        let container = Container::read(data.as_ref())?;
+        let number = container.normal_form();
+        let normal_form = NormalForm::from_number(number).ok_or_else(|| {
+            FormatError::new("header", "the number of a normal form that this version knows", number.to_string())
+        })?;
+        Ok(Set { data, container, normal_form })
+    }
+
+    /// Reads every byte: the checksum of each section, and that every reference leads to something sensible.
+    ///
+    /// Cost: linear in the size of the file, about a second for a gigabyte.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its section.
+    pub fn verify(&self) -> Result<(), FormatError> {
+        self.verify_checksums()?;
+        self.agents().verify()?;
+        let (policies, rulesets) = (self.policies(), self.rulesets());
+        for ruleset in 0..rulesets.len() {
+            Ruleset::new(rulesets.get(ruleset)?)?.verify()?;
+        }
+        for policy in 0..policies.len()? {
+            let policy = policies.get(policy)?;
+            policy.verify(self.agents().len()?)?;
+            for group in policy.groups()? {
+                let rules = Ruleset::new(rulesets.get(group.ruleset)?)?.rule_count();
+                if rules > 0 {
+                    line_at(self.section(Section::Lines), group.lines, rules - 1)?;
+                }
+            }
+        }
+        self.origins().verify(policies.len()?)
+    }
+
+    /// Compares the checksum of each section, and no more. As fast as memory or disk.
+    ///
+    /// # Errors
+    /// The first section that is damaged.
+    pub fn verify_checksums(&self) -> Result<(), FormatError> {
+        let file = self.data.as_ref();
+        self.container.verify_gaps(file)?;
+        Section::ALL.into_iter().try_for_each(|section| self.container.verify(file, section))
+    }
+
+    #[inline]
+    fn section(&self, section: Section) -> &[u8] {
+        self.container.section(self.data.as_ref(), section)
+    }
+
+    /// The name of the dialect that the set was compiled under, for people.
+    #[must_use]
+    pub fn dialect(&self) -> String {
+        String::from_utf8_lossy(self.section(Section::Dialect)).into_owned()
+    }
+
+    /// The normal form of the set's patterns.
+    #[must_use]
+    pub fn normal_form(&self) -> NormalForm {
+        self.normal_form
+    }
+
+    /// How many bytes each section takes.
+    pub fn section_sizes(&self) -> impl Iterator<Item = (&'static str, usize)> + '_ {
+        Section::ALL.into_iter().map(|section| (section.name(), self.section(section).len()))
+    }
+
+    /// The agents that the set's files name.
+    #[must_use]
+    pub fn agents(&self) -> Agents<'_> {
+        Agents(self.section(Section::Agents))
+    }
+
+    /// The origins that the set knows.
+    #[inline]
+    #[must_use]
+    pub fn origins(&self) -> Origins<'_> {
+        Origins {
+            buckets: self.section(Section::Buckets),
+            records: self.section(Section::Origins),
+            hosts: self.section(Section::Hosts),
+        }
+    }
+
+    #[inline]
+    fn policies(&self) -> Policies<'_> {
+        Policies(self.section(Section::Policies))
+    }
+
+    /// How many policies, that is, different robots.txt files, there are.
+    ///
+    /// # Errors
+    /// When the table is damaged.
+    pub fn policy_count(&self) -> Result<u32, FormatError> {
+        self.policies().len()
+    }
+
+    /// The automata, each stored once whichever files it came from.
+    #[inline]
+    #[must_use]
+    pub fn rulesets(&self) -> Rulesets<'_> {
+        Rulesets { index: self.section(Section::Index), bytes: self.section(Section::Rulesets) }
+    }
+
+    /// Looks up an agent by its product token, in any letter case. Taken as it is: nothing is cut off.
+    ///
+    /// # Errors
+    /// When the table of agents is damaged.
+    pub fn agent(&self, token: &[u8]) -> Result<Agent, FormatError> {
+        Ok(Agent { number: self.agents().find(token)? })
+    }
+
+    /// The policy of an origin; `None` if the set knows no robots.txt for it.
+    ///
+    /// # Errors
+    /// When the tables are damaged.
+    #[inline]
+    pub fn policy(&self, origin: &Origin<'_>) -> Result<Option<Policy<'_>>, FormatError> {
+        let found = if origin.host.iter().any(u8::is_ascii_uppercase) {
+            let Some(host) = Host::new(origin.host) else { return Ok(None) };
+            self.origins().find(origin.scheme, host.as_bytes(), origin.port)?
+        } else {
+            self.origins().find(origin.scheme, origin.host, origin.port)?
+        };
+        found.map(|policy| self.policy_number(policy)).transpose()
+    }
+
+    /// The policy of an entry of [`Set::origins`].
+    ///
+    /// # Errors
+    /// When the tables are damaged.
+    pub fn policy_of(&self, entry: &OriginEntry<'_>) -> Result<Policy<'_>, FormatError> {
+        self.policy_number(entry.policy)
+    }
+
+    #[inline]
+    fn policy_number(&self, policy: u32) -> Result<Policy<'_>, FormatError> {
+        Ok(Policy {
+            view: self.policies().get(policy)?,
+            rulesets: self.rulesets(),
+            lines: self.section(Section::Lines),
+            normal_form: self.normal_form,
+        })
+    }
+
+    /// The verdict for one URL and one agent.
+    ///
+    /// Time: one pass over the URL, one look-up of its origin, one walk. No allocation.
+    ///
+    /// # Errors
+    /// When the set is damaged. A URL that is none is no error but [`Verdict::Invalid`].
+    #[inline]
+    pub fn decide(&self, agent: Agent, url: &[u8]) -> Result<Verdict, FormatError> {
+        let mut verdict = [Verdict::Invalid];
+        self.decide_each(&[agent], url, &mut verdict)?;
+        Ok(verdict[0])
+    }
+
+    /// The verdicts for one URL and several agents; `verdicts` has a place for each. The URL is split and its
+    /// origin looked up once, and agents that share a ruleset share its walk if they stand side by side.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    #[inline]
+    pub fn decide_each(&self, agents: &[Agent], url: &[u8], verdicts: &mut [Verdict]) -> Result<(), FormatError> {
+        let Ok(UrlRef { origin, path }) = url::split(url) else {
+            verdicts.fill(Verdict::Invalid);
+            return Ok(());
+        };
+        let Some(policy) = self.policy(&origin)? else {
+            verdicts.fill(Verdict::Unknown);
+            return Ok(());
+        };
+        path.with(|path| {
+            let path = self.normal_form.path(path);
+            let mut last = None;
+            for (&agent, verdict) in agents.iter().zip(verdicts) {
+                let group = policy.view.for_agent(agent.number)?;
+                *verdict = match (group, last) {
+                    (None, _) => Verdict::Allow,
+                    (Some(group), Some((walked, known))) if walked == group => known,
+                    (Some(group), _) => policy.rules(group)?.ruleset.verdict(&path)?,
+                };
+                last = group.map(|group| (group, *verdict));
+            }
+            Ok(())
+        })
+    }
+
+    /// The verdict for one URL and one agent, with the rules that match best.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn explain(&self, agent: Agent, url: &[u8]) -> Result<Explanation, FormatError> {
+        let Ok(UrlRef { origin, path }) = url::split(url) else {
+            return Ok(Explanation::without_rule(Verdict::Invalid));
+        };
+        match self.policy(&origin)? {
+            None => Ok(Explanation::without_rule(Verdict::Unknown)),
+            Some(policy) => path.with(|path| policy.explain(agent, path)),
+        }
+    }
+}
+
+/// The rules of one robots.txt for all agents.
+#[derive(Clone, Copy)]
+pub struct Policy<'a> {
+    view: PolicyView<'a>,
+    rulesets: Rulesets<'a>,
+    lines: &'a [u8],
+    normal_form: NormalForm,
+}
+
+impl<'a> Policy<'a> {
+    /// The rules for an agent: its own group's, else those for all others, else `None`.
+    ///
+    /// # Errors
+    /// When the policy is damaged.
+    pub fn rules_for(&self, agent: Agent) -> Result<Option<Rules<'a>>, FormatError> {
+        self.view.for_agent(agent.number)?.map(|group| self.rules(group)).transpose()
+    }
+
+    /// The verdict for a path as it stands in a URL. Never `Unknown` or `Invalid`.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn decide(&self, agent: Agent, path: &[u8]) -> Result<Verdict, FormatError> {
+        let Some(rules) = self.rules_for(agent)? else { return Ok(Verdict::Allow) };
+        Ok(rules.ruleset.verdict(&self.normal_form.path(path))?)
+    }
+
+    /// The verdict for a path as it stands in a URL, with the rules that match best.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn explain(&self, agent: Agent, path: &[u8]) -> Result<Explanation, FormatError> {
+        match self.rules_for(agent)? {
+            None => Ok(Explanation::without_rule(Verdict::Allow)),
+            Some(rules) => rules.explain(&self.normal_form.path(path)),
+        }
+    }
+
+    /// The groups of the file: for each, the numbers of the agents that it is for, whether it is for all others,
+    /// and its rules.
+    ///
+    /// # Errors
+    /// When the policy is damaged.
+    pub fn groups(&self) -> Result<Vec<(Vec<u32>, bool, Rules<'a>)>, FormatError> {
+        let groups = self.view.groups()?;
+        let mut agents = vec![Vec::new(); groups.len()];
+        for (agent, group) in self.view.agents() {
+            if let Some(agents) = agents.get_mut(group as usize) {
+                agents.push(agent);
+            }
+        }
+        let others = self.view.others_index();
+        let groups = groups.into_iter().zip(agents).enumerate();
+        let with_rules =
+            groups.map(|(index, (group, agents))| Ok((agents, others == Some(index as u32), self.rules(group)?)));
+        with_rules.collect()
+    }
+
+    #[inline]
+    fn rules(&self, group: Group) -> Result<Rules<'a>, FormatError> {
+        let ruleset = Ruleset::new(self.rulesets.get(group.ruleset)?)?;
+        Ok(Rules { ruleset, number: group.ruleset, lines: self.lines, lines_at: group.lines })
+    }
+}
+
+/// The rules of one group of one robots.txt: a ruleset, which files may share, and the lines of this file.
+#[derive(Clone, Copy)]
+pub struct Rules<'a> {
+    /// The automaton.
+    pub ruleset: Ruleset<'a>,
+    /// The ruleset's number in the set.
+    pub number: u32,
+    lines: &'a [u8],
+    lines_at: u32,
+}
+
+impl Rules<'_> {
+    /// Whether line numbers are known.
+    #[must_use]
+    pub fn has_lines(&self) -> bool {
+        self.lines_at != NONE
+    }
+
+    /// The rule that a code of the ruleset stands for.
+    fn rule(&self, code: u32, pattern: Vec<u8>) -> Result<Rule, FormatError> {
+        Ok(Rule { kind: kind_of(code), pattern, line: line_at(self.lines, self.lines_at, code / 2)? })
+    }
+
+    /// Every rule that can decide something, in the order of precedence; see [`Ruleset::rules`].
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn all(&self) -> Result<Vec<Rule>, FormatError> {
+        self.ruleset.rules()?.into_iter().map(|(code, pattern)| self.rule(code, pattern)).collect()
+    }
+
+    /// The verdict for a path in normal form, with the rules that match best.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn explain(&self, path: &[u8]) -> Result<Explanation, FormatError> {
+        let matches = self.ruleset.matches(path)?;
+        let rule = |code: Option<u32>| code.map(|code| self.rule(code, self.ruleset.pattern(code, path)?)).transpose();
+        Ok(Explanation {
+            verdict: matches.verdict,
+            allow: rule(matches.allow)?,
+            disallow: rule(matches.disallow)?,
+            decided_by: matches.decided_by.map(kind_of),
+        })
+    }
+}

@@ -1,0 +1,409 @@
+//! Splitting a URL into the origin that a robots.txt governs and the path that its rules are matched against.
+//!
+//! Works on bytes and borrows. It does not resolve dot segments, decode, or change case inside the path: rules
+//! are written against the path as it is sent (see [`crate::norm`] for what is made equal). Two entry points:
+//! [`split`] for a URL whose origin matters, and [`path_of`] for anything at all.
+
+use memchr::{memchr, memchr3};
+
+/// The longest URL that is decided, in bytes; a longer one is [`UrlError::TooLong`].
+///
+/// Servers and browsers stop far below it, and it bounds the work of a single decision.
+pub const MAX_URL_BYTES: usize = 64 * 1024;
+
+/// The longest host name, in bytes (RFC 1035 section 2.3.4 allows 253 without the final dot).
+pub const MAX_HOST_BYTES: usize = 255;
+
+/// The scheme of an origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Scheme {
+    /// `http`, default port 80.
+    Http = 0,
+    /// `https`, default port 443.
+    Https = 1,
+    /// `ftp`, default port 21.
+    Ftp = 2,
+}
+
+impl Scheme {
+    /// Every scheme, in the order of their numbers.
+    pub const ALL: [Scheme; 3] = [Scheme::Http, Scheme::Https, Scheme::Ftp];
+
+    /// The port that a URL of this scheme means when it names none.
+    #[must_use]
+    pub const fn default_port(self) -> u16 {
+        match self {
+            Scheme::Http => 80,
+            Scheme::Https => 443,
+            Scheme::Ftp => 21,
+        }
+    }
+
+    /// The scheme's name in lower case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+            Scheme::Ftp => "ftp",
+        }
+    }
+
+    /// The scheme with this name in any letter case.
+    #[must_use]
+    pub fn from_name(name: &[u8]) -> Option<Scheme> {
+        Scheme::ALL.into_iter().find(|scheme| name.eq_ignore_ascii_case(scheme.name().as_bytes()))
+    }
+
+    /// The scheme with this number.
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<Scheme> {
+        Scheme::ALL.get(usize::from(number)).copied()
+    }
+}
+
+/// What a robots.txt governs: a scheme, a host and a port, borrowed from a URL.
+///
+/// The host may still have capital letters; compare it with [`Host::new`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin<'a> {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The host as written in the URL, without user information and port; never empty.
+    pub host: &'a [u8],
+    /// The port, the scheme's default if the URL names none.
+    pub port: u16,
+}
+
+/// A host name in lower case, on the stack.
+#[derive(Clone, Copy)]
+pub struct Host {
+    bytes: [u8; MAX_HOST_BYTES],
+    len: u8,
+}
+
+impl Host {
+    /// Lower-cases a host; `None` if it is longer than [`MAX_HOST_BYTES`].
+    #[must_use]
+    pub fn new(host: &[u8]) -> Option<Host> {
+        let mut bytes = [0; MAX_HOST_BYTES];
+        bytes.get_mut(..host.len())?.copy_from_slice(host);
+        bytes[..host.len()].make_ascii_lowercase();
+        Some(Host { bytes, len: u8::try_from(host.len()).ok()? })
+    }
+
+    /// The name's bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+/// A URL split in two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UrlRef<'a> {
+    /// Who decides: the origin whose robots.txt applies.
+    pub origin: Origin<'a>,
+    /// What is decided: path, parameters and query.
+    pub path: Path<'a>,
+}
+
+/// The part of a URL that rules are matched against: path, parameters and query, without the fragment.
+///
+/// It always reads as if it began with `/`. Where the URL has none (`http://host?query`) the slash is not in
+/// the borrowed bytes, so [`Path::with`] is the way to look at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path<'a> {
+    bytes: &'a [u8],
+    slash_missing: bool,
+}
+
+impl<'a> Path<'a> {
+    /// A path that is used as it is.
+    #[must_use]
+    pub const fn new(bytes: &'a [u8]) -> Path<'a> {
+        Path { bytes, slash_missing: false }
+    }
+
+    /// Calls `look` with the path's bytes. Copies only in the rare case that the slash is missing.
+    #[inline]
+    pub fn with<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
+        if self.slash_missing { look(&self.to_vec()) } else { look(self.bytes) }
+    }
+
+    /// A copy of the path's bytes.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<u8> {
+        let slash: &[u8] = if self.slash_missing { b"/" } else { b"" };
+        [slash, self.bytes].concat()
+    }
+}
+
+/// Why a line is no URL that a robots.txt could speak about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UrlError {
+    /// Nothing there.
+    Empty,
+    /// Longer than [`MAX_URL_BYTES`].
+    TooLong,
+    /// A NUL, line break or tab inside: no URL has one.
+    Control,
+    /// No `scheme://` at the start.
+    NoScheme,
+    /// A scheme other than http, https and ftp.
+    OtherScheme,
+    /// An empty, over-long or malformed host.
+    Host,
+    /// A port that is no number from 0 to 65535.
+    Port,
+}
+
+impl std::fmt::Display for UrlError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            UrlError::Empty => "empty line",
+            UrlError::TooLong => "longer than 65,536 bytes",
+            UrlError::Control => "contains a NUL, tab or line break",
+            UrlError::NoScheme => "does not begin with scheme://",
+            UrlError::OtherScheme => "its scheme is not http, https or ftp",
+            UrlError::Host => "no valid host after ://",
+            UrlError::Port => "port is not a number from 0 to 65535",
+        })
+    }
+}
+
+impl std::error::Error for UrlError {}
+
+/// Splits a URL into origin and path. One pass over the bytes, no allocation.
+///
+/// The path part agrees with [`path_of`] on every URL that this function accepts.
+///
+/// # Errors
+/// [`UrlError`], when the text is not an absolute http, https or ftp URL with a host.
+///
+/// # Example
+/// ```
+/// use reptile_engine::url::{split, Scheme};
+/// let url = split(b"https://user@Example.com:8443/a?b#c")?;
+/// assert_eq!((url.origin.scheme, url.origin.host, url.origin.port), (Scheme::Https, &b"Example.com"[..], 8443));
+/// assert_eq!(url.path.to_vec(), b"/a?b");
+/// # Ok::<(), reptile_engine::url::UrlError>(())
+/// ```
+#[inline]
+pub fn split(url: &[u8]) -> Result<UrlRef<'_>, UrlError> {
+    if url.len() > MAX_URL_BYTES {
+        return Err(UrlError::TooLong);
+    }
+    let (scheme, authority_start) = match url {
+        [b'h', b't', b't', b'p', b':', b'/', b'/', ..] => (Scheme::Http, 7),
+        [b'h', b't', b't', b'p', b's', b':', b'/', b'/', ..] => (Scheme::Https, 8),
+        _ => scheme_of(url)?,
+    };
+    let rest = &url[authority_start..];
+    let authority_len = rest.iter().position(|&byte| ends_authority(byte)).unwrap_or(rest.len());
+    let (authority, tail) = rest.split_at(authority_len);
+    let origin = origin_of(scheme, authority)?;
+    if has_control(tail) {
+        return Err(UrlError::Control);
+    }
+    Ok(UrlRef { origin, path: path_from(tail) })
+}
+
+fn ends_authority(byte: u8) -> bool {
+    matches!(byte, b'/' | b'?' | b';' | b'#')
+}
+
+/// Whether a byte is inside that cannot be in any URL and would break a line or column of output.
+fn has_control(text: &[u8]) -> bool {
+    // Written as a fold so that the compiler turns it into vector instructions: it looks at every byte.
+    text.iter().fold(false, |found, &byte| found | matches!(byte, 0 | b'\t' | b'\n' | b'\r'))
+}
+
+/// The scheme and the offset of the authority, for all spellings that the fast path of [`split`] leaves.
+fn scheme_of(url: &[u8]) -> Result<(Scheme, usize), UrlError> {
+    if url.is_empty() {
+        return Err(UrlError::Empty);
+    }
+    let name_len = url.iter().position(|&byte| !(byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)));
+    let name_len = name_len.filter(|&len| len > 0 && url[len..].starts_with(b"://")).ok_or(UrlError::NoScheme)?;
+    let scheme = Scheme::from_name(&url[..name_len]).ok_or(UrlError::OtherScheme)?;
+    Ok((scheme, name_len + 3))
+}
+
+/// Reads `[user@]host[:port]`.
+///
+/// # Errors
+/// [`UrlError::Host`] or [`UrlError::Port`].
+#[inline]
+pub fn origin_of(scheme: Scheme, authority: &[u8]) -> Result<Origin<'_>, UrlError> {
+    let authority = match memchr::memrchr(b'@', authority) {
+        Some(at) => &authority[at + 1..],
+        None => authority,
+    };
+    let host_len = if authority.first() == Some(&b'[') {
+        memchr(b']', authority).ok_or(UrlError::Host)? + 1
+    } else {
+        memchr(b':', authority).unwrap_or(authority.len())
+    };
+    let (host, port) = authority.split_at(host_len);
+    let is_host_byte = |&byte: &u8| byte > b' ' && byte != 0x7F && byte != b'\\';
+    if host.is_empty() || host.len() > MAX_HOST_BYTES || !host.iter().all(is_host_byte) {
+        return Err(UrlError::Host);
+    }
+    let port = match port {
+        [] | [b':'] => scheme.default_port(),
+        [b':', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => {
+            std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).ok_or(UrlError::Port)?
+        }
+        _ => return Err(UrlError::Port),
+    };
+    Ok(Origin { scheme, host, port })
+}
+
+/// The path of a URL's text from the end of its authority on.
+#[inline]
+fn path_from(tail: &[u8]) -> Path<'_> {
+    let tail = match memchr(b'#', tail) {
+        Some(fragment) => &tail[..fragment],
+        None => tail,
+    };
+    match tail.first() {
+        None => Path::new(b"/"),
+        Some(b'/') => Path::new(tail),
+        Some(_) => Path { bytes: tail, slash_missing: true },
+    }
+}
+
+/// The path, parameters and query of any text that is used as a URL, total and exactly as the reference
+/// implementation takes it: scheme and host may be missing, a NUL byte ends the text, a fragment is dropped.
+///
+/// Source: google/robotstxt, `GetPathParamsQuery`. Linear in the text.
+///
+/// ```
+/// use reptile_engine::url::path_of;
+/// for (url, path) in [("", "/"), ("a/b", "/b"), ("http://e.com;p", "/;p"), ("//a/b/c", "/b/c"),
+///                     ("x://y://z/w", "//z/w"), ("http://e.com#/x", "/"), ("?q", "/?q")] {
+///     assert_eq!(path_of(url.as_bytes()).to_vec(), path.as_bytes());
+/// }
+/// ```
+#[must_use]
+pub fn path_of(url: &[u8]) -> Path<'_> {
+    let url = match memchr(0, url) {
+        Some(end) => &url[..end],
+        None => url,
+    };
+    let start = if url.starts_with(b"//") { 2 } else { 0 };
+    let find = |from: usize| memchr3(b'/', b'?', b';', &url[from..]).map(|at| from + at);
+    let early = find(start);
+    let scheme_end = memchr::memmem::find(&url[start..], b"://").map(|at| start + at);
+    let authority_start = match (scheme_end, early) {
+        (Some(end), Some(early)) if early < end => start,
+        (Some(end), _) => end + 3,
+        (None, _) => start,
+    };
+    let Some(path_start) = find(authority_start) else { return Path::new(b"/") };
+    // The fragment is looked for from the very start: one inside the authority leaves no path at all.
+    match memchr(b'#', &url[start..]).map(|at| start + at) {
+        Some(fragment) if fragment < path_start => Path::new(b"/"),
+        _ => path_from(&url[path_start..]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn takes_the_path_as_the_reference_does() {
+        let table = [
+            ("", "/"),
+            ("http://www.example.com", "/"),
+            ("http://www.example.com/a/b?c=http://d.e/", "/a/b?c=http://d.e/"),
+            ("http://www.example.com/a/b?c=d&e=f#fragment", "/a/b?c=d&e=f"),
+            ("example.com/a", "/a"),
+            ("example.com?a", "/?a"),
+            ("example.com/a;b#c", "/a;b"),
+            ("a", "/"),
+            ("a/b", "/b"),
+            ("?q", "/?q"),
+            ("http://e.com;p", "/;p"),
+            ("http://e.com#/x", "/"),
+            ("http://e.com/#x", "/"),
+            ("//a/b/c", "/b/c"),
+            ("///a", "/a"),
+            ("x://y://z/w", "//z/w"),
+            ("http:/x", "/x"),
+            ("mailto:a@b", "/"),
+            ("http://e.com?u=/x", "/?u=/x"),
+            ("http://e.com/a\0b", "/a"),
+        ];
+        for (url, path) in table {
+            assert_eq!(path_of(url.as_bytes()).to_vec(), path.as_bytes(), "{url:?}");
+        }
+    }
+
+    #[test]
+    fn splits_origins() {
+        let table = [
+            ("http://a", "http a 80"),
+            ("HTTPS://A.b:1", "https A.b 1"),
+            ("ftp://u:p@h:/", "ftp h 21"),
+            ("http://[::1]:8080/x", "http [::1] 8080"),
+            ("http://a@b@c/", "http c 80"),
+        ];
+        for (url, origin) in table {
+            let split = split(url.as_bytes()).unwrap().origin;
+            let host = std::str::from_utf8(split.host).unwrap();
+            assert_eq!(format!("{} {host} {}", split.scheme.name(), split.port), origin);
+        }
+    }
+
+    #[test]
+    fn says_why_a_line_is_no_url() {
+        let table: [(&[u8], UrlError); 14] = [
+            (b"", UrlError::Empty),
+            (b"example.com/a", UrlError::NoScheme),
+            (b"/a", UrlError::NoScheme),
+            (b"//h/a", UrlError::NoScheme),
+            (b"://h/a", UrlError::NoScheme),
+            (b"mailto:a@b", UrlError::NoScheme),
+            (b"gopher://h/", UrlError::OtherScheme),
+            (b"http://", UrlError::Host),
+            (b"http:///a", UrlError::Host),
+            (b"http://a b/", UrlError::Host),
+            (b"http://[::1/", UrlError::Host),
+            (b"http://h:65536/", UrlError::Port),
+            (b"http://h:8a/", UrlError::Port),
+            (b"http://h/a\0b", UrlError::Control),
+        ];
+        for (url, error) in table {
+            assert_eq!(split(url), Err(error), "{:?}", url.escape_ascii().to_string());
+        }
+    }
+
+    #[test]
+    fn limits_hold_at_their_edges() {
+        for (len, fits) in [(MAX_URL_BYTES - 1, true), (MAX_URL_BYTES, true), (MAX_URL_BYTES + 1, false)] {
+            let mut url = b"http://h/".to_vec();
+            url.resize(len, b'a');
+            assert_eq!(split(&url).is_ok(), fits, "{len}");
+        }
+        for (len, fits) in [(MAX_HOST_BYTES - 1, true), (MAX_HOST_BYTES, true), (MAX_HOST_BYTES + 1, false)] {
+            let host = vec![b'H'; len];
+            assert_eq!(origin_of(Scheme::Http, &host).is_ok(), fits, "{len}");
+            assert_eq!(Host::new(&host).map(|host| host.as_bytes().to_vec()), fits.then(|| vec![b'h'; len]));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn split_and_path_of_agree(url in "(http://|HTTPS://|)[a/?;#:@.\\[\\]%\u{e9}]{0,24}") {
+            if let Ok(split) = split(url.as_bytes()) {
+                prop_assert_eq!(split.path.to_vec(), path_of(url.as_bytes()).to_vec());
+            }
+        }
+    }
+}
