@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
+use crate::limits::{MAX_MERGED_RULES_PER_RULE, MIN_MERGED_RULES};
 use crate::robots::{RawRule, Robots, is_space};
 
 /// Whom a user-agent line names.
@@ -37,19 +38,31 @@ pub fn named(value: &[u8]) -> Named<'_> {
 /// Who gets which rules.
 #[derive(Debug)]
 pub struct Assignment<'b> {
-    /// Each product token of the file, in lower case and in order, with the index of its list.
+    /// Each product token of the file, in lower case and in order, with the index of its list; a token that is
+    /// there more than once has several lists, which decide together.
     pub tokens: BumpVec<'b, (&'b [u8], u32)>,
     /// The index of the list for everybody else, if there is a group for them.
     pub others: Option<u32>,
     /// The lists of rules, each in the order of the file.
-    pub lists: BumpVec<'b, BumpVec<'b, RawRule<'b>>>,
+    pub lists: BumpVec<'b, List<'b>>,
+}
+
+/// The rules for one or more tokens.
+#[derive(Debug)]
+pub struct List<'b> {
+    /// The rules, in the order of the file.
+    pub rules: BumpVec<'b, RawRule<'b>>,
+    /// Whether it decides together with others for some token, so that its rules need comparable ranks.
+    pub is_part: bool,
 }
 
 /// Merges the groups of each product token, and those for everybody else.
 ///
 /// A group that names both a token and everybody counts for both. Tokens that share all of their groups share a
-/// list. Time linear in the number of user-agent lines (times the logarithm, to sort them) and the rules of
-/// distinct lists.
+/// list. When the merged lists would have many times the rules of the file, as they can when each of thousands of
+/// tokens has a group of its own beside a large common one, the rest of the tokens keep their groups apart.
+///
+/// Time linear in the number of user-agent lines (times the logarithm, to sort them) and of rules.
 #[must_use]
 pub fn assign<'b>(robots: &Robots<'b>, arena: &'b Bump) -> Assignment<'b> {
     let mut named_in: BumpVec<'b, (&'b [u8], u32)> = BumpVec::new_in(arena);
@@ -70,27 +83,50 @@ pub fn assign<'b>(robots: &Robots<'b>, arena: &'b Bump) -> Assignment<'b> {
     named_in.dedup();
     for_others.dedup();
 
-    let mut assignment = Assignment { tokens: BumpVec::new_in(arena), others: None, lists: BumpVec::new_in(arena) };
-    let mut known: HashMap<&[u32], u32> = HashMap::new();
-    let mut list_of = |groups: &'b [u32], lists: &mut BumpVec<'b, BumpVec<'b, RawRule<'b>>>| {
-        *known.entry(groups).or_insert_with(|| {
-            let mut rules = BumpVec::new_in(arena);
-            for &group in groups {
-                rules.extend_from_slice(&robots.groups[group as usize].rules);
-            }
-            lists.push(rules);
-            (lists.len() - 1) as u32
-        })
-    };
+    let rules_of = |groups: &[u32]| -> usize { groups.iter().map(|&at| robots.groups[at as usize].rules.len()).sum() };
+    let rule_count: usize = robots.groups.iter().map(|group| group.rules.len()).sum();
+    let mut budget = MAX_MERGED_RULES_PER_RULE * rule_count + MIN_MERGED_RULES;
+    let mut lists = Lists { robots, arena, known: HashMap::new(), lists: BumpVec::new_in(arena) };
+    let mut tokens = BumpVec::new_in(arena);
     for run in named_in.chunk_by(|a, b| a.0 == b.0) {
+        let token = run[0].0;
         let groups = arena.alloc_slice_fill_iter(run.iter().map(|&(_, group)| group));
-        let list = list_of(groups, &mut assignment.lists);
-        assignment.tokens.push((run[0].0, list));
+        let cost = if groups.len() == 1 || lists.known.contains_key(&*groups) { 0 } else { rules_of(groups) };
+        if cost <= budget {
+            budget -= cost;
+            tokens.push((token, lists.of(groups)));
+        } else {
+            for group in groups.chunks(1) {
+                let list = lists.of(group);
+                lists.lists[list as usize].is_part = true;
+                tokens.push((token, list));
+            }
+        }
     }
-    if !for_others.is_empty() {
-        assignment.others = Some(list_of(for_others.into_bump_slice(), &mut assignment.lists));
+    tokens.sort_unstable();
+    let others = (!for_others.is_empty()).then(|| lists.of(for_others.into_bump_slice()));
+    Assignment { tokens, others, lists: lists.lists }
+}
+
+/// The lists of rules made so far, by the groups that they merge.
+struct Lists<'r, 'b> {
+    robots: &'r Robots<'b>,
+    arena: &'b Bump,
+    known: HashMap<&'b [u32], u32>,
+    lists: BumpVec<'b, List<'b>>,
+}
+
+impl<'b> Lists<'_, 'b> {
+    fn of(&mut self, groups: &'b [u32]) -> u32 {
+        *self.known.entry(groups).or_insert_with(|| {
+            let mut rules = BumpVec::new_in(self.arena);
+            for &group in groups {
+                rules.extend_from_slice(&self.robots.groups[group as usize].rules);
+            }
+            self.lists.push(List { rules, is_part: false });
+            (self.lists.len() - 1) as u32
+        })
     }
-    assignment
 }
 
 #[cfg(test)]

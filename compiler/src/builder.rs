@@ -21,7 +21,8 @@ use crate::rules::{RuleList, order};
 /// One robots.txt, ready to be added to a set. Owns its memory.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// The product tokens that it names, in lower case and in order, with the index of their group.
+    /// The product tokens that it names, in lower case and in order, with the index of their group. A token that is
+    /// there more than once has several groups, which decide together.
     pub tokens: Vec<(Box<[u8]>, u32)>,
     /// The index of the group for everybody else.
     pub others: Option<u32>,
@@ -62,7 +63,7 @@ pub fn record(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Record, Bo
     Ok(Record {
         tokens: assignment.tokens.iter().map(|&(token, list)| (token.into(), list)).collect(),
         others: assignment.others,
-        groups: assignment.lists.iter().map(|rules| order(rules, dialect, arena)).collect(),
+        groups: assignment.lists.iter().map(|list| order(list, dialect, arena)).collect(),
         diagnostics: robots.diagnostics.to_vec(),
         rule_count: robots.groups.iter().map(|group| group.rules.len()).sum(),
     })

@@ -8,6 +8,7 @@ use bumpalo::collections::Vec as BumpVec;
 use reptile_engine::format::automaton::code;
 use reptile_engine::verdict::RuleKind;
 
+use crate::agents::List;
 use crate::dialect::Dialect;
 use crate::robots::RawRule;
 
@@ -39,15 +40,15 @@ impl Candidate<'_> {
 /// Does not hold line numbers; those are listed beside it, by rank.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RuleList {
-    // One record for each rule, in the order of its matcher: code, flags, length of the matcher, length of the
-    // pattern if it differs, and the texts.
+    // One record for each rule, in the order of its matcher: code, flags, length of the matcher, key if the list is
+    // a part, length of the pattern if it differs, and the texts.
     bytes: Box<[u8]>,
 }
 
 /// A rule of a [`RuleList`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedRule<'l> {
-    /// Twice the rank, plus one for a disallow. [`RuleList::EMPTY_PATTERN`] is set for the rule without pattern.
+    /// Twice the rank, plus one for a disallow.
     pub code: u32,
     /// What is matched, without trailing stars and final `$`; every `*` in it is an operator.
     pub matcher: &'l [u8],
@@ -57,11 +58,14 @@ pub struct ListedRule<'l> {
     pub is_empty: bool,
     /// The pattern to show, if it is not the matcher with `$` behind it where it is anchored.
     pub pattern: Option<&'l [u8]>,
+    /// The rule's place among the rules of all lists, if its list decides together with others.
+    pub key: Option<u32>,
 }
 
 const FLAG_ANCHORED: u8 = 1;
 const FLAG_EMPTY: u8 = 2;
 const FLAG_PATTERN: u8 = 4;
+const FLAG_KEY: u8 = 8;
 
 impl RuleList {
     /// The rules, in the order of their matchers' bytes, unanchored before anchored, allow before disallow. The
@@ -77,10 +81,11 @@ impl RuleList {
             let header: &[u8; 9] = take(9)?.first_chunk()?;
             let number = |at: usize| header.get(at..)?.first_chunk().map(|&bytes| u32::from_le_bytes(bytes));
             let (code, flags, matcher_len) = (number(0)?, header[4], number(5)?);
-            let pattern_len = match flags & FLAG_PATTERN {
-                0 => None,
-                _ => Some(u32::from_le_bytes(*take(4)?.first_chunk()?)),
+            let mut number_if = |flag: u8| match flags & flag {
+                0 => Some(None),
+                _ => Some(Some(u32::from_le_bytes(*take(4)?.first_chunk()?))),
             };
+            let (key, pattern_len) = (number_if(FLAG_KEY)?, number_if(FLAG_PATTERN)?);
             Some(ListedRule {
                 code,
                 anchored: flags & FLAG_ANCHORED != 0,
@@ -90,6 +95,7 @@ impl RuleList {
                     Some(len) => Some(take(len as usize)?),
                     None => None,
                 },
+                key,
             })
         })
     }
@@ -106,7 +112,8 @@ impl RuleList {
 /// Returns the list, and the line of each rule by rank. Of rules of one kind that match the same paths only the
 /// first in the order is kept. Time: sorting, so linear in the bytes times the logarithm of the number of rules.
 #[must_use]
-pub fn order<'b>(rules: &[RawRule<'b>], dialect: &Dialect, arena: &'b Bump) -> (RuleList, Vec<u32>) {
+pub fn order<'b>(list: &List<'b>, dialect: &Dialect, arena: &'b Bump) -> (RuleList, Vec<u32>) {
+    let rules = &list.rules;
     let mut candidates: BumpVec<'b, Candidate<'b>> = BumpVec::with_capacity_in(rules.len(), arena);
     let mut empty: Option<(RuleKind, u32)> = None;
     for rule in rules {
@@ -142,14 +149,16 @@ pub fn order<'b>(rules: &[RawRule<'b>], dialect: &Dialect, arena: &'b Bump) -> (
     }
     let mut lines: Vec<u32> = ranked.iter().map(|&index| candidates[index as usize].line).collect();
 
-    let size = candidates.iter().map(|c| 13 + c.matcher.len() + c.pattern.len()).sum::<usize>() + 9;
+    let size = candidates.iter().map(|c| 17 + c.matcher.len() + c.pattern.len()).sum::<usize>() + 9;
     let mut bytes: Vec<u8> = Vec::with_capacity(size);
     for (candidate, &rank) in candidates.iter().zip(&rank_of) {
-        push(&mut bytes, code(rank, candidate.kind), candidate);
+        let key = list.is_part.then(|| key_of(candidate.weight, candidate.kind));
+        push(&mut bytes, code(rank, candidate.kind), key, candidate);
     }
     if let Some((kind, line)) = empty {
         bytes.extend_from_slice(&code(lines.len() as u32, kind).to_le_bytes());
         bytes.extend_from_slice(&[FLAG_EMPTY, 0, 0, 0, 0]);
+
         lines.push(line);
     }
     (RuleList { bytes: bytes.into_boxed_slice() }, lines)
@@ -210,16 +219,25 @@ fn rank(ranked: &mut [u32], candidates: &[Candidate<'_>]) {
     }
 }
 
-fn push(bytes: &mut Vec<u8>, code: u32, candidate: &Candidate<'_>) {
+/// The order of precedence as a number, for rules of lists that decide together. Ties go by line.
+fn key_of(weight: u32, kind: RuleKind) -> u32 {
+    (u32::MAX / 2 - weight) * 2 + kind as u32
+}
+
+fn push(bytes: &mut Vec<u8>, code: u32, key: Option<u32>, candidate: &Candidate<'_>) {
     let (body, end) = candidate.pattern.split_at(candidate.pattern.len().min(candidate.matcher.len()));
     let can_be_read_off = body == candidate.matcher && end == if candidate.anchored { &b"$"[..] } else { b"" };
     let mut flags = if candidate.anchored { FLAG_ANCHORED } else { 0 };
     if !can_be_read_off {
         flags |= FLAG_PATTERN;
     }
+    if key.is_some() {
+        flags |= FLAG_KEY;
+    }
     bytes.extend_from_slice(&code.to_le_bytes());
     bytes.push(flags);
     bytes.extend_from_slice(&(candidate.matcher.len() as u32).to_le_bytes());
+    bytes.extend(key.into_iter().flat_map(u32::to_le_bytes));
     if !can_be_read_off {
         bytes.extend_from_slice(&(candidate.pattern.len() as u32).to_le_bytes());
     }

@@ -34,13 +34,13 @@ fn pattern() -> impl Strategy<Value = String> {
         4 => "/[ab/]{0,6}",
         6 => "/?[ab*/]{0,8}[$]?",
         2 => "[ab*$%/2a]{0,8}",
-        1 => "/[ab/*]{0,4}/index.html?[$]?",
+        1 => "/[ab/*]{0,4}/index\\.html?[$]?",
         1 => "(/?[*][ab]{1,3}){1,5}[$]?",
     ]
 }
 
 fn path() -> impl Strategy<Value = String> {
-    prop_oneof![6 => "/[ab/]{0,12}", 1 => "/[ab/$*%2A]{0,10}", 1 => "/[ab/]{0,4}(/index.html)?"]
+    prop_oneof![6 => "/[ab/]{0,12}", 1 => "/[ab/$*%2A]{0,10}", 1 => "/[ab/]{0,4}(/index\\.html)?"]
 }
 
 #[test]

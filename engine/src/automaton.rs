@@ -91,8 +91,8 @@ impl<'a> Ruleset<'a> {
     /// When the automaton is damaged.
     #[inline]
     pub fn verdict(&self, path: &[u8]) -> Result<Verdict, Corrupt> {
-        let best = by_width!(self, automaton => Walk::<'_, _, true>::new(automaton, path).run()?);
-        Ok(if best[1] < best[0] { Verdict::Disallow } else { Verdict::Allow })
+        let [allow, disallow] = by_width!(self, automaton => Walk::<'_, _, true>::new(automaton, path).run()?);
+        Ok(if disallow < allow { Verdict::Disallow } else { Verdict::Allow })
     }
 
     /// The best rule of each kind for a path in the set's normal form, and what follows from them.
@@ -103,8 +103,7 @@ impl<'a> Ruleset<'a> {
         let (best, otherwise) = by_width!(self, automaton => {
             (Walk::<'_, _, false>::new(automaton, path).run()?, automaton.otherwise())
         });
-        let code = |code: u32| Some(code).filter(|&code| code != NO_CODE);
-        let [allow, disallow] = best.map(code);
+        let [allow, disallow] = best.map(some_code);
         Ok(match otherwise {
             Some(otherwise) if best == NO_CODES => Matches {
                 allow: Some(otherwise).filter(|&code| kind_of(code) == RuleKind::Allow),
@@ -117,7 +116,7 @@ impl<'a> Ruleset<'a> {
                 allow,
                 disallow,
                 verdict: if best[1] < best[0] { Verdict::Disallow } else { Verdict::Allow },
-                decided_by: code(best[0].min(best[1])),
+                decided_by: some_code(best[0].min(best[1])),
             },
         })
     }
@@ -136,6 +135,14 @@ impl<'a> Ruleset<'a> {
                 None => head_pattern(automaton, code, path),
             }
         })
+    }
+
+    /// The place of a code's rule among the rules of all rulesets that decide together; the smaller wins.
+    ///
+    /// # Errors
+    /// When this ruleset decides alone, or has no such rule.
+    pub fn key(&self, code: u32) -> Result<u32, Corrupt> {
+        by_width!(self, automaton => automaton.key(code / 2))
     }
 
     /// Every rule that can decide something, as code and pattern, in the order of precedence. A rule that says
@@ -158,6 +165,10 @@ impl<'a> Ruleset<'a> {
     pub fn verify(&self) -> Result<(), Corrupt> {
         by_width!(self, automaton => Verify::new(automaton).run())
     }
+}
+
+fn some_code(code: u32) -> Option<u32> {
+    Some(code).filter(|&code| code != NO_CODE)
 }
 
 /// Which parts an automaton has.

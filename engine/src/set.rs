@@ -14,7 +14,7 @@ use crate::format::tables::{Agents, Group, NONE, OriginEntry, Origins, Policies,
 use crate::map::Mapped;
 use crate::norm::NormalForm;
 use crate::url::{self, Host, Origin, UrlRef};
-use crate::verdict::{Explanation, Rule, Verdict};
+use crate::verdict::{Explanation, Rule, RuleKind, Verdict};
 
 /// A compiled set of robots.txt files, over bytes that are mapped ([`Set::open`]) or owned ([`Set::from_bytes`]).
 ///
@@ -269,13 +269,17 @@ impl<D: AsRef<[u8]>> Set<D> {
             let path = self.normal_form.path(path);
             let mut last = None;
             for (&agent, verdict) in agents.iter().zip(verdicts) {
-                let group = policy.view.for_agent(agent.number)?;
-                *verdict = match (group, last) {
+                let groups = policy.view.for_agent(agent.number)?;
+                *verdict = match (groups.first, last) {
+                    _ if groups.has_more() => policy.explain_together(groups.all()?, &path)?.verdict,
                     (None, _) => Verdict::Allow,
                     (Some(group), Some((walked, known))) if walked == group => known,
-                    (Some(group), _) => policy.rules(group)?.ruleset.verdict(&path)?,
+                    (Some(group), _) => {
+                        let verdict = policy.rules(group)?.ruleset.verdict(&path)?;
+                        last = Some((group, verdict));
+                        verdict
+                    }
                 };
-                last = group.map(|group| (group, *verdict));
             }
             Ok(())
         })
@@ -306,21 +310,17 @@ pub struct Policy<'a> {
 }
 
 impl<'a> Policy<'a> {
-    /// The rules for an agent: its own group's, else those for all others, else `None`.
-    ///
-    /// # Errors
-    /// When the policy is damaged.
-    pub fn rules_for(&self, agent: Agent) -> Result<Option<Rules<'a>>, FormatError> {
-        self.view.for_agent(agent.number)?.map(|group| self.rules(group)).transpose()
-    }
-
     /// The verdict for a path as it stands in a URL. Never `Unknown` or `Invalid`.
     ///
     /// # Errors
     /// When the set is damaged.
     pub fn decide(&self, agent: Agent, path: &[u8]) -> Result<Verdict, FormatError> {
-        let Some(rules) = self.rules_for(agent)? else { return Ok(Verdict::Allow) };
-        Ok(rules.ruleset.verdict(&self.normal_form.path(path))?)
+        let groups = self.view.for_agent(agent.number)?;
+        if groups.has_more() {
+            return Ok(self.explain_together(groups.all()?, &self.normal_form.path(path))?.verdict);
+        }
+        let Some(group) = groups.first else { return Ok(Verdict::Allow) };
+        Ok(self.rules(group)?.ruleset.verdict(&self.normal_form.path(path))?)
     }
 
     /// The verdict for a path as it stands in a URL, with the rules that match best.
@@ -328,10 +328,55 @@ impl<'a> Policy<'a> {
     /// # Errors
     /// When the set is damaged.
     pub fn explain(&self, agent: Agent, path: &[u8]) -> Result<Explanation, FormatError> {
-        match self.rules_for(agent)? {
-            None => Ok(Explanation::without_rule(Verdict::Allow)),
-            Some(rules) => rules.explain(&self.normal_form.path(path)),
+        self.explain_together(self.view.for_agent(agent.number)?.all()?, &self.normal_form.path(path))
+    }
+
+    /// Decides by the rules of several groups at once, for a path in normal form: the best of each group are
+    /// compared by their keys, and by their lines where those are equal.
+    fn explain_together(&self, groups: Vec<Group>, path: &[u8]) -> Result<Explanation, FormatError> {
+        let alone = groups.len() == 1;
+        let mut best: [Option<(u32, Rule)>; 2] = [None, None];
+        let mut empty: Option<Rule> = None;
+        for group in groups {
+            let rules = self.rules(group)?;
+            let matches = rules.ruleset.matches(path)?;
+            for code in [matches.allow, matches.disallow].into_iter().flatten() {
+                let rule = rules.rule(code, rules.ruleset.pattern(code, path)?)?;
+                if rule.pattern.is_empty() {
+                    if empty.as_ref().is_none_or(|other| (rule.kind, rule.line) < (other.kind, other.line)) {
+                        empty = Some(rule);
+                    }
+                    continue;
+                }
+                let key = if alone { code } else { rules.ruleset.key(code)? };
+                let slot = &mut best[rule.kind as usize];
+                if slot.as_ref().is_none_or(|(other_key, other)| (key, rule.line) < (*other_key, other.line)) {
+                    *slot = Some((key, rule));
+                }
+            }
         }
+        let [allow, disallow] = best;
+        let disallows = match (&allow, &disallow) {
+            (Some((allow, _)), Some((disallow, _))) => disallow < allow,
+            (None, Some(_)) => true,
+            (_, None) => false,
+        };
+        let mut explanation = Explanation {
+            verdict: if disallows { Verdict::Disallow } else { Verdict::Allow },
+            decided_by: [&allow, &disallow][usize::from(disallows)].as_ref().map(|(_, rule)| rule.kind),
+            allow: allow.map(|(_, rule)| rule),
+            disallow: disallow.map(|(_, rule)| rule),
+        };
+        // An empty pattern restricts nothing, whichever word stands in front of it. It is named when nothing else
+        // matches.
+        if let Some(empty) = empty.filter(|_| explanation.decided_by.is_none()) {
+            explanation.decided_by = Some(empty.kind);
+            match empty.kind {
+                RuleKind::Allow => explanation.allow = Some(empty),
+                RuleKind::Disallow => explanation.disallow = Some(empty),
+            }
+        }
+        Ok(explanation)
     }
 
     /// The groups of the file: for each, the numbers of the agents that it is for, whether it is for all others,
@@ -390,20 +435,5 @@ impl Rules<'_> {
     /// When the set is damaged.
     pub fn all(&self) -> Result<Vec<Rule>, FormatError> {
         self.ruleset.rules()?.into_iter().map(|(code, pattern)| self.rule(code, pattern)).collect()
-    }
-
-    /// The verdict for a path in normal form, with the rules that match best.
-    ///
-    /// # Errors
-    /// When the set is damaged.
-    pub fn explain(&self, path: &[u8]) -> Result<Explanation, FormatError> {
-        let matches = self.ruleset.matches(path)?;
-        let rule = |code: Option<u32>| code.map(|code| self.rule(code, self.ruleset.pattern(code, path)?)).transpose();
-        Ok(Explanation {
-            verdict: matches.verdict,
-            allow: rule(matches.allow)?,
-            disallow: rule(matches.disallow)?,
-            decided_by: matches.decided_by.map(kind_of),
-        })
     }
 }

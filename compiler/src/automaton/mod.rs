@@ -51,6 +51,12 @@ pub fn compile(list: &RuleList, strategy: Strategy, arena: &Bump) -> Result<Vec<
     let rules: Vec<ListedRule<'_>> = list.iter().collect();
     let mut draft = Draft { rule_count: rules.len() as u32, ..Draft::default() };
     draft.otherwise = rules.iter().find(|rule| rule.is_empty).map(|rule| rule.code);
+    if rules.iter().any(|rule| rule.key.is_some()) {
+        draft.keys = vec![u32::MAX; rules.len()];
+        for rule in &rules {
+            draft.keys[(rule.code / 2) as usize] = rule.key.unwrap_or(u32::MAX);
+        }
+    }
     let starred_text = |rule: &ListedRule<'_>| rule.matcher.contains(&b'*');
     for rule in rules.iter().filter(|rule| !rule.is_empty) {
         if let Some(pattern) = rule.pattern {

@@ -103,9 +103,12 @@ pub struct Draft<'t> {
     pub texts: Vec<(u32, &'t [u8])>,
     /// The code of the rule with an empty pattern, which decides nothing but is named when no other matches.
     pub otherwise: Option<u32>,
+    /// For a ruleset that decides together with others: for each rule by rank, a number that orders the rules of
+    /// all of them by precedence, the smaller first. Empty for a ruleset that decides alone.
+    pub keys: Vec<u32>,
 }
 
-const HEADER_BYTES: usize = 28;
+const HEADER_BYTES: usize = 32;
 
 const FLAG_STARS: u8 = 0x10;
 const FLAG_LIST: u8 = 0x20;
@@ -199,6 +202,10 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         if texts != 0 {
             write_texts(&mut out, &self.draft.texts)?;
         }
+        let keys = if self.draft.keys.is_empty() { 0 } else { out.len() };
+        for &key in &self.draft.keys {
+            put_u32(&mut out, key);
+        }
         let mut header = vec![W as u8, 0, 0, 0];
         let head = if self.draft.has_head { self.state_at[0] } else { 0 };
         put_u32(&mut header, self.draft.rule_count);
@@ -207,6 +214,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         }
         put_u32(&mut header, self.draft.otherwise.unwrap_or(NO_CODE));
         put_u32(&mut header, fit("stars of an automaton", self.draft.stars.len(), u32::MAX.into())?);
+        put_u32(&mut header, fit("bytes of an automaton", keys, u32::MAX.into())?);
         out[..HEADER_BYTES].copy_from_slice(&header);
         Ok(out)
     }
@@ -403,6 +411,15 @@ impl<'a, const W: usize> Automaton<'a, W> {
     #[must_use]
     pub fn otherwise(&self) -> Option<u32> {
         Some(self.header(20)).filter(|&code| code != NO_CODE)
+    }
+
+    /// The place of a rule, by rank, among the rules of all rulesets that decide together with this one.
+    ///
+    /// # Errors
+    /// When this ruleset decides alone.
+    pub fn key(&self, rank: u32) -> Result<u32, Corrupt> {
+        let at = Some(self.header(28) as usize).filter(|&at| at != 0 && rank < self.rule_count()).ok_or(Corrupt)?;
+        u32_at(self.bytes, at + rank as usize * 4).ok_or(Corrupt)
     }
 
     /// How many stars there are.

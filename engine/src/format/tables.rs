@@ -267,6 +267,7 @@ pub struct Group {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PolicyDraft {
     /// For each agent that the file names: its number, and the index of its group. In the order of the numbers.
+    /// An agent that is there more than once has several groups, which decide together.
     pub agents: Vec<(u32, u32)>,
     /// The index of the group for all other agents, or [`NONE`].
     pub others: u32,
@@ -344,7 +345,7 @@ pub struct PolicyView<'a> {
     agents: usize,
 }
 
-impl PolicyView<'_> {
+impl<'a> PolicyView<'a> {
     fn group(&self, index: u32) -> Result<Group, FormatError> {
         let at = self.agents * 8 + index as usize * 8;
         let group = || Some(Group { ruleset: u32_at(self.body, at)?, lines: u32_at(self.body, at + 4)? });
@@ -359,12 +360,13 @@ impl PolicyView<'_> {
         if self.others == NONE { Ok(None) } else { self.group(self.others).map(Some) }
     }
 
-    /// The group for an agent: its own, else that for all others. `None` for an agent without any.
+    /// The groups for an agent: its own, else that for all others. Mostly one; none for an agent without any;
+    /// several where the rules of an agent's groups were too many to be merged for each agent anew.
     ///
     /// # Errors
     /// When the policy is damaged.
     #[inline]
-    pub fn for_agent(&self, agent: Option<u32>) -> Result<Option<Group>, FormatError> {
+    pub fn for_agent(&self, agent: Option<u32>) -> Result<AgentGroups<'_>, FormatError> {
         let agents = self.body.get(..self.agents * 4).unwrap_or_default();
         if let Some(agent) = agent.filter(|_| !agents.is_empty()) {
             let (mut low, mut high) = (0, self.agents);
@@ -373,11 +375,15 @@ impl PolicyView<'_> {
                 if u32_at(agents, middle * 4) < Some(agent) { low = middle + 1 } else { high = middle }
             }
             if u32_at(agents, low * 4) == Some(agent) {
-                let index = u32_at(self.body, self.agents * 4 + low * 4).unwrap_or(NONE);
-                return self.group(index).map(Some);
+                let first = self.group_of_entry(low).map(Some)?;
+                return Ok(AgentGroups { policy: self, agent, next: low + 1, first });
             }
         }
-        self.others()
+        Ok(AgentGroups { policy: self, agent: NONE, next: self.agents, first: self.others()? })
+    }
+
+    fn group_of_entry(&self, entry: usize) -> Result<Group, FormatError> {
+        self.group(u32_at(self.body, self.agents * 4 + entry * 4).unwrap_or(NONE))
     }
 
     /// Reads all of the policy: its agents exist and are in order, its groups exist.
@@ -388,10 +394,10 @@ impl PolicyView<'_> {
         let groups = (self.body.len() / 8 - self.agents) as u32;
         let mut last = None;
         for (agent, group) in self.agents() {
-            if agent >= agents || last >= Some(agent) || group >= groups {
+            if agent >= agents || last >= Some((agent, group)) || group >= groups {
                 return Err(damaged(Section::Policies, "agents in order, each with a group"));
             }
-            last = Some(agent);
+            last = Some((agent, group));
         }
         self.others().map(drop)
     }
@@ -415,6 +421,38 @@ impl PolicyView<'_> {
     pub fn groups(&self) -> Result<Vec<Group>, FormatError> {
         let count = (self.body.len() / 8 - self.agents) as u32;
         (0..count).map(|index| self.group(index)).collect()
+    }
+}
+
+/// The groups of one agent.
+#[derive(Clone, Copy)]
+pub struct AgentGroups<'p> {
+    policy: &'p PolicyView<'p>,
+    agent: u32,
+    next: usize,
+    /// The first group, if there is any. Almost always the only one.
+    pub first: Option<Group>,
+}
+
+impl AgentGroups<'_> {
+    /// Whether there are more groups than the first.
+    #[inline]
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        self.next < self.policy.agents && u32_at(self.policy.body, self.next * 4) == Some(self.agent)
+    }
+
+    /// All of the groups.
+    ///
+    /// # Errors
+    /// When the policy is damaged.
+    pub fn all(mut self) -> Result<Vec<Group>, FormatError> {
+        let mut all: Vec<Group> = self.first.into_iter().collect();
+        while self.has_more() {
+            all.push(self.policy.group_of_entry(self.next)?);
+            self.next += 1;
+        }
+        Ok(all)
     }
 }
 

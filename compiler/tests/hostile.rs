@@ -1,0 +1,155 @@
+//! Files that were written to hurt: nothing may fail, hang, or grow out of proportion, and the answers stay right.
+//!
+//! Times are for the benchmarks; here sizes are counted, and answers compared with the oracle.
+
+use bumpalo::Bump;
+use reptile_compiler::automaton::Strategy;
+use reptile_compiler::builder::{OriginKey, SetBuilder, record};
+use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::oracle;
+use reptile_engine::set::{Policy, Set};
+use reptile_engine::url::{Origin, Scheme};
+use reptile_engine::verdict::Verdict;
+
+type NamedSet = (&'static str, Set<Vec<u8>>);
+
+/// The file compiled with each strategy.
+fn compile_one(body: &[u8]) -> Vec<NamedSet> {
+    let arena = Bump::new();
+    let compiled = Strategy::ALL.map(|(name, strategy)| {
+        let mut builder = SetBuilder::new(&GOOGLE_LIB);
+        let origin = OriginKey { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
+        builder.add([origin], record(body, &GOOGLE_LIB, &arena).unwrap());
+        (name, Set::from_bytes(builder.finish(strategy).unwrap().to_bytes()).unwrap())
+    });
+    compiled.into()
+}
+
+fn policy(set: &Set<Vec<u8>>) -> Policy<'_> {
+    set.policy(&Origin { scheme: Scheme::Http, host: b"h", port: 80 }).unwrap().unwrap()
+}
+
+fn oracle_agrees(name: &str, body: &[u8], sets: &[NamedSet], agent: &[u8], path: &str) {
+    let expected = oracle::decide(body, &GOOGLE_LIB, agent, format!("http://h{path}").as_bytes());
+    for (strategy, set) in sets {
+        let agent = set.agent(agent).unwrap();
+        let explained = policy(set).explain(agent, path.as_bytes()).unwrap();
+        let verdict = policy(set).decide(agent, path.as_bytes()).unwrap();
+        assert_eq!(verdict == Verdict::Allow, expected.allowed, "{name}, {strategy}, {path}");
+        assert_eq!(explained.verdict, verdict, "{name}, {strategy}, {path}");
+        assert_eq!(explained.rule().map_or(0, |rule| rule.line), expected.line, "{name}, {strategy}, {path}");
+    }
+}
+
+/// The path of the published cases: 2,000 times the letter a.
+fn long_path() -> String {
+    format!("/{}", "a".repeat(2000))
+}
+
+/// The five published cases, and families of our own. Each is a name and a body.
+fn families() -> Vec<(&'static str, String)> {
+    let with_rules = |rules: Vec<String>| format!("user-agent: *\n{}", rules.concat());
+    let rule = |pattern: String| format!("disallow: {pattern}\n");
+    let stars = |piece: &str, count: usize| piece.repeat(count);
+    vec![
+        ("P1 one rule of ten stars", with_rules(vec![rule(format!("/{}*b$", stars("*a", 10)))])),
+        ("P2 the same 13,077 times", with_rules(vec![rule(format!("/{}*b$", stars("*a", 10))); 13_077])),
+        ("P3 31 lines of 16 KB of *a", with_rules(vec![rule(format!("/{}", stars("*a", 8000))); 31])),
+        ("P4 31 lines of 16,000 stars", with_rules(vec![rule(format!("/{}", stars("*", 16_000))); 31])),
+        ("P5 253 rules of 1,000 x *a", with_rules((0..253).map(|_| rule(format!("/{}", stars("*a", 1000)))).collect())),
+        ("P5 with different ends", with_rules((0..253).map(|n| rule(format!("/{}{n}", stars("*a", 1000)))).collect())),
+        (
+            "nested stars that part",
+            with_rules(
+                (0..4096)
+                    .map(|n| {
+                        let turns = (0..12).map(|bit| if n >> bit & 1 == 0 { "*a" } else { "*aa" }).collect::<String>();
+                        rule(format!("/{turns}*{n}"))
+                    })
+                    .collect(),
+            ),
+        ),
+        ("10,000 rules of one star", with_rules((0..10_000).map(|n| rule(format!("/*a{n}"))).collect())),
+        (
+            "10,000 rules of two stars",
+            with_rules((0..10_000).map(|n| rule(format!("/*a{}*a{}", n / 100, n % 100))).collect()),
+        ),
+        ("shared prefixes with stars", with_rules((1..900).map(|n| rule(format!("/{}*b", stars("a", n)))).collect())),
+        (
+            "growing pieces behind a star",
+            with_rules((1..900).map(|n| rule(format!("/*{}*b", stars("a", n)))).collect()),
+        ),
+        ("growing whole paths", with_rules((1..1000).map(|n| rule(format!("/{}$", stars("a", n)))).collect())),
+        (
+            "suffixes that take over much",
+            with_rules(
+                (0..96_u8)
+                    .map(|n| rule(format!("/*a{}", char::from(n % 94 + 33))))
+                    .chain((0..200).map(|n| rule(format!("/*{}{n}", stars("xa", 100)))))
+                    .collect(),
+            ),
+        ),
+        ("a pattern of 16,660 bytes", with_rules(vec![rule(format!("/*{}", stars("a", 16_600)))])),
+        (
+            "an allow for every disallow",
+            with_rules((0..5000).map(|n| format!("allow: /*a{n}$\ndisallow: /*a{n}\n")).collect()),
+        ),
+    ]
+}
+
+#[test]
+fn answers_stay_right_and_sizes_in_proportion() {
+    let paths = [long_path(), format!("{}b", long_path()), "/".into(), "/xaxaxaxa!".into(), "/aa1*a99a".into()];
+    let mut tried = 0;
+    for (name, body) in families() {
+        let sets = compile_one(body.as_bytes());
+        for (strategy, set) in &sets {
+            set.verify().unwrap_or_else(|error| panic!("{name}, {strategy}: {error}"));
+            let size: usize = set.section_sizes().map(|(_, size)| size).sum();
+            assert!(size < 16 * body.len() + 4096, "{name}, {strategy}: {size} bytes from {}", body.len());
+            tried += 1;
+        }
+        // The oracle needs minutes on the largest; there the strategies are compared with each other.
+        let paths = paths.iter().map(String::as_str);
+        if body.len() < 40_000 {
+            paths.for_each(|path| oracle_agrees(name, body.as_bytes(), &sets, b"any", path));
+        } else {
+            for path in paths {
+                let answers =
+                    sets.iter().map(|(_, set)| policy(set).explain(set.agent(b"any").unwrap(), path.as_bytes()));
+                let answers: Vec<_> = answers.map(|answer| answer.unwrap()).collect();
+                assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{name} on {path}: {answers:?}");
+            }
+        }
+    }
+    assert_eq!(tried, families().len() * 2);
+}
+
+#[test]
+fn tokens_with_a_large_group_in_common_do_not_multiply_it() {
+    let mut body = String::new();
+    let tokens = |n: usize| format!("bot{}{}", char::from(b'a' + (n / 26) as u8), char::from(b'a' + (n % 26) as u8));
+    for n in 0..400 {
+        body += &format!("user-agent: {}\n", tokens(n));
+    }
+    for n in 0..2000 {
+        body += &format!("disallow: /x{n}/*y\nallow: /x{n}\n");
+    }
+    for n in 0..400 {
+        body += &format!("user-agent: {}\ndisallow: /{n}\nallow: /{n}*b\ndisallow: /x{n}/*z$\ndisallow:\n", tokens(n));
+    }
+    let sets = compile_one(body.as_bytes());
+    for (strategy, set) in &sets {
+        set.verify().unwrap();
+        let size: usize = set.section_sizes().map(|(_, size)| size).sum();
+        // Nine merged lists fit in the budget; 400 would take 14 MB.
+        assert!(size < 40 * body.len(), "{strategy}: {size} bytes from {}", body.len());
+    }
+    for n in [0, 1, 7, 8, 9, 10, 200, 399] {
+        for path in
+            [format!("/{n}"), format!("/{n}ab"), format!("/x{n}/y"), format!("/x{n}/z"), "/q".into(), "/x7/z".into()]
+        {
+            oracle_agrees("tokens", body.as_bytes(), &sets, tokens(n).as_bytes(), &path);
+        }
+    }
+}
