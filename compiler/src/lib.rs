@@ -1,5 +1,39 @@
-//! The compiler of Reptile: from robots.txt files to a compiled set.
+//! The compiler of Reptile: from robots.txt files to a compiled set, which `reptile-engine` decides URLs against.
+//!
+//! Opens no file, starts no thread and reads no clock: the same input gives the same bytes. A robots.txt goes through
+//! these rooms in order:
+//!
+//! | where | what |
+//! |---|---|
+//! | [`robots`] | bytes to lines, keys and groups |
+//! | [`agents`] | groups to one list of rules for each product token, and one for everybody else |
+//! | [`rules`] | a list to normal form and order of precedence |
+//! | [`automaton`] | an ordered list to the automaton of a ruleset |
+//! | [`builder`] | records to a set, equal things once |
+//!
+//! Beside them, [`dialect`] has every reading of the protocol as a value, [`limits`] every limit, and [`oracle`] the
+//! slow matcher that all of this is compared with.
+//!
+//! ```
+//! use bumpalo::Bump;
+//! use reptile_compiler::{automaton::Strategy, builder::{OriginKey, SetBuilder, record}, dialect::GOOGLE_LIB};
+//! use reptile_engine::{set::Set, url::Scheme, verdict::Verdict};
+//!
+//! let body = b"user-agent: *\nallow: /p\ndisallow: /\n";
+//! let origin = OriginKey { host: b"example.com"[..].into(), scheme: Scheme::Https, port: 443 };
+//! let mut builder = SetBuilder::new(&GOOGLE_LIB);
+//! builder.add([origin], record(body, &GOOGLE_LIB, &Bump::new())?);
+//! let set = Set::from_bytes(builder.finish(Strategy::default())?.to_bytes())?;
+//!
+//! let agent = set.agent(b"AnyBot")?;
+//! assert_eq!(set.decide(agent, b"https://example.com/page")?, Verdict::Allow);
+//! assert_eq!(set.decide(agent, b"https://example.com/")?, Verdict::Disallow);
+//! assert_eq!(set.decide(agent, b"http://example.com/")?, Verdict::Unknown);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
 #![forbid(unsafe_code)]
+
 pub mod agents;
 pub mod automaton;
 pub mod builder;

@@ -62,12 +62,13 @@ pub fn decide(body: &[u8], dialect: &Dialect, agent: &[u8], url: &[u8]) -> Answe
         for rule in &group.rules {
             let pattern = dialect.normal_form.pattern(rule.value);
             let mut priority = priority_of(&pattern, &path);
-            if priority < 0 && rule.kind == RuleKind::Allow && dialect.index_htm_opens_directory {
-                if let Some(slash) = pattern.iter().rposition(|&byte| byte == b'/') {
-                    if pattern[slash..].starts_with(b"/index.htm") {
-                        priority = priority_of(&[&pattern[..=slash], b"$"].concat(), &path);
-                    }
-                }
+            if priority < 0
+                && rule.kind == RuleKind::Allow
+                && dialect.index_htm_opens_directory
+                && let Some(slash) = pattern.iter().rposition(|&byte| byte == b'/')
+                && pattern[slash..].starts_with(b"/index.htm")
+            {
+                priority = priority_of(&[&pattern[..=slash], b"$"].concat(), &path);
             }
             scope[rule.kind as usize].offer(priority, rule.line);
         }

@@ -130,10 +130,11 @@ pub fn order<'b>(list: &List<'b>, dialect: &Dialect, arena: &'b Bump) -> (RuleLi
             continue;
         }
         candidates.push(candidate(pattern, pattern, rule, arena));
-        if dialect.index_htm_opens_directory && rule.kind == RuleKind::Allow {
-            if let Some(directory) = directory_of_index(pattern, arena) {
-                candidates.push(candidate(directory, pattern, rule, arena));
-            }
+        if dialect.index_htm_opens_directory
+            && rule.kind == RuleKind::Allow
+            && let Some(directory) = directory_of_index(pattern, arena)
+        {
+            candidates.push(candidate(directory, pattern, rule, arena));
         }
     }
     candidates.sort_unstable_by(|a, b| {
@@ -195,7 +196,7 @@ fn directory_of_index<'b>(pattern: &[u8], arena: &'b Bump) -> Option<&'b [u8]> {
         let mut directory = BumpVec::with_capacity_in(slash + 2, arena);
         directory.extend_from_slice(&pattern[..=slash]);
         directory.push(b'$');
-        &*directory.into_bump_slice()
+        directory.into_bump_slice()
     })
 }
 

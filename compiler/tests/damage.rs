@@ -1,5 +1,7 @@
 //! Damaged sets: every error names its section, nothing panics or hangs, and `verify` lets nothing through.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
 use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};

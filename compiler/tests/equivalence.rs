@@ -1,5 +1,7 @@
 //! Random rulesets and paths: every strategy must give the oracle's verdict and line.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
 use bumpalo::Bump;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

@@ -2,6 +2,8 @@
 //!
 //! Times are for the benchmarks; here sizes are counted, and answers compared with the oracle.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
 use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};

@@ -79,7 +79,7 @@ impl<'a> Ruleset<'a> {
         by_width!(self, automaton => Shape {
             head: automaton.head().is_some(),
             stars: automaton.star_count(),
-            listed: !matches!(automaton.listed().next(), Ok(None)),
+            listed: !matches!(automaton.listed().next_pattern(), Ok(None)),
         })
     }
 
@@ -362,7 +362,7 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
     /// Tries the listed patterns, best first.
     #[inline(always)]
     fn listed(&mut self, listed: &mut ListedReader<'a>) -> Result<(), Corrupt> {
-        while let Some((code, anchored, pieces)) = listed.next()? {
+        while let Some((code, anchored, pieces)) = listed.next_pattern()? {
             let mut codes = NO_CODES;
             codes[kind_of(code) as usize] = code;
             if self.wants(codes) {
@@ -405,12 +405,12 @@ fn common_prefix(text: &[u8], label: &[u8]) -> usize {
 /// Whether a listed pattern matches: each piece is taken at its leftmost place behind the one before, which
 /// leaves the most room for those that follow.
 fn pieces_match(mut pieces: Pieces<'_>, anchored: bool, path: &[u8]) -> Result<bool, Corrupt> {
-    let Some((first, only)) = pieces.next()? else { return Err(Corrupt) };
+    let Some((first, only)) = pieces.next_piece()? else { return Err(Corrupt) };
     let Some(mut rest) = strip(path, first) else { return Ok(false) };
     if only {
         return Ok(!anchored || rest.is_empty());
     }
-    while let Some((piece, last)) = pieces.next()? {
+    while let Some((piece, last)) = pieces.next_piece()? {
         if last && anchored {
             return Ok(rest.ends_with(piece));
         }
@@ -486,11 +486,11 @@ impl<'a, const W: usize> Verify<'a, W> {
         }
         let mut listed = self.automaton.listed();
         let mut last = None;
-        while let Some((code, _, mut pieces)) = listed.next()? {
-            if last >= Some(code) || pieces.next()?.is_none() {
+        while let Some((code, _, mut pieces)) = listed.next_pattern()? {
+            if last >= Some(code) || pieces.next_piece()?.is_none() {
                 return Err(Corrupt);
             }
-            while pieces.next()?.is_some() {}
+            while pieces.next_piece()?.is_some() {}
             last = Some(code);
         }
         Ok(())
@@ -508,7 +508,8 @@ impl<'a, const W: usize> Verify<'a, W> {
                 continue;
             }
             let state = automaton.state(at)?;
-            (state.accept()?, state.accept_at_end()?);
+            state.accept()?;
+            state.accept_at_end()?;
             states.extend(state.children()?.all()?.into_iter().map(|(_, next)| (next, depth)));
             for (number, star) in state.stars()? {
                 if depth >= MAX_STAR_DEPTH || usize::from(number) >= MAX_STAR_BRANCHES {

@@ -1,5 +1,35 @@
 //! The run-time half of Reptile: opens a compiled set of robots.txt files and decides URLs against it.
+//!
+//! A set holds the rules of any number of robots.txt files as automata, in one file that is mapped into memory. This
+//! crate splits a URL, finds its origin's policy, picks the group of an agent, and walks one automaton over the path.
+//! It reads sets and knows nothing of robots.txt itself: parsing, dialects and the construction of automata are the
+//! compiler's, `reptile-compiler`.
+//!
+//! | where | what |
+//! |---|---|
+//! | [`set`] | [`set::Set`]: open, verify, decide, explain |
+//! | [`automaton`] | the walk |
+//! | [`url`] | from a URL to origin and path |
+//! | [`norm`] | the normal form that URL and pattern both pass through |
+//! | [`verdict`] | the answers |
+//! | [`format`](mod@format) | the bytes, reader beside writer; `FORMAT.md` draws them |
+//! | [`map`] | the one `unsafe` block: mapping a file |
+//!
+//! ```no_run
+//! use reptile_engine::set::Set;
+//!
+//! let set = Set::open("robots.set".as_ref())?;
+//! set.verify()?;
+//! let agent = set.agent(b"GPTBot")?;
+//! println!("{}", set.decide(agent, b"https://example.com/private/")?);
+//! if let Some(rule) = set.explain(agent, b"https://example.com/private/")?.rule() {
+//!     println!("line {}: {rule}", rule.line);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
 pub mod automaton;
+pub mod classify;
 pub mod format;
 pub mod map;
 pub mod norm;

@@ -114,9 +114,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         for ruleset in 0..rulesets.len() {
             Ruleset::new(rulesets.get(ruleset)?)?.verify()?;
         }
-        for policy in 0..policies.len()? {
+        for policy in 0..policies.count()? {
             let policy = policies.get(policy)?;
-            policy.verify(self.agents().len()?)?;
+            policy.verify(self.agents().count()?)?;
             for group in policy.groups()? {
                 let rules = Ruleset::new(rulesets.get(group.ruleset)?)?.rule_count();
                 if rules > 0 {
@@ -124,7 +124,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                 }
             }
         }
-        self.origins().verify(policies.len()?)
+        self.origins().verify(policies.count()?)
     }
 
     /// Compares the checksum of each section, and no more. As fast as memory or disk.
@@ -186,7 +186,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// # Errors
     /// When the table is damaged.
     pub fn policy_count(&self) -> Result<u32, FormatError> {
-        self.policies().len()
+        self.policies().count()
     }
 
     /// The automata, each stored once whichever files it came from.

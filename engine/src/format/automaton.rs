@@ -359,7 +359,7 @@ pub enum Width {
     Four,
 }
 
-/// Met bytes that no writer writes. The set's error says where: [`Corrupt::in_section`].
+/// Met bytes that no writer writes. A set turns it into a [`FormatError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt;
 
@@ -706,7 +706,7 @@ impl<'a> ListedReader<'a> {
     ///
     /// # Errors
     /// When the bytes are not a pattern.
-    pub fn next(&mut self) -> Result<Option<(u32, bool, Pieces<'a>)>, Corrupt> {
+    pub fn next_pattern(&mut self) -> Result<Option<(u32, bool, Pieces<'a>)>, Corrupt> {
         if self.bytes.is_empty() {
             return Ok(None);
         }
@@ -736,7 +736,7 @@ impl<'a> Pieces<'a> {
     ///
     /// # Errors
     /// When the bytes end before.
-    pub fn next(&mut self) -> Result<Option<(&'a [u8], bool)>, Corrupt> {
+    pub fn next_piece(&mut self) -> Result<Option<(&'a [u8], bool)>, Corrupt> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
         let len = u32_at(self.bytes, 0).ok_or(Corrupt)? as usize;
         let piece = self.bytes.get(4..).and_then(|bytes| bytes.get(..len)).ok_or(Corrupt)?;

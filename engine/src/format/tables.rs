@@ -44,8 +44,8 @@ impl<'a> Agents<'a> {
     ///
     /// # Errors
     /// When the table is damaged.
-    pub fn len(self) -> Result<u32, FormatError> {
-        let count = u32_at(self.0, 0).filter(|&count| count as usize <= self.0.len() / 4 - 1);
+    pub fn count(self) -> Result<u32, FormatError> {
+        let count = u32_at(self.0, 0).filter(|&count| (count as usize) < self.0.len() / 4);
         count.ok_or_else(|| damaged(Section::Agents, "a table of agents"))
     }
 
@@ -54,7 +54,7 @@ impl<'a> Agents<'a> {
     /// # Errors
     /// When there is none of that number.
     pub fn name(self, agent: u32) -> Result<&'a [u8], FormatError> {
-        let count = self.len()? as usize;
+        let count = self.count()? as usize;
         let name = || {
             let index = agent as usize;
             let start = if index == 0 { 0 } else { u32_at(self.0, index * 4)? };
@@ -70,7 +70,7 @@ impl<'a> Agents<'a> {
     /// When they are not.
     pub fn verify(self) -> Result<(), FormatError> {
         let mut last = None;
-        for agent in 0..self.len()? {
+        for agent in 0..self.count()? {
             let name = self.name(agent)?;
             if last >= Some(name) {
                 return Err(damaged(Section::Agents, "names in order"));
@@ -86,7 +86,7 @@ impl<'a> Agents<'a> {
     /// When the table is damaged.
     pub fn find(self, name: &[u8]) -> Result<Option<u32>, FormatError> {
         let name = name.to_ascii_lowercase();
-        let (mut low, mut high) = (0, self.len()?);
+        let (mut low, mut high) = (0, self.count()?);
         while low < high {
             let middle = low.midpoint(high);
             match self.name(middle)?.cmp(&name) {
@@ -314,7 +314,7 @@ impl<'a> Policies<'a> {
     ///
     /// # Errors
     /// When the table is damaged.
-    pub fn len(self) -> Result<u32, FormatError> {
+    pub fn count(self) -> Result<u32, FormatError> {
         u32_at(self.0, 0).ok_or_else(|| damaged(Section::Policies, "a table of policies"))
     }
 
