@@ -11,9 +11,10 @@
 use memchr::{memchr, memchr2, memchr3, memmem};
 
 use crate::format::automaton::{
-    Automaton, Codes, Corrupt, Leaves, ListedReader, MAX_STAR_BRANCHES, MAX_STAR_DEPTH, NO_CODE, NO_CODES, Pieces,
+    Automaton, Begin, Codes, Corrupt, ListedReader, MAX_STAR_BRANCHES, MAX_STAR_DEPTH, NO_CODE, NO_CODES, Pieces,
     StarView, StateView, Width, kind_of, width,
 };
+use crate::platform::find_fingerprint;
 use crate::verdict::{RuleKind, Verdict};
 
 /// The rules of one group, compiled: a view of bytes in a set. Free to copy.
@@ -252,14 +253,16 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
                 }
             }
             let Some((&byte, behind)) = rest.split_first() else { return Ok(count) };
-            for (_, star) in state.stars()? {
-                let from = self.path.len() - rest.len();
-                match remembered.get_mut(count) {
-                    Some(slot) => {
-                        *slot = (star as u32, from as u32);
-                        count += 1;
+            if state.has_stars() {
+                for (_, star) in state.stars()? {
+                    let from = self.path.len() - rest.len();
+                    match remembered.get_mut(count) {
+                        Some(slot) => {
+                            *slot = (star as u32, from as u32);
+                            count += 1;
+                        }
+                        None => self.star(star, from, 0)?,
                     }
-                    None => self.star(star, from, 0)?,
                 }
             }
             let Some(next) = state.children()?.get(byte)? else { return Ok(count) };
@@ -308,8 +311,11 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
         }
         let mut begun = 0_u64;
         let mut rest = self.path.get(from..).ok_or(Corrupt)?;
-        'resting: while let Some(at) = find(star.leaves, rest) {
-            let Some(next) = star.children.get(rest[at])? else { return Err(Corrupt) };
+        'resting: while let Some(at) = find(star.begin, rest) {
+            let Some(next) = star.children.get(rest[at])? else {
+                rest = &rest[at + 1..];
+                continue;
+            };
             let mut state = self.automaton.state(next)?;
             rest = &rest[at + 1..];
             loop {
@@ -330,7 +336,9 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
                 if rest.is_empty() {
                     return Ok(());
                 }
-                begun = self.branch(state, begun, rest.len(), depth)?;
+                if state.has_stars() {
+                    begun = self.branch(state, begun, rest.len(), depth)?;
+                }
                 match state.children()?.get(rest[0])? {
                     Some(next) => {
                         state = self.automaton.state(next)?;
@@ -377,15 +385,15 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
     }
 }
 
-/// Finds the first byte that leaves a resting state.
+/// Finds the first place where a piece may begin. In between, the machine would rest, or come back to rest.
 #[inline(always)]
-fn find(leaves: Leaves<'_>, text: &[u8]) -> Option<usize> {
-    match leaves {
-        Leaves::Bytes([a]) => memchr(*a, text),
-        Leaves::Bytes([a, b]) => memchr2(*a, *b, text),
-        Leaves::Bytes([a, b, c]) => memchr3(*a, *b, *c, text),
-        Leaves::Bytes(_) => None,
-        Leaves::Bitmap(bitmap) => text.iter().position(|&byte| bitmap[usize::from(byte / 8)] >> (byte % 8) & 1 != 0),
+fn find(begin: Begin<'_>, text: &[u8]) -> Option<usize> {
+    match begin {
+        Begin::Bytes([a]) => memchr(*a, text),
+        Begin::Bytes([a, b]) => memchr2(*a, *b, text),
+        Begin::Bytes([a, b, c]) => memchr3(*a, *b, *c, text),
+        Begin::Bytes(_) => None,
+        Begin::Fingerprints(table) => find_fingerprint(table, text),
     }
 }
 
@@ -393,13 +401,22 @@ fn find(leaves: Leaves<'_>, text: &[u8]) -> Option<usize> {
 #[inline(always)]
 fn strip<'p>(text: &'p [u8], label: &[u8]) -> Option<&'p [u8]> {
     let (start, behind) = text.split_at_checked(label.len())?;
-    (start == label).then_some(behind)
+    (common_prefix(start, label) == label.len()).then_some(behind)
 }
 
-/// How many bytes two texts have in common at their start.
+/// How many bytes two texts have in common at their start. Looks at eight at once; a call of the library's comparison
+/// takes longer than most labels.
 #[inline(always)]
 fn common_prefix(text: &[u8], label: &[u8]) -> usize {
-    text.iter().zip(label).take_while(|(a, b)| a == b).count()
+    let mut common = 0;
+    while let (Some(a), Some(b)) = (text[common..].first_chunk(), label[common..].first_chunk()) {
+        let differs = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+        if differs != 0 {
+            return common + differs.trailing_zeros() as usize / 8;
+        }
+        common += 8;
+    }
+    common + text[common..].iter().zip(&label[common..]).take_while(|(a, b)| a == b).count()
 }
 
 /// Whether a listed pattern matches: each piece is taken at its leftmost place behind the one before, which
@@ -518,12 +535,6 @@ impl<'a, const W: usize> Verify<'a, W> {
                 if seen_stars.insert(star) {
                     let star = automaton.star(star)?;
                     let children = star.children.all()?;
-                    let leaves = |byte: u8| find(star.leaves, &[byte]).is_some();
-                    if !children.iter().all(|&(byte, _)| leaves(byte))
-                        || (0..=255).filter(|&byte| leaves(byte)).count() != children.len()
-                    {
-                        return Err(Corrupt);
-                    }
                     states.extend(children.into_iter().map(|(_, next)| (next, depth + 1)));
                 }
             }

@@ -13,7 +13,7 @@
 //! | [`norm`] | the normal form that URL and pattern both pass through |
 //! | [`verdict`] | the answers |
 //! | [`format`](mod@format) | the bytes, reader beside writer; `FORMAT.md` draws them |
-//! | [`map`] | the one `unsafe` block: mapping a file |
+//! | [`platform`] | the one file with `unsafe`: mapping a file, vector instructions |
 //!
 //! ```no_run
 //! use reptile_engine::set::Set;
@@ -31,8 +31,8 @@
 pub mod automaton;
 pub mod classify;
 pub mod format;
-pub mod map;
 pub mod norm;
+pub mod platform;
 pub mod set;
 pub mod url;
 pub mod verdict;

@@ -11,8 +11,8 @@ use crate::format::FormatError;
 use crate::format::automaton::{Corrupt, kind_of};
 use crate::format::container::{Container, Section};
 use crate::format::tables::{Agents, Group, NONE, OriginEntry, Origins, Policies, PolicyView, Rulesets, line_at};
-use crate::map::Mapped;
 use crate::norm::NormalForm;
+use crate::platform::Mapped;
 use crate::url::{self, Host, Origin, UrlRef};
 use crate::verdict::{Explanation, Rule, RuleKind, Verdict};
 

@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use reptile_engine::format::automaton::{Codes, MAX_STAR_BRANCHES, NO_CODES, Star, State};
 
+use reptile_engine::platform::{FINGERPRINT_BYTES, Fingerprints};
+
 use super::{Builder, accept, merge};
 use crate::limits::MAX_TRANSITIONS_PER_BYTE;
 
@@ -145,12 +147,13 @@ impl<'l> Builder<'l> {
                 merge(&mut best, self.draft.stars[star as usize].best);
             }
         }
+        let fingerprints = fingerprints(&pieces);
         let mut nodes = tree(pieces);
         if !link(&mut nodes) {
             return None;
         }
         let children = self.states(&nodes);
-        self.draft.stars.push(Star { best, children });
+        self.draft.stars.push(Star { best, fingerprints, children });
         Some((self.draft.stars.len() - 1) as u32)
     }
 
@@ -195,6 +198,36 @@ impl<'l> Builder<'l> {
         }
         nodes[ROOT as usize].children.iter().map(state_at).collect()
     }
+}
+
+/// What the pieces begin with, unless that is up to three bytes that are rare in paths: those are found faster, and
+/// in less space, one by one.
+fn fingerprints(pieces: &[(Piece<'_>, Vec<u32>)]) -> Option<Box<Fingerprints>> {
+    let mut starts: Vec<&[u8]> =
+        pieces.iter().map(|(piece, _)| &piece.text[..piece.text.len().min(FINGERPRINT_BYTES)]).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    let first_bytes = starts.chunk_by(|a, b| a[0] == b[0]).count();
+    let rare = |byte: u8| !byte.is_ascii_alphanumeric() && !b"/-_%".contains(&byte);
+    if first_bytes <= 3 && starts.iter().all(|start| rare(start[0])) {
+        return None;
+    }
+    let mut table = Box::new([0; 32 * FINGERPRINT_BYTES]);
+    for (index, start) in starts.iter().enumerate() {
+        // Neighbours have bytes in common, so that they do least harm in the same bucket.
+        let bucket = 1 << (index * 8 / starts.len());
+        for offset in 0..FINGERPRINT_BYTES {
+            let (low, high) = table[offset * 32..][..32].split_at_mut(16);
+            match start.get(offset) {
+                Some(byte) => {
+                    low[usize::from(byte & 15)] |= bucket;
+                    high[usize::from(byte >> 4)] |= bucket;
+                }
+                None => low.iter_mut().chain(high).for_each(|buckets| *buckets |= bucket),
+            }
+        }
+    }
+    Some(table)
 }
 
 /// The tree of all prefixes of the pieces, which are sorted except that groups with and without stars alternate.

@@ -17,6 +17,7 @@
 //! so that the smaller code is the rule that wins.
 
 use super::{FormatError, TooLarge, fit, u32_at};
+use crate::platform::Fingerprints;
 use crate::verdict::RuleKind;
 
 /// Stands for "no code". Greater than every code.
@@ -71,6 +72,9 @@ pub struct State<'t> {
 pub struct Star {
     /// The best codes below this star, also of stars that it leads to.
     pub best: Codes,
+    /// What the pieces begin with. `None` if they are looked for by their first bytes, of which there must then be
+    /// one to three.
+    pub fingerprints: Option<Box<Fingerprints>>,
     /// The resting state's transitions by byte, in the order of the bytes, to indices of states. Not empty.
     pub children: Vec<(u8, u32)>,
 }
@@ -117,7 +121,9 @@ const FLAG_SPAN: u8 = 0x40;
 /// Up to this many children are looked for one after the other; more get a table indexed by the byte.
 const LIST_MAX: usize = 6;
 
-/// Up to this many bytes that leave a star's resting state are looked for by `memchr`; more get a bitmap.
+const FLAG_FINGERPRINTS: u8 = 0x80;
+
+/// Up to this many bytes that leave a star's resting state are looked for by `memchr`.
 const MEMCHR_MAX: usize = 3;
 
 /// Writes a draft as bytes, with two-byte numbers if they suffice and four-byte numbers if not.
@@ -167,8 +173,8 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
     }
 
     fn star_size(star: &Star) -> usize {
-        let bitmap = if star.children.len() > MEMCHR_MAX { 32 } else { 0 };
-        1 + 2 * W + bitmap + Self::children_size(&star.children)
+        let fingerprints = star.fingerprints.as_ref().map_or(0, |table| table.len());
+        1 + 2 * W + fingerprints + Self::children_size(&star.children)
     }
 
     fn children_size(children: &[(u8, u32)]) -> usize {
@@ -244,16 +250,13 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
     }
 
     fn star(&self, out: &mut Vec<u8>, star: &Star) {
-        out.push(child_table(&star.children));
+        let flag = if star.fingerprints.is_some() { FLAG_FINGERPRINTS } else { 0 };
+        out.push(child_table(&star.children) | flag);
         for best in star.best {
             self.number(out, best as usize);
         }
-        if star.children.len() > MEMCHR_MAX {
-            let mut bitmap = [0; 32];
-            for &(byte, _) in &star.children {
-                bitmap[usize::from(byte / 8)] |= 1 << (byte % 8);
-            }
-            out.extend_from_slice(&bitmap);
+        if let Some(fingerprints) = &star.fingerprints {
+            out.extend_from_slice(&fingerprints[..]);
         }
         self.children(out, &star.children);
     }
@@ -467,17 +470,21 @@ impl<'a, const W: usize> Automaton<'a, W> {
     /// When there is none.
     #[inline(always)]
     pub fn star(&self, at: usize) -> Result<StarView<'a, W>, Corrupt> {
-        let table = self.byte(at)?;
+        let flags = self.byte(at)?;
         let best = [self.code(at + 1)?, self.code(at + 1 + W)?];
         let body = at + 1 + 2 * W;
-        let count = if table == FLAG_LIST { usize::from(self.byte(body)?) } else { 0 };
-        let (leaves, children_at) = if (1..=MEMCHR_MAX).contains(&count) {
-            (Leaves::Bytes(self.bytes.get(body + 1..body + 1 + count).ok_or(Corrupt)?), body)
+        let (begin, children_at) = if flags & FLAG_FINGERPRINTS != 0 {
+            let table: &Fingerprints = self.bytes.get(body..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?;
+            (Begin::Fingerprints(table), body + table.len())
         } else {
-            let bitmap = self.bytes.get(body..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?;
-            (Leaves::Bitmap(bitmap), body + 32)
+            let count = usize::from(self.byte(body)?);
+            if flags != FLAG_LIST || !(1..=MEMCHR_MAX).contains(&count) {
+                return Err(Corrupt);
+            }
+            (Begin::Bytes(self.bytes.get(body + 1..body + 1 + count).ok_or(Corrupt)?), body)
         };
-        Ok(StarView { best, leaves, children: Children { automaton: *self, table, at: children_at } })
+        let table = flags & (FLAG_LIST | FLAG_SPAN);
+        Ok(StarView { best, begin, children: Children { automaton: *self, table, at: children_at } })
     }
 
     /// The patterns that are tried one by one, in the order of their codes.
@@ -571,7 +578,7 @@ impl<'a, const W: usize> StateView<'a, W> {
 
     #[inline(always)]
     fn codes(&self, first_bit: u32) -> Result<Codes, Corrupt> {
-        let mut at = self.codes_at + (self.flags & 15 & ((1 << first_bit) - 1)).count_ones() as usize * W;
+        let mut at = self.codes_at + bits(self.flags & 15 & ((1 << first_bit) - 1)) * W;
         let mut codes = NO_CODES;
         for (bit, slot) in (first_bit..).zip(&mut codes) {
             if self.flags >> bit & 1 != 0 {
@@ -580,6 +587,13 @@ impl<'a, const W: usize> StateView<'a, W> {
             }
         }
         Ok(codes)
+    }
+
+    /// Whether a star begins here.
+    #[inline(always)]
+    #[must_use]
+    pub fn has_stars(&self) -> bool {
+        self.flags & FLAG_STARS != 0
     }
 
     /// See [`State::stars`]: number and offset of each.
@@ -601,7 +615,7 @@ impl<'a, const W: usize> StateView<'a, W> {
 
     #[inline(always)]
     fn stars_at(&self) -> usize {
-        self.codes_at + (self.flags & 15).count_ones() as usize * W
+        self.codes_at + bits(self.flags & 15) * W
     }
 
     /// The state's own transitions.
@@ -618,24 +632,46 @@ impl<'a, const W: usize> StateView<'a, W> {
     }
 }
 
+/// How many of four bits are set. Faster than the general count, which needs an instruction that not every processor
+/// has.
+#[inline(always)]
+fn bits(four: u8) -> usize {
+    (0x4332_3221_3221_2110_u64 >> (four * 4) & 15) as usize
+}
+
+/// Where `byte` is among the first `count` bytes of `list`. Looks at eight at once where there are as many.
+#[inline(always)]
+fn find_byte(list: &[u8], count: usize, byte: u8) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    match list.first_chunk() {
+        Some(&eight) if count <= 8 => {
+            let differs = u64::from_le_bytes(eight) ^ (ONES * u64::from(byte));
+            // The lowest set bit marks the first byte that is zero; bits above it may be wrong.
+            let equal = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
+            Some(equal.trailing_zeros() as usize / 8).filter(|&index| index < count)
+        }
+        _ => list.get(..count)?.iter().position(|&child| child == byte),
+    }
+}
+
 /// A star as it lies in the bytes.
 #[derive(Clone, Copy)]
 pub struct StarView<'a, const W: usize> {
     /// See [`Star::best`].
     pub best: Codes,
-    /// The bytes that leave the resting state.
-    pub leaves: Leaves<'a>,
+    /// How the places where a piece may begin are found.
+    pub begin: Begin<'a>,
     /// The resting state's transitions.
     pub children: Children<'a, W>,
 }
 
-/// A set of bytes, in the form in which it is fastest to look for.
+/// What the pieces behind a star begin with, in the form in which it is fastest to look for.
 #[derive(Clone, Copy)]
-pub enum Leaves<'a> {
+pub enum Begin<'a> {
     /// One to three bytes.
     Bytes(&'a [u8]),
-    /// A bit for each byte.
-    Bitmap(&'a [u8; 32]),
+    /// Three bytes of each.
+    Fingerprints(&'a Fingerprints),
 }
 
 /// Transitions by byte.
@@ -658,8 +694,8 @@ impl<const W: usize> Children<'_, W> {
             0 => return Ok(None),
             FLAG_LIST => {
                 let count = self.list_len()?;
-                let list = bytes.get(at + 1..at + 1 + count).ok_or(Corrupt)?;
-                let Some(index) = list.iter().position(|&child| child == byte) else { return Ok(None) };
+                let list = bytes.get(at + 1..).ok_or(Corrupt)?;
+                let Some(index) = find_byte(list, count, byte) else { return Ok(None) };
                 (index, at + 1 + count)
             }
             FLAG_SPAN => {
