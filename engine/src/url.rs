@@ -277,7 +277,7 @@ fn path_from(tail: &[u8]) -> Path<'_> {
 }
 
 /// The path, parameters and query of any text that is used as a URL, total and exactly as the reference
-/// implementation takes it: scheme and host may be missing, a NUL byte ends the text, a fragment is dropped.
+/// implementation takes it: scheme and host may be missing, a fragment is dropped, a NUL byte ends the path.
 ///
 /// Source: google/robotstxt, `GetPathParamsQuery`. Linear in the text.
 ///
@@ -290,10 +290,6 @@ fn path_from(tail: &[u8]) -> Path<'_> {
 /// ```
 #[must_use]
 pub fn path_of(url: &[u8]) -> Path<'_> {
-    let url = match memchr(0, url) {
-        Some(end) => &url[..end],
-        None => url,
-    };
     let start = if url.starts_with(b"//") { 2 } else { 0 };
     let find = |from: usize| memchr3(b'/', b'?', b';', &url[from..]).map(|at| from + at);
     let early = find(start);
@@ -305,9 +301,14 @@ pub fn path_of(url: &[u8]) -> Path<'_> {
     };
     let Some(path_start) = find(authority_start) else { return Path::new(b"/") };
     // The fragment is looked for from the very start: one inside the authority leaves no path at all.
-    match memchr(b'#', &url[start..]).map(|at| start + at) {
-        Some(fragment) if fragment < path_start => Path::new(b"/"),
+    let path = match memchr(b'#', &url[start..]).map(|at| start + at) {
+        Some(fragment) if fragment < path_start => return Path::new(b"/"),
         _ => path_from(&url[path_start..]),
+    };
+    // Only now: a NUL in front of the path does not hide it.
+    match memchr(0, path.bytes) {
+        Some(end) => Path { bytes: &path.bytes[..end], ..path },
+        None => path,
     }
 }
 
@@ -339,6 +340,7 @@ mod tests {
             ("mailto:a@b", "/"),
             ("http://e.com?u=/x", "/?u=/x"),
             ("http://e.com/a\0b", "/a"),
+            ("http://e.com\0/a", "/a"),
         ];
         for (url, path) in table {
             assert_eq!(path_of(url.as_bytes()).to_vec(), path.as_bytes(), "{url:?}");

@@ -1,0 +1,199 @@
+//! What the data-driven tests share: where data lies, how a question is put to every path, and how all answers
+//! that differ are reported at once.
+#![allow(dead_code, reason = "each test crate uses a part of it")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
+
+use std::path::{Path, PathBuf};
+
+use bumpalo::Bump;
+use reptile_compiler::automaton::Strategy;
+use reptile_compiler::builder::{OriginKey, SetBuilder, record};
+use reptile_compiler::dialect::Dialect;
+use reptile_compiler::oracle::Answer;
+use reptile_engine::set::{Policy, Set};
+use reptile_engine::url::{Origin, Scheme, path_of};
+use reptile_engine::verdict::Verdict;
+
+/// The root of the workspace.
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in the workspace").to_owned()
+}
+
+/// The folder of shared data, or `None`, after saying so, where there is none: `REPTILE_SHARED` if it is set, else
+/// `../shared`, both seen from the workspace's root.
+pub fn shared() -> Option<PathBuf> {
+    if let Some(folder) = std::env::var_os("REPTILE_SHARED") {
+        let folder = workspace().join(folder);
+        assert!(folder.is_dir(), "REPTILE_SHARED names no folder: {}", folder.display());
+        return Some(folder);
+    }
+    let folder = workspace().join("../shared");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: ../shared is absent");
+    eprintln!("skipped: ../shared is absent");
+    None
+}
+
+/// Reads a file of test data.
+pub fn read(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Decodes base64 with padding (RFC 4648 section 4).
+pub fn base64(text: &str) -> Vec<u8> {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    assert_eq!(text.len() % 4, 0, "base64 without padding: {text}");
+    let digits = text.trim_end_matches('=');
+    let (mut bits, mut held, mut out) = (0_u32, 0, Vec::new());
+    for digit in digits.bytes() {
+        let value = ALPHABET.iter().position(|&letter| letter == digit);
+        bits = bits << 6 | value.unwrap_or_else(|| panic!("no base64: {text}")) as u32;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            out.push((bits >> held) as u8);
+        }
+    }
+    assert!(text.len() - digits.len() <= 2 && bits & ((1 << held) - 1) == 0, "no base64: {text}");
+    out
+}
+
+/// Joins pieces of base64, each repeated as often as said.
+pub fn base64_parts(parts: &[(String, usize)]) -> Vec<u8> {
+    parts.iter().flat_map(|(piece, times)| base64(piece).repeat(*times)).collect()
+}
+
+/// An origin that stands for a robots.txt in a set of many.
+pub fn origin_of(host: &str) -> Origin<'_> {
+    Origin { scheme: Scheme::Http, host: host.as_bytes(), port: 80 }
+}
+
+/// The bytes of a set of these robots.txt files, each for [`origin_of`] its host.
+pub fn compile<'b>(
+    bodies: impl IntoIterator<Item = (&'b str, &'b [u8])>,
+    dialect: &'static Dialect,
+    strategy: Strategy,
+) -> Vec<u8> {
+    let mut arena = Bump::new();
+    let mut builder = SetBuilder::new(dialect);
+    for (host, body) in bodies {
+        let Origin { scheme, host, port } = origin_of(host);
+        let replaced =
+            builder.add([OriginKey { host: host.into(), scheme, port }], record(body, dialect, &arena).unwrap());
+        assert_eq!(replaced, 0, "two files for {}", host.escape_ascii());
+        arena.reset();
+    }
+    builder.finish(strategy).unwrap().to_bytes()
+}
+
+/// The policy of the file that was compiled under `host`.
+pub fn policy_of<'s, D: AsRef<[u8]>>(set: &'s Set<D>, host: &str) -> Policy<'s> {
+    set.policy(&origin_of(host)).unwrap().unwrap_or_else(|| panic!("the set lost {host}"))
+}
+
+/// What a set answers to a text that is used as a URL: the verdict of `decide`, and the line of `explain`.
+///
+/// # Errors
+/// When `decide` and `explain` contradict each other, or name something that no file can answer.
+pub fn ask<D: AsRef<[u8]>>(set: &Set<D>, policy: &Policy<'_>, agent: &[u8], url: &[u8]) -> Result<Answer, String> {
+    let agent = set.agent(agent).map_err(|error| error.to_string())?;
+    path_of(url).with(|path| {
+        let decided = policy.decide(agent, path).map_err(|error| error.to_string())?;
+        let explained = policy.explain(agent, path).map_err(|error| error.to_string())?;
+        if decided != explained.verdict {
+            return Err(format!("decide says {decided}, explain says {}", explained.verdict));
+        }
+        let allowed = match decided {
+            Verdict::Allow => true,
+            Verdict::Disallow => false,
+            other => return Err(format!("decide says {other}")),
+        };
+        Ok(Answer { allowed, line: explained.rule().map_or(0, |rule| rule.line) })
+    })
+}
+
+/// A file that is removed when this is dropped.
+pub struct TemporaryFile(PathBuf);
+
+impl TemporaryFile {
+    /// Writes a file of a name that no other process and no other call uses.
+    pub fn new(bytes: &[u8]) -> TemporaryFile {
+        static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("reptile-test-{}-{number}.set", std::process::id()));
+        std::fs::write(&path, bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        TemporaryFile(path)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system; a test must not fail over it.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// What a check expects: a verdict, and a line where the source gives one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// Whether the URL may be fetched.
+    pub allowed: bool,
+    /// The line of the rule that decides, 0 for none.
+    pub line: Option<u32>,
+}
+
+impl std::fmt::Display for Expected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.allowed { "allow" } else { "disallow" })?;
+        self.line.map_or(Ok(()), |line| write!(f, ", line {line}"))
+    }
+}
+
+/// Compares answers, counts them, and keeps those that differ.
+#[derive(Default)]
+pub struct Report {
+    compared: usize,
+    differing: Vec<String>,
+}
+
+impl Report {
+    /// Compares one answer. `what` is only called when it differs; it says which question was put.
+    pub fn compare(
+        &mut self,
+        what: impl FnOnce() -> String,
+        path: &str,
+        expected: Expected,
+        found: Result<Answer, String>,
+    ) {
+        self.compared += 1;
+        let found = match found {
+            Ok(answer)
+                if answer.allowed == expected.allowed && expected.line.is_none_or(|line| line == answer.line) =>
+            {
+                return;
+            }
+            Ok(answer) => Expected { allowed: answer.allowed, line: Some(answer.line) }.to_string(),
+            Err(error) => error,
+        };
+        self.differing.push(format!("{}: {path}: expected {expected}, found {found}", what()));
+    }
+
+    /// How many answers were compared.
+    pub fn compared(&self) -> usize {
+        self.compared
+    }
+
+    /// Fails with all answers that differ (the first 200 of them in full).
+    pub fn finish(self) {
+        let shown = &self.differing[..self.differing.len().min(200)];
+        let (differing, compared) = (self.differing.len(), self.compared);
+        assert!(differing == 0, "{differing} of {compared} answers differ:\n{}", shown.join("\n"));
+    }
+}
