@@ -26,6 +26,9 @@ const URLS: [&[u8]; 12] = [
     b"no url",
 ];
 
+/// Between them they use every part of the format. A DFA over whole patterns would add nothing but bytes.
+const STRATEGIES: [Strategy; 2] = [Strategy::Factored, Strategy::Listed];
+
 const AGENTS: [&[u8]; 3] = [b"any", b"FooBot", b"bar-bot"];
 
 /// A small set with every part that the format has.
@@ -79,7 +82,7 @@ fn ask(bytes: Vec<u8>) {
 
 #[test]
 fn the_sample_is_whole_and_has_every_part() {
-    for (_, strategy) in Strategy::ALL {
+    for strategy in STRATEGIES {
         let set = Set::from_bytes(sample(strategy)).unwrap();
         set.verify().unwrap();
         assert!(set.section_sizes().all(|(_, size)| size > 0));
@@ -102,7 +105,7 @@ fn a_cut_or_padded_file_is_refused() {
 
 #[test]
 fn a_flipped_byte_is_found_and_its_section_named() {
-    for (_, strategy) in Strategy::ALL {
+    for strategy in STRATEGIES {
         let whole = sample(strategy);
         let container = Container::read(&whole).unwrap();
         let range_of = |section: Section| {
@@ -131,7 +134,7 @@ fn a_flipped_byte_is_found_and_its_section_named() {
 
 #[test]
 fn any_byte_may_be_anything() {
-    for (_, strategy) in Strategy::ALL {
+    for strategy in STRATEGIES {
         let whole = sample(strategy);
         for at in 0..whole.len() {
             for value in [0x00, 0x01, 0x7F, 0x80, 0xFF, whole[at] ^ 1, whole[at].wrapping_add(1)] {
@@ -146,7 +149,7 @@ fn any_byte_may_be_anything() {
 /// Damage with checksums that fit: what a hostile writer would send.
 #[test]
 fn sections_may_hold_anything_under_a_right_checksum() {
-    for (_, strategy) in Strategy::ALL {
+    for strategy in STRATEGIES {
         let whole = sample(strategy);
         let container = Container::read(&whole).unwrap();
         let sections = Section::ALL.map(|section| container.section(&whole, section).to_vec());

@@ -27,6 +27,11 @@ fn compile_one(body: &[u8]) -> Vec<NamedSet> {
     compiled.into()
 }
 
+/// Whether a strategy promises to stay in proportion to the rules. A DFA over whole patterns does not.
+fn bounded(strategy: &str) -> bool {
+    strategy != "whole"
+}
+
 fn policy(set: &Set<Vec<u8>>) -> Policy<'_> {
     set.policy(&Origin { scheme: Scheme::Http, host: b"h", port: 80 }).unwrap().unwrap()
 }
@@ -108,7 +113,11 @@ fn answers_stay_right_and_sizes_in_proportion() {
         for (strategy, set) in &sets {
             set.verify().unwrap_or_else(|error| panic!("{name}, {strategy}: {error}"));
             let size: usize = set.section_sizes().map(|(_, size)| size).sum();
-            assert!(size < 16 * body.len() + 4096, "{name}, {strategy}: {size} bytes from {}", body.len());
+            assert!(
+                !bounded(strategy) || size < 16 * body.len() + 4096,
+                "{name}, {strategy}: {size} from {}",
+                body.len()
+            );
             tried += 1;
         }
         // The oracle needs minutes on the largest; there the strategies are compared with each other.
@@ -124,7 +133,7 @@ fn answers_stay_right_and_sizes_in_proportion() {
             }
         }
     }
-    assert_eq!(tried, families().len() * 2);
+    assert_eq!(tried, families().len() * Strategy::ALL.len());
 }
 
 #[test]
@@ -145,7 +154,7 @@ fn tokens_with_a_large_group_in_common_do_not_multiply_it() {
         set.verify().unwrap();
         let size: usize = set.section_sizes().map(|(_, size)| size).sum();
         // Nine merged lists fit in the budget; 400 would take 14 MB.
-        assert!(size < 60 * body.len(), "{strategy}: {size} bytes from {}", body.len());
+        assert!(!bounded(strategy) || size < 60 * body.len(), "{strategy}: {size} bytes from {}", body.len());
     }
     for n in [0, 1, 7, 8, 9, 10, 200, 399] {
         for path in

@@ -8,11 +8,13 @@
 //! leftmost place where the text in front of them occurs, and whatever could follow a later occurrence also
 //! follows that one.
 
+use std::collections::HashSet;
+
 use memchr::{memchr, memchr2, memchr3, memmem};
 
 use crate::format::automaton::{
-    Automaton, Begin, Codes, Corrupt, ListedReader, MAX_STAR_BRANCHES, MAX_STAR_DEPTH, NO_CODE, NO_CODES, Pieces,
-    StarView, StateView, Width, kind_of, width,
+    Automaton, Begin, Codes, Corrupt, ListedReader, MAX_PATTERNS_BYTES, MAX_STAR_BRANCHES, MAX_STAR_DEPTH, NO_CODE,
+    NO_CODES, Pieces, StarView, StateView, Width, kind_of, width,
 };
 use crate::platform::find_fingerprint;
 use crate::verdict::{RuleKind, Verdict};
@@ -244,8 +246,11 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
         let mut state = self.automaton.state(head)?;
         let mut rest = self.path;
         loop {
-            let Some(behind) = strip(rest, state.label) else { return Ok(count) };
-            rest = behind;
+            let (common, whole) = state.common_prefix(rest);
+            if !whole {
+                return Ok(count);
+            }
+            rest = &rest[common..];
             if state.accepts() {
                 self.accept(state.accept()?);
                 if rest.is_empty() {
@@ -319,9 +324,9 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
             let mut state = self.automaton.state(next)?;
             rest = &rest[at + 1..];
             loop {
-                let common = common_prefix(rest, state.label);
+                let (common, whole) = state.common_prefix(rest);
                 rest = &rest[common..];
-                if common < state.label.len() {
+                if !whole {
                     continue 'resting;
                 }
                 if state.accepts() {
@@ -397,33 +402,11 @@ fn find(begin: Begin<'_>, text: &[u8]) -> Option<usize> {
     }
 }
 
-/// `text` behind `label`, if it begins with it.
-#[inline(always)]
-fn strip<'p>(text: &'p [u8], label: &[u8]) -> Option<&'p [u8]> {
-    let (start, behind) = text.split_at_checked(label.len())?;
-    (common_prefix(start, label) == label.len()).then_some(behind)
-}
-
-/// How many bytes two texts have in common at their start. Looks at eight at once; a call of the library's comparison
-/// takes longer than most labels.
-#[inline(always)]
-fn common_prefix(text: &[u8], label: &[u8]) -> usize {
-    let mut common = 0;
-    while let (Some(a), Some(b)) = (text[common..].first_chunk(), label[common..].first_chunk()) {
-        let differs = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
-        if differs != 0 {
-            return common + differs.trailing_zeros() as usize / 8;
-        }
-        common += 8;
-    }
-    common + text[common..].iter().zip(&label[common..]).take_while(|(a, b)| a == b).count()
-}
-
 /// Whether a listed pattern matches: each piece is taken at its leftmost place behind the one before, which
 /// leaves the most room for those that follow.
 fn pieces_match(mut pieces: Pieces<'_>, anchored: bool, path: &[u8]) -> Result<bool, Corrupt> {
     let Some((first, only)) = pieces.next_piece()? else { return Err(Corrupt) };
-    let Some(mut rest) = strip(path, first) else { return Ok(false) };
+    let Some(mut rest) = path.strip_prefix(first) else { return Ok(false) };
     if only {
         return Ok(!anchored || rest.is_empty());
     }
@@ -442,7 +425,7 @@ fn head_pattern<const W: usize>(automaton: Automaton<'_, W>, code: u32, path: &[
     let mut state = automaton.state(automaton.head().ok_or(Corrupt)?)?;
     let mut rest = path;
     loop {
-        rest = strip(rest, state.label).ok_or(Corrupt)?;
+        rest = rest.strip_prefix(state.label()).ok_or(Corrupt)?;
         let read = &path[..path.len() - rest.len()];
         if state.accept()?.contains(&code) {
             return Ok(read.to_vec());
@@ -460,27 +443,57 @@ fn all_rules<const W: usize>(automaton: Automaton<'_, W>) -> Result<Vec<(u32, Ve
     let texts = automaton.texts()?;
     let mut rules: Vec<(u32, Vec<u8>)> = texts.iter().map(|&(code, text)| (code, text.to_vec())).collect();
     rules.extend(automaton.otherwise().map(|code| (code, Vec::new())));
-    let mut open: Vec<(usize, Vec<u8>)> = automaton.head().map(|at| (at, Vec::new())).into_iter().collect();
-    let mut steps = 0;
-    while let Some((at, mut text)) = open.pop() {
-        steps += 1;
-        if steps > automaton.byte_len() {
+    if rules.len() == automaton.rule_count() as usize {
+        // All of them; the head need then be no tree.
+        return Ok(rules);
+    }
+    // The way to each state: the state before and the byte in between. Texts are put together only for rules, so
+    // that a damaged automaton cannot ask for more memory than it is large, but for texts up to their limit.
+    let mut ways: Vec<(usize, Option<(usize, u8)>)> = automaton.head().map(|at| (at, None)).into_iter().collect();
+    let mut seen = HashSet::new();
+    let mut text_left = MAX_PATTERNS_BYTES;
+    let mut next = 0;
+    while let Some(&(at, _)) = ways.get(next) {
+        if !seen.insert(at) {
             return Err(Corrupt);
         }
         let state = automaton.state(at)?;
-        text.extend_from_slice(state.label);
         for (codes, end) in [(state.accept()?, &b""[..]), (state.accept_at_end()?, b"$")] {
             for code in codes.into_iter().filter(|&code| code != NO_CODE) {
                 if texts.binary_search_by_key(&code, |&(code, _)| code).is_err() {
-                    rules.push((code, [&text, end].concat()));
+                    let text = text_on_way(automaton, &ways, next, end, text_left)?;
+                    text_left -= text.len();
+                    rules.push((code, text));
                 }
             }
         }
-        for (byte, next) in state.children()?.all()? {
-            open.push((next, [&text[..], &[byte]].concat()));
-        }
+        ways.extend(state.children()?.all()?.into_iter().map(|(byte, child)| (child, Some((next, byte)))));
+        next += 1;
     }
     Ok(rules)
+}
+
+/// The bytes from the head's first state to the state whose way is at `index`, and `end` behind them.
+fn text_on_way<const W: usize>(
+    automaton: Automaton<'_, W>,
+    ways: &[(usize, Option<(usize, u8)>)],
+    mut index: usize,
+    end: &[u8],
+    limit: usize,
+) -> Result<Vec<u8>, Corrupt> {
+    let mut reversed: Vec<u8> = end.to_vec();
+    loop {
+        let (at, before) = ways[index];
+        reversed.extend(automaton.state(at)?.label().iter().rev());
+        let Some((before, byte)) = before else { break };
+        reversed.push(byte);
+        index = before;
+        if reversed.len() > limit {
+            return Err(Corrupt);
+        }
+    }
+    reversed.reverse();
+    Ok(reversed)
 }
 
 /// Checks an automaton without trusting it: see [`Ruleset::verify`].
@@ -495,15 +508,12 @@ impl<'a, const W: usize> Verify<'a, W> {
 
     fn run(&self) -> Result<(), Corrupt> {
         self.references()?;
-        let codes = self.automaton.rule_count().checked_mul(2).ok_or(Corrupt)?;
-        let known = |code: u32| if code == NO_CODE || code < codes { Ok(()) } else { Err(Corrupt) };
-        known(self.automaton.otherwise().unwrap_or(NO_CODE))?;
-        for (code, _) in all_rules(self.automaton)? {
-            known(code)?;
-        }
+        self.known(self.automaton.otherwise().unwrap_or(NO_CODE))?;
+        self.automaton.texts()?.into_iter().try_for_each(|(code, _)| self.known(code))?;
         let mut listed = self.automaton.listed();
         let mut last = None;
         while let Some((code, _, mut pieces)) = listed.next_pattern()? {
+            self.known(code)?;
             if last >= Some(code) || pieces.next_piece()?.is_none() {
                 return Err(Corrupt);
             }
@@ -513,20 +523,25 @@ impl<'a, const W: usize> Verify<'a, W> {
         Ok(())
     }
 
+    /// Whether a code is one that a rule has, or none.
+    fn known(&self, code: u32) -> Result<(), Corrupt> {
+        let rules = self.automaton.rule_count();
+        if code == NO_CODE || code / 2 < rules { Ok(()) } else { Err(Corrupt) }
+    }
+
     /// Follows every reference from the head. Each state and star is looked at once, so that circles, which stars
     /// have, do no harm.
     fn references(&self) -> Result<(), Corrupt> {
         let automaton = self.automaton;
-        let mut seen_states = std::collections::HashSet::new();
-        let mut seen_stars = std::collections::HashSet::new();
+        let mut seen_states = HashSet::new();
+        let mut seen_stars = HashSet::new();
         let mut states: Vec<(usize, usize)> = automaton.head().map(|at| (at, 0)).into_iter().collect();
         while let Some((at, depth)) = states.pop() {
             if !seen_states.insert(at) {
                 continue;
             }
             let state = automaton.state(at)?;
-            state.accept()?;
-            state.accept_at_end()?;
+            state.accept()?.into_iter().chain(state.accept_at_end()?).try_for_each(|code| self.known(code))?;
             states.extend(state.children()?.all()?.into_iter().map(|(_, next)| (next, depth)));
             for (number, star) in state.stars()? {
                 if depth >= MAX_STAR_DEPTH || usize::from(number) >= MAX_STAR_BRANCHES {

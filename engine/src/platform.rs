@@ -68,10 +68,13 @@ pub const FINGERPRINT_BYTES: usize = 3;
 #[must_use]
 pub fn find_fingerprint(fingerprints: &Fingerprints, text: &[u8]) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("ssse3") {
-        // SAFETY: the function is unsafe to call only because the processor must have SSSE3, which was just
-        // asked. It has no other requirement: it is made of safe operations.
-        return unsafe { ssse3::find(fingerprints, text) };
+    if text.len() >= x86::AVX2_BYTES && std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the function is unsafe to call only because the processor must have AVX2, which was just asked. It
+        // has no other requirement: it is made of safe operations.
+        return unsafe { x86::find_avx2(fingerprints, text) };
+    } else if std::arch::is_x86_feature_detected!("ssse3") {
+        // SAFETY: as above, with SSSE3.
+        return unsafe { x86::find_ssse3(fingerprints, text) };
     }
     find_fingerprint_by_byte(fingerprints, text)
 }
@@ -79,83 +82,151 @@ pub fn find_fingerprint(fingerprints: &Fingerprints, text: &[u8]) -> Option<usiz
 /// As [`find_fingerprint`], one place after the other, without `unsafe`.
 #[must_use]
 pub fn find_fingerprint_by_byte(fingerprints: &Fingerprints, text: &[u8]) -> Option<usize> {
-    (0..text.len()).find(|&at| {
-        let buckets = (0..FINGERPRINT_BYTES).fold(0xFF, |buckets, offset| {
-            // Behind the end stands a zero, which is in no URL: only texts that have ended before agree with it.
-            let byte = text.get(at + offset).copied().unwrap_or(0);
-            let low = fingerprints[offset * 32 + usize::from(byte & 15)];
-            let high = fingerprints[offset * 32 + 16 + usize::from(byte >> 4)];
-            buckets & low & high
-        });
-        buckets != 0
-    })
+    (0..text.len()).find(|&at| may_begin(fingerprints, text, at))
 }
 
+/// Whether the fingerprints do not rule out a place.
+fn may_begin(fingerprints: &Fingerprints, text: &[u8], at: usize) -> bool {
+    let buckets = (0..FINGERPRINT_BYTES).fold(0xFF, |buckets, offset| {
+        // Behind the end stands a zero, which is in no URL: only texts that have ended before agree with it.
+        let byte = text.get(at + offset).copied().unwrap_or(0);
+        let low = fingerprints[offset * 32 + usize::from(byte & 15)];
+        let high = fingerprints[offset * 32 + 16 + usize::from(byte >> 4)];
+        buckets & low & high
+    });
+    buckets != 0
+}
+
+/// The search with vector instructions: sixteen or thirty-two places at once, the last of them once more with those
+/// before them where the text is no multiple. The two places at the end have fewer bytes behind them than a
+/// fingerprint; they are looked at one by one, if there are texts as short as that.
 #[cfg(target_arch = "x86_64")]
-mod ssse3 {
+mod x86 {
     use std::arch::x86_64::{
-        __m128i, _mm_and_si128, _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8, _mm_setzero_si128,
-        _mm_shuffle_epi8, _mm_srli_epi16,
+        __m128i, __m256i, _mm_and_si128, _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8,
+        _mm_setzero_si128, _mm_shuffle_epi8, _mm_srli_epi16, _mm256_and_si256, _mm256_broadcastsi128_si256,
+        _mm256_cmpeq_epi8, _mm256_movemask_epi8, _mm256_set_epi64x, _mm256_set1_epi8, _mm256_setzero_si256,
+        _mm256_shuffle_epi8, _mm256_srli_epi16,
     };
 
-    use super::{FINGERPRINT_BYTES, Fingerprints};
+    use super::{FINGERPRINT_BYTES, Fingerprints, may_begin};
 
-    const LANES: usize = 16;
+    /// The shortest text that fills a block of 32 places and what stands behind them.
+    pub(super) const AVX2_BYTES: usize = 32 + FINGERPRINT_BYTES - 1;
 
+    const SSSE3_BYTES: usize = 16 + FINGERPRINT_BYTES - 1;
+
+    /// Two halves, which the compiler loads as one; the intrinsic that loads takes a raw pointer.
     #[target_feature(enable = "ssse3")]
     #[inline]
-    fn load(bytes: &[u8; LANES]) -> __m128i {
-        // Two halves, which the compiler loads as one; the intrinsic that loads takes a raw pointer.
+    fn load(bytes: &[u8; 16]) -> __m128i {
         let number = u128::from_le_bytes(*bytes);
         _mm_set_epi64x((number >> 64) as i64, number as i64)
     }
 
-    /// A bit for each of the sixteen places from the start of `text` that may begin a text.
-    #[target_feature(enable = "ssse3")]
+    #[target_feature(enable = "avx2")]
     #[inline]
-    fn candidates(tables: &[(__m128i, __m128i); FINGERPRINT_BYTES], text: &[u8; LANES + FINGERPRINT_BYTES - 1]) -> u32 {
-        let half = _mm_set1_epi8(15);
-        let mut buckets = _mm_set1_epi8(-1);
-        let mut offset = 0;
-        while offset < FINGERPRINT_BYTES {
-            let Some(bytes) = text[offset..].first_chunk() else { return 0 };
-            let bytes = load(bytes);
-            let low = _mm_shuffle_epi8(tables[offset].0, _mm_and_si128(bytes, half));
-            let high = _mm_shuffle_epi8(tables[offset].1, _mm_and_si128(_mm_srli_epi16::<4>(bytes), half));
-            buckets = _mm_and_si128(buckets, _mm_and_si128(low, high));
-            offset += 1;
-        }
-        let none = _mm_movemask_epi8(_mm_cmpeq_epi8(buckets, _mm_setzero_si128()));
-        !(none as u32) & 0xFFFF
+    fn load_32(bytes: &[u8; 32]) -> __m256i {
+        let (quarters, _) = bytes.as_chunks();
+        let quarter = |at: usize| quarters.get(at).map_or(0, |&bytes| i64::from_le_bytes(bytes));
+        _mm256_set_epi64x(quarter(3), quarter(2), quarter(1), quarter(0))
     }
 
     #[target_feature(enable = "ssse3")]
-    pub(super) fn find(fingerprints: &Fingerprints, text: &[u8]) -> Option<usize> {
-        let table =
-            |at: usize| fingerprints[at * LANES..].first_chunk().map_or(_mm_setzero_si128(), |table| load(table));
-        let tables = [(table(0), table(1)), (table(2), table(3)), (table(4), table(5))];
+    #[inline]
+    fn tables(fingerprints: &Fingerprints) -> [__m128i; 6] {
+        let (tables, _) = fingerprints.as_chunks();
+        [0, 1, 2, 3, 4, 5].map(|at| tables.get(at).map_or(_mm_setzero_si128(), |table| load(table)))
+    }
+
+    /// A bit for each of the first sixteen places of a block that may begin a text.
+    #[target_feature(enable = "ssse3")]
+    #[inline]
+    fn candidates(tables: &[__m128i; 6], block: &[u8; SSSE3_BYTES]) -> u32 {
+        let half = _mm_set1_epi8(15);
+        let mut buckets = _mm_set1_epi8(-1);
+        for offset in 0..FINGERPRINT_BYTES {
+            let bytes = block[offset..].first_chunk().map_or(_mm_setzero_si128(), |bytes| load(bytes));
+            let low = _mm_shuffle_epi8(tables[offset * 2], _mm_and_si128(bytes, half));
+            let high = _mm_shuffle_epi8(tables[offset * 2 + 1], _mm_and_si128(_mm_srli_epi16::<4>(bytes), half));
+            buckets = _mm_and_si128(buckets, _mm_and_si128(low, high));
+        }
+        !(_mm_movemask_epi8(_mm_cmpeq_epi8(buckets, _mm_setzero_si128())) as u32) & 0xFFFF
+    }
+
+    /// A bit for each of the first thirty-two places of a block that may begin a text.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn candidates_32(tables: &[__m256i; 6], block: &[u8; AVX2_BYTES]) -> u32 {
+        let half = _mm256_set1_epi8(15);
+        let mut buckets = _mm256_set1_epi8(-1);
+        for offset in 0..FINGERPRINT_BYTES {
+            let bytes = block[offset..].first_chunk().map_or(_mm256_setzero_si256(), |bytes| load_32(bytes));
+            let low = _mm256_shuffle_epi8(tables[offset * 2], _mm256_and_si256(bytes, half));
+            let high = _mm256_srli_epi16::<4>(bytes);
+            let high = _mm256_shuffle_epi8(tables[offset * 2 + 1], _mm256_and_si256(high, half));
+            buckets = _mm256_and_si256(buckets, _mm256_and_si256(low, high));
+        }
+        !(_mm256_movemask_epi8(_mm256_cmpeq_epi8(buckets, _mm256_setzero_si256())) as u32)
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn find_avx2(fingerprints: &Fingerprints, text: &[u8]) -> Option<usize> {
+        let tables = tables(fingerprints).map(|table| _mm256_broadcastsi128_si256(table));
+        let mut at = 0;
+        while let Some(block) = text[at..].first_chunk() {
+            let found = candidates_32(&tables, block);
+            if found != 0 {
+                return Some(at + found.trailing_zeros() as usize);
+            }
+            at += 32;
+        }
+        if let Some(block) = text.last_chunk() {
+            let start = text.len() - AVX2_BYTES;
+            // Places in front of `at` have been looked at, and the last two are left: at most 31 of them.
+            let found = (u64::from(candidates_32(&tables, block)) >> (at - start)).trailing_zeros();
+            if found < 32 {
+                return Some(at + found as usize);
+            }
+        }
+        last_two(fingerprints, text)
+    }
+
+    #[target_feature(enable = "ssse3")]
+    pub(super) fn find_ssse3(fingerprints: &Fingerprints, text: &[u8]) -> Option<usize> {
+        let tables = tables(fingerprints);
         let mut at = 0;
         while let Some(block) = text[at..].first_chunk() {
             let found = candidates(&tables, block);
             if found != 0 {
                 return Some(at + found.trailing_zeros() as usize);
             }
-            at += LANES;
+            at += 16;
         }
-        // What is left is shorter than a block, at most 17 bytes, and stands in front of zeros here.
-        let rest = &text[at..];
-        let mut padded = [0; 2 * LANES + FINGERPRINT_BYTES];
-        padded[..rest.len()].copy_from_slice(rest);
-        let mut start = 0;
-        while start < rest.len() {
-            let found = candidates(&tables, padded[start..].first_chunk()?);
-            if found != 0 {
-                let found = start + found.trailing_zeros() as usize;
-                return Some(at + found).filter(|_| found < rest.len());
+        if let Some(block) = text.last_chunk() {
+            let start = text.len() - SSSE3_BYTES;
+            let found = (u64::from(candidates(&tables, block)) >> (at - start)).trailing_zeros();
+            if found < 16 {
+                return Some(at + found as usize);
             }
-            start += LANES;
+            return last_two(fingerprints, text);
         }
-        None
+        // Less than a block, with zeros behind it.
+        let mut block = [0; SSSE3_BYTES];
+        block.iter_mut().zip(text).for_each(|(to, from)| *to = *from);
+        let found = candidates(&tables, &block);
+        match found.trailing_zeros() as usize {
+            found if found < text.len().min(16) => Some(found),
+            _ => (16..text.len()).find(|&at| may_begin(fingerprints, text, at)),
+        }
+    }
+
+    #[inline(always)]
+    fn last_two(fingerprints: &Fingerprints, text: &[u8]) -> Option<usize> {
+        // A zero as third byte is only possible behind the end of a text of one or two.
+        let has_short = fingerprints[64] & fingerprints[80] != 0;
+        let last = text.len() - 2..text.len();
+        if has_short { last.into_iter().find(|&at| may_begin(fingerprints, text, at)) } else { None }
     }
 }
 
@@ -168,10 +239,16 @@ mod tests {
         #[test]
         fn vector_instructions_find_what_bytes_find(
             tables in proptest::collection::vec(prop_oneof![4 => Just(0_u8), 1 => any::<u8>()], 96),
-            text in proptest::collection::vec(any::<u8>(), 0..80),
+            text in proptest::collection::vec(any::<u8>(), 0..150),
         ) {
             let tables: Fingerprints = tables.try_into().unwrap();
-            prop_assert_eq!(find_fingerprint(&tables, &text), find_fingerprint_by_byte(&tables, &text));
+            let expected = find_fingerprint_by_byte(&tables, &text);
+            prop_assert_eq!(find_fingerprint(&tables, &text), expected);
+            #[cfg(target_arch = "x86_64")]
+            if std::arch::is_x86_feature_detected!("ssse3") {
+                // SAFETY: as in `find_fingerprint`.
+                prop_assert_eq!(unsafe { x86::find_ssse3(&tables, &text) }, expected);
+            }
         }
     }
 }

@@ -15,9 +15,11 @@
 //!
 //! [`Strategy::Factored`] is what a set has by default. [`Strategy::Listed`] tries the patterns one by one; a
 //! pattern whose stars nest too deep, or a star whose machine would be too large, falls back to it by itself.
-//! Both give the same answers on every path, and the tests force each.
+//! [`Strategy::Whole`] is one DFA over whole patterns, with a bound. All give the same answers on every path, and the
+//! tests force each.
 
 mod star;
+mod whole;
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -34,11 +36,14 @@ pub enum Strategy {
     Factored,
     /// Every pattern with a star is listed. For comparison.
     Listed,
+    /// One DFA over whole patterns where it stays within bounds, else as `Factored`. For comparison.
+    Whole,
 }
 
 impl Strategy {
     /// Every strategy, by the name that users give.
-    pub const ALL: [(&'static str, Strategy); 2] = [("factored", Strategy::Factored), ("listed", Strategy::Listed)];
+    pub const ALL: [(&'static str, Strategy); 3] =
+        [("factored", Strategy::Factored), ("listed", Strategy::Listed), ("whole", Strategy::Whole)];
 }
 
 /// Compiles a list of rules to the bytes of an automaton.
@@ -47,7 +52,7 @@ impl Strategy {
 ///
 /// # Errors
 /// When the automaton takes 4 GiB or more.
-pub fn compile(list: &RuleList, strategy: Strategy, arena: &Bump) -> Result<Vec<u8>, TooLarge> {
+pub fn compile<'l>(list: &'l RuleList, strategy: Strategy, arena: &'l Bump) -> Result<Vec<u8>, TooLarge> {
     let rules: Vec<ListedRule<'_>> = list.iter().collect();
     let mut draft = Draft { rule_count: rules.len() as u32, ..Draft::default() };
     draft.otherwise = rules.iter().find(|rule| rule.is_empty).map(|rule| rule.code);
@@ -62,24 +67,32 @@ pub fn compile(list: &RuleList, strategy: Strategy, arena: &Bump) -> Result<Vec<
         if let Some(pattern) = rule.pattern {
             draft.texts.push((rule.code, pattern));
         } else if starred_text(rule) {
-            let end: &[u8] = if rule.anchored { b"$" } else { b"" };
-            let text = BumpVec::from_iter_in(rule.matcher.iter().chain(end).copied(), arena).into_bump_slice();
-            draft.texts.push((rule.code, text));
+            draft.texts.push((rule.code, text_of(rule, arena)));
         }
     }
     draft.texts.sort_unstable();
 
     let too_deep = |rule: &ListedRule<'_>| match strategy {
-        Strategy::Factored => memchr::memchr_iter(b'*', rule.matcher).nth(MAX_STAR_DEPTH).is_some(),
+        Strategy::Factored | Strategy::Whole => memchr::memchr_iter(b'*', rule.matcher).nth(MAX_STAR_DEPTH).is_some(),
         Strategy::Listed => starred_text(rule),
     };
     let mut builder = Builder { draft, rules: Vec::with_capacity(rules.len()), listed: Vec::new() };
     for rule in rules.into_iter().filter(|rule| !rule.is_empty) {
         if too_deep(&rule) { builder.listed.push(rule) } else { builder.rules.push(rule) }
     }
-    builder.head();
+    if strategy == Strategy::Whole && builder.whole() {
+        builder.add_all_texts(arena);
+    } else {
+        builder.head();
+    }
     builder.list();
     write(&builder.draft)
+}
+
+/// The pattern of a rule that has nothing in it but what is matched.
+fn text_of<'l>(rule: &ListedRule<'_>, arena: &'l Bump) -> &'l [u8] {
+    let end: &[u8] = if rule.anchored { b"$" } else { b"" };
+    BumpVec::from_iter_in(rule.matcher.iter().chain(end).copied(), arena).into_bump_slice()
 }
 
 /// What is being built. The rules are in the order of their matchers.
@@ -98,6 +111,15 @@ struct Open {
 }
 
 impl<'l> Builder<'l> {
+    /// Adds the patterns of plain rules to the texts, for a head that is no tree they could be read off.
+    fn add_all_texts(&mut self, arena: &'l Bump) {
+        let known: Vec<u32> = self.draft.texts.iter().map(|&(code, _)| code).collect();
+        for rule in self.rules.iter().filter(|rule| known.binary_search(&rule.code).is_err()) {
+            self.draft.texts.push((rule.code, text_of(rule, arena)));
+        }
+        self.draft.texts.sort_unstable();
+    }
+
     /// Builds the head: a tree of the texts in front of stars, a state for each place where they part.
     ///
     /// Each step takes a range of the sorted rules, so that nothing is searched for. Every rule is looked at once

@@ -26,6 +26,10 @@ pub const NO_CODE: u32 = u32::MAX;
 /// The most rules that one ruleset can have.
 pub const MAX_RULES: usize = 1 << 30;
 
+/// Bytes of all patterns of a ruleset, for listing them; a robots.txt whose patterns take more is none that the
+/// compiler accepts. Decisions do not depend on it.
+pub const MAX_PATTERNS_BYTES: usize = 64 << 20;
+
 /// How deep stars may nest. Bounds the stack of a walk.
 pub const MAX_STAR_DEPTH: usize = 16;
 
@@ -460,8 +464,8 @@ impl<'a, const W: usize> Automaton<'a, W> {
     #[inline(always)]
     pub fn state(&self, at: usize) -> Result<StateView<'a, W>, Corrupt> {
         let (flags, label_len) = (self.byte(at)?, usize::from(self.byte(at + 1)?));
-        let label = self.bytes.get(at + 2..at + 2 + label_len).ok_or(Corrupt)?;
-        Ok(StateView { automaton: *self, flags, label, codes_at: at + 2 + label_len })
+        let from_label = self.bytes.get(at + 2..).filter(|bytes| bytes.len() >= label_len).ok_or(Corrupt)?;
+        Ok(StateView { automaton: *self, flags, from_label, label_len, codes_at: at + 2 + label_len })
     }
 
     /// The star at an offset that a state gave.
@@ -545,12 +549,44 @@ impl<'a, const W: usize> Automaton<'a, W> {
 pub struct StateView<'a, const W: usize> {
     automaton: Automaton<'a, W>,
     flags: u8,
-    /// See [`State::label`].
-    pub label: &'a [u8],
+    /// The label and whatever stands behind it.
+    from_label: &'a [u8],
+    label_len: usize,
     codes_at: usize,
 }
 
 impl<'a, const W: usize> StateView<'a, W> {
+    /// See [`State::label`].
+    #[inline(always)]
+    #[must_use]
+    pub fn label(&self) -> &'a [u8] {
+        &self.from_label[..self.label_len]
+    }
+
+    /// How many bytes of the label `text` begins with, and whether that is all of them.
+    ///
+    /// Looks at eight bytes at once and takes no branch that depends on how many agree: most labels are that short,
+    /// and a branch that is guessed wrong takes longer than all else.
+    #[inline(always)]
+    #[must_use]
+    pub fn common_prefix(&self, text: &[u8]) -> (usize, bool) {
+        let mut common = 0;
+        loop {
+            let left = self.label_len - common;
+            let (Some(a), Some(b)) = (text[common..].first_chunk(), self.from_label[common..].first_chunk()) else {
+                let pairs = text[common..].iter().zip(&self.label()[common..]);
+                common += pairs.take_while(|(a, b)| a == b).count();
+                return (common, common == self.label_len);
+            };
+            let differs = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+            let equal = differs.trailing_zeros() as usize / 8;
+            common += equal.min(left);
+            if equal < 8 || left <= 8 {
+                return (common, equal >= left);
+            }
+        }
+    }
+
     /// Whether it accepts anything, here or at the end.
     #[inline(always)]
     #[must_use]

@@ -1,0 +1,99 @@
+//! One DFA over whole patterns, determinised by `regex-automata`: the textbook construction, for comparison.
+//!
+//! It shares nothing with the factored one but the rules that go in and the bytes that come out, so that the tests
+//! can hold the two against each other on the same walk. It is no default because its states multiply: a ruleset of
+//! sixteen rules of the form `/*word` takes thousands, and over the real files it takes a hundred times as long to
+//! build. [`MAX_WHOLE_DFA_BYTES`] bounds it; a ruleset over the bound is factored after all.
+
+use std::collections::HashMap;
+
+use regex_automata::dfa::{Automaton as _, dense};
+use regex_automata::nfa::thompson;
+use regex_automata::util::primitives::StateID;
+use regex_automata::util::start;
+use regex_automata::{Anchored, MatchKind};
+use regex_syntax::hir::{Dot, Hir, Look, Repetition};
+use reptile_engine::format::automaton::{Codes, NO_CODES};
+
+use super::{Builder, accept};
+use crate::limits::{MAX_WHOLE_DFA_BYTES, MAX_WHOLE_DFA_PATTERN_BYTES};
+use crate::rules::ListedRule;
+
+impl<'l> Builder<'l> {
+    /// Builds a DFA over all rules as the head. Returns `false`, and builds nothing, if it would be too large.
+    pub(super) fn whole(&mut self) -> bool {
+        let text: usize = self.rules.iter().map(|rule| rule.matcher.len()).sum();
+        // Bytes of tables do not bound time: one long pattern of many stars takes minutes within them.
+        if text > MAX_WHOLE_DFA_PATTERN_BYTES {
+            return false;
+        }
+        let Some(dfa) = determinise(&self.rules) else { return false };
+        let Ok(start) = dfa.start_state(&start::Config::new().anchored(Anchored::Yes)) else { return false };
+        self.draft.has_head = true;
+        let mut state_of: HashMap<StateID, usize> = HashMap::from([(start, self.new_state())]);
+        let mut open = vec![start];
+        while let Some(from) = open.pop() {
+            let state = state_of[&from];
+            // A match shows one byte late: whichever byte follows, if it depends on none, or the end.
+            let at_end = codes(&self.rules, &dfa, dfa.next_eoi_state(from));
+            let here = codes(&self.rules, &dfa, dfa.next_state(from, b'/'));
+            self.draft.states[state].accept = here;
+            self.draft.states[state].accept_at_end = at_end;
+            for byte in 0..=255 {
+                let to = dfa.next_state(from, byte);
+                if dfa.is_dead_state(to) {
+                    continue;
+                }
+                let next = match state_of.get(&to) {
+                    Some(&next) => next,
+                    None => {
+                        let next = self.new_state();
+                        state_of.insert(to, next);
+                        open.push(to);
+                        next
+                    }
+                };
+                self.draft.states[state].children.push((byte, next as u32));
+            }
+        }
+        true
+    }
+}
+
+fn determinise(rules: &[ListedRule<'_>]) -> Option<dense::DFA<Vec<u32>>> {
+    let any_run =
+        || Hir::repetition(Repetition { min: 0, max: None, greedy: false, sub: Box::new(Hir::dot(Dot::AnyByte)) });
+    let pattern = |rule: &ListedRule<'_>| {
+        let mut parts = Vec::new();
+        for (index, piece) in rule.matcher.split(|&byte| byte == b'*').enumerate() {
+            if index > 0 {
+                parts.push(any_run());
+            }
+            parts.push(Hir::literal(piece));
+        }
+        if rule.anchored {
+            parts.push(Hir::look(Look::End));
+        }
+        Hir::concat(parts)
+    };
+    let patterns: Vec<Hir> = rules.iter().map(pattern).collect();
+    let config = thompson::Config::new().utf8(false).nfa_size_limit(Some(MAX_WHOLE_DFA_BYTES));
+    let nfa = thompson::Compiler::new().configure(config).build_many_from_hir(&patterns).ok()?;
+    let config = dense::Config::new()
+        .match_kind(MatchKind::All)
+        .start_kind(regex_automata::dfa::StartKind::Anchored)
+        .dfa_size_limit(Some(MAX_WHOLE_DFA_BYTES))
+        .determinize_size_limit(Some(MAX_WHOLE_DFA_BYTES));
+    dense::Builder::new().configure(config).build_from_nfa(&nfa).ok()
+}
+
+/// The best codes of the rules that match at a state.
+fn codes(rules: &[ListedRule<'_>], dfa: &dense::DFA<Vec<u32>>, state: StateID) -> Codes {
+    let mut codes = NO_CODES;
+    if dfa.is_match_state(state) {
+        for index in 0..dfa.match_len(state) {
+            accept(&mut codes, rules[dfa.match_pattern(state, index).as_usize()].code);
+        }
+    }
+    codes
+}
