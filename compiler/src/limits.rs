@@ -19,10 +19,10 @@ pub const MAX_BODY_BYTES: usize = 16 << 20;
 pub const MAX_TRANSITIONS_PER_BYTE: usize = 8;
 
 /// Bytes of the tables of a DFA over whole patterns. A ruleset that needs more is factored after all.
-pub const MAX_WHOLE_DFA_BYTES: usize = 4 << 20;
+pub const MAX_WHOLE_DFA_BYTES: usize = 256 << 10;
 
 /// Bytes of the patterns of a ruleset that is determinised as a whole; bounds the time as the tables' bytes do not.
-pub const MAX_WHOLE_DFA_PATTERN_BYTES: usize = 2048;
+pub const MAX_WHOLE_DFA_PATTERN_BYTES: usize = 512;
 
 /// Rules in all lists that merge several groups for a token, for each rule of the file. Further tokens keep their
 /// groups apart, which decide together: slower, but as large as the file. Among 4,231 real files the most is 3.

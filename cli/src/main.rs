@@ -1,0 +1,102 @@
+//! `reptile`, the command: compiles robots.txt files and decides URLs by them.
+//!
+//! Holds the list of commands and their exit codes. Each command is in the file of its name; what they share is
+//! in `input` (reading robots.txt files), `assemble` (compiling them), `load` (opening a set), `lines` (reading
+//! lists) and `output` (writing files).
+#![forbid(unsafe_code)]
+
+mod assemble;
+mod check;
+mod classify;
+mod compile;
+mod decide;
+mod error;
+mod input;
+mod inspect;
+mod lines;
+mod load;
+mod output;
+mod summary;
+mod test;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::{Failure, Outcome, Result, note};
+
+/// Compile robots.txt files into a set, and decide URLs by it, millions a second
+#[derive(Parser)]
+#[command(
+    name = "reptile",
+    version,
+    propagate_version = true,
+    after_help = "Examples:
+  reptile compile -o web.reptile robots/
+  reptile classify web.reptile urls.txt --agent MyBot -o verdicts.tsv
+  reptile test robots.txt --agent MyBot https://example.com/private
+
+Exit code: 0 done; 1 some inputs were bad, or differences were found; 2 wrong
+usage, or the command could not go on."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Compile(compile::Args),
+    Classify(classify::Args),
+    Test(test::Args),
+    Check(check::Args),
+    Inspect(inspect::Args),
+    Verify(verify::Args),
+}
+
+/// How many threads work.
+#[derive(clap::Args)]
+struct Threads {
+    /// How many threads work; 0 is one for each processor
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+}
+
+impl Threads {
+    /// Starts them. To be called once, before any work.
+    fn apply(&self) -> Result<()> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build_global();
+        pool.map_err(|error| Failure::new(format!("the threads cannot be started: {error}")))
+    }
+}
+
+fn main() -> ExitCode {
+    let result = match &Cli::parse().command {
+        Command::Compile(args) => compile::run(args),
+        Command::Classify(args) => classify::run(args),
+        Command::Test(args) => test::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Inspect(args) => inspect::run(args),
+        Command::Verify(args) => verify::run(args),
+    };
+    match result {
+        Ok(Outcome::Done) | Err(Failure::Quiet) => ExitCode::SUCCESS,
+        Ok(Outcome::SomeBad) => ExitCode::from(1),
+        Err(Failure::Fatal(message)) => {
+            note(message);
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+}

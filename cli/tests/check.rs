@@ -1,0 +1,170 @@
+//! `reptile check`, `test` and `inspect` from end to end.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+mod support;
+
+use support::{Folder, gz};
+
+const GOOD: &str = "a.example\tbot-a\thttp://a.example/private\tDISALLOW\t2\n\
+                    a.example\tBOT-A\t/private/open\tALLOW\t3\n\
+                    a.example\tx\tz.example/xzy\tDISALLOW\t6\n\
+                    b.example\tx\thttp://b.example\tDISALLOW\n\
+                    c.example:8080\tother\t\tALLOW\t2\n\
+                    a.example\tx\t\u{fc}/xz\0y\n";
+
+#[test]
+fn a_table_that_holds() {
+    let folder = Folder::new();
+    folder.robots();
+    folder.write("cases.tsv", GOOD);
+    folder.write("cases.tsv.gz", gz(GOOD.as_bytes()));
+    let line = "6 rows: 5 checked, 0 verdict differences, 0 line differences, 0 without robots.txt";
+    for strategy in ["factored", "listed"] {
+        for cases in ["cases.tsv", "cases.tsv.gz"] {
+            let run = folder.run(&["check", cases, "--robots", "robots", "--strategy", strategy]).says(0, &[line]);
+            assert_eq!(run.text(), "");
+        }
+        let run = folder.run_with(&["check", "-", "--robots", "robots"], GOOD.trim_end().as_bytes());
+        run.says(0, &[line]);
+    }
+    let run = folder.run(&["check", "cases.tsv", "--robots", "robots", "--print"]).says(0, &[line]);
+    let expected = "a.example\tbot-a\thttp://a.example/private\tDISALLOW\t2\n\
+                    a.example\tBOT-A\t/private/open\tALLOW\t3\n\
+                    a.example\tx\tz.example/xzy\tDISALLOW\t6\n\
+                    b.example\tx\thttp://b.example\tDISALLOW\t2\n\
+                    c.example:8080\tother\t\tALLOW\t2\n\
+                    a.example\tx\t\u{fc}/xz\0y\tALLOW\t0\n";
+    assert_eq!(run.text(), expected);
+}
+
+#[test]
+fn differences_are_shown_and_counted() {
+    let folder = Folder::new();
+    folder.robots();
+    folder.write(
+        "cases.tsv",
+        "a.example\tbot-a\t/private\tALLOW\t2\n\
+         a.example\tbot-a\t/private\tDISALLOW\t3\n\
+         a.example\tbot-a\t/private\tDISALLOW\t2\n\
+         \n\
+         a.example\tbot-a\t/private\tDISALLOW\r\n\
+         nowhere.example\tx\t/\tALLOW\t0\n\
+         a.example\tbot-a\n\
+         a.example\tbot-a\t/\tALLOW\t0\tmore\n\
+         a.example\tbot-a\t/\tALLOW\t+0\n\
+         a.example\tbot-a \t/private\tDISALLOW\t2\n",
+    );
+    let line = "10 rows: 4 checked, 2 verdict differences, 1 line differences, 1 without robots.txt, 5 wrong rows";
+    let run = folder.run(&["check", "cases.tsv", "--robots", "robots"]).says(1, &[line]);
+    let differences = "row 1: a.example\tbot-a\t/private\texpected ALLOW line 2, found DISALLOW line 2\n\
+                       row 2: a.example\tbot-a\t/private\texpected DISALLOW line 3, found DISALLOW line 2\n\
+                       row 4: wrong row, empty: \"\"\n\
+                       row 5: wrong row, the fourth column is neither ALLOW nor DISALLOW: \"a.example\tbot-a\t/private\tDISALLOW\\r\"\n\
+                       row 6: nowhere.example\tx\t/\tno robots.txt for this host\n\
+                       row 7: wrong row, fewer than 3 columns: \"a.example\tbot-a\"\n\
+                       row 8: wrong row, more than 5 columns: \"a.example\tbot-a\t/\tALLOW\t0\tmore\"\n\
+                       row 9: wrong row, the fifth column is no line number: \"a.example\tbot-a\t/\tALLOW\t+0\"\n\
+                       row 10: a.example\tbot-a \t/private\texpected DISALLOW line 2, found ALLOW line 0\n";
+    assert_eq!(run.text(), differences);
+
+    let run = folder.run(&["check", "cases.tsv", "--robots", "robots", "--max-differences", "2"]).says(1, &[line]);
+    let first: String = differences.split_inclusive('\n').take(2).collect();
+    assert_eq!(run.text(), format!("{first}... and 7 more\n"));
+
+    let run = folder.run(&["check", "cases.tsv", "--robots", "robots", "--print"]).says(1, &[line, differences]);
+    let printed = "a.example\tbot-a\t/private\tDISALLOW\t2\n".repeat(3)
+        + "nowhere.example\tx\t/\tUNKNOWN\t0\na.example\tbot-a \t/private\tALLOW\t0\n";
+    assert_eq!(run.text(), printed);
+}
+
+#[test]
+fn one_file_serves_every_host() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: *\nDisallow: /a\n");
+    folder.write("cases.tsv", "x\ty\t/a\tDISALLOW\t2\n not a host\ty\t/b\tALLOW\t0\n");
+    folder.run(&["check", "cases.tsv", "--robots", "robots.txt"]).says(0, &["2 rows: 2 checked, 0 verdict"]);
+    folder.run(&["check", "cases.tsv", "--robots", "nothing"]).says(2, &["nothing: No such file"]);
+    folder.run(&["check", "nothing", "--robots", "robots.txt"]).says(2, &["nothing: No such file"]);
+}
+
+#[test]
+fn rows_longer_than_the_limit_are_wrong() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: *\nDisallow: /a\n");
+    for (len, code) in [((1 << 20) - 1, 0), (1 << 20, 0), ((1 << 20) + 1, 1), (9 << 20, 1)] {
+        let mut row = b"x\ty\t/a".to_vec();
+        row.resize(len, b'b');
+        let table = [b"x\ty\t/a\tDISALLOW\t2\n", &row[..], b"\nx\ty\t/a\tALLOW\t2\n"].concat();
+        let run = folder.run_with(&["check", "-", "--robots", "robots.txt"], &table).says(1, &["3 rows: 2 checked"]);
+        assert_eq!(run.text().contains("row 2: wrong row, longer than 1 MiB"), code == 1, "{len}");
+        assert!(run.text().contains("row 3: x\ty\t/a\texpected ALLOW"));
+    }
+}
+
+#[test]
+fn test_shows_the_line_that_decides() {
+    let folder = Folder::new();
+    let body = "\u{feff}User-agent: bot-a\nDISALLOW : /a # why\r\nAllow: /a/b\n\nUser-agent: c\nDisallow: /x\u{7}\n";
+    folder.write("robots.txt", body);
+    let args = ["test", "robots.txt", "--agent", "bot-a", "/a/c", "http://h/a/b", "/c"];
+    let expected = "disallow  /a/c           line 2: DISALLOW : /a # why\n\
+                    allow     http://h/a/b   line 3: Allow: /a/b\n\
+                    allow     /c             no rule matches\n";
+    assert_eq!(folder.run(&args).says(0, &[]).text(), expected);
+    let run = folder.run_with(&["test", "robots.txt", "--agent", "bot-a"], b"/a/c\r\nhttp://h/a/b\n/c");
+    assert_eq!(run.says(0, &[]).text(), expected);
+    let run = folder.run_with(&["test", "-", "--agent", "c", "--agent", "nobody", "/x\u{7}"], body.as_bytes());
+    assert_eq!(
+        run.says(0, &[]).text(),
+        "disallow  c       /x\\u{7}   line 6: Disallow: /x\\u{7}\n\
+         allow     nobody  /x\\u{7}   no group is for this agent\n"
+    );
+    folder.run(&["test", "-", "--agent", "c"]).says(2, &["standard input cannot be both"]);
+    folder.run(&["test", "missing", "--agent", "c", "/"]).says(2, &["missing: No such file"]);
+    folder.run(&["test", ".", "--agent", "c", "/"]).says(2, &[".: Is a directory"]);
+    folder.write("big", vec![b'\n'; reptile_compiler::limits::MAX_BODY_BYTES + 1]);
+    folder.run(&["test", "big", "--agent", "c", "/"]).says(2, &["big: robots.txt has 16777217 bytes, over the limit"]);
+}
+
+#[test]
+fn inspect_lists_groups_and_rules() {
+    let folder = Folder::with_set();
+    let text = folder.run(&["inspect", "set"]).says(0, &[]).text();
+    for line in ["dialect                 google-lib\n", "origins                 6\n", "agents named            2\n"] {
+        assert!(text.contains(line), "{text}");
+    }
+    assert!(text.contains("section rulesets") && text.contains("largest rulesets\n  ruleset "), "{text}");
+
+    let shown = |args: &[&str]| {
+        let text = folder.run(&[&["inspect"], args].concat()).says(0, &[]).text();
+        let kept = |line: &&str| !line.contains("ruleset") && !line.contains("policy");
+        text.lines().filter(kept).map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let groups = "  agents: bot-a\n    line 2  Disallow: /private\n    line 3  Allow: /private/open\n\
+                 \x20 agents: *\n    line 6  Disallow: /x*y\n";
+    assert_eq!(shown(&["set", "A.example"]), format!("http://a.example:80 https://a.example:443\n{groups}"));
+    assert_eq!(shown(&["robots", "a.example"]), format!("http://a.example:80 https://a.example:443\n{groups}"));
+    assert_eq!(shown(&["set", "https://a.example/x"]), format!("https://a.example:443\n{groups}"));
+    assert_eq!(shown(&["set", "a.example", "--scheme", "http"]), format!("http://a.example:80\n{groups}"));
+    let other = "http://c.example:8080 https://c.example:8080\n  agents: other\n    line 2  Disallow:\n";
+    assert_eq!(shown(&["set", "c.example"]), other);
+    assert_eq!(shown(&["set", "c.example:8080"]), other);
+    for host in ["c.example:80", "d.example", "ftp://a.example/"] {
+        let text = format!("set: no robots.txt is known for {host}");
+        folder.run(&["inspect", "set", host]).says(1, &[&text]);
+    }
+    folder.run(&["inspect", "set", "not a host"]).says(2, &["not a host: no valid host"]);
+    folder.run(&["inspect", "set", "--scheme", "http"]).says(2, &["set: is a compiled set; --dialect"]);
+}
+
+#[test]
+fn help_is_there_for_everything() {
+    let folder = Folder::new();
+    for command in ["compile", "classify", "test", "check", "inspect", "verify"] {
+        let help = folder.run(&[command, "--help"]).says(0, &[]).text();
+        assert!(help.contains(&format!("reptile {command} ")) && help.contains("Example"), "{help}");
+        assert!(folder.run(&["--help"]).text().contains(&format!("  {command} ")), "{command}");
+        folder.run(&[command, "--nonesuch"]).says(2, &["--nonesuch"]);
+    }
+    folder.run(&[]).says(2, &["Usage"]);
+}

@@ -1,0 +1,293 @@
+//! `reptile compile` and `verify` from end to end: each kind of input, each wrong one, and what is left behind.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+mod support;
+
+use support::{Folder, binary, finish, gz};
+
+/// The verdict for each URL from a set or input.
+fn verdicts(folder: &Folder, set: &str, urls: &[&str]) -> Vec<String> {
+    let run = folder.run_with(&["classify", set, "--agent", "bot-a"], urls.join("\n").as_bytes()).says(0, &[]);
+    run.text().lines().map(|line| line.split('\t').nth(1).unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_directory_names_hosts_and_ports() {
+    let folder = Folder::new();
+    folder.robots();
+    folder.write("robots/.hidden", "User-agent: *\nDisallow: /\n");
+    folder.write("robots/.git/config", "");
+    let run = folder.run(&["compile", "-o", "set", "robots"]);
+    run.says(0, &["files read", "origins  6\n", "left out: hidden  2\n", "policies  3\n"]);
+    let urls = [
+        "http://a.example/private/x",
+        "https://a.example/private/open",
+        "http://A.EXAMPLE:80/private",
+        "http://a.example:81/",
+        "http://b.example/",
+        "https://c.example:8080/",
+        "http://c.example/",
+        "ftp://a.example/",
+        "http://hidden/",
+    ];
+    let expected = ["disallow", "allow", "disallow", "unknown", "disallow", "allow", "unknown", "unknown", "unknown"];
+    assert_eq!(verdicts(&folder, "set", &urls), expected);
+    folder.run(&["verify", "set"]).says(0, &[]);
+    let text = folder.run(&["verify", "set"]).text();
+    assert_eq!(text, format!("set: valid, 6 origins, 4 rulesets, {} bytes\n", with_comma(folder.read("set").len())));
+    assert_eq!(folder.names(), ["robots", "set"]);
+}
+
+fn with_comma(number: usize) -> String {
+    if number < 1000 { number.to_string() } else { format!("{},{:03}", number / 1000, number % 1000) }
+}
+
+#[test]
+fn schemes_can_be_chosen() {
+    let folder = Folder::new();
+    folder.robots();
+    folder.run(&["compile", "-o", "set", "robots", "--scheme", "ftp", "--scheme", "https"]).says(0, &[]);
+    let urls = ["http://b.example/", "https://b.example/", "ftp://b.example/", "ftp://c.example:8080/"];
+    assert_eq!(verdicts(&folder, "set", &urls), ["unknown", "disallow", "disallow", "allow"]);
+}
+
+#[test]
+fn the_order_of_threads_does_not_show() {
+    let folder = Folder::new();
+    for number in 0..300 {
+        folder.write(&format!("robots/h{number}.example"), format!("User-agent: *\nDisallow: /{}\n", number % 50));
+    }
+    for (set, threads, strategy) in [("s1", "1", "factored"), ("s2", "4", "factored"), ("s3", "4", "listed")] {
+        let args = ["compile", "-o", set, "robots", "--threads", threads, "--strategy", strategy];
+        folder.run(&args).says(0, &["origins  600\n", "distinct rulesets  50\n"]);
+    }
+    assert_eq!(folder.read("s1"), folder.read("s2"));
+    let urls: Vec<String> = (0..300).map(|number| format!("http://h{number}.example/7")).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    assert_eq!(verdicts(&folder, "s1", &urls), verdicts(&folder, "s3", &urls));
+    assert_eq!(verdicts(&folder, "s1", &urls).iter().filter(|&verdict| verdict == "disallow").count(), 6);
+}
+
+fn tar(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (name, body) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(body.len() as u64);
+        header.set_mode(0o644);
+        // Written in place, since the crate refuses names such as these.
+        header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_cksum();
+        builder.append(&header, body.as_bytes()).unwrap();
+    }
+    builder.into_inner().unwrap()
+}
+
+#[test]
+fn archives_read_as_directories_do() {
+    let folder = Folder::new();
+    let archive = tar(&[
+        ("./b.example/robots.txt", "User-agent: *\nDisallow: /\n"),
+        ("./._b.example", "Disallow: /"),
+        ("c.example:81", "User-agent: *\nDisallow: /c\n"),
+    ]);
+    folder.write("r.tar", &archive);
+    folder.write("r.tar.gz", gz(&archive));
+    let urls = ["http://b.example/", "https://c.example:81/c", "https://c.example/c"];
+    for input in ["r.tar", "r.tar.gz"] {
+        folder.run(&["compile", "--force", "-o", "set", input]).says(0, &["files read  2\n", "hidden"]);
+        assert_eq!(verdicts(&folder, "set", &urls), ["disallow", "disallow", "unknown"]);
+        assert_eq!(verdicts(&folder, input, &urls), ["disallow", "disallow", "unknown"]);
+    }
+    // Half an archive is none.
+    let packed = gz(&archive);
+    folder.write("cut.tar.gz", &packed[..packed.len() / 2]);
+    folder.run(&["compile", "-o", "cut", "cut.tar.gz"]).says(2, &["cut.tar.gz: the archive cannot be read"]);
+    folder.write("no.tgz", "this is no archive");
+    folder.run(&["compile", "-o", "cut", "no.tgz"]).says(2, &["no.tgz: the archive cannot be read"]);
+    assert!(!folder.names().contains(&"cut".to_owned()));
+}
+
+#[test]
+fn a_folder_too_many_is_remarked_on() {
+    let folder = Folder::new();
+    folder.write("r.tar", tar(&[("top/a.example", "User-agent: *\nDisallow: /\n"), ("top/b.example", "")]));
+    let run = folder.run(&["compile", "-o", "set", "r.tar"]);
+    run.says(0, &["r.tar: all 2 files are below \"top\"", "replaced by a later file  2\n"]);
+}
+
+#[test]
+fn json_lines_say_origin_and_status() {
+    let folder = Folder::new();
+    let lines = [
+        r#"{"url": "https://a.example/robots.txt", "status": 200, "body": "User-agent: *\nDisallow: /\n", "more": [1]}"#,
+        r#"{"url": "http://b.example:8080/robots.txt", "body": "User-agent: *\nDisallow: /b\n"}"#,
+        r#"{"url": "http://c.example/robots.txt", "status": 404, "body": null}"#,
+        r#"{"url": "http://d.example/robots.txt", "status": 404}"#,
+        r#"{"url": "http://e.example/robots.txt", "status": 503, "body": "User-agent: *\nDisallow: /\n"}"#,
+        "",
+        r#"{"url": "http://f.example/robots.txt", "status": 299, "body": ""}"#,
+    ]
+    .join("\n");
+    folder.write("good.jsonl", &lines);
+    folder.write("good.ndjson.gz", gz(lines.as_bytes()));
+    let urls = [
+        "https://a.example/",
+        "http://a.example/",
+        "http://b.example:8080/b",
+        "http://c.example/",
+        "http://e.example/",
+        "http://f.example/",
+    ];
+    let expected = ["disallow", "unknown", "disallow", "unknown", "unknown", "allow"];
+    for input in ["good.jsonl", "good.ndjson.gz"] {
+        let run = folder.run(&["compile", "--force", "-o", "set", input]);
+        run.says(0, &["files read  3\n", "left out: status 404  2\n", "left out: status 503  1\n"]);
+        assert_eq!(verdicts(&folder, "set", &urls), expected);
+    }
+    let bad = [
+        r#"{"url": "http://g.example/robots.txt", "body": 5}"#,
+        r#"{"url": "http://g.example/robots.txt"}"#,
+        r#"{"url": "http://g.example/other", "body": ""}"#,
+        r#"{"url": "g.example", "body": ""}"#,
+        "not json",
+        r#"{"body": ""}"#,
+        r#"{"url": "http://g.example/robots.txt", "body": ""}"#,
+    ];
+    folder.write("bad.jsonl", bad.join("\n"));
+    folder.run(&["compile", "--force", "-o", "set", "bad.jsonl"]).says(
+        1,
+        &[
+            "bad.jsonl:1: not a valid record: invalid type: integer `5`, expected a string",
+            "bad.jsonl:2: no body",
+            "bad.jsonl:3: not the url of a robots.txt: \"http://g.example/other\"",
+            "bad.jsonl:4: no valid url: \"g.example\"",
+            "bad.jsonl:5: not a valid record: expected ident (column 2)",
+            "bad.jsonl:6: not a valid record: missing field `url`",
+            "skipped: not a valid record  3\n",
+            "files read  1\n",
+        ],
+    );
+    folder.write("only.jsonl", r#"{"url": "http://c.example/robots.txt", "status": 404}"#);
+    folder.run(&["compile", "-o", "none", "only.jsonl"]).says(2, &["no robots.txt found in only.jsonl"]);
+}
+
+#[test]
+fn bad_files_are_named_and_left_out() {
+    let folder = Folder::new();
+    folder.write("robots/good.example", "");
+    folder.write("robots/bad host", "");
+    folder.write("robots/bad:port", "");
+    folder.write("robots/robots.txt", "");
+    let limit = reptile_compiler::limits::MAX_BODY_BYTES;
+    folder.write("robots/max.example", vec![b'\n'; limit]);
+    folder.write("robots/over.example", vec![b'\n'; limit + 1]);
+    folder.run(&["compile", "-o", "set", "robots"]).says(
+        1,
+        &[
+            "robots/bad host: no valid host: \"bad host\" is no host",
+            "robots/bad:port: no valid host: \"bad:port\" is no host: port is not a number",
+            "robots/robots.txt: no valid host: name the file",
+            &format!("robots/over.example: too large: {} bytes; the limit is {limit}", limit + 1),
+            "skipped: no valid host  3\n",
+            "skipped: too large  1\n",
+            "files read  2\n",
+        ],
+    );
+    assert_eq!(verdicts(&folder, "set", &["http://over.example/", "http://max.example/"]), ["unknown", "allow"]);
+}
+
+#[test]
+fn unreadable_files_are_named_and_left_out() {
+    let folder = Folder::new();
+    folder.write("robots/good.example", "");
+    std::os::unix::fs::symlink("nowhere", folder.path("robots/link.example")).unwrap();
+    folder.run(&["compile", "-o", "set", "robots"]).says(1, &["robots/link.example: unreadable: No such file"]);
+}
+
+#[test]
+fn a_single_file_needs_a_host() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: *\nDisallow: /\n");
+    folder.run(&["compile", "-o", "set", "robots.txt"]).says(2, &["robots.txt: is a single file", "--host"]);
+    folder.run(&["compile", "-o", "set", "robots.txt", "--host", "a b"]).says(2, &["--host a b: no valid host"]);
+    assert_eq!(folder.names(), ["robots.txt"]);
+    folder.run(&["compile", "-o", "set", "robots.txt", "--host", "One.example:82"]).says(0, &[]);
+    assert_eq!(verdicts(&folder, "set", &["https://one.example:82/", "http://one.example/"]), ["disallow", "unknown"]);
+    folder.robots();
+    folder.run(&["compile", "-o", "set2", "robots", "--host", "x"]).says(2, &["robots: --host goes with a single"]);
+    folder.run(&["compile", "-o", "set2", "set"]).says(2, &["set: is a compiled set already"]);
+}
+
+#[test]
+fn nothing_to_compile_is_an_error() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("empty")).unwrap();
+    folder.robots();
+    folder.write("empty.jsonl", "");
+    folder.write("empty.tar", tar(&[]));
+    for input in ["empty", "empty.jsonl", "empty.tar"] {
+        let text = format!("no robots.txt found in {input}");
+        folder.run(&["compile", "-o", "set", input]).says(2, &[&text]);
+        folder.run(&["compile", "-o", "set", "robots", input]).says(2, &[&text]);
+    }
+    folder.run(&["compile", "-o", "set", "missing"]).says(2, &["missing: No such file or directory"]);
+    folder.run(&["compile", "-o", "set"]).says(2, &["INPUT"]);
+    assert_eq!(folder.names(), ["empty", "empty.jsonl", "empty.tar", "robots"]);
+}
+
+#[test]
+fn an_output_is_replaced_only_by_force() {
+    let folder = Folder::new();
+    folder.robots();
+    folder.write("set", "precious");
+    folder.run(&["compile", "-o", "set", "robots"]).says(2, &["set: exists already; --force replaces it"]);
+    assert_eq!(folder.read("set"), b"precious");
+    // What fails later does not touch it either.
+    folder.run(&["compile", "--force", "-o", "set", "missing"]).says(2, &["missing"]);
+    assert_eq!(folder.read("set"), b"precious");
+    std::os::unix::fs::symlink("set", folder.path("link")).unwrap();
+    folder.run(&["compile", "--force", "-o", "link", "robots"]).says(0, &[]);
+    folder.run(&["verify", "set"]).says(0, &[]);
+    assert!(folder.path("link").is_symlink());
+    folder
+        .run(&["compile", "--force", "-o", "robots", "robots"])
+        .says(2, &["robots: exists and is not a regular file"]);
+    folder.run(&["compile", "-o", "no/where", "robots"]).says(2, &["no/where: cannot be created: No such file"]);
+    assert_eq!(folder.names(), ["link", "robots", "set"]);
+}
+
+#[test]
+fn a_full_disk_leaves_nothing_behind() {
+    let folder = Folder::with_set();
+    folder.write("old", "precious");
+    assert!(folder.read("set").len() > 512);
+    for (output, left) in [("new", None), ("old", Some(b"precious"))] {
+        // With the signal ignored, a write over the limit fails as one on a full disk does.
+        let script = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["-c", script, "bash"]).arg(binary()).args(["compile", "--force", "-o", output, "robots"]);
+        bash.current_dir(folder.path("."));
+        finish(bash).says(2, &[&format!("{output}: cannot be written: File too large")]);
+        assert_eq!(std::fs::read(folder.path(output)).ok().as_deref(), left.map(|bytes| &bytes[..]));
+    }
+    assert_eq!(folder.names(), ["old", "robots", "set"]);
+    folder
+        .run(&["compile", "--force", "-o", "/dev/full", "robots"])
+        .says(2, &["/dev/full: exists and is not a regular"]);
+}
+
+#[test]
+fn odd_lines_are_counted() {
+    let folder = Folder::new();
+    folder.write("robots/a.example", "Disallow: /\nwhat\nCrawl-delay: 3\nUser-agent: *\nDisallow: /a\0\n");
+    folder.run(&["compile", "-o", "set", "robots"]).says(
+        0,
+        &[
+            "odd: rule in front of the first user-agent line  1\n",
+            "odd: line without a separator  1\n",
+            "odd: key that decides nothing  1\n",
+            "odd: NUL byte inside a line  1\n",
+            "rules as written  1\n",
+        ],
+    );
+}

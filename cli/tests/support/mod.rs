@@ -1,0 +1,139 @@
+//! Running the built command in a folder of its own.
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may; not every one uses all"
+)]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Run {
+    pub code: Option<i32>,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+impl Run {
+    /// Fails unless the exit code is this one and each text is in standard error. Columns may be of any width.
+    #[track_caller]
+    pub fn says(self, code: i32, texts: &[&str]) -> Run {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        for text in texts {
+            assert!(squeeze(&self.stderr).contains(&squeeze(text)), "no {text:?} in {self:#?}");
+        }
+        self
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8(self.stdout.clone()).unwrap()
+    }
+}
+
+/// The text with one blank where there are several.
+fn squeeze(text: &str) -> String {
+    text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// A folder that goes away, and the command run in it.
+pub struct Folder {
+    dir: TempDir,
+}
+
+impl Folder {
+    pub fn new() -> Folder {
+        Folder { dir: tempfile::tempdir().unwrap() }
+    }
+
+    /// A folder with a compiled set `set` of [`ROBOTS`].
+    pub fn with_set() -> Folder {
+        let folder = Folder::new();
+        folder.robots();
+        folder.run(&["compile", "-o", "set", "robots"]).says(0, &[]);
+        folder
+    }
+
+    /// Writes [`ROBOTS`] below `robots/`.
+    pub fn robots(&self) {
+        for (name, body) in ROBOTS {
+            self.write(&format!("robots/{name}"), body);
+        }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    /// The names in it, hidden ones too.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.dir.path()).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command.args(args).current_dir(&self.dir);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Run {
+        finish(self.command(args))
+    }
+
+    pub fn run_with(&self, args: &[&str], stdin: &[u8]) -> Run {
+        let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        let stdin = stdin.to_vec();
+        let feeder = std::thread::spawn(move || {
+            let _ = pipe.write_all(&stdin);
+        });
+        let output = child.wait_with_output().unwrap();
+        feeder.join().unwrap();
+        run_of(output)
+    }
+}
+
+pub fn finish(mut command: Command) -> Run {
+    run_of(command.output().unwrap())
+}
+
+fn run_of(output: std::process::Output) -> Run {
+    Run { code: output.status.code(), stdout: output.stdout, stderr: String::from_utf8(output.stderr).unwrap() }
+}
+
+pub fn binary() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_reptile"))
+}
+
+pub fn gz(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Names below a directory, and bodies, that fill every section of a set.
+pub const ROBOTS: [(&str, &str); 3] = [
+    ("a.example", "User-agent: bot-a\nDisallow: /private\nAllow: /private/open\n\nUser-agent: *\nDisallow: /x*y\n"),
+    ("B.example/robots.txt", "User-agent: *\nDisallow: /\n"),
+    ("c.example:8080", "User-agent: other\nDisallow:\n"),
+];
