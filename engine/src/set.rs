@@ -210,7 +210,9 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// When the tables are damaged.
     #[inline]
     pub fn policy(&self, origin: &Origin<'_>) -> Result<Option<Policy<'_>>, FormatError> {
-        let found = if origin.host.iter().any(u8::is_ascii_uppercase) {
+        // Not `any`, which stops at the first and so looks at one byte at a time.
+        let has_upper = origin.host.iter().fold(false, |found, byte| found | byte.is_ascii_uppercase());
+        let found = if has_upper {
             let Some(host) = Host::new(origin.host) else { return Ok(None) };
             self.origins().find(origin.scheme, host.as_bytes(), origin.port)?
         } else {
