@@ -185,9 +185,58 @@ pub struct Shape {
     pub listed: bool,
 }
 
-/// How many stars of the head are remembered, to be tried in the order that answers soonest. Any that follow are
-/// tried at once.
+/// How many stars that begin in the head are remembered without a second walk. Real rulesets have up to five.
 const REMEMBERED: usize = 8;
+
+/// The stars that the head came to: their offsets, and where in the path they begin.
+struct HeadStars {
+    places: [(u32, u32); REMEMBERED],
+    /// How many there were, perhaps more than have a place.
+    count: usize,
+}
+
+impl HeadStars {
+    #[inline(always)]
+    fn push(&mut self, star: u32, from: u32) {
+        if let Some(place) = self.places.get_mut(self.count) {
+            *place = (star, from);
+        }
+        self.count += 1;
+    }
+}
+
+/// Walks a head over a path. Returns the best codes that it accepts, and calls `begins` for each star on the way.
+#[inline(always)]
+fn walk_head<const W: usize>(
+    automaton: Automaton<'_, W>,
+    head: usize,
+    path: &[u8],
+    mut begins: impl FnMut(u32, u32),
+) -> Result<Codes, Corrupt> {
+    let mut best = NO_CODES;
+    let mut accept = |codes: Codes| best = [best[0].min(codes[0]), best[1].min(codes[1])];
+    let mut state = automaton.state(head)?;
+    let mut rest = path;
+    loop {
+        let (common, whole) = state.common_prefix(rest);
+        if !whole {
+            return Ok(best);
+        }
+        rest = &rest[common..];
+        if state.accepts() {
+            accept(state.accept()?);
+            if rest.is_empty() {
+                accept(state.accept_at_end()?);
+            }
+        }
+        let Some((&byte, behind)) = rest.split_first() else { return Ok(best) };
+        if state.has_stars() {
+            state.stars()?.for_each(|(_, star)| begins(star as u32, (path.len() - rest.len()) as u32));
+        }
+        let Some(next) = state.children()?.get(byte)? else { return Ok(best) };
+        (state, rest) = (automaton.state(next)?, behind);
+    }
+}
 
 /// One walk. `FIRST` asks for the verdict alone: then only the smallest code of all matters, and the walk leaves
 /// out whatever cannot be smaller.
@@ -221,12 +270,20 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
 
     #[inline(always)]
     fn run(mut self) -> Result<Codes, Corrupt> {
-        let mut remembered = [(0_u32, 0_u32); REMEMBERED];
-        let mut count = 0;
+        let mut stars = HeadStars { places: [(0, 0); REMEMBERED], count: 0 };
         if let Some(head) = self.automaton.head() {
-            count = self.head(head, &mut remembered)?;
+            self.best = walk_head(self.automaton, head, self.path, |star, from| stars.push(star, from))?;
         }
-        let remembered = remembered.get(..count).unwrap_or_default();
+        if stars.count > 0 || self.automaton.has_listed() {
+            self.behind_head(&stars)?;
+        }
+        Ok(self.best)
+    }
+
+    /// What comes behind the head. Apart from it, so that the loop over the head keeps its registers.
+    #[inline(never)]
+    fn behind_head(&mut self, stars: &HeadStars) -> Result<(), Corrupt> {
+        let remembered = stars.places.get(..stars.count).unwrap_or(&stars.places);
         if FIRST {
             self.remembered_for_verdict(remembered)?;
         } else {
@@ -234,45 +291,29 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
                 self.star(star as usize, from as usize, 0)?;
             }
         }
-        let mut listed = self.automaton.listed();
-        self.listed(&mut listed)?;
-        Ok(self.best)
+        if stars.count > REMEMBERED {
+            self.not_remembered(stars.count)?;
+        }
+        self.listed(&mut self.automaton.listed())
     }
 
-    /// Walks the head. Returns how many stars it remembered.
-    #[inline(always)]
-    fn head(&mut self, head: usize, remembered: &mut [(u32, u32); REMEMBERED]) -> Result<usize, Corrupt> {
-        let mut count = 0;
-        let mut state = self.automaton.state(head)?;
-        let mut rest = self.path;
-        loop {
-            let (common, whole) = state.common_prefix(rest);
-            if !whole {
-                return Ok(count);
-            }
-            rest = &rest[common..];
-            if state.accepts() {
-                self.accept(state.accept()?);
-                if rest.is_empty() {
-                    self.accept(state.accept_at_end()?);
+    /// Begins the stars that were too many to be remembered, walking the head once more for each few of them.
+    #[cold]
+    fn not_remembered(&mut self, count: usize) -> Result<(), Corrupt> {
+        let Some(head) = self.automaton.head() else { return Ok(()) };
+        for skipped in (REMEMBERED..count).step_by(REMEMBERED) {
+            let mut stars = HeadStars { places: [(0, 0); REMEMBERED], count: 0 };
+            let mut number = 0;
+            walk_head(self.automaton, head, self.path, |star, from| {
+                if number >= skipped {
+                    stars.push(star, from);
                 }
-            }
-            let Some((&byte, behind)) = rest.split_first() else { return Ok(count) };
-            if state.has_stars() {
-                for (_, star) in state.stars()? {
-                    let from = self.path.len() - rest.len();
-                    match remembered.get_mut(count) {
-                        Some(slot) => {
-                            *slot = (star as u32, from as u32);
-                            count += 1;
-                        }
-                        None => self.star(star, from, 0)?,
-                    }
-                }
-            }
-            let Some(next) = state.children()?.get(byte)? else { return Ok(count) };
-            (state, rest) = (self.automaton.state(next)?, behind);
+                number += 1;
+            })?;
+            let places = stars.places.get(..stars.count).unwrap_or(&stars.places);
+            places.iter().try_for_each(|&(star, from)| self.star(star as usize, from as usize, 0))?;
         }
+        Ok(())
     }
 
     /// Tries the head's stars in two rounds. A star without a disallow that beats the best allow can only

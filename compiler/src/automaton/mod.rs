@@ -76,7 +76,7 @@ pub fn compile<'l>(list: &'l RuleList, strategy: Strategy, arena: &'l Bump) -> R
         Strategy::Factored | Strategy::Whole => memchr::memchr_iter(b'*', rule.matcher).nth(MAX_STAR_DEPTH).is_some(),
         Strategy::Listed => starred_text(rule),
     };
-    let mut builder = Builder { draft, rules: Vec::with_capacity(rules.len()), listed: Vec::new() };
+    let mut builder = Builder { arena, draft, rules: Vec::with_capacity(rules.len()), listed: Vec::new() };
     for rule in rules.into_iter().filter(|rule| !rule.is_empty) {
         if too_deep(&rule) { builder.listed.push(rule) } else { builder.rules.push(rule) }
     }
@@ -97,6 +97,7 @@ fn text_of<'l>(rule: &ListedRule<'_>, arena: &'l Bump) -> &'l [u8] {
 
 /// What is being built. The rules are in the order of their matchers.
 struct Builder<'l> {
+    arena: &'l Bump,
     draft: Draft<'l>,
     rules: Vec<ListedRule<'l>>,
     listed: Vec<ListedRule<'l>>,
@@ -129,6 +130,7 @@ impl<'l> Builder<'l> {
             return;
         }
         self.draft.has_head = true;
+        let mut children = Vec::new();
         let mut open = vec![Open { state: self.new_state(), start: 0, end: self.rules.len(), depth: 0 }];
         while let Some(Open { mut state, mut start, end, mut depth }) = open.pop() {
             let mut label = self.common(start, end, depth);
@@ -137,7 +139,7 @@ impl<'l> Builder<'l> {
             while label.len() > 255 {
                 let next = self.new_state();
                 self.draft.states[state].label = &label[..255];
-                self.draft.states[state].children.push((label[255], next as u32));
+                self.draft.states[state].children = self.arena.alloc_slice_copy(&[(label[255], next as u32)]);
                 (state, label) = (next, &label[256..]);
             }
             self.draft.states[state].label = label;
@@ -148,19 +150,22 @@ impl<'l> Builder<'l> {
                 accept(codes, rule.code);
                 start += 1;
             }
+            children.clear();
             while start < end {
                 let byte = self.rules[start].matcher[depth];
                 let run_end = self.run_end(start, end, depth);
                 if byte == b'*' {
                     let stars = self.star(start..run_end, depth + 1);
-                    self.draft.states[state].stars = stars.into_iter().map(|star| (0, star)).collect();
+                    let stars = stars.into_iter().map(|star| (0, star));
+                    self.draft.states[state].stars = BumpVec::from_iter_in(stars, self.arena).into_bump_slice();
                 } else {
                     let child = self.new_state();
-                    self.draft.states[state].children.push((byte, child as u32));
+                    children.push((byte, child as u32));
                     open.push(Open { state: child, start, end: run_end, depth: depth + 1 });
                 }
                 start = run_end;
             }
+            self.draft.states[state].children = self.arena.alloc_slice_copy(&children);
         }
     }
 
@@ -169,8 +174,8 @@ impl<'l> Builder<'l> {
             label: &[],
             accept: NO_CODES,
             accept_at_end: NO_CODES,
-            stars: Vec::new(),
-            children: Vec::new(),
+            stars: &[],
+            children: &[],
         });
         self.draft.states.len() - 1
     }

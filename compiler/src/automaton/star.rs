@@ -7,6 +7,9 @@
 
 use std::ops::Range;
 
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+
 use reptile_engine::format::automaton::{Codes, MAX_STAR_BRANCHES, NO_CODES, Star, State};
 
 use reptile_engine::platform::{FINGERPRINT_BYTES, Fingerprints};
@@ -30,9 +33,9 @@ struct Node<'l> {
     depth: usize,
     accept: Codes,
     accept_at_end: Codes,
-    stars: Vec<(u8, u32)>,
+    stars: BumpVec<'l, (u8, u32)>,
     /// Transitions to longer prefixes, by byte; later also those that the node takes over from `fail`.
-    children: Vec<(u8, u32)>,
+    children: BumpVec<'l, (u8, u32)>,
     /// The longest proper suffix that is itself a prefix of a piece.
     fail: u32,
     /// Whether it is some other node's `fail`, so that others have its transitions too.
@@ -148,7 +151,7 @@ impl<'l> Builder<'l> {
             }
         }
         let fingerprints = fingerprints(&pieces);
-        let mut nodes = tree(pieces);
+        let mut nodes = tree(pieces, self.arena);
         if !link(&mut nodes) {
             return None;
         }
@@ -158,7 +161,7 @@ impl<'l> Builder<'l> {
     }
 
     /// Turns nodes into states, runs of nodes into one. Returns the root's transitions.
-    fn states(&mut self, nodes: &[Node<'l>]) -> Vec<(u8, u32)> {
+    fn states(&mut self, nodes: &[Node<'l>]) -> &'l [(u8, u32)] {
         // The last node of the run that begins at each node; a run goes on as long as nothing happens in it,
         // a byte that differs leads back to the resting state, and no other node leads into the middle.
         let run_end = |mut index: u32| {
@@ -185,6 +188,7 @@ impl<'l> Builder<'l> {
                 open.extend(nodes[end as usize].children.iter().map(|&(_, child)| child));
             }
         }
+        let arena = self.arena;
         let state_at = |&(byte, node): &(u8, u32)| (byte, state_of[node as usize]);
         for (start, end) in runs {
             let (first, last) = (&nodes[start as usize], &nodes[end as usize]);
@@ -192,11 +196,11 @@ impl<'l> Builder<'l> {
                 label: &last.text[first.depth..last.depth],
                 accept: last.accept,
                 accept_at_end: last.accept_at_end,
-                stars: last.stars.clone(),
-                children: last.children.iter().map(state_at).collect(),
+                stars: arena.alloc_slice_copy(&last.stars),
+                children: arena.alloc_slice_fill_iter(last.children.iter().map(state_at)),
             };
         }
-        nodes[ROOT as usize].children.iter().map(state_at).collect()
+        arena.alloc_slice_fill_iter(nodes[ROOT as usize].children.iter().map(state_at))
     }
 }
 
@@ -231,15 +235,15 @@ fn fingerprints(pieces: &[(Piece<'_>, Vec<u32>)]) -> Option<Box<Fingerprints>> {
 }
 
 /// The tree of all prefixes of the pieces, which are sorted except that groups with and without stars alternate.
-fn tree<'l>(mut pieces: Vec<(Piece<'l>, Vec<u32>)>) -> Vec<Node<'l>> {
+fn tree<'l>(mut pieces: Vec<(Piece<'l>, Vec<u32>)>, arena: &'l Bump) -> Vec<Node<'l>> {
     pieces.sort_by(|a, b| a.0.text.cmp(b.0.text));
     let node = |text: &'l [u8], depth: usize| Node {
         text,
         depth,
         accept: NO_CODES,
         accept_at_end: NO_CODES,
-        stars: Vec::new(),
-        children: Vec::new(),
+        stars: BumpVec::new_in(arena),
+        children: BumpVec::new_in(arena),
         fail: ROOT,
         is_fail: false,
     };
@@ -283,8 +287,8 @@ fn link(nodes: &mut [Node<'_>]) -> bool {
         next += 1;
         let fail = nodes[index as usize].fail;
         // Before this node's children get mixed with those taken over: they are the next level of the tree.
-        let own = nodes[index as usize].children.clone();
-        for &(byte, child) in &own {
+        for own in 0..nodes[index as usize].children.len() {
+            let (byte, child) = nodes[index as usize].children[own];
             let via = |node: u32, nodes: &[Node<'_>]| {
                 let children = &nodes[node as usize].children;
                 children.binary_search_by_key(&byte, |&(byte, _)| byte).ok().map(|at| children[at].1)
@@ -298,14 +302,12 @@ fn link(nodes: &mut [Node<'_>]) -> bool {
             continue;
         }
         let (codes, codes_at_end) = (nodes[fail as usize].accept, nodes[fail as usize].accept_at_end);
-        let taken_over: Vec<(u8, u32)> = nodes[fail as usize].children.clone();
-        let stars = nodes[fail as usize].stars.clone();
-        let node = &mut nodes[index as usize];
+        let Ok([node, fail]) = nodes.get_disjoint_mut([index as usize, fail as usize]) else { return false };
         merge(&mut node.accept, codes);
         merge(&mut node.accept_at_end, codes_at_end);
-        node.stars.extend(stars);
+        node.stars.extend_from_slice(&fail.stars);
         let before = node.children.len();
-        for (byte, target) in taken_over {
+        for &(byte, target) in &fail.children {
             if let Err(at) = node.children.binary_search_by_key(&byte, |&(byte, _)| byte) {
                 node.children.insert(at, (byte, target));
             }

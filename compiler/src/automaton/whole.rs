@@ -39,6 +39,7 @@ impl<'l> Builder<'l> {
             let here = codes(&self.rules, &dfa, dfa.next_state(from, b'/'));
             self.draft.states[state].accept = here;
             self.draft.states[state].accept_at_end = at_end;
+            let mut children = Vec::new();
             for byte in 0..=255 {
                 let to = dfa.next_state(from, byte);
                 if dfa.is_dead_state(to) {
@@ -53,8 +54,9 @@ impl<'l> Builder<'l> {
                         next
                     }
                 };
-                self.draft.states[state].children.push((byte, next as u32));
+                children.push((byte, next as u32));
             }
+            self.draft.states[state].children = self.arena.alloc_slice_copy(&children);
         }
         true
     }

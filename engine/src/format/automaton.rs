@@ -66,21 +66,21 @@ pub struct State<'t> {
     pub accept_at_end: Codes,
     /// The stars that begin behind the label: index of the star, and its number among those that the machine
     /// holding this state leads to (0 in the head), so that each begins once only.
-    pub stars: Vec<(u8, u32)>,
+    pub stars: &'t [(u8, u32)],
     /// Transitions by byte, in the order of the bytes, to indices of states.
-    pub children: Vec<(u8, u32)>,
+    pub children: &'t [(u8, u32)],
 }
 
 /// A star: its resting state, and the best codes that it can lead to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Star {
+pub struct Star<'t> {
     /// The best codes below this star, also of stars that it leads to.
     pub best: Codes,
     /// What the pieces begin with. `None` if they are looked for by their first bytes, of which there must then be
     /// one to three.
     pub fingerprints: Option<Box<Fingerprints>>,
     /// The resting state's transitions by byte, in the order of the bytes, to indices of states. Not empty.
-    pub children: Vec<(u8, u32)>,
+    pub children: &'t [(u8, u32)],
 }
 
 /// A pattern that is tried by itself.
@@ -102,7 +102,7 @@ pub struct Draft<'t> {
     /// The states of the head and of all stars. The head's first state, if there is a head, is the first.
     pub states: Vec<State<'t>>,
     /// The stars.
-    pub stars: Vec<Star>,
+    pub stars: Vec<Star<'t>>,
     /// Whether `states` begins with a head.
     pub has_head: bool,
     /// In the order of their codes.
@@ -173,12 +173,12 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
     fn state_size(state: &State<'_>) -> usize {
         let codes = state.accept.iter().chain(&state.accept_at_end).filter(|&&code| code != NO_CODE).count();
         let stars = if state.stars.is_empty() { 0 } else { 1 + state.stars.len() * (1 + W) };
-        2 + state.label.len() + codes * W + stars + Self::children_size(&state.children)
+        2 + state.label.len() + codes * W + stars + Self::children_size(state.children)
     }
 
-    fn star_size(star: &Star) -> usize {
+    fn star_size(star: &Star<'_>) -> usize {
         let fingerprints = star.fingerprints.as_ref().map_or(0, |table| table.len());
-        1 + 2 * W + fingerprints + Self::children_size(&star.children)
+        1 + 2 * W + fingerprints + Self::children_size(star.children)
     }
 
     fn children_size(children: &[(u8, u32)]) -> usize {
@@ -231,7 +231,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
 
     fn state(&self, out: &mut Vec<u8>, state: &State<'_>) {
         let codes = [state.accept[0], state.accept[1], state.accept_at_end[0], state.accept_at_end[1]];
-        let mut flags = child_table(&state.children);
+        let mut flags = child_table(state.children);
         for (bit, &code) in codes.iter().enumerate() {
             flags |= u8::from(code != NO_CODE) << bit;
         }
@@ -245,24 +245,24 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         }
         if !state.stars.is_empty() {
             out.push(state.stars.len() as u8);
-            for &(slot, star) in &state.stars {
+            for &(slot, star) in state.stars {
                 out.push(slot);
                 self.number(out, self.star_at[star as usize]);
             }
         }
-        self.children(out, &state.children);
+        self.children(out, state.children);
     }
 
-    fn star(&self, out: &mut Vec<u8>, star: &Star) {
+    fn star(&self, out: &mut Vec<u8>, star: &Star<'_>) {
         let flag = if star.fingerprints.is_some() { FLAG_FINGERPRINTS } else { 0 };
-        out.push(child_table(&star.children) | flag);
+        out.push(child_table(star.children) | flag);
         for best in star.best {
             self.number(out, best as usize);
         }
         if let Some(fingerprints) = &star.fingerprints {
             out.extend_from_slice(&fingerprints[..]);
         }
-        self.children(out, &star.children);
+        self.children(out, star.children);
     }
 
     fn children(&self, out: &mut Vec<u8>, children: &[(u8, u32)]) {
@@ -489,6 +489,13 @@ impl<'a, const W: usize> Automaton<'a, W> {
         };
         let table = flags & (FLAG_LIST | FLAG_SPAN);
         Ok(StarView { best, begin, children: Children { automaton: *self, table, at: children_at } })
+    }
+
+    /// Whether there are patterns that are tried one by one.
+    #[inline(always)]
+    #[must_use]
+    pub fn has_listed(&self) -> bool {
+        self.header(12) != 0
     }
 
     /// The patterns that are tried one by one, in the order of their codes.
