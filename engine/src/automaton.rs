@@ -316,6 +316,9 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
         Ok(())
     }
 
+    // Tried: one search for all remembered stars, with their fingerprints laid over each other. It rules out half of
+    // the stars, and costs as much as it saves: most paths have some place that the sum of all does not rule out.
+
     /// Tries the head's stars in two rounds. A star without a disallow that beats the best allow can only
     /// matter if some disallow wins in the end; so it is left for the second round, which then looks only for
     /// allows. Rules are mostly disallows and mostly do not match, so the second round is rare.
