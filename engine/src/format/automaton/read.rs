@@ -1,348 +1,8 @@
-//! The bytes of one ruleset's automaton: [`Draft`] is what a writer hands in, [`Automaton`] what a reader sees.
-//!
-//! Holds no walk (that is [`crate::automaton`]) and no construction (that is the compiler's).
-//!
-//! An automaton is a deterministic machine over the bytes of a path, factored at the stars of its patterns:
-//!
-//! - The **head** is a tree of [`State`]s for the text in front of each pattern's first star. It is anchored at
-//!   the start of the path, and a byte without a transition ends it.
-//! - A **star** is a machine that looks for the pieces which follow a star. It starts where the head (or another
-//!   star) reached it and runs to the end of the path. Its states have *default transitions*: a byte without a
-//!   transition of the state's own is taken from the star's resting state, and where that has none either, the
-//!   machine rests.
-//! - **Listed** patterns are the few that the compiler keeps out of the machine because their stars nest too
-//!   deep or branch too wide; they are tried one by one.
-//!
-//! A state accepts *codes*. A code is twice a rule's rank in the order of precedence, plus one for a disallow,
-//! so that the smaller code is the rule that wins.
+//! Reading an automaton. Every access is checked.
 
-use super::{FormatError, TooLarge, fit, u32_at};
+use super::{Codes, FLAG_FINGERPRINTS, FLAG_LIST, FLAG_SPAN, FLAG_STARS, HEADER_BYTES, MEMCHR_MAX, NO_CODE, NO_CODES};
+use crate::format::{FormatError, u32_at};
 use crate::platform::Fingerprints;
-use crate::verdict::RuleKind;
-
-/// Stands for "no code". Greater than every code.
-pub const NO_CODE: u32 = u32::MAX;
-
-/// The most rules that one ruleset can have.
-pub const MAX_RULES: usize = 1 << 30;
-
-/// Bytes of all patterns of a ruleset, for listing them; a robots.txt whose patterns take more is none that the
-/// compiler accepts. Decisions do not depend on it.
-pub const MAX_PATTERNS_BYTES: usize = 64 << 20;
-
-/// How deep stars may nest. Bounds the stack of a walk.
-pub const MAX_STAR_DEPTH: usize = 16;
-
-/// How many stars one star may lead to. They are ticked off in a 64-bit word.
-pub const MAX_STAR_BRANCHES: usize = 64;
-
-/// The code of the rule at `rank` in the order of precedence.
-#[must_use]
-pub const fn code(rank: u32, kind: RuleKind) -> u32 {
-    rank * 2 + kind as u32
-}
-
-/// The kind of rule that a code stands for.
-#[must_use]
-pub const fn kind_of(code: u32) -> RuleKind {
-    if code & 1 == 0 { RuleKind::Allow } else { RuleKind::Disallow }
-}
-
-/// The best codes of the two kinds of rule: `[allow, disallow]`, each [`NO_CODE`] if there is none.
-pub type Codes = [u32; 2];
-
-/// Neither kind.
-pub const NO_CODES: Codes = [NO_CODE; 2];
-
-/// A state: the bytes that lead through it, what it accepts behind them, and where it goes from there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State<'t> {
-    /// Bytes that must follow the transition into the state, up to 255 of them. In a star, a byte that differs
-    /// goes on from the resting state, so the compiler puts there only what may be forgotten.
-    pub label: &'t [u8],
-    /// Accepted as soon as the label is read.
-    pub accept: Codes,
-    /// Accepted if the path ends behind the label.
-    pub accept_at_end: Codes,
-    /// The stars that begin behind the label: index of the star, and its number among those that the machine
-    /// holding this state leads to (0 in the head), so that each begins once only.
-    pub stars: &'t [(u8, u32)],
-    /// Transitions by byte, in the order of the bytes, to indices of states.
-    pub children: &'t [(u8, u32)],
-}
-
-/// A star: its resting state, and the best codes that it can lead to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Star<'t> {
-    /// The best codes below this star, also of stars that it leads to.
-    pub best: Codes,
-    /// What the pieces begin with. `None` if they are looked for by their first bytes, of which there must then be
-    /// one to three.
-    pub fingerprints: Option<Box<Fingerprints>>,
-    /// The resting state's transitions by byte, in the order of the bytes, to indices of states. Not empty.
-    pub children: &'t [(u8, u32)],
-}
-
-/// A pattern that is tried by itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed<'t> {
-    /// The rule's code.
-    pub code: u32,
-    /// Whether the last piece must end the path.
-    pub anchored: bool,
-    /// The literal pieces between the stars; the first is at the start of the path and may be empty.
-    pub pieces: Vec<&'t [u8]>,
-}
-
-/// The automaton of one ruleset, before it is bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Draft<'t> {
-    /// How many rules codes may stand for.
-    pub rule_count: u32,
-    /// The states of the head and of all stars. The head's first state, if there is a head, is the first.
-    pub states: Vec<State<'t>>,
-    /// The stars.
-    pub stars: Vec<Star<'t>>,
-    /// Whether `states` begins with a head.
-    pub has_head: bool,
-    /// In the order of their codes.
-    pub listed: Vec<Listed<'t>>,
-    /// The patterns that cannot be read off the head, by code: all but plain prefixes and whole paths.
-    pub texts: Vec<(u32, &'t [u8])>,
-    /// The code of the rule with an empty pattern, which decides nothing but is named when no other matches.
-    pub otherwise: Option<u32>,
-    /// For a ruleset that decides together with others: for each rule by rank, a number that orders the rules of
-    /// all of them by precedence, the smaller first. Empty for a ruleset that decides alone.
-    pub keys: Vec<u32>,
-}
-
-const HEADER_BYTES: usize = 32;
-
-const FLAG_STARS: u8 = 0x10;
-const FLAG_LIST: u8 = 0x20;
-const FLAG_SPAN: u8 = 0x40;
-
-/// Up to this many children are looked for one after the other; more get a table indexed by the byte.
-const LIST_MAX: usize = 6;
-
-const FLAG_FINGERPRINTS: u8 = 0x80;
-
-/// Up to this many bytes that leave a star's resting state are looked for by `memchr`.
-const MEMCHR_MAX: usize = 3;
-
-/// Writes a draft as bytes, with two-byte numbers if they suffice and four-byte numbers if not.
-///
-/// # Errors
-/// When the automaton takes 4 GiB or more, or has more than [`MAX_RULES`] rules.
-pub fn write(draft: &Draft<'_>) -> Result<Vec<u8>, TooLarge> {
-    if draft.rule_count as usize > MAX_RULES {
-        let (limit, found) = (MAX_RULES as u64, u64::from(draft.rule_count));
-        return Err(TooLarge { what: "rules in a ruleset", limit, found });
-    }
-    // The codes must stay below the two-byte "no code", the offsets below 64 KiB.
-    if draft.rule_count < u32::from(u16::MAX) / 2 {
-        let writer = Writer::<2>::layout(draft);
-        if writer.end <= usize::from(u16::MAX) {
-            return writer.write();
-        }
-    }
-    Writer::<4>::layout(draft).write()
-}
-
-/// Writes with numbers of `W` bytes. The layout comes first, since a star's states point in circles.
-struct Writer<'d, 't, const W: usize> {
-    draft: &'d Draft<'t>,
-    state_at: Vec<usize>,
-    star_at: Vec<usize>,
-    end: usize,
-}
-
-impl<'d, 't, const W: usize> Writer<'d, 't, W> {
-    fn layout(draft: &'d Draft<'t>) -> Writer<'d, 't, W> {
-        let mut end = HEADER_BYTES;
-        let mut place = |size: usize| {
-            let at = end;
-            end += size;
-            at
-        };
-        let state_at = draft.states.iter().map(|state| place(Self::state_size(state))).collect();
-        let star_at = draft.stars.iter().map(|star| place(Self::star_size(star))).collect();
-        Writer { draft, state_at, star_at, end }
-    }
-
-    fn state_size(state: &State<'_>) -> usize {
-        let codes = state.accept.iter().chain(&state.accept_at_end).filter(|&&code| code != NO_CODE).count();
-        let stars = if state.stars.is_empty() { 0 } else { 1 + state.stars.len() * (1 + W) };
-        2 + state.label.len() + codes * W + stars + Self::children_size(state.children)
-    }
-
-    fn star_size(star: &Star<'_>) -> usize {
-        let fingerprints = star.fingerprints.as_ref().map_or(0, |table| table.len());
-        1 + 2 * W + fingerprints + Self::children_size(star.children)
-    }
-
-    fn children_size(children: &[(u8, u32)]) -> usize {
-        match child_table(children) {
-            0 => 0,
-            FLAG_LIST => 1 + children.len() * (1 + W),
-            _ => 2 + span(children) + children.len() * W,
-        }
-    }
-
-    fn write(&self) -> Result<Vec<u8>, TooLarge> {
-        let too_large = |_| TooLarge { what: "bytes of an automaton", limit: u32::MAX.into(), found: self.end as u64 };
-        u32::try_from(self.end).map_err(too_large)?;
-        let mut out = Vec::with_capacity(self.end);
-        out.resize(HEADER_BYTES, 0);
-        for state in &self.draft.states {
-            self.state(&mut out, state);
-        }
-        for star in &self.draft.stars {
-            self.star(&mut out, star);
-        }
-        let listed = if self.draft.listed.is_empty() { 0 } else { out.len() };
-        for pattern in &self.draft.listed {
-            write_listed(&mut out, pattern)?;
-        }
-        if listed != 0 {
-            // A code that no rule has ends the list.
-            put_u32(&mut out, NO_CODE);
-        }
-        let texts = if self.draft.texts.is_empty() { 0 } else { out.len() };
-        if texts != 0 {
-            write_texts(&mut out, &self.draft.texts)?;
-        }
-        let keys = if self.draft.keys.is_empty() { 0 } else { out.len() };
-        for &key in &self.draft.keys {
-            put_u32(&mut out, key);
-        }
-        let mut header = vec![W as u8, 0, 0, 0];
-        let head = if self.draft.has_head { self.state_at[0] } else { 0 };
-        put_u32(&mut header, self.draft.rule_count);
-        for offset in [head, listed, texts] {
-            put_u32(&mut header, fit("bytes of an automaton", offset, u32::MAX.into())?);
-        }
-        put_u32(&mut header, self.draft.otherwise.unwrap_or(NO_CODE));
-        put_u32(&mut header, fit("stars of an automaton", self.draft.stars.len(), u32::MAX.into())?);
-        put_u32(&mut header, fit("bytes of an automaton", keys, u32::MAX.into())?);
-        out[..HEADER_BYTES].copy_from_slice(&header);
-        Ok(out)
-    }
-
-    fn state(&self, out: &mut Vec<u8>, state: &State<'_>) {
-        let codes = [state.accept[0], state.accept[1], state.accept_at_end[0], state.accept_at_end[1]];
-        let mut flags = child_table(state.children);
-        for (bit, &code) in codes.iter().enumerate() {
-            flags |= u8::from(code != NO_CODE) << bit;
-        }
-        if !state.stars.is_empty() {
-            flags |= FLAG_STARS;
-        }
-        out.extend_from_slice(&[flags, state.label.len() as u8]);
-        out.extend_from_slice(state.label);
-        for code in codes.into_iter().filter(|&code| code != NO_CODE) {
-            self.number(out, code as usize);
-        }
-        if !state.stars.is_empty() {
-            out.push(state.stars.len() as u8);
-            for &(slot, star) in state.stars {
-                out.push(slot);
-                self.number(out, self.star_at[star as usize]);
-            }
-        }
-        self.children(out, state.children);
-    }
-
-    fn star(&self, out: &mut Vec<u8>, star: &Star<'_>) {
-        let flag = if star.fingerprints.is_some() { FLAG_FINGERPRINTS } else { 0 };
-        out.push(child_table(star.children) | flag);
-        for best in star.best {
-            self.number(out, best as usize);
-        }
-        if let Some(fingerprints) = &star.fingerprints {
-            out.extend_from_slice(&fingerprints[..]);
-        }
-        self.children(out, star.children);
-    }
-
-    fn children(&self, out: &mut Vec<u8>, children: &[(u8, u32)]) {
-        match child_table(children) {
-            0 => return,
-            FLAG_LIST => {
-                // 256 children, which only a list can hold, are written as 0.
-                out.push(children.len() as u8);
-                out.extend(children.iter().map(|&(byte, _)| byte));
-            }
-            _ => {
-                let low = children[0].0;
-                let start = out.len() + 2;
-                out.extend_from_slice(&[low, (span(children) - 1) as u8]);
-                out.resize(start + span(children), 0);
-                for (index, &(byte, _)) in (1..).zip(children) {
-                    out[start + usize::from(byte - low)] = index;
-                }
-            }
-        }
-        for &(_, state) in children {
-            self.number(out, self.state_at[state as usize]);
-        }
-    }
-
-    /// A code or an offset; the caller knows that it fits, or that it is `NO_CODE`, whose low bytes mean the same.
-    fn number(&self, out: &mut Vec<u8>, number: usize) {
-        out.extend_from_slice(&number.to_le_bytes()[..W]);
-    }
-}
-
-/// Which of the two tables the children get, as the flag of a state; 0 for none.
-fn child_table(children: &[(u8, u32)]) -> u8 {
-    match children.len() {
-        0 => 0,
-        1..=LIST_MAX | 256.. => FLAG_LIST,
-        _ => FLAG_SPAN,
-    }
-}
-
-/// How many byte values lie between the first child's and the last's, both included.
-fn span(children: &[(u8, u32)]) -> usize {
-    match (children.first(), children.last()) {
-        (Some(first), Some(last)) => usize::from(last.0) - usize::from(first.0) + 1,
-        _ => 0,
-    }
-}
-
-fn put_u32(out: &mut Vec<u8>, number: u32) {
-    out.extend_from_slice(&number.to_le_bytes());
-}
-
-fn write_listed(out: &mut Vec<u8>, pattern: &Listed<'_>) -> Result<(), TooLarge> {
-    put_u32(out, pattern.code);
-    put_u32(out, pattern.anchored.into());
-    put_u32(out, fit("pieces of a pattern", pattern.pieces.len(), u32::MAX.into())?);
-    let size = pattern.pieces.iter().map(|piece| 4 + piece.len()).sum();
-    put_u32(out, fit("bytes of a pattern", size, u32::MAX.into())?);
-    for piece in &pattern.pieces {
-        put_u32(out, fit("bytes of a pattern", piece.len(), u32::MAX.into())?);
-        out.extend_from_slice(piece);
-    }
-    Ok(())
-}
-
-fn write_texts(out: &mut Vec<u8>, texts: &[(u32, &[u8])]) -> Result<(), TooLarge> {
-    put_u32(out, fit("rules in a ruleset", texts.len(), u32::MAX.into())?);
-    for &(code, _) in texts {
-        put_u32(out, code);
-    }
-    let mut end = 0;
-    for (_, text) in texts {
-        end += text.len();
-        put_u32(out, fit("bytes of a ruleset's patterns", end, u32::MAX.into())?);
-    }
-    for (_, text) in texts {
-        out.extend_from_slice(text);
-    }
-    Ok(())
-}
 
 /// The width of an automaton's numbers, or the error that it has none.
 ///
@@ -563,7 +223,7 @@ pub struct StateView<'a, const W: usize> {
 }
 
 impl<'a, const W: usize> StateView<'a, W> {
-    /// See [`State::label`].
+    /// See [`State::label`](super::State::label).
     #[inline(always)]
     #[must_use]
     pub fn label(&self) -> &'a [u8] {
@@ -601,7 +261,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.flags & 15 != 0
     }
 
-    /// See [`State::accept`].
+    /// See [`State::accept`](super::State::accept).
     ///
     /// # Errors
     /// When the bytes end before.
@@ -610,7 +270,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.codes(0)
     }
 
-    /// See [`State::accept_at_end`].
+    /// See [`State::accept_at_end`](super::State::accept_at_end).
     ///
     /// # Errors
     /// When the bytes end before.
@@ -639,7 +299,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.flags & FLAG_STARS != 0
     }
 
-    /// See [`State::stars`]: number and offset of each.
+    /// See [`State::stars`](super::State::stars): number and offset of each.
     ///
     /// # Errors
     /// When the bytes end before.
@@ -700,7 +360,7 @@ fn find_byte(list: &[u8], count: usize, byte: u8) -> Option<usize> {
 /// A star as it lies in the bytes.
 #[derive(Clone, Copy)]
 pub struct StarView<'a, const W: usize> {
-    /// See [`Star::best`].
+    /// See [`Star::best`](super::Star::best).
     pub best: Codes,
     /// How the places where a piece may begin are found.
     pub begin: Begin<'a>,

@@ -1,0 +1,113 @@
+//! Every limit of the compiler at one less, at itself, and at one more.
+//!
+//! The limits of a line, a URL and a host are tested where they are kept: `robots.rs` and the engine's `url.rs`.
+
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+use bumpalo::Bump;
+use reptile_compiler::automaton::{Strategy, compile};
+use reptile_compiler::builder::{Record, record};
+use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::limits::{
+    MAX_BODY_BYTES, MAX_MERGED_RULES_PER_RULE, MAX_WHOLE_DFA_PATTERN_BYTES, MIN_MERGED_RULES,
+};
+use reptile_compiler::oracle;
+use reptile_engine::automaton::{Ruleset, Shape};
+use reptile_engine::format::automaton::{MAX_STAR_BRANCHES, MAX_STAR_DEPTH};
+use reptile_engine::verdict::Verdict;
+
+fn read(body: &str) -> Record {
+    record(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap()
+}
+
+/// Compiles disallow rules, and compares their verdicts on some paths with the oracle's.
+fn shape_of(patterns: &[String], strategy: Strategy, paths: &[String]) -> Shape {
+    let body = format!("user-agent: *\ndisallow: {}\n", patterns.join("\ndisallow: "));
+    let made = read(&body);
+    let arena = Bump::new();
+    let bytes = compile(&made.groups[0].0, strategy, &arena).unwrap();
+    let ruleset = Ruleset::new(&bytes).unwrap();
+    ruleset.verify().unwrap();
+    for path in paths {
+        let expected = oracle::decide(body.as_bytes(), &GOOGLE_LIB, b"any", path.as_bytes()).allowed;
+        assert_eq!(ruleset.verdict(path.as_bytes()).unwrap() == Verdict::Allow, expected, "{path}");
+    }
+    ruleset.shape()
+}
+
+#[test]
+fn bytes_of_a_body() {
+    for (len, fits) in [(MAX_BODY_BYTES - 1, true), (MAX_BODY_BYTES, true), (MAX_BODY_BYTES + 1, false)] {
+        let made = record(&vec![b'#'; len], &GOOGLE_LIB, &Bump::new());
+        assert_eq!(made.is_ok(), fits, "{len}");
+        if let Err(error) = made {
+            assert_eq!(error.to_string(), "robots.txt has 16777217 bytes, over the limit of 16777216");
+        }
+    }
+}
+
+#[test]
+fn stars_that_nest() {
+    for (stars, listed) in [(MAX_STAR_DEPTH - 1, false), (MAX_STAR_DEPTH, false), (MAX_STAR_DEPTH + 1, true)] {
+        let paths = [stars - 1, stars, stars + 1].map(|count| format!("/{}", "xa".repeat(count)));
+        let shape = shape_of(&[format!("/{}", "*a".repeat(stars))], Strategy::Factored, &paths);
+        assert_eq!(shape.listed, listed, "{stars}");
+        assert_eq!(shape.stars as usize, if listed { 0 } else { stars });
+    }
+}
+
+#[test]
+fn stars_that_one_star_leads_to() {
+    for (pieces, machines) in [(MAX_STAR_BRANCHES - 1, 1), (MAX_STAR_BRANCHES, 1), (MAX_STAR_BRANCHES + 1, 2)] {
+        let patterns: Vec<String> = (0..pieces).map(|piece| format!("/*<{piece}>*z")).collect();
+        let paths = [0, 1, pieces - 1, pieces].map(|piece| format!("/x<{piece}>yz"));
+        let shape = shape_of(&patterns, Strategy::Factored, &paths);
+        assert_eq!((shape.stars as usize, shape.listed), (machines + pieces, false));
+    }
+}
+
+#[test]
+fn bytes_of_patterns_that_are_determinised_as_a_whole() {
+    for (len, whole) in [
+        (MAX_WHOLE_DFA_PATTERN_BYTES - 1, true),
+        (MAX_WHOLE_DFA_PATTERN_BYTES, true),
+        (MAX_WHOLE_DFA_PATTERN_BYTES + 1, false),
+    ] {
+        let pattern = format!("/*{}", "a".repeat(len - 2));
+        let paths = [format!("/b{}", &pattern[2..]), "/".into()];
+        let shape = shape_of(&[pattern], Strategy::Whole, &paths);
+        assert_eq!(shape.stars, u32::from(!whole), "{len}");
+    }
+}
+
+#[test]
+fn rules_of_merged_lists() {
+    // A group of a thousand rules for all tokens, and one of a single rule for each: merging costs 1,001 a token.
+    let entries = |tokens: usize| {
+        let name = |token: usize| format!("user-agent: {}\n", "t".repeat(token + 1));
+        let mut body: String = (0..tokens).map(name).collect();
+        body.extend((0..1000).map(|rule| format!("disallow: /{rule}\n")));
+        body.extend((0..tokens).map(|token| name(token) + "disallow: /own\n"));
+        read(&body).tokens.len()
+    };
+    let budget = |tokens: usize| MAX_MERGED_RULES_PER_RULE * (1000 + tokens) + MIN_MERGED_RULES;
+    let merged = |tokens: usize| budget(tokens) / 1001;
+    let most = (1..).take_while(|&tokens| merged(tokens) >= tokens).last().unwrap();
+    for tokens in [most - 1, most] {
+        assert_eq!(entries(tokens), tokens);
+    }
+    // One token too many keeps its two groups apart.
+    assert_eq!(entries(most + 1), most + 2);
+}
+
+#[test]
+fn transitions_of_a_star() {
+    // Every prefix of `xaxa...` that ends in `a` takes over the children that `a` has.
+    let patterns = |children: u8| -> Vec<String> {
+        let after_a = (0..children).map(|child| format!("/*a{}", char::from(b'0' + child)));
+        after_a.chain([format!("/*{}", "xa".repeat(200))]).collect()
+    };
+    let paths = ["/xaxa3".to_owned(), format!("/{}", "xa".repeat(200)), "/xa!".to_owned()];
+    assert!(!shape_of(&patterns(4), Strategy::Factored, &paths).listed);
+    assert!(shape_of(&patterns(70), Strategy::Factored, &paths).listed);
+}

@@ -1,0 +1,137 @@
+//! The bytes of one ruleset's automaton: [`Draft`] is what a writer hands in, [`Automaton`] what a reader sees.
+//!
+//! The terms and constants are here, the writer in `write.rs` and the reader beside it in `read.rs`. Holds no walk (that is
+//! [`crate::automaton`]) and no construction (that is the compiler's).
+//!
+//! An automaton is a deterministic machine over the bytes of a path, factored at the stars of its patterns:
+//!
+//! - The **head** is a tree of [`State`]s for the text in front of each pattern's first star. It is anchored at
+//!   the start of the path, and a byte without a transition ends it.
+//! - A **star** is a machine that looks for the pieces which follow a star. It starts where the head (or another
+//!   star) reached it and runs to the end of the path. Its states have *default transitions*: a byte without a
+//!   transition of the state's own is taken from the star's resting state, and where that has none either, the
+//!   machine rests.
+//! - **Listed** patterns are the few that the compiler keeps out of the machine because their stars nest too
+//!   deep or branch too wide; they are tried one by one.
+//!
+//! A state accepts *codes*. A code is twice a rule's rank in the order of precedence, plus one for a disallow,
+//! so that the smaller code is the rule that wins.
+
+mod read;
+mod write;
+
+pub use read::{Automaton, Begin, Children, Corrupt, ListedReader, Pieces, StarView, StateView, Width, width};
+pub use write::write;
+
+use crate::platform::Fingerprints;
+use crate::verdict::RuleKind;
+
+/// Stands for "no code". Greater than every code.
+pub const NO_CODE: u32 = u32::MAX;
+
+/// The most rules that one ruleset can have.
+pub const MAX_RULES: usize = 1 << 30;
+
+/// Bytes of all patterns of a ruleset, for listing them; a robots.txt whose patterns take more is none that the
+/// compiler accepts. Decisions do not depend on it.
+pub const MAX_PATTERNS_BYTES: usize = 64 << 20;
+
+/// How deep stars may nest. Bounds the stack of a walk.
+pub const MAX_STAR_DEPTH: usize = 16;
+
+/// How many stars one star may lead to. They are ticked off in a 64-bit word.
+pub const MAX_STAR_BRANCHES: usize = 64;
+
+/// The code of the rule at `rank` in the order of precedence.
+#[must_use]
+pub const fn code(rank: u32, kind: RuleKind) -> u32 {
+    rank * 2 + kind as u32
+}
+
+/// The kind of rule that a code stands for.
+#[must_use]
+pub const fn kind_of(code: u32) -> RuleKind {
+    if code & 1 == 0 { RuleKind::Allow } else { RuleKind::Disallow }
+}
+
+/// The best codes of the two kinds of rule: `[allow, disallow]`, each [`NO_CODE`] if there is none.
+pub type Codes = [u32; 2];
+
+/// Neither kind.
+pub const NO_CODES: Codes = [NO_CODE; 2];
+
+/// A state: the bytes that lead through it, what it accepts behind them, and where it goes from there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State<'t> {
+    /// Bytes that must follow the transition into the state, up to 255 of them. In a star, a byte that differs
+    /// goes on from the resting state, so the compiler puts there only what may be forgotten.
+    pub label: &'t [u8],
+    /// Accepted as soon as the label is read.
+    pub accept: Codes,
+    /// Accepted if the path ends behind the label.
+    pub accept_at_end: Codes,
+    /// The stars that begin behind the label: index of the star, and its number among those that the machine
+    /// holding this state leads to (0 in the head), so that each begins once only.
+    pub stars: &'t [(u8, u32)],
+    /// Transitions by byte, in the order of the bytes, to indices of states.
+    pub children: &'t [(u8, u32)],
+}
+
+/// A star: its resting state, and the best codes that it can lead to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Star<'t> {
+    /// The best codes below this star, also of stars that it leads to.
+    pub best: Codes,
+    /// What the pieces begin with. `None` if they are looked for by their first bytes, of which there must then be
+    /// one to three.
+    pub fingerprints: Option<Box<Fingerprints>>,
+    /// The resting state's transitions by byte, in the order of the bytes, to indices of states. Not empty.
+    pub children: &'t [(u8, u32)],
+}
+
+/// A pattern that is tried by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed<'t> {
+    /// The rule's code.
+    pub code: u32,
+    /// Whether the last piece must end the path.
+    pub anchored: bool,
+    /// The literal pieces between the stars; the first is at the start of the path and may be empty.
+    pub pieces: Vec<&'t [u8]>,
+}
+
+/// The automaton of one ruleset, before it is bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Draft<'t> {
+    /// How many rules codes may stand for.
+    pub rule_count: u32,
+    /// The states of the head and of all stars. The head's first state, if there is a head, is the first.
+    pub states: Vec<State<'t>>,
+    /// The stars.
+    pub stars: Vec<Star<'t>>,
+    /// Whether `states` begins with a head.
+    pub has_head: bool,
+    /// In the order of their codes.
+    pub listed: Vec<Listed<'t>>,
+    /// The patterns that cannot be read off the head, by code: all but plain prefixes and whole paths.
+    pub texts: Vec<(u32, &'t [u8])>,
+    /// The code of the rule with an empty pattern, which decides nothing but is named when no other matches.
+    pub otherwise: Option<u32>,
+    /// For a ruleset that decides together with others: for each rule by rank, a number that orders the rules of
+    /// all of them by precedence, the smaller first. Empty for a ruleset that decides alone.
+    pub keys: Vec<u32>,
+}
+
+const HEADER_BYTES: usize = 32;
+
+const FLAG_STARS: u8 = 0x10;
+const FLAG_LIST: u8 = 0x20;
+const FLAG_SPAN: u8 = 0x40;
+
+/// Up to this many children are looked for one after the other; more get a table indexed by the byte.
+const LIST_MAX: usize = 6;
+
+const FLAG_FINGERPRINTS: u8 = 0x80;
+
+/// Up to this many bytes that leave a star's resting state are looked for by `memchr`.
+const MEMCHR_MAX: usize = 3;
