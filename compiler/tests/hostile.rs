@@ -40,8 +40,8 @@ fn oracle_agrees(name: &str, body: &[u8], sets: &[NamedSet], agent: &[u8], path:
     let expected = oracle::decide(body, &GOOGLE_LIB, agent, format!("http://h{path}").as_bytes());
     for (strategy, set) in sets {
         let agent = set.agent(agent).unwrap();
-        let explained = policy(set).explain(agent, path.as_bytes()).unwrap();
-        let verdict = policy(set).decide(agent, path.as_bytes()).unwrap();
+        let explained = policy(set).explain(&agent, path.as_bytes()).unwrap();
+        let verdict = policy(set).decide(&agent, path.as_bytes()).unwrap();
         assert_eq!(verdict == Verdict::Allow, expected.allowed, "{name}, {strategy}, {path}");
         assert_eq!(explained.verdict, verdict, "{name}, {strategy}, {path}");
         assert_eq!(explained.rule().map_or(0, |rule| rule.line), expected.line, "{name}, {strategy}, {path}");
@@ -127,7 +127,7 @@ fn answers_stay_right_and_sizes_in_proportion() {
         } else {
             for path in paths {
                 let answers =
-                    sets.iter().map(|(_, set)| policy(set).explain(set.agent(b"any").unwrap(), path.as_bytes()));
+                    sets.iter().map(|(_, set)| policy(set).explain(&set.agent(b"any").unwrap(), path.as_bytes()));
                 let answers: Vec<_> = answers.map(|answer| answer.unwrap()).collect();
                 assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{name} on {path}: {answers:?}");
             }
