@@ -356,7 +356,7 @@ impl<'b> Iterator for Lines<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::GOOGLE_LIB;
+    use crate::dialect::{GOOGLE_LIB, KOSTER_1994, RFC9309, RFC9309_STRICT, YANDEX};
 
     fn lines(body: &[u8]) -> Vec<&[u8]> {
         Lines::new(body, ByteOrderMark::CommonPrefix).collect()
@@ -432,5 +432,79 @@ mod tests {
         assert_eq!(rule(": /a"), None);
         assert_eq!(rule("disallow:"), disallow(""));
         assert_eq!(rule("disallow"), None);
+    }
+
+    /// The values of the rules, and what was odd.
+    fn rules_and_oddities(body: &[u8], dialect: &Dialect) -> (Vec<String>, Vec<Oddity>) {
+        let arena = Bump::new();
+        let robots = parse(body, dialect, &arena);
+        let rules = robots.groups.iter().flat_map(|group| &group.rules);
+        let values = rules.map(|rule| String::from_utf8_lossy(rule.value).into_owned()).collect();
+        (values, robots.diagnostics.iter().map(|diagnostic| diagnostic.oddity).collect())
+    }
+
+    #[test]
+    fn body_limits_hold_at_their_edges() {
+        let body = b"user-agent: a\nallow: /a\nallow: /b\n";
+        for (limit, rules) in [(0, 0), (13, 0), (22, 0), (23, 1), (24, 1), (32, 1), (33, 2), (34, 2), (35, 2)] {
+            let dialect = Dialect { body_limit: BodyLimit::Cut(limit), ..GOOGLE_LIB };
+            let (found, oddities) = rules_and_oddities(body, &dialect);
+            assert_eq!(found.len(), rules, "{limit}");
+            assert_eq!(oddities == [Oddity::BodyCut], limit < body.len(), "{limit}");
+            let dialect = Dialect { body_limit: BodyLimit::Open(limit), ..GOOGLE_LIB };
+            let (found, oddities) = rules_and_oddities(body, &dialect);
+            assert_eq!(found.len(), if limit < body.len() { 0 } else { 2 }, "{limit}");
+            assert_eq!(oddities == [Oddity::BodyIgnored], limit < body.len(), "{limit}");
+        }
+    }
+
+    #[test]
+    fn rule_limits_hold_at_their_edges() {
+        for extra in [0, 1] {
+            let long = format!("/{}", "x".repeat(YANDEX.max_pattern_bytes - 1 + extra));
+            let (rules, oddities) = rules_and_oddities(format!("user-agent: a\nallow: {long}").as_bytes(), &YANDEX);
+            assert_eq!((rules.len(), oddities.contains(&Oddity::RuleTooLong)), (1 - extra, extra == 1));
+            let count = YANDEX.max_rules + extra;
+            let many = format!("user-agent: a\n{}", "allow: /\n".repeat(count));
+            let (rules, oddities) = rules_and_oddities(many.as_bytes(), &YANDEX);
+            assert_eq!((rules.len(), oddities.len()), (YANDEX.max_rules, extra));
+            assert_eq!(oddities.contains(&Oddity::TooManyRules), extra == 1);
+        }
+    }
+
+    #[test]
+    fn rules_that_do_not_count_are_named() {
+        let body =
+            "user-agent: a\nallow: x\nallow: /\u{1}\nallow: /\u{e9}\nallow: /a b\nallow: *\nallow:\n\nallow: /\n";
+        let of = |dialect| rules_and_oddities(body.as_bytes(), dialect);
+        use Oddity::{RuleBytes, RuleOutsideGroup, RuleStart, UnknownKey};
+        assert_eq!(of(&GOOGLE_LIB).1, []);
+        assert_eq!(
+            of(&RFC9309),
+            (vec!["/\u{e9}".into(), "/a b".into(), "*".into(), String::new(), "/".into()], vec![RuleStart, RuleBytes])
+        );
+        assert_eq!(of(&RFC9309_STRICT).0, ["/\u{e9}", "*", "", "/"]);
+        assert_eq!(
+            of(&YANDEX),
+            (
+                vec!["/\u{1}".into(), "/a b".into(), "*".into(), String::new()],
+                vec![RuleStart, RuleBytes, RuleOutsideGroup]
+            )
+        );
+        assert_eq!(
+            of(&KOSTER_1994).1,
+            [UnknownKey, UnknownKey, UnknownKey, UnknownKey, UnknownKey, UnknownKey, RuleOutsideGroup]
+        );
+    }
+
+    #[test]
+    fn blank_lines_end_groups_where_they_do() {
+        let body = b"user-agent: a\n \t\nuser-agent: b\n#\nallow: /\n\nallow: /x\n";
+        let arena = Bump::new();
+        let groups = |dialect| -> Vec<(usize, usize)> {
+            parse(body, dialect, &arena).groups.iter().map(|group| (group.agents.len(), group.rules.len())).collect()
+        };
+        assert_eq!(groups(&GOOGLE_LIB), [(2, 2)]);
+        assert_eq!(groups(&YANDEX), [(1, 0), (1, 1)]);
     }
 }

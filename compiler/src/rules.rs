@@ -290,3 +290,17 @@ fn push(bytes: &mut Vec<u8>, code: u32, key: Option<u32>, candidate: &Candidate<
         bytes.extend_from_slice(candidate.pattern);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_at_the_end_are_not_counted() {
+        for (pattern, len) in
+            [("/a", 2), ("/a*", 2), ("/a**", 2), ("/a*$", 2), ("/a$", 3), ("/*a", 3), ("*", 0), ("*$", 0)]
+        {
+            assert_eq!(without_trailing_stars(pattern.as_bytes()), len, "{pattern}");
+        }
+    }
+}
