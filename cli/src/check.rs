@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use reptile_compiler::automaton::Strategy;
+use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::Dialect;
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Policy, Set};
@@ -32,8 +33,9 @@ const ANY_HOST: &str = "localhost";
 /// CASES is a table without header, columns separated by tabs:
 ///   host  agent  url  [ALLOW|DISALLOW  [line]]
 /// The host chooses the robots.txt; the url is decided by it whatever host it names
-/// itself, and a path alone will do. The line is that of the rule that decides, 0
-/// if none does. Nothing is trimmed, and an empty line is an error.
+/// itself, and a path alone will do. The agent is a product token, or the name of a
+/// crawler that the dialect knows. The line is that of the rule that decides, 0 if
+/// none does. Nothing is trimmed, and an empty line is an error.
 ///
 /// A row whose verdict differs is a verdict difference, whatever its line; one with
 /// the right verdict and another line is a line difference.
@@ -104,7 +106,8 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let set = Set::from_bytes(&bytes[..]).map_err(broken)?;
     set.verify().map_err(broken)?;
 
-    let checker = Checker { set, one_for_all, print: args.print, max_shown: args.max_differences };
+    let checker =
+        Checker { set, dialect: options.dialect(), one_for_all, print: args.print, max_shown: args.max_differences };
     let total = checker.check_all(cases, args)?;
     let _ = writeln!(
         io::stderr(),
@@ -123,6 +126,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
 
 struct Checker<'s> {
     set: Set<&'s [u8]>,
+    dialect: &'static Dialect,
     one_for_all: bool,
     print: bool,
     max_shown: usize,
@@ -229,8 +233,8 @@ impl Checker<'_> {
             self.print(row, "UNKNOWN", 0, tally);
             return Ok(());
         };
-        let agent = self.set.agent(row.agent)?;
-        let explanation = path_of(row.url).with(|path| policy.explain(agent, path))?;
+        let agent = of_name(row.agent, self.dialect).look_up(&self.set)?;
+        let explanation = path_of(row.url).with(|path| policy.explain(&agent, path))?;
         let kind = if explanation.verdict == Verdict::Disallow { RuleKind::Disallow } else { RuleKind::Allow };
         let line = explanation.rule().map_or(0, |rule| rule.line);
         self.print(row, word(kind), line, tally);

@@ -13,13 +13,15 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
+use reptile_compiler::crawlers::Resolved;
+use reptile_compiler::dialect::{Dialect, Token};
 use reptile_engine::verdict::Verdict;
 
 use crate::decide::{Answers, Decider, Tally};
 use crate::error::{Failure, Outcome, Result, note, printable};
 use crate::input::CompileOptions;
 use crate::lines::{self, Chunk, ChunkKind, Chunks, pieces, without_line_end};
-use crate::load::{Loaded, damaged};
+use crate::load::{Loaded, agents_of, damaged};
 use crate::output::Output;
 use crate::summary::{Summary, grouped, rate, seconds};
 
@@ -49,8 +51,11 @@ const AHEAD: usize = 1;
   cut -f2 crawl.tsv | reptile classify web.reptile --agent MyBot --agent OtherBot > verdicts.tsv
   reptile classify robots/ urls.txt --agent MyBot --explain
 
-An agent is a product token, such as Googlebot, in any letter case and taken as
-it is given. One that a robots.txt does not name gets its rules for *.
+An agent is a product token, such as Googlebot, in any letter case. One that a
+robots.txt does not name gets its rules for *. Dialects that know crawlers look up
+their other names too: Googlebot-Image is Googlebot-Image, else Googlebot, else *.
+To say so yourself write \"Googlebot-Image>Googlebot>*\"; without the * at the end
+its rules do not apply. @ai-training and @search stand for many crawlers.
 
 Exit code: 0 done, whatever the verdicts; 1 SET was compiled from an input and
 some of its files were bad; 2 the command could not go on (-o leaves no file)."
@@ -62,7 +67,7 @@ pub struct Args {
     /// The list, a URL a line; unpacked if its name ends in .gz; - is standard input
     #[arg(default_value = "-", hide_default_value = true)]
     urls: PathBuf,
-    /// The product token of a crawler; give it again for another column
+    /// A crawler: a product token, a chain of them, or a group; give it again for another column
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
     /// Follow each verdict with two more columns: the line of the rule that decided, and the rule
@@ -97,26 +102,29 @@ pub fn run(args: &Args) -> Result<Outcome> {
     };
     let loaded = Loaded::open(&args.set, &args.options)?;
     let set = if args.no_verify { loaded.set()? } else { loaded.verified()? };
-    let agents = args.agents.iter().map(|agent| set.agent(agent.as_bytes()));
+    let named = agents_of(&set, &args.agents)?;
+    let agents = named.iter().map(|agent| agent.look_up(&set));
     let agents = agents.collect::<std::result::Result<Vec<_>, _>>().map_err(|error| damaged(&args.set, &error))?;
-    args.agents.iter().for_each(|agent| warn_of_agent(agent));
+    if Dialect::from_name(&set.dialect()).is_none_or(|dialect| dialect.token == Token::Letters) {
+        named.iter().for_each(warn_of_agent);
+    }
     let decider = Decider { set, agents, explain: args.explain };
 
     let progress = progress(&output);
     let start = Instant::now();
     let totals = Pipeline::start(source, output).decide(&decider, args, &progress)?;
     progress.finish_and_clear();
-    totals.report(args, &decider, start.elapsed());
+    totals.report(&named, &decider, start.elapsed());
     Ok(Outcome::from_bad(loaded.report.is_some_and(|report| report.any_bad())))
 }
 
 /// A token that no group can have is most likely a mistake of the caller's.
-fn warn_of_agent(agent: &str) {
-    let in_token = |byte: u8| byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_';
-    if agent.is_empty() || !agent.bytes().all(in_token) {
+fn warn_of_agent(agent: &Resolved) {
+    let in_token = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-' || *byte == b'_';
+    for token in agent.tokens.iter().filter(|token| token.is_empty() || !token.iter().all(in_token)) {
         note(format_args!(
             "agent \"{}\": a group names only letters, \"-\" and \"_\", so none can name it; it is taken as it is",
-            printable(agent.as_bytes())
+            printable(token)
         ));
     }
 }
@@ -149,17 +157,22 @@ impl Totals {
         }
     }
 
-    fn report(mut self, args: &Args, decider: &Decider<'_>, time: Duration) {
+    fn report(mut self, named: &[Resolved], decider: &Decider<'_>, time: Duration) {
         let mut summary = Summary::default();
         summary.count("lines", self.lines);
-        self.tally.resize(args.agents.len(), [0; 4]);
-        for ((name, agent), counts) in args.agents.iter().zip(&decider.agents).zip(&self.tally) {
+        self.tally.resize(named.len(), [0; 4]);
+        for ((resolved, agent), counts) in named.iter().zip(&decider.agents).zip(&self.tally) {
             let verdicts = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
             let counts = verdicts.map(|verdict| format!("{verdict} {}", grouped(counts[verdict as usize])));
-            let name = printable(name.as_bytes());
+            let name = printable(resolved.name.as_bytes());
             summary.row(format!("agent {name}"), counts.join(", "));
             if !agent.is_named() {
-                note(format_args!("agent {name} is named by no robots.txt of this set; the rules for * apply"));
+                let applies = match (agent.honours_others(), &*resolved.tokens) {
+                    (true, _) => "is named by no robots.txt of this set; the rules for * apply",
+                    (false, []) => "obeys no robots.txt, by its operator's word",
+                    (false, _) => "is named by no robots.txt of this set, and the rules for * are not for it",
+                };
+                note(format_args!("agent {name} {applies}"));
             }
         }
         summary.row("time", format!("{}, {} URLs/s", seconds(time), rate(self.lines, time)));

@@ -43,7 +43,7 @@ impl Decider<'_> {
             *line_count += 1;
             text.extend_from_slice(url);
             if self.explain {
-                for (&agent, counts) in self.agents.iter().zip(&mut *tally) {
+                for (agent, counts) in self.agents.iter().zip(&mut *tally) {
                     let explanation = self.set.explain(agent, url)?;
                     counts[explanation.verdict as usize] += 1;
                     push_explanation(text, &explanation);

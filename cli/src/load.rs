@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use reptile_compiler::crawlers::{Resolved, resolve};
+use reptile_compiler::dialect::{self, Dialect};
 use reptile_engine::platform::Mapped;
 use reptile_engine::set::{OpenError, Set};
 
@@ -75,6 +77,28 @@ impl Loaded {
         set.verify().map_err(|error| damaged(&self.path, &error))?;
         Ok(set)
     }
+}
+
+/// The agents that a user means, as the dialect of a set understands them. The names in a set of a dialect that this
+/// version does not know are taken as they are.
+pub fn agents_of(set: &Set<&[u8]>, specs: &[String]) -> Result<Vec<Resolved>> {
+    agents_under(Dialect::from_name(&set.dialect()).unwrap_or(dialect::ALL[0]), specs)
+}
+
+/// The agents that a user means, as a dialect understands them. A group of crawlers becomes its members.
+pub fn agents_under(dialect: &Dialect, specs: &[String]) -> Result<Vec<Resolved>> {
+    let mut agents: Vec<Resolved> = Vec::new();
+    for spec in specs {
+        let named = resolve(spec, dialect).map_err(|error| Failure::new(format!("--agent: {error}")))?;
+        let is_group = named.len() > 1;
+        // Somebody who names an agent twice wants two columns; one that is in two groups needs only one.
+        for agent in named {
+            if !is_group || !agents.contains(&agent) {
+                agents.push(agent);
+            }
+        }
+    }
+    Ok(agents)
 }
 
 /// The failure of a set whose bytes make no sense.

@@ -7,17 +7,18 @@ use std::path::{Path, PathBuf};
 use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};
+use reptile_compiler::crawlers::Resolved;
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::robots::Lines;
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme, path_of};
-use reptile_engine::verdict::Verdict;
+use reptile_engine::verdict::{Rule, Verdict};
 
 use crate::error::{Failure, Outcome, Result, printable};
 use crate::input::dialects;
 use crate::lines::{lines, without_line_end};
-use crate::load::damaged;
+use crate::load::{agents_under, damaged};
 use crate::output::print;
 
 /// Try URLs on one robots.txt, and see which line decides
@@ -37,7 +38,7 @@ pub struct Args {
     /// What to try; without any, one on each line of standard input
     #[arg(value_name = "URL")]
     urls: Vec<String>,
-    /// The product token of a crawler; may be given several times
+    /// A crawler: a product token, a chain such as "A>B>*", or a group, @ai-training or @search; may be given again
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
     /// Which reading of the protocol the file is given [default: google-lib]
@@ -67,11 +68,12 @@ pub fn run(args: &Args) -> Result<Outcome> {
     } else {
         args.urls.iter().map(|url| url.clone().into_bytes()).collect::<Vec<_>>()
     };
+    let named = agents_under(dialect, &args.agents)?;
     let bytes = compile(&body, dialect).map_err(|message| Failure::at(&args.robots, message))?;
     let text = Set::from_bytes(&bytes[..])
         .and_then(|set| {
             let Some(policy) = set.policy(&ORIGIN)? else { return Ok(String::new()) };
-            explain_all(args, dialect, &body, &urls, &set, &policy)
+            explain_all(&named, dialect, &body, &urls, &set, &policy)
         })
         .map_err(|error| damaged(&args.robots, &error))?;
     print(text)?;
@@ -97,7 +99,7 @@ fn compile(body: &[u8], dialect: &'static Dialect) -> std::result::Result<Vec<u8
 
 /// A line for each URL and agent, in columns.
 fn explain_all(
-    args: &Args,
+    named: &[Resolved],
     dialect: &Dialect,
     body: &[u8],
     urls: &[Vec<u8>],
@@ -107,30 +109,29 @@ fn explain_all(
     let body_lines: Vec<&[u8]> = Lines::new(body, dialect.byte_order_mark).collect();
     let shown: Vec<String> = urls.iter().map(|url| printable(url)).collect();
     let width = shown.iter().map(|url| url.chars().count()).max().unwrap_or(0).min(MAX_COLUMN);
-    let agent_width = args.agents.iter().map(|agent| agent.chars().count()).max().unwrap_or(0);
+    let agent_width = named.iter().map(|agent| agent.name.chars().count()).max().unwrap_or(0);
     let mut agents = Vec::new();
-    for name in &args.agents {
-        let number = set.agents().find(name.as_bytes())?;
-        let is_for = |(named, for_others, _): &(Vec<u32>, bool, _)| {
-            *for_others || number.is_some_and(|number| named.contains(&number))
-        };
-        agents.push((name, set.agent(name.as_bytes())?, policy.groups()?.iter().any(is_for)));
+    for resolved in named {
+        let agent = resolved.look_up(set)?;
+        let has_group = policy.has_group(&agent)?;
+        agents.push((&resolved.name, agent, has_group));
     }
     let mut text = String::new();
     for (url, shown) in urls.iter().zip(&shown) {
-        for &(name, agent, has_group) in &agents {
+        for (name, agent, has_group) in &agents {
             let explanation = path_of(url).with(|path| policy.explain(agent, path))?;
             let reason = match explanation.rule() {
+                Some(Rule { line: 0, .. }) => "always allowed".into(),
                 Some(rule) => {
                     let line = body_lines.get((rule.line as usize).wrapping_sub(1)).copied().unwrap_or_default();
                     format!("line {}: {}", rule.line, printable(line.trim_ascii()))
                 }
-                None if !has_group => "no group is for this agent".into(),
+                None if !*has_group => "no group is for this agent".into(),
                 None => "no rule matches".into(),
             };
             let verdict_width = Verdict::Disallow.name().len();
             text.push_str(&format!("{:verdict_width$}  ", explanation.verdict));
-            if args.agents.len() > 1 {
+            if agents.len() > 1 {
                 text.push_str(&format!("{:agent_width$}  ", printable(name.as_bytes())));
             }
             text.push_str(&format!("{shown:width$}   {reason}\n"));

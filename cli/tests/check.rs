@@ -127,6 +127,31 @@ fn test_shows_the_line_that_decides() {
 }
 
 #[test]
+fn each_dialect_is_there() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: *\nDisallow: /\nAllow: /%61\n");
+    for (dialect, a, robots) in [
+        ("google-lib", "disallow", "disallow  /robots.txt   line 2"),
+        ("google", "disallow", "disallow  /robots.txt   line 2"),
+        ("rfc9309", "allow", "allow     /robots.txt   always allowed"),
+        ("rfc9309-strict", "allow", "allow     /robots.txt   always allowed"),
+        ("yandex", "disallow", "disallow  /robots.txt   line 2"),
+        ("yandex-2017", "disallow", "disallow  /robots.txt   line 2"),
+        ("bing", "allow", "allow     /robots.txt   always allowed"),
+        ("koster-1994", "disallow", "disallow  /robots.txt   line 2"),
+        ("koster-1996", "disallow", "allow     /robots.txt   always allowed"),
+    ] {
+        let run = folder.run(&["test", "robots.txt", "--dialect", dialect, "--agent", "x", "/a", "/robots.txt"]);
+        let text = run.says(0, &[]).text();
+        let (first, second) = text.split_once('\n').unwrap();
+        assert_eq!(first.split(' ').next(), Some(a), "{dialect}");
+        assert!(second.starts_with(robots), "{dialect}: {second}");
+        folder.write("cases", format!("h\tx\t/a\t{}\n", a.to_uppercase()));
+        folder.run(&["check", "cases", "--robots", "robots.txt", "--dialect", dialect]).says(0, &["1 checked"]);
+    }
+}
+
+#[test]
 fn inspect_lists_groups_and_rules() {
     let folder = Folder::with_set();
     let text = folder.run(&["inspect", "set"]).says(0, &[]).text();

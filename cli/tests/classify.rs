@@ -88,6 +88,35 @@ fn each_agent_has_its_columns() {
 }
 
 #[test]
+fn agents_may_have_several_names() {
+    let folder = Folder::new();
+    folder.write("robots/h.example", "user-agent: *\ndisallow: /\n\nuser-agent: googlebot\ndisallow: /g\n");
+    let urls = b"http://h.example/x\nhttp://h.example/g\n";
+    let agents = ["Googlebot-Image", "AdsBot-Google", "Google-Safety", "nobody>googlebot", "nobody>x", "nobody>x>*"];
+    let agents: Vec<&str> = agents.into_iter().flat_map(|agent| ["--agent", agent]).collect();
+    let ask = |dialect: &str| {
+        folder.run(&["compile", "-o", dialect, "robots", "--dialect", dialect]).says(0, &[]);
+        folder.run_with(&[&["classify", dialect], &agents[..]].concat(), urls)
+    };
+    assert_eq!(
+        ask("google").says(0, &["Google-Safety obeys no robots.txt", "the rules for * are not for it"]).text(),
+        "http://h.example/x\tallow\tallow\tallow\tallow\tallow\tdisallow\n\
+         http://h.example/g\tdisallow\tallow\tallow\tdisallow\tallow\tdisallow\n"
+    );
+    // A dialect that knows no crawlers takes their names as they are; a chain means the same in all of them.
+    assert_eq!(
+        ask("google-lib").text(),
+        "http://h.example/x\tdisallow\tdisallow\tdisallow\tallow\tallow\tdisallow\n\
+         http://h.example/g\tdisallow\tdisallow\tdisallow\tdisallow\tallow\tdisallow\n"
+    );
+    let run = folder.run_with(&["classify", "google", "--agent", "@ai-training", "--agent", "GPTBot"], urls);
+    let columns = run.says(0, &["agent GPTBot", "agent CCBot"]).text().lines().next().unwrap().split('\t').count();
+    assert!(columns > 10, "{columns}");
+    folder.run_with(&["classify", "google", "--agent", "@nobody"], urls).says(2, &["@nobody", "@ai-training"]);
+    folder.run_with(&["classify", "google", "--agent", "a>>b"], urls).says(2, &["no chain of names"]);
+}
+
+#[test]
 fn many_chunks_come_out_in_order() {
     let folder = Folder::with_set();
     let (mut input, mut output) = (String::new(), String::new());

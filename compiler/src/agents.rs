@@ -6,8 +6,9 @@ use std::collections::HashMap;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
+use crate::dialect::{Dialect, GroupChoice, Star, Token};
 use crate::limits::{MAX_MERGED_RULES_PER_RULE, MIN_MERGED_RULES};
-use crate::robots::{RawRule, Robots, is_space};
+use crate::robots::{Group, RawRule, Robots, is_space};
 
 /// Whom a user-agent line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,21 +19,22 @@ pub enum Named<'b> {
     Token(&'b [u8]),
 }
 
-/// Reads the value of a user-agent line.
-///
-/// `*` alone or in front of white space is everybody; else the token is the run of letters, `-` and `_` that the
-/// value begins with. Source: google/robotstxt, `ExtractUserAgent` and `HandleUserAgent`.
+/// Reads the value of a user-agent line. Source for the library's reading: google/robotstxt, `ExtractUserAgent` and
+/// `HandleUserAgent`.
 #[must_use]
-pub fn named(value: &[u8]) -> Named<'_> {
+pub fn named<'b>(value: &'b [u8], dialect: &Dialect) -> Named<'b> {
     match value {
-        [b'*'] => Named::Others,
-        [b'*', next, ..] if is_space(*next) => Named::Others,
-        _ => {
-            let in_token = |&byte: &u8| byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_';
-            let len = value.iter().position(|byte| !in_token(byte)).unwrap_or(value.len());
-            Named::Token(&value[..len])
-        }
+        [b'*'] => return Named::Others,
+        [b'*', next, ..] if dialect.star == Star::AloneOrBeforeSpace && is_space(*next) => return Named::Others,
+        _ => {}
     }
+    let in_token = |&byte: &u8| match dialect.token {
+        Token::Letters => byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_',
+        Token::BeforeVersion => byte != b'/' && !is_space(byte),
+        Token::Whole => true,
+    };
+    let len = value.iter().position(|byte| !in_token(byte)).unwrap_or(value.len());
+    Named::Token(&value[..len])
 }
 
 /// Who gets which rules.
@@ -56,7 +58,8 @@ pub struct List<'b> {
     pub is_part: bool,
 }
 
-/// Merges the groups of each product token, and those for everybody else.
+/// Merges the groups of each product token, and those for everybody else; or takes the first, where the dialect says
+/// so.
 ///
 /// A group that names both a token and everybody counts for both. Tokens that share all of their groups share a
 /// list. When the merged lists would have many times the rules of the file, as they can when each of thousands of
@@ -64,12 +67,12 @@ pub struct List<'b> {
 ///
 /// Time linear in the number of user-agent lines (times the logarithm, to sort them) and of rules.
 #[must_use]
-pub fn assign<'b>(robots: &Robots<'b>, arena: &'b Bump) -> Assignment<'b> {
+pub fn assign<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> Assignment<'b> {
     let mut named_in: BumpVec<'b, (&'b [u8], u32)> = BumpVec::new_in(arena);
     let mut for_others: BumpVec<'b, u32> = BumpVec::new_in(arena);
     for (index, group) in (0..).zip(&robots.groups) {
         for value in &group.agents {
-            match named(value) {
+            match named(value, dialect) {
                 Named::Others => for_others.push(index),
                 Named::Token(token) => {
                     let token = arena.alloc_slice_copy(token);
@@ -82,6 +85,9 @@ pub fn assign<'b>(robots: &Robots<'b>, arena: &'b Bump) -> Assignment<'b> {
     named_in.sort_unstable();
     named_in.dedup();
     for_others.dedup();
+    if dialect.groups == GroupChoice::First {
+        return first_groups(robots, named_in, for_others.first().copied(), arena);
+    }
 
     let rules_of = |groups: &[u32]| -> usize { groups.iter().map(|&at| robots.groups[at as usize].rules.len()).sum() };
     let rule_count: usize = robots.groups.iter().map(|group| group.rules.len()).sum();
@@ -108,6 +114,19 @@ pub fn assign<'b>(robots: &Robots<'b>, arena: &'b Bump) -> Assignment<'b> {
     Assignment { tokens, others, lists: lists.lists }
 }
 
+/// Gives each token the first group that names it. The lists are in the order of the groups, by which the engine
+/// tells which comes first among those of several names that contain the crawler's.
+fn first_groups<'b>(
+    robots: &Robots<'b>,
+    mut named_in: BumpVec<'b, (&'b [u8], u32)>,
+    others: Option<u32>,
+    arena: &'b Bump,
+) -> Assignment<'b> {
+    named_in.dedup_by_key(|(token, _)| *token);
+    let list = |group: &Group<'b>| List { rules: group.rules.clone(), is_part: false };
+    Assignment { tokens: named_in, others, lists: BumpVec::from_iter_in(robots.groups.iter().map(list), arena) }
+}
+
 /// The lists of rules made so far, by the groups that they merge.
 struct Lists<'r, 'b> {
     robots: &'r Robots<'b>,
@@ -132,15 +151,23 @@ impl<'b> Lists<'_, 'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::{GOOGLE_LIB, KOSTER_1994, YANDEX};
 
     #[test]
     fn reads_names() {
-        assert_eq!(named(b"*"), Named::Others);
-        assert_eq!(named(b"* FooBot"), Named::Others);
-        assert_eq!(named(b"*foo"), Named::Token(b""));
-        assert_eq!(named(b"FooBot/1.2"), Named::Token(b"FooBot"));
-        assert_eq!(named(b"MJ12bot"), Named::Token(b"MJ"));
-        assert_eq!(named(b"a_b-C d"), Named::Token(b"a_b-C"));
-        assert_eq!(named(b""), Named::Token(b""));
+        let token = |name: &'static str| Named::Token(name.as_bytes());
+        for (value, letters, before_version, whole) in [
+            ("*", Named::Others, Named::Others, Named::Others),
+            ("* FooBot", Named::Others, Named::Others, token("* FooBot")),
+            ("*foo", token(""), token("*foo"), token("*foo")),
+            ("FooBot/1.2", token("FooBot"), token("FooBot"), token("FooBot/1.2")),
+            ("MJ12bot", token("MJ"), token("MJ12bot"), token("MJ12bot")),
+            ("a_b-C d", token("a_b-C"), token("a_b-C"), token("a_b-C d")),
+            ("", token(""), token(""), token("")),
+        ] {
+            assert_eq!(named(value.as_bytes(), &GOOGLE_LIB), letters, "{value}");
+            assert_eq!(named(value.as_bytes(), &YANDEX), before_version, "{value}");
+            assert_eq!(named(value.as_bytes(), &KOSTER_1994), whole, "{value}");
+        }
     }
 }

@@ -59,7 +59,7 @@ pub fn record(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Record, Bo
         return Err(BodyTooLarge { found: body.len() });
     }
     let robots = parse(body, dialect, arena);
-    let assignment = assign(&robots, arena);
+    let assignment = assign(&robots, dialect, arena);
     Ok(Record {
         tokens: assignment.tokens.iter().map(|&(token, list)| (token.into(), list)).collect(),
         others: assignment.others,
@@ -231,13 +231,13 @@ impl SetBuilder {
         sections[Section::Index as usize] = write_index(automata.iter().map(Vec::len));
         sections[Section::Rulesets as usize] = automata.concat();
         sections[Section::Lines as usize] = lines_section;
-        Ok(CompiledSet { normal_form: self.dialect.normal_form.number(), sections })
+        Ok(CompiledSet { dialect: self.dialect, sections })
     }
 }
 
 /// A set that only has to be written.
 pub struct CompiledSet {
-    normal_form: u32,
+    dialect: &'static Dialect,
     sections: [Vec<u8>; Section::COUNT],
 }
 
@@ -247,7 +247,8 @@ impl CompiledSet {
     /// # Errors
     /// Those of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        container::write(out, self.normal_form, &self.sections)
+        let Dialect { normal_form, name_matching, .. } = self.dialect;
+        container::write(out, normal_form.number(), name_matching.number(), &self.sections)
     }
 
     /// The set as bytes, to be opened with [`reptile_engine::set::Set::from_bytes`].

@@ -11,7 +11,8 @@
 //! | [`automaton`] | an ordered list to the automaton of a ruleset |
 //! | [`builder`] | records to a set, equal things once |
 //!
-//! Beside them, [`dialect`] has every reading of the protocol as a value, [`limits`] every limit, and [`oracle`] the
+//! Beside them, [`dialect`] has every reading of the protocol as a value, [`crawlers`] the names that known crawlers go
+//! by, [`limits`] every limit, and [`oracle`] the
 //! slow matcher that all of this is compared with.
 //!
 //! ```
@@ -26,9 +27,9 @@
 //! let set = Set::from_bytes(builder.finish(Strategy::default())?.to_bytes())?;
 //!
 //! let agent = set.agent(b"AnyBot")?;
-//! assert_eq!(set.decide(agent, b"https://example.com/page")?, Verdict::Allow);
-//! assert_eq!(set.decide(agent, b"https://example.com/")?, Verdict::Disallow);
-//! assert_eq!(set.decide(agent, b"http://example.com/")?, Verdict::Unknown);
+//! assert_eq!(set.decide(&agent, b"https://example.com/page")?, Verdict::Allow);
+//! assert_eq!(set.decide(&agent, b"https://example.com/")?, Verdict::Disallow);
+//! assert_eq!(set.decide(&agent, b"http://example.com/")?, Verdict::Unknown);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -37,6 +38,7 @@
 pub mod agents;
 pub mod automaton;
 pub mod builder;
+pub mod crawlers;
 pub mod dialect;
 pub mod limits;
 pub mod oracle;

@@ -8,6 +8,18 @@
 /// Source: google/robotstxt, `kMaxLineLen`: eight times the 2,083 bytes that Internet Explorer allowed a URL.
 pub const MAX_LINE_BYTES_GOOGLE: usize = 2083 * 8 - 1;
 
+/// Bytes of a robots.txt behind which Google reads no further, and above which Yandex takes a site as open: 500 KiB.
+pub const MAX_BODY_BYTES_500_KIB: usize = 500 << 10;
+
+/// Bytes of a robots.txt above which Yandex took a site as open until 2017.
+pub const MAX_BODY_BYTES_2017: usize = 32 << 10;
+
+/// Rules of one robots.txt that Yandex reads; further ones are left out and reported.
+pub const MAX_RULES_YANDEX: usize = 2048;
+
+/// Bytes of the longest rule that Yandex takes; a longer one is left out and reported.
+pub const MAX_PATTERN_BYTES_YANDEX: usize = 1024;
+
 /// Bytes of one robots.txt. A longer body is refused with an error, because the library that is the reference
 /// has no limit and so no rule for what to do at one.
 ///

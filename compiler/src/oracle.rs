@@ -5,12 +5,14 @@
 //! reference's own verdicts keeps honest, and nothing of the stages behind them.
 
 use bumpalo::Bump;
+use reptile_engine::format::tables::NameMatching;
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::RuleKind;
 
 use crate::agents::{Named, named};
-use crate::dialect::Dialect;
-use crate::robots;
+use crate::crawlers::{Resolved, of_name};
+use crate::dialect::{Dialect, EmptyDisallow, GroupChoice, Order};
+use crate::robots::{self, Group, RawRule, Robots};
 
 /// The oracle's answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,69 +23,120 @@ pub struct Answer {
     pub line: u32,
 }
 
-/// The best match so far of one kind of rule: priority, and the first line that has it.
-#[derive(Clone, Copy)]
-struct Best {
-    priority: i64,
-    line: u32,
-}
+/// What every answer is that no rule has a part in.
+const ALLOWED: Answer = Answer { allowed: true, line: 0 };
 
-const NONE: Best = Best { priority: -1, line: 0 };
-
-impl Best {
-    fn offer(&mut self, priority: i64, line: u32) {
-        if priority > self.priority {
-            *self = Best { priority, line };
-        }
-    }
-}
-
-/// Whether `agent` may fetch `url` according to the file `body`, and the line that says so.
+/// Whether the crawler that goes by the name `agent` in this dialect may fetch `url` according to the file `body`,
+/// and the line that says so.
 ///
-/// Source: google/robotstxt, `RobotsMatcher`. Time: the length of the body times that of the path.
+/// Source: google/robotstxt, `RobotsMatcher`, for that library's reading; the dialect's switches for the others. Time:
+/// the length of the body times that of the path.
 #[must_use]
 pub fn decide(body: &[u8], dialect: &Dialect, agent: &[u8], url: &[u8]) -> Answer {
+    decide_for(body, dialect, &of_name(agent, dialect), url)
+}
+
+/// As [`decide`], for an agent whose names are known.
+#[must_use]
+pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Answer {
     let arena = Bump::new();
     let robots = robots::parse(body, dialect, &arena);
     let path = path_of(url).to_vec();
     let path = dialect.normal_form.path(&path);
-    let (mut own, mut others) = ([NONE; 2], [NONE; 2]);
-    let mut is_named = false;
-    for group in &robots.groups {
-        let is_own = |value: &&[u8]| matches!(named(value), Named::Token(token) if token.eq_ignore_ascii_case(agent));
-        let scope = if group.agents.iter().any(is_own) {
-            is_named = true;
-            &mut own
-        } else if group.agents.iter().any(|value| named(value) == Named::Others) {
-            &mut others
-        } else {
-            continue;
-        };
-        for rule in &group.rules {
-            let pattern = dialect.normal_form.pattern(rule.value);
-            let mut priority = priority_of(&pattern, &path);
-            if priority < 0
-                && rule.kind == RuleKind::Allow
-                && dialect.index_htm_opens_directory
-                && let Some(slash) = pattern.iter().rposition(|&byte| byte == b'/')
-                && pattern[slash..].starts_with(b"/index.htm")
-            {
-                priority = priority_of(&[&pattern[..=slash], b"$"].concat(), &path);
-            }
-            scope[rule.kind as usize].offer(priority, rule.line);
+    if dialect.robots_txt_always_allowed && *path == *b"/robots.txt" {
+        return ALLOWED;
+    }
+    let matching: Vec<Match> = groups_for(&robots, dialect, agent)
+        .into_iter()
+        .flat_map(|group| &group.rules)
+        .filter_map(|rule| match_of(rule, &path, dialect))
+        .collect();
+    let (empty, matching): (Vec<Match>, Vec<Match>) = matching.into_iter().partition(|found| found.is_empty);
+    // The first of those that are best; lines rise with their place in the file.
+    let best = match dialect.order {
+        Order::FileOrder => matching.iter().min_by_key(|found| found.line),
+        Order::Longest | Order::LongestWithoutTrailingStars => {
+            matching.iter().min_by_key(|found| (std::cmp::Reverse(found.weight), found.kind, found.line))
         }
+    };
+    if let Some(best) = best {
+        return Answer { allowed: best.kind == RuleKind::Allow, line: best.line };
     }
-    let [allow, disallow] = if is_named { own } else { others };
-    let restricts = allow.priority > 0 || disallow.priority > 0;
-    Answer {
-        allowed: !(restricts && disallow.priority > allow.priority),
-        line: if disallow.priority > allow.priority { disallow.line } else { allow.line },
-    }
+    // A rule without a pattern restricts nothing, but is named where no other matches.
+    empty
+        .iter()
+        .min_by_key(|found| (found.kind, found.line))
+        .map_or(ALLOWED, |found| Answer { line: found.line, ..ALLOWED })
 }
 
-/// The octets of the pattern if it matches, else -1.
-fn priority_of(pattern: &[u8], path: &[u8]) -> i64 {
-    if pattern_matches(pattern, path) { pattern.len() as i64 } else { -1 }
+/// The groups that the agent obeys.
+fn groups_for<'r, 'b>(robots: &'r Robots<'b>, dialect: &Dialect, agent: &Resolved) -> Vec<&'r Group<'b>> {
+    let named_by = |is_meant: &dyn Fn(Named<'_>) -> bool| -> Vec<&'r Group<'b>> {
+        let all = robots.groups.iter().filter(|group| group.agents.iter().any(|value| is_meant(named(value, dialect))));
+        match dialect.groups {
+            GroupChoice::Merge => all.collect(),
+            GroupChoice::First => all.take(1).collect(),
+        }
+    };
+    for token in &agent.tokens {
+        let groups = named_by(&|name| match (name, dialect.name_matching) {
+            (Named::Others, _) => false,
+            (Named::Token(name), NameMatching::Contained) => {
+                let windows = &mut name.windows(token.len().max(1));
+                windows.any(|window| window.eq_ignore_ascii_case(token))
+            }
+            (Named::Token(name), _) => name.eq_ignore_ascii_case(token),
+        });
+        if !groups.is_empty() {
+            return groups;
+        }
+    }
+    if agent.honours_others { named_by(&|name| name == Named::Others) } else { Vec::new() }
+}
+
+/// A rule that matches.
+#[derive(Clone, Copy)]
+struct Match {
+    kind: RuleKind,
+    weight: usize,
+    line: u32,
+    is_empty: bool,
+}
+
+/// What a rule has to say about a path, if it matches.
+fn match_of(rule: &RawRule<'_>, path: &[u8], dialect: &Dialect) -> Option<Match> {
+    let RawRule { mut kind, mut value, line } = *rule;
+    if kind == RuleKind::Disallow && value.is_empty() && dialect.empty_disallow == EmptyDisallow::AllowRoot {
+        (kind, value) = (RuleKind::Allow, b"/");
+    }
+    let pattern = dialect.normal_form.pattern(value);
+    let found =
+        |pattern: &[u8]| Match { kind, weight: weight_of(pattern, dialect.order), line, is_empty: pattern.is_empty() };
+    if pattern_matches(&pattern, path) {
+        return Some(found(&pattern));
+    }
+    if kind == RuleKind::Allow
+        && dialect.index_htm_opens_directory
+        && let Some(slash) = pattern.iter().rposition(|&byte| byte == b'/')
+        && pattern[slash..].starts_with(b"/index.htm")
+    {
+        let directory = [&pattern[..=slash], b"$"].concat();
+        return pattern_matches(&directory, path).then(|| found(&directory));
+    }
+    None
+}
+
+/// The octets of a pattern, as far as they count.
+fn weight_of(mut pattern: &[u8], order: Order) -> usize {
+    if order == Order::LongestWithoutTrailingStars {
+        if pattern.ends_with(b"*$") {
+            pattern = &pattern[..pattern.len() - 1];
+        }
+        while let [start @ .., b'*'] = pattern {
+            pattern = start;
+        }
+    }
+    pattern.len()
 }
 
 /// Whether a pattern matches a path, by definition: `*` is any run of bytes, a final `$` is the end of the path,

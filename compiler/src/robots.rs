@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr2, memrchr2};
 use reptile_engine::verdict::RuleKind;
 
-use crate::dialect::{ByteOrderMark, Dialect, Keys};
+use crate::dialect::{BlankLine, BodyLimit, ByteOrderMark, Dialect, Keys, RuleBytes, RuleStart, WhiteSpace};
 
 /// A parsed robots.txt. Borrows its text from the body and its lists from an arena.
 #[derive(Debug)]
@@ -61,12 +61,24 @@ pub enum Oddity {
     LineTooLong,
     /// A NUL byte, which ends the line in some dialects.
     Nul,
-    /// A rule in front of the first user-agent line; it counts for nobody.
+    /// A rule in front of the first user-agent line, or behind the end of a group; it counts for nobody.
     RuleOutsideGroup,
     /// A key other than those that decide URLs; side data, or a mistake.
     UnknownKey,
     /// Text without a separator between key and value.
     NoSeparator,
+    /// A file longer than the dialect reads; the lines behind that were dropped.
+    BodyCut,
+    /// A file so long that the dialect takes it as empty.
+    BodyIgnored,
+    /// A rule that begins with neither `/` nor `*`, in a dialect where it must; it was left out.
+    RuleStart,
+    /// A rule with bytes that the dialect does not accept in one; it was left out.
+    RuleBytes,
+    /// A rule longer than the dialect takes; it was left out.
+    RuleTooLong,
+    /// A rule behind as many as the dialect takes; it was left out.
+    TooManyRules,
     /// The file is a web page and not a robots.txt; what looks like a rule in it counts nevertheless.
     Html,
 }
@@ -81,6 +93,12 @@ impl Oddity {
             Oddity::RuleOutsideGroup => "rule in front of the first user-agent line",
             Oddity::UnknownKey => "key that decides nothing",
             Oddity::NoSeparator => "line without a separator",
+            Oddity::BodyCut => "file too long, its end was dropped",
+            Oddity::BodyIgnored => "file too long, taken as empty",
+            Oddity::RuleStart => "rule that does not begin with \"/\" or \"*\", left out",
+            Oddity::RuleBytes => "rule with bytes that have no place in one, left out",
+            Oddity::RuleTooLong => "rule too long, left out",
+            Oddity::TooManyRules => "rule behind the last that counts, left out",
             Oddity::Html => "web page instead of a robots.txt",
         }
     }
@@ -91,6 +109,7 @@ enum Line<'b> {
     Agent(&'b [u8]),
     Rule(RuleKind, &'b [u8]),
     Sitemap,
+    Blank,
 }
 
 /// Reads a robots.txt. Time linear in the body; the arena grows by a constant for each agent, rule and oddity.
@@ -99,8 +118,10 @@ pub fn parse<'b>(body: &'b [u8], dialect: &Dialect, arena: &'b Bump) -> Robots<'
     if is_html(body) {
         robots.diagnostics.push(Diagnostic { line: 1, oddity: Oddity::Html });
     }
-    // A rule ends the list of user-agent lines, so that the next one begins a new group. Nothing else does.
-    let mut rules_seen = true;
+    let (body, oddity) = within_limit(body, dialect.body_limit);
+    // Whether the last group takes rules, and whether it still takes user-agent lines.
+    let (mut takes_rules, mut takes_agents) = (false, false);
+    let mut rule_count = 0;
     for (number, line) in (1_u32..).zip(Lines::new(body, dialect.byte_order_mark)) {
         robots.line_count = number;
         let mut note = |oddity| robots.diagnostics.push(Diagnostic { line: number, oddity });
@@ -110,25 +131,73 @@ pub fn parse<'b>(body: &'b [u8], dialect: &Dialect, arena: &'b Bump) -> Robots<'
         };
         match recognised {
             Line::Agent(value) => {
-                if rules_seen {
+                if !takes_agents {
                     robots.groups.push(Group { agents: BumpVec::new_in(arena), rules: BumpVec::new_in(arena) });
-                    rules_seen = false;
+                    (takes_rules, takes_agents) = (true, true);
                 }
                 if let Some(group) = robots.groups.last_mut() {
                     group.agents.push(value);
                 }
             }
-            Line::Rule(kind, value) => match robots.groups.last_mut() {
+            Line::Rule(kind, value) => match robots.groups.last_mut().filter(|_| takes_rules) {
                 Some(group) => {
-                    group.rules.push(RawRule { kind, value, line: number });
-                    rules_seen = true;
+                    // A rule ends the list of user-agent lines, be it one that counts or not.
+                    takes_agents = false;
+                    rule_count += 1;
+                    match fault_of(kind, value, rule_count, dialect) {
+                        None => group.rules.push(RawRule { kind, value, line: number }),
+                        Some(oddity) => note(oddity),
+                    }
                 }
                 None => note(Oddity::RuleOutsideGroup),
             },
             Line::Sitemap => {}
+            Line::Blank if dialect.blank_line == BlankLine::EndsGroup => (takes_rules, takes_agents) = (false, false),
+            Line::Blank => {}
         }
     }
+    if let Some(oddity) = oddity {
+        robots.diagnostics.push(Diagnostic { line: robots.line_count, oddity });
+    }
     robots
+}
+
+/// The part of a file that is read.
+fn within_limit(body: &[u8], limit: BodyLimit) -> (&[u8], Option<Oddity>) {
+    match limit {
+        BodyLimit::Cut(limit) if body.len() > limit => {
+            // A line that ends just at the limit is whole.
+            let end = memrchr2(b'\n', b'\r', &body[..=limit]).unwrap_or(0);
+            (&body[..end], Some(Oddity::BodyCut))
+        }
+        BodyLimit::Open(limit) if body.len() > limit => (&[], Some(Oddity::BodyIgnored)),
+        _ => (body, None),
+    }
+}
+
+/// Why a rule does not count, if it does not. `number` is its place among the rules of the file, from 1.
+fn fault_of(kind: RuleKind, value: &[u8], number: usize, dialect: &Dialect) -> Option<Oddity> {
+    let starts_well = match dialect.rule_start {
+        RuleStart::Any => true,
+        RuleStart::SlashOrStar => matches!(value.first(), None | Some(b'/' | b'*')),
+    };
+    let has_control = || value.iter().any(|byte| *byte < b' ');
+    let has_good_bytes = match dialect.rule_bytes {
+        RuleBytes::Any => true,
+        RuleBytes::NoControls => !has_control(),
+        RuleBytes::Ascii => value.is_ascii(),
+        RuleBytes::Utf8WithoutSpace => {
+            !has_control() && memchr(b' ', value).is_none() && std::str::from_utf8(value).is_ok()
+        }
+    };
+    match () {
+        () if kind == RuleKind::Allow && !dialect.has_allow => Some(Oddity::UnknownKey),
+        () if !starts_well => Some(Oddity::RuleStart),
+        () if !has_good_bytes => Some(Oddity::RuleBytes),
+        () if value.len() > dialect.max_pattern_bytes => Some(Oddity::RuleTooLong),
+        () if number > dialect.max_rules => Some(Oddity::TooManyRules),
+        () => None,
+    }
 }
 
 /// How much of a file is searched for the marks of a web page.
@@ -159,12 +228,14 @@ fn line_of<'b>(line: &'b [u8], dialect: &Dialect, note: &mut impl FnMut(Oddity))
         text = &text[..end];
         note(Oddity::Nul);
     }
-    if let Some(comment) = memchr(b'#', text) {
+    let comment = memchr(b'#', text);
+    if let Some(comment) = comment {
         text = &text[..comment];
     }
+    let trim = |text| trim(text, dialect.white_space);
     let text = trim(text);
     if text.is_empty() {
-        return None;
+        return comment.is_none().then_some(Line::Blank);
     }
     let Some(separator) = memchr(b':', text).or_else(|| blank_separator(text, dialect)) else {
         note(Oddity::NoSeparator);
@@ -177,6 +248,7 @@ fn line_of<'b>(line: &'b [u8], dialect: &Dialect, note: &mut impl FnMut(Oddity))
     }
     let recognised = match dialect.keys {
         Keys::PrefixesAndTypos => key_by_prefix(key),
+        Keys::Exact => key_by_name(key),
     };
     match recognised {
         Some(Key::Agent) => Some(Line::Agent(value)),
@@ -220,14 +292,29 @@ fn key_by_prefix(key: &[u8]) -> Option<Key> {
     }
 }
 
+/// Recognises a key by its name.
+fn key_by_name(key: &[u8]) -> Option<Key> {
+    let names: [(&[u8], Key); 4] = [
+        (b"user-agent", Key::Agent),
+        (b"allow", Key::Rule(RuleKind::Allow)),
+        (b"disallow", Key::Rule(RuleKind::Disallow)),
+        (b"sitemap", Key::Sitemap),
+    ];
+    names.into_iter().find(|(name, _)| key.eq_ignore_ascii_case(name)).map(|(_, key)| key)
+}
+
 /// Whether C's `isspace` holds, which is what the reference trims. The no-break space is not among them.
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0B | 0x0C | b'\r')
 }
 
-fn trim(text: &[u8]) -> &[u8] {
-    let start = text.iter().position(|&byte| !is_space(byte)).unwrap_or(text.len());
-    let end = text.iter().rposition(|&byte| !is_space(byte)).map_or(start, |last| last + 1);
+fn trim(text: &[u8], white_space: WhiteSpace) -> &[u8] {
+    let is_text = |&byte: &u8| match white_space {
+        WhiteSpace::C => !is_space(byte),
+        WhiteSpace::SpaceTab => byte != b' ' && byte != b'\t',
+    };
+    let start = text.iter().position(is_text).unwrap_or(text.len());
+    let end = text.iter().rposition(is_text).map_or(start, |last| last + 1);
     &text[start..end]
 }
 
@@ -241,8 +328,11 @@ impl<'b> Lines<'b> {
     /// The lines of `body`, behind its byte order mark.
     #[must_use]
     pub fn new(body: &'b [u8], mark: ByteOrderMark) -> Lines<'b> {
+        const MARK: &[u8] = b"\xEF\xBB\xBF";
         let skipped = match mark {
-            ByteOrderMark::CommonPrefix => b"\xEF\xBB\xBF".iter().zip(body).take_while(|(a, b)| a == b).count(),
+            ByteOrderMark::CommonPrefix => MARK.iter().zip(body).take_while(|(a, b)| a == b).count(),
+            ByteOrderMark::Whole if body.starts_with(MARK) => MARK.len(),
+            ByteOrderMark::Whole => 0,
         };
         Lines { rest: Some(&body[skipped..]) }
     }
@@ -266,7 +356,7 @@ impl<'b> Iterator for Lines<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::GOOGLE_LIB;
+    use crate::dialect::{GOOGLE_LIB, KOSTER_1994, RFC9309, RFC9309_STRICT, YANDEX};
 
     fn lines(body: &[u8]) -> Vec<&[u8]> {
         Lines::new(body, ByteOrderMark::CommonPrefix).collect()
@@ -342,5 +432,79 @@ mod tests {
         assert_eq!(rule(": /a"), None);
         assert_eq!(rule("disallow:"), disallow(""));
         assert_eq!(rule("disallow"), None);
+    }
+
+    /// The values of the rules, and what was odd.
+    fn rules_and_oddities(body: &[u8], dialect: &Dialect) -> (Vec<String>, Vec<Oddity>) {
+        let arena = Bump::new();
+        let robots = parse(body, dialect, &arena);
+        let rules = robots.groups.iter().flat_map(|group| &group.rules);
+        let values = rules.map(|rule| String::from_utf8_lossy(rule.value).into_owned()).collect();
+        (values, robots.diagnostics.iter().map(|diagnostic| diagnostic.oddity).collect())
+    }
+
+    #[test]
+    fn body_limits_hold_at_their_edges() {
+        let body = b"user-agent: a\nallow: /a\nallow: /b\n";
+        for (limit, rules) in [(0, 0), (13, 0), (22, 0), (23, 1), (24, 1), (32, 1), (33, 2), (34, 2), (35, 2)] {
+            let dialect = Dialect { body_limit: BodyLimit::Cut(limit), ..GOOGLE_LIB };
+            let (found, oddities) = rules_and_oddities(body, &dialect);
+            assert_eq!(found.len(), rules, "{limit}");
+            assert_eq!(oddities == [Oddity::BodyCut], limit < body.len(), "{limit}");
+            let dialect = Dialect { body_limit: BodyLimit::Open(limit), ..GOOGLE_LIB };
+            let (found, oddities) = rules_and_oddities(body, &dialect);
+            assert_eq!(found.len(), if limit < body.len() { 0 } else { 2 }, "{limit}");
+            assert_eq!(oddities == [Oddity::BodyIgnored], limit < body.len(), "{limit}");
+        }
+    }
+
+    #[test]
+    fn rule_limits_hold_at_their_edges() {
+        for extra in [0, 1] {
+            let long = format!("/{}", "x".repeat(YANDEX.max_pattern_bytes - 1 + extra));
+            let (rules, oddities) = rules_and_oddities(format!("user-agent: a\nallow: {long}").as_bytes(), &YANDEX);
+            assert_eq!((rules.len(), oddities.contains(&Oddity::RuleTooLong)), (1 - extra, extra == 1));
+            let count = YANDEX.max_rules + extra;
+            let many = format!("user-agent: a\n{}", "allow: /\n".repeat(count));
+            let (rules, oddities) = rules_and_oddities(many.as_bytes(), &YANDEX);
+            assert_eq!((rules.len(), oddities.len()), (YANDEX.max_rules, extra));
+            assert_eq!(oddities.contains(&Oddity::TooManyRules), extra == 1);
+        }
+    }
+
+    #[test]
+    fn rules_that_do_not_count_are_named() {
+        let body =
+            "user-agent: a\nallow: x\nallow: /\u{1}\nallow: /\u{e9}\nallow: /a b\nallow: *\nallow:\n\nallow: /\n";
+        let of = |dialect| rules_and_oddities(body.as_bytes(), dialect);
+        use Oddity::{RuleBytes, RuleOutsideGroup, RuleStart, UnknownKey};
+        assert_eq!(of(&GOOGLE_LIB).1, []);
+        assert_eq!(
+            of(&RFC9309),
+            (vec!["/\u{e9}".into(), "/a b".into(), "*".into(), String::new(), "/".into()], vec![RuleStart, RuleBytes])
+        );
+        assert_eq!(of(&RFC9309_STRICT).0, ["/\u{e9}", "*", "", "/"]);
+        assert_eq!(
+            of(&YANDEX),
+            (
+                vec!["/\u{1}".into(), "/a b".into(), "*".into(), String::new()],
+                vec![RuleStart, RuleBytes, RuleOutsideGroup]
+            )
+        );
+        assert_eq!(
+            of(&KOSTER_1994).1,
+            [UnknownKey, UnknownKey, UnknownKey, UnknownKey, UnknownKey, UnknownKey, RuleOutsideGroup]
+        );
+    }
+
+    #[test]
+    fn blank_lines_end_groups_where_they_do() {
+        let body = b"user-agent: a\n \t\nuser-agent: b\n#\nallow: /\n\nallow: /x\n";
+        let arena = Bump::new();
+        let groups = |dialect| -> Vec<(usize, usize)> {
+            parse(body, dialect, &arena).groups.iter().map(|group| (group.agents.len(), group.rules.len())).collect()
+        };
+        assert_eq!(groups(&GOOGLE_LIB), [(2, 2)]);
+        assert_eq!(groups(&YANDEX), [(1, 0), (1, 1)]);
     }
 }

@@ -1,7 +1,8 @@
 //! From rules as written to a ruleset: normal form, order of precedence, and no rule twice.
 //!
 //! The order is what makes dialects compile: every rule gets a rank, and of the rules that match a path the one of
-//! the smallest rank decides. Google's library, RFC 9309 and most others say "the longest, and allow on a tie".
+//! the smallest rank decides. Google's library, RFC 9309 and most others say "the longest, and allow on a tie"; the
+//! draft of 1996 says "the first in the file", which is an order like any other.
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -9,7 +10,7 @@ use reptile_engine::format::automaton::code;
 use reptile_engine::verdict::RuleKind;
 
 use crate::agents::List;
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, EmptyDisallow, Order};
 use crate::robots::RawRule;
 
 /// A rule in normal form, before it has a rank.
@@ -20,8 +21,8 @@ struct Candidate<'b> {
     /// Whether the match must end the path.
     anchored: bool,
     kind: RuleKind,
-    /// The longer the stronger: octets of the pattern in normal form.
-    weight: u32,
+    /// Its place in the order of precedence, but for ties between rules of the same kind: the smaller decides.
+    key: u32,
     line: u32,
     /// The pattern in normal form, as it is shown.
     pattern: &'b [u8],
@@ -117,6 +118,7 @@ pub fn order<'b>(list: &List<'b>, dialect: &Dialect, arena: &'b Bump) -> (RuleLi
     let mut candidates: BumpVec<'b, Candidate<'b>> = BumpVec::with_capacity_in(rules.len(), arena);
     let mut empty: Option<(RuleKind, u32)> = None;
     for rule in rules {
+        let rule = &meaning_of(rule, dialect);
         let pattern: &'b [u8] = match dialect.normal_form.pattern(rule.value) {
             std::borrow::Cow::Borrowed(_) => rule.value,
             std::borrow::Cow::Owned(pattern) => arena.alloc_slice_copy(&pattern),
@@ -129,17 +131,24 @@ pub fn order<'b>(list: &List<'b>, dialect: &Dialect, arena: &'b Bump) -> (RuleLi
             }
             continue;
         }
-        candidates.push(candidate(pattern, pattern, rule, arena));
+        let shown = match dialect.normal_form.shown(pattern) {
+            std::borrow::Cow::Borrowed(_) => pattern,
+            std::borrow::Cow::Owned(shown) => arena.alloc_slice_copy(&shown),
+        };
+        candidates.push(candidate(pattern, shown, rule, dialect, arena));
         if dialect.index_htm_opens_directory
             && rule.kind == RuleKind::Allow
             && let Some(directory) = directory_of_index(pattern, arena)
         {
-            candidates.push(candidate(directory, pattern, rule, arena));
+            candidates.push(candidate(directory, pattern, rule, dialect, arena));
         }
+    }
+    if dialect.robots_txt_always_allowed {
+        candidates.push(ROBOTS_TXT);
     }
     candidates.sort_unstable_by(|a, b| {
         let key = |c: &Candidate<'b>| (c.matcher, c.anchored, c.kind);
-        key(a).cmp(&key(b)).then_with(|| precedence(a, b)).then_with(|| a.line.cmp(&b.line))
+        key(a).cmp(&key(b)).then(a.key.cmp(&b.key)).then(a.line.cmp(&b.line))
     });
     candidates.dedup_by_key(|candidate| (candidate.matcher, candidate.anchored, candidate.kind));
     let mut ranked: BumpVec<'b, u32> = BumpVec::from_iter_in(0..candidates.len() as u32, arena);
@@ -153,7 +162,7 @@ pub fn order<'b>(list: &List<'b>, dialect: &Dialect, arena: &'b Bump) -> (RuleLi
     let size = candidates.iter().map(|c| 17 + c.matcher.len() + c.pattern.len()).sum::<usize>() + 9;
     let mut bytes: Vec<u8> = Vec::with_capacity(size);
     for (candidate, &rank) in candidates.iter().zip(&rank_of) {
-        let key = list.is_part.then(|| key_of(candidate.weight, candidate.kind));
+        let key = list.is_part.then_some(candidate.key);
         push(&mut bytes, code(rank, candidate.kind), key, candidate);
     }
     if let Some((kind, line)) = empty {
@@ -165,7 +174,34 @@ pub fn order<'b>(list: &List<'b>, dialect: &Dialect, arena: &'b Bump) -> (RuleLi
     (RuleList { bytes: bytes.into_boxed_slice() }, lines)
 }
 
-fn candidate<'b>(pattern: &'b [u8], shown: &'b [u8], rule: &RawRule<'_>, arena: &'b Bump) -> Candidate<'b> {
+/// The rule that opens `/robots.txt` in dialects where nothing closes it. It stands in no line.
+const ROBOTS_TXT: Candidate<'static> = Candidate {
+    matcher: b"/robots.txt",
+    anchored: true,
+    kind: RuleKind::Allow,
+    key: 0,
+    line: 0,
+    pattern: b"/robots.txt$",
+};
+
+/// The rule that a line stands for.
+fn meaning_of<'b>(rule: &RawRule<'b>, dialect: &Dialect) -> RawRule<'b> {
+    match (rule.kind, rule.value, dialect.empty_disallow) {
+        (RuleKind::Disallow, b"", EmptyDisallow::AllowRoot) => {
+            RawRule { kind: RuleKind::Allow, value: b"/", line: rule.line }
+        }
+        _ => *rule,
+    }
+}
+
+fn candidate<'b>(
+    pattern: &'b [u8],
+    shown: &'b [u8],
+    rule: &RawRule<'_>,
+    dialect: &Dialect,
+    arena: &'b Bump,
+) -> Candidate<'b> {
+    let key = key_of(pattern, rule, dialect.order);
     let (body, mut anchored) = match pattern.strip_suffix(b"$") {
         Some(body) => (body, true),
         None => (pattern, false),
@@ -183,7 +219,7 @@ fn candidate<'b>(pattern: &'b [u8], shown: &'b [u8], rule: &RawRule<'_>, arena: 
         });
         matcher = BumpVec::from_iter_in(once, arena).into_bump_slice();
     }
-    Candidate { matcher, anchored, kind: rule.kind, weight: pattern.len() as u32, line: rule.line, pattern: shown }
+    Candidate { matcher, anchored, kind: rule.kind, key, line: rule.line, pattern: shown }
 }
 
 /// For an allow whose last slash begins `/index.htm`, the pattern of the directory: up to that slash, and no more.
@@ -200,11 +236,6 @@ fn directory_of_index<'b>(pattern: &[u8], arena: &'b Bump) -> Option<&'b [u8]> {
     })
 }
 
-/// The order of precedence, but for ties between rules of the same kind.
-fn precedence(a: &Candidate<'_>, b: &Candidate<'_>) -> std::cmp::Ordering {
-    b.weight.cmp(&a.weight).then(a.kind.cmp(&b.kind))
-}
-
 /// Sorts indices of candidates, which are in the order of their matchers, by precedence.
 ///
 /// Where two rules of the same kind and weight can match the same path, the first line decides. Plain rules of
@@ -212,17 +243,29 @@ fn precedence(a: &Candidate<'_>, b: &Candidate<'_>) -> std::cmp::Ordering {
 /// share the ruleset.
 fn rank(ranked: &mut [u32], candidates: &[Candidate<'_>]) {
     let at = |&index: &u32| &candidates[index as usize];
-    ranked.sort_by(|a, b| precedence(at(a), at(b)));
-    for class in ranked.chunk_by_mut(|a, b| precedence(at(a), at(b)).is_eq()) {
+    ranked.sort_by_key(|index| at(index).key);
+    for class in ranked.chunk_by_mut(|a, b| at(a).key == at(b).key) {
         if class.len() > 1 && !class.iter().all(|index| at(index).is_plain()) {
             class.sort_by_key(|index| at(index).line);
         }
     }
 }
 
-/// The order of precedence as a number, for rules of lists that decide together. Ties go by line.
-fn key_of(weight: u32, kind: RuleKind) -> u32 {
-    (u32::MAX / 2 - weight) * 2 + kind as u32
+/// The order of precedence as a number. Ties go by line.
+fn key_of(pattern: &[u8], rule: &RawRule<'_>, order: Order) -> u32 {
+    let by_weight = |weight: usize| (u32::MAX / 2 - weight as u32) * 2 + rule.kind as u32;
+    match order {
+        Order::Longest => by_weight(pattern.len()),
+        Order::LongestWithoutTrailingStars => by_weight(without_trailing_stars(pattern)),
+        Order::FileOrder => rule.line,
+    }
+}
+
+/// How many octets a pattern has without the stars at its end, which change nothing, and without a `$` behind them,
+/// which they make idle.
+fn without_trailing_stars(pattern: &[u8]) -> usize {
+    let body = pattern.strip_suffix(b"$").filter(|body| body.ends_with(b"*")).unwrap_or(pattern);
+    body.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1)
 }
 
 fn push(bytes: &mut Vec<u8>, code: u32, key: Option<u32>, candidate: &Candidate<'_>) {
@@ -245,5 +288,19 @@ fn push(bytes: &mut Vec<u8>, code: u32, key: Option<u32>, candidate: &Candidate<
     bytes.extend_from_slice(candidate.matcher);
     if !can_be_read_off {
         bytes.extend_from_slice(candidate.pattern);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_at_the_end_are_not_counted() {
+        for (pattern, len) in
+            [("/a", 2), ("/a*", 2), ("/a**", 2), ("/a*$", 2), ("/a$", 3), ("/*a", 3), ("*", 0), ("*$", 0)]
+        {
+            assert_eq!(without_trailing_stars(pattern.as_bytes()), len, "{pattern}");
+        }
     }
 }

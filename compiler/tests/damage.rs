@@ -69,8 +69,8 @@ fn ask(bytes: Vec<u8>) {
     for agent in AGENTS {
         let Ok(agent) = set.agent(agent) else { continue };
         for url in URLS {
-            let _ = set.decide(agent, url);
-            let _ = set.explain(agent, url);
+            let _ = set.decide(&agent, url);
+            let _ = set.explain(&agent, url);
         }
     }
     for place in 0..set.origins().len() {
@@ -155,7 +155,7 @@ fn sections_may_hold_anything_under_a_right_checksum() {
         let sections = Section::ALL.map(|section| container.section(&whole, section).to_vec());
         let write = |sections: &[Vec<u8>; Section::COUNT]| {
             let mut out = Vec::new();
-            container::write(&mut out, container.normal_form(), sections).unwrap();
+            container::write(&mut out, container.normal_form(), container.name_matching(), sections).unwrap();
             out
         };
         assert_eq!(write(&sections), whole);

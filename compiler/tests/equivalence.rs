@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use reptile_compiler::automaton::Strategy as Compiled;
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};
-use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::crawlers::{Resolved, of_name, resolve};
+use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
 use reptile_compiler::oracle;
 use reptile_engine::set::Set;
 use reptile_engine::url::{Origin, Scheme};
@@ -22,11 +23,11 @@ fn pairs() -> u32 {
     std::env::var("REPTILE_PAIRS").map_or(PAIRS, |pairs| pairs.parse().expect("REPTILE_PAIRS is a number"))
 }
 
-fn compiled(body: &[u8], strategy: Compiled) -> Set<Vec<u8>> {
+fn compiled(body: &[u8], dialect: &'static Dialect, strategy: Compiled) -> Set<Vec<u8>> {
     let arena = Bump::new();
-    let mut builder = SetBuilder::new(&GOOGLE_LIB);
+    let mut builder = SetBuilder::new(dialect);
     let origin = OriginKey { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
-    builder.add([origin], record(body, &GOOGLE_LIB, &arena).unwrap());
+    builder.add([origin], record(body, dialect, &arena).unwrap());
     Set::from_bytes(builder.finish(strategy).unwrap().to_bytes()).unwrap()
 }
 
@@ -58,7 +59,8 @@ fn every_strategy_agrees_with_the_oracle() {
             for (allow, pattern) in &rules {
                 body += &format!("{}: {pattern}\n", if *allow { "allow" } else { "disallow" });
             }
-            let sets: Vec<_> = Compiled::ALL.map(|(_, strategy)| compiled(body.as_bytes(), strategy)).into();
+            let sets: Vec<_> =
+                Compiled::ALL.map(|(_, strategy)| compiled(body.as_bytes(), &GOOGLE_LIB, strategy)).into();
             for set in &sets {
                 set.verify().unwrap();
             }
@@ -69,8 +71,8 @@ fn every_strategy_agrees_with_the_oracle() {
                     let agent = set.agent(b"any").unwrap();
                     let origin = Origin { scheme: Scheme::Http, host: b"h", port: 80 };
                     let policy = set.policy(&origin).unwrap().unwrap();
-                    let explained = policy.explain(agent, path.as_bytes()).unwrap();
-                    let verdict = policy.decide(agent, path.as_bytes()).unwrap();
+                    let explained = policy.explain(&agent, path.as_bytes()).unwrap();
+                    let verdict = policy.decide(&agent, path.as_bytes()).unwrap();
                     let line = explained.rule().map_or(0, |rule| rule.line);
                     prop_assert_eq!(verdict == Verdict::Allow, expected.allowed, "{} {:?} {}", name, &body, path);
                     prop_assert_eq!(explained.verdict, verdict, "{} {:?} {}", name, &body, path);
@@ -82,4 +84,69 @@ fn every_strategy_agrees_with_the_oracle() {
         })
         .unwrap();
     assert!(tried.get() >= pairs(), "only {} pairs were tried", tried.get());
+}
+
+/// A body of several groups, blank lines and oddities, so that every switch has something to do.
+fn body() -> impl Strategy<Value = String> {
+    let name = prop_oneof![
+        3 => "[ab]{1,3}", 3 => Just("*".to_owned()), 1 => "[ab]{1,2}/1", 1 => Just("* a".to_owned()),
+        1 => "(Yandex|yandexbot|Googlebot|googlebot-news|AdsBot-Google)", 1 => "a1?b?",
+    ];
+    let value = prop_oneof![
+        6 => pattern(),
+        2 => "/(%[2-6][0-9aAfF]|[ab*$?:]|/|\u{e9}|%){0,6}[$]?",
+        1 => "/robots.txt[$]?",
+        1 => Just(String::new()),
+        1 => "/a b|a/|/\u{1}|/a[*]{1,2}[$]?",
+    ];
+    let line = prop_oneof![
+        3 => name.prop_map(|name| format!("User-Agent: {name}")),
+        5 => value.clone().prop_map(|value| format!("Disallow: {value}")),
+        4 => value.prop_map(|value| format!("Allow: {value}")),
+        1 => prop_oneof![Just(""), Just("# note"), Just("Sitemap: x"), Just("disalow: /"), Just("disallow /"), Just(" ")]
+            .prop_map(str::to_owned),
+    ];
+    proptest::collection::vec(line, 0..16).prop_map(|lines| lines.join("\n"))
+}
+
+/// Every switch of every dialect: groups, names, orders, normal forms.
+#[test]
+fn every_dialect_agrees_with_the_oracle() {
+    let config = Config { cases: pairs() / 100, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new(config);
+    let path = prop_oneof![
+        4 => path(),
+        2 => "/(%[2-6][0-9aAfF]|[ab*$?:/]|\u{e9}|%| ){0,8}",
+        1 => Just("/robots.txt".to_owned()),
+    ];
+    let paths = proptest::collection::vec(path, 6);
+    runner
+        .run(&(body(), paths), |(body, paths)| {
+            for (place, dialect) in ALL.into_iter().enumerate() {
+                // A strategy in turn: that they agree with each other is the other test's.
+                let (name, strategy) = Compiled::ALL[(body.len() + place) % Compiled::ALL.len()];
+                let set = compiled(body.as_bytes(), dialect, strategy);
+                set.verify().unwrap();
+                let mut agents: Vec<Resolved> = ["a", "ab/2", "YandexBot", "Googlebot-News", "AdsBot-Google", "x"]
+                    .map(|name| of_name(name.as_bytes(), dialect))
+                    .into();
+                agents.extend(resolve("b>a", dialect).unwrap());
+                agents.extend(resolve("ab>b>*", dialect).unwrap());
+                let origin = Origin { scheme: Scheme::Http, host: b"h", port: 80 };
+                let policy = set.policy(&origin).unwrap().unwrap();
+                for (resolved, path) in agents.iter().flat_map(|agent| paths.iter().map(move |path| (agent, path))) {
+                    let expected =
+                        oracle::decide_for(body.as_bytes(), dialect, resolved, format!("http://h{path}").as_bytes());
+                    let agent = resolved.look_up(&set).unwrap();
+                    let explained = policy.explain(&agent, path.as_bytes()).unwrap();
+                    let verdict = policy.decide(&agent, path.as_bytes()).unwrap();
+                    let question = format!("{} {name} {body:?} {} {path}", dialect.name, resolved.name);
+                    prop_assert_eq!(verdict == Verdict::Allow, expected.allowed, "{}", question);
+                    prop_assert_eq!(explained.verdict, verdict, "{}", question);
+                    prop_assert_eq!(explained.rule().map_or(0, |rule| rule.line), expected.line, "{}", question);
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
 }

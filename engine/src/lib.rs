@@ -21,8 +21,8 @@
 //! let set = Set::open("robots.set".as_ref())?;
 //! set.verify()?;
 //! let agent = set.agent(b"GPTBot")?;
-//! println!("{}", set.decide(agent, b"https://example.com/private/")?);
-//! if let Some(rule) = set.explain(agent, b"https://example.com/private/")?.rule() {
+//! println!("{}", set.decide(&agent, b"https://example.com/private/")?);
+//! if let Some(rule) = set.explain(&agent, b"https://example.com/private/")?.rule() {
 //!     println!("line {}: {rule}", rule.line);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())

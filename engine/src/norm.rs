@@ -6,44 +6,85 @@
 //!
 //! In a normalised pattern two bytes are operators: every `*` stands for any run of bytes, also the empty one,
 //! and a `$` that is the very last byte stands for the end of the path. Every other byte is itself. A form that
-//! lets a rule name a literal `*` or `$` must keep it escaped on both sides.
+//! lets a rule name a literal `*` or `$` must keep it escaped on both sides, or write another byte for it.
 
 use std::borrow::Cow;
 
 /// A way of writing paths and patterns so that equal things have equal bytes.
 ///
-/// The number of each form is stored in set files and never changes its meaning.
+/// The number of each form is stored in set files and never changes its meaning. Both sides of each form are
+/// idempotent, and a text without operators has the same form on both (but for the first, which leaves paths alone).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NormalForm {
     /// The path is taken as it is, up to a NUL byte. In a pattern the hex digits of `%xx` become upper case and
     /// bytes of 0x80 and above become `%XX`; nothing is decoded. Number 1.
     AsWritten,
+    /// As [`NormalForm::AsWritten`], but the path is treated as the pattern is. Number 2.
+    Escaped,
+    /// On both sides `%XX` of a letter, digit, `-`, `.`, `_` or `~` is decoded, other hex digits become upper case,
+    /// and bytes of 0x80 and above, the space and a `%` that begins no `%XX` are encoded. A `*` or `$` that is no
+    /// operator, which in a path is every one, becomes `%2A` or `%24`. Number 3.
+    Decoded,
+    /// As [`NormalForm::Decoded`], and also encoded are control bytes, ``"<>\^`{|}:@[]#``, every `?` but the first,
+    /// and every `/` behind that. Number 4.
+    Reserved,
+    /// Every `%XX` is decoded but `%2F`, `%25` and `%00`; a `%` that begins no `%XX` becomes `%25`. There are no
+    /// operators. Number 5.
+    FullyDecoded,
+    /// Everything is taken as it is, and there are no operators. Number 6.
+    Verbatim,
 }
 
+/// What stands for a literal `*` in a form without operators: a byte that is in no URL.
+const LITERAL_STAR: u8 = 0;
+/// What stands for a literal `$` in a form without operators: a byte that is in no URL and no line.
+const LITERAL_DOLLAR: u8 = b'\n';
+
 impl NormalForm {
+    /// Every form, in the order of their numbers, which begin at 1.
+    pub const ALL: [NormalForm; 6] = [
+        NormalForm::AsWritten,
+        NormalForm::Escaped,
+        NormalForm::Decoded,
+        NormalForm::Reserved,
+        NormalForm::FullyDecoded,
+        NormalForm::Verbatim,
+    ];
+
     /// The number that stands for this form in a set file.
     #[must_use]
     pub const fn number(self) -> u32 {
         match self {
             NormalForm::AsWritten => 1,
+            NormalForm::Escaped => 2,
+            NormalForm::Decoded => 3,
+            NormalForm::Reserved => 4,
+            NormalForm::FullyDecoded => 5,
+            NormalForm::Verbatim => 6,
         }
     }
 
     /// The form with this number, or `None` if this version of the engine does not know it.
     #[must_use]
-    pub const fn from_number(number: u32) -> Option<NormalForm> {
-        match number {
-            1 => Some(NormalForm::AsWritten),
-            _ => None,
-        }
+    pub fn from_number(number: u32) -> Option<NormalForm> {
+        NormalForm::ALL.into_iter().find(|form| form.number() == number)
     }
 
-    /// The normal form of a URL's path and query. Borrows when nothing has to change; one pass otherwise.
+    /// Whether `*` and a final `$` are operators in the patterns that people write.
+    #[must_use]
+    pub const fn has_operators(self) -> bool {
+        !matches!(self, NormalForm::FullyDecoded | NormalForm::Verbatim)
+    }
+
+    /// The normal form of a URL's path and query. Borrows when nothing has to change; one pass otherwise, and at
+    /// most three times the length.
+    #[inline]
     #[must_use]
     pub fn path(self, path: &[u8]) -> Cow<'_, [u8]> {
         match self {
             NormalForm::AsWritten => Cow::Borrowed(path),
+            _ => rewrite(self, path, Side::Path),
         }
     }
 
@@ -58,41 +99,127 @@ impl NormalForm {
     /// ```
     #[must_use]
     pub fn pattern(self, pattern: &[u8]) -> Cow<'_, [u8]> {
-        match self {
-            NormalForm::AsWritten => escape_as_written(pattern),
+        rewrite(self, pattern, Side::Pattern)
+    }
+
+    /// A normalised pattern as it is shown to people: bytes that stand for a literal `*` or `$` are those again.
+    #[must_use]
+    pub fn shown(self, pattern: &[u8]) -> Cow<'_, [u8]> {
+        if self.has_operators() || !pattern.iter().any(|byte| [LITERAL_STAR, LITERAL_DOLLAR].contains(byte)) {
+            return Cow::Borrowed(pattern);
         }
+        let shown = pattern.iter().map(|&byte| match byte {
+            LITERAL_STAR => b'*',
+            LITERAL_DOLLAR => b'$',
+            byte => byte,
+        });
+        Cow::Owned(shown.collect())
     }
 }
 
-fn escape_as_written(pattern: &[u8]) -> Cow<'_, [u8]> {
-    let changes = |at: usize| match pattern[at] {
-        b'%' => hex_pair(pattern, at).is_some_and(|pair| pair.iter().any(u8::is_ascii_lowercase)),
-        byte => !byte.is_ascii(),
-    };
-    let Some(first) = (0..pattern.len()).find(|&at| changes(at)) else {
-        return Cow::Borrowed(pattern);
-    };
-    let mut out = Vec::with_capacity(pattern.len() + 16);
-    out.extend_from_slice(&pattern[..first]);
-    let mut at = first;
-    while at < pattern.len() {
-        match (pattern[at], hex_pair(pattern, at)) {
-            (b'%', Some(pair)) => {
-                out.extend_from_slice(&[b'%', pair[0].to_ascii_uppercase(), pair[1].to_ascii_uppercase()]);
-                at += 3;
-            }
-            (byte, _) if byte.is_ascii() => {
-                out.push(byte);
-                at += 1;
-            }
-            (byte, _) => {
-                const HEX: &[u8; 16] = b"0123456789ABCDEF";
-                out.extend_from_slice(&[b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
-                at += 1;
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Path,
+    Pattern,
+}
+
+/// What becomes of one byte, or of one `%XX`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    /// This byte.
+    Byte(u8),
+    /// This byte as `%XX`.
+    Escape(u8),
+}
+
+/// Goes through a text piece by piece, and copies it from the first piece on that changes.
+fn rewrite(form: NormalForm, text: &[u8], side: Side) -> Cow<'_, [u8]> {
+    let mut out: Option<Vec<u8>> = None;
+    let (mut at, mut in_query) = (0, false);
+    while let Some(&byte) = text.get(at) {
+        let escaped = if byte == b'%' && form != NormalForm::Verbatim { hex_pair(text, at) } else { None };
+        let (piece, len) = match escaped {
+            Some(pair) => (form.of_escape(value_of(pair)), 3),
+            None => (form.of_byte(byte, side, at + 1 == text.len(), in_query), 1),
+        };
+        in_query |= byte == b'?';
+        let unchanged = match (piece, escaped) {
+            (Piece::Byte(new), None) => new == byte,
+            (Piece::Escape(_), Some(pair)) => !pair.iter().any(u8::is_ascii_lowercase),
+            _ => false,
+        };
+        if !unchanged && out.is_none() {
+            let mut copy = Vec::with_capacity(text.len() + 16);
+            copy.extend_from_slice(&text[..at]);
+            out = Some(copy);
+        }
+        if let Some(out) = &mut out {
+            const HEX: &[u8; 16] = b"0123456789ABCDEF";
+            match piece {
+                Piece::Byte(new) => out.push(new),
+                Piece::Escape(byte) => {
+                    out.extend_from_slice(&[b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+                }
             }
         }
+        at += len;
     }
-    Cow::Owned(out)
+    out.map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+impl NormalForm {
+    /// What becomes of a byte that is written as `%XX`.
+    fn of_escape(self, byte: u8) -> Piece {
+        match self {
+            NormalForm::AsWritten | NormalForm::Escaped => Piece::Escape(byte),
+            NormalForm::Decoded | NormalForm::Reserved if is_unreserved(byte) => Piece::Byte(byte),
+            NormalForm::Decoded | NormalForm::Reserved => Piece::Escape(byte),
+            // A decoded `%` could begin an escape that nobody wrote; NUL and LF stand for other bytes.
+            NormalForm::FullyDecoded => match byte {
+                b'/' | b'%' | LITERAL_STAR | LITERAL_DOLLAR => Piece::Escape(byte),
+                b'*' => Piece::Byte(LITERAL_STAR),
+                b'$' => Piece::Byte(LITERAL_DOLLAR),
+                _ => Piece::Byte(byte),
+            },
+            // Not asked: this form knows no escapes.
+            NormalForm::Verbatim => Piece::Escape(byte),
+        }
+    }
+
+    /// What becomes of a byte that begins no `%XX`. `last` is whether it ends the text, `in_query` whether a `?`
+    /// is in front of it.
+    fn of_byte(self, byte: u8, side: Side, last: bool, in_query: bool) -> Piece {
+        let is_operator = side == Side::Pattern && (byte == b'*' || (byte == b'$' && last));
+        let escapes = match (self, byte) {
+            (NormalForm::FullyDecoded | NormalForm::Verbatim, b'*') => return Piece::Byte(LITERAL_STAR),
+            (NormalForm::FullyDecoded | NormalForm::Verbatim, b'$') => return Piece::Byte(LITERAL_DOLLAR),
+            (NormalForm::Verbatim, _) => false,
+            (NormalForm::FullyDecoded, _) => byte == b'%',
+            (NormalForm::AsWritten | NormalForm::Escaped, _) => !byte.is_ascii(),
+            (_, b'*' | b'$') => !is_operator,
+            (_, b' ' | b'%') => true,
+            (NormalForm::Reserved, b'/' | b'?') => in_query,
+            (NormalForm::Reserved, _) => {
+                !byte.is_ascii() || byte.is_ascii_control() || b"\"<>\\^`{|}:@[]#".contains(&byte)
+            }
+            (_, _) => !byte.is_ascii(),
+        };
+        if escapes { Piece::Escape(byte) } else { Piece::Byte(byte) }
+    }
+}
+
+/// Whether RFC 3986 calls a byte unreserved.
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+}
+
+/// The byte that two hex digits stand for.
+fn value_of(pair: [u8; 2]) -> u8 {
+    let digit = |digit: u8| match digit {
+        b'0'..=b'9' => digit - b'0',
+        _ => (digit | 0x20) - b'a' + 10,
+    };
+    digit(pair[0]) << 4 | digit(pair[1])
 }
 
 /// The two hex digits after the byte at `at`, if they are both there.
@@ -128,9 +255,74 @@ mod tests {
 
     #[test]
     fn numbers_round_trip() {
-        let form = NormalForm::AsWritten;
-        assert_eq!(NormalForm::from_number(form.number()), Some(form));
+        for (number, form) in (1..).zip(NormalForm::ALL) {
+            assert_eq!(form.number(), number);
+            assert_eq!(NormalForm::from_number(number), Some(form));
+        }
         assert_eq!(NormalForm::from_number(0), None);
+        assert_eq!(NormalForm::from_number(7), None);
+    }
+
+    /// Text, its form as a path, its form as a pattern.
+    const FORMS: [(NormalForm, &str, &str, &str); 26] = [
+        (NormalForm::Escaped, "/é%c3%62*$", "/%C3%A9%C3%62*$", "/%C3%A9%C3%62*$"),
+        (NormalForm::Decoded, "/%7ea%2f%3A%41", "/~a%2F%3AA", "/~a%2F%3AA"),
+        (NormalForm::Decoded, "/a b?c=d:e/f", "/a%20b?c=d:e/f", "/a%20b?c=d:e/f"),
+        (NormalForm::Decoded, "/a*b$c$", "/a%2Ab%24c%24", "/a*b%24c$"),
+        (NormalForm::Decoded, "/%2a%24", "/%2A%24", "/%2A%24"),
+        (NormalForm::Decoded, "/100%", "/100%25", "/100%25"),
+        (NormalForm::Decoded, "/%%341", "/%2541", "/%2541"),
+        (NormalForm::Decoded, "/\u{1}<>", "/\u{1}<>", "/\u{1}<>"),
+        // The table of RFC 9309 2.2.2; its fifth row shows the escapes that are then decoded.
+        (NormalForm::Reserved, "/foo/bar?baz=quz", "/foo/bar?baz=quz", "/foo/bar?baz=quz"),
+        (
+            NormalForm::Reserved,
+            "/foo/bar?baz=https://foo.bar",
+            "/foo/bar?baz=https%3A%2F%2Ffoo.bar",
+            "/foo/bar?baz=https%3A%2F%2Ffoo.bar",
+        ),
+        (NormalForm::Reserved, "/foo/bar/ツ", "/foo/bar/%E3%83%84", "/foo/bar/%E3%83%84"),
+        (NormalForm::Reserved, "/foo/bar/%E3%83%84", "/foo/bar/%E3%83%84", "/foo/bar/%E3%83%84"),
+        (NormalForm::Reserved, "/foo/bar/%62%61%7A", "/foo/bar/baz", "/foo/bar/baz"),
+        (NormalForm::Reserved, "/a:b@c[d]", "/a%3Ab%40c%5Bd%5D", "/a%3Ab%40c%5Bd%5D"),
+        (NormalForm::Reserved, "/a&b=;+,!'()", "/a&b=;+,!'()", "/a&b=;+,!'()"),
+        (NormalForm::Reserved, "/?a?b/c", "/?a%3Fb%2Fc", "/?a%3Fb%2Fc"),
+        (NormalForm::Reserved, "/%2f%3f?%2F", "/%2F%3F?%2F", "/%2F%3F?%2F"),
+        (NormalForm::Reserved, "/\u{1}<\u{7f}", "/%01%3C%7F", "/%01%3C%7F"),
+        // The table of the 1996 draft.
+        (NormalForm::FullyDecoded, "/a%3cd.html", "/a<d.html", "/a<d.html"),
+        (NormalForm::FullyDecoded, "/a%2fb.html", "/a%2Fb.html", "/a%2Fb.html"),
+        (NormalForm::FullyDecoded, "/%7ejoe", "/~joe", "/~joe"),
+        (NormalForm::FullyDecoded, "/%2A*%24$", "/\0\0\n\n", "/\0\0\n\n"),
+        (NormalForm::FullyDecoded, "/%2541%", "/%2541%25", "/%2541%25"),
+        (NormalForm::FullyDecoded, "/%00%0a", "/%00%0A", "/%00%0A"),
+        (NormalForm::Verbatim, "/a%2f%é b", "/a%2f%é b", "/a%2f%é b"),
+        (NormalForm::Verbatim, "/*$", "/\0\n", "/\0\n"),
+    ];
+
+    #[test]
+    fn forms() {
+        for (form, text, path, pattern) in FORMS {
+            assert_eq!(
+                form.path(text.as_bytes()).escape_ascii().to_string(),
+                path.as_bytes().escape_ascii().to_string()
+            );
+            let found = form.pattern(text.as_bytes());
+            assert_eq!(found.escape_ascii().to_string(), pattern.as_bytes().escape_ascii().to_string());
+        }
+        assert_eq!(&*NormalForm::Verbatim.shown(b"/\0a\n"), b"/*a$");
+        assert_eq!(&*NormalForm::Escaped.shown(b"/\0a\n"), b"/\0a\n");
+    }
+
+    /// Bytes of which escapes and operators are likely.
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let byte = prop_oneof![
+            4 => Just(b'%'),
+            6 => proptest::sample::select(b"0123456789abcdefABCDEF".to_vec()),
+            3 => proptest::sample::select(b"*$/?".to_vec()),
+            2 => any::<u8>(),
+        ];
+        proptest::collection::vec(byte, 0..24)
     }
 
     proptest! {
@@ -139,6 +331,26 @@ mod tests {
             let once = NormalForm::AsWritten.pattern(&raw).into_owned();
             prop_assert!(once.is_ascii());
             prop_assert_eq!(&*NormalForm::AsWritten.pattern(&once), &once[..]);
+        }
+
+        #[test]
+        fn both_sides_are_idempotent(raw in text()) {
+            for form in NormalForm::ALL {
+                let path = form.path(&raw).into_owned();
+                prop_assert_eq!(&*form.path(&path), &path[..], "{:?}", form);
+                let pattern = form.pattern(&raw).into_owned();
+                prop_assert_eq!(&*form.pattern(&pattern), &pattern[..], "{:?}", form);
+            }
+        }
+
+        #[test]
+        fn without_operators_both_sides_are_equal(mut raw in text()) {
+            for form in NormalForm::ALL[1..].iter().rev() {
+                if form.has_operators() {
+                    raw.retain(|byte| *byte != b'*' && *byte != b'$');
+                }
+                prop_assert_eq!(form.path(&raw), form.pattern(&raw), "{:?}", form);
+            }
         }
     }
 }

@@ -10,7 +10,9 @@ use crate::automaton::Ruleset;
 use crate::format::FormatError;
 use crate::format::automaton::{Corrupt, kind_of};
 use crate::format::container::{Container, Section};
-use crate::format::tables::{Agents, Group, NONE, OriginEntry, Origins, Policies, PolicyView, Rulesets, line_at};
+use crate::format::tables::{
+    AgentGroups, Agents, Group, NONE, NameMatching, OriginEntry, Origins, Policies, PolicyView, Rulesets, line_at,
+};
 use crate::norm::NormalForm;
 use crate::platform::Mapped;
 use crate::url::{self, Host, Origin, UrlRef};
@@ -19,7 +21,8 @@ use crate::verdict::{Explanation, Rule, RuleKind, Verdict};
 /// A compiled set of robots.txt files, over bytes that are mapped ([`Set::open`]) or owned ([`Set::from_bytes`]).
 ///
 /// Immutable; share it between threads by reference. Costs no memory beside its bytes. A decision allocates
-/// nothing (a URL of the form `http://host?query`, which lacks the slash, is copied).
+/// nothing (a URL of the form `http://host?query`, which lacks the slash, is copied, and so is a path that is not in
+/// the set's normal form).
 ///
 /// Bytes that are damaged in a way that opening does not notice give a [`FormatError`] when they are met, never a
 /// panic. They could also give a wrong answer, as damaged data can; [`Set::verify`] rules that out.
@@ -27,6 +30,7 @@ pub struct Set<D> {
     data: D,
     container: Container,
     normal_form: NormalForm,
+    name_matching: NameMatching,
 }
 
 /// Why a set file could not be opened.
@@ -64,16 +68,42 @@ impl From<Corrupt> for FormatError {
 /// An agent as a set knows it: looked up once, then used for any number of decisions.
 ///
 /// An agent that no robots.txt of the set names is an agent like any other: it gets the rules for all others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
-    number: Option<u32>,
+    names: Names,
+}
+
+/// The numbers of the names that an agent goes by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Names {
+    /// One name, and else the rules for all others.
+    One(Option<u32>),
+    /// The groups of the first step that a file names; see [`PolicyView::for_steps`].
+    Steps { steps: Box<[Box<[u32]>]>, honours_others: bool },
 }
 
 impl Agent {
     /// Whether any robots.txt of the set names it.
     #[must_use]
     pub fn is_named(&self) -> bool {
-        self.number.is_some()
+        match &self.names {
+            Names::One(number) => number.is_some(),
+            Names::Steps { steps, .. } => !steps.is_empty(),
+        }
+    }
+
+    /// Whether it gets the rules for all others where none of its names has rules of its own.
+    #[must_use]
+    pub fn honours_others(&self) -> bool {
+        !matches!(self.names, Names::Steps { honours_others: false, .. })
+    }
+
+    #[inline]
+    fn groups<'p>(&self, policy: &'p PolicyView<'_>) -> Result<AgentGroups<'p>, FormatError> {
+        match &self.names {
+            Names::One(number) => policy.for_agent(*number),
+            Names::Steps { steps, honours_others } => policy.for_steps(steps, *honours_others),
+        }
     }
 }
 
@@ -98,7 +128,11 @@ impl<D: AsRef<[u8]>> Set<D> {
         let normal_form = NormalForm::from_number(number).ok_or_else(|| {
             FormatError::new("header", "the number of a normal form that this version knows", number.to_string())
         })?;
-        Ok(Set { data, container, normal_form })
+        let number = container.name_matching();
+        let name_matching = NameMatching::from_number(number).ok_or_else(|| {
+            FormatError::new("header", "a way of comparing names that this version knows", number.to_string())
+        })?;
+        Ok(Set { data, container, normal_form, name_matching })
     }
 
     /// Reads every byte: the checksum of each section, and that every reference leads to something sensible.
@@ -201,7 +235,41 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// # Errors
     /// When the table of agents is damaged.
     pub fn agent(&self, token: &[u8]) -> Result<Agent, FormatError> {
-        Ok(Agent { number: self.agents().find(token)? })
+        match self.name_matching {
+            NameMatching::Equal => Ok(Agent { names: Names::One(self.agents().find(token)?) }),
+            NameMatching::Contained => self.agent_chain(&[token], true),
+        }
+    }
+
+    /// Looks up an agent that goes by several product tokens: the groups of the first one that a robots.txt names
+    /// decide, and where it names none those for all others, if the agent honours them. An agent without tokens
+    /// that does not honour them either may fetch everything.
+    ///
+    /// # Errors
+    /// When the table of agents is damaged.
+    pub fn agent_chain(&self, tokens: &[&[u8]], honours_others: bool) -> Result<Agent, FormatError> {
+        let mut steps: Vec<Box<[u32]>> = Vec::with_capacity(tokens.len());
+        for token in tokens {
+            let numbers: Vec<u32> = match self.name_matching {
+                NameMatching::Equal => self.agents().find(token)?.into_iter().collect(),
+                NameMatching::Contained => self.agents().find_containing(token)?,
+            };
+            if !numbers.is_empty() {
+                steps.push(numbers.into());
+            }
+        }
+        let names = match *steps {
+            [] if honours_others => Names::One(None),
+            [ref step] if honours_others && step.len() == 1 => Names::One(Some(step[0])),
+            _ => Names::Steps { steps: steps.into(), honours_others },
+        };
+        Ok(Agent { names })
+    }
+
+    /// How names are compared in this set.
+    #[must_use]
+    pub fn name_matching(&self) -> NameMatching {
+        self.name_matching
     }
 
     /// The policy of an origin; `None` if the set knows no robots.txt for it.
@@ -246,9 +314,9 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// # Errors
     /// When the set is damaged. A URL that is none is no error but [`Verdict::Invalid`].
     #[inline]
-    pub fn decide(&self, agent: Agent, url: &[u8]) -> Result<Verdict, FormatError> {
+    pub fn decide(&self, agent: &Agent, url: &[u8]) -> Result<Verdict, FormatError> {
         let mut verdict = [Verdict::Invalid];
-        self.decide_each(&[agent], url, &mut verdict)?;
+        self.decide_each(std::slice::from_ref(agent), url, &mut verdict)?;
         Ok(verdict[0])
     }
 
@@ -270,8 +338,8 @@ impl<D: AsRef<[u8]>> Set<D> {
         path.with(|path| {
             let path = self.normal_form.path(path);
             let mut last = None;
-            for (&agent, verdict) in agents.iter().zip(verdicts) {
-                let groups = policy.view.for_agent(agent.number)?;
+            for (agent, verdict) in agents.iter().zip(verdicts) {
+                let groups = agent.groups(&policy.view)?;
                 *verdict = match (groups.first, last) {
                     _ if groups.has_more() => policy.explain_together(groups.all()?, &path)?.verdict,
                     (None, _) => Verdict::Allow,
@@ -291,7 +359,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     ///
     /// # Errors
     /// When the set is damaged.
-    pub fn explain(&self, agent: Agent, url: &[u8]) -> Result<Explanation, FormatError> {
+    pub fn explain(&self, agent: &Agent, url: &[u8]) -> Result<Explanation, FormatError> {
         let Ok(UrlRef { origin, path }) = url::split(url) else {
             return Ok(Explanation::without_rule(Verdict::Invalid));
         };
@@ -316,8 +384,8 @@ impl<'a> Policy<'a> {
     ///
     /// # Errors
     /// When the set is damaged.
-    pub fn decide(&self, agent: Agent, path: &[u8]) -> Result<Verdict, FormatError> {
-        let groups = self.view.for_agent(agent.number)?;
+    pub fn decide(&self, agent: &Agent, path: &[u8]) -> Result<Verdict, FormatError> {
+        let groups = agent.groups(&self.view)?;
         if groups.has_more() {
             return Ok(self.explain_together(groups.all()?, &self.normal_form.path(path))?.verdict);
         }
@@ -329,8 +397,16 @@ impl<'a> Policy<'a> {
     ///
     /// # Errors
     /// When the set is damaged.
-    pub fn explain(&self, agent: Agent, path: &[u8]) -> Result<Explanation, FormatError> {
-        self.explain_together(self.view.for_agent(agent.number)?.all()?, &self.normal_form.path(path))
+    pub fn explain(&self, agent: &Agent, path: &[u8]) -> Result<Explanation, FormatError> {
+        self.explain_together(agent.groups(&self.view)?.all()?, &self.normal_form.path(path))
+    }
+
+    /// Whether any rules are for an agent, be they its own or those for all others.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn has_group(&self, agent: &Agent) -> Result<bool, FormatError> {
+        Ok(agent.groups(&self.view)?.first.is_some())
     }
 
     /// Decides by the rules of several groups at once, for a path in normal form: the best of each group are

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};
+use reptile_compiler::crawlers::{Resolved, of_name};
 use reptile_compiler::dialect::Dialect;
 use reptile_compiler::oracle::Answer;
 use reptile_engine::set::{Policy, Set};
@@ -98,10 +99,24 @@ pub fn policy_of<'s, D: AsRef<[u8]>>(set: &'s Set<D>, host: &str) -> Policy<'s> 
 /// # Errors
 /// When `decide` and `explain` contradict each other, or name something that no file can answer.
 pub fn ask<D: AsRef<[u8]>>(set: &Set<D>, policy: &Policy<'_>, agent: &[u8], url: &[u8]) -> Result<Answer, String> {
-    let agent = set.agent(agent).map_err(|error| error.to_string())?;
+    let dialect = Dialect::from_name(&set.dialect()).ok_or_else(|| format!("no dialect {}", set.dialect()))?;
+    ask_for(set, policy, &of_name(agent, dialect), url)
+}
+
+/// As [`ask`], for an agent whose names are known.
+///
+/// # Errors
+/// As [`ask`].
+pub fn ask_for<D: AsRef<[u8]>>(
+    set: &Set<D>,
+    policy: &Policy<'_>,
+    agent: &Resolved,
+    url: &[u8],
+) -> Result<Answer, String> {
+    let agent = agent.look_up(set).map_err(|error| error.to_string())?;
     path_of(url).with(|path| {
-        let decided = policy.decide(agent, path).map_err(|error| error.to_string())?;
-        let explained = policy.explain(agent, path).map_err(|error| error.to_string())?;
+        let decided = policy.decide(&agent, path).map_err(|error| error.to_string())?;
+        let explained = policy.explain(&agent, path).map_err(|error| error.to_string())?;
         if decided != explained.verdict {
             return Err(format!("decide says {decided}, explain says {}", explained.verdict));
         }

@@ -94,6 +94,7 @@ struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Container {
     normal_form: u32,
+    name_matching: u32,
     entries: [Entry; Section::COUNT],
 }
 
@@ -133,6 +134,7 @@ impl Container {
         if checksum != actual {
             return Err(error(format!("checksum {checksum:016x}"), format!("{actual:016x}: the header is damaged")));
         }
+        let name_matching = u32_at(file, 32).ok_or_else(short)?;
         let file_len = u64_at(file, 24).ok_or_else(short)?;
         if file_len != file.len() as u64 {
             return Err(error(format!("{file_len} bytes"), format!("{}: the file is cut or padded", file.len())));
@@ -153,13 +155,19 @@ impl Container {
                 .ok_or_else(|| FormatError::new(section.name(), "a section inside the file", "offsets outside it"))?;
             *entry = Entry { start, len, checksum: u64_at(file, at + 24).ok_or_else(short)? };
         }
-        Ok(Container { normal_form, entries })
+        Ok(Container { normal_form, name_matching, entries })
     }
 
     /// The number of the normal form that patterns are in and URLs must be brought to.
     #[must_use]
     pub fn normal_form(&self) -> u32 {
         self.normal_form
+    }
+
+    /// The number of the way in which agents' names are compared.
+    #[must_use]
+    pub fn name_matching(&self) -> u32 {
+        self.name_matching
     }
 
     /// The bytes of a section. `file` is what the container was read from.
@@ -217,7 +225,12 @@ fn header_checksum(file: &[u8]) -> u64 {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(out: &mut impl Write, normal_form: u32, sections: &[Vec<u8>; Section::COUNT]) -> io::Result<()> {
+pub fn write(
+    out: &mut impl Write,
+    normal_form: u32,
+    name_matching: u32,
+    sections: &[Vec<u8>; Section::COUNT],
+) -> io::Result<()> {
     let table_end = HEADER_BYTES + Section::COUNT * ENTRY_BYTES;
     let mut header = vec![0; table_end];
     let mut end = table_end;
@@ -236,6 +249,7 @@ pub fn write(out: &mut impl Write, normal_form: u32, sections: &[Vec<u8>; Sectio
     header[16..20].copy_from_slice(&normal_form.to_le_bytes());
     header[20..24].copy_from_slice(&(Section::COUNT as u32).to_le_bytes());
     header[24..32].copy_from_slice(&(end as u64).to_le_bytes());
+    header[32..36].copy_from_slice(&name_matching.to_le_bytes());
     let checksum = header_checksum(&header);
     header[48..56].copy_from_slice(&checksum.to_le_bytes());
     out.write_all(&header)?;

@@ -80,6 +80,23 @@ impl<'a> Agents<'a> {
         Ok(())
     }
 
+    /// The numbers of the agents whose name contains this one, in any letter case; none for an empty one. Looks at
+    /// every name.
+    ///
+    /// # Errors
+    /// When the table is damaged.
+    pub fn find_containing(self, name: &[u8]) -> Result<Vec<u32>, FormatError> {
+        let name = name.to_ascii_lowercase();
+        let finder = memchr::memmem::Finder::new(&name);
+        let mut found = Vec::new();
+        for agent in 0..self.count()? {
+            if !name.is_empty() && finder.find(self.name(agent)?).is_some() {
+                found.push(agent);
+            }
+        }
+        Ok(found)
+    }
+
     /// The number of the agent with this name, in any letter case. A binary search.
     ///
     /// # Errors
@@ -96,6 +113,35 @@ impl<'a> Agents<'a> {
             }
         }
         Ok(None)
+    }
+}
+
+/// How an agent's name is compared with the names in the files. Case never matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NameMatching {
+    /// They are equal. Number 0.
+    Equal,
+    /// The name in the file contains the agent's. Of several groups that an agent then has, the one that comes
+    /// first in the file decides alone. Number 1.
+    Contained,
+}
+
+impl NameMatching {
+    /// The number that stands for it in a set file.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// The way with this number, or `None` if this version of the engine does not know it.
+    #[must_use]
+    pub const fn from_number(number: u32) -> Option<NameMatching> {
+        match number {
+            0 => Some(NameMatching::Equal),
+            1 => Some(NameMatching::Contained),
+            _ => None,
+        }
     }
 }
 
@@ -367,23 +413,66 @@ impl<'a> PolicyView<'a> {
     /// When the policy is damaged.
     #[inline]
     pub fn for_agent(&self, agent: Option<u32>) -> Result<AgentGroups<'_>, FormatError> {
-        let agents = self.body.get(..self.agents * 4).unwrap_or_default();
-        if let Some(agent) = agent.filter(|_| !agents.is_empty()) {
-            let (mut low, mut high) = (0, self.agents);
-            while low < high {
-                let middle = low.midpoint(high);
-                if u32_at(agents, middle * 4) < Some(agent) { low = middle + 1 } else { high = middle }
+        if let Some(agent) = agent
+            && let Some(entry) = self.entry_of(agent)
+        {
+            let first = self.group_of_entry(entry).map(Some)?;
+            return Ok(AgentGroups { policy: self, agent, next: entry + 1, first });
+        }
+        Ok(self.only(self.others()?))
+    }
+
+    /// The groups for an agent of several names: those of the first step, each a list of numbers, of which the file
+    /// names any; else that for all others, if the agent honours it.
+    ///
+    /// A step of several numbers stands for one name in sets where names are contained in each other; of the
+    /// groups of such a step the first decides alone.
+    ///
+    /// # Errors
+    /// When the policy is damaged.
+    pub fn for_steps(&self, steps: &[Box<[u32]>], honours_others: bool) -> Result<AgentGroups<'_>, FormatError> {
+        for step in steps {
+            if let [agent] = **step {
+                if self.entry_of(agent).is_some() {
+                    return self.for_agent(Some(agent));
+                }
+                continue;
             }
-            if u32_at(agents, low * 4) == Some(agent) {
-                let first = self.group_of_entry(low).map(Some)?;
-                return Ok(AgentGroups { policy: self, agent, next: low + 1, first });
+            let entries = step.iter().filter_map(|&agent| self.entry_of(agent));
+            if let Some(group) = entries.map(|entry| self.group_index(entry)).min() {
+                return Ok(self.only(Some(self.group(group)?)));
             }
         }
-        Ok(AgentGroups { policy: self, agent: NONE, next: self.agents, first: self.others()? })
+        Ok(self.only(if honours_others { self.others()? } else { None }))
+    }
+
+    /// One group or none.
+    #[inline]
+    fn only(&self, first: Option<Group>) -> AgentGroups<'_> {
+        AgentGroups { policy: self, agent: NONE, next: self.agents, first }
+    }
+
+    /// The first entry of an agent.
+    #[inline]
+    fn entry_of(&self, agent: u32) -> Option<usize> {
+        let agents = self.body.get(..self.agents * 4).unwrap_or_default();
+        if agents.is_empty() {
+            return None;
+        }
+        let (mut low, mut high) = (0, self.agents);
+        while low < high {
+            let middle = low.midpoint(high);
+            if u32_at(agents, middle * 4) < Some(agent) { low = middle + 1 } else { high = middle }
+        }
+        (u32_at(agents, low * 4) == Some(agent)).then_some(low)
+    }
+
+    fn group_index(&self, entry: usize) -> u32 {
+        u32_at(self.body, self.agents * 4 + entry * 4).unwrap_or(NONE)
     }
 
     fn group_of_entry(&self, entry: usize) -> Result<Group, FormatError> {
-        self.group(u32_at(self.body, self.agents * 4 + entry * 4).unwrap_or(NONE))
+        self.group(self.group_index(entry))
     }
 
     /// Reads all of the policy: its agents exist and are in order, its groups exist.

@@ -1,0 +1,80 @@
+//! Agents of several names, and names that are contained in others: what a set makes of them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
+
+mod support;
+
+use reptile_compiler::automaton::Strategy;
+use reptile_compiler::dialect::{Dialect, GOOGLE_LIB, KOSTER_1996};
+use reptile_engine::format::tables::NameMatching;
+use reptile_engine::set::{Agent, Set};
+use reptile_engine::verdict::Verdict;
+use support::{compile, policy_of};
+
+const BODY: &str = "user-agent: BigBot/2.0\ndisallow: /big\n\nuser-agent: bot\ndisallow: /bot\n\n\
+                    user-agent: *\ndisallow: /rest\n";
+
+fn set_of(dialect: &'static Dialect) -> Set<Vec<u8>> {
+    Set::from_bytes(compile([("h", BODY.as_bytes())], dialect, Strategy::default())).unwrap()
+}
+
+/// Which of the three paths are closed to an agent: by `decide`, by `decide_each` and by `explain`.
+fn closed(set: &Set<Vec<u8>>, agent: &Agent) -> Vec<&'static str> {
+    let is_closed = |path: &&str| {
+        let url = format!("http://h{path}");
+        let verdict = set.decide(agent, url.as_bytes()).unwrap();
+        let mut verdicts = [Verdict::Invalid; 2];
+        set.decide_each(&[agent.clone(), agent.clone()], url.as_bytes(), &mut verdicts).unwrap();
+        assert_eq!(verdicts, [verdict; 2]);
+        assert_eq!(set.explain(agent, url.as_bytes()).unwrap().verdict, verdict);
+        verdict == Verdict::Disallow
+    };
+    ["/big", "/bot", "/rest"].into_iter().filter(is_closed).collect()
+}
+
+#[test]
+fn the_first_name_that_a_file_has_decides() {
+    let set = set_of(&GOOGLE_LIB);
+    assert_eq!(set.name_matching(), NameMatching::Equal);
+    for (names, honours_others, expected) in [
+        (&["bigbot", "bot"][..], true, &["/big"][..]),
+        (&["bot", "bigbot"], true, &["/bot"]),
+        (&["nobody", "BOT"], false, &["/bot"]),
+        (&["nobody", "no-one"], true, &["/rest"]),
+        (&["nobody", "no-one"], false, &[]),
+        (&[], true, &["/rest"]),
+        (&[], false, &[]),
+    ] {
+        let tokens: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
+        let agent = set.agent_chain(&tokens, honours_others).unwrap();
+        assert_eq!(closed(&set, &agent), expected, "{names:?}");
+        assert_eq!(agent.honours_others(), honours_others);
+        assert_eq!(agent.is_named(), names.iter().any(|name| !name.starts_with("no")), "{names:?}");
+        let has_group = policy_of(&set, "h").has_group(&agent).unwrap();
+        assert_eq!(has_group, agent.is_named() || honours_others, "{names:?}");
+    }
+    assert_eq!(set.agent(b"Bot").unwrap(), set.agent_chain(&[b"bot"], true).unwrap());
+}
+
+#[test]
+fn a_name_may_be_contained_in_that_of_the_file() {
+    let set = set_of(&KOSTER_1996);
+    assert_eq!(set.name_matching(), NameMatching::Contained);
+    for (name, expected) in [("bot", "/big"), ("IGB", "/big"), ("bigbot/2.0", "/big"), ("bots", "/rest"), ("", "/rest")]
+    {
+        assert_eq!(closed(&set, &set.agent(name.as_bytes()).unwrap()), [expected], "{name}");
+    }
+    let agent = set.agent_chain(&[b"bots", b"bot"], false).unwrap();
+    assert_eq!(closed(&set, &agent), ["/big"]);
+}
+
+#[test]
+fn an_unknown_way_of_comparing_names_is_refused() {
+    let mut bytes = compile([("h", BODY.as_bytes())], &GOOGLE_LIB, Strategy::default());
+    bytes[32] = 2;
+    let table_end = 56 + 9 * 32;
+    bytes[48..56].fill(0);
+    let checksum = xxhash_rust::xxh3::xxh3_64(&bytes[..table_end]);
+    bytes[48..56].copy_from_slice(&checksum.to_le_bytes());
+    let error = Set::from_bytes(bytes).err().expect("a set of the future was opened");
+    assert_eq!(error.to_string(), "header: expected a way of comparing names that this version knows, found 2");
+}
