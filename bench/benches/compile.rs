@@ -1,0 +1,47 @@
+//! Time of the compiler's two halves: from the bytes of a robots.txt to a record, and from a list of rules to an
+//! automaton. The automaton's answers are checked before it is measured.
+#![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark stops at the first thing that is wrong")]
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use bumpalo::Bump;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use reptile_bench::{Case, PreparedCase};
+use reptile_compiler::automaton::{Strategy, compile};
+use reptile_compiler::builder::record;
+use reptile_compiler::dialect::GOOGLE_LIB;
+
+fn stages(criterion: &mut Criterion) {
+    for case in Case::all().unwrap() {
+        let prepared = PreparedCase::checked(&case).unwrap();
+        let mut arena = Bump::new();
+        let mut group = criterion.benchmark_group("record");
+        group.throughput(Throughput::Bytes(case.body.len() as u64));
+        group.bench_function(case.name.as_str(), |bencher| {
+            bencher.iter(|| {
+                arena.reset();
+                record(black_box(&case.body), &GOOGLE_LIB, &arena).unwrap()
+            });
+        });
+        group.finish();
+        let mut group = criterion.benchmark_group("compile");
+        group.throughput(Throughput::Bytes(prepared.list.byte_len() as u64));
+        // Another arena, which this benchmark alone has grown.
+        let mut arena = Bump::new();
+        group.bench_function(case.name.as_str(), |bencher| {
+            bencher.iter(|| {
+                arena.reset();
+                compile(black_box(&prepared.list), Strategy::Factored, &arena).unwrap().len()
+            });
+        });
+    }
+}
+
+fn settings() -> Criterion {
+    let criterion = Criterion::default().sample_size(30);
+    criterion.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2))
+}
+
+criterion_group! { name = benches; config = settings(); targets = stages }
+criterion_main!(benches);

@@ -1,0 +1,110 @@
+//! Instructions that the kernels take on made-up inputs, counted by Callgrind: the same in every run, however busy
+//! the machine is. `cargo run -p reptile-bench --bin instructions -- --check` compares them with `instructions.tsv`.
+//!
+//! A setup function is not counted. What it returns is leaked, so that no destructor is counted either. It checks the
+//! answers of what is measured.
+#![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark stops at the first thing that is wrong")]
+
+use std::hint::black_box;
+
+use bumpalo::Bump;
+use iai_callgrind::{library_benchmark, library_benchmark_group, main};
+use reptile_bench::generate::{RECIPES, Recipe};
+use reptile_bench::{Case, Crawl, PreparedCase};
+use reptile_compiler::automaton::{Strategy, compile};
+use reptile_compiler::builder::{Record, record};
+use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::robots::parse;
+use reptile_engine::url::{Origin, split};
+use reptile_engine::verdict::Verdict;
+
+fn recipe(name: &str) -> &'static Recipe {
+    RECIPES.iter().find(|recipe| recipe.name == name).unwrap()
+}
+
+fn case(name: &str) -> &'static Case {
+    Box::leak(Box::new(Case::generated(recipe(name))))
+}
+
+fn prepared(name: &str) -> &'static PreparedCase {
+    Box::leak(Box::new(PreparedCase::checked(case(name)).unwrap()))
+}
+
+fn crawl() -> &'static Crawl {
+    Box::leak(Box::new(Crawl::generated().unwrap()))
+}
+
+fn origins() -> (&'static Crawl, &'static [Origin<'static>]) {
+    let crawl = crawl();
+    (crawl, Vec::leak(crawl.urls.iter().take(1000).map(|url| split(url).unwrap().origin).collect()))
+}
+
+// 1,000 URLs.
+#[library_benchmark(setup = crawl)]
+#[bench::thousand()]
+fn split_url(crawl: &'static Crawl) -> usize {
+    crawl.urls.iter().take(1000).filter(|url| split(black_box(url)).is_ok()).count()
+}
+
+// 1,000 origins, a tenth of them unknown.
+#[library_benchmark(setup = origins)]
+#[bench::thousand()]
+fn find_origin((crawl, origins): (&'static Crawl, &'static [Origin<'static>])) -> usize {
+    origins.iter().filter(|origin| crawl.set.policy(black_box(origin)).unwrap().is_some()).count()
+}
+
+// 20,000 URLs of 1,000 hosts, from bytes to verdict.
+#[library_benchmark(setup = crawl)]
+#[bench::whole()]
+fn decide(crawl: &'static Crawl) -> usize {
+    crawl.decide_all().unwrap()
+}
+
+// 1,000 paths.
+#[library_benchmark(setup = prepared)]
+#[bench::head("plain")]
+#[bench::stars("stars")]
+#[bench::large("huge")]
+fn verdict(prepared: &'static PreparedCase) -> usize {
+    let ruleset = prepared.ruleset().unwrap();
+    prepared.paths.iter().filter(|path| ruleset.verdict(black_box(path)).unwrap() == Verdict::Disallow).count()
+}
+
+// 1,000 paths.
+#[library_benchmark(setup = prepared)]
+#[bench::head("plain")]
+#[bench::stars("stars")]
+#[bench::large("huge")]
+fn matches(prepared: &'static PreparedCase) -> usize {
+    let ruleset = prepared.ruleset().unwrap();
+    prepared.paths.iter().filter(|path| ruleset.matches(black_box(path)).unwrap().decided_by.is_some()).count()
+}
+
+#[library_benchmark(setup = prepared)]
+#[bench::small("small")]
+#[bench::wildcards("stars")]
+#[bench::large("huge")]
+fn compile_list(prepared: &'static PreparedCase) -> Vec<u8> {
+    compile(black_box(&prepared.list), Strategy::Factored, Box::leak(Box::new(Bump::new()))).unwrap()
+}
+
+// Lines, keys and groups.
+#[library_benchmark(setup = case)]
+#[bench::small("small")]
+#[bench::large("huge")]
+fn parse_body(case: &'static Case) -> usize {
+    parse(black_box(&case.body), &GOOGLE_LIB, Box::leak(Box::new(Bump::new()))).groups.len()
+}
+
+// The same, and whom groups are for, and rules in the order of precedence.
+#[library_benchmark(setup = case)]
+#[bench::small("small")]
+#[bench::wildcards("stars")]
+#[bench::large("huge")]
+fn record_body(case: &'static Case) -> Record {
+    record(black_box(&case.body), &GOOGLE_LIB, Box::leak(Box::new(Bump::new()))).unwrap()
+}
+
+library_benchmark_group!(name = engine; benchmarks = split_url, find_origin, decide, verdict, matches);
+library_benchmark_group!(name = compiler; benchmarks = parse_body, record_body, compile_list);
+main!(library_benchmark_groups = engine, compiler);

@@ -1,0 +1,228 @@
+//! Counts the instructions of the kernels and compares them with `bench/instructions.tsv`.
+//!
+//! `--check` fails if one takes more than 3 % more than before; `--accept` makes the new counts the baseline, which is
+//! then to be committed with the reason. Exit code: 0 fine, 1 more instructions or another list of benchmarks, 2 wrong
+//! arguments, 3 the tools are not installed, 4 the benchmarks did not run.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use serde_json::Value;
+
+/// The version of the library and of its runner, which must be the same.
+const RUNNER_VERSION: &str = "0.16.1";
+
+/// How many percent more are let pass.
+const TOLERANCE: f64 = 3.0;
+
+const FINE: u8 = 0;
+const MORE: u8 = 1;
+const USAGE: u8 = 2;
+const NO_TOOLS: u8 = 3;
+const DID_NOT_RUN: u8 = 4;
+
+type Counts = BTreeMap<String, u64>;
+
+/// What to say, and the exit code to say it with.
+type Failure = (u8, String);
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--check"] => check(),
+        ["--accept"] => accept(),
+        _ => Err((USAGE, "usage: instructions --check | --accept".to_owned())),
+    };
+    ExitCode::from(outcome.unwrap_or_else(|(code, message)| {
+        eprintln!("{message}");
+        code
+    }))
+}
+
+fn check() -> Result<u8, Failure> {
+    let text = std::fs::read_to_string(baseline_path())
+        .map_err(|error| (MORE, format!("{}: {error}; make it with --accept", baseline_path().display())))?;
+    let old = parse(&text).ok_or_else(|| (MORE, "instructions.tsv: a line is not name TAB number".to_owned()))?;
+    let tools = tools()?;
+    if !text.lines().any(|line| line.strip_prefix("# ") == Some(&*tools)) {
+        println!("The baseline was counted elsewhere: small differences may come from there. Here: {tools}");
+    }
+    let (table, right) = compare(&old, &measure()?);
+    print!("{table}");
+    if right {
+        println!("No benchmark takes more than {TOLERANCE} % more instructions.");
+        return Ok(FINE);
+    }
+    println!("FAILED. If this is meant: cargo run -p reptile-bench --bin instructions -- --accept");
+    Ok(MORE)
+}
+
+fn accept() -> Result<u8, Failure> {
+    let old = std::fs::read_to_string(baseline_path()).ok().and_then(|text| parse(&text)).unwrap_or_default();
+    let tools = tools()?;
+    let new = measure()?;
+    print!("{}", compare(&old, &new).0);
+    let mut text = format!("# {tools}\n");
+    for (name, count) in &new {
+        let _ = writeln!(text, "{name}\t{count}");
+    }
+    std::fs::write(baseline_path(), text).map_err(|error| (DID_NOT_RUN, error.to_string()))?;
+    println!("Accepted. Commit bench/instructions.tsv, and say why.");
+    Ok(FINE)
+}
+
+fn baseline_path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions.tsv")
+}
+
+/// Reads a baseline. Lines that begin with `#` say where it was counted.
+fn parse(text: &str) -> Option<Counts> {
+    let line =
+        |line: &str| line.split_once('\t').and_then(|(name, count)| Some((name.to_owned(), count.parse().ok()?)));
+    text.lines().filter(|line| !line.starts_with('#')).map(line).collect()
+}
+
+/// Checks that everything that counting needs is there. Returns what the counts depend on.
+fn tools() -> Result<String, Failure> {
+    let runner = std::env::var("IAI_CALLGRIND_RUNNER").unwrap_or_else(|_| "iai-callgrind-runner".to_owned());
+    let install = format!("cargo install iai-callgrind-runner --locked --version {RUNNER_VERSION}");
+    // The runner has no option that prints its version; called like this it complains, and says it.
+    let Ok(answer) = Command::new(&runner).output() else {
+        return Err((NO_TOOLS, format!("NOT CHECKED: {runner} is missing; {install}")));
+    };
+    if !String::from_utf8_lossy(&answer.stderr).contains(RUNNER_VERSION) {
+        return Err((NO_TOOLS, format!("NOT CHECKED: {runner} is of another version; {install}")));
+    }
+    let Some(valgrind) = version("valgrind") else {
+        return Err((NO_TOOLS, "NOT CHECKED: valgrind is missing; apt-get install valgrind libc6-dbg".to_owned()));
+    };
+    let rustc = version("rustc").unwrap_or_default();
+    #[cfg(target_arch = "x86_64")]
+    let vectors = if std::arch::is_x86_feature_detected!("avx2") { "avx2" } else { "no avx2" };
+    #[cfg(not(target_arch = "x86_64"))]
+    let vectors = "-";
+    Ok(format!("{rustc}, {valgrind}, {} {vectors}", std::env::consts::ARCH))
+}
+
+fn version(program: &str) -> Option<String> {
+    let output = Command::new(program).arg("--version").output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}
+
+/// Runs the benchmarks; takes about half a minute once they are built.
+fn measure() -> Result<Counts, Failure> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["bench", "--locked", "-p", "reptile-bench", "--bench", "instructions", "--"]);
+    command.args(["--output-format=json"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| (DID_NOT_RUN, error.to_string()))?;
+    if !output.status.success() {
+        return Err((DID_NOT_RUN, format!("NOT CHECKED: the benchmarks stopped with {}", output.status)));
+    }
+    let counts: Option<Counts> = serde_json::Deserializer::from_slice(&output.stdout)
+        .into_iter::<Value>()
+        .map(|summary| count_of(&summary.ok()?))
+        .collect();
+    match counts {
+        Some(counts) if !counts.is_empty() => Ok(counts),
+        _ => Err((DID_NOT_RUN, "NOT CHECKED: the output of the benchmarks is not understood".to_owned())),
+    }
+}
+
+/// The name and count in the summary of one benchmark (the runner's `summary.v6.schema.json`).
+fn count_of(summary: &Value) -> Option<(String, u64)> {
+    let name = format!("{}/{}", summary["function_name"].as_str()?, summary["id"].as_str()?);
+    let metrics = &summary["profiles"][0]["summaries"]["total"]["summary"]["Callgrind"]["Ir"]["metrics"];
+    // The runner keeps the counts of its last run and gives both; the first is the new one.
+    let new = metrics.get("Left").or_else(|| metrics.get("Both")?.get(0))?;
+    Some((name, new["Int"].as_u64()?))
+}
+
+/// A table, and whether the new counts may pass: the same benchmarks, none much above the old.
+fn compare(old: &Counts, new: &Counts) -> (String, bool) {
+    let mut right = true;
+    let mut table = format!("{:24} {:>14} {:>14} {:>9}\n", "benchmark", "before", "now", "change");
+    let mut names: Vec<&String> = old.keys().chain(new.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let text = |counts: &Counts| counts.get(name).map_or_else(|| "-".to_owned(), u64::to_string);
+        let (change, remark) = match (old.get(name), new.get(name)) {
+            (Some(&old), Some(&new)) => {
+                let percent = (new as f64 / old as f64 - 1.0) * 100.0;
+                let remark = match percent {
+                    more if more > TOLERANCE => "MORE",
+                    less if less < -TOLERANCE => "less: accept it, so that it stays",
+                    _ => "",
+                };
+                right &= percent <= TOLERANCE;
+                (format!("{percent:+.2} %"), remark)
+            }
+            (None, _) => {
+                right = false;
+                ("-".to_owned(), "NEW")
+            }
+            (_, None) => {
+                right = false;
+                ("-".to_owned(), "GONE")
+            }
+        };
+        let line = format!("{name:24} {:>14} {:>14} {change:>9} {remark}", text(old), text(new));
+        let _ = writeln!(table, "{}", line.trim_end());
+    }
+    (table, right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(of: &[(&str, u64)]) -> Counts {
+        of.iter().map(|&(name, count)| (name.to_owned(), count)).collect()
+    }
+
+    #[test]
+    fn more_than_the_tolerance_fails() {
+        let old = counts(&[("a", 10_000), ("b", 100)]);
+        for (a, passes) in [(9_000, true), (10_300, true), (10_301, false)] {
+            assert_eq!(compare(&old, &counts(&[("a", a), ("b", 100)])).1, passes, "{a}");
+        }
+    }
+
+    #[test]
+    fn another_list_fails() {
+        let one = counts(&[("a", 1)]);
+        let two = counts(&[("a", 1), ("b", 1)]);
+        assert!(!compare(&one, &two).1);
+        assert!(!compare(&two, &one).1);
+    }
+
+    #[test]
+    fn reads_a_baseline() {
+        assert_eq!(parse("# here\na/b\t12\n"), Some(counts(&[("a/b", 12)])));
+        assert_eq!(parse("a/b 12\n"), None);
+    }
+
+    #[test]
+    fn reads_a_summary() {
+        let summary = |metrics: &str| {
+            let text = format!(
+                r#"{{"function_name":"f","id":"x","profiles":[{{"summaries":{{"total":{{"summary":
+                {{"Callgrind":{{"Ir":{{"metrics":{metrics}}}}}}}}}}}}}]}}"#
+            );
+            count_of(&serde_json::from_str(&text).unwrap())
+        };
+        assert_eq!(summary(r#"{"Left":{"Int":7}}"#), Some(("f/x".to_owned(), 7)));
+        assert_eq!(summary(r#"{"Both":[{"Int":8},{"Int":7}]}"#), Some(("f/x".to_owned(), 8)));
+        assert_eq!(summary("{}"), None);
+    }
+
+    #[test]
+    fn the_runner_is_that_of_the_library() {
+        let lock = include_str!("../../../Cargo.lock");
+        assert!(lock.contains(&format!("name = \"iai-callgrind\"\nversion = \"{RUNNER_VERSION}\"")));
+    }
+}
