@@ -289,7 +289,7 @@ impl Crawl {
     pub fn decide_all(&self) -> Result<usize, Box<dyn Error>> {
         let mut disallowed = 0;
         for url in &self.urls {
-            disallowed += usize::from(self.set.decide(self.agent, url)? == Verdict::Disallow);
+            disallowed += usize::from(self.set.decide(&self.agent, url)? == Verdict::Disallow);
         }
         Ok(disallowed)
     }
