@@ -15,7 +15,7 @@ use serde_json::Value;
 const RUNNER_VERSION: &str = "0.16.1";
 
 /// How many percent more are let pass.
-const TOLERANCE: f64 = 3.0;
+const TOLERANCE: u64 = 3;
 
 const FINE: u8 = 0;
 const MORE: u8 = 1;
@@ -153,12 +153,14 @@ fn compare(old: &Counts, new: &Counts) -> (String, bool) {
         let (change, remark) = match (old.get(name), new.get(name)) {
             (Some(&old), Some(&new)) => {
                 let percent = (new as f64 / old as f64 - 1.0) * 100.0;
-                let remark = match percent {
-                    more if more > TOLERANCE => "MORE",
-                    less if less < -TOLERANCE => "less: accept it, so that it stays",
+                let more = new * 100 > old * (100 + TOLERANCE);
+                let less = new * 100 < old * (100 - TOLERANCE);
+                right &= !more;
+                let remark = match (more, less) {
+                    (true, _) => "MORE",
+                    (_, true) => "less: accept it, so that it stays",
                     _ => "",
                 };
-                right &= percent <= TOLERANCE;
                 (format!("{percent:+.2} %"), remark)
             }
             (None, _) => {
