@@ -1,0 +1,36 @@
+//! Sets of every released version of the format: they open and answer as they did, or are refused by version.
+//!
+//! `golden/vN.set` was written by the version that brought format N; `golden/vN.tsv` has what it answered: agent, URL,
+//! verdict, line, rule.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+
+use std::path::Path;
+
+use reptile_engine::format::FORMAT_VERSION;
+use reptile_engine::set::Set;
+
+#[test]
+fn sets_of_every_version() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for version in 1..=FORMAT_VERSION {
+        let path = folder.join(format!("v{version}.set"));
+        let (mapped, read) = (Set::open(&path).unwrap(), Set::from_bytes(std::fs::read(&path).unwrap()).unwrap());
+        mapped.verify().unwrap();
+        read.verify().unwrap();
+        let answers = std::fs::read(folder.join(format!("v{version}.tsv"))).unwrap();
+        let mut count = 0;
+        for row in answers.split(|&byte| byte == b'\n').filter(|row| !row.is_empty()) {
+            let fields: Vec<&[u8]> = row.split(|&byte| byte == b'\t').collect();
+            let [agent, url, verdict, line, rule] = fields[..] else { panic!("{}", row.escape_ascii()) };
+            let explained = mapped.explain(&mapped.agent(agent).unwrap(), url).unwrap();
+            let found = explained.rule().map_or((0, String::new()), |rule| (rule.line, rule.to_string()));
+            assert_eq!(explained.verdict.name().as_bytes(), verdict, "{}", row.escape_ascii());
+            assert_eq!(found.0.to_string().as_bytes(), line, "{}", row.escape_ascii());
+            assert_eq!(found.1.as_bytes(), rule, "{}", row.escape_ascii());
+            assert_eq!(read.decide(&read.agent(agent).unwrap(), url).unwrap(), explained.verdict);
+            count += 1;
+        }
+        assert_eq!(count, 80);
+    }
+}
