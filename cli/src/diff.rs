@@ -94,6 +94,9 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     let mut body = Vec::new();
     let file = File::open(path).map_err(|error| Failure::at(path, error))?;
     file.take(MAX_BODY_BYTES as u64 + 1).read_to_end(&mut body).map_err(|error| Failure::at(path, error))?;
+    if body.len() > MAX_BODY_BYTES {
+        return Err(Failure::at(path, format!("too large; the limit is {MAX_BODY_BYTES} bytes")));
+    }
     Ok(body)
 }
 

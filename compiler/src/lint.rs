@@ -419,6 +419,9 @@ fn known_key(key: &[u8]) -> Option<&'static str> {
     let all = KEYS.into_iter().chain(UNUSED_KEYS);
     let near = all.filter_map(|known| {
         let allowed = if known.len() < 6 { 1 } else { 2 };
+        if key.len().abs_diff(known.len()) > allowed {
+            return None;
+        }
         let distance = distance(&key, known.as_bytes());
         (distance <= allowed).then_some((distance, known))
     });
