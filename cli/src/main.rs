@@ -10,10 +10,12 @@ mod check;
 mod classify;
 mod compile;
 mod decide;
+mod diff;
 mod error;
 mod input;
 mod inspect;
 mod lines;
+mod lint;
 mod load;
 mod output;
 mod summary;
@@ -51,6 +53,8 @@ enum Command {
     Classify(classify::Args),
     Test(test::Args),
     Check(check::Args),
+    Lint(lint::Args),
+    Diff(diff::Args),
     Inspect(inspect::Args),
     Verify(verify::Args),
 }
@@ -77,6 +81,8 @@ fn main() -> ExitCode {
         Command::Classify(args) => classify::run(args),
         Command::Test(args) => test::run(args),
         Command::Check(args) => check::run(args),
+        Command::Lint(args) => lint::run(args),
+        Command::Diff(args) => diff::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Verify(args) => verify::run(args),
     };

@@ -41,6 +41,7 @@ pub mod builder;
 pub mod crawlers;
 pub mod dialect;
 pub mod limits;
+pub mod lint;
 pub mod oracle;
 pub mod robots;
 pub mod rules;

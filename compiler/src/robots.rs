@@ -105,7 +105,7 @@ impl Oddity {
 }
 
 /// A recognised line.
-enum Line<'b> {
+pub(crate) enum Line<'b> {
     Agent(&'b [u8]),
     Rule(RuleKind, &'b [u8]),
     Sitemap,
@@ -216,7 +216,7 @@ fn is_html(body: &[u8]) -> bool {
 }
 
 /// Recognises one line. `None` for a line that has no meaning.
-fn line_of<'b>(line: &'b [u8], dialect: &Dialect, note: &mut impl FnMut(Oddity)) -> Option<Line<'b>> {
+pub(crate) fn line_of<'b>(line: &'b [u8], dialect: &Dialect, note: &mut impl FnMut(Oddity)) -> Option<Line<'b>> {
     let mut text = line;
     if text.len() > dialect.max_line_bytes {
         text = &text[..dialect.max_line_bytes];

@@ -263,7 +263,7 @@ fn key_of(pattern: &[u8], rule: &RawRule<'_>, order: Order) -> u32 {
 
 /// How many octets a pattern has without the stars at its end, which change nothing, and without a `$` behind them,
 /// which they make idle.
-fn without_trailing_stars(pattern: &[u8]) -> usize {
+pub(crate) fn without_trailing_stars(pattern: &[u8]) -> usize {
     let body = pattern.strip_suffix(b"$").filter(|body| body.ends_with(b"*")).unwrap_or(pattern);
     body.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1)
 }

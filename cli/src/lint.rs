@@ -1,0 +1,152 @@
+//! `reptile lint`: what is wrong with robots.txt files, line by line.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use reptile_compiler::dialect::{self, Dialect};
+use reptile_compiler::limits::MAX_BODY_BYTES;
+use reptile_compiler::lint::{Code, Severity, lint};
+use serde::Serialize;
+
+use crate::error::{Failure, Outcome, Result, note, printable};
+use crate::input::{CompileOptions, Item, Kind, dialects, read_all};
+use crate::output::Output;
+use crate::summary::Summary;
+
+/// Find mistakes in robots.txt files
+///
+/// Exit code 1 if there is any error, 2 if a file cannot be read.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  reptile lint robots.txt
+  reptile lint robots/ --severity error
+  reptile lint robots.tar.gz --json > findings.jsonl"
+)]
+pub struct Args {
+    /// Robots.txt files, folders or archives of them named after their hosts, JSON Lines; - is standard input
+    #[arg(value_name = "FILE|DIR|TAR", required = true)]
+    inputs: Vec<PathBuf>,
+    /// Which reading of the protocol the files are given [default: google-lib]
+    #[arg(long, value_name = "NAME", value_parser = dialects())]
+    dialect: Option<&'static Dialect>,
+    /// Print a JSON object for each finding
+    #[arg(long)]
+    json: bool,
+    /// The least severity that is shown and counted
+    #[arg(long, value_name = "LEVEL", default_value = "note", value_parser = severities())]
+    severity: Severity,
+}
+
+fn severities() -> impl TypedValueParser<Value = Severity> {
+    PossibleValuesParser::new(Severity::ALL.map(Severity::name))
+        .try_map(|name| Severity::ALL.into_iter().find(|severity| severity.name() == name).ok_or("no such severity"))
+}
+
+/// A finding as it is printed with --json.
+#[derive(Serialize)]
+struct Record<'f> {
+    file: &'f str,
+    line: u32,
+    severity: &'static str,
+    code: &'static str,
+    message: &'f str,
+    fix: Option<&'f str>,
+}
+
+struct Report<'a> {
+    args: &'a Args,
+    dialect: &'static Dialect,
+    output: BufWriter<Output>,
+    counts: BTreeMap<(std::cmp::Reverse<Severity>, Code), u64>,
+    files: u64,
+    is_partial: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<Outcome> {
+    let mut report = Report {
+        args,
+        dialect: args.dialect.unwrap_or(dialect::ALL[0]),
+        output: BufWriter::new(Output::stdout()),
+        counts: BTreeMap::new(),
+        files: 0,
+        is_partial: false,
+    };
+    for input in &args.inputs {
+        if input == Path::new("-") {
+            report.file("-", &read(io::stdin(), input)?)?;
+        } else if Kind::of(input)? == Kind::File {
+            let file = File::open(input).map_err(|error| Failure::at(input, error))?;
+            report.file(&input.display().to_string(), &read(file, input)?)?;
+        } else {
+            read_all(std::slice::from_ref(input), &CompileOptions::default(), &mut |item| {
+                match item {
+                    Item::Robots(robots) => report.file(&robots.name, &robots.body)?,
+                    Item::Bad { name, reason, detail } => {
+                        report.is_partial = true;
+                        note(format!("{name}: {reason}: {detail}"));
+                    }
+                    Item::LeftOut(_) | Item::Remark(_) => {}
+                }
+                Ok(())
+            })?;
+        }
+    }
+    report.finish()
+}
+
+fn read(source: impl Read, path: &Path) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    let read = source.take(MAX_BODY_BYTES as u64 + 1).read_to_end(&mut body);
+    match read.map_err(|error| Failure::at(path, error))? {
+        len if len > MAX_BODY_BYTES => {
+            Err(Failure::at(path, format!("too large; the limit is {MAX_BODY_BYTES} bytes")))
+        }
+        _ => Ok(body),
+    }
+}
+
+impl Report<'_> {
+    fn file(&mut self, name: &str, body: &[u8]) -> Result<()> {
+        self.files += 1;
+        let name = printable(name.as_bytes());
+        for finding in lint(body, self.dialect) {
+            if finding.severity < self.args.severity {
+                continue;
+            }
+            *self.counts.entry((std::cmp::Reverse(finding.severity), finding.code)).or_default() += 1;
+            let (line, severity, code) = (finding.line, finding.severity.name(), finding.code.name());
+            let text = if self.args.json {
+                let (message, fix) = (&*finding.message, finding.fix.as_deref());
+                let record = Record { file: &name, line, severity, code, message, fix };
+                serde_json::to_string(&record).map_err(Failure::new)? + "\n"
+            } else {
+                let fix = finding.fix.map(|fix| format!("    fix: {fix}\n")).unwrap_or_default();
+                format!("{name}:{line}: {severity}[{code}]: {}\n{fix}", finding.message)
+            };
+            let written = self.output.write_all(text.as_bytes());
+            written.map_err(|error| self.output.get_ref().failure(&error))?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Outcome> {
+        let Report { mut output, counts, files, is_partial, .. } = self;
+        output.flush().map_err(|error| output.get_ref().failure(&error))?;
+        let mut summary = Summary::default();
+        summary.count("files", files);
+        for (&(severity, code), &count) in &counts {
+            summary.count(format!("{}[{code}]", severity.0), count);
+        }
+        summary.print();
+        if is_partial {
+            return Err(Failure::new("some files could not be read"));
+        }
+        Ok(Outcome::from_bad(counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
+    }
+}

@@ -1,0 +1,150 @@
+//! The linter: every finding of the cases in `corpora/lint`, that what it calls idle is idle, that hostile files do not
+//! keep it long, and that it gets through the real files, where they are present.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use flate2::read::GzDecoder;
+use proptest::prelude::*;
+use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
+use reptile_compiler::lint::{Code, MAX_FINDINGS_PER_CODE, lint};
+use reptile_compiler::oracle;
+use serde::Deserialize;
+use support::{read, shared};
+
+const CASES: usize = 29;
+const REAL_FILES: usize = 4_231;
+
+#[derive(Deserialize)]
+struct Cases {
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    dialect: Option<String>,
+    body: String,
+    findings: Vec<String>,
+}
+
+#[test]
+fn every_finding_of_every_case() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/lint/cases.toml");
+    let cases: Cases = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut wrong = Vec::new();
+    for case in &cases.case {
+        let dialect = case.dialect.as_ref().map_or(&GOOGLE_LIB, |name| Dialect::from_name(name).unwrap());
+        let found = lint(case.body.as_bytes(), dialect);
+        let found: Vec<String> = found.iter().map(|f| format!("{} {} {}", f.line, f.severity, f.code)).collect();
+        if found != case.findings {
+            wrong.push(format!("{}: {found:?} instead of {:?}", case.name, case.findings));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(cases.case.len(), CASES);
+}
+
+#[test]
+fn hostile_files_are_quick_and_bounded() {
+    const BYTES: usize = 500 << 10;
+    let repeated = |text: &str| text.repeat(BYTES / text.len()).into_bytes();
+    let rules = |rule: &dyn Fn(usize) -> String| {
+        let mut body = "user-agent: *\n".to_owned();
+        (0..).map(rule).find(|rule| {
+            body.push_str(rule);
+            body.len() > BYTES
+        });
+        body.into_bytes()
+    };
+    let bodies = [
+        repeated("a\n"),
+        repeated("user-agent: a\nx:y\n"),
+        repeated("user-agent: a\nx:y\nuser-agent: b\n\ndisallow:/\n"),
+        repeated("user-agen: "),
+        repeated("disalow:/%\n"),
+        repeated("\0\n"),
+        vec![0xFF; BYTES],
+        rules(&|n| format!("disallow: /{}\n", "a".repeat(n))),
+        rules(&|n| format!("{}: /{}\n", if n % 2 == 0 { "allow" } else { "disallow" }, "a".repeat(n))),
+        rules(&|n| format!("disallow: /{}*\n", "*a".repeat(n % 700))),
+        rules(&|n| format!("allow: /{}$\n", n % 100)),
+        rules(&|n| format!("disallow: /{n}/index.html\n")),
+        [b"user-agent: *\ndisallow: /".to_vec(), vec![b'*'; BYTES]].concat(),
+    ];
+    for (index, body) in bodies.iter().enumerate() {
+        for dialect in ALL {
+            let start = Instant::now();
+            let found = lint(body, dialect);
+            let time = start.elapsed();
+            assert!(time < Duration::from_secs(1), "body {index}, {}: {time:?}", dialect.name);
+            assert!(found.len() <= Code::ALL.len() * MAX_FINDINGS_PER_CODE as usize);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    /// A rule that is called idle can go: no verdict changes.
+    #[test]
+    fn idle_rules_are_idle(
+        rules in prop::collection::vec(("(Allow|Disallow|User-agent)", "[/*]?[ab/*]{0,4}[$]?|/a/index[.]html|a|b"), 1..10),
+        paths in prop::collection::vec("/[ab/]{0,5}", 20),
+        dialect in prop::sample::select(ALL.to_vec()),
+    ) {
+        let idle = [Code::ShadowedRule, Code::DuplicateRule, Code::OverruledRule];
+        let mut lines = vec!["User-agent: a".to_owned()];
+        lines.extend(rules.into_iter().map(|(key, value)| format!("{key}: {value}")));
+        let text = |lines: &[String]| lines.join("\n").into_bytes();
+        let body = text(&lines);
+        for finding in lint(&body, dialect).into_iter().filter(|finding| idle.contains(&finding.code)) {
+            let mut fewer = lines.clone();
+            // An allow without a value means nothing, but ends the list of user-agent lines as the rule did.
+            fewer[finding.line as usize - 1] = "Allow:".into();
+            let fewer = text(&fewer);
+            for (path, agent) in paths.iter().flat_map(|path| [(path, "a"), (path, "b")]) {
+                let answer = |body: &[u8]| oracle::decide(body, dialect, agent.as_bytes(), path.as_bytes()).allowed;
+                prop_assert_eq!(answer(&body), answer(&fewer), "{} {} {:?} {}", dialect.name, path, finding, lines.join("|"));
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_can_be_linted(body in prop::collection::vec(any::<u8>(), 0..300), dialect in prop::sample::select(ALL.to_vec())) {
+        let _ = lint(&body, dialect);
+    }
+}
+
+#[test]
+fn real_files() {
+    let Some(shared) = shared() else { return };
+    let file = read(&shared.join("corpora/real/robots.tar.gz"));
+    let mut archive = tar::Archive::new(GzDecoder::new(&file[..]));
+    let (mut files, mut counts, mut time) = (0, BTreeMap::new(), Duration::ZERO);
+    for entry in archive.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        if !entry.header().entry_type().is_file() {
+            continue;
+        }
+        let mut body = Vec::new();
+        entry.read_to_end(&mut body).unwrap();
+        let start = Instant::now();
+        let found = lint(&body, &GOOGLE_LIB);
+        time += start.elapsed();
+        files += 1;
+        for finding in found {
+            *counts.entry((finding.severity, finding.code.name())).or_insert(0) += 1;
+        }
+    }
+    for ((severity, code), count) in counts {
+        println!("{count:7} {severity}[{code}]");
+    }
+    println!("{files} files in {time:?}");
+    assert_eq!(files, REAL_FILES);
+}
