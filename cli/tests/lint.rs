@@ -40,10 +40,10 @@ fn rules_and_verdicts_that_changed() {
     assert_eq!(folder.run(&["diff", "old", "new"]).says(1, &[]).text(), rules);
     let run = folder.run(&["diff", "old", "new", "--urls", "urls"]).says(1, &[]);
     let flips =
-        "/a\t*\tDISALLOW\t2\tALLOW\t0\n/a\tx\tDISALLOW\t6\tALLOW\t0\nhttp://example.com/c\t*\tALLOW\t0\tDISALLOW\t3\n";
+        "/a\t*\tdisallow\t2\tallow\t0\n/a\tx\tdisallow\t6\tallow\t0\nhttp://example.com/c\t*\tallow\t0\tdisallow\t3\n";
     assert_eq!(run.text(), format!("{rules}{flips}"));
     let run = folder.run(&["diff", "old", "new", "--urls", "urls", "--agent", "x"]).says(1, &[]);
-    assert_eq!(run.text(), format!("{rules}/a\tx\tDISALLOW\t6\tALLOW\t0\n"));
+    assert_eq!(run.text(), format!("{rules}/a\tx\tdisallow\t6\tallow\t0\n"));
     assert_eq!(folder.run(&["diff", "old", "old", "--urls", "urls"]).says(0, &[]).text(), "");
     folder.run(&["diff", "old", "missing"]).says(2, &["missing"]);
 }
