@@ -8,21 +8,19 @@ use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
 use reptile_compiler::agents::{Named, named};
-use reptile_compiler::automaton::Strategy;
-use reptile_compiler::builder::{OriginKey, SetBuilder, record};
 use reptile_compiler::crawlers::{Resolved, of_name};
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::robots::parse;
 use reptile_engine::format::FormatError;
 use reptile_engine::set::Set;
-use reptile_engine::url::{Origin, Scheme, path_of};
+use reptile_engine::url::path_of;
 use reptile_engine::verdict::{RuleKind, Verdict};
 
 use crate::error::{Failure, Outcome, Result, printable};
 use crate::input::dialects;
 use crate::lines::{lines, open, without_line_end};
-use crate::load::{agents_under, damaged};
+use crate::load::{ONE_ORIGIN, agents_under, compile_one, damaged};
 use crate::output::print;
 
 /// Compare two robots.txt files: rules that came and went, and URLs whose verdict flips
@@ -51,9 +49,6 @@ pub struct Args {
     dialect: Option<&'static Dialect>,
 }
 
-/// Whose the files are: nobody is asked, so it is always the same.
-const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
-
 /// Runs the command.
 pub fn run(args: &Args) -> Result<Outcome> {
     let dialect = args.dialect.unwrap_or(dialect::ALL[0]);
@@ -76,7 +71,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         } else {
             agents_under(dialect, &args.agents)?
         };
-        let sets = [compile(&args.old, &old, dialect)?, compile(&args.new, &new, dialect)?];
+        let sets = [compile_one(&args.old, &old, dialect)?, compile_one(&args.new, &new, dialect)?];
         let flips = compare_urls(&sets, &named, &list).map_err(|error| damaged(&args.new, &error))?;
         text.push_str(&flips);
     }
@@ -161,15 +156,6 @@ fn compare_rules(old: &BTreeMap<String, Rules>, new: &BTreeMap<String, Rules>, t
     }
 }
 
-/// A set of one file.
-fn compile(path: &Path, body: &[u8], dialect: &'static Dialect) -> Result<Vec<u8>> {
-    let record = record(body, dialect, &Bump::new()).map_err(|error| Failure::at(path, error))?;
-    let mut builder = SetBuilder::new(dialect);
-    builder.add([OriginKey { host: ORIGIN.host.into(), scheme: ORIGIN.scheme, port: ORIGIN.port }], record);
-    let set = builder.finish(Strategy::default()).map_err(|error| Failure::at(path, error))?;
-    Ok(set.to_bytes())
-}
-
 /// A row for each URL and crawler whose verdict is another one.
 fn compare_urls(sets: &[Vec<u8>; 2], named: &[Resolved], list: &[u8]) -> std::result::Result<String, FormatError> {
     let sets = [Set::from_bytes(&sets[0][..])?, Set::from_bytes(&sets[1][..])?];
@@ -177,7 +163,7 @@ fn compare_urls(sets: &[Vec<u8>; 2], named: &[Resolved], list: &[u8]) -> std::re
     for resolved in named {
         agents.push((printable(resolved.name.as_bytes()), [resolved.look_up(&sets[0])?, resolved.look_up(&sets[1])?]));
     }
-    let policies = [sets[0].policy(&ORIGIN)?, sets[1].policy(&ORIGIN)?];
+    let policies = [sets[0].policy(&ONE_ORIGIN)?, sets[1].policy(&ONE_ORIGIN)?];
     let mut text = String::new();
     for url in lines(list).map(without_line_end).filter(|url| !url.is_empty()) {
         for (name, agents) in &agents {

@@ -4,10 +4,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use bumpalo::Bump;
+use reptile_compiler::automaton::Strategy;
+use reptile_compiler::builder::{OriginKey, SetBuilder, record};
 use reptile_compiler::crawlers::{Resolved, resolve};
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_engine::platform::Mapped;
 use reptile_engine::set::{OpenError, Set};
+use reptile_engine::url::{Origin, Scheme};
 
 use crate::assemble::{Report, assemble};
 use crate::error::{Failure, Result};
@@ -104,6 +108,19 @@ pub fn agents_under(dialect: &Dialect, specs: &[String]) -> Result<Vec<Resolved>
 /// The failure of a set whose bytes make no sense.
 pub fn damaged(path: &Path, error: &reptile_engine::format::FormatError) -> Failure {
     Failure::at(path, format!("the set is damaged: {error}"))
+}
+
+/// The origin of the one file in a set of [`compile_one`]. Nobody is asked whose the file is.
+pub const ONE_ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
+
+/// A set of one file, by its default strategy.
+pub fn compile_one(path: &Path, body: &[u8], dialect: &'static Dialect) -> Result<Vec<u8>> {
+    let record = record(body, dialect, &Bump::new()).map_err(|error| Failure::at(path, error))?;
+    let mut builder = SetBuilder::new(dialect);
+    let origin = OriginKey { host: ONE_ORIGIN.host.into(), scheme: ONE_ORIGIN.scheme, port: ONE_ORIGIN.port };
+    builder.add([origin], record);
+    let set = builder.finish(Strategy::default()).map_err(|error| Failure::at(path, error))?;
+    Ok(set.to_bytes())
 }
 
 /// Whether a file begins like a set.

@@ -4,21 +4,18 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use bumpalo::Bump;
-use reptile_compiler::automaton::Strategy;
-use reptile_compiler::builder::{OriginKey, SetBuilder, record};
 use reptile_compiler::crawlers::Resolved;
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::robots::Lines;
 use reptile_engine::set::{Policy, Set};
-use reptile_engine::url::{Origin, Scheme, path_of};
+use reptile_engine::url::path_of;
 use reptile_engine::verdict::{Rule, Verdict};
 
 use crate::error::{Failure, Outcome, Result, printable};
 use crate::input::dialects;
 use crate::lines::{lines, without_line_end};
-use crate::load::{agents_under, damaged};
+use crate::load::{ONE_ORIGIN, agents_under, compile_one, damaged};
 use crate::output::print;
 
 /// Try URLs on one robots.txt, and see which line decides
@@ -46,9 +43,6 @@ pub struct Args {
     dialect: Option<&'static Dialect>,
 }
 
-/// Whose the file is: nobody is asked, so it is always the same.
-const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
-
 /// Runs the command.
 pub fn run(args: &Args) -> Result<Outcome> {
     let dialect = args.dialect.unwrap_or(dialect::ALL[0]);
@@ -69,10 +63,10 @@ pub fn run(args: &Args) -> Result<Outcome> {
         args.urls.iter().map(|url| url.clone().into_bytes()).collect::<Vec<_>>()
     };
     let named = agents_under(dialect, &args.agents)?;
-    let bytes = compile(&body, dialect).map_err(|message| Failure::at(&args.robots, message))?;
+    let bytes = compile_one(&args.robots, &body, dialect)?;
     let text = Set::from_bytes(&bytes[..])
         .and_then(|set| {
-            let Some(policy) = set.policy(&ORIGIN)? else { return Ok(String::new()) };
+            let Some(policy) = set.policy(&ONE_ORIGIN)? else { return Ok(String::new()) };
             explain_all(&named, dialect, &body, &urls, &set, &policy)
         })
         .map_err(|error| damaged(&args.robots, &error))?;
@@ -86,15 +80,6 @@ fn read(source: impl Read, path: &Path) -> Result<Vec<u8>> {
     let source = &mut source.take(MAX_BODY_BYTES as u64 + 1);
     source.read_to_end(&mut body).map_err(|error| Failure::at(path, error))?;
     Ok(body)
-}
-
-/// A set of this one file.
-fn compile(body: &[u8], dialect: &'static Dialect) -> std::result::Result<Vec<u8>, String> {
-    let record = record(body, dialect, &Bump::new()).map_err(|error| error.to_string())?;
-    let mut builder = SetBuilder::new(dialect);
-    builder.add([OriginKey { host: ORIGIN.host.into(), scheme: ORIGIN.scheme, port: ORIGIN.port }], record);
-    let set = builder.finish(Strategy::default()).map_err(|error| error.to_string())?;
-    Ok(set.to_bytes())
 }
 
 /// A line for each URL and agent, in columns.
