@@ -75,11 +75,12 @@ impl Output {
         if let Some(permissions) = existing.map(|found| found.permissions()).or_else(usual_permissions) {
             builder.permissions(permissions);
         }
+        remove_when_interrupted();
         let file = builder.tempfile_in(folder(&path)).map_err(|error| {
             let reason = error.get_ref().and_then(|inner| inner.source().map(ToString::to_string));
             Failure::new(format!("{name}: cannot be created: {}", reason.unwrap_or_else(|| error.to_string())))
         })?;
-        remove_if_interrupted(file.path());
+        *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(file.path().into());
         Ok(Output { name, target: Target::Beside { file, path, force } })
     }
 
@@ -157,10 +158,10 @@ fn usual_permissions() -> Option<fs::Permissions> {
     None
 }
 
-/// Has the file removed when the user interrupts the command or the system ends it.
-fn remove_if_interrupted(path: &Path) {
+/// Has the unfinished file removed when the user interrupts the command or the system ends it. Called before there
+/// is one, so that no interrupt comes too early.
+fn remove_when_interrupted() {
     static HANDLER: Once = Once::new();
-    *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.into());
     HANDLER.call_once(|| {
         // Without the handler an interrupt leaves the file; nothing else depends on it.
         let _ = ctrlc::set_handler(|| {
