@@ -76,11 +76,14 @@ impl Output {
             builder.permissions(permissions);
         }
         remove_when_interrupted();
+        // Locked from before the file is there, so that no interrupt finds it without knowing of it.
+        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         let file = builder.tempfile_in(folder(&path)).map_err(|error| {
             let reason = error.get_ref().and_then(|inner| inner.source().map(ToString::to_string));
             Failure::new(format!("{name}: cannot be created: {}", reason.unwrap_or_else(|| error.to_string())))
         })?;
-        *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(file.path().into());
+        *unfinished = Some(file.path().into());
+        drop(unfinished);
         Ok(Output { name, target: Target::Beside { file, path, force } })
     }
 
