@@ -110,8 +110,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let bytes = compiled(args, dialect, one_for_all)?;
     let set = opened(args, &bytes)?;
 
-    let checker =
-        Checker { set, dialect, one_for_all, print: args.print, max_shown: args.max_differences };
+    let checker = Checker { set, dialect, one_for_all, print: args.print, max_shown: args.max_differences };
     let total = checker.check_all(cases, args)?;
     let _ = writeln!(
         io::stderr(),

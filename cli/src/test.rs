@@ -193,7 +193,8 @@ impl<'b> Column<'b> {
         let mut answers = Vec::with_capacity(urls.len() * agents.len());
         let decided = Set::from_bytes(&bytes[..]).and_then(|set| {
             let Some(policy) = set.policy(&ONE_ORIGIN)? else { return Ok(()) };
-            let looked_up = agents.iter().map(|agent| agent.look_up(&set)).collect::<std::result::Result<Vec<_>, _>>()?;
+            let looked_up =
+                agents.iter().map(|agent| agent.look_up(&set)).collect::<std::result::Result<Vec<_>, _>>()?;
             for url in urls {
                 for (agent, (found, choice)) in looked_up.iter().zip(&choices).enumerate() {
                     let written = path_of(url).to_vec();

@@ -108,7 +108,14 @@ fn every_dialect_is_compared_with_every_other() {
     folder.write("robots/b", "User-agent: *\nDisallow: /a*c\n");
     folder.write("rows", "a\tx\t/a\na\tx\t/b\nb\tx\t/abc\nb\tx\t/\tALLOW\t0\nc\tx\t/\nd\n");
     let run = folder.run(&["check", "rows", "--robots", "robots", "--all-dialects"]);
-    let run = run.says(1, &["6 rows: 3 disputed, of 2 hosts; 1 without robots.txt, 1 wrong rows", "rows: row 5: no robots", "rows: row 6: wrong row, fewer than 3 columns"]);
+    let run = run.says(
+        1,
+        &[
+            "6 rows: 3 disputed, of 2 hosts; 1 without robots.txt, 1 wrong rows",
+            "rows: row 5: no robots",
+            "rows: row 6: wrong row, fewer than 3 columns",
+        ],
+    );
     // google-lib disallows all three, yandex only that of host b, and koster-1994 none.
     let text = run.text();
     let row = |name: &str| {
@@ -136,7 +143,8 @@ fn test_shows_the_line_that_decides() {
     assert_eq!(folder.run(&args).says(0, &[]).text(), expected);
     let run = folder.run_with(&["test", "--brief", "robots.txt", "--agent", "bot-a"], b"/a/c\r\nhttp://h/a/b\n/c");
     assert_eq!(run.says(0, &[]).text(), expected);
-    let run = folder.run_with(&["test", "--brief", "-", "--agent", "c", "--agent", "nobody", "/x\u{7}"], body.as_bytes());
+    let run =
+        folder.run_with(&["test", "--brief", "-", "--agent", "c", "--agent", "nobody", "/x\u{7}"], body.as_bytes());
     assert_eq!(
         run.says(0, &[]).text(),
         "disallow  c       /x\\u{7}   line 6: Disallow: /x\\u{7}\n\
@@ -164,7 +172,8 @@ fn each_dialect_is_there() {
         ("koster-1994", "disallow", "disallow  /robots.txt   line 2"),
         ("koster-1996", "disallow", "allow     /robots.txt   always allowed"),
     ] {
-        let run = folder.run(&["test", "--brief", "robots.txt", "--dialect", dialect, "--agent", "x", "/a", "/robots.txt"]);
+        let run =
+            folder.run(&["test", "--brief", "robots.txt", "--dialect", dialect, "--agent", "x", "/a", "/robots.txt"]);
         let text = run.says(0, &[]).text();
         let (first, second) = text.split_once('\n').unwrap();
         assert_eq!(first.split(' ').next(), Some(a), "{dialect}");

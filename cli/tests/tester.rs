@@ -75,7 +75,10 @@ fn a_long_file_is_shown_where_it_matters() {
         let left_out = "  ...  23 lines left out; --full shows them\n";
         assert_eq!(text.contains("Disallow: /15x"), is_whole, "{text}");
         assert_eq!(text.contains(left_out), !is_whole, "{text}");
-        assert!(text.contains("  28  Disallow: /28x\n") && text.contains("> 30  Disallow: /30x  <- decides 1\n"), "{text}");
+        assert!(
+            text.contains("  28  Disallow: /28x\n") && text.contains("> 30  Disallow: /30x  <- decides 1\n"),
+            "{text}"
+        );
         let text = folder.run(&["test", "robots.txt", "--agent", "a", "/30x", "--full"]).says(0, &[]).text();
         assert!(text.contains("  15  Disallow: /15x\n") && !text.contains("left out"), "{text}");
     }
@@ -111,7 +114,9 @@ fn all_dialects_beside_each_other() {
     assert_eq!(words(1), row);
     assert_eq!(words(2), [&["/z", "x"][..], &["allow"; 9]].concat());
     assert!(text.contains("line 3: rule in front of the first user-agent line"), "{text}");
-    assert!(text.ends_with("\n1 of 2 answers differs between dialects; ! marks a verdict other than that of google-lib\n"));
+    assert!(
+        text.ends_with("\n1 of 2 answers differs between dialects; ! marks a verdict other than that of google-lib\n")
+    );
 
     let run = folder.run(&["test", "robots.txt", "--agent", "x", "--all-dialects", "--json", "/a", "/z"]);
     let text = run.says(0, &[]).text();

@@ -4,6 +4,7 @@
 use bumpalo::Bump;
 use reptile_engine::verdict::{Explanation, Rule, RuleKind};
 
+use crate::agents::{Named, named};
 use crate::crawlers::Resolved;
 use crate::dialect::{Dialect, EmptyDisallow, Order};
 use crate::oracle::{Choice, ChosenBy, choose, names, pattern_matches, weight_of};
@@ -91,6 +92,17 @@ impl<'b> Reading<'b> {
     #[must_use]
     pub fn choose(&self, agent: &Resolved) -> Choice {
         choose(&self.robots, self.dialect, agent)
+    }
+
+    /// The rules of the groups that were chosen for an agent, in the order of the file.
+    pub fn rules<'r>(&'r self, choice: &'r Choice) -> impl Iterator<Item = RawRule<'b>> + 'r {
+        choice.groups.iter().flat_map(|&group| self.robots.groups[group].rules.iter().copied())
+    }
+
+    /// Whom the groups are for, in the order of the file.
+    pub fn named(&self) -> impl Iterator<Item = Named<'b>> + '_ {
+        let values = self.robots.groups.iter().flat_map(|group| group.agents.iter());
+        values.map(|value| named(value, self.dialect))
     }
 
     /// The user-agent lines by which an agent has the groups that were chosen for it.

@@ -194,11 +194,8 @@ pub fn table(tested: &Tested<'_>, brief: bool) -> String {
         };
         let expected = at(reference);
         let differs = tested.columns.iter().any(|column| at(column).0 != expected.0);
-        let mut row = vec![
-            if differs { "!" } else { "" }.to_owned(),
-            shown(url, false),
-            shown(agent.name.as_bytes(), false),
-        ];
+        let mut row =
+            vec![if differs { "!" } else { "" }.to_owned(), shown(url, false), shown(agent.name.as_bytes(), false)];
         for column in tested.columns {
             let (verdict, line) = at(column);
             let mark = if verdict == expected.0 { "" } else { "!" };
@@ -217,7 +214,9 @@ pub fn table(tested: &Tested<'_>, brief: bool) -> String {
     let against = name(reference);
     let verb = if differing == 1 { "differs" } else { "differ" };
     let of = if count == 1 { "answer" } else { "answers" };
-    text.push_str(&format!("\n{differing} of {count} {of} {verb} between dialects; ! marks a verdict other than that of {against}\n"));
+    text.push_str(&format!(
+        "\n{differing} of {count} {of} {verb} between dialects; ! marks a verdict other than that of {against}\n"
+    ));
     text
 }
 
@@ -239,9 +238,10 @@ fn reasons_of(tested: &Tested<'_>, index: usize, url: &[u8], agent: &str) -> Str
         lines.push(format!("because {}", column.because(answer)));
         // What became of the line that decides elsewhere, or of the file.
         let verdict = answer.explanation.verdict;
-        let here = column.reading.oddities().filter(|&(line, _)| {
-            verdict != expected && (line == 0 || (decided_here != 0 && line == decided_here))
-        });
+        let here = column
+            .reading
+            .oddities()
+            .filter(|&(line, _)| verdict != expected && (line == 0 || (decided_here != 0 && line == decided_here)));
         for (line, oddity) in here {
             let place = if line == 0 { "the file".into() } else { format!("line {line}") };
             lines.push(format!("{place}: {}", oddity.describe()));

@@ -7,12 +7,15 @@
 //! Every finding is about the file as the dialect reads it. Those that say that a rule does nothing are certain: the
 //! rule can go, and no verdict changes. Time: linear in the body, times the logarithm of the number of its rules.
 
+mod differences;
 mod idle;
 
+use self::differences::differences;
+pub use self::differences::{MAX_COMPARED_RULES, MAX_COMPARED_STEPS};
 use self::idle::{idle_rules, merged_groups};
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use bumpalo::Bump;
@@ -24,7 +27,7 @@ use crate::dialect::{ALL, BlankLine, Dialect, EmptyDisallow, Order};
 use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_LINE_BYTES_GOOGLE};
 use crate::robots::{Group, Line, Lines, Oddity, RawRule, Robots, line_of, parse};
 
-/// Findings of one code in one file. Further ones are counted, and the last finding says how many there are.
+/// Findings of one code in one file that are listed unless more are asked for. All are counted.
 pub const MAX_FINDINGS_PER_CODE: u32 = 100;
 
 /// How much it matters. The order is from the least to the most.
@@ -107,6 +110,8 @@ codes! {
     ByteOrderMark = "byte-order-mark",
     /// A `#` inside a rule, which begins a comment.
     CommentInRule = "comment-in-rule",
+    /// A rule whose own path is decided in another way by another dialect in use.
+    DialectsDiffer = "dialects-differ",
     /// A `$` that is not at the end, and so is an ordinary character.
     DollarInside = "dollar-inside",
     /// Two stars or more in a row.
@@ -139,6 +144,8 @@ codes! {
     NoLeadingSlash = "no-leading-slash",
     /// Characters outside ASCII in a rule.
     NonAscii = "non-ascii",
+    /// Rules that were not compared by the dialects, since there are too many.
+    NotCompared = "not-compared",
     /// A NUL byte.
     NulByte = "nul-byte",
     /// A `Disallow` that loses against an `Allow` of the same pattern.
@@ -165,7 +172,7 @@ codes! {
     UnusedKey = "unused-key",
     /// Text in UTF-16.
     Utf16 = "utf-16",
-    /// How many findings were left out.
+    /// How many findings of a code are not listed.
     MoreFindings = "more-findings",
 }
 
@@ -194,12 +201,23 @@ const UNUSED_KEYS: [&str; 12] = [
     "visit-time",
 ];
 
-/// Everything there is to say about a robots.txt, in the order of its lines.
+/// What there is to say about a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Linted {
+    /// The findings in the order of their lines. Of each code no more than were asked for; a last one of the code
+    /// [`Code::MoreFindings`] says for each code that has more how many are left out.
+    pub findings: Vec<Finding>,
+    /// How many findings there are of each code and severity, listed or not.
+    pub counts: BTreeMap<(Severity, Code), u64>,
+}
+
+/// Everything there is to say about a robots.txt. Lists at most `max_per_code` findings of each code, such as
+/// [`MAX_FINDINGS_PER_CODE`], and counts all.
 #[must_use]
-pub fn lint(body: &[u8], dialect: &Dialect) -> Vec<Finding> {
+pub fn lint(body: &[u8], dialect: &Dialect, max_per_code: u32) -> Linted {
     let arena = Bump::new();
     let robots = parse(body, dialect, &arena);
-    let mut found = Findings::default();
+    let mut found = Findings { max_per_code, ..Findings::default() };
     if body.starts_with(b"\xFF\xFE") || body.starts_with(b"\xFE\xFF") {
         found.add(1, Code::Utf16, Severity::Error, || {
             ("the text is in UTF-16, of which crawlers understand nothing".into(), Some("save it as UTF-8".into()))
@@ -227,6 +245,9 @@ pub fn lint(body: &[u8], dialect: &Dialect) -> Vec<Finding> {
         empty_disallow(group, dialect, &mut found);
         idle_rules(group, merged, dialect, &mut found);
     }
+    if !is_html {
+        differences(body, &robots, dialect, &mut found);
+    }
     found.finish()
 }
 
@@ -234,9 +255,10 @@ pub fn lint(body: &[u8], dialect: &Dialect) -> Vec<Finding> {
 #[derive(Default)]
 struct Findings {
     list: Vec<Finding>,
-    counts: HashMap<Code, u32>,
-    more: u32,
-    worst_of_more: Option<Severity>,
+    max_per_code: u32,
+    counts: BTreeMap<(Severity, Code), u64>,
+    /// For each code how many are listed, how many are not, and the first of those.
+    listed: HashMap<Code, (u32, u64, Option<(u32, Severity)>)>,
 }
 
 impl Findings {
@@ -248,25 +270,29 @@ impl Findings {
         severity: Severity,
         words: impl FnOnce() -> (Cow<'static, str>, Option<String>),
     ) {
-        let count = self.counts.entry(code).or_default();
-        *count += 1;
-        if *count > MAX_FINDINGS_PER_CODE {
-            self.more += 1;
-            self.worst_of_more = self.worst_of_more.max(Some(severity));
+        *self.counts.entry((severity, code)).or_default() += 1;
+        let (listed, left_out, first) = self.listed.entry(code).or_default();
+        if *listed == self.max_per_code {
+            *left_out += 1;
+            let known = first.get_or_insert((line, severity));
+            *known = (known.0.min(line), known.1.max(severity));
             return;
         }
+        *listed += 1;
         let (message, fix) = words();
         self.list.push(Finding { line, code, severity, message: message.into_owned(), fix });
     }
 
-    fn finish(mut self) -> Vec<Finding> {
-        self.list.sort_by_key(|finding| (finding.line, finding.code));
-        if let Some(severity) = self.worst_of_more {
-            let line = self.list.last().map_or(1, |last| last.line);
-            let message = format!("and {} more; {MAX_FINDINGS_PER_CODE} of each kind are listed", self.more);
-            self.list.push(Finding { line, code: Code::MoreFindings, severity, message, fix: None });
-        }
-        self.list
+    fn finish(mut self) -> Linted {
+        let more = self.listed.iter().filter_map(|(code, &(_, left_out, first))| {
+            let (line, severity) = first?;
+            let message = format!("{left_out} more of {code}, the first here");
+            Some(Finding { line, code: Code::MoreFindings, severity, message, fix: None })
+        });
+        self.list.extend(more);
+        // The codes of those that say how many more there are differ by their words only.
+        self.list.sort_by(|a, b| (a.line, a.code, &a.message).cmp(&(b.line, b.code, &b.message)));
+        Linted { findings: self.list, counts: self.counts }
     }
 }
 
@@ -321,7 +347,9 @@ fn each_line<'b>(
     places: &mut Places<'b>,
     found: &mut Findings,
 ) {
-    if line.len() > MAX_LINE_BYTES_GOOGLE.min(dialect.max_line_bytes) {
+    let kept = MAX_LINE_BYTES_GOOGLE.min(dialect.max_line_bytes);
+    // What is cut from a comment is missed by nobody.
+    if line.len() > kept && memchr(b'#', &line[..kept]).is_none() {
         let severity = if line.len() > dialect.max_line_bytes { Severity::Error } else { Severity::Warning };
         found.add(number, Code::LineTooLong, severity, || {
             let message = format!("the line has {} bytes, of which Google keeps {MAX_LINE_BYTES_GOOGLE}", line.len());
@@ -346,6 +374,8 @@ fn each_line<'b>(
             places.agents.push(number);
             agent(number, value, dialect, found);
         }
+        // What stands behind the colon of another text is no value; that there is no colon says enough.
+        Some(Line::Rule(..)) if lacks_colon(key) => {}
         Some(Line::Rule(kind, value)) => rule(number, *kind, value, text, comment, dialect, found),
         Some(Line::Sitemap) => places.others.push((number, key)),
         Some(Line::Blank) => places.blanks.push(number),
@@ -356,6 +386,17 @@ fn each_line<'b>(
         return;
     }
     key_of_line(number, line, key, colon.is_some(), recognised.is_some(), found);
+}
+
+/// What stands in front of the first white space.
+fn first_word(key: &[u8]) -> &[u8] {
+    key.split(|&byte| byte == b' ' || byte == b'\t').next().unwrap_or_default()
+}
+
+/// Whether a text in front of a colon is a key and more, so that the colon is one of the value.
+fn lacks_colon(key: &[u8]) -> bool {
+    let word = first_word(key);
+    word.len() < key.len() && KEYS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
 }
 
 /// What there is to say about a key.
@@ -369,11 +410,15 @@ fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool, is_read: b
         if names.is_empty() { "no dialect reads it".into() } else { format!("only {} read it", names.join(", ")) }
     };
     let severity = if is_read { Severity::Warning } else { Severity::Error };
-    let first_word = key.split(|&byte| byte == b' ' || byte == b'\t').next().unwrap_or_default();
-    let rest = &key[first_word.len()..];
-    if !has_colon || (!rest.is_empty() && is_one_of(&KEYS, first_word)) {
+    let first_word = first_word(key);
+    if !has_colon || lacks_colon(key) {
         let known = known_key(first_word);
-        let severity = if known.is_some() { severity } else { Severity::Warning };
+        // A key that takes a later colon for its own is read, but with another value.
+        let severity = match known {
+            Some(_) if has_colon => Severity::Error,
+            Some(_) => severity,
+            None => Severity::Warning,
+        };
         found.add(number, Code::MissingColon, severity, || {
             let fix = match known {
                 Some(known) => {
@@ -465,7 +510,9 @@ fn quote(text: &[u8]) -> String {
     let mut shown = String::new();
     let mut rest = String::from_utf8_lossy(start).chars().take(MAX_QUOTED + 1).collect::<Vec<_>>().into_iter();
     for character in rest.by_ref().take(MAX_QUOTED) {
-        if character.is_control() {
+        // Control characters, and those that turn the direction of the text.
+        let turns = matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+        if character.is_control() || turns {
             shown.extend(character.escape_default());
         } else {
             shown.push(character);
