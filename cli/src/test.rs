@@ -167,6 +167,8 @@ struct Answer {
     agent: usize,
     /// The path in normal form.
     path: Vec<u8>,
+    /// The same as it is shown to people.
+    shown_path: Vec<u8>,
     /// Whether the URL's path is written in another way.
     path_differs: bool,
 }
@@ -201,8 +203,9 @@ impl<'b> Column<'b> {
                     let explanation = policy.explain(found, &written)?;
                     let path = dialect.normal_form.path(&written).into_owned();
                     let why = reading.why(&explanation, choice, &path);
-                    let path_differs = path != written;
-                    answers.push(Answer { explanation, why, agent, path, path_differs });
+                    let shown_path = dialect.normal_form.shown(&path).into_owned();
+                    let path_differs = shown_path != written;
+                    answers.push(Answer { explanation, why, agent, path, shown_path, path_differs });
                 }
             }
             Ok(())

@@ -113,7 +113,7 @@ fn all_dialects_beside_each_other() {
     let row = [&["!", "/a", "x"][..], &d, &d, &d, &d, &["!allow", "!allow"], &d, &["!allow", "!allow"]].concat();
     assert_eq!(words(1), row);
     assert_eq!(words(2), [&["/z", "x"][..], &["allow"; 9]].concat());
-    assert!(text.contains("line 3: rule in front of the first user-agent line"), "{text}");
+    assert!(text.contains("line 3: rule that is in no group"), "{text}");
     assert!(
         text.ends_with("\n1 of 2 answers differs between dialects; ! marks a verdict other than that of google-lib\n")
     );

@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::{ALL, Dialect};
 use reptile_engine::format::FormatError;
-use reptile_engine::set::Set;
+use reptile_engine::set::{Agent, Set};
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::Verdict;
 
@@ -127,9 +127,18 @@ fn count_piece(
     print: bool,
 ) -> std::result::Result<Counts, FormatError> {
     let mut counts = Counts::new();
+    // Few agents ask about many rows, and to look one up may cost more than to decide.
+    let mut agents: HashMap<&[u8], Vec<Agent>> = HashMap::new();
     for line in lines(piece) {
         match Row::read(without_lf(line)) {
-            Ok(row) => count_row(&row, sets, one_for_all, print, &mut counts)?,
+            Ok(row) => {
+                if !agents.contains_key(row.agent) {
+                    let looked_up = sets.iter().zip(ALL).map(|(set, dialect)| of_name(row.agent, dialect).look_up(set));
+                    agents.insert(row.agent, looked_up.collect::<std::result::Result<_, _>>()?);
+                }
+                let agents = agents.get(row.agent).map_or(&[][..], Vec::as_slice);
+                count_row(&row, sets, agents, one_for_all, print, &mut counts)?;
+            }
             Err(fault) => {
                 counts.wrong += 1;
                 counts.fault(|| format!("wrong row, {fault}"));
@@ -143,26 +152,26 @@ fn count_piece(
 fn count_row(
     row: &Row<'_>,
     sets: &[Set<&[u8]>],
+    agents: &[Agent],
     one_for_all: bool,
     print: bool,
     counts: &mut Counts,
 ) -> std::result::Result<(), FormatError> {
     let mut disallows = [false; ALL.len()];
     let mut cells = Vec::new();
-    for ((set, dialect), disallows) in sets.iter().zip(ALL).zip(&mut disallows) {
+    for ((set, agent), disallows) in sets.iter().zip(agents).zip(&mut disallows) {
         let Some(policy) = policy_of(set, one_for_all, row.host)? else {
             counts.unknown += 1;
             counts.fault(|| format!("no robots.txt for {}", printable(row.host)));
             return Ok(());
         };
-        let agent = of_name(row.agent, dialect).look_up(set)?;
         if print {
-            let explanation = path_of(row.url).with(|path| policy.explain(&agent, path))?;
+            let explanation = path_of(row.url).with(|path| policy.explain(agent, path))?;
             *disallows = explanation.verdict == Verdict::Disallow;
             let line = explanation.rule().map_or(0, |rule| rule.line);
             cells.extend_from_slice(format!("\t{}\t{line}", explanation.verdict).as_bytes());
         } else {
-            *disallows = path_of(row.url).with(|path| policy.decide(&agent, path))? == Verdict::Disallow;
+            *disallows = path_of(row.url).with(|path| policy.decide(agent, path))? == Verdict::Disallow;
         }
     }
     if print {

@@ -93,8 +93,8 @@ impl Column<'_> {
         let reason = match answer.why {
             Why::AlwaysAllowed => format!("{} always allows {}", self.reading.dialect().name, printable(&rule.pattern)),
             Why::EmptyRule => "a rule without a value restricts nothing, and no other matches".into(),
-            Why::Longer { octets, other } => format!("the {kind} is longer: {octets} octets against {other}"),
-            Why::AllowOnTie { octets } => format!("both have {octets} octets, and then the Allow wins"),
+            Why::Longer { octets, other } => format!("the {kind} is longer: {} against {other}", octets_of(octets)),
+            Why::AllowOnTie { octets } => format!("both have {}, and then the Allow wins", octets_of(octets)),
             Why::First => "the first rule that matches decides".into(),
             _ => format!("no {other} matches"),
         };
@@ -125,6 +125,10 @@ impl Column<'_> {
         let counts = self.reading.dialect().order != Order::FileOrder && rule.line != 0;
         counts.then(|| self.reading.octets(rule, &answer.path))
     }
+}
+
+fn octets_of(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "octet" } else { "octets" })
 }
 
 /// A line for each URL and agent.
@@ -162,14 +166,14 @@ pub fn full(tested: &Tested<'_>, full: bool) -> String {
         let mut row = |label: &str, value: &str| text.push_str(&format!("   {label:9} {value}\n"));
         row("group", &column.group(answer.agent));
         if answer.path_differs {
-            row("path", &format!("compared as {}", shown(&answer.path, full)));
+            row("path", &format!("compared as {}", shown(&answer.shown_path, full)));
         }
         let decides = |rule: &&Rule| answer.explanation.decided_by == Some(rule.kind);
         let best = [&answer.explanation.allow, &answer.explanation.disallow].into_iter().flatten();
         let (winner, other): (Vec<&Rule>, Vec<&Rule>) = best.partition(decides);
         for rule in winner.into_iter().chain(other) {
             let mut notes: Vec<String> = column.read_as(rule, full).into_iter().collect();
-            notes.extend(column.octets(rule, answer).map(|octets| format!("{octets} octets")));
+            notes.extend(column.octets(rule, answer).map(octets_of));
             let notes = if notes.is_empty() { String::new() } else { format!("  ({})", notes.join(", ")) };
             let label = if decides(&rule) { "decides" } else { "outdone" };
             row(label, &format!("{}{notes}", column.line_and_text(rule, full)));
@@ -229,7 +233,7 @@ fn reasons_of(tested: &Tested<'_>, index: usize, url: &[u8], agent: &str) -> Str
         let answer = &column.answers[index];
         let mut lines = vec![format!("group: {}", column.group(answer.agent))];
         if answer.path_differs {
-            lines.push(format!("path: compared as {}", shown(&answer.path, false)));
+            lines.push(format!("path: compared as {}", shown(&answer.shown_path, false)));
         }
         for rule in [&answer.explanation.allow, &answer.explanation.disallow].into_iter().flatten() {
             let read_as = column.read_as(rule, false).map(|words| format!(", {words}")).unwrap_or_default();
@@ -339,7 +343,7 @@ pub fn json(tested: &Tested<'_>) -> Result<String> {
                 line: answer.line(),
                 why: answer.why.name(),
                 because: column.because(answer),
-                path: &String::from_utf8_lossy(&answer.path),
+                path: &String::from_utf8_lossy(&answer.shown_path),
                 group: GroupRecord {
                     by: match choice.by {
                         ChosenBy::Token(_) => "token",

@@ -80,12 +80,13 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
     let mut disagreements: Vec<Disagreement> = Vec::new();
     let (mut rules_left, mut steps_left) = (MAX_COMPARED_RULES, MAX_COMPARED_STEPS);
     'file: for group in &robots.groups {
-        let Some(value) = group.agents.first() else { continue };
-        // Whoever the group is for, under the name that every dialect is asked for.
-        let name = match named(value, dialect) {
-            Named::Others => None,
-            Named::Token(b"") => continue,
-            Named::Token(token) => Some(token),
+        // Whoever the group is for, under a name that all dialects read from the line alike; that a name is cut is said
+        // of the line.
+        let alike = |value: &&&[u8]| readers.iter().all(|reader| named(value, reader.dialect) == named(value, dialect));
+        let name = match group.agents.iter().find(alike).map(|value| named(value, dialect)) {
+            Some(Named::Others) => None,
+            Some(Named::Token(token)) if !token.is_empty() => Some(token),
+            _ => continue,
         };
         let mut asked: Vec<(Policy<'_>, Agent)> = Vec::with_capacity(readers.len());
         for Reader { dialect, set } in readers {

@@ -9,10 +9,12 @@
 
 mod differences;
 mod idle;
+mod keys;
 
 use self::differences::differences;
 pub use self::differences::{MAX_COMPARED_RULES, MAX_COMPARED_STEPS};
 use self::idle::{idle_rules, merged_groups};
+use self::keys::{key_of_line, lacks_colon};
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -23,7 +25,7 @@ use memchr::memchr;
 use reptile_engine::verdict::RuleKind;
 
 use crate::agents::{Named, named};
-use crate::dialect::{ALL, BlankLine, Dialect, EmptyDisallow, Order};
+use crate::dialect::{BlankLine, Dialect, EmptyDisallow, Order};
 use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_LINE_BYTES_GOOGLE};
 use crate::robots::{Group, Line, Lines, Oddity, RawRule, Robots, line_of, parse};
 
@@ -182,25 +184,6 @@ impl fmt::Display for Code {
     }
 }
 
-/// Keys that decide URLs or are read by everybody.
-const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"];
-
-/// Keys that somebody reads or has read, and that decide no URL. Source: google/robotstxt, its reporting parser.
-const UNUSED_KEYS: [&str; 12] = [
-    "crawl-delay",
-    "clean-param",
-    "content-signal",
-    "content-usage",
-    "domain",
-    "host",
-    "noarchive",
-    "nofollow",
-    "noindex",
-    "request-rate",
-    "revisit-after",
-    "visit-time",
-];
-
 /// What there is to say about a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linted {
@@ -257,8 +240,16 @@ struct Findings {
     list: Vec<Finding>,
     max_per_code: u32,
     counts: BTreeMap<(Severity, Code), u64>,
-    /// For each code how many are listed, how many are not, and the first of those.
-    listed: HashMap<Code, (u32, u64, Option<(u32, Severity)>)>,
+    listed: HashMap<Code, Listed>,
+}
+
+/// How much of a code is listed.
+#[derive(Default)]
+struct Listed {
+    count: u32,
+    left_out: u64,
+    /// The first line that is left out, and the worst severity.
+    first: Option<(u32, Severity)>,
 }
 
 impl Findings {
@@ -271,22 +262,22 @@ impl Findings {
         words: impl FnOnce() -> (Cow<'static, str>, Option<String>),
     ) {
         *self.counts.entry((severity, code)).or_default() += 1;
-        let (listed, left_out, first) = self.listed.entry(code).or_default();
-        if *listed == self.max_per_code {
-            *left_out += 1;
-            let known = first.get_or_insert((line, severity));
-            *known = (known.0.min(line), known.1.max(severity));
+        let listed = self.listed.entry(code).or_default();
+        if listed.count == self.max_per_code {
+            listed.left_out += 1;
+            let first = listed.first.get_or_insert((line, severity));
+            *first = (first.0.min(line), first.1.max(severity));
             return;
         }
-        *listed += 1;
+        listed.count += 1;
         let (message, fix) = words();
         self.list.push(Finding { line, code, severity, message: message.into_owned(), fix });
     }
 
     fn finish(mut self) -> Linted {
-        let more = self.listed.iter().filter_map(|(code, &(_, left_out, first))| {
-            let (line, severity) = first?;
-            let message = format!("{left_out} more of {code}, the first here");
+        let more = self.listed.iter().filter_map(|(code, listed)| {
+            let (line, severity) = listed.first?;
+            let message = format!("{} more of {code}, the first here", listed.left_out);
             Some(Finding { line, code: Code::MoreFindings, severity, message, fix: None })
         });
         self.list.extend(more);
@@ -349,7 +340,7 @@ fn each_line<'b>(
 ) {
     let kept = MAX_LINE_BYTES_GOOGLE.min(dialect.max_line_bytes);
     // What is cut from a comment is missed by nobody.
-    if line.len() > kept && memchr(b'#', &line[..kept]).is_none() {
+    if !is_html && line.len() > kept && memchr(b'#', &line[..kept]).is_none() {
         let severity = if line.len() > dialect.max_line_bytes { Severity::Error } else { Severity::Warning };
         found.add(number, Code::LineTooLong, severity, || {
             let message = format!("the line has {} bytes, of which Google keeps {MAX_LINE_BYTES_GOOGLE}", line.len());
@@ -388,119 +379,6 @@ fn each_line<'b>(
     key_of_line(number, line, key, colon.is_some(), recognised.is_some(), found);
 }
 
-/// What stands in front of the first white space.
-fn first_word(key: &[u8]) -> &[u8] {
-    key.split(|&byte| byte == b' ' || byte == b'\t').next().unwrap_or_default()
-}
-
-/// Whether a text in front of a colon is a key and more, so that the colon is one of the value.
-fn lacks_colon(key: &[u8]) -> bool {
-    let word = first_word(key);
-    word.len() < key.len() && KEYS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
-}
-
-/// What there is to say about a key.
-fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool, is_read: bool, found: &mut Findings) {
-    let is_one_of = |keys: &[&str], key: &[u8]| keys.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
-    let readers = || {
-        let counts = |dialect: &&&Dialect| {
-            matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Agent(_) | Line::Rule(..) | Line::Sitemap))
-        };
-        let names: Vec<&str> = ALL.iter().filter(counts).map(|dialect| dialect.name).collect();
-        if names.is_empty() { "no dialect reads it".into() } else { format!("only {} read it", names.join(", ")) }
-    };
-    let severity = if is_read { Severity::Warning } else { Severity::Error };
-    let first_word = first_word(key);
-    if !has_colon || lacks_colon(key) {
-        let known = known_key(first_word);
-        // A key that takes a later colon for its own is read, but with another value.
-        let severity = match known {
-            Some(_) if has_colon => Severity::Error,
-            Some(_) => severity,
-            None => Severity::Warning,
-        };
-        found.add(number, Code::MissingColon, severity, || {
-            let fix = match known {
-                Some(known) => {
-                    let value = line[line.len().min(line.len() - line.trim_ascii_start().len() + first_word.len())..]
-                        .trim_ascii();
-                    format!("{}: {}", capital(known), quote(value))
-                }
-                None => "put # in front of a comment".into(),
-            };
-            (format!("no colon behind the key; {}", readers()).into(), Some(fix))
-        });
-        return;
-    }
-    if is_one_of(&KEYS, key) {
-        return;
-    }
-    if is_one_of(&UNUSED_KEYS, key) {
-        found.add(number, Code::UnusedKey, Severity::Note, || {
-            (format!("\"{}\" decides no URL, and does not end the list of user-agent lines", quote(key)).into(), None)
-        });
-        return;
-    }
-    match known_key(key) {
-        Some(known) => found.add(number, Code::MisspeltKey, severity, || {
-            let message = format!("\"{}\" is not \"{known}\"; {}", quote(key), readers());
-            (message.into(), Some(format!("{}: ...", capital(known))))
-        }),
-        None if is_read => found.add(number, Code::MisspeltKey, Severity::Warning, || {
-            (format!("\"{}\" is no key, but begins like one; {}", quote(key), readers()).into(), None)
-        }),
-        None => found.add(number, Code::UnknownKey, Severity::Warning, || {
-            (format!("\"{}\" is no key; the line decides nothing", quote(key)).into(), None)
-        }),
-    }
-}
-
-/// The longest key that is compared with the known ones letter by letter.
-const MAX_KEY_BYTES: usize = 24;
-
-/// The known key that this is, or most likely was meant to be.
-fn known_key(key: &[u8]) -> Option<&'static str> {
-    if key.is_empty() || key.len() > MAX_KEY_BYTES {
-        return None;
-    }
-    let key = key.to_ascii_lowercase();
-    let all = KEYS.into_iter().chain(UNUSED_KEYS);
-    let near = all.filter_map(|known| {
-        let allowed = if known.len() < 6 { 1 } else { 2 };
-        if key.len().abs_diff(known.len()) > allowed {
-            return None;
-        }
-        let distance = distance(&key, known.as_bytes());
-        (distance <= allowed).then_some((distance, known))
-    });
-    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
-}
-
-/// How many letters have to be put in, left out, changed or swapped with the next to get from one word to another.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut before = vec![0; b.len() + 1];
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, &x) in a.iter().enumerate() {
-        let mut row = vec![i + 1; b.len() + 1];
-        for (j, &y) in b.iter().enumerate() {
-            row[j + 1] = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && x == b[j - 1] && a[i - 1] == y {
-                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
-            }
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
-}
-
-fn capital(key: &str) -> String {
-    let mut text = key.to_owned();
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    text
-}
-
 /// Characters of a quoted text; the rest is left out.
 const MAX_QUOTED: usize = 80;
 
@@ -532,7 +410,11 @@ fn agent(number: u32, value: &[u8], dialect: &Dialect, found: &mut Findings) {
         }),
         Named::Others => {}
         Named::Token(b"") => found.add(number, Code::AgentEmpty, Severity::Error, || {
-            (format!("\"{}\" names no crawler", quote(value)).into(), Some("User-agent: *".into()))
+            let fix = match value {
+                b"" => "User-agent: *",
+                _ => "write the product token alone, which begins with a letter, - or _",
+            };
+            (format!("\"{}\" names no crawler", quote(value)).into(), Some(fix.into()))
         }),
         Named::Token(token) if token.len() < value.len() => {
             // What is behind a slash or a final star is a version, and is rightly left out.
@@ -625,7 +507,11 @@ fn rule(
     }
     if value.iter().any(u8::is_ascii_whitespace) {
         found.add(number, Code::SpaceInRule, Severity::Warning, || {
-            let message = "white space inside the value, which no URL has: the rule never matches";
+            let is_escaped = *dialect.normal_form.pattern(b" ") == *b"%20";
+            let message = match is_escaped {
+                true => "white space inside the value: a blank is %20 here, but to Google the rule never matches",
+                false => "white space inside the value, which no URL has: the rule never matches",
+            };
             (
                 message.into(),
                 Some("write %20 for a blank, # in front of a comment, and each rule on a line of its own".into()),
