@@ -1,6 +1,9 @@
 //! `reptile check`: compares the verdicts of compiled robots.txt files with those that a table expects.
 //!
-//! The table is read as it is: nothing is trimmed or skipped, so that a case can hold any bytes but tab and LF.
+//! The table is read as it is: nothing is trimmed or skipped, so that a case can hold any bytes but tab and LF. How
+//! often the dialects disagree about its rows is counted in `matrix`.
+
+mod matrix;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -8,7 +11,7 @@ use std::path::PathBuf;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::crawlers::of_name;
-use reptile_compiler::dialect::Dialect;
+use reptile_compiler::dialect::{self, Dialect};
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme, origin_of, path_of};
@@ -59,6 +62,12 @@ pub struct Args {
     /// Which reading of the protocol the files are given [default: google-lib]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<&'static Dialect>,
+    /// Count for each pair of dialects the rows that they decide differently, and print the counts as a table in
+    /// Markdown; with --print, the verdict and line of each dialect for each row
+    ///
+    /// Above the diagonal are rows, below it the hosts that they are of. What rows expect is not looked at.
+    #[arg(long, conflicts_with = "dialect", conflicts_with = "max_differences")]
+    all_dialects: bool,
     /// How rulesets become automata [default: factored]
     #[arg(long, value_name = "NAME", value_parser = strategies())]
     strategy: Option<Strategy>,
@@ -94,20 +103,14 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let start = std::time::Instant::now();
     let cases = lines::open(&args.cases)?;
     let one_for_all = Kind::of(&args.robots)? == Kind::File;
-    let options = CompileOptions {
-        dialect: args.dialect,
-        strategy: args.strategy,
-        schemes: Vec::new(),
-        host: one_for_all.then(|| ANY_HOST.to_owned()),
-    };
-    let (compiled, _) = assemble(std::slice::from_ref(&args.robots), &options)?;
-    let bytes = compiled.to_bytes();
-    let broken = |error: FormatError| damaged(&args.robots, &error);
-    let set = Set::from_bytes(&bytes[..]).map_err(broken)?;
-    set.verify().map_err(broken)?;
+    if args.all_dialects {
+        return matrix::run(args, cases, one_for_all);
+    }
+    let dialect = args.dialect.unwrap_or(dialect::ALL[0]);
+    let bytes = compiled(args, dialect, one_for_all)?;
+    let set = opened(args, &bytes)?;
 
-    let checker =
-        Checker { set, dialect: options.dialect(), one_for_all, print: args.print, max_shown: args.max_differences };
+    let checker = Checker { set, dialect, one_for_all, print: args.print, max_shown: args.max_differences };
     let total = checker.check_all(cases, args)?;
     let _ = writeln!(
         io::stderr(),
@@ -124,6 +127,71 @@ pub fn run(args: &Args) -> Result<Outcome> {
     Ok(Outcome::from_bad(total.shown_of > 0))
 }
 
+/// The bytes of the set that the rows are decided by.
+fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool) -> Result<Vec<u8>> {
+    let options = CompileOptions {
+        dialect: Some(dialect),
+        strategy: args.strategy,
+        schemes: Vec::new(),
+        host: one_for_all.then(|| ANY_HOST.to_owned()),
+    };
+    Ok(assemble(std::slice::from_ref(&args.robots), &options)?.0.to_bytes())
+}
+
+/// The set, every byte checked.
+fn opened<'s>(args: &Args, bytes: &'s [u8]) -> Result<Set<&'s [u8]>> {
+    let broken = |error: FormatError| damaged(&args.robots, &error);
+    let set = Set::from_bytes(bytes).map_err(broken)?;
+    set.verify().map_err(broken)?;
+    Ok(set)
+}
+
+/// The policy for the column of hosts, under whichever scheme there is one.
+fn policy_of<'s>(
+    set: &'s Set<&[u8]>,
+    one_for_all: bool,
+    host: &[u8],
+) -> std::result::Result<Option<Policy<'s>>, FormatError> {
+    if one_for_all {
+        return set.policy(&Origin { scheme: Scheme::Http, host: ANY_HOST.as_bytes(), port: 80 });
+    }
+    for scheme in Scheme::ALL {
+        let Ok(origin) = origin_of(scheme, host) else { return Ok(None) };
+        if let Some(policy) = set.policy(&origin)? {
+            return Ok(Some(policy));
+        }
+    }
+    Ok(None)
+}
+
+/// Goes through the table, chunk by chunk, each on all threads. What comes of the pieces is merged in their order.
+fn each_piece<T: Send>(
+    source: impl io::Read,
+    args: &Args,
+    work_on: impl Fn(&[u8]) -> std::result::Result<T, FormatError> + Sync,
+    long_row: impl Fn() -> T,
+    mut merge: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    let mut chunks = Chunks::new(source);
+    let mut buffer = Vec::new();
+    loop {
+        let chunk = chunks.next(buffer, || false);
+        let chunk = chunk.map_err(|error| Failure::at(&args.cases, format!("cannot be read: {error}")))?;
+        let Some(chunk) = chunk else { return Ok(()) };
+        let done: Vec<T> = match chunk.kind {
+            ChunkKind::Lines => {
+                let pieces = pieces(chunk.bytes(), chunk.filled.div_ceil(PIECE_BYTES));
+                let work = pieces.into_par_iter().map(&work_on);
+                work.collect::<std::result::Result<_, _>>().map_err(|error| damaged(&args.robots, &error))?
+            }
+            ChunkKind::LongLine { last: true } => vec![long_row()],
+            ChunkKind::LongLine { last: false } => Vec::new(),
+        };
+        done.into_iter().try_for_each(&mut merge)?;
+        buffer = chunk.buffer;
+    }
+}
+
 struct Checker<'s> {
     set: Set<&'s [u8]>,
     dialect: &'static Dialect,
@@ -133,29 +201,17 @@ struct Checker<'s> {
 }
 
 impl Checker<'_> {
-    /// Goes through the table, chunk by chunk, each on all threads.
+    /// Goes through the table.
     fn check_all(&self, source: impl io::Read, args: &Args) -> Result<Tally> {
-        let mut chunks = Chunks::new(source);
-        let (mut total, mut buffer) = (Tally::default(), Vec::new());
+        let mut total = Tally::default();
         let mut stdout = Output::stdout();
-        loop {
-            let chunk = chunks.next(buffer, || false);
-            let chunk = chunk.map_err(|error| Failure::at(&args.cases, format!("cannot be read: {error}")))?;
-            let Some(chunk) = chunk else { break };
-            let tallies: Vec<Tally> = match chunk.kind {
-                ChunkKind::Lines => {
-                    let pieces = pieces(chunk.bytes(), chunk.filled.div_ceil(PIECE_BYTES));
-                    let work = pieces.into_par_iter().map(|piece| self.check_piece(piece));
-                    work.collect::<std::result::Result<_, _>>().map_err(|error| damaged(&args.robots, &error))?
-                }
-                ChunkKind::LongLine { last: true } => vec![self.long_row()],
-                ChunkKind::LongLine { last: false } => Vec::new(),
-            };
-            for tally in tallies {
-                self.merge(&mut total, tally, &mut stdout).map_err(|error| stdout.failure(&error))?;
-            }
-            buffer = chunk.buffer;
-        }
+        each_piece(
+            source,
+            args,
+            |piece| self.check_piece(piece),
+            || self.long_row(),
+            |tally| self.merge(&mut total, tally, &mut stdout).map_err(|error| stdout.failure(&error)),
+        )?;
         let hidden = total.shown_of - total.shown_of.min(self.max_shown as u64);
         if hidden > 0 {
             let more = format!("... and {hidden} more\n");
@@ -227,7 +283,7 @@ impl Checker<'_> {
     }
 
     fn check_row(&self, row: &Row<'_>, tally: &mut Tally) -> std::result::Result<(), FormatError> {
-        let Some(policy) = self.policy(row.host)? else {
+        let Some(policy) = policy_of(&self.set, self.one_for_all, row.host)? else {
             tally.unknown += 1;
             self.note(tally, || [&row.columns(), &b"\tno robots.txt for this host"[..]].concat());
             self.print(row, "UNKNOWN", 0, tally);
@@ -263,20 +319,6 @@ impl Checker<'_> {
             tally.printed.extend_from_slice(&row.columns());
             tally.printed.extend_from_slice(format!("\t{verdict}\t{line}\n").as_bytes());
         }
-    }
-
-    /// The policy for the column of hosts, under whichever scheme there is one.
-    fn policy(&self, host: &[u8]) -> std::result::Result<Option<Policy<'_>>, FormatError> {
-        if self.one_for_all {
-            return self.set.policy(&Origin { scheme: Scheme::Http, host: ANY_HOST.as_bytes(), port: 80 });
-        }
-        for scheme in Scheme::ALL {
-            let Ok(origin) = origin_of(scheme, host) else { return Ok(None) };
-            if let Some(policy) = self.set.policy(&origin)? {
-                return Ok(Some(policy));
-            }
-        }
-        Ok(None)
     }
 }
 

@@ -1,4 +1,5 @@
-//! `reptile diff`: two robots.txt files, the rules that came and went, and the URLs whose verdict flips.
+//! `reptile diff`: two robots.txt files, the rules that came, went and moved, the crawlers that obey another group, and
+//! the URLs whose verdict flips.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -7,11 +8,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
-use reptile_compiler::agents::{Named, named};
-use reptile_compiler::crawlers::{Resolved, of_name};
-use reptile_compiler::dialect::{self, Dialect};
+use reptile_compiler::agents::Named;
+use reptile_compiler::crawlers::{ALL, Resolved, of_name};
+use reptile_compiler::dialect::{self, Dialect, Order};
 use reptile_compiler::limits::MAX_BODY_BYTES;
-use reptile_compiler::robots::parse;
+use reptile_compiler::oracle::{Choice, ChosenBy};
+use reptile_compiler::reading::Reading;
 use reptile_engine::format::FormatError;
 use reptile_engine::set::Set;
 use reptile_engine::url::path_of;
@@ -24,6 +26,12 @@ use crate::load::{ONE_ORIGIN, agents_under, compile_one, damaged};
 use crate::output::print;
 
 /// Compare two robots.txt files: rules that came and went, and URLs whose verdict flips
+///
+/// Behind "@" stand the names that a group is for; below them "-" marks what it had,
+/// "+" what it has, each with its line, and "~" rules that both have but in another
+/// order, where the first that matches decides. A "~" with a crawler says that it
+/// obeys the group of another name. Last come the URLs, if any are given: URL, agent,
+/// verdict and line by the old file, verdict and line by the new one.
 ///
 /// Exit code 0 if nothing changed, 1 if something did.
 #[derive(clap::Args)]
@@ -53,36 +61,28 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Outcome> {
     let dialect = args.dialect.unwrap_or(dialect::ALL[0]);
     let (old, new) = (read(&args.old)?, read(&args.new)?);
-    let (old_groups, new_groups) = (groups(&old, dialect), groups(&new, dialect));
+    let arena = Bump::new();
+    let readings = [Reading::new(&old, dialect, &arena), Reading::new(&new, dialect, &arena)];
+    let names = names(&readings);
     let mut text = String::new();
-    compare_rules(&old_groups, &new_groups, &mut text);
+    compare_rules(&names, &readings, &mut text);
+    let given = agents_under(dialect, &args.agents)?;
+    compare_groups(&names, &given, &readings, &mut text);
     if let Some(path) = &args.urls {
         let mut list = Vec::new();
         open(path)?.read_to_end(&mut list).map_err(|error| Failure::at(path, error))?;
-        let named = if args.agents.is_empty() {
-            let names: BTreeSet<&str> = old_groups.keys().chain(new_groups.keys()).map(String::as_str).collect();
-            names
-                .into_iter()
-                .chain(["*"])
-                .collect::<BTreeSet<_>>()
-                .into_iter()
-                .map(|name| of_all(name, dialect))
-                .collect()
+        let agents = if given.is_empty() {
+            names.iter().map(|name| of_name(name.as_deref().unwrap_or(b"*"), dialect)).collect()
         } else {
-            agents_under(dialect, &args.agents)?
+            given
         };
         let sets = [compile_one(&args.old, &old, dialect)?, compile_one(&args.new, &new, dialect)?];
-        let flips = compare_urls(&sets, &named, &list).map_err(|error| damaged(&args.new, &error))?;
+        let flips = compare_urls(&sets, &agents, &list).map_err(|error| damaged(&args.new, &error))?;
         text.push_str(&flips);
     }
     let outcome = Outcome::from_bad(!text.is_empty());
     print(text)?;
     Ok(outcome)
-}
-
-/// The crawler of a name in a file. `*` is one that no group names.
-fn of_all(name: &str, dialect: &Dialect) -> Resolved {
-    of_name(name.as_bytes(), dialect)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
@@ -95,57 +95,58 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(body)
 }
 
-/// The rules of a name, each with the lines that it stands in.
-type Rules = BTreeMap<(RuleKind, Vec<u8>), Vec<u32>>;
-
-/// The rules that each name of a file has, in all of its groups.
-fn groups(body: &[u8], dialect: &Dialect) -> BTreeMap<String, Rules> {
-    let arena = Bump::new();
-    let mut names: BTreeMap<String, Rules> = BTreeMap::new();
-    for group in &parse(body, dialect, &arena).groups {
-        let tokens: BTreeSet<String> = group
-            .agents
-            .iter()
-            .map(|value| match named(value, dialect) {
-                Named::Others => "*".into(),
-                Named::Token(token) => printable(token).to_ascii_lowercase(),
-            })
-            .collect();
-        for token in tokens {
-            let rules = names.entry(token).or_default();
-            for rule in &group.rules {
-                rules.entry((rule.kind, rule.value.to_vec())).or_default().push(rule.line);
-            }
-        }
-    }
-    names
+/// Whom the groups of either file are for: `None` is everybody who is not named, then the names in lower case.
+fn names(readings: &[Reading<'_>; 2]) -> BTreeSet<Option<Vec<u8>>> {
+    let of_file = |named: Named<'_>| match named {
+        Named::Others => None,
+        Named::Token(token) => Some(token.to_ascii_lowercase()),
+    };
+    // Whoever is not named is there even if no group is for him: that both files have none is no change.
+    readings.iter().flat_map(Reading::named).map(of_file).chain([None]).collect()
 }
 
-/// Writes what was removed and what was added. Names with the same changes stand together.
-fn compare_rules(old: &BTreeMap<String, Rules>, new: &BTreeMap<String, Rules>, text: &mut String) {
-    let mut changes: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for name in old.keys().chain(new.keys()).map(String::as_str).collect::<BTreeSet<_>>() {
-        let (before, after) = (old.get(name), new.get(name));
+/// The groups that are for a name itself, in place of all that its crawler may fall back to.
+fn own_groups(name: Option<&[u8]>, reading: &Reading<'_>) -> Choice {
+    let tokens = name.map(<[u8]>::to_vec).into_iter().collect();
+    reading.choose(&Resolved { name: String::new(), tokens, honours_others: name.is_none() })
+}
+
+/// Writes what was removed, added and, where their order decides, moved. Names with the same changes stand together.
+fn compare_rules(names: &BTreeSet<Option<Vec<u8>>>, readings: &[Reading<'_>; 2], text: &mut String) {
+    let mut changes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in names {
+        let choices = readings.each_ref().map(|reading| own_groups(name.as_deref(), reading));
+        let others = readings.each_ref().map(|reading| own_groups(None, reading));
         let mut lines = String::new();
-        match (before, after) {
-            (Some(_), None) => lines.push_str("- the group\n"),
-            (None, Some(_)) => lines.push_str("+ the group\n"),
+        let fallback = |choice: &Choice| if choice.groups.is_empty() { "no rules" } else { "the rules for *" };
+        match (choices[0].groups.is_empty(), choices[1].groups.is_empty(), name) {
+            (false, true, Some(_)) => {
+                let _ = writeln!(lines, "- the group; {} are for it now", fallback(&others[1]));
+            }
+            (true, false, Some(_)) => {
+                let _ = writeln!(lines, "+ the group; {} were for it before", fallback(&others[0]));
+            }
+            (false, true, None) => lines.push_str("- the group\n"),
+            (true, false, None) => lines.push_str("+ the group\n"),
             _ => {}
         }
-        let nothing = Rules::new();
-        let (before, after) = (before.unwrap_or(&nothing), after.unwrap_or(&nothing));
-        let mut list = |sign, rules: &Rules, others: &Rules| {
+        let [before, after] = [0, 1].map(|side| first_lines(&readings[side], &choices[side]));
+        let mut list = |sign, rules: &Rules<'_>, others: &Rules<'_>| {
             let mut gone: Vec<_> = rules.iter().filter(|(rule, _)| !others.contains_key(*rule)).collect();
-            gone.sort_by_key(|(_, lines)| lines.first().copied());
-            for ((kind, value), at) in gone {
-                let at = at.first().copied().unwrap_or(0);
-                let key = if *kind == RuleKind::Allow { "Allow" } else { "Disallow" };
-                let _ = writeln!(lines, "{sign} {at}: {}", format!("{key}: {}", printable(value)).trim_end());
+            gone.sort_by_key(|(_, line)| **line);
+            for (rule, line) in gone {
+                let _ = writeln!(lines, "{sign} {line}: {}", shown(*rule));
             }
         };
-        list('-', before, after);
-        list('+', after, before);
+        list('-', &before, &after);
+        list('+', &after, &before);
+        if readings[0].dialect().order == Order::FileOrder {
+            for (rule, old, new) in moved(&before, &after) {
+                let _ = writeln!(lines, "~ {old} > {new}: {}", shown(rule));
+            }
+        }
         if !lines.is_empty() {
+            let name = name.as_deref().map_or_else(|| "*".into(), printable);
             changes.entry(lines).or_default().push(name);
         }
     }
@@ -153,6 +154,84 @@ fn compare_rules(old: &BTreeMap<String, Rules>, new: &BTreeMap<String, Rules>, t
     changes.sort_by(|a, b| a.1.cmp(&b.1));
     for (lines, names) in changes {
         let _ = write!(text, "@ {}\n{lines}", names.join(", "));
+    }
+}
+
+/// A rule as written.
+type Written<'b> = (RuleKind, &'b [u8]);
+
+/// The rules of a name, each with the first line that it stands in.
+type Rules<'b> = BTreeMap<Written<'b>, u32>;
+
+fn first_lines<'b>(reading: &Reading<'b>, choice: &Choice) -> Rules<'b> {
+    let mut rules = Rules::new();
+    for rule in reading.rules(choice) {
+        rules.entry((rule.kind, rule.value)).or_insert(rule.line);
+    }
+    rules
+}
+
+fn shown((kind, value): Written<'_>) -> String {
+    format!("{}: {}", kind.name(), printable(value)).trim_end().to_owned()
+}
+
+/// Rules that both files have, but that stand in another order: the fewest without which the others are in the same.
+/// Each with its line before and after. Time: their number times its logarithm.
+fn moved<'b>(before: &Rules<'b>, after: &Rules<'b>) -> Vec<(Written<'b>, u32, u32)> {
+    let common = before.iter().filter_map(|(rule, &old)| after.get(rule).map(|&new| (old, new, *rule)));
+    let mut common: Vec<(u32, u32, Written<'b>)> = common.collect();
+    common.sort_unstable();
+    // The longest run of rising lines: for each length the least last line, and for each rule the one in front of it.
+    let (mut ends, mut previous): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::with_capacity(common.len()));
+    for (index, &(_, new, _)) in common.iter().enumerate() {
+        let length = ends.partition_point(|&end| common[end].1 < new);
+        previous.push(length.checked_sub(1).map(|length| ends[length]));
+        match ends.get_mut(length) {
+            Some(end) => *end = index,
+            None => ends.push(index),
+        }
+    }
+    let mut stays = vec![false; common.len()];
+    let mut at = ends.last().copied();
+    while let Some(index) = at {
+        stays[index] = true;
+        at = previous[index];
+    }
+    let moved = common.into_iter().zip(stays).filter(|(_, stays)| !stays);
+    moved.map(|((old, new, rule), _)| (rule, old, new)).collect()
+}
+
+/// Writes which crawlers obey the groups of another name than before: those that were given, or those that the dialect
+/// knows by several names.
+fn compare_groups(
+    names: &BTreeSet<Option<Vec<u8>>>,
+    given: &[Resolved],
+    readings: &[Reading<'_>; 2],
+    text: &mut String,
+) {
+    let dialect = readings[0].dialect();
+    let known: Vec<Resolved> = if given.is_empty() {
+        let names = ALL.iter().map(|crawler| of_name(crawler.name.as_bytes(), dialect));
+        names.filter(|crawler| crawler.tokens.len() > 1).collect()
+    } else {
+        given.to_vec()
+    };
+    for agent in known {
+        // Of a crawler that goes by one name it has been said already.
+        if let [token] = &agent.tokens[..]
+            && names.contains(&Some(token.to_ascii_lowercase()))
+        {
+            continue;
+        }
+        let obeys = readings.each_ref().map(|reading| match reading.choose(&agent).by {
+            ChosenBy::Token(index) => agent.tokens.get(index).map_or_else(String::new, |token| printable(token)),
+            ChosenBy::Others => "*".into(),
+            ChosenBy::Nobody => "nobody".into(),
+        });
+        if obeys[0] != obeys[1] {
+            let name = printable(agent.name.as_bytes());
+            let _ = writeln!(text, "~ {name}: obeyed the rules for {}, obeys those for {}", obeys[0], obeys[1]);
+        }
     }
 }
 

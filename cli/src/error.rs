@@ -52,17 +52,24 @@ pub fn note(message: impl Display) {
     let _ = writeln!(io::stderr(), "reptile: {message}");
 }
 
-/// Text from a file as it may be shown on a terminal: what is no UTF-8 replaced, control characters escaped.
+/// Text from a file as it may be shown on a terminal: what is no UTF-8 replaced, control characters escaped, and those
+/// that turn the direction of the text.
 pub fn printable(text: &[u8]) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in String::from_utf8_lossy(text).chars() {
-        if character.is_control() && character != '\t' {
+        if is_unsafe(character) && character != '\t' {
             shown.extend(character.escape_default());
         } else {
             shown.push(character);
         }
     }
     shown
+}
+
+/// Whether a character does something to a terminal other than to be seen there.
+pub fn is_unsafe(character: char) -> bool {
+    let turns = matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || turns
 }
 
 #[cfg(test)]
@@ -72,5 +79,6 @@ mod tests {
     #[test]
     fn control_characters_are_escaped() {
         assert_eq!(printable(b"a\x1b[31m\0\xff\tb"), "a\\u{1b}[31m\\u{0}\u{fffd}\tb");
+        assert_eq!(printable("a\u{202e}b\u{85}\u{200c}".as_bytes()), "a\\u{202e}b\\u{85}\u{200c}");
     }
 }

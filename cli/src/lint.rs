@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::limits::MAX_BODY_BYTES;
-use reptile_compiler::lint::{Code, Severity, lint};
+use reptile_compiler::lint::{Code, Linted, MAX_FINDINGS_PER_CODE, Severity, lint};
 use serde::Serialize;
 
 use crate::error::{Failure, Outcome, Result, note, printable};
-use crate::input::{CompileOptions, Item, Kind, dialects, read_all};
-use crate::output::Output;
-use crate::summary::Summary;
+use crate::input::{Item, Kind, dialects, read_bodies};
+use crate::output::{Output, json_line};
+use crate::summary::{Summary, grouped};
 
 /// Find mistakes in robots.txt files
 ///
@@ -28,7 +28,7 @@ use crate::summary::Summary;
   reptile lint robots.tar.gz --json > findings.jsonl"
 )]
 pub struct Args {
-    /// Robots.txt files, folders or archives of them named after their hosts, JSON Lines; - is standard input
+    /// Robots.txt files, folders or archives of them under any names, JSON Lines; - is standard input
     #[arg(value_name = "FILE|DIR|TAR", required = true)]
     inputs: Vec<PathBuf>,
     /// Which reading of the protocol the files are given [default: google-lib]
@@ -40,6 +40,9 @@ pub struct Args {
     /// The least severity that is shown and counted
     #[arg(long, value_name = "LEVEL", default_value = "note", value_parser = severities())]
     severity: Severity,
+    /// How many findings of one kind are shown for each file; all are counted
+    #[arg(long, value_name = "N", default_value_t = MAX_FINDINGS_PER_CODE)]
+    max_findings: u32,
 }
 
 fn severities() -> impl TypedValueParser<Value = Severity> {
@@ -63,6 +66,7 @@ struct Report<'a> {
     dialect: &'static Dialect,
     output: BufWriter<Output>,
     counts: BTreeMap<(std::cmp::Reverse<Severity>, Code), u64>,
+    files_with: BTreeMap<(std::cmp::Reverse<Severity>, Code), u64>,
     files: u64,
     is_partial: bool,
 }
@@ -74,6 +78,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         dialect: args.dialect.unwrap_or(dialect::ALL[0]),
         output: BufWriter::new(Output::stdout()),
         counts: BTreeMap::new(),
+        files_with: BTreeMap::new(),
         files: 0,
         is_partial: false,
     };
@@ -84,7 +89,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
             let file = File::open(input).map_err(|error| Failure::at(input, error))?;
             report.file(&input.display().to_string(), &read(file, input)?)?;
         } else {
-            read_all(std::slice::from_ref(input), &CompileOptions::default(), &mut |item| {
+            read_bodies(input, &mut |item| {
                 match item {
                     Item::Robots(robots) => report.file(&robots.name, &robots.body)?,
                     Item::Bad { name, reason, detail } => {
@@ -115,16 +120,18 @@ impl Report<'_> {
     fn file(&mut self, name: &str, body: &[u8]) -> Result<()> {
         self.files += 1;
         let name = printable(name.as_bytes());
-        for finding in lint(body, self.dialect) {
-            if finding.severity < self.args.severity {
-                continue;
-            }
-            *self.counts.entry((std::cmp::Reverse(finding.severity), finding.code)).or_default() += 1;
+        let Linted { findings, counts } = lint(body, self.dialect, self.args.max_findings);
+        for ((severity, code), count) in counts.into_iter().filter(|((severity, _), _)| *severity >= self.args.severity)
+        {
+            *self.counts.entry((std::cmp::Reverse(severity), code)).or_default() += count;
+            *self.files_with.entry((std::cmp::Reverse(severity), code)).or_default() += 1;
+        }
+        for finding in findings.into_iter().filter(|finding| finding.severity >= self.args.severity) {
             let (line, severity, code) = (finding.line, finding.severity.name(), finding.code.name());
             let text = if self.args.json {
                 let (message, fix) = (&*finding.message, finding.fix.as_deref());
                 let record = Record { file: &name, line, severity, code, message, fix };
-                serde_json::to_string(&record).map_err(Failure::new)? + "\n"
+                json_line(&record)?
             } else {
                 let fix = finding.fix.map(|fix| format!("    fix: {fix}\n")).unwrap_or_default();
                 format!("{name}:{line}: {severity}[{code}]: {}\n{fix}", finding.message)
@@ -136,12 +143,16 @@ impl Report<'_> {
     }
 
     fn finish(self) -> Result<Outcome> {
-        let Report { mut output, counts, files, is_partial, .. } = self;
+        let Report { mut output, counts, files_with, files, is_partial, .. } = self;
         output.flush().map_err(|error| output.get_ref().failure(&error))?;
         let mut summary = Summary::default();
         summary.count("files", files);
-        for (&(severity, code), &count) in &counts {
-            summary.count(format!("{}[{code}]", severity.0), count);
+        for (key @ (severity, code), &count) in &counts {
+            let files = match files_with.get(key) {
+                Some(1) | None => "in 1 file".into(),
+                Some(&files) => format!("in {} files", grouped(files)),
+            };
+            summary.row(format!("{}[{code}]", severity.0), format!("{} {files}", grouped(count)));
         }
         summary.print();
         if is_partial {

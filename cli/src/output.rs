@@ -8,9 +8,10 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
+use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Result, is_unsafe};
 
 /// The exit code after a signal that ends the command, the one that shells have for an interrupt.
 const INTERRUPTED: i32 = 130;
@@ -143,6 +144,22 @@ pub fn print(text: impl AsRef<[u8]>) -> Result<()> {
     let mut stdout = Output::stdout();
     stdout.write_all(text.as_ref()).map_err(|error| stdout.failure(&error))?;
     stdout.finish(|_| Ok(()))
+}
+
+/// A value as a line of JSON, in which what might do something to a terminal is escaped.
+pub fn json_line(value: &impl Serialize) -> Result<String> {
+    let json = serde_json::to_string(value).map_err(Failure::new)?;
+    let mut line = String::with_capacity(json.len() + 1);
+    for character in json.chars() {
+        if is_unsafe(character) {
+            // All of them are in the first plane.
+            line.push_str(&format!("\\u{:04x}", u32::from(character)));
+        } else {
+            line.push(character);
+        }
+    }
+    line.push('\n');
+    Ok(line)
 }
 
 /// The folder that a file is in.

@@ -102,18 +102,49 @@ fn rows_longer_than_the_limit_are_wrong() {
 }
 
 #[test]
+fn every_dialect_is_compared_with_every_other() {
+    let folder = Folder::new();
+    folder.write("robots/a", "User-agent: *\n\nDisallow: /a\nDisallow: /b\n");
+    folder.write("robots/b", "User-agent: *\nDisallow: /a*c\n");
+    folder.write("rows", "a\tx\t/a\na\tx\t/b\nb\tx\t/abc\nb\tx\t/\tALLOW\t0\nc\tx\t/\nd\n");
+    let run = folder.run(&["check", "rows", "--robots", "robots", "--all-dialects"]);
+    let run = run.says(
+        1,
+        &[
+            "6 rows: 3 disputed, of 2 hosts; 1 without robots.txt, 1 wrong rows",
+            "rows: row 5: no robots",
+            "rows: row 6: wrong row, fewer than 3 columns",
+        ],
+    );
+    // google-lib disallows all three, yandex only that of host b, and koster-1994 none.
+    let text = run.text();
+    let row = |name: &str| {
+        let row = text.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap();
+        row.split('|').map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row("google-lib"), ["google-lib", "–", "0", "0", "0", "2", "2", "0", "3", "3", "3"]);
+    assert_eq!(row("yandex"), ["yandex", "1", "1", "1", "1", "–", "0", "2", "1", "1", "1"]);
+    assert_eq!(row("koster-1994"), ["koster-1994", "2", "2", "2", "2", "1", "1", "2", "–", "0", "0"]);
+    let run = folder.run(&["check", "rows", "--robots", "robots", "--all-dialects", "--print"]);
+    let row = "a\tx\t/a\tdisallow\t3\tdisallow\t3\tdisallow\t3\tdisallow\t3\tallow\t0\tallow\t0\tdisallow\t3\tallow\t0\tallow\t0";
+    let text = run.says(1, &["| google-lib |"]).text();
+    assert_eq!((text.lines().next(), text.lines().count()), (Some(row), 4));
+}
+
+#[test]
 fn test_shows_the_line_that_decides() {
     let folder = Folder::new();
     let body = "\u{feff}User-agent: bot-a\nDISALLOW : /a # why\r\nAllow: /a/b\n\nUser-agent: c\nDisallow: /x\u{7}\n";
     folder.write("robots.txt", body);
-    let args = ["test", "robots.txt", "--agent", "bot-a", "/a/c", "http://h/a/b", "/c"];
+    let args = ["test", "--brief", "robots.txt", "--agent", "bot-a", "/a/c", "http://h/a/b", "/c"];
     let expected = "disallow  /a/c           line 2: DISALLOW : /a # why\n\
                     allow     http://h/a/b   line 3: Allow: /a/b\n\
                     allow     /c             no rule matches\n";
     assert_eq!(folder.run(&args).says(0, &[]).text(), expected);
-    let run = folder.run_with(&["test", "robots.txt", "--agent", "bot-a"], b"/a/c\r\nhttp://h/a/b\n/c");
+    let run = folder.run_with(&["test", "--brief", "robots.txt", "--agent", "bot-a"], b"/a/c\r\nhttp://h/a/b\n/c");
     assert_eq!(run.says(0, &[]).text(), expected);
-    let run = folder.run_with(&["test", "-", "--agent", "c", "--agent", "nobody", "/x\u{7}"], body.as_bytes());
+    let run =
+        folder.run_with(&["test", "--brief", "-", "--agent", "c", "--agent", "nobody", "/x\u{7}"], body.as_bytes());
     assert_eq!(
         run.says(0, &[]).text(),
         "disallow  c       /x\\u{7}   line 6: Disallow: /x\\u{7}\n\
@@ -141,7 +172,8 @@ fn each_dialect_is_there() {
         ("koster-1994", "disallow", "disallow  /robots.txt   line 2"),
         ("koster-1996", "disallow", "allow     /robots.txt   always allowed"),
     ] {
-        let run = folder.run(&["test", "robots.txt", "--dialect", dialect, "--agent", "x", "/a", "/robots.txt"]);
+        let run =
+            folder.run(&["test", "--brief", "robots.txt", "--dialect", dialect, "--agent", "x", "/a", "/robots.txt"]);
         let text = run.says(0, &[]).text();
         let (first, second) = text.split_once('\n').unwrap();
         assert_eq!(first.split(' ').next(), Some(a), "{dialect}");

@@ -283,7 +283,7 @@ fn odd_lines_are_counted() {
     folder.run(&["compile", "-o", "set", "robots"]).says(
         0,
         &[
-            "odd: rule in front of the first user-agent line  1\n",
+            "odd: rule that is in no group  1\n",
             "odd: line without a separator  1\n",
             "odd: key that decides nothing  1\n",
             "odd: NUL byte inside a line  1\n",

@@ -36,7 +36,7 @@ fn rules_and_verdicts_that_changed() {
     folder.write("old", "User-agent: *\nDisallow: /a\nDisallow: /b\n\nUser-agent: x\nDisallow: /\n");
     folder.write("new", "User-agent: *\nDisallow: /b\nDisallow: /c\n");
     folder.write("urls", "/a\nhttp://example.com/c\n/b\n");
-    let rules = "@ *\n- 2: Disallow: /a\n+ 3: Disallow: /c\n@ x\n- the group\n- 6: Disallow: /\n";
+    let rules = "@ *\n- 2: Disallow: /a\n+ 3: Disallow: /c\n@ x\n- the group; the rules for * are for it now\n- 6: Disallow: /\n";
     assert_eq!(folder.run(&["diff", "old", "new"]).says(1, &[]).text(), rules);
     let run = folder.run(&["diff", "old", "new", "--urls", "urls"]).says(1, &[]);
     let flips =
@@ -46,4 +46,51 @@ fn rules_and_verdicts_that_changed() {
     assert_eq!(run.text(), format!("{rules}/a\tx\tdisallow\t6\tallow\t0\n"));
     assert_eq!(folder.run(&["diff", "old", "old", "--urls", "urls"]).says(0, &[]).text(), "");
     folder.run(&["diff", "old", "missing"]).says(2, &["missing"]);
+}
+
+#[test]
+fn order_and_groups_that_changed() {
+    let folder = Folder::new();
+    let (a, b) = ("Disallow: /x/1\n", "Allow: /x\n");
+    folder.write("old", format!("User-agent: *\n{a}{b}Disallow: /z\nUser-agent: Googlebot\nDisallow: /g\n"));
+    folder.write("new", format!("User-agent: *\n{b}{a}Disallow: /z\nUser-agent: Googlebot-Image\nDisallow: /g\n"));
+    // The order of the rules matters where the first decides, and nowhere else.
+    let text = folder.run(&["diff", "old", "new", "--dialect", "koster-1996"]).says(1, &[]).text();
+    assert!(
+        text.starts_with("@ *\n~ 3 > 2: Allow: /x\n@ googlebot\n")
+            || text.starts_with("@ *\n~ 2 > 3: Disallow: /x/1\n"),
+        "{text}"
+    );
+    let text = folder.run(&["diff", "old", "new", "--dialect", "google"]).says(1, &[]).text();
+    let groups = "@ googlebot\n- the group; the rules for * are for it now\n- 6: Disallow: /g\n\
+                  @ googlebot-image\n+ the group; the rules for * were for it before\n+ 6: Disallow: /g\n";
+    assert!(text.starts_with(groups), "{text}");
+    for crawler in [
+        "~ Googlebot-Image: obeyed the rules for Googlebot, obeys those for Googlebot-Image\n",
+        "~ Googlebot-Video: obeyed the rules for Googlebot, obeys those for *\n",
+        "~ Applebot: obeyed the rules for Googlebot, obeys those for *\n",
+    ] {
+        assert!(text.contains(crawler), "{crawler} {text}");
+    }
+    let args = ["diff", "old", "new", "--agent", "Googlebot>nobody", "--agent", "other"];
+    let text = folder.run(&args).says(1, &[]).text();
+    assert_eq!(text, format!("{groups}~ Googlebot>nobody: obeyed the rules for Googlebot, obeys those for nobody\n"));
+}
+
+#[test]
+fn any_file_can_be_linted() {
+    let folder = Folder::new();
+    folder.write("files/no host.txt", TRAP);
+    folder.write("files/deep/robots.txt", TRAP);
+    let run = folder.run(&["lint", "files"]).says(1, &["files 2", "error[groups-collapse] 2 in 2 files"]);
+    assert!(run.text().contains("files/no host.txt:3: error[groups-collapse]: "), "{run:?}");
+    folder.write("many", format!("User-agent: *\nDisallow: /\n{}", "Foo: x\n".repeat(150)));
+    let run = folder.run(&["lint", "many"]).says(0, &["warning[unknown-key] 150 in 1 file"]);
+    assert_eq!(run.text().lines().count(), 101);
+    assert!(
+        run.text().ends_with("many:103: warning[more-findings]: 50 more of unknown-key, the first here\n"),
+        "{run:?}"
+    );
+    let run = folder.run(&["lint", "many", "--max-findings", "150"]).says(0, &[]);
+    assert_eq!(run.text().lines().count(), 150);
 }

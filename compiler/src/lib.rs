@@ -12,8 +12,8 @@
 //! | [`builder`] | records to a set, equal things once |
 //!
 //! Beside them, [`dialect`] has every reading of the protocol as a value, [`crawlers`] the names that known crawlers go
-//! by, [`limits`] every limit, and [`oracle`] the
-//! slow matcher that all of this is compared with.
+//! by, [`limits`] every limit, [`lint`] what is wrong with a file, [`reading`] why a verdict is what it is, and [`oracle`]
+//! the slow matcher that all of this is compared with.
 //!
 //! ```
 //! use bumpalo::Bump;
@@ -43,5 +43,6 @@ pub mod dialect;
 pub mod limits;
 pub mod lint;
 pub mod oracle;
+pub mod reading;
 pub mod robots;
 pub mod rules;

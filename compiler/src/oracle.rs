@@ -46,9 +46,10 @@ pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) 
     if dialect.robots_txt_always_allowed && *path == *b"/robots.txt" {
         return ALLOWED;
     }
-    let matching: Vec<Match> = groups_for(&robots, dialect, agent)
+    let matching: Vec<Match> = choose(&robots, dialect, agent)
+        .groups
         .into_iter()
-        .flat_map(|group| &group.rules)
+        .flat_map(|group| &robots.groups[group].rules)
         .filter_map(|rule| match_of(rule, &path, dialect))
         .collect();
     let (empty, matching): (Vec<Match>, Vec<Match>) = matching.into_iter().partition(|found| found.is_empty);
@@ -69,29 +70,57 @@ pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) 
         .map_or(ALLOWED, |found| Answer { line: found.line, ..ALLOWED })
 }
 
-/// The groups that the agent obeys.
-fn groups_for<'r, 'b>(robots: &'r Robots<'b>, dialect: &Dialect, agent: &Resolved) -> Vec<&'r Group<'b>> {
-    let named_by = |is_meant: &dyn Fn(Named<'_>) -> bool| -> Vec<&'r Group<'b>> {
-        let all = robots.groups.iter().filter(|group| group.agents.iter().any(|value| is_meant(named(value, dialect))));
+/// Whose groups an agent obeys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChosenBy {
+    /// Those that name its token of this index, the first of its tokens that the file names.
+    Token(usize),
+    /// Those for everybody who is not named.
+    Others,
+    /// None at all.
+    Nobody,
+}
+
+/// The groups that an agent obeys, and why those.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Why these.
+    pub by: ChosenBy,
+    /// Their places among the groups of the file.
+    pub groups: Vec<usize>,
+}
+
+/// The groups that the agent obeys. Time: the number of user-agent lines times that of its tokens.
+#[must_use]
+pub fn choose(robots: &Robots<'_>, dialect: &Dialect, agent: &Resolved) -> Choice {
+    let groups_naming = |token: Option<&[u8]>| -> Vec<usize> {
+        let is_for = |group: &Group<'_>| group.agents.iter().any(|value| names(value, token, dialect));
+        let all = robots.groups.iter().enumerate().filter(|(_, group)| is_for(group)).map(|(index, _)| index);
         match dialect.groups {
             GroupChoice::Merge => all.collect(),
             GroupChoice::First => all.take(1).collect(),
         }
     };
-    for token in &agent.tokens {
-        let groups = named_by(&|name| match (name, dialect.name_matching) {
-            (Named::Others, _) => false,
-            (Named::Token(name), NameMatching::Contained) => {
-                let windows = &mut name.windows(token.len().max(1));
-                windows.any(|window| window.eq_ignore_ascii_case(token))
-            }
-            (Named::Token(name), _) => name.eq_ignore_ascii_case(token),
-        });
+    for (index, token) in agent.tokens.iter().enumerate() {
+        let groups = groups_naming(Some(token));
         if !groups.is_empty() {
-            return groups;
+            return Choice { by: ChosenBy::Token(index), groups };
         }
     }
-    if agent.honours_others { named_by(&|name| name == Named::Others) } else { Vec::new() }
+    let groups = if agent.honours_others { groups_naming(None) } else { Vec::new() };
+    Choice { by: if groups.is_empty() { ChosenBy::Nobody } else { ChosenBy::Others }, groups }
+}
+
+/// Whether the value of a user-agent line names a token, or for `None` everybody who is not named.
+pub(crate) fn names(value: &[u8], token: Option<&[u8]>, dialect: &Dialect) -> bool {
+    match (named(value, dialect), token) {
+        (Named::Others, token) => token.is_none(),
+        (Named::Token(_), None) => false,
+        (Named::Token(name), Some(token)) if dialect.name_matching == NameMatching::Contained => {
+            name.windows(token.len().max(1)).any(|window| window.eq_ignore_ascii_case(token))
+        }
+        (Named::Token(name), Some(token)) => name.eq_ignore_ascii_case(token),
+    }
 }
 
 /// A rule that matches.
@@ -126,8 +155,8 @@ fn match_of(rule: &RawRule<'_>, path: &[u8], dialect: &Dialect) -> Option<Match>
     None
 }
 
-/// The octets of a pattern, as far as they count.
-fn weight_of(mut pattern: &[u8], order: Order) -> usize {
+/// The octets of a pattern in normal form, as far as they count.
+pub(crate) fn weight_of(mut pattern: &[u8], order: Order) -> usize {
     if order == Order::LongestWithoutTrailingStars {
         if pattern.ends_with(b"*$") {
             pattern = &pattern[..pattern.len() - 1];

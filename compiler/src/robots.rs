@@ -90,7 +90,7 @@ impl Oddity {
         match self {
             Oddity::LineTooLong => "line too long, its end was dropped",
             Oddity::Nul => "NUL byte inside a line",
-            Oddity::RuleOutsideGroup => "rule in front of the first user-agent line",
+            Oddity::RuleOutsideGroup => "rule that is in no group",
             Oddity::UnknownKey => "key that decides nothing",
             Oddity::NoSeparator => "line without a separator",
             Oddity::BodyCut => "file too long, its end was dropped",

@@ -136,6 +136,9 @@ impl Hosts {
             Some(end) => (&below[..end], true),
             None => (below, false),
         };
+        if let Naming::Any = naming {
+            return Ok(Vec::new());
+        }
         if !is_folder && host.eq_ignore_ascii_case(b"robots.txt") {
             return Err(Nameless { detail: "name the file, or the folder that it is in, after its host".into() });
         }

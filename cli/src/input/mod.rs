@@ -107,15 +107,28 @@ pub fn read(path: &Path, options: &CompileOptions, sink: &mut Sink<'_>) -> Resul
     if options.host.is_some() && kind != Kind::File {
         return Err(Failure::at(path, "--host goes with a single robots.txt, and this is something else"));
     }
-    let naming = Naming::new(&options.schemes);
+    read_kind(kind, path, &Naming::new(&options.schemes), options.host.as_deref(), sink)
+}
+
+/// Reads every body of an input, whatever the files in it are named after. One without any is an error.
+pub fn read_bodies(path: &Path, sink: &mut Sink<'_>) -> Result<()> {
+    let mut found = false;
+    read_kind(Kind::of(path)?, path, &Naming::Any, None, &mut |item| {
+        found |= !matches!(item, Item::Remark(_));
+        sink(item)
+    })?;
+    if found { Ok(()) } else { Err(no_robots(path)) }
+}
+
+fn read_kind(kind: Kind, path: &Path, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) -> Result<()> {
     match kind {
-        Kind::Directory => files::read_directory(path, &naming, sink),
-        Kind::Tar => files::read_tar(path, unpacked(path, false)?, &naming, sink),
-        Kind::TarGz => files::read_tar(path, unpacked(path, true)?, &naming, sink),
+        Kind::Directory => files::read_directory(path, naming, sink),
+        Kind::Tar => files::read_tar(path, unpacked(path, false)?, naming, sink),
+        Kind::TarGz => files::read_tar(path, unpacked(path, true)?, naming, sink),
         Kind::Jsonl => jsonl::read(path, unpacked(path, false)?, sink),
         Kind::JsonlGz => jsonl::read(path, unpacked(path, true)?, sink),
         Kind::File => {
-            let Some(host) = &options.host else { return Err(Failure::at(path, SINGLE_FILE)) };
+            let Some(host) = host else { return Err(Failure::at(path, SINGLE_FILE)) };
             let origins = naming.origins(host.as_bytes());
             let origins = origins.map_err(|error| Failure::new(format!("--host {host}: {error}")))?;
             let name = path.display().to_string();
@@ -175,8 +188,11 @@ fn unpacked(path: &Path, gz: bool) -> Result<Box<dyn Read>> {
 }
 
 /// How the names of files become origins.
-struct Naming {
-    schemes: Vec<Scheme>,
+enum Naming {
+    /// They are hosts, and stand for an origin of each of these schemes.
+    Hosts(Vec<Scheme>),
+    /// They do not matter, and stand for none.
+    Any,
 }
 
 impl Naming {
@@ -184,16 +200,17 @@ impl Naming {
         let mut schemes = if schemes.is_empty() { vec![Scheme::Http, Scheme::Https] } else { schemes.to_vec() };
         schemes.sort_unstable();
         schemes.dedup();
-        Naming { schemes }
+        Naming::Hosts(schemes)
     }
 
     /// The origins that `host` or `host:port` stands for: one for each scheme, with its default port or that one.
     fn origins(&self, name: &[u8]) -> std::result::Result<Vec<OriginKey>, UrlError> {
+        let Naming::Hosts(schemes) = self else { return Ok(Vec::new()) };
         // In a URL each of these would end the host or what is in front of it.
         if name.iter().any(|byte| b"/?#;@".contains(byte)) {
             return Err(UrlError::Host);
         }
-        self.schemes
+        schemes
             .iter()
             .map(|&scheme| {
                 let origin = origin_of(scheme, name)?;

@@ -7,12 +7,17 @@
 //! Every finding is about the file as the dialect reads it. Those that say that a rule does nothing are certain: the
 //! rule can go, and no verdict changes. Time: linear in the body, times the logarithm of the number of its rules.
 
+mod differences;
 mod idle;
+mod keys;
 
+use self::differences::differences;
+pub use self::differences::{MAX_COMPARED_RULES, MAX_COMPARED_STEPS};
 use self::idle::{idle_rules, merged_groups};
+use self::keys::{key_of_line, lacks_colon};
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use bumpalo::Bump;
@@ -20,11 +25,11 @@ use memchr::memchr;
 use reptile_engine::verdict::RuleKind;
 
 use crate::agents::{Named, named};
-use crate::dialect::{ALL, BlankLine, Dialect, EmptyDisallow, Order};
+use crate::dialect::{BlankLine, Dialect, EmptyDisallow, Order};
 use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_LINE_BYTES_GOOGLE};
 use crate::robots::{Group, Line, Lines, Oddity, RawRule, Robots, line_of, parse};
 
-/// Findings of one code in one file. Further ones are counted, and the last finding says how many there are.
+/// Findings of one code in one file that are listed unless more are asked for. All are counted.
 pub const MAX_FINDINGS_PER_CODE: u32 = 100;
 
 /// How much it matters. The order is from the least to the most.
@@ -107,6 +112,8 @@ codes! {
     ByteOrderMark = "byte-order-mark",
     /// A `#` inside a rule, which begins a comment.
     CommentInRule = "comment-in-rule",
+    /// A rule whose own path is decided in another way by another dialect in use.
+    DialectsDiffer = "dialects-differ",
     /// A `$` that is not at the end, and so is an ordinary character.
     DollarInside = "dollar-inside",
     /// Two stars or more in a row.
@@ -139,6 +146,8 @@ codes! {
     NoLeadingSlash = "no-leading-slash",
     /// Characters outside ASCII in a rule.
     NonAscii = "non-ascii",
+    /// Rules that were not compared by the dialects, since there are too many.
+    NotCompared = "not-compared",
     /// A NUL byte.
     NulByte = "nul-byte",
     /// A `Disallow` that loses against an `Allow` of the same pattern.
@@ -165,7 +174,7 @@ codes! {
     UnusedKey = "unused-key",
     /// Text in UTF-16.
     Utf16 = "utf-16",
-    /// How many findings were left out.
+    /// How many findings of a code are not listed.
     MoreFindings = "more-findings",
 }
 
@@ -175,31 +184,23 @@ impl fmt::Display for Code {
     }
 }
 
-/// Keys that decide URLs or are read by everybody.
-const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"];
+/// What there is to say about a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Linted {
+    /// The findings in the order of their lines. Of each code no more than were asked for; a last one of the code
+    /// [`Code::MoreFindings`] says for each code that has more how many are left out.
+    pub findings: Vec<Finding>,
+    /// How many findings there are of each code and severity, listed or not.
+    pub counts: BTreeMap<(Severity, Code), u64>,
+}
 
-/// Keys that somebody reads or has read, and that decide no URL. Source: google/robotstxt, its reporting parser.
-const UNUSED_KEYS: [&str; 12] = [
-    "crawl-delay",
-    "clean-param",
-    "content-signal",
-    "content-usage",
-    "domain",
-    "host",
-    "noarchive",
-    "nofollow",
-    "noindex",
-    "request-rate",
-    "revisit-after",
-    "visit-time",
-];
-
-/// Everything there is to say about a robots.txt, in the order of its lines.
+/// Everything there is to say about a robots.txt. Lists at most `max_per_code` findings of each code, such as
+/// [`MAX_FINDINGS_PER_CODE`], and counts all.
 #[must_use]
-pub fn lint(body: &[u8], dialect: &Dialect) -> Vec<Finding> {
+pub fn lint(body: &[u8], dialect: &Dialect, max_per_code: u32) -> Linted {
     let arena = Bump::new();
     let robots = parse(body, dialect, &arena);
-    let mut found = Findings::default();
+    let mut found = Findings { max_per_code, ..Findings::default() };
     if body.starts_with(b"\xFF\xFE") || body.starts_with(b"\xFE\xFF") {
         found.add(1, Code::Utf16, Severity::Error, || {
             ("the text is in UTF-16, of which crawlers understand nothing".into(), Some("save it as UTF-8".into()))
@@ -227,6 +228,9 @@ pub fn lint(body: &[u8], dialect: &Dialect) -> Vec<Finding> {
         empty_disallow(group, dialect, &mut found);
         idle_rules(group, merged, dialect, &mut found);
     }
+    if !is_html {
+        differences(body, &robots, dialect, &mut found);
+    }
     found.finish()
 }
 
@@ -234,9 +238,18 @@ pub fn lint(body: &[u8], dialect: &Dialect) -> Vec<Finding> {
 #[derive(Default)]
 struct Findings {
     list: Vec<Finding>,
-    counts: HashMap<Code, u32>,
-    more: u32,
-    worst_of_more: Option<Severity>,
+    max_per_code: u32,
+    counts: BTreeMap<(Severity, Code), u64>,
+    listed: HashMap<Code, Listed>,
+}
+
+/// How much of a code is listed.
+#[derive(Default)]
+struct Listed {
+    count: u32,
+    left_out: u64,
+    /// The first line that is left out, and the worst severity.
+    first: Option<(u32, Severity)>,
 }
 
 impl Findings {
@@ -248,25 +261,29 @@ impl Findings {
         severity: Severity,
         words: impl FnOnce() -> (Cow<'static, str>, Option<String>),
     ) {
-        let count = self.counts.entry(code).or_default();
-        *count += 1;
-        if *count > MAX_FINDINGS_PER_CODE {
-            self.more += 1;
-            self.worst_of_more = self.worst_of_more.max(Some(severity));
+        *self.counts.entry((severity, code)).or_default() += 1;
+        let listed = self.listed.entry(code).or_default();
+        if listed.count == self.max_per_code {
+            listed.left_out += 1;
+            let first = listed.first.get_or_insert((line, severity));
+            *first = (first.0.min(line), first.1.max(severity));
             return;
         }
+        listed.count += 1;
         let (message, fix) = words();
         self.list.push(Finding { line, code, severity, message: message.into_owned(), fix });
     }
 
-    fn finish(mut self) -> Vec<Finding> {
-        self.list.sort_by_key(|finding| (finding.line, finding.code));
-        if let Some(severity) = self.worst_of_more {
-            let line = self.list.last().map_or(1, |last| last.line);
-            let message = format!("and {} more; {MAX_FINDINGS_PER_CODE} of each kind are listed", self.more);
-            self.list.push(Finding { line, code: Code::MoreFindings, severity, message, fix: None });
-        }
-        self.list
+    fn finish(mut self) -> Linted {
+        let more = self.listed.iter().filter_map(|(code, listed)| {
+            let (line, severity) = listed.first?;
+            let message = format!("{} more of {code}, the first here", listed.left_out);
+            Some(Finding { line, code: Code::MoreFindings, severity, message, fix: None })
+        });
+        self.list.extend(more);
+        // The codes of those that say how many more there are differ by their words only.
+        self.list.sort_by(|a, b| (a.line, a.code, &a.message).cmp(&(b.line, b.code, &b.message)));
+        Linted { findings: self.list, counts: self.counts }
     }
 }
 
@@ -321,7 +338,9 @@ fn each_line<'b>(
     places: &mut Places<'b>,
     found: &mut Findings,
 ) {
-    if line.len() > MAX_LINE_BYTES_GOOGLE.min(dialect.max_line_bytes) {
+    let kept = MAX_LINE_BYTES_GOOGLE.min(dialect.max_line_bytes);
+    // What is cut from a comment is missed by nobody.
+    if !is_html && line.len() > kept && memchr(b'#', &line[..kept]).is_none() {
         let severity = if line.len() > dialect.max_line_bytes { Severity::Error } else { Severity::Warning };
         found.add(number, Code::LineTooLong, severity, || {
             let message = format!("the line has {} bytes, of which Google keeps {MAX_LINE_BYTES_GOOGLE}", line.len());
@@ -346,6 +365,8 @@ fn each_line<'b>(
             places.agents.push(number);
             agent(number, value, dialect, found);
         }
+        // What stands behind the colon of another text is no value; that there is no colon says enough.
+        Some(Line::Rule(..)) if lacks_colon(key) => {}
         Some(Line::Rule(kind, value)) => rule(number, *kind, value, text, comment, dialect, found),
         Some(Line::Sitemap) => places.others.push((number, key)),
         Some(Line::Blank) => places.blanks.push(number),
@@ -358,104 +379,6 @@ fn each_line<'b>(
     key_of_line(number, line, key, colon.is_some(), recognised.is_some(), found);
 }
 
-/// What there is to say about a key.
-fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool, is_read: bool, found: &mut Findings) {
-    let is_one_of = |keys: &[&str], key: &[u8]| keys.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
-    let readers = || {
-        let counts = |dialect: &&&Dialect| {
-            matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Agent(_) | Line::Rule(..) | Line::Sitemap))
-        };
-        let names: Vec<&str> = ALL.iter().filter(counts).map(|dialect| dialect.name).collect();
-        if names.is_empty() { "no dialect reads it".into() } else { format!("only {} read it", names.join(", ")) }
-    };
-    let severity = if is_read { Severity::Warning } else { Severity::Error };
-    let first_word = key.split(|&byte| byte == b' ' || byte == b'\t').next().unwrap_or_default();
-    let rest = &key[first_word.len()..];
-    if !has_colon || (!rest.is_empty() && is_one_of(&KEYS, first_word)) {
-        let known = known_key(first_word);
-        let severity = if known.is_some() { severity } else { Severity::Warning };
-        found.add(number, Code::MissingColon, severity, || {
-            let fix = match known {
-                Some(known) => {
-                    let value = line[line.len().min(line.len() - line.trim_ascii_start().len() + first_word.len())..]
-                        .trim_ascii();
-                    format!("{}: {}", capital(known), quote(value))
-                }
-                None => "put # in front of a comment".into(),
-            };
-            (format!("no colon behind the key; {}", readers()).into(), Some(fix))
-        });
-        return;
-    }
-    if is_one_of(&KEYS, key) {
-        return;
-    }
-    if is_one_of(&UNUSED_KEYS, key) {
-        found.add(number, Code::UnusedKey, Severity::Note, || {
-            (format!("\"{}\" decides no URL, and does not end the list of user-agent lines", quote(key)).into(), None)
-        });
-        return;
-    }
-    match known_key(key) {
-        Some(known) => found.add(number, Code::MisspeltKey, severity, || {
-            let message = format!("\"{}\" is not \"{known}\"; {}", quote(key), readers());
-            (message.into(), Some(format!("{}: ...", capital(known))))
-        }),
-        None if is_read => found.add(number, Code::MisspeltKey, Severity::Warning, || {
-            (format!("\"{}\" is no key, but begins like one; {}", quote(key), readers()).into(), None)
-        }),
-        None => found.add(number, Code::UnknownKey, Severity::Warning, || {
-            (format!("\"{}\" is no key; the line decides nothing", quote(key)).into(), None)
-        }),
-    }
-}
-
-/// The longest key that is compared with the known ones letter by letter.
-const MAX_KEY_BYTES: usize = 24;
-
-/// The known key that this is, or most likely was meant to be.
-fn known_key(key: &[u8]) -> Option<&'static str> {
-    if key.is_empty() || key.len() > MAX_KEY_BYTES {
-        return None;
-    }
-    let key = key.to_ascii_lowercase();
-    let all = KEYS.into_iter().chain(UNUSED_KEYS);
-    let near = all.filter_map(|known| {
-        let allowed = if known.len() < 6 { 1 } else { 2 };
-        if key.len().abs_diff(known.len()) > allowed {
-            return None;
-        }
-        let distance = distance(&key, known.as_bytes());
-        (distance <= allowed).then_some((distance, known))
-    });
-    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
-}
-
-/// How many letters have to be put in, left out, changed or swapped with the next to get from one word to another.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut before = vec![0; b.len() + 1];
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, &x) in a.iter().enumerate() {
-        let mut row = vec![i + 1; b.len() + 1];
-        for (j, &y) in b.iter().enumerate() {
-            row[j + 1] = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && x == b[j - 1] && a[i - 1] == y {
-                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
-            }
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
-}
-
-fn capital(key: &str) -> String {
-    let mut text = key.to_owned();
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    text
-}
-
 /// Characters of a quoted text; the rest is left out.
 const MAX_QUOTED: usize = 80;
 
@@ -465,7 +388,9 @@ fn quote(text: &[u8]) -> String {
     let mut shown = String::new();
     let mut rest = String::from_utf8_lossy(start).chars().take(MAX_QUOTED + 1).collect::<Vec<_>>().into_iter();
     for character in rest.by_ref().take(MAX_QUOTED) {
-        if character.is_control() {
+        // Control characters, and those that turn the direction of the text.
+        let turns = matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+        if character.is_control() || turns {
             shown.extend(character.escape_default());
         } else {
             shown.push(character);
@@ -485,7 +410,11 @@ fn agent(number: u32, value: &[u8], dialect: &Dialect, found: &mut Findings) {
         }),
         Named::Others => {}
         Named::Token(b"") => found.add(number, Code::AgentEmpty, Severity::Error, || {
-            (format!("\"{}\" names no crawler", quote(value)).into(), Some("User-agent: *".into()))
+            let fix = match value {
+                b"" => "User-agent: *",
+                _ => "write the product token alone, which begins with a letter, - or _",
+            };
+            (format!("\"{}\" names no crawler", quote(value)).into(), Some(fix.into()))
         }),
         Named::Token(token) if token.len() < value.len() => {
             // What is behind a slash or a final star is a version, and is rightly left out.
@@ -578,7 +507,11 @@ fn rule(
     }
     if value.iter().any(u8::is_ascii_whitespace) {
         found.add(number, Code::SpaceInRule, Severity::Warning, || {
-            let message = "white space inside the value, which no URL has: the rule never matches";
+            let is_escaped = *dialect.normal_form.pattern(b" ") == *b"%20";
+            let message = match is_escaped {
+                true => "white space inside the value: a blank is %20 here, but to Google the rule never matches",
+                false => "white space inside the value, which no URL has: the rule never matches",
+            };
             (
                 message.into(),
                 Some("write %20 for a blank, # in front of a comment, and each rule on a line of its own".into()),

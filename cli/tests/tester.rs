@@ -1,0 +1,139 @@
+//! `reptile test` as a tester: what it shows of the file, of the rules, and of the dialects.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+mod support;
+
+use serde_json::Value;
+use support::Folder;
+
+const BODY: &str = "User-agent: *\nDisallow: /\n\nUser-agent: a\nUser-agent: b\nDisallow: /x/%7euser # why\nAllow: /x/%7Eu\nDisallow: /y\nAllow: /y\n";
+
+#[test]
+fn the_file_the_rules_and_why() {
+    let folder = Folder::new();
+    folder.write("robots.txt", BODY);
+    let text = folder.run(&["test", "robots.txt", "--agent", "B", "/x/%7Euser/1", "/y", "/é"]).says(0, &[]).text();
+    let expected = "\
+robots.txt: 9 lines, read as google-lib
+
+  1  User-agent: *
+  2  Disallow: /
+  3
+  4  User-agent: a
+@ 5  User-agent: b
+> 6  Disallow: /x/%7euser # why  <- decides 1
+- 7  Allow: /x/%7Eu              <- outdone in 1
+- 8  Disallow: /y                <- outdone in 2
+> 9  Allow: /y                   <- decides 2
+
+1  disallow  /x/%7Euser/1  for B
+   group     line 5: names B
+   decides   line 6: Disallow: /x/%7euser # why  (read as Disallow: /x/%7Euser, 10 octets)
+   outdone   line 7: Allow: /x/%7Eu  (7 octets)
+   because   the Disallow is longer: 10 octets against 7
+
+2  allow  /y  for B
+   group     line 5: names B
+   decides   line 9: Allow: /y  (2 octets)
+   outdone   line 8: Disallow: /y  (2 octets)
+   because   both have 2 octets, and then the Allow wins
+
+3  allow  /é  for B
+   group     line 5: names B
+   because   no rule of the group matches
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn chains_and_normal_forms_are_told() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: Googlebot\nDisallow: /é\nUser-agent: x\nDisallow: /\n");
+    let agents = ["--agent", "Googlebot-Image", "--agent", "AdsBot-Google", "--agent", "Google-Safety"];
+    let run = folder.run(&[&["test", "robots.txt", "--dialect", "google", "/é/1"][..], &agents].concat());
+    let text = run.says(0, &[]).text();
+    for line in [
+        "1  disallow  /é/1  for Googlebot-Image\n",
+        "   group     line 1: names Googlebot, which Googlebot-Image obeys where Googlebot-Image is not named\n",
+        "   path      compared as /%C3%A9/1\n",
+        "   decides   line 2: Disallow: /é  (read as Disallow: /%C3%A9, 7 octets)\n",
+        "   because   no group names AdsBot-Google, which does not obey the rules for *\n",
+        "   because   Google-Safety obeys no robots.txt\n",
+    ] {
+        assert!(text.contains(line), "no {line:?} in {text}");
+    }
+}
+
+#[test]
+fn a_long_file_is_shown_where_it_matters() {
+    let folder = Folder::new();
+    for (lines, is_whole) in [(40, true), (41, false)] {
+        let rules: String = (3..=lines).map(|number| format!("Disallow: /{number}x\n")).collect();
+        folder.write("robots.txt", format!("# long\nUser-agent: *\n{rules}"));
+        let text = folder.run(&["test", "robots.txt", "--agent", "a", "/30x"]).says(0, &[]).text();
+        assert!(text.contains(&format!("robots.txt: {lines} lines")), "{text}");
+        let left_out = "  ...  23 lines left out; --full shows them\n";
+        assert_eq!(text.contains("Disallow: /15x"), is_whole, "{text}");
+        assert_eq!(text.contains(left_out), !is_whole, "{text}");
+        assert!(
+            text.contains("  28  Disallow: /28x\n") && text.contains("> 30  Disallow: /30x  <- decides 1\n"),
+            "{text}"
+        );
+        let text = folder.run(&["test", "robots.txt", "--agent", "a", "/30x", "--full"]).says(0, &[]).text();
+        assert!(text.contains("  15  Disallow: /15x\n") && !text.contains("left out"), "{text}");
+    }
+    // A line of a megabyte does not become one of the output.
+    folder.write("robots.txt", format!("User-agent: *\nDisallow: /{}\n", "a".repeat(1 << 20)));
+    let text = folder.run(&["test", "robots.txt", "--agent", "a", "/"]).says(0, &[]).text();
+    assert!(text.len() < 2000, "{}", text.len());
+}
+
+#[test]
+fn bytes_of_strangers_are_harmless() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: *\nDisallow: /\x1b[31m\u{202e}x\u{9b}\nDisallow: /a\tb\n");
+    for more in [&[][..], &["--all-dialects"], &["--json"], &["--brief"], &["--json", "--all-dialects"]] {
+        let args = [&["test", "robots.txt", "--agent", "\u{1b}]a", "/\u{1b}[31m\u{202e}x\u{9b}"][..], more].concat();
+        let text = folder.run(&args).says(0, &[]).text();
+        let harmful = text.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
+        assert_eq!(harmful, None, "{more:?}: {text:?}");
+    }
+}
+
+#[test]
+fn all_dialects_beside_each_other() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: *\n\nDisallow: /a\nDisallow: /b*c\n");
+    let run = folder.run(&["test", "robots.txt", "--agent", "x", "--all-dialects", "/a", "/z"]);
+    let text = run.says(0, &[]).text();
+    let words = |line: usize| text.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>();
+    let names = ["google-lib", "google", "rfc9309", "rfc9309-strict", "yandex", "yandex-2017", "bing", "koster-1994"];
+    assert_eq!(words(0)[2..10], names);
+    let d = ["disallow", "3"];
+    let row = [&["!", "/a", "x"][..], &d, &d, &d, &d, &["!allow", "!allow"], &d, &["!allow", "!allow"]].concat();
+    assert_eq!(words(1), row);
+    assert_eq!(words(2), [&["/z", "x"][..], &["allow"; 9]].concat());
+    assert!(text.contains("line 3: rule that is in no group"), "{text}");
+    assert!(
+        text.ends_with("\n1 of 2 answers differs between dialects; ! marks a verdict other than that of google-lib\n")
+    );
+
+    let run = folder.run(&["test", "robots.txt", "--agent", "x", "--all-dialects", "--json", "/a", "/z"]);
+    let text = run.says(0, &[]).text();
+    let records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(records.len(), 18);
+    for record in &records {
+        let differs = record["url"] == "/a"
+            && ["yandex", "yandex-2017", "koster-1994", "koster-1996"].contains(&record["dialect"].as_str().unwrap());
+        assert_eq!(record["agrees"], !differs, "{record}");
+        let disallowed = record["url"] == "/a" && !differs;
+        assert_eq!(record["verdict"], if disallowed { "disallow" } else { "allow" }, "{record}");
+        assert_eq!(record["line"], if disallowed { 3 } else { 0 }, "{record}");
+    }
+    let expected = serde_json::json!({
+        "url": "/a", "agent": "x", "dialect": "google-lib", "verdict": "disallow", "line": 3, "why": "only-kind",
+        "because": "no Allow matches", "path": "/a", "group": {"by": "others", "token": null, "lines": [1]},
+        "allow": null, "disallow": {"line": 3, "text": "Disallow: /a", "pattern": "/a", "octets": 2}, "agrees": true
+    });
+    assert_eq!(records[0], expected);
+}
