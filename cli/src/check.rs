@@ -9,6 +9,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::Dialect;
+use reptile_compiler::origin::with_to_ascii;
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme, origin_of, path_of};
@@ -97,13 +98,13 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let options = CompileOptions {
         dialect: args.dialect,
         strategy: args.strategy,
-        schemes: Vec::new(),
         host: one_for_all.then(|| ANY_HOST.to_owned()),
+        ..CompileOptions::default()
     };
     let (compiled, _) = assemble(std::slice::from_ref(&args.robots), &options)?;
     let bytes = compiled.to_bytes();
     let broken = |error: FormatError| damaged(&args.robots, &error);
-    let set = Set::from_bytes(&bytes[..]).map_err(broken)?;
+    let set = with_to_ascii(Set::from_bytes(&bytes[..]).map_err(broken)?);
     set.verify().map_err(broken)?;
 
     let checker =

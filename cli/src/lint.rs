@@ -12,7 +12,7 @@ use reptile_compiler::lint::{Code, Severity, lint};
 use serde::Serialize;
 
 use crate::error::{Failure, Outcome, Result, note, printable};
-use crate::input::{CompileOptions, Item, Kind, dialects, read_all};
+use crate::input::{CompileOptions, Item, Kind, Robots, dialects, read_all};
 use crate::output::Output;
 use crate::summary::Summary;
 
@@ -86,7 +86,9 @@ pub fn run(args: &Args) -> Result<Outcome> {
         } else {
             read_all(std::slice::from_ref(input), &CompileOptions::default(), &mut |item| {
                 match item {
-                    Item::Robots(robots) => report.file(&robots.name, &robots.body)?,
+                    // An error page is no robots.txt, whatever was sent as its body.
+                    Item::Robots(Robots { capture, .. }) if capture.status.is_some_and(|status| status / 100 != 2) => {}
+                    Item::Robots(robots) => report.file(&robots.name, &robots.body.unwrap_or_default())?,
                     Item::Bad { name, reason, detail } => {
                         report.is_partial = true;
                         note(format!("{name}: {reason}: {detail}"));

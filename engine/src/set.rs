@@ -13,9 +13,9 @@ use crate::format::container::{Container, Section};
 use crate::format::tables::{
     AgentGroups, Agents, Group, NONE, NameMatching, OriginEntry, Origins, Policies, PolicyView, Rulesets, line_at,
 };
+use crate::host::{self, ToAscii};
 use crate::norm::NormalForm;
 use crate::platform::Mapped;
-use crate::host::{self, ToAscii};
 use crate::url::{self, Origin, UrlRef};
 use crate::verdict::{Basis, Explanation, Rule, RuleKind, Verdict};
 
@@ -439,9 +439,7 @@ impl<'a> Policy<'a> {
     fn without_rules(&self, agent: &Agent) -> Result<Explanation, FormatError> {
         let basis = self.view.basis()?;
         Ok(match basis.verdict() {
-            Some(verdict) if agent.names != Names::Free => {
-                Explanation { basis, ..Explanation::without_rule(verdict) }
-            }
+            Some(verdict) if agent.names != Names::Free => Explanation { basis, ..Explanation::without_rule(verdict) },
             _ => Explanation::without_rule(Verdict::Allow),
         })
     }
