@@ -33,9 +33,9 @@ use crate::summary::{Summary, grouped, seconds};
 /// "url" may be left out. --profile says what they mean.
 ///
 /// Where several captures are for one origin the profile chooses among them, by their
-/// times and not by their order; those without a time come first. Of two at the same
-/// time one counts, always the same. Hidden files are left out. The set gets its name
-/// when it is whole and checked.
+/// times and not by their order. One without a time is older than any with one. Of
+/// two at the same time one counts, always the same. Hidden files are left out. The
+/// set gets its name when it is whole and checked.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,

@@ -86,9 +86,13 @@ pub fn run(args: &Args) -> Result<Outcome> {
         } else {
             read_all(std::slice::from_ref(input), &CompileOptions::default(), &mut |item| {
                 match item {
+                    Item::Robots(Robots { name, capture, body: Some(body), .. })
+                        if capture.status.is_none_or(|status| status / 100 == 2) =>
+                    {
+                        report.file(&name, &body)?;
+                    }
                     // An error page is no robots.txt, whatever was sent as its body.
-                    Item::Robots(Robots { capture, .. }) if capture.status.is_some_and(|status| status / 100 != 2) => {}
-                    Item::Robots(robots) => report.file(&robots.name, &robots.body.unwrap_or_default())?,
+                    Item::Robots(_) => {}
                     Item::Bad { name, reason, detail } => {
                         report.is_partial = true;
                         note(format!("{name}: {reason}: {detail}"));

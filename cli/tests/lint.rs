@@ -47,3 +47,16 @@ fn rules_and_verdicts_that_changed() {
     assert_eq!(folder.run(&["diff", "old", "old", "--urls", "urls"]).says(0, &[]).text(), "");
     folder.run(&["diff", "old", "missing"]).says(2, &["missing"]);
 }
+
+/// Records of failed fetches have no robots.txt to be looked at.
+#[test]
+fn lint_looks_at_what_was_fetched() {
+    let folder = Folder::new();
+    let lines = [
+        r#"{"url": "http://a.example/robots.txt", "status": 404, "body": "<html>"}"#,
+        r#"{"url": "http://b.example/robots.txt", "error": "no such host"}"#,
+        r#"{"url": "http://c.example/robots.txt", "body": "User-agent: *\nDisallow: /\n"}"#,
+    ];
+    folder.write("c.jsonl", lines.join("\n"));
+    folder.run(&["lint", "c.jsonl"]).says(0, &["files 1"]);
+}

@@ -23,7 +23,7 @@ use crate::verdict::{Basis, Explanation, Rule, RuleKind, Verdict};
 ///
 /// Immutable; share it between threads by reference. Costs no memory beside its bytes. A decision allocates
 /// nothing (a URL of the form `http://host?query`, which lacks the slash, is copied, and so is a path that is not in
-/// the set's normal form).
+/// the set's normal form; a host beyond ASCII is mapped by a function that may allocate).
 ///
 /// Bytes that are damaged in a way that opening does not notice give a [`FormatError`] when they are met, never a
 /// panic. They could also give a wrong answer, as damaged data can; [`Set::verify`] rules that out.

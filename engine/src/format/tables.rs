@@ -696,3 +696,51 @@ pub fn line_at(section: &[u8], at: u32, rank: u32) -> Result<u32, FormatError> {
     };
     line().ok_or_else(|| damaged(Section::Lines, "a line number"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_basis_comes_back_and_nothing_else_is_one() {
+        let mut causes = vec![Cause::Redirects, Cause::Network, Cause::NotText, Cause::TooLarge];
+        causes.extend(
+            [0, 1, 404, u16::MAX].into_iter().flat_map(|number| [Cause::Status(number), Cause::Unreachable(number)]),
+        );
+        let bases = causes
+            .iter()
+            .flat_map(|&cause| [Basis::LastGoodCopy(cause), Basis::AllowAll(cause), Basis::DisallowAll(cause)]);
+        let bases: Vec<Basis> = bases.chain([Basis::Rules]).collect();
+        for &basis in &bases {
+            let draft = PolicyDraft { basis, others: NONE, ..PolicyDraft::default() };
+            let bytes = write_policies(&[draft]).unwrap();
+            let view = Policies(&bytes).get(0).unwrap();
+            view.verify(0).unwrap();
+            assert_eq!(view.basis().unwrap(), basis);
+            assert_eq!(view.has_rules(), basis.verdict().is_none(), "{basis:?}");
+        }
+        // Of all kinds with small numbers only those are known that a basis has.
+        let known = (0..=0x000F_FFFF).filter(|&kind| basis_of_kind(kind).is_some());
+        let mut count = 0;
+        for kind in known {
+            assert_eq!(basis_of_kind(kind).map(kind_of_basis), Some(kind));
+            count += 1;
+        }
+        assert_eq!(count, 1 + 3 * (4 + 2 * 16));
+    }
+
+    #[test]
+    fn what_no_rules_decide_has_no_groups() {
+        let groups = vec![Group { ruleset: 0, lines: NONE }];
+        for (basis, others, fits) in [
+            (Basis::Rules, 0, true),
+            (Basis::LastGoodCopy(Cause::Network), 0, true),
+            (Basis::AllowAll(Cause::Network), NONE, false),
+            (Basis::DisallowAll(Cause::Network), 0, false),
+        ] {
+            let draft = PolicyDraft { basis, agents: Vec::new(), others, groups: groups.clone() };
+            let bytes = write_policies(&[draft]).unwrap();
+            assert_eq!(Policies(&bytes).get(0).unwrap().verify(0).is_ok(), fits, "{basis:?}");
+        }
+    }
+}
