@@ -11,11 +11,17 @@ use std::thread;
 use bumpalo::Bump;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use reptile_compiler::automaton::compile;
-use reptile_compiler::builder::{CompiledSet, OriginKey, Record, SetBuilder, record};
+use reptile_compiler::builder::{
+    BadCapture, CaptureReport, CompiledSet, DiscardedCapture, Record, SetBuilder, record_of,
+};
 use reptile_compiler::dialect::Dialect;
+use reptile_compiler::fetch::{Capture, Outcome, Profile};
+use reptile_compiler::origin::OriginKey;
 use reptile_compiler::robots::Oddity;
+use reptile_engine::verdict::Basis;
 
 use crate::error::{Failure, Result, note};
+use crate::input::time::show_time;
 use crate::input::{self, CompileOptions, Item, Robots, TOO_LARGE};
 use crate::summary::Summary;
 
@@ -28,7 +34,7 @@ const BATCH_ITEMS: usize = 1 << 15;
 /// What went into a set, and what did not.
 #[derive(Default)]
 pub struct Report {
-    /// Files and records that are in the set.
+    /// Files and records that could be read, those that do not count included.
     pub read: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -36,8 +42,8 @@ pub struct Report {
     pub bad: BTreeMap<&'static str, u64>,
     /// What was rightly left out, by reason.
     pub left_out: BTreeMap<String, u64>,
-    /// How many times a file took an origin from another.
-    pub replaced: u64,
+    /// What became of the captures.
+    pub captures: CaptureReport,
     /// Rules as written.
     pub rules: u64,
     /// What was odd about lines, by kind.
@@ -61,6 +67,40 @@ impl Report {
         }
     }
 
+    /// Adds what the captures came to, where it is not simply the rules of a file.
+    pub fn describe_captures(&self, summary: &mut Summary) {
+        let CaptureReport { origins, stale, discarded, .. } = &self.captures;
+        for (basis, &count) in origins {
+            let words = match basis {
+                Basis::LastGoodCopy(cause) => format!("the last good copy ({cause})"),
+                Basis::AllowAll(cause) => format!("everything allowed ({cause})"),
+                Basis::DisallowAll(cause) => format!("everything disallowed ({cause})"),
+                _ => continue,
+            };
+            summary.count(format!("  {words}"), count);
+        }
+        if *stale > 0 {
+            summary.count("  no longer fresh", *stale);
+        }
+        for (why, &count) in discarded {
+            summary.count(format!("  discarded: {}", why.describe()), count);
+        }
+    }
+
+    /// Names the captures that do not count, as many as are kept for it.
+    pub fn name_discarded(&self) {
+        let listed = self.captures.listed();
+        for DiscardedCapture { origin, time, status, why } in &listed {
+            let time = time.map(|time| format!(", fetched {}", show_time(time))).unwrap_or_default();
+            let status = status.map(|status| format!(", status {status}")).unwrap_or_default();
+            note(format_args!("discarded: {origin}{time}{status}: {}", why.describe()));
+        }
+        let more = self.captures.discarded.values().sum::<u64>() - listed.len() as u64;
+        if more > 0 {
+            note(format_args!("discarded: {more} more"));
+        }
+    }
+
     /// Adds how many lines were odd.
     pub fn describe_oddities(&self, summary: &mut Summary) {
         for (oddity, &count) in &self.oddities {
@@ -71,21 +111,28 @@ impl Report {
 
 /// A compiled input.
 enum Done {
-    Record { origins: Vec<OriginKey>, bytes: u64, record: Record, oddities: BTreeMap<Oddity, u64> },
+    Capture {
+        origins: Vec<OriginKey>,
+        bytes: u64,
+        capture: Capture,
+        outcome: Outcome,
+        record: Option<Record>,
+        oddities: BTreeMap<Oddity, u64>,
+    },
     Other(Item),
 }
 
 /// Reads and compiles inputs. What is wrong with single files is told to the user at once, and counted.
 pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(CompiledSet, Report)> {
-    let dialect = options.dialect();
+    let (dialect, profile) = (options.dialect(), options.profile());
     let strategy = options.strategy.unwrap_or_default();
-    let mut builder = SetBuilder::new(dialect);
+    let mut builder = SetBuilder::with_profile(dialect, profile, options.at);
     let mut report = Report::default();
     thread::scope(|scope| {
         let (send, batches) = mpsc::sync_channel(0);
         let reader = scope.spawn(move || read_batches(inputs, options, &send));
         for batch in batches {
-            for done in work_on(batch, dialect) {
+            for done in work_on(batch, dialect, profile) {
                 take(done, &mut builder, &mut report);
             }
         }
@@ -102,7 +149,9 @@ pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(Compile
         });
         compiled.collect()
     });
-    Ok((set.map_err(|error| Failure::new(format!("the set cannot be built: {error}")))?, report))
+    let set = set.map_err(|error| Failure::new(format!("the set cannot be built: {error}")))?;
+    report.captures = set.report().clone();
+    Ok((set, report))
 }
 
 /// Reads everything, and sends it in batches.
@@ -111,7 +160,7 @@ fn read_batches(inputs: &[PathBuf], options: &CompileOptions, send: &SyncSender<
     let gone = |_| Failure::Quiet;
     let result = input::read_all(inputs, options, &mut |item| {
         if let Item::Robots(robots) = &item {
-            bytes += robots.body.len();
+            bytes += robots.byte_len();
         }
         batch.push(item);
         if bytes >= BATCH_BYTES || batch.len() >= BATCH_ITEMS {
@@ -125,19 +174,23 @@ fn read_batches(inputs: &[PathBuf], options: &CompileOptions, send: &SyncSender<
 }
 
 /// Parses a batch on all threads. The order stays.
-fn work_on(batch: Vec<Item>, dialect: &'static Dialect) -> Vec<Done> {
+fn work_on(batch: Vec<Item>, dialect: &Dialect, profile: &Profile) -> Vec<Done> {
     let work = batch.into_par_iter().map_init(Bump::new, |arena, item| {
-        let Item::Robots(Robots { name, origins, body }) = item else { return Done::Other(item) };
+        let Item::Robots(Robots { name, origins, capture, body }) = item else { return Done::Other(item) };
         arena.reset();
-        match record(&body, dialect, arena) {
-            Ok(mut record) => {
+        let bytes = body.as_ref().map_or(0, Vec::len) as u64;
+        match record_of(&capture, body.as_deref(), profile, dialect, arena) {
+            Ok((outcome, mut record)) => {
                 let mut oddities = BTreeMap::new();
-                for diagnostic in std::mem::take(&mut record.diagnostics) {
+                for diagnostic in record.iter_mut().flat_map(|record| std::mem::take(&mut record.diagnostics)) {
                     *oddities.entry(diagnostic.oddity).or_insert(0) += 1;
                 }
-                Done::Record { origins, bytes: body.len() as u64, record, oddities }
+                Done::Capture { origins, bytes, capture, outcome, record, oddities }
             }
-            Err(error) => Done::Other(Item::Bad { name, reason: TOO_LARGE, detail: error.to_string() }),
+            Err(BadCapture::NoBody) => Done::Other(Item::Bad { name, reason: "no body", detail: String::new() }),
+            Err(BadCapture::TooLarge(error)) => {
+                Done::Other(Item::Bad { name, reason: TOO_LARGE, detail: error.to_string() })
+            }
         }
     });
     work.collect()
@@ -146,14 +199,14 @@ fn work_on(batch: Vec<Item>, dialect: &'static Dialect) -> Vec<Done> {
 /// Adds one result to the set and the report.
 fn take(done: Done, builder: &mut SetBuilder, report: &mut Report) {
     match done {
-        Done::Record { origins, bytes, record, oddities } => {
+        Done::Capture { origins, bytes, capture, outcome, record, oddities } => {
             report.read += 1;
             report.bytes += bytes;
-            report.rules += record.rule_count as u64;
+            report.rules += record.as_ref().map_or(0, |record| record.rule_count as u64);
             for (oddity, count) in oddities {
                 *report.oddities.entry(oddity).or_insert(0) += count;
             }
-            report.replaced += builder.add(origins, record) as u64;
+            builder.add_capture(origins, &capture, outcome, record);
         }
         Done::Other(Item::Bad { name, reason, detail }) => {
             let separator = if detail.is_empty() { "" } else { ": " };

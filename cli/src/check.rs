@@ -12,6 +12,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect};
+use reptile_compiler::origin::with_to_ascii;
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme, origin_of, path_of};
@@ -132,8 +133,8 @@ fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool) -> Result
     let options = CompileOptions {
         dialect: Some(dialect),
         strategy: args.strategy,
-        schemes: Vec::new(),
         host: one_for_all.then(|| ANY_HOST.to_owned()),
+        ..CompileOptions::default()
     };
     Ok(assemble(std::slice::from_ref(&args.robots), &options)?.0.to_bytes())
 }
@@ -141,7 +142,7 @@ fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool) -> Result
 /// The set, every byte checked.
 fn opened<'s>(args: &Args, bytes: &'s [u8]) -> Result<Set<&'s [u8]>> {
     let broken = |error: FormatError| damaged(&args.robots, &error);
-    let set = Set::from_bytes(bytes).map_err(broken)?;
+    let set = with_to_ascii(Set::from_bytes(bytes).map_err(broken)?);
     set.verify().map_err(broken)?;
     Ok(set)
 }

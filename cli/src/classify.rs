@@ -75,6 +75,12 @@ pub struct Args {
     /// Line 0 and no rule where none decided. NUL, tab, CR and LF in a rule are written as %00, %09, %0D, %0A.
     #[arg(long)]
     explain: bool,
+    /// Follow each verdict, behind the columns of --explain, with another column: why
+    ///
+    /// "rule", "no rule matches", what came of fetching the robots.txt (such as "404", "503", "network error"), "no
+    /// robots.txt is known" or "no URL".
+    #[arg(long)]
+    reason: bool,
     /// Write to this file instead of standard output; it gets its name when it is whole
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -108,7 +114,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     if Dialect::from_name(&set.dialect()).is_none_or(|dialect| dialect.token == Token::Letters) {
         named.iter().for_each(warn_of_agent);
     }
-    let decider = Decider { set, agents, explain: args.explain };
+    let decider = Decider { set, agents, explain: args.explain, reason: args.reason };
 
     let progress = progress(&output);
     let start = Instant::now();

@@ -22,12 +22,20 @@ use crate::summary::{Summary, grouped, seconds};
 ///                   path is the host: DIR/example.com, DIR/example.com:8080,
 ///                   DIR/example.com/robots.txt
 ///   .tar, .tar.gz   the same in an archive
-///   .jsonl          a record a line with "url", "status" and "body"; also
-///                   .ndjson, and .gz of both
+///   .jsonl          a record a line; also .ndjson, and .gz of both
 ///   a single file   with --host
 ///
-/// Where two files are for one origin the later one counts. Hidden files are left
-/// out. The set gets its name when it is whole and checked.
+/// A record has the "url" that was asked for first, and of the last answer "status",
+/// "body" and "headers" (an object: Cache-Control and Content-Type matter); "time"
+/// (2026-03-14T15:09:26Z, or seconds since 1970); "redirects" (how many were
+/// followed, or a list of them); "truncated" (true, or why: "length", "time",
+/// "disconnect", "unspecified"); "error" (a text, if there was no answer). All but
+/// "url" may be left out. --profile says what they mean.
+///
+/// Where several captures are for one origin the profile chooses among them, by their
+/// times and not by their order. One without a time is older than any with one. Of
+/// two at the same time one counts, always the same. Hidden files are left out. The
+/// set gets its name when it is whole and checked.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -80,6 +88,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         summary.row("bytes", format!("{} in, {} in the set", grouped(report.bytes), grouped(bytes)));
         Ok(())
     })?;
+    report.name_discarded();
     summary.row("time", seconds(start.elapsed()));
     summary.print();
     Ok(Outcome::from_bad(report.any_bad()))
@@ -93,9 +102,7 @@ fn describe<D: AsRef<[u8]>>(
 ) -> std::result::Result<(), FormatError> {
     report.describe_inputs(summary);
     summary.count("origins", set.origins().len() as u64);
-    if report.replaced > 0 {
-        summary.count("  replaced by a later file", report.replaced);
-    }
+    report.describe_captures(summary);
     summary.count("agents named", set.agents().count()?.into());
     summary.count("policies", set.policy_count()?.into());
     describe_rulesets(set, summary)?;

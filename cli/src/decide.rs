@@ -19,6 +19,8 @@ pub struct Decider<'s> {
     pub agents: Vec<Agent>,
     /// Whether each column of verdicts is followed by the line and the rule.
     pub explain: bool,
+    /// Whether it is, behind that, followed by the reason.
+    pub reason: bool,
 }
 
 /// The lines that a piece has become.
@@ -42,11 +44,11 @@ impl Decider<'_> {
             let url = without_line_end(line);
             *line_count += 1;
             text.extend_from_slice(url);
-            if self.explain {
+            if self.explain || self.reason {
                 for (agent, counts) in self.agents.iter().zip(&mut *tally) {
                     let explanation = self.set.explain(agent, url)?;
                     counts[explanation.verdict as usize] += 1;
-                    push_explanation(text, &explanation);
+                    self.push_explanation(text, &explanation);
                 }
             } else {
                 self.set.decide_each(&self.agents, url, &mut verdicts)?;
@@ -68,12 +70,22 @@ impl Decider<'_> {
             answers.lines = 1;
             for counts in &mut answers.tally {
                 counts[Verdict::Invalid as usize] = 1;
-                answers.text.extend_from_slice(column(Verdict::Invalid));
-                if self.explain {
-                    answers.text.extend_from_slice(NO_RULE);
-                }
+                self.push_explanation(&mut answers.text, &Explanation::without_rule(Verdict::Invalid));
             }
             answers.text.push(b'\n');
+        }
+    }
+}
+
+impl Decider<'_> {
+    /// The columns of one agent.
+    fn push_explanation(&self, text: &mut Vec<u8>, explanation: &Explanation) {
+        text.extend_from_slice(column(explanation.verdict));
+        if self.explain {
+            push_rule(text, explanation);
+        }
+        if self.reason {
+            text.extend_from_slice(format!("\t{}", explanation.reason()).as_bytes());
         }
     }
 }
@@ -100,8 +112,7 @@ fn column(verdict: Verdict) -> &'static [u8] {
     }
 }
 
-fn push_explanation(text: &mut Vec<u8>, explanation: &Explanation) {
-    text.extend_from_slice(column(explanation.verdict));
+fn push_rule(text: &mut Vec<u8>, explanation: &Explanation) {
     let Some(rule) = explanation.rule() else {
         text.extend_from_slice(NO_RULE);
         return;
@@ -121,7 +132,7 @@ fn push_explanation(text: &mut Vec<u8>, explanation: &Explanation) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reptile_engine::verdict::{Rule, RuleKind};
+    use reptile_engine::verdict::{Basis, Rule, RuleKind};
 
     #[test]
     fn columns_are_named_as_the_verdicts_are() {
@@ -134,15 +145,16 @@ mod tests {
     fn what_would_break_a_column_is_escaped() {
         let rule = Rule { kind: RuleKind::Disallow, pattern: b"/a\tb\rc\nd\0e".to_vec(), line: 7 };
         let mut text = Vec::new();
-        push_explanation(
+        push_rule(
             &mut text,
             &Explanation {
                 verdict: Verdict::Disallow,
                 allow: None,
                 disallow: Some(rule),
                 decided_by: Some(RuleKind::Disallow),
+                basis: Basis::Rules,
             },
         );
-        assert_eq!(text, b"\tdisallow\t7\tDisallow: /a%09b%0Dc%0Ad%00e");
+        assert_eq!(text, b"\t7\tDisallow: /a%09b%0Dc%0Ad%00e");
     }
 }

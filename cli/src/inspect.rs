@@ -4,10 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use reptile_compiler::origin::OriginKey;
 use reptile_engine::automaton::{Ruleset, Shape};
 use reptile_engine::format::{FORMAT_VERSION, FormatError};
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Scheme, origin_of, split};
+use reptile_engine::verdict::Basis;
 
 use crate::compile::describe_rulesets;
 use crate::error::{Failure, Outcome, Result, note, printable};
@@ -65,7 +67,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
 
 /// The origins that are asked for.
 struct Wanted {
-    host: Vec<u8>,
+    host: Box<[u8]>,
     schemes: Vec<Scheme>,
     port: Option<u16>,
 }
@@ -73,16 +75,18 @@ struct Wanted {
 impl Wanted {
     fn read(text: &str, schemes: &[Scheme]) -> Result<Wanted> {
         if let Ok(url) = split(text.as_bytes()) {
-            let host = url.origin.host.to_ascii_lowercase();
-            return Ok(Wanted { host, schemes: vec![url.origin.scheme], port: Some(url.origin.port) });
+            let origin = OriginKey::new(&url.origin).map_err(|error| Failure::new(format!("{text}: {error}")))?;
+            return Ok(Wanted { host: origin.host, schemes: vec![origin.scheme], port: Some(origin.port) });
         }
         // Read under two schemes, a port that is not given shows by being different.
-        let read =
-            |scheme| origin_of(scheme, text.as_bytes()).map_err(|error| Failure::new(format!("{text}: {error}")));
+        let read = |scheme| {
+            let origin = origin_of(scheme, text.as_bytes()).and_then(|origin| OriginKey::new(&origin));
+            origin.map_err(|error| Failure::new(format!("{text}: {error}")))
+        };
         let (http, https) = (read(Scheme::Http)?, read(Scheme::Https)?);
         let port = (http.port == https.port).then_some(http.port);
         let schemes = if schemes.is_empty() { Scheme::ALL.to_vec() } else { schemes.to_vec() };
-        Ok(Wanted { host: http.host.to_ascii_lowercase(), schemes, port })
+        Ok(Wanted { host: http.host, schemes, port })
     }
 }
 
@@ -129,7 +133,7 @@ fn host_listing(set: &Set<&[u8]>, wanted: &Wanted) -> std::result::Result<String
     // The table has no index for a host of unknown scheme and port, so this looks at every entry.
     for place in 0..set.origins().len() {
         let entry = set.origins().at(place)?;
-        let fits = entry.host == wanted.host
+        let fits = *entry.host == *wanted.host
             && wanted.schemes.contains(&entry.scheme)
             && wanted.port.is_none_or(|port| port == entry.port);
         if fits {
@@ -151,6 +155,18 @@ fn host_listing(set: &Set<&[u8]>, wanted: &Wanted) -> std::result::Result<String
 }
 
 fn push_groups(set: &Set<&[u8]>, policy: &Policy<'_>, text: &mut String) -> std::result::Result<(), FormatError> {
+    match policy.basis()? {
+        Basis::AllowAll(cause) => {
+            text.push_str(&format!("  everything is allowed: {cause}\n"));
+            return Ok(());
+        }
+        Basis::DisallowAll(cause) => {
+            text.push_str(&format!("  everything is disallowed: {cause}\n"));
+            return Ok(());
+        }
+        Basis::LastGoodCopy(cause) => text.push_str(&format!("  the last good copy: {cause}\n")),
+        _ => {}
+    }
     let groups = policy.groups()?;
     if groups.is_empty() {
         text.push_str("  no groups: everything is allowed\n");

@@ -12,7 +12,7 @@ use reptile_compiler::lint::{Code, Linted, MAX_FINDINGS_PER_CODE, Severity, lint
 use serde::Serialize;
 
 use crate::error::{Failure, Outcome, Result, note, printable};
-use crate::input::{Item, Kind, dialects, read_bodies};
+use crate::input::{Item, Kind, Robots, dialects, read_bodies};
 use crate::output::{Output, json_line};
 use crate::summary::{Summary, grouped};
 
@@ -91,7 +91,13 @@ pub fn run(args: &Args) -> Result<Outcome> {
         } else {
             read_bodies(input, &mut |item| {
                 match item {
-                    Item::Robots(robots) => report.file(&robots.name, &robots.body)?,
+                    Item::Robots(Robots { name, capture, body: Some(body), .. })
+                        if capture.status.is_none_or(|status| status / 100 == 2) =>
+                    {
+                        report.file(&name, &body)?;
+                    }
+                    // An error page is no robots.txt, whatever was sent as its body.
+                    Item::Robots(_) => {}
                     Item::Bad { name, reason, detail } => {
                         report.is_partial = true;
                         note(format!("{name}: {reason}: {detail}"));

@@ -9,6 +9,7 @@ use reptile_compiler::automaton::Strategy;
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};
 use reptile_compiler::crawlers::{Resolved, resolve};
 use reptile_compiler::dialect::{self, Dialect};
+use reptile_compiler::origin::with_to_ascii;
 use reptile_engine::platform::Mapped;
 use reptile_engine::set::{OpenError, Set};
 use reptile_engine::url::{Origin, Scheme};
@@ -41,7 +42,8 @@ impl Loaded {
         if labelled || (kind == Kind::File && options.host.is_none()) {
             let loaded = Loaded::open_set(path)?;
             if options.are_given() {
-                let message = "is a compiled set; --dialect, --strategy, --scheme and --host are for inputs";
+                let message =
+                    "is a compiled set; --dialect, --profile, --at, --strategy, --scheme and --host are for inputs";
                 return Err(Failure::at(path, message));
             }
             return Ok(loaded);
@@ -72,7 +74,9 @@ impl Loaded {
 
     /// The set, its header checked.
     pub fn set(&self) -> Result<Set<&[u8]>> {
-        Set::from_bytes(self.bytes()).map_err(|error| Failure::at(&self.path, OpenError::Format(error)))
+        Set::from_bytes(self.bytes())
+            .map(with_to_ascii)
+            .map_err(|error| Failure::at(&self.path, OpenError::Format(error)))
     }
 
     /// The set, every byte checked.

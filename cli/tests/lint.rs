@@ -94,3 +94,16 @@ fn any_file_can_be_linted() {
     let run = folder.run(&["lint", "many", "--max-findings", "150"]).says(0, &[]);
     assert_eq!(run.text().lines().count(), 150);
 }
+
+/// Records of failed fetches have no robots.txt to be looked at.
+#[test]
+fn lint_looks_at_what_was_fetched() {
+    let folder = Folder::new();
+    let lines = [
+        r#"{"url": "http://a.example/robots.txt", "status": 404, "body": "<html>"}"#,
+        r#"{"url": "http://b.example/robots.txt", "error": "no such host"}"#,
+        r#"{"url": "http://c.example/robots.txt", "body": "User-agent: *\nDisallow: /\n"}"#,
+    ];
+    folder.write("c.jsonl", lines.join("\n"));
+    folder.run(&["lint", "c.jsonl"]).says(0, &["files 1"]);
+}

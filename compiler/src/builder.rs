@@ -1,6 +1,6 @@
 //! Putting a set together: equal things once, in an order that does not depend on the order of the input.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::io::{self, Write};
 
 use bumpalo::Bump;
@@ -9,12 +9,16 @@ use reptile_engine::format::container::{self, Section};
 use reptile_engine::format::tables::{
     Group, NONE, OriginEntry, PolicyDraft, push_lines, write_agents, write_index, write_origins, write_policies,
 };
-use reptile_engine::url::{MAX_HOST_BYTES, Scheme};
+use reptile_engine::url::MAX_HOST_BYTES;
+use reptile_engine::verdict::Basis;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::agents::assign;
 use crate::automaton::{Strategy, compile};
 use crate::dialect::Dialect;
-use crate::limits::MAX_BODY_BYTES;
+use crate::fetch::{Candidate, Capture, Captures, Decision, Discarded, Outcome, Profile, Time};
+use crate::limits::{MAX_BODY_BYTES, MAX_DISCARDED_LISTED};
+pub use crate::origin::OriginKey;
 use crate::robots::{Diagnostic, parse};
 use crate::rules::{RuleList, order};
 
@@ -32,6 +36,8 @@ pub struct Record {
     pub diagnostics: Vec<Diagnostic>,
     /// How many rules the file has, as written.
     pub rule_count: usize,
+    /// A number that depends on the body alone. It settles which of two files counts where nothing else does.
+    pub body_hash: u64,
 }
 
 /// A robots.txt that is over a limit.
@@ -66,18 +72,49 @@ pub fn record(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Record, Bo
         groups: assignment.lists.iter().map(|list| order(list, dialect, arena)).collect(),
         diagnostics: robots.diagnostics.to_vec(),
         rule_count: robots.groups.iter().map(|group| group.rules.len()).sum(),
+        body_hash: xxh3_64(body),
     })
 }
 
-/// An origin that a record is for.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct OriginKey {
-    /// The host, in lower case.
-    pub host: Box<[u8]>,
-    /// The scheme.
-    pub scheme: Scheme,
-    /// The port.
-    pub port: u16,
+/// Why a capture cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadCapture {
+    /// Its body is over a limit.
+    TooLarge(BodyTooLarge),
+    /// It should have a body, and has none.
+    NoBody,
+}
+
+impl std::fmt::Display for BadCapture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BadCapture::TooLarge(error) => error.fmt(f),
+            BadCapture::NoBody => f.write_str("no body"),
+        }
+    }
+}
+
+impl std::error::Error for BadCapture {}
+
+/// What a capture comes to by itself, and its rules where they are to be used. Pure, as [`record`] is.
+///
+/// # Errors
+/// When its rules are to be used and there is no body, or too large a one. The answers 204 and 205 need none.
+pub fn record_of(
+    capture: &Capture,
+    body: Option<&[u8]>,
+    profile: &Profile,
+    dialect: &Dialect,
+    arena: &Bump,
+) -> Result<(Outcome, Option<Record>), BadCapture> {
+    let outcome = profile.outcome(capture, body.unwrap_or_default());
+    if outcome != Outcome::Use {
+        return Ok((outcome, None));
+    }
+    let may_lack_body = matches!(capture.status, Some(204 | 205));
+    let body = body.or(may_lack_body.then_some(&[])).ok_or(BadCapture::NoBody)?;
+    let made = record(&profile.readable(capture, body), dialect, arena).map_err(BadCapture::TooLarge)?;
+    Ok((outcome, Some(made)))
 }
 
 /// Numbers things in the order in which they first come.
@@ -95,11 +132,12 @@ impl<T: Clone + Eq + std::hash::Hash + Ord> Interner<T> {
         *self.numbers.entry(thing).or_insert(next)
     }
 
-    /// The things in their own order, and for each number by which they were known the place in that order.
-    fn into_sorted(self) -> (Vec<T>, Vec<u32>) {
-        let mut things: Vec<(T, u32)> = self.numbers.into_iter().collect();
+    /// The things in their own order, and for each number by which they were known the place in that order. Leaves
+    /// out those that are not used.
+    fn into_sorted(self, is_used: impl Fn(u32) -> bool) -> (Vec<T>, Vec<u32>) {
+        let mut place_of = vec![NONE; self.numbers.len()];
+        let mut things: Vec<(T, u32)> = self.numbers.into_iter().filter(|&(_, number)| is_used(number)).collect();
         things.sort_unstable();
-        let mut place_of = vec![0; things.len()];
         for (place, &(_, number)) in (0..).zip(&things) {
             place_of[number as usize] = place;
         }
@@ -112,12 +150,18 @@ impl<T: Clone + Eq + std::hash::Hash + Ord> Interner<T> {
 /// Memory: the rules, lines and names of what is distinct, about as much as the set itself.
 pub struct SetBuilder {
     dialect: &'static Dialect,
+    profile: &'static Profile,
+    /// The time that the set is for.
+    at: Option<Time>,
+    /// The latest time of any capture.
+    newest: Option<Time>,
+    report: CaptureReport,
     tokens: Interner<Box<[u8]>>,
     lists: Interner<RuleList>,
     lines: Interner<Vec<u32>>,
     /// Policies in terms of the numbers above; the `lines` of a group are a number here, not yet an offset.
     policies: Interner<PolicyKey>,
-    origins: HashMap<OriginKey, u32>,
+    origins: HashMap<OriginKey, Captures>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -128,11 +172,23 @@ struct PolicyKey {
 }
 
 impl SetBuilder {
-    /// A builder of a set under one dialect.
+    /// A builder of a set under one dialect, with the fetch profile that goes with it, for the time of the newest
+    /// capture.
     #[must_use]
     pub fn new(dialect: &'static Dialect) -> SetBuilder {
+        SetBuilder::with_profile(dialect, Profile::of_dialect(dialect), None)
+    }
+
+    /// A builder of a set under one dialect and one fetch profile, for a time: captures from behind it do not count.
+    /// Without one it is that of the newest capture.
+    #[must_use]
+    pub fn with_profile(dialect: &'static Dialect, profile: &'static Profile, at: Option<Time>) -> SetBuilder {
         SetBuilder {
             dialect,
+            profile,
+            at,
+            newest: None,
+            report: CaptureReport::default(),
             tokens: Interner::new(),
             lists: Interner::new(),
             lines: Interner::new(),
@@ -141,16 +197,55 @@ impl SetBuilder {
         }
     }
 
-    /// Adds a record for some origins. Returns how many of them had one already, which this one replaces.
+    /// Adds a file that was fetched well, at a time that is not known, for some origins. Returns how many of them had
+    /// one already. Of two files without a time one counts, whichever comes first.
     ///
     /// A host that is longer than [`MAX_HOST_BYTES`] can be in no URL and is left out.
     pub fn add(&mut self, origins: impl IntoIterator<Item = OriginKey>, record: Record) -> usize {
+        self.add_capture(origins, &Capture::default(), Outcome::Use, Some(record))
+    }
+
+    /// Adds a capture for some origins, with what [`record_of`] made of it. Returns how many captures are discarded for
+    /// it, itself included.
+    pub fn add_capture(
+        &mut self,
+        origins: impl IntoIterator<Item = OriginKey>,
+        capture: &Capture,
+        outcome: Outcome,
+        record: Option<Record>,
+    ) -> usize {
+        let is_too_late = capture.time.is_some_and(|time| self.at.is_some_and(|at| time > at));
+        self.newest = self.newest.max(capture.time);
+        let body_hash = record.as_ref().map_or(0, |record| record.body_hash);
+        let rules = record.filter(|_| !is_too_late).map_or(NONE, |record| self.number(record));
+        let max_age = capture.max_age.map(|age| u32::try_from(age).unwrap_or(u32::MAX));
+        let Capture { time, status, .. } = *capture;
+        let candidate = Candidate { time, outcome, body_hash, max_age, status, rules };
+        let mut discarded = 0;
+        for origin in origins.into_iter().filter(|origin| origin.host.len() <= MAX_HOST_BYTES) {
+            if is_too_late {
+                self.report.discard(&origin, &candidate, Discarded::TooLate);
+                discarded += 1;
+                continue;
+            }
+            let dropped = match self.origins.get_mut(&origin) {
+                Some(captures) => captures.add(candidate),
+                None => self.origins.entry(origin.clone()).or_default().add(candidate),
+            };
+            for candidate in dropped.iter().flatten() {
+                self.report.discard(&origin, candidate, Discarded::Superseded);
+                discarded += 1;
+            }
+        }
+        discarded
+    }
+
+    /// The number of a record's rules.
+    fn number(&mut self, record: Record) -> u32 {
         let agents = record.tokens.into_iter().map(|(token, group)| (self.tokens.number(token), group)).collect();
         let groups = record.groups.into_iter().map(|(list, lines)| (self.lists.number(list), self.lines.number(lines)));
         let key = PolicyKey { agents, others: record.others.unwrap_or(NONE), groups: groups.collect() };
-        let policy = self.policies.number(key);
-        let fitting = origins.into_iter().filter(|origin| origin.host.len() <= MAX_HOST_BYTES);
-        fitting.filter(|origin| self.origins.insert(origin.clone(), policy).is_some()).count()
+        self.policies.number(key)
     }
 
     /// Writes nothing yet, but compiles every distinct ruleset, on this thread.
@@ -177,9 +272,33 @@ impl SetBuilder {
         self,
         compile_all: impl FnOnce(&[RuleList]) -> Result<Vec<Vec<u8>>, TooLarge>,
     ) -> Result<CompiledSet, TooLarge> {
-        let (tokens, token_place) = self.tokens.into_sorted();
-        let (lists, list_place) = self.lists.into_sorted();
-        let (lines, lines_place) = self.lines.into_sorted();
+        let at = self.at.or(self.newest);
+        let mut report = self.report;
+        let mut decided: Vec<(&OriginKey, Basis, Option<u32>)> = Vec::with_capacity(self.origins.len());
+        for (origin, captures) in &self.origins {
+            let Some(decision) = captures.decide(self.profile, at) else { continue };
+            let Decision { basis, rules, is_stale, discarded } = decision;
+            report.stale += u64::from(is_stale);
+            *report.origins.entry(basis).or_default() += 1;
+            if let Some((candidate, why)) = discarded {
+                report.discard(origin, &candidate, why);
+            }
+            decided.push((origin, basis, rules));
+        }
+
+        // What only discarded captures have is not in the set.
+        let mut keys: Vec<(PolicyKey, u32)> = self.policies.numbers.into_iter().collect();
+        keys.sort_unstable_by_key(|&(_, number)| number);
+        let mut used =
+            Used::new(keys.len(), self.tokens.numbers.len(), self.lists.numbers.len(), self.lines.numbers.len());
+        for &(_, _, rules) in &decided {
+            if let Some((key, number)) = rules.and_then(|rules| keys.get(rules as usize)) {
+                used.mark(key, *number);
+            }
+        }
+        let (tokens, token_place) = self.tokens.into_sorted(|number| used.tokens[number as usize]);
+        let (lists, list_place) = self.lists.into_sorted(|number| used.lists[number as usize]);
+        let (lines, lines_place) = self.lines.into_sorted(|number| used.lines[number as usize]);
         let automata = compile_all(&lists)?;
 
         let mut lines_section = Vec::new();
@@ -187,36 +306,34 @@ impl SetBuilder {
         for lines in &lines {
             lines_at.push(push_lines(&mut lines_section, lines)?);
         }
+        let draft_of = |basis: Basis, rules: Option<u32>| {
+            let Some((key, _)) = rules.and_then(|rules| keys.get(rules as usize)) else {
+                return PolicyDraft { basis, others: NONE, ..PolicyDraft::default() };
+            };
+            let place = |&(token, group): &(u32, u32)| (token_place[token as usize], group);
+            let mut agents: Vec<(u32, u32)> = key.agents.iter().map(place).collect();
+            agents.sort_unstable();
+            let group = |&(list, lines): &(u32, u32)| Group {
+                ruleset: list_place[list as usize],
+                lines: lines_at[lines_place[lines as usize] as usize],
+            };
+            PolicyDraft { basis, agents, others: key.others, groups: key.groups.iter().map(group).collect() }
+        };
         // The same policy may be known under two keys that differ in the order of their numbers only.
         let mut drafts: Interner<PolicyDraft> = Interner::new();
-        let mut keys: Vec<(PolicyKey, u32)> = self.policies.numbers.into_iter().collect();
-        keys.sort_unstable_by_key(|&(_, number)| number);
-        let draft_of: Vec<u32> = keys
-            .into_iter()
-            .map(|(key, _)| {
-                let mut agents: Vec<(u32, u32)> =
-                    key.agents.iter().map(|&(token, group)| (token_place[token as usize], group)).collect();
-                agents.sort_unstable();
-                let group = |&(list, lines): &(u32, u32)| Group {
-                    ruleset: list_place[list as usize],
-                    lines: lines_at[lines_place[lines as usize] as usize],
-                };
-                drafts.number(PolicyDraft {
-                    agents,
-                    others: key.others,
-                    groups: key.groups.iter().map(group).collect(),
-                })
-            })
-            .collect();
-        let (policies, policy_place) = drafts.into_sorted();
-        let origins: Vec<OriginEntry<'_>> = self
-            .origins
+        let mut known: HashMap<(Basis, Option<u32>), u32> = HashMap::new();
+        let mut number_of =
+            |basis, rules| *known.entry((basis, rules)).or_insert_with(|| drafts.number(draft_of(basis, rules)));
+        let numbers: Vec<u32> = decided.iter().map(|&(_, basis, rules)| number_of(basis, rules)).collect();
+        let (policies, policy_place) = drafts.into_sorted(|_| true);
+        let origins: Vec<OriginEntry<'_>> = decided
             .iter()
-            .map(|(origin, &policy)| OriginEntry {
+            .zip(numbers)
+            .map(|(&(origin, ..), number)| OriginEntry {
                 host: &origin.host,
                 scheme: origin.scheme,
                 port: origin.port,
-                policy: policy_place[draft_of[policy as usize] as usize],
+                policy: policy_place[number as usize],
             })
             .collect();
 
@@ -231,7 +348,76 @@ impl SetBuilder {
         sections[Section::Index as usize] = write_index(automata.iter().map(Vec::len));
         sections[Section::Rulesets as usize] = automata.concat();
         sections[Section::Lines as usize] = lines_section;
-        Ok(CompiledSet { dialect: self.dialect, sections })
+        Ok(CompiledSet { dialect: self.dialect, sections, report })
+    }
+}
+
+/// Which policies are in the set, and which tokens, lists and lines those need.
+struct Used {
+    policies: Vec<bool>,
+    tokens: Vec<bool>,
+    lists: Vec<bool>,
+    lines: Vec<bool>,
+}
+
+impl Used {
+    fn new(policies: usize, tokens: usize, lists: usize, lines: usize) -> Used {
+        let none = |count| vec![false; count];
+        Used { policies: none(policies), tokens: none(tokens), lists: none(lists), lines: none(lines) }
+    }
+
+    fn mark(&mut self, key: &PolicyKey, number: u32) {
+        if std::mem::replace(&mut self.policies[number as usize], true) {
+            return;
+        }
+        key.agents.iter().for_each(|&(token, _)| self.tokens[token as usize] = true);
+        for &(list, lines) in &key.groups {
+            self.lists[list as usize] = true;
+            self.lines[lines as usize] = true;
+        }
+    }
+}
+
+/// What became of the captures. Does not depend on their order.
+#[derive(Clone, Debug, Default)]
+pub struct CaptureReport {
+    /// How many origins there are by what holds for them.
+    pub origins: BTreeMap<Basis, u64>,
+    /// Origins for which an answer counts that is no longer fresh at the time of the set.
+    pub stale: u64,
+    /// How many captures do not count, by reason. One that stands for several origins is counted for each.
+    pub discarded: BTreeMap<Discarded, u64>,
+    listed: BinaryHeap<DiscardedCapture>,
+}
+
+/// A capture that does not count.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DiscardedCapture {
+    /// Whose it was.
+    pub origin: OriginKey,
+    /// When it was fetched.
+    pub time: Option<Time>,
+    /// The status that it came with.
+    pub status: Option<u16>,
+    /// Why it does not count.
+    pub why: Discarded,
+}
+
+impl CaptureReport {
+    fn discard(&mut self, origin: &OriginKey, candidate: &Candidate, why: Discarded) {
+        *self.discarded.entry(why).or_default() += 1;
+        let entry = DiscardedCapture { origin: origin.clone(), time: candidate.time, status: candidate.status, why };
+        self.listed.push(entry);
+        // The last in their order goes, so that those that stay do not depend on the order of input.
+        if self.listed.len() > MAX_DISCARDED_LISTED {
+            self.listed.pop();
+        }
+    }
+
+    /// The discarded captures, by origin and time; the first [`MAX_DISCARDED_LISTED`] of them.
+    #[must_use]
+    pub fn listed(&self) -> Vec<DiscardedCapture> {
+        self.listed.clone().into_sorted_vec()
     }
 }
 
@@ -239,9 +425,16 @@ impl SetBuilder {
 pub struct CompiledSet {
     dialect: &'static Dialect,
     sections: [Vec<u8>; Section::COUNT],
+    report: CaptureReport,
 }
 
 impl CompiledSet {
+    /// What became of the captures that it was made from.
+    #[must_use]
+    pub fn report(&self) -> &CaptureReport {
+        &self.report
+    }
+
     /// Writes the set, front to back.
     ///
     /// # Errors

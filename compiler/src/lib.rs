@@ -11,17 +11,18 @@
 //! | [`automaton`] | an ordered list to the automaton of a ruleset |
 //! | [`builder`] | records to a set, equal things once |
 //!
-//! Beside them, [`dialect`] has every reading of the protocol as a value, [`crawlers`] the names that known crawlers go
-//! by, [`limits`] every limit, [`lint`] what is wrong with a file, [`reading`] why a verdict is what it is, and [`oracle`]
-//! the slow matcher that all of this is compared with.
+//! Beside them, [`dialect`] has every reading of the protocol as a value, [`fetch`] what a capture means by its status and
+//! time and which of several counts, [`origin`] which URLs a robots.txt governs, [`crawlers`] the names that known crawlers
+//! go by, [`limits`] every limit, [`lint`] what is wrong with a file, [`reading`] why a verdict is what it is, and
+//! [`oracle`] the slow matcher that all of this is compared with.
 //!
 //! ```
 //! use bumpalo::Bump;
-//! use reptile_compiler::{automaton::Strategy, builder::{OriginKey, SetBuilder, record}, dialect::GOOGLE_LIB};
-//! use reptile_engine::{set::Set, url::Scheme, verdict::Verdict};
+//! use reptile_compiler::{automaton::Strategy, builder::{SetBuilder, record}, dialect::GOOGLE_LIB, origin::OriginKey};
+//! use reptile_engine::{set::Set, verdict::Verdict};
 //!
 //! let body = b"user-agent: *\nallow: /p\ndisallow: /\n";
-//! let origin = OriginKey { host: b"example.com"[..].into(), scheme: Scheme::Https, port: 443 };
+//! let origin = OriginKey::of_robots_url(b"https://example.com/robots.txt")?;
 //! let mut builder = SetBuilder::new(&GOOGLE_LIB);
 //! builder.add([origin], record(body, &GOOGLE_LIB, &Bump::new())?);
 //! let set = Set::from_bytes(builder.finish(Strategy::default())?.to_bytes())?;
@@ -40,9 +41,11 @@ pub mod automaton;
 pub mod builder;
 pub mod crawlers;
 pub mod dialect;
+pub mod fetch;
 pub mod limits;
 pub mod lint;
 pub mod oracle;
+pub mod origin;
 pub mod reading;
 pub mod robots;
 pub mod rules;

@@ -42,3 +42,13 @@ pub const MAX_MERGED_RULES_PER_RULE: usize = 8;
 
 /// Rules that may be merged in any file, however few rules it has.
 pub const MIN_MERGED_RULES: usize = 4096;
+
+/// The earliest time of a fetch, in seconds since 1970: the beginning of the year 1.
+pub const MIN_TIME: i64 = -62_135_596_800;
+
+/// The latest time of a fetch, in seconds since 1970: the beginning of 30 December 9999, the last day that is over in
+/// every time zone before the year is.
+pub const MAX_TIME: i64 = 253_402_128_000;
+
+/// Discarded captures that a set's report names; all are counted.
+pub const MAX_DISCARDED_LISTED: usize = 20;

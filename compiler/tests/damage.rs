@@ -6,12 +6,15 @@ use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};
 use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::fetch::{Capture, Outcome};
 use reptile_engine::format::container::{self, Container, Section};
 use reptile_engine::set::Set;
 use reptile_engine::url::Scheme;
+use reptile_engine::verdict::Cause;
 use xxhash_rust::xxh3::xxh3_64;
 
-const URLS: [&[u8]; 12] = [
+const URLS: [&[u8]; 13] = [
+    b"http://closed.example/",
     b"http://a.example/",
     b"http://a.example/shop/x?sort=1&y",
     b"http://a.example/shop/cart/print/",
@@ -59,6 +62,8 @@ fn sample(strategy: Strategy) -> Vec<u8> {
         let origin = OriginKey { host: host.as_bytes().into(), scheme, port };
         builder.add([origin], record(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap());
     }
+    let closed = OriginKey { host: b"closed.example"[..].into(), scheme: Scheme::Http, port: 80 };
+    builder.add_capture([closed], &Capture::default(), Outcome::Disallow(Cause::Status(503)), None);
     builder.finish(strategy).unwrap().to_bytes()
 }
 

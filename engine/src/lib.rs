@@ -10,6 +10,7 @@
 //! | [`set`] | [`set::Set`]: open, verify, decide, explain |
 //! | [`automaton`] | the walk |
 //! | [`url`] | from a URL to origin and path |
+//! | [`host`] | the one form of a host in which origins are compared |
 //! | [`norm`] | the normal form that URL and pattern both pass through |
 //! | [`verdict`] | the answers |
 //! | [`format`](mod@format) | the bytes, reader beside writer; `FORMAT.md` draws them |
@@ -31,6 +32,7 @@
 pub mod automaton;
 pub mod classify;
 pub mod format;
+pub mod host;
 pub mod norm;
 pub mod platform;
 pub mod set;

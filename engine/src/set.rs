@@ -13,16 +13,17 @@ use crate::format::container::{Container, Section};
 use crate::format::tables::{
     AgentGroups, Agents, Group, NONE, NameMatching, OriginEntry, Origins, Policies, PolicyView, Rulesets, line_at,
 };
+use crate::host::{self, ToAscii};
 use crate::norm::NormalForm;
 use crate::platform::Mapped;
-use crate::url::{self, Host, Origin, UrlRef};
-use crate::verdict::{Explanation, Rule, RuleKind, Verdict};
+use crate::url::{self, Origin, UrlRef};
+use crate::verdict::{Basis, Explanation, Rule, RuleKind, Verdict};
 
 /// A compiled set of robots.txt files, over bytes that are mapped ([`Set::open`]) or owned ([`Set::from_bytes`]).
 ///
 /// Immutable; share it between threads by reference. Costs no memory beside its bytes. A decision allocates
 /// nothing (a URL of the form `http://host?query`, which lacks the slash, is copied, and so is a path that is not in
-/// the set's normal form).
+/// the set's normal form; a host beyond ASCII is mapped by a function that may allocate).
 ///
 /// Bytes that are damaged in a way that opening does not notice give a [`FormatError`] when they are met, never a
 /// panic. They could also give a wrong answer, as damaged data can; [`Set::verify`] rules that out.
@@ -31,6 +32,7 @@ pub struct Set<D> {
     container: Container,
     normal_form: NormalForm,
     name_matching: NameMatching,
+    to_ascii: Option<ToAscii>,
 }
 
 /// Why a set file could not be opened.
@@ -80,6 +82,8 @@ enum Names {
     One(Option<u32>),
     /// The groups of the first step that a file names; see [`PolicyView::for_steps`].
     Steps { steps: Box<[Box<[u32]>]>, honours_others: bool },
+    /// None: it obeys no robots.txt.
+    Free,
 }
 
 impl Agent {
@@ -89,13 +93,14 @@ impl Agent {
         match &self.names {
             Names::One(number) => number.is_some(),
             Names::Steps { steps, .. } => !steps.is_empty(),
+            Names::Free => false,
         }
     }
 
     /// Whether it gets the rules for all others where none of its names has rules of its own.
     #[must_use]
     pub fn honours_others(&self) -> bool {
-        !matches!(self.names, Names::Steps { honours_others: false, .. })
+        !matches!(self.names, Names::Steps { honours_others: false, .. } | Names::Free)
     }
 
     #[inline]
@@ -103,6 +108,7 @@ impl Agent {
         match &self.names {
             Names::One(number) => policy.for_agent(*number),
             Names::Steps { steps, honours_others } => policy.for_steps(steps, *honours_others),
+            Names::Free => policy.for_steps(&[], false),
         }
     }
 }
@@ -132,7 +138,14 @@ impl<D: AsRef<[u8]>> Set<D> {
         let name_matching = NameMatching::from_number(number).ok_or_else(|| {
             FormatError::new("header", "a way of comparing names that this version knows", number.to_string())
         })?;
-        Ok(Set { data, container, normal_form, name_matching })
+        Ok(Set { data, container, normal_form, name_matching, to_ascii: None })
+    }
+
+    /// Has the names of hosts beyond ASCII mapped by this function, which is to be the one that the set's maker used.
+    /// Without it their origins are unknown: this crate has no tables of Unicode. Names in ASCII never need it.
+    #[must_use]
+    pub fn with_to_ascii(self, to_ascii: ToAscii) -> Set<D> {
+        Set { to_ascii: Some(to_ascii), ..self }
     }
 
     /// Reads every byte: the checksum of each section, and that every reference leads to something sensible.
@@ -259,6 +272,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             }
         }
         let names = match *steps {
+            _ if tokens.is_empty() && !honours_others => Names::Free,
             [] if honours_others => Names::One(None),
             [ref step] if honours_others && step.len() == 1 => Names::One(Some(step[0])),
             _ => Names::Steps { steps: steps.into(), honours_others },
@@ -278,13 +292,11 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// When the tables are damaged.
     #[inline]
     pub fn policy(&self, origin: &Origin<'_>) -> Result<Option<Policy<'_>>, FormatError> {
-        // Not `any`, which stops at the first and so looks at one byte at a time.
-        let has_upper = origin.host.iter().fold(false, |found, byte| found | byte.is_ascii_uppercase());
-        let found = if has_upper {
-            let Some(host) = Host::new(origin.host) else { return Ok(None) };
-            self.origins().find(origin.scheme, host.as_bytes(), origin.port)?
-        } else {
+        let found = if host::is_plain(origin.host) {
             self.origins().find(origin.scheme, origin.host, origin.port)?
+        } else {
+            let Some(host) = host::canonical(origin.host, self.to_ascii) else { return Ok(None) };
+            self.origins().find(origin.scheme, host.as_bytes(), origin.port)?
         };
         found.map(|policy| self.policy_number(policy)).transpose()
     }
@@ -335,6 +347,13 @@ impl<D: AsRef<[u8]>> Set<D> {
             verdicts.fill(Verdict::Unknown);
             return Ok(());
         };
+        if !policy.view.has_rules() {
+            let decided = agents.iter().zip(verdicts);
+            for (agent, verdict) in decided {
+                *verdict = policy.without_rules(agent)?.verdict;
+            }
+            return Ok(());
+        }
         path.with(|path| {
             let path = self.normal_form.path(path);
             let mut last = None;
@@ -385,6 +404,9 @@ impl<'a> Policy<'a> {
     /// # Errors
     /// When the set is damaged.
     pub fn decide(&self, agent: &Agent, path: &[u8]) -> Result<Verdict, FormatError> {
+        if !self.view.has_rules() {
+            return Ok(self.without_rules(agent)?.verdict);
+        }
         let groups = agent.groups(&self.view)?;
         if groups.has_more() {
             return Ok(self.explain_together(groups.all()?, &self.normal_form.path(path))?.verdict);
@@ -398,7 +420,28 @@ impl<'a> Policy<'a> {
     /// # Errors
     /// When the set is damaged.
     pub fn explain(&self, agent: &Agent, path: &[u8]) -> Result<Explanation, FormatError> {
+        if !self.view.has_rules() {
+            return self.without_rules(agent);
+        }
         self.explain_together(agent.groups(&self.view)?.all()?, &self.normal_form.path(path))
+    }
+
+    /// What the policy rests on.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn basis(&self) -> Result<Basis, FormatError> {
+        self.view.basis()
+    }
+
+    /// The verdict where no rules decide. It holds for every path, and for every agent that obeys robots.txt at all.
+    #[cold]
+    fn without_rules(&self, agent: &Agent) -> Result<Explanation, FormatError> {
+        let basis = self.view.basis()?;
+        Ok(match basis.verdict() {
+            Some(verdict) if agent.names != Names::Free => Explanation { basis, ..Explanation::without_rule(verdict) },
+            _ => Explanation::without_rule(Verdict::Allow),
+        })
     }
 
     /// Whether any rules are for an agent, be they its own or those for all others.
@@ -442,6 +485,7 @@ impl<'a> Policy<'a> {
         let mut explanation = Explanation {
             verdict: if disallows { Verdict::Disallow } else { Verdict::Allow },
             decided_by: [&allow, &disallow][usize::from(disallows)].as_ref().map(|(_, rule)| rule.kind),
+            basis: self.view.basis()?,
             allow: allow.map(|(_, rule)| rule),
             disallow: disallow.map(|(_, rule)| rule),
         };

@@ -65,7 +65,7 @@ impl Scheme {
 
 /// What a robots.txt governs: a scheme, a host and a port, borrowed from a URL.
 ///
-/// The host may still have capital letters; compare it with [`Host::new`].
+/// The host is as written; [`crate::host::canonical`] gives the form in which hosts are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin<'a> {
     /// The scheme.
@@ -74,30 +74,6 @@ pub struct Origin<'a> {
     pub host: &'a [u8],
     /// The port, the scheme's default if the URL names none.
     pub port: u16,
-}
-
-/// A host name in lower case, on the stack.
-#[derive(Clone, Copy)]
-pub struct Host {
-    bytes: [u8; MAX_HOST_BYTES],
-    len: u8,
-}
-
-impl Host {
-    /// Lower-cases a host; `None` if it is longer than [`MAX_HOST_BYTES`].
-    #[must_use]
-    pub fn new(host: &[u8]) -> Option<Host> {
-        let mut bytes = [0; MAX_HOST_BYTES];
-        bytes.get_mut(..host.len())?.copy_from_slice(host);
-        bytes[..host.len()].make_ascii_lowercase();
-        Some(Host { bytes, len: u8::try_from(host.len()).ok()? })
-    }
-
-    /// The name's bytes.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.len)]
-    }
 }
 
 /// A URL split in two.
@@ -434,7 +410,6 @@ mod tests {
         for (len, fits) in [(MAX_HOST_BYTES - 1, true), (MAX_HOST_BYTES, true), (MAX_HOST_BYTES + 1, false)] {
             let host = vec![b'H'; len];
             assert_eq!(origin_of(Scheme::Http, &host).is_ok(), fits, "{len}");
-            assert_eq!(Host::new(&host).map(|host| host.as_bytes().to_vec()), fits.then(|| vec![b'h'; len]));
         }
     }
 

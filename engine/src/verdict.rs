@@ -38,6 +38,103 @@ impl fmt::Display for Verdict {
     }
 }
 
+/// What came of fetching a robots.txt, where it is not the file itself that decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The server answered with this status.
+    Status(u16),
+    /// It redirected more often than is followed.
+    Redirects,
+    /// There was no answer, or no whole one.
+    Network,
+    /// The answer was no text file.
+    NotText,
+    /// The file was over the size that is read.
+    TooLarge,
+    /// There has been no answer for more than this many days.
+    Unreachable(u16),
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::Status(status) => write!(f, "{status}"),
+            Cause::Redirects => f.write_str("too many redirects"),
+            Cause::Network => f.write_str("network error"),
+            Cause::NotText => f.write_str("not a text file"),
+            Cause::TooLarge => f.write_str("too large"),
+            Cause::Unreachable(days) => write!(f, "unreachable for more than {days} days"),
+        }
+    }
+}
+
+/// What the policy of an origin rests on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Basis {
+    /// The rules of its robots.txt.
+    #[default]
+    Rules,
+    /// The rules of the last copy that could be fetched; since then fetching has failed.
+    LastGoodCopy(Cause),
+    /// Everything is allowed.
+    AllowAll(Cause),
+    /// Everything is disallowed, until the file can be fetched.
+    DisallowAll(Cause),
+}
+
+impl Basis {
+    /// The verdict for every URL, where no rules decide.
+    #[must_use]
+    pub const fn verdict(self) -> Option<Verdict> {
+        match self {
+            Basis::Rules | Basis::LastGoodCopy(_) => None,
+            Basis::AllowAll(_) => Some(Verdict::Allow),
+            Basis::DisallowAll(_) => Some(Verdict::Disallow),
+        }
+    }
+
+    /// What came of the last fetch, where it was not the file.
+    #[must_use]
+    pub const fn cause(self) -> Option<Cause> {
+        match self {
+            Basis::Rules => None,
+            Basis::LastGoodCopy(cause) | Basis::AllowAll(cause) | Basis::DisallowAll(cause) => Some(cause),
+        }
+    }
+}
+
+/// Why a verdict is what it is, in a word or two: [`fmt::Display`] gives the text that stands in output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// A rule decided; of a copy that has been kept since fetching fails, if a cause is given.
+    Rule(Option<Cause>),
+    /// No rule matches, or none is for the agent; a cause as for a rule.
+    NoRule(Option<Cause>),
+    /// What came of fetching the robots.txt decided.
+    Fetch(Cause),
+    /// No robots.txt is known for the URL's origin.
+    NoRobots,
+    /// The text is no URL.
+    NoUrl,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Rule(None) => f.write_str("rule"),
+            Reason::Rule(Some(cause)) => write!(f, "rule of the last good copy, now {cause}"),
+            Reason::NoRule(None) => f.write_str("no rule matches"),
+            Reason::NoRule(Some(cause)) => write!(f, "no rule of the last good copy matches, now {cause}"),
+            Reason::Fetch(cause) => cause.fmt(f),
+            Reason::NoRobots => f.write_str("no robots.txt is known"),
+            Reason::NoUrl => f.write_str("no URL"),
+        }
+    }
+}
+
 /// What a rule does to the URLs that it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -87,13 +184,27 @@ pub struct Explanation {
     pub disallow: Option<Rule>,
     /// Which of the two decided. `None` when no rule matches, and for `Unknown` and `Invalid`.
     pub decided_by: Option<RuleKind>,
+    /// What the policy of the URL's origin rests on; [`Basis::Rules`] for `Unknown` and `Invalid`.
+    pub basis: Basis,
 }
 
 impl Explanation {
     /// An answer that no rule had a part in.
     #[must_use]
     pub const fn without_rule(verdict: Verdict) -> Explanation {
-        Explanation { verdict, allow: None, disallow: None, decided_by: None }
+        Explanation { verdict, allow: None, disallow: None, decided_by: None, basis: Basis::Rules }
+    }
+
+    /// Why the verdict is what it is.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        match (self.verdict, self.basis) {
+            (Verdict::Unknown, _) => Reason::NoRobots,
+            (Verdict::Invalid, _) => Reason::NoUrl,
+            (_, Basis::AllowAll(cause) | Basis::DisallowAll(cause)) => Reason::Fetch(cause),
+            (_, basis) if self.decided_by.is_some() => Reason::Rule(basis.cause()),
+            (_, basis) => Reason::NoRule(basis.cause()),
+        }
     }
 
     /// The rule that decided, if one did.
@@ -102,6 +213,16 @@ impl Explanation {
         match self.decided_by? {
             RuleKind::Allow => self.allow.as_ref(),
             RuleKind::Disallow => self.disallow.as_ref(),
+        }
+    }
+}
+
+/// The verdict, and the reason in brackets where there is one to give: `disallow (503)`, `unknown`.
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reason() {
+            Reason::NoRobots | Reason::NoUrl => self.verdict.fmt(f),
+            reason => write!(f, "{} ({reason})", self.verdict),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use reptile_compiler::builder::OriginKey;
+use reptile_compiler::origin::OriginKey;
 use tar::{Archive, EntryType};
 
 use super::{Fault, Item, Naming, Robots, Sink, read_body, read_sized};
@@ -50,7 +50,7 @@ pub fn read_directory(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Resu
             match fs::metadata(&path) {
                 Ok(found) if !found.is_file() => sink(Item::LeftOut("not a regular file".into()))?,
                 _ => sink(match read_body(File::open(&path)) {
-                    Ok(body) => Item::Robots(Robots { name, origins, body }),
+                    Ok(body) => Item::Robots(Robots::file(name, origins, body)),
                     Err(fault) => fault.item(name),
                 })?,
             }
@@ -97,7 +97,7 @@ pub fn read_tar(path: &Path, source: impl Read, naming: &Naming, sink: &mut Sink
         };
         let len = entry.size();
         sink(match read_sized(entry, len) {
-            Ok(body) => Item::Robots(Robots { name, origins, body }),
+            Ok(body) => Item::Robots(Robots::file(name, origins, body)),
             // What follows in a broken archive is lost too, and nobody knows what it was.
             Err(Fault::Unreadable(error)) => return Err(broken(error)),
             Err(fault) => fault.item(name),
@@ -157,7 +157,7 @@ impl Hosts {
     fn remark(self, path: &Path, sink: &mut Sink<'_>) -> Result<()> {
         match self.first {
             Some(host) if !self.differ && self.in_folders > 1 => sink(Item::Remark(format!(
-                "{}: all {} files are below \"{}\", which is taken as their host; only the last of them counts",
+                "{}: all {} files are below \"{}\", which is taken as their host; only one of them counts",
                 path.display(),
                 self.in_folders,
                 printable(&host)

@@ -4,6 +4,7 @@
 
 mod files;
 mod jsonl;
+pub mod time;
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -12,9 +13,10 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use flate2::read::MultiGzDecoder;
 use reptile_compiler::automaton::Strategy;
-use reptile_compiler::builder::OriginKey;
 use reptile_compiler::dialect::{self, Dialect};
+use reptile_compiler::fetch::{self, Capture, Profile, Time};
 use reptile_compiler::limits::MAX_BODY_BYTES;
+use reptile_compiler::origin::OriginKey;
 use reptile_engine::url::{Scheme, UrlError, origin_of};
 
 use crate::error::{Failure, Result};
@@ -25,6 +27,14 @@ pub struct CompileOptions {
     /// Which reading of the protocol the files are given [default: google-lib]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     pub dialect: Option<&'static Dialect>,
+    /// Whose habits say what a status, a redirect or an error means [default: those that go with the dialect]
+    #[arg(long, value_name = "NAME", value_parser = profiles())]
+    pub profile: Option<&'static Profile>,
+    /// The time that the set is for; captures from behind it do not count [default: that of the newest capture]
+    ///
+    /// Such as 2026-03-14T15:09:26Z, 2026-03-14, or seconds since 1970.
+    #[arg(long, value_name = "TIME", value_parser = time::read_time, allow_negative_numbers = true)]
+    pub at: Option<Time>,
     /// How rulesets become automata; the answers are the same [default: factored]
     #[arg(long, value_name = "NAME", value_parser = strategies())]
     pub strategy: Option<Strategy>,
@@ -44,9 +54,19 @@ impl CompileOptions {
         self.dialect.unwrap_or(dialect::ALL[0])
     }
 
+    /// The fetch profile, given or not.
+    pub fn profile(&self) -> &'static Profile {
+        self.profile.unwrap_or_else(|| Profile::of_dialect(self.dialect()))
+    }
+
     /// Whether any of them was given.
     pub fn are_given(&self) -> bool {
-        self.dialect.is_some() || self.strategy.is_some() || !self.schemes.is_empty() || self.host.is_some()
+        self.profile.is_some()
+            || self.at.is_some()
+            || self.dialect.is_some()
+            || self.strategy.is_some()
+            || !self.schemes.is_empty()
+            || self.host.is_some()
     }
 }
 
@@ -54,6 +74,12 @@ impl CompileOptions {
 pub fn dialects() -> impl TypedValueParser<Value = &'static Dialect> {
     PossibleValuesParser::new(dialect::ALL.map(|dialect| dialect.name))
         .try_map(|name| Dialect::from_name(&name).ok_or("no such dialect"))
+}
+
+/// Reads the name of a fetch profile.
+pub fn profiles() -> impl TypedValueParser<Value = &'static Profile> {
+    PossibleValuesParser::new(fetch::ALL.map(|profile| profile.name))
+        .try_map(|name| Profile::from_name(&name).ok_or("no such profile"))
 }
 
 /// Reads the name of a strategy.
@@ -88,14 +114,28 @@ pub enum Item {
     Remark(String),
 }
 
-/// The bytes of a robots.txt, and the origins that they are for.
+/// A capture of a robots.txt, and the origins that it is for.
 pub struct Robots {
     /// Where it is.
     pub name: String,
     /// Whose it is.
     pub origins: Vec<OriginKey>,
-    /// Its bytes, no more than the compiler takes.
-    pub body: Vec<u8>,
+    /// What is known of its fetch.
+    pub capture: Capture,
+    /// Its bytes, no more than the compiler takes, if there are any.
+    pub body: Option<Vec<u8>>,
+}
+
+impl Robots {
+    /// A file, of whose fetch nothing is known.
+    fn file(name: String, origins: Vec<OriginKey>, body: Vec<u8>) -> Robots {
+        Robots { name, origins, capture: Capture::default(), body: Some(body) }
+    }
+
+    /// How many bytes there are.
+    pub fn byte_len(&self) -> usize {
+        self.body.as_ref().map_or(0, Vec::len)
+    }
 }
 
 /// Takes what is found. An error ends the reading.
@@ -133,7 +173,7 @@ fn read_kind(kind: Kind, path: &Path, naming: &Naming, host: Option<&str>, sink:
             let origins = origins.map_err(|error| Failure::new(format!("--host {host}: {error}")))?;
             let name = path.display().to_string();
             sink(match read_body(File::open(path)) {
-                Ok(body) => Item::Robots(Robots { name, origins, body }),
+                Ok(body) => Item::Robots(Robots::file(name, origins, body)),
                 Err(fault) => fault.item(name),
             })
         }
@@ -210,13 +250,7 @@ impl Naming {
         if name.iter().any(|byte| b"/?#;@".contains(byte)) {
             return Err(UrlError::Host);
         }
-        schemes
-            .iter()
-            .map(|&scheme| {
-                let origin = origin_of(scheme, name)?;
-                Ok(OriginKey { host: origin.host.to_ascii_lowercase().into(), scheme, port: origin.port })
-            })
-            .collect()
+        schemes.iter().map(|&scheme| OriginKey::new(&origin_of(scheme, name)?)).collect()
     }
 }
 
@@ -298,8 +332,9 @@ mod tests {
         assert_eq!(naming("A.b", &[]), Ok("http://a.b:80 https://a.b:443".into()));
         assert_eq!(naming("a:8080", &[]), Ok("http://a:8080 https://a:8080".into()));
         assert_eq!(naming("a", &[Scheme::Ftp, Scheme::Http, Scheme::Ftp]), Ok("http://a:80 ftp://a:21".into()));
-        assert_eq!(naming("[::1]:81", &[Scheme::Http]), Ok("http://[::1]:81".into()));
-        for bad in ["", "a b", "a/b", "u@a", "a?b", "a#", "a;", "http://a"] {
+        assert_eq!(naming("[0::1]:81", &[Scheme::Http]), Ok("http://[::1]:81".into()));
+        assert_eq!(naming("BÜCHER.de.", &[Scheme::Http]), Ok("http://xn--bcher-kva.de:80".into()));
+        for bad in ["", "a b", "a/b", "u@a", "1.2.3.4.5", "a%2fb", "a?b", "a#", "a;", "http://a"] {
             assert_eq!(naming(bad, &[]), Err(UrlError::Host), "{bad}");
         }
         assert_eq!(naming("a:b", &[]), Err(UrlError::Port));

@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::container::Section;
 use super::{FormatError, TooLarge, fit, u32_at, u64_at};
 use crate::url::Scheme;
+use crate::verdict::{Basis, Cause};
 
 /// Stands for "none" wherever the tables hold a number of something.
 pub const NONE: u32 = u32::MAX;
@@ -312,6 +313,8 @@ pub struct Group {
 /// Who gets which rules of one robots.txt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PolicyDraft {
+    /// What the policy rests on. Where no rules decide there are no agents and no groups.
+    pub basis: Basis,
     /// For each agent that the file names: its number, and the index of its group. In the order of the numbers.
     /// An agent that is there more than once has several groups, which decide together.
     pub agents: Vec<(u32, u32)>,
@@ -334,7 +337,7 @@ pub fn write_policies(policies: &[PolicyDraft]) -> Result<Vec<u8>, TooLarge> {
         end += 16 + policy.agents.len() * 8 + policy.groups.len() * 8;
     }
     for policy in policies {
-        put(&mut out, POLICY_OF_RULES);
+        put(&mut out, kind_of_basis(policy.basis));
         put(&mut out, policy.others);
         put(&mut out, fit("agents of a policy", policy.agents.len(), NONE.into())?);
         put(&mut out, fit("groups of a policy", policy.groups.len(), NONE.into())?);
@@ -348,8 +351,49 @@ pub fn write_policies(policies: &[PolicyDraft]) -> Result<Vec<u8>, TooLarge> {
     Ok(out)
 }
 
-/// The only kind of policy so far: the rules of a file decide.
-const POLICY_OF_RULES: u32 = 0;
+/// The kind of a policy as it is stored: a byte for the basis, a byte for the cause, and the cause's number.
+fn kind_of_basis(basis: Basis) -> u32 {
+    let (basis, cause) = match basis {
+        Basis::Rules => return 0,
+        Basis::LastGoodCopy(cause) => (1, cause),
+        Basis::AllowAll(cause) => (FIRST_WITHOUT_RULES, cause),
+        Basis::DisallowAll(cause) => (FIRST_WITHOUT_RULES + 1, cause),
+    };
+    let (cause, number) = match cause {
+        Cause::Status(status) => (1, status),
+        Cause::Redirects => (2, 0),
+        Cause::Network => (3, 0),
+        Cause::NotText => (4, 0),
+        Cause::TooLarge => (5, 0),
+        Cause::Unreachable(days) => (6, days),
+    };
+    u32::from(number) << 16 | cause << 8 | u32::from(basis)
+}
+
+/// What a kind says; `None` if it is none.
+fn basis_of_kind(kind: u32) -> Option<Basis> {
+    let [basis, cause, ..] = kind.to_le_bytes();
+    let number = (kind >> 16) as u16;
+    let cause = match (cause, number) {
+        (0, 0) if basis == 0 => return Some(Basis::Rules),
+        (1, status) => Cause::Status(status),
+        (2, 0) => Cause::Redirects,
+        (3, 0) => Cause::Network,
+        (4, 0) => Cause::NotText,
+        (5, 0) => Cause::TooLarge,
+        (6, days) => Cause::Unreachable(days),
+        _ => return None,
+    };
+    match basis {
+        1 => Some(Basis::LastGoodCopy(cause)),
+        FIRST_WITHOUT_RULES => Some(Basis::AllowAll(cause)),
+        3 => Some(Basis::DisallowAll(cause)),
+        _ => None,
+    }
+}
+
+/// The first of the bases that leave nothing to rules.
+const FIRST_WITHOUT_RULES: u8 = 2;
 
 /// The policies of a set.
 #[derive(Clone, Copy)]
@@ -376,8 +420,7 @@ impl<'a> Policies<'a> {
             let (agents, groups) = (u32_at(record, 8)? as usize, u32_at(record, 12)? as usize);
             let size = agents.checked_add(groups)?.checked_mul(8)?;
             let body = record.get(16..)?.get(..size)?;
-            let known = u32_at(record, 0)? == POLICY_OF_RULES;
-            known.then_some(PolicyView { others: u32_at(record, 4)?, body, agents })
+            Some(PolicyView { kind: u32_at(record, 0)?, others: u32_at(record, 4)?, body, agents })
         };
         view().ok_or_else(|| damaged(Section::Policies, "a policy"))
     }
@@ -386,12 +429,28 @@ impl<'a> Policies<'a> {
 /// A policy as it lies in the bytes.
 #[derive(Clone, Copy)]
 pub struct PolicyView<'a> {
+    kind: u32,
     others: u32,
     body: &'a [u8],
     agents: usize,
 }
 
 impl<'a> PolicyView<'a> {
+    /// Whether rules decide. One comparison.
+    #[inline]
+    #[must_use]
+    pub fn has_rules(&self) -> bool {
+        (self.kind as u8) < FIRST_WITHOUT_RULES
+    }
+
+    /// What the policy rests on.
+    ///
+    /// # Errors
+    /// When the policy is damaged.
+    pub fn basis(&self) -> Result<Basis, FormatError> {
+        basis_of_kind(self.kind).ok_or_else(|| damaged(Section::Policies, "a kind of policy that this version knows"))
+    }
+
     fn group(&self, index: u32) -> Result<Group, FormatError> {
         let at = self.agents * 8 + index as usize * 8;
         let group = || Some(Group { ruleset: u32_at(self.body, at)?, lines: u32_at(self.body, at + 4)? });
@@ -475,12 +534,15 @@ impl<'a> PolicyView<'a> {
         self.group(self.group_index(entry))
     }
 
-    /// Reads all of the policy: its agents exist and are in order, its groups exist.
+    /// Reads all of the policy: its kind is known, its agents exist and are in order, its groups exist.
     ///
     /// # Errors
     /// When one does not.
     pub fn verify(&self, agents: u32) -> Result<(), FormatError> {
         let groups = (self.body.len() / 8 - self.agents) as u32;
+        if self.basis()?.verdict().is_some() && !(self.body.is_empty() && self.others == NONE) {
+            return Err(damaged(Section::Policies, "no groups where no rules decide"));
+        }
         let mut last = None;
         for (agent, group) in self.agents() {
             if agent >= agents || last >= Some((agent, group)) || group >= groups {
@@ -633,4 +695,52 @@ pub fn line_at(section: &[u8], at: u32, rank: u32) -> Result<u32, FormatError> {
         }
     };
     line().ok_or_else(|| damaged(Section::Lines, "a line number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_basis_comes_back_and_nothing_else_is_one() {
+        let mut causes = vec![Cause::Redirects, Cause::Network, Cause::NotText, Cause::TooLarge];
+        causes.extend(
+            [0, 1, 404, u16::MAX].into_iter().flat_map(|number| [Cause::Status(number), Cause::Unreachable(number)]),
+        );
+        let bases = causes
+            .iter()
+            .flat_map(|&cause| [Basis::LastGoodCopy(cause), Basis::AllowAll(cause), Basis::DisallowAll(cause)]);
+        let bases: Vec<Basis> = bases.chain([Basis::Rules]).collect();
+        for &basis in &bases {
+            let draft = PolicyDraft { basis, others: NONE, ..PolicyDraft::default() };
+            let bytes = write_policies(&[draft]).unwrap();
+            let view = Policies(&bytes).get(0).unwrap();
+            view.verify(0).unwrap();
+            assert_eq!(view.basis().unwrap(), basis);
+            assert_eq!(view.has_rules(), basis.verdict().is_none(), "{basis:?}");
+        }
+        // Of all kinds with small numbers only those are known that a basis has.
+        let known = (0..=0x000F_FFFF).filter(|&kind| basis_of_kind(kind).is_some());
+        let mut count = 0;
+        for kind in known {
+            assert_eq!(basis_of_kind(kind).map(kind_of_basis), Some(kind));
+            count += 1;
+        }
+        assert_eq!(count, 1 + 3 * (4 + 2 * 16));
+    }
+
+    #[test]
+    fn what_no_rules_decide_has_no_groups() {
+        let groups = vec![Group { ruleset: 0, lines: NONE }];
+        for (basis, others, fits) in [
+            (Basis::Rules, 0, true),
+            (Basis::LastGoodCopy(Cause::Network), 0, true),
+            (Basis::AllowAll(Cause::Network), NONE, false),
+            (Basis::DisallowAll(Cause::Network), 0, false),
+        ] {
+            let draft = PolicyDraft { basis, agents: Vec::new(), others, groups: groups.clone() };
+            let bytes = write_policies(&[draft]).unwrap();
+            assert_eq!(Policies(&bytes).get(0).unwrap().verify(0).is_ok(), fits, "{basis:?}");
+        }
+    }
 }

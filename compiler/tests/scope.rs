@@ -1,0 +1,130 @@
+//! Which URLs a robots.txt governs, through compiled sets: our table in `corpora/scope`, and that of the specification
+//! where the shared folder is present.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
+
+mod support;
+
+use bumpalo::Bump;
+use reptile_compiler::automaton::Strategy;
+use reptile_compiler::builder::{SetBuilder, record};
+use reptile_compiler::dialect::GOOGLE;
+use reptile_compiler::origin::{OriginKey, with_to_ascii};
+use reptile_engine::set::Set;
+use reptile_engine::verdict::Verdict;
+use serde::Deserialize;
+use support::{TemporaryFile, read, shared, workspace};
+
+/// Cases and URLs of `corpora/scope/cases.toml`: correct these numbers when you add some.
+const CASES: usize = 30;
+const URLS: usize = 110;
+/// Rows of kind `scope` in `spec/source_examples.json`.
+const SHARED_ROWS: usize = 45;
+
+/// Rows of the specification's table that we do not follow. Both say that a file on `www.exämple.com` governs
+/// `xn--exmple-cua.com`: the page lost the `www.` on the way to the A-label. Strictly only the name with it is the
+/// same host, and no other row of the table lets a file govern a host beside its own.
+const MISPRINTS: [&str; 2] = ["S13", "S35"];
+
+/// Whether the robots.txt at a URL governs another: what a set says of it that holds this file alone, in memory, and
+/// written and mapped.
+fn governs(robots: &str, urls: &[&str]) -> Vec<bool> {
+    let mut builder = SetBuilder::new(&GOOGLE);
+    if let Ok(origin) = OriginKey::of_robots_url(robots.as_bytes()) {
+        builder.add([origin], record(b"user-agent: *\ndisallow: /\n", &GOOGLE, &Bump::new()).unwrap());
+    }
+    let bytes = builder.finish(Strategy::default()).unwrap().to_bytes();
+    let file = TemporaryFile::new(&bytes);
+    let mapped = with_to_ascii(Set::open(file.path()).unwrap());
+    let set = with_to_ascii(Set::from_bytes(bytes).unwrap());
+    set.verify().unwrap();
+    let agent = set.agent(b"Googlebot").unwrap();
+    let ask = |url: &&str| {
+        let verdict = set.decide(&agent, url.as_bytes()).unwrap();
+        assert_eq!(set.explain(&agent, url.as_bytes()).unwrap().verdict, verdict);
+        assert_eq!(mapped.decide(&agent, url.as_bytes()).unwrap(), verdict);
+        assert_ne!(verdict, Verdict::Allow, "{robots} {url}");
+        verdict == Verdict::Disallow
+    };
+    urls.iter().map(ask).collect()
+}
+
+#[derive(Deserialize)]
+struct Table {
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    robots: String,
+    source: String,
+    #[serde(default)]
+    governs: Vec<String>,
+    #[serde(default)]
+    not: Vec<String>,
+}
+
+#[test]
+fn our_table() {
+    let text = read(&workspace().join("corpora/scope/cases.toml"));
+    let table: Table = toml::from_slice(&text).unwrap();
+    let (mut urls, mut wrong) = (0, Vec::new());
+    for case in &table.case {
+        assert!(!case.source.is_empty());
+        let all: Vec<&str> = case.governs.iter().chain(&case.not).map(String::as_str).collect();
+        for (index, (url, found)) in all.iter().zip(governs(&case.robots, &all)).enumerate() {
+            urls += 1;
+            if found != (index < case.governs.len()) {
+                wrong.push(format!("{} governs {url}: {found}", case.robots));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!((table.case.len(), urls), (CASES, URLS));
+}
+
+#[derive(Deserialize)]
+struct Row {
+    id: String,
+    kind: Option<String>,
+    robots: Option<String>,
+    url: String,
+    governed: Option<bool>,
+}
+
+#[test]
+fn the_table_of_the_specification() {
+    let Some(shared) = shared() else { return };
+    let rows: Vec<Row> = serde_json::from_slice(&read(&shared.join("spec/source_examples.json"))).unwrap();
+    let (mut asked, mut wrong) = (0, Vec::new());
+    for row in rows.iter().filter(|row| row.kind.as_deref() == Some("scope")) {
+        let (Some(robots), Some(expected)) = (&row.robots, row.governed) else { panic!("{}", row.id) };
+        asked += 1;
+        let found = governs(robots, &[&row.url])[0];
+        if MISPRINTS.contains(&&*row.id) {
+            let with_www = row.url.replace("://", "://www.");
+            assert_eq!((expected, found, governs(robots, &[&with_www])[0]), (true, false, true), "{}", row.id);
+            println!("{}: {robots} governs {with_www} and not, as printed, {}", row.id, row.url);
+        } else if found != expected {
+            wrong.push(format!("{}: {robots} governs {}: {found}", row.id, row.url));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!(asked, SHARED_ROWS);
+}
+
+/// Without the mapping a name beyond ASCII has no origin; with it, it has the one of its A-label. Never another.
+#[test]
+fn without_the_mapping_names_beyond_ascii_are_unknown() {
+    let mut builder = SetBuilder::new(&GOOGLE);
+    let origin = OriginKey::of_robots_url("http://bücher.example/robots.txt".as_bytes()).unwrap();
+    assert_eq!(origin.to_string(), "http://xn--bcher-kva.example/robots.txt");
+    builder.add([origin], record(b"user-agent: *\ndisallow: /\n", &GOOGLE, &Bump::new()).unwrap());
+    let set = Set::from_bytes(builder.finish(Strategy::default()).unwrap().to_bytes()).unwrap();
+    let agent = set.agent(b"any").unwrap();
+    assert_eq!(set.decide(&agent, "http://bücher.example/".as_bytes()).unwrap(), Verdict::Unknown);
+    assert_eq!(set.decide(&agent, b"http://xn--bcher-kva.example/").unwrap(), Verdict::Disallow);
+    let set = with_to_ascii(set);
+    assert_eq!(set.decide(&agent, "http://bücher.example/".as_bytes()).unwrap(), Verdict::Disallow);
+    assert_eq!(set.decide(&agent, b"http://b\xFCcher.example/").unwrap(), Verdict::Unknown);
+}

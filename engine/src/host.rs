@@ -1,0 +1,266 @@
+//! The one form of a host in which origins are compared.
+//!
+//! [`canonical`] is used for the hosts of robots.txt files when a set is made and for those of URLs when it is asked, so
+//! that both come to the same bytes. Splitting a URL is in [`crate::url`]. The mapping of names beyond ASCII (UTS 46)
+//! needs tables of Unicode, which this crate does without: whoever wants it hands in a function.
+
+use std::fmt::{self, Write};
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use crate::url::MAX_HOST_BYTES;
+
+/// A host on the stack, at most [`MAX_HOST_BYTES`] bytes long.
+#[derive(Clone, Copy)]
+pub struct Host {
+    bytes: [u8; MAX_HOST_BYTES],
+    len: u8,
+}
+
+impl Host {
+    /// A copy of these bytes as they are; `None` if there are more than [`MAX_HOST_BYTES`].
+    #[must_use]
+    pub fn new(bytes: &[u8]) -> Option<Host> {
+        let mut host = Host { bytes: [0; MAX_HOST_BYTES], len: u8::try_from(bytes.len()).ok()? };
+        host.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(host)
+    }
+
+    /// The host's bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    fn written(text: impl fmt::Display) -> Option<Host> {
+        let mut host = Host::new(b"")?;
+        write!(host, "{text}").ok()?;
+        Some(host)
+    }
+}
+
+impl Write for Host {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let (start, end) = (usize::from(self.len), usize::from(self.len) + text.len());
+        self.bytes.get_mut(start..end).ok_or(fmt::Error)?.copy_from_slice(text.as_bytes());
+        self.len = u8::try_from(end).map_err(|_| fmt::Error)?;
+        Ok(())
+    }
+}
+
+/// Maps a name that has bytes beyond ASCII to its ASCII form, or says that it has none.
+pub type ToAscii = fn(&[u8]) -> Option<Host>;
+
+/// Whether a host is in the form that [`canonical`] gives it, or has none, so that it need not be called: nearly all are.
+/// Nothing beyond ASCII, no `%`, no capital letters and no `[`; no digit in front, where an address has one in any
+/// spelling; no dot at the end.
+#[inline]
+#[must_use]
+pub fn is_plain(host: &[u8]) -> bool {
+    // Two comparisons a byte, which vector instructions have: bytes from 80 on are negative, `%` is below `-`, and `[`
+    // stands behind `Z`. Not `any`, which stops at the first and so looks at one byte at a time.
+    let is_odd = |byte: u8| (byte.cast_signed() < b'-'.cast_signed()) | (b'A'..=b'[').contains(&byte);
+    !host.iter().fold(false, |odd, &byte| odd | is_odd(byte))
+        && host.first().is_some_and(|first| !first.is_ascii_digit())
+        && host.last() != Some(&b'.')
+}
+
+/// The form of a host in which origins are compared; `None` if it is the host of no origin.
+///
+/// `%xx` is decoded; a name beyond ASCII goes through `to_ascii` (without one it has no form); letters become lower case;
+/// one dot at the end goes, since it only says that the name is complete; an IPv4 address in any of its spellings
+/// becomes four decimal numbers, an IPv6 address its shortest text in brackets.
+///
+/// Source: the host parser of the WHATWG URL standard, but for the dot at the end, which it keeps. Linear; allocates
+/// only in `to_ascii`.
+///
+/// ```
+/// use reptile_engine::host::canonical;
+/// let form = |host: &str| canonical(host.as_bytes(), None).map(|host| String::from_utf8_lossy(host.as_bytes()).into_owned());
+/// assert_eq!(form("EXAMPLE%2Ecom.").as_deref(), Some("example.com"));
+/// assert_eq!(form("[0:0:0:0:0:0:0:1]").as_deref(), Some("[::1]"));
+/// assert_eq!(form("0x7F.1").as_deref(), Some("127.0.0.1"));
+/// assert_eq!(form("a b"), None);
+/// ```
+#[must_use]
+pub fn canonical(host: &[u8], to_ascii: Option<ToAscii>) -> Option<Host> {
+    let mut host = decode(host)?;
+    if !host.as_bytes().is_ascii() {
+        host = to_ascii?(host.as_bytes()).filter(|host| host.as_bytes().is_ascii())?;
+    }
+    let len = usize::from(host.len);
+    host.bytes[..len].make_ascii_lowercase();
+    if let [b'[', address @ .., b']'] = host.as_bytes() {
+        let address: Ipv6Addr = std::str::from_utf8(address).ok()?.parse().ok()?;
+        return Host::written(format_args!("[{address}]"));
+    }
+    if host.as_bytes().last() == Some(&b'.') {
+        host.len -= 1;
+    }
+    let name = host.as_bytes();
+    if name.is_empty() || name.last() == Some(&b'.') || name.iter().any(|byte| is_forbidden(*byte)) {
+        return None;
+    }
+    if ends_in_number(name) { Host::written(ipv4(name)?) } else { Some(host) }
+}
+
+/// The bytes of a host with its escapes decoded. A `%` that begins none stays, and is forbidden later.
+fn decode(host: &[u8]) -> Option<Host> {
+    if !host.contains(&b'%') {
+        return Host::new(host);
+    }
+    let digit = |byte: &u8| char::from(*byte).to_digit(16);
+    let mut decoded = Host::new(b"")?;
+    let mut rest = host;
+    while let [first, tail @ ..] = rest {
+        let escape = match tail {
+            [high, low, after @ ..] if *first == b'%' => digit(high).zip(digit(low)).map(|digits| (digits, after)),
+            _ => None,
+        };
+        let (byte, after) = escape.map_or((*first, tail), |((high, low), after)| ((high << 4 | low) as u8, after));
+        *decoded.bytes.get_mut(usize::from(decoded.len))? = byte;
+        decoded.len += 1;
+        rest = after;
+    }
+    Some(decoded)
+}
+
+/// Whether no name has this byte: the forbidden domain code points of the WHATWG URL standard.
+fn is_forbidden(byte: u8) -> bool {
+    byte <= b' ' || byte == 0x7F || b"#%/:<>?@[\\]^|".contains(&byte)
+}
+
+/// Whether the last label is a number, so that the name must be an IPv4 address.
+fn ends_in_number(name: &[u8]) -> bool {
+    let last = name.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+    let is_hex = last.strip_prefix(b"0x").is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+    is_hex || (!last.is_empty() && last.iter().all(u8::is_ascii_digit))
+}
+
+/// Reads an IPv4 address of one to four numbers, each decimal, octal or hexadecimal; the last fills what is left.
+fn ipv4(name: &[u8]) -> Option<Ipv4Addr> {
+    let mut address = 0_u32;
+    let mut parts = name.split(|&byte| byte == b'.').peekable();
+    for index in 0..4 {
+        let number = number(parts.next()?)?;
+        if parts.peek().is_some() {
+            address = address << 8 | u32::from(u8::try_from(number).ok()?);
+            continue;
+        }
+        let bits = 8 * (4 - index);
+        if u64::from(number) >> bits > 0 {
+            return None;
+        }
+        return Some(Ipv4Addr::from((u64::from(address) << bits | u64::from(number)) as u32));
+    }
+    None
+}
+
+fn number(part: &[u8]) -> Option<u32> {
+    let (digits, radix) = match part {
+        [b'0', b'x', digits @ ..] => (digits, 16),
+        [b'0', digits @ ..] if !digits.is_empty() => (digits, 8),
+        _ => (part, 10),
+    };
+    let digit = |byte: &u8| char::from(*byte).to_digit(radix);
+    if digits.is_empty() {
+        return (radix == 16).then_some(0);
+    }
+    digits.iter().try_fold(0_u32, |value, byte| value.checked_mul(radix)?.checked_add(digit(byte)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn form(host: &[u8]) -> Option<String> {
+        let exclamation = |host: &[u8]| Host::new(&host.iter().map(|byte| byte & 0x7F).collect::<Vec<_>>());
+        let form = canonical(host, Some(exclamation))?;
+        Some(String::from_utf8(form.as_bytes().to_vec()).unwrap())
+    }
+
+    #[test]
+    fn one_form_for_each_host() {
+        let table: [(&[u8], Option<&str>); 46] = [
+            (b"example.com", Some("example.com")),
+            (b"EXAMPLE.Com", Some("example.com")),
+            (b"example.com.", Some("example.com")),
+            (b"example.com..", None),
+            (b".", None),
+            (b"", None),
+            (b"a_b.example", Some("a_b.example")),
+            (b"ex%61mple.com", Some("example.com")),
+            (b"ex%4Dple%2ecom", Some("exmple.com")),
+            (b"a%2", None),
+            (b"a%zz", None),
+            (b"a%2525", None),
+            (b"a%2Fb", None),
+            (b"a%00b", None),
+            (b"a b", None),
+            (b"a:b", None),
+            (b"a<b", None),
+            // The stand-in for UTS 46 takes the highest bit away.
+            (b"b\xE1r", Some("bar")),
+            (b"b%E1r", Some("bar")),
+            (b"b\xAFr", None),
+            (b"\xB17", Some("0.0.0.17")),
+            (b"127.0.0.1", Some("127.0.0.1")),
+            (b"127.0.0.1.", Some("127.0.0.1")),
+            (b"0177.0.0.1", Some("127.0.0.1")),
+            (b"0x7f.1", Some("127.0.0.1")),
+            (b"0X7F000001", Some("127.0.0.1")),
+            (b"2130706433", Some("127.0.0.1")),
+            (b"1.2.3", Some("1.2.0.3")),
+            (b"1.2.65535", Some("1.2.255.255")),
+            (b"1.2.65536", None),
+            (b"255.255.255.255", Some("255.255.255.255")),
+            (b"255.255.255.256", None),
+            (b"256.1.1.1", None),
+            (b"4294967295", Some("255.255.255.255")),
+            (b"4294967296", None),
+            (b"1.2.3.08", None),
+            (b"1.2.3.4.5", None),
+            (b"1..2", None),
+            (b"0x", Some("0.0.0.0")),
+            (b"1.2.3.4.example", Some("1.2.3.4.example")),
+            (b"a.7", None),
+            (b"[::1]", Some("[::1]")),
+            (b"[0:0:0:0:0:0:0:1]", Some("[::1]")),
+            (b"[2001:DB8:0::A]", Some("[2001:db8::a]")),
+            (b"[::1", None),
+            (b"[::1%25eth0]", None),
+        ];
+        for (host, expected) in table {
+            assert_eq!(form(host).as_deref(), expected, "{}", host.escape_ascii());
+        }
+        assert!(canonical(b"b\xE1r", None).is_none());
+    }
+
+    #[test]
+    fn the_limit_of_a_host_holds_at_its_edges() {
+        for (len, fits) in [(MAX_HOST_BYTES - 1, true), (MAX_HOST_BYTES, true), (MAX_HOST_BYTES + 1, false)] {
+            assert_eq!(Host::new(&vec![b'h'; len]).is_some(), fits, "{len}");
+            assert_eq!(form(&vec![b'H'; len]), fits.then(|| "h".repeat(len)));
+            // What is too long before it is decoded may fit.
+            let escaped = [&vec![b'h'; len - 1][..], b"%48"].concat();
+            assert_eq!(form(&escaped), fits.then(|| "h".repeat(len)));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn plain_hosts_and_forms_do_not_change(
+            host in proptest::collection::vec(proptest::sample::select(&b"aBZz09xXf.-_%[]^,|:\xE1\x80 "[..]), 0..12)
+        ) {
+            if let Some(once) = canonical(&host, None) {
+                let twice = canonical(once.as_bytes(), None);
+                prop_assert_eq!(twice.as_ref().map(Host::as_bytes), Some(once.as_bytes()));
+            }
+            if is_plain(&host) {
+                let form = canonical(&host, None);
+                // None for what only looks plain, such as `a.7`: no origin has it.
+                prop_assert!(form.is_none_or(|form| form.as_bytes() == host));
+            }
+        }
+    }
+}
