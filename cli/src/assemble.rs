@@ -11,7 +11,7 @@ use std::thread;
 use bumpalo::Bump;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use reptile_compiler::automaton::compile;
-use reptile_compiler::builder::{CompiledSet, OriginKey, Record, SetBuilder, record};
+use reptile_compiler::builder::{CompiledSet, OriginKey, Record, SetBuilder, record, record_without_side_data};
 use reptile_compiler::dialect::Dialect;
 use reptile_compiler::robots::Oddity;
 
@@ -85,7 +85,7 @@ pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(Compile
         let (send, batches) = mpsc::sync_channel(0);
         let reader = scope.spawn(move || read_batches(inputs, options, &send));
         for batch in batches {
-            for done in work_on(batch, dialect) {
+            for done in work_on(batch, dialect, !options.no_side_data) {
                 take(done, &mut builder, &mut report);
             }
         }
@@ -125,11 +125,12 @@ fn read_batches(inputs: &[PathBuf], options: &CompileOptions, send: &SyncSender<
 }
 
 /// Parses a batch on all threads. The order stays.
-fn work_on(batch: Vec<Item>, dialect: &'static Dialect) -> Vec<Done> {
+fn work_on(batch: Vec<Item>, dialect: &'static Dialect, with_side_data: bool) -> Vec<Done> {
+    let read = if with_side_data { record } else { record_without_side_data };
     let work = batch.into_par_iter().map_init(Bump::new, |arena, item| {
         let Item::Robots(Robots { name, origins, body }) = item else { return Done::Other(item) };
         arena.reset();
-        match record(&body, dialect, arena) {
+        match read(&body, dialect, arena) {
             Ok(mut record) => {
                 let mut oddities = BTreeMap::new();
                 for diagnostic in std::mem::take(&mut record.diagnostics) {

@@ -99,6 +99,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         strategy: args.strategy,
         schemes: Vec::new(),
         host: one_for_all.then(|| ANY_HOST.to_owned()),
+        no_side_data: true,
     };
     let (compiled, _) = assemble(std::slice::from_ref(&args.robots), &options)?;
     let bytes = compiled.to_bytes();

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use reptile_engine::automaton::{Ruleset, Shape};
+use reptile_engine::format::tables::OriginEntry;
 use reptile_engine::format::{FORMAT_VERSION, FormatError};
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Scheme, origin_of, split};
@@ -64,14 +65,15 @@ pub fn run(args: &Args) -> Result<Outcome> {
 }
 
 /// The origins that are asked for.
-struct Wanted {
+pub struct Wanted {
     host: Vec<u8>,
     schemes: Vec<Scheme>,
     port: Option<u16>,
 }
 
 impl Wanted {
-    fn read(text: &str, schemes: &[Scheme]) -> Result<Wanted> {
+    /// Reads a host, host:port or URL.
+    pub fn read(text: &str, schemes: &[Scheme]) -> Result<Wanted> {
         if let Ok(url) = split(text.as_bytes()) {
             let host = url.origin.host.to_ascii_lowercase();
             return Ok(Wanted { host, schemes: vec![url.origin.scheme], port: Some(url.origin.port) });
@@ -83,6 +85,13 @@ impl Wanted {
         let port = (http.port == https.port).then_some(http.port);
         let schemes = if schemes.is_empty() { Scheme::ALL.to_vec() } else { schemes.to_vec() };
         Ok(Wanted { host: http.host.to_ascii_lowercase(), schemes, port })
+    }
+
+    /// Whether an origin is among them.
+    pub fn fits(&self, entry: &OriginEntry<'_>) -> bool {
+        entry.host == self.host
+            && self.schemes.contains(&entry.scheme)
+            && self.port.is_none_or(|port| port == entry.port)
     }
 }
 
@@ -129,10 +138,7 @@ fn host_listing(set: &Set<&[u8]>, wanted: &Wanted) -> std::result::Result<String
     // The table has no index for a host of unknown scheme and port, so this looks at every entry.
     for place in 0..set.origins().len() {
         let entry = set.origins().at(place)?;
-        let fits = entry.host == wanted.host
-            && wanted.schemes.contains(&entry.scheme)
-            && wanted.port.is_none_or(|port| port == entry.port);
-        if fits {
+        if wanted.fits(&entry) {
             found.push(entry);
         }
     }

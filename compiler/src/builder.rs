@@ -1,21 +1,23 @@
 //! Putting a set together: equal things once, in an order that does not depend on the order of the input.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use bumpalo::Bump;
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::container::{self, Section};
+use reptile_engine::format::fields::{encode, write_fields};
 use reptile_engine::format::tables::{
     Group, NONE, OriginEntry, PolicyDraft, push_lines, write_agents, write_index, write_origins, write_policies,
 };
 use reptile_engine::url::{MAX_HOST_BYTES, Scheme};
 
-use crate::agents::assign;
+use crate::agents::{Assignment, assign};
 use crate::automaton::{Strategy, compile};
 use crate::dialect::Dialect;
+use crate::fields;
 use crate::limits::MAX_BODY_BYTES;
-use crate::robots::{Diagnostic, parse};
+use crate::robots::{Diagnostic, Oddity, RawField, Robots, parse, parse_with};
 use crate::rules::{RuleList, order};
 
 /// One robots.txt, ready to be added to a set. Owns its memory.
@@ -28,6 +30,8 @@ pub struct Record {
     pub others: Option<u32>,
     /// For each group its rules, and the line of each by rank.
     pub groups: Vec<(RuleList, Vec<u32>)>,
+    /// Its side data, as a set holds it.
+    pub fields: Box<[u8]>,
     /// What was odd about the file.
     pub diagnostics: Vec<Diagnostic>,
     /// How many rules the file has, as written.
@@ -55,18 +59,63 @@ impl std::error::Error for BodyTooLarge {}
 /// # Errors
 /// When the body is longer than [`MAX_BODY_BYTES`].
 pub fn record(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Record, BodyTooLarge> {
-    if body.len() > MAX_BODY_BYTES {
-        return Err(BodyTooLarge { found: body.len() });
-    }
-    let robots = parse(body, dialect, arena);
-    let assignment = assign(&robots, dialect, arena);
-    Ok(Record {
+    check_size(body)?;
+    let mut lines = Vec::new();
+    let robots = parse_with(body, dialect, arena, |field| lines.push(field));
+    Ok(record_of(&robots, dialect, arena, &lines))
+}
+
+/// As [`record`], but leaves out the side data: for verdicts alone it is not needed.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_without_side_data(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Record, BodyTooLarge> {
+    check_size(body)?;
+    Ok(record_of(&parse(body, dialect, arena), dialect, arena, &[]))
+}
+
+fn check_size(body: &[u8]) -> Result<(), BodyTooLarge> {
+    if body.len() > MAX_BODY_BYTES { Err(BodyTooLarge { found: body.len() }) } else { Ok(()) }
+}
+
+fn record_of<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump, lines: &[RawField<'b>]) -> Record {
+    let assignment = assign(robots, dialect, arena);
+    let mut diagnostics = robots.diagnostics.to_vec();
+    let fields = side_data(lines, &assignment, dialect, &mut diagnostics);
+    Record {
         tokens: assignment.tokens.iter().map(|&(token, list)| (token.into(), list)).collect(),
         others: assignment.others,
         groups: assignment.lists.iter().map(|list| order(list, dialect, arena)).collect(),
-        diagnostics: robots.diagnostics.to_vec(),
+        fields,
+        diagnostics,
         rule_count: robots.groups.iter().map(|group| group.rules.len()).sum(),
-    })
+    }
+}
+
+/// The side data of a file as a set holds it. Which of the file's groups each list of rules has is kept for those
+/// groups alone that have any.
+fn side_data(
+    lines: &[RawField<'_>],
+    assignment: &Assignment<'_>,
+    dialect: &Dialect,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Box<[u8]> {
+    if lines.is_empty() {
+        return Box::default();
+    }
+    let is_html = diagnostics.iter().any(|diagnostic| diagnostic.oddity == Oddity::Html);
+    let before = diagnostics.len();
+    let fields = fields::read(lines, dialect, is_html, &mut |diagnostic| diagnostics.push(diagnostic));
+    if diagnostics.len() > before {
+        diagnostics.sort_by_key(|diagnostic| diagnostic.line);
+    }
+    let with_fields: HashSet<u32> = fields.iter().filter_map(|field| field.part).collect();
+    let mut parts = Vec::new();
+    for (list, index) in assignment.lists.iter().zip(0..) {
+        parts.extend(list.groups.iter().filter(|group| with_fields.contains(group)).map(|&group| (index, group)));
+    }
+    // Nothing that `read` lets through is too large for the format.
+    encode(&parts, &fields).map(Vec::into_boxed_slice).unwrap_or_default()
 }
 
 /// An origin that a record is for.
@@ -117,6 +166,7 @@ pub struct SetBuilder {
     lines: Interner<Vec<u32>>,
     /// Policies in terms of the numbers above; the `lines` of a group are a number here, not yet an offset.
     policies: Interner<PolicyKey>,
+    fields: Interner<Box<[u8]>>,
     origins: HashMap<OriginKey, u32>,
 }
 
@@ -125,6 +175,7 @@ struct PolicyKey {
     agents: Vec<(u32, u32)>,
     others: u32,
     groups: Vec<(u32, u32)>,
+    fields: Option<u32>,
 }
 
 impl SetBuilder {
@@ -137,6 +188,7 @@ impl SetBuilder {
             lists: Interner::new(),
             lines: Interner::new(),
             policies: Interner::new(),
+            fields: Interner::new(),
             origins: HashMap::new(),
         }
     }
@@ -147,7 +199,8 @@ impl SetBuilder {
     pub fn add(&mut self, origins: impl IntoIterator<Item = OriginKey>, record: Record) -> usize {
         let agents = record.tokens.into_iter().map(|(token, group)| (self.tokens.number(token), group)).collect();
         let groups = record.groups.into_iter().map(|(list, lines)| (self.lists.number(list), self.lines.number(lines)));
-        let key = PolicyKey { agents, others: record.others.unwrap_or(NONE), groups: groups.collect() };
+        let fields = (!record.fields.is_empty()).then(|| self.fields.number(record.fields));
+        let key = PolicyKey { agents, others: record.others.unwrap_or(NONE), groups: groups.collect(), fields };
         let policy = self.policies.number(key);
         let fitting = origins.into_iter().filter(|origin| origin.host.len() <= MAX_HOST_BYTES);
         fitting.filter(|origin| self.origins.insert(origin.clone(), policy).is_some()).count()
@@ -180,6 +233,7 @@ impl SetBuilder {
         let (tokens, token_place) = self.tokens.into_sorted();
         let (lists, list_place) = self.lists.into_sorted();
         let (lines, lines_place) = self.lines.into_sorted();
+        let (fields, fields_place) = self.fields.into_sorted();
         let automata = compile_all(&lists)?;
 
         let mut lines_section = Vec::new();
@@ -188,7 +242,7 @@ impl SetBuilder {
             lines_at.push(push_lines(&mut lines_section, lines)?);
         }
         // The same policy may be known under two keys that differ in the order of their numbers only.
-        let mut drafts: Interner<PolicyDraft> = Interner::new();
+        let mut drafts: Interner<(PolicyDraft, Option<u32>)> = Interner::new();
         let mut keys: Vec<(PolicyKey, u32)> = self.policies.numbers.into_iter().collect();
         keys.sort_unstable_by_key(|&(_, number)| number);
         let draft_of: Vec<u32> = keys
@@ -201,14 +255,13 @@ impl SetBuilder {
                     ruleset: list_place[list as usize],
                     lines: lines_at[lines_place[lines as usize] as usize],
                 };
-                drafts.number(PolicyDraft {
-                    agents,
-                    others: key.others,
-                    groups: key.groups.iter().map(group).collect(),
-                })
+                let groups = key.groups.iter().map(group).collect();
+                let fields = key.fields.map(|number| fields_place[number as usize]);
+                drafts.number((PolicyDraft { agents, others: key.others, groups }, fields))
             })
             .collect();
         let (policies, policy_place) = drafts.into_sorted();
+        let (policies, fields_of): (Vec<PolicyDraft>, Vec<Option<u32>>) = policies.into_iter().unzip();
         let origins: Vec<OriginEntry<'_>> = self
             .origins
             .iter()
@@ -231,6 +284,7 @@ impl SetBuilder {
         sections[Section::Index as usize] = write_index(automata.iter().map(Vec::len));
         sections[Section::Rulesets as usize] = automata.concat();
         sections[Section::Lines as usize] = lines_section;
+        sections[Section::Fields as usize] = write_fields(&fields, &fields_of)?;
         Ok(CompiledSet { dialect: self.dialect, sections })
     }
 }

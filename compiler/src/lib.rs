@@ -11,6 +11,8 @@
 //! | [`automaton`] | an ordered list to the automaton of a ruleset |
 //! | [`builder`] | records to a set, equal things once |
 //!
+//! Lines that decide nothing are side data ([`fields`], [`clean_param`]).
+//!
 //! Beside them, [`dialect`] has every reading of the protocol as a value, [`crawlers`] the names that known crawlers go
 //! by, [`limits`] every limit, and [`oracle`] the
 //! slow matcher that all of this is compared with.
@@ -38,8 +40,10 @@
 pub mod agents;
 pub mod automaton;
 pub mod builder;
+pub mod clean_param;
 pub mod crawlers;
 pub mod dialect;
+pub mod fields;
 pub mod limits;
 pub mod lint;
 pub mod oracle;

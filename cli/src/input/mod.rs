@@ -36,6 +36,9 @@ pub struct CompileOptions {
     /// Whose robots.txt it is, when INPUT is one single file
     #[arg(long, value_name = "HOST[:PORT]")]
     pub host: Option<String>,
+    /// Leave out the lines that decide no URL: Sitemap, Crawl-delay and the like
+    #[arg(long)]
+    pub no_side_data: bool,
 }
 
 impl CompileOptions {
@@ -46,7 +49,11 @@ impl CompileOptions {
 
     /// Whether any of them was given.
     pub fn are_given(&self) -> bool {
-        self.dialect.is_some() || self.strategy.is_some() || !self.schemes.is_empty() || self.host.is_some()
+        self.dialect.is_some()
+            || self.strategy.is_some()
+            || !self.schemes.is_empty()
+            || self.host.is_some()
+            || self.no_side_data
     }
 }
 

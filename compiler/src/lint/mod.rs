@@ -333,8 +333,7 @@ fn each_line<'b>(
             (format!("byte {} is NUL, at which some crawlers end the line", at + 1).into(), Some("remove it".into()))
         });
     }
-    let mut oddity = None;
-    let recognised = line_of(line, dialect, &mut |found| oddity = Some(found));
+    let recognised = line_of(line, dialect, &mut |_| ());
     let (text, comment) = match memchr(b'#', line) {
         Some(at) => (&line[..at], Some(&line[at..])),
         None => (line, None),
@@ -347,15 +346,15 @@ fn each_line<'b>(
             agent(number, value, dialect, found);
         }
         Some(Line::Rule(kind, value)) => rule(number, *kind, value, text, comment, dialect, found),
-        Some(Line::Sitemap) => places.others.push((number, key)),
+        Some(Line::Sitemap(..) | Line::Other(..)) => places.others.push((number, key)),
         Some(Line::Blank) => places.blanks.push(number),
-        None if matches!(oddity, Some(Oddity::UnknownKey)) => places.others.push((number, key)),
         None => {}
     }
     if is_html || matches!(recognised, Some(Line::Blank)) || text.trim_ascii().is_empty() {
         return;
     }
-    key_of_line(number, line, key, colon.is_some(), recognised.is_some(), found);
+    let is_read = recognised.is_some_and(|recognised| !matches!(recognised, Line::Other(..)));
+    key_of_line(number, line, key, colon.is_some(), is_read, found);
 }
 
 /// What there is to say about a key.
@@ -363,7 +362,7 @@ fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool, is_read: b
     let is_one_of = |keys: &[&str], key: &[u8]| keys.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
     let readers = || {
         let counts = |dialect: &&&Dialect| {
-            matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Agent(_) | Line::Rule(..) | Line::Sitemap))
+            matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Agent(_) | Line::Rule(..) | Line::Sitemap(..)))
         };
         let names: Vec<&str> = ALL.iter().filter(counts).map(|dialect| dialect.name).collect();
         if names.is_empty() { "no dialect reads it".into() } else { format!("only {} read it", names.join(", ")) }
