@@ -3,7 +3,7 @@
 //! [`read`] turns the other lines of a file into what a set keeps. The values that have a form are read by a function
 //! each, for whoever wants more than the text; `Clean-param` is in [`crate::clean_param`]. Knows no bytes of the set.
 
-use std::time::Duration;
+use core::time::Duration;
 
 use reptile_engine::format::fields::{Field, FieldKind, FieldState, MAX_FIELD_BYTES};
 use reptile_engine::url::split;

@@ -300,10 +300,10 @@ fn clean_param_agrees_with_its_definition() {
     let mut changed = 0;
     for _ in 0..20_000 {
         let values: Vec<String> = (0..3)
-            .map(|_| format!("{} {}", word(&["a", "b", "&", "&", "aa", "="], 4), word(&["/", "*", "x", "y", "/x"], 2)))
+            .map(|_| format!("a{} {}", word(&["&b", "&aa", "c", "&", "="], 3), word(&["/", "*", "x", "y", "/x"], 2)))
             .collect();
-        let query = word(&["a", "b", "&", "&", "=", "?", "aa", "#"], 9);
-        let url = format!("http://e.example/{}?{query}", word(&["x", "y", "/", "xy"], 5));
+        let query = word(&["a", "b", "&a", "&b=", "=", "?", "&aa", "#", "&"], 9);
+        let url = format!("http://e.example/{}?a{query}", word(&["x", "y", "/", "xy"], 5));
         let found = text(&CleanParams::new(values.iter().map(String::as_bytes)).clean(url.as_bytes()));
         assert_eq!(found, slowly_clean(&values, &url), "{values:?} {url}");
         changed += usize::from(found != url);
