@@ -65,7 +65,12 @@ fn kinds() -> impl TypedValueParser<Value = FieldKind> {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<Outcome> {
-    let (loaded, is_one) = Loaded::open_or_robots(&args.set, &args.options)?;
+    let mut options = args.options.clone();
+    // A set file is not read any differently for it; --scheme only chooses what is shown.
+    if args.origin.is_some() && Loaded::is_set(&args.set)? {
+        options.schemes.clear();
+    }
+    let (loaded, is_one) = Loaded::open_or_robots(&args.set, &options)?;
     let set = loaded.verified()?;
     let fail = |error: FormatError| damaged(&args.set, &error);
     let agent = match &args.agent {

@@ -56,6 +56,8 @@ fn records_of_a_set() {
     assert_eq!(run.text().lines().filter(|line| line.ends_with("\t1\tsitemap\tcounts\t-\t/b")).count(), 2, "{run:?}");
     assert_eq!(folder.run(&["fields", "set"]).says(0, &[]).text().lines().count(), 12);
     assert_eq!(folder.run(&["fields", "set", "https://b.example/x"]).says(0, &[]).text().lines().count(), 1);
+    let run = folder.run(&["fields", "set", "b.example", "--scheme", "http"]).says(0, &[]);
+    assert_eq!(run.text(), "http://b.example:80\t1\tsitemap\tcounts\t-\t/b\n");
     folder.run(&["fields", "set", "c.example"]).says(1, &["no robots.txt is known for c.example"]);
     folder.run(&["compile", "--no-side-data", "-o", "bare", "robots"]).says(0, &[]);
     assert_eq!(folder.run(&["fields", "bare"]).says(0, &["bare: no side data in it"]).text(), "");
