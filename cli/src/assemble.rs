@@ -12,7 +12,8 @@ use bumpalo::Bump;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use reptile_compiler::automaton::compile;
 use reptile_compiler::builder::{
-    BadCapture, CaptureReport, CompiledSet, DiscardedCapture, Record, SetBuilder, record_of,
+    BadCapture, CaptureReport, CompiledSet, DiscardedCapture, Record, SetBuilder, record, record_of,
+    record_without_side_data,
 };
 use reptile_compiler::dialect::Dialect;
 use reptile_compiler::fetch::{Capture, Outcome, Profile};
@@ -132,7 +133,7 @@ pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(Compile
         let (send, batches) = mpsc::sync_channel(0);
         let reader = scope.spawn(move || read_batches(inputs, options, &send));
         for batch in batches {
-            for done in work_on(batch, dialect, profile) {
+            for done in work_on(batch, dialect, profile, !options.no_side_data) {
                 take(done, &mut builder, &mut report);
             }
         }
@@ -174,12 +175,13 @@ fn read_batches(inputs: &[PathBuf], options: &CompileOptions, send: &SyncSender<
 }
 
 /// Parses a batch on all threads. The order stays.
-fn work_on(batch: Vec<Item>, dialect: &Dialect, profile: &Profile) -> Vec<Done> {
+fn work_on(batch: Vec<Item>, dialect: &'static Dialect, profile: &Profile, with_side_data: bool) -> Vec<Done> {
+    let read = if with_side_data { record } else { record_without_side_data };
     let work = batch.into_par_iter().map_init(Bump::new, |arena, item| {
         let Item::Robots(Robots { name, origins, capture, body }) = item else { return Done::Other(item) };
         arena.reset();
         let bytes = body.as_ref().map_or(0, Vec::len) as u64;
-        match record_of(&capture, body.as_deref(), profile, dialect, arena) {
+        match record_of(&capture, body.as_deref(), profile, |body| read(body, dialect, arena)) {
             Ok((outcome, mut record)) => {
                 let mut oddities = BTreeMap::new();
                 for diagnostic in record.iter_mut().flat_map(|record| std::mem::take(&mut record.diagnostics)) {

@@ -134,6 +134,7 @@ fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool) -> Result
         dialect: Some(dialect),
         strategy: args.strategy,
         host: one_for_all.then(|| ANY_HOST.to_owned()),
+        no_side_data: true,
         ..CompileOptions::default()
     };
     Ok(assemble(std::slice::from_ref(&args.robots), &options)?.0.to_bytes())

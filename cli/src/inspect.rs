@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use reptile_compiler::origin::OriginKey;
 use reptile_engine::automaton::{Ruleset, Shape};
+use reptile_engine::format::tables::OriginEntry;
 use reptile_engine::format::{FORMAT_VERSION, FormatError};
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Scheme, origin_of, split};
@@ -66,14 +67,15 @@ pub fn run(args: &Args) -> Result<Outcome> {
 }
 
 /// The origins that are asked for.
-struct Wanted {
+pub struct Wanted {
     host: Box<[u8]>,
     schemes: Vec<Scheme>,
     port: Option<u16>,
 }
 
 impl Wanted {
-    fn read(text: &str, schemes: &[Scheme]) -> Result<Wanted> {
+    /// Reads a host, host:port or URL.
+    pub fn read(text: &str, schemes: &[Scheme]) -> Result<Wanted> {
         if let Ok(url) = split(text.as_bytes()) {
             let origin = OriginKey::new(&url.origin).map_err(|error| Failure::new(format!("{text}: {error}")))?;
             return Ok(Wanted { host: origin.host, schemes: vec![origin.scheme], port: Some(origin.port) });
@@ -87,6 +89,13 @@ impl Wanted {
         let port = (http.port == https.port).then_some(http.port);
         let schemes = if schemes.is_empty() { Scheme::ALL.to_vec() } else { schemes.to_vec() };
         Ok(Wanted { host: http.host, schemes, port })
+    }
+
+    /// Whether an origin is among them.
+    pub fn fits(&self, entry: &OriginEntry<'_>) -> bool {
+        *entry.host == *self.host
+            && self.schemes.contains(&entry.scheme)
+            && self.port.is_none_or(|port| port == entry.port)
     }
 }
 
@@ -133,10 +142,7 @@ fn host_listing(set: &Set<&[u8]>, wanted: &Wanted) -> std::result::Result<String
     // The table has no index for a host of unknown scheme and port, so this looks at every entry.
     for place in 0..set.origins().len() {
         let entry = set.origins().at(place)?;
-        let fits = *entry.host == *wanted.host
-            && wanted.schemes.contains(&entry.scheme)
-            && wanted.port.is_none_or(|port| port == entry.port);
-        if fits {
+        if wanted.fits(&entry) {
             found.push(entry);
         }
     }

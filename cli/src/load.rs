@@ -9,13 +9,14 @@ use reptile_compiler::automaton::Strategy;
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};
 use reptile_compiler::crawlers::{Resolved, resolve};
 use reptile_compiler::dialect::{self, Dialect};
+use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::origin::with_to_ascii;
 use reptile_engine::platform::Mapped;
 use reptile_engine::set::{OpenError, Set};
 use reptile_engine::url::{Origin, Scheme};
 
 use crate::assemble::{Report, assemble};
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Result, note};
 use crate::input::{CompileOptions, Kind};
 
 /// How every set file begins.
@@ -42,8 +43,8 @@ impl Loaded {
         if labelled || (kind == Kind::File && options.host.is_none()) {
             let loaded = Loaded::open_set(path)?;
             if options.are_given() {
-                let message =
-                    "is a compiled set; --dialect, --profile, --at, --strategy, --scheme and --host are for inputs";
+                let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host and --no-side-data \
+                     are for inputs";
                 return Err(Failure::at(path, message));
             }
             return Ok(loaded);
@@ -52,12 +53,38 @@ impl Loaded {
         Ok(Loaded { path: path.into(), bytes: Bytes::Compiled(set.to_bytes()), report: Some(report) })
     }
 
+    /// Whether a path is a set file.
+    pub fn is_set(path: &Path) -> Result<bool> {
+        Ok(Kind::of(path)? != Kind::Directory && has_label(path))
+    }
+
+    /// As [`Loaded::open`], but takes a single file that is no set as a robots.txt, and says whether it did. If its
+    /// host is not given, it is for [`ONE_ORIGIN`].
+    pub fn open_or_robots(path: &Path, options: &CompileOptions) -> Result<(Loaded, bool)> {
+        if Kind::of(path)? != Kind::File || Loaded::is_set(path)? || options.host.is_some() {
+            return Ok((Loaded::open(path, options)?, false));
+        }
+        let file = File::open(path).map_err(|error| Failure::at(path, error))?;
+        let mut body = Vec::new();
+        // One byte over the limit is enough for the compiler to refuse it.
+        file.take(MAX_BODY_BYTES as u64 + 1).read_to_end(&mut body).map_err(|error| Failure::at(path, error))?;
+        let bytes = Bytes::Compiled(compile_one(path, &body, options.dialect())?);
+        Ok((Loaded { path: path.into(), bytes, report: None }, true))
+    }
+
     /// Maps a set file.
     pub fn open_set(path: &Path) -> Result<Loaded> {
         let mapped = Mapped::open(path).map_err(|error| Failure::at(path, error))?;
         let loaded = Loaded { path: path.into(), bytes: Bytes::Mapped(mapped), report: None };
         loaded.set()?;
         Ok(loaded)
+    }
+
+    /// Tells the user of a set without any side data, which may have been made with --no-side-data.
+    pub fn note_without_side_data(&self, set: &Set<&[u8]>) {
+        if !set.has_side_data() {
+            note(format_args!("{}: no side data in it", self.path.display()));
+        }
     }
 
     fn bytes(&self) -> &[u8] {

@@ -8,10 +8,12 @@
 mod assemble;
 mod check;
 mod classify;
+mod clean_param;
 mod compile;
 mod decide;
 mod diff;
 mod error;
+mod fields;
 mod input;
 mod inspect;
 mod lines;
@@ -56,6 +58,8 @@ enum Command {
     Lint(lint::Args),
     Diff(diff::Args),
     Inspect(inspect::Args),
+    Fields(fields::Args),
+    CleanParam(clean_param::Args),
     Verify(verify::Args),
 }
 
@@ -84,6 +88,8 @@ fn main() -> ExitCode {
         Command::Lint(args) => lint::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Inspect(args) => inspect::run(args),
+        Command::Fields(args) => fields::run(args),
+        Command::CleanParam(args) => clean_param::run(args),
         Command::Verify(args) => verify::run(args),
     };
     match result {

@@ -54,6 +54,8 @@ pub struct Assignment<'b> {
 pub struct List<'b> {
     /// The rules, in the order of the file.
     pub rules: BumpVec<'b, RawRule<'b>>,
+    /// The groups of the file that it merges.
+    pub groups: &'b [u32],
     /// Whether it decides together with others for some token, so that its rules need comparable ranks.
     pub is_part: bool,
 }
@@ -123,8 +125,11 @@ fn first_groups<'b>(
     arena: &'b Bump,
 ) -> Assignment<'b> {
     named_in.dedup_by_key(|(token, _)| *token);
-    let list = |group: &Group<'b>| List { rules: group.rules.clone(), is_part: false };
-    Assignment { tokens: named_in, others, lists: BumpVec::from_iter_in(robots.groups.iter().map(list), arena) }
+    let list = |(index, group): (u32, &Group<'b>)| {
+        let groups = arena.alloc_slice_copy(&[index]);
+        List { rules: group.rules.clone(), groups, is_part: false }
+    };
+    Assignment { tokens: named_in, others, lists: BumpVec::from_iter_in((0..).zip(&robots.groups).map(list), arena) }
 }
 
 /// The lists of rules made so far, by the groups that they merge.
@@ -142,7 +147,7 @@ impl<'b> Lists<'_, 'b> {
             for &group in groups {
                 rules.extend_from_slice(&self.robots.groups[group as usize].rules);
             }
-            self.lists.push(List { rules, is_part: false });
+            self.lists.push(List { rules, groups, is_part: false });
             (self.lists.len() - 1) as u32
         })
     }

@@ -1,11 +1,12 @@
 //! Putting a set together: equal things once, in an order that does not depend on the order of the input.
 
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::io::{self, Write};
 
 use bumpalo::Bump;
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::container::{self, Section};
+use reptile_engine::format::fields::{encode, write_fields};
 use reptile_engine::format::tables::{
     Group, NONE, OriginEntry, PolicyDraft, push_lines, write_agents, write_index, write_origins, write_policies,
 };
@@ -13,13 +14,14 @@ use reptile_engine::url::MAX_HOST_BYTES;
 use reptile_engine::verdict::Basis;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::agents::assign;
+use crate::agents::{Assignment, assign};
 use crate::automaton::{Strategy, compile};
 use crate::dialect::Dialect;
 use crate::fetch::{Candidate, Capture, Captures, Decision, Discarded, Outcome, Profile, Time};
+use crate::fields;
 use crate::limits::{MAX_BODY_BYTES, MAX_DISCARDED_LISTED};
 pub use crate::origin::OriginKey;
-use crate::robots::{Diagnostic, parse};
+use crate::robots::{Diagnostic, Oddity, RawField, Robots, parse, parse_with};
 use crate::rules::{RuleList, order};
 
 /// One robots.txt, ready to be added to a set. Owns its memory.
@@ -32,6 +34,8 @@ pub struct Record {
     pub others: Option<u32>,
     /// For each group its rules, and the line of each by rank.
     pub groups: Vec<(RuleList, Vec<u32>)>,
+    /// Its side data, as a set holds it.
+    pub fields: Box<[u8]>,
     /// What was odd about the file.
     pub diagnostics: Vec<Diagnostic>,
     /// How many rules the file has, as written.
@@ -61,19 +65,70 @@ impl std::error::Error for BodyTooLarge {}
 /// # Errors
 /// When the body is longer than [`MAX_BODY_BYTES`].
 pub fn record(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Record, BodyTooLarge> {
-    if body.len() > MAX_BODY_BYTES {
-        return Err(BodyTooLarge { found: body.len() });
-    }
-    let robots = parse(body, dialect, arena);
-    let assignment = assign(&robots, dialect, arena);
-    Ok(Record {
+    check_size(body)?;
+    let mut lines = Vec::new();
+    let robots = parse_with(body, dialect, arena, |field| lines.push(field));
+    Ok(record_from(body, &robots, &lines, dialect, arena))
+}
+
+/// As [`record`], but leaves out the side data: for verdicts alone it is not needed.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_without_side_data(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Record, BodyTooLarge> {
+    check_size(body)?;
+    Ok(record_from(body, &parse(body, dialect, arena), &[], dialect, arena))
+}
+
+fn check_size(body: &[u8]) -> Result<(), BodyTooLarge> {
+    if body.len() > MAX_BODY_BYTES { Err(BodyTooLarge { found: body.len() }) } else { Ok(()) }
+}
+
+fn record_from<'b>(
+    body: &[u8],
+    robots: &Robots<'b>,
+    lines: &[RawField<'b>],
+    dialect: &Dialect,
+    arena: &'b Bump,
+) -> Record {
+    let assignment = assign(robots, dialect, arena);
+    let mut diagnostics = robots.diagnostics.to_vec();
+    let fields = side_data(lines, &assignment, dialect, &mut diagnostics);
+    Record {
         tokens: assignment.tokens.iter().map(|&(token, list)| (token.into(), list)).collect(),
         others: assignment.others,
         groups: assignment.lists.iter().map(|list| order(list, dialect, arena)).collect(),
-        diagnostics: robots.diagnostics.to_vec(),
+        fields,
+        diagnostics,
         rule_count: robots.groups.iter().map(|group| group.rules.len()).sum(),
         body_hash: xxh3_64(body),
-    })
+    }
+}
+
+/// The side data of a file as a set holds it. Which of the file's groups each list of rules has is kept for those
+/// groups alone that have any.
+fn side_data(
+    lines: &[RawField<'_>],
+    assignment: &Assignment<'_>,
+    dialect: &Dialect,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Box<[u8]> {
+    if lines.is_empty() {
+        return Box::default();
+    }
+    let is_html = diagnostics.iter().any(|diagnostic| diagnostic.oddity == Oddity::Html);
+    let before = diagnostics.len();
+    let fields = fields::read(lines, dialect, is_html, &mut |diagnostic| diagnostics.push(diagnostic));
+    if diagnostics.len() > before {
+        diagnostics.sort_by_key(|diagnostic| diagnostic.line);
+    }
+    let with_fields: HashSet<u32> = fields.iter().filter_map(|field| field.part).collect();
+    let mut parts = Vec::new();
+    for (list, index) in assignment.lists.iter().zip(0..) {
+        parts.extend(list.groups.iter().filter(|group| with_fields.contains(group)).map(|&group| (index, group)));
+    }
+    // Nothing that `read` lets through is too large for the format.
+    encode(&parts, &fields).map(Vec::into_boxed_slice).unwrap_or_default()
 }
 
 /// Why a capture cannot be used.
@@ -96,7 +151,8 @@ impl std::fmt::Display for BadCapture {
 
 impl std::error::Error for BadCapture {}
 
-/// What a capture comes to by itself, and its rules where they are to be used. Pure, as [`record`] is.
+/// What a capture comes to by itself, and its rules where they are to be used, which `read` is to read: [`record`], or
+/// [`record_without_side_data`]. Pure, if `read` is.
 ///
 /// # Errors
 /// When its rules are to be used and there is no body, or too large a one. The answers 204 and 205 need none.
@@ -104,8 +160,7 @@ pub fn record_of(
     capture: &Capture,
     body: Option<&[u8]>,
     profile: &Profile,
-    dialect: &Dialect,
-    arena: &Bump,
+    read: impl FnOnce(&[u8]) -> Result<Record, BodyTooLarge>,
 ) -> Result<(Outcome, Option<Record>), BadCapture> {
     let outcome = profile.outcome(capture, body.unwrap_or_default());
     if outcome != Outcome::Use {
@@ -113,7 +168,7 @@ pub fn record_of(
     }
     let may_lack_body = matches!(capture.status, Some(204 | 205));
     let body = body.or(may_lack_body.then_some(&[])).ok_or(BadCapture::NoBody)?;
-    let made = record(&profile.readable(capture, body), dialect, arena).map_err(BadCapture::TooLarge)?;
+    let made = read(&profile.readable(capture, body)).map_err(BadCapture::TooLarge)?;
     Ok((outcome, Some(made)))
 }
 
@@ -161,6 +216,7 @@ pub struct SetBuilder {
     lines: Interner<Vec<u32>>,
     /// Policies in terms of the numbers above; the `lines` of a group are a number here, not yet an offset.
     policies: Interner<PolicyKey>,
+    fields: Interner<Box<[u8]>>,
     origins: HashMap<OriginKey, Captures>,
 }
 
@@ -169,6 +225,7 @@ struct PolicyKey {
     agents: Vec<(u32, u32)>,
     others: u32,
     groups: Vec<(u32, u32)>,
+    fields: Option<u32>,
 }
 
 impl SetBuilder {
@@ -193,6 +250,7 @@ impl SetBuilder {
             lists: Interner::new(),
             lines: Interner::new(),
             policies: Interner::new(),
+            fields: Interner::new(),
             origins: HashMap::new(),
         }
     }
@@ -244,7 +302,8 @@ impl SetBuilder {
     fn number(&mut self, record: Record) -> u32 {
         let agents = record.tokens.into_iter().map(|(token, group)| (self.tokens.number(token), group)).collect();
         let groups = record.groups.into_iter().map(|(list, lines)| (self.lists.number(list), self.lines.number(lines)));
-        let key = PolicyKey { agents, others: record.others.unwrap_or(NONE), groups: groups.collect() };
+        let fields = (!record.fields.is_empty()).then(|| self.fields.number(record.fields));
+        let key = PolicyKey { agents, others: record.others.unwrap_or(NONE), groups: groups.collect(), fields };
         self.policies.number(key)
     }
 
@@ -289,8 +348,13 @@ impl SetBuilder {
         // What only discarded captures have is not in the set.
         let mut keys: Vec<(PolicyKey, u32)> = self.policies.numbers.into_iter().collect();
         keys.sort_unstable_by_key(|&(_, number)| number);
-        let mut used =
-            Used::new(keys.len(), self.tokens.numbers.len(), self.lists.numbers.len(), self.lines.numbers.len());
+        let mut used = Used {
+            policies: vec![false; keys.len()],
+            tokens: vec![false; self.tokens.numbers.len()],
+            lists: vec![false; self.lists.numbers.len()],
+            lines: vec![false; self.lines.numbers.len()],
+            fields: vec![false; self.fields.numbers.len()],
+        };
         for &(_, _, rules) in &decided {
             if let Some((key, number)) = rules.and_then(|rules| keys.get(rules as usize)) {
                 used.mark(key, *number);
@@ -299,6 +363,7 @@ impl SetBuilder {
         let (tokens, token_place) = self.tokens.into_sorted(|number| used.tokens[number as usize]);
         let (lists, list_place) = self.lists.into_sorted(|number| used.lists[number as usize]);
         let (lines, lines_place) = self.lines.into_sorted(|number| used.lines[number as usize]);
+        let (fields, fields_place) = self.fields.into_sorted(|number| used.fields[number as usize]);
         let automata = compile_all(&lists)?;
 
         let mut lines_section = Vec::new();
@@ -308,7 +373,7 @@ impl SetBuilder {
         }
         let draft_of = |basis: Basis, rules: Option<u32>| {
             let Some((key, _)) = rules.and_then(|rules| keys.get(rules as usize)) else {
-                return PolicyDraft { basis, others: NONE, ..PolicyDraft::default() };
+                return (PolicyDraft { basis, others: NONE, ..PolicyDraft::default() }, None);
             };
             let place = |&(token, group): &(u32, u32)| (token_place[token as usize], group);
             let mut agents: Vec<(u32, u32)> = key.agents.iter().map(place).collect();
@@ -317,15 +382,18 @@ impl SetBuilder {
                 ruleset: list_place[list as usize],
                 lines: lines_at[lines_place[lines as usize] as usize],
             };
-            PolicyDraft { basis, agents, others: key.others, groups: key.groups.iter().map(group).collect() }
+            let groups = key.groups.iter().map(group).collect();
+            let fields = key.fields.map(|number| fields_place[number as usize]);
+            (PolicyDraft { basis, agents, others: key.others, groups }, fields)
         };
         // The same policy may be known under two keys that differ in the order of their numbers only.
-        let mut drafts: Interner<PolicyDraft> = Interner::new();
+        let mut drafts: Interner<(PolicyDraft, Option<u32>)> = Interner::new();
         let mut known: HashMap<(Basis, Option<u32>), u32> = HashMap::new();
         let mut number_of =
             |basis, rules| *known.entry((basis, rules)).or_insert_with(|| drafts.number(draft_of(basis, rules)));
         let numbers: Vec<u32> = decided.iter().map(|&(_, basis, rules)| number_of(basis, rules)).collect();
         let (policies, policy_place) = drafts.into_sorted(|_| true);
+        let (policies, fields_of): (Vec<PolicyDraft>, Vec<Option<u32>>) = policies.into_iter().unzip();
         let origins: Vec<OriginEntry<'_>> = decided
             .iter()
             .zip(numbers)
@@ -348,24 +416,21 @@ impl SetBuilder {
         sections[Section::Index as usize] = write_index(automata.iter().map(Vec::len));
         sections[Section::Rulesets as usize] = automata.concat();
         sections[Section::Lines as usize] = lines_section;
+        sections[Section::Fields as usize] = write_fields(&fields, &fields_of)?;
         Ok(CompiledSet { dialect: self.dialect, sections, report })
     }
 }
 
-/// Which policies are in the set, and which tokens, lists and lines those need.
+/// Which policies are in the set, and which tokens, lists, lines and side data those need.
 struct Used {
     policies: Vec<bool>,
     tokens: Vec<bool>,
     lists: Vec<bool>,
     lines: Vec<bool>,
+    fields: Vec<bool>,
 }
 
 impl Used {
-    fn new(policies: usize, tokens: usize, lists: usize, lines: usize) -> Used {
-        let none = |count| vec![false; count];
-        Used { policies: none(policies), tokens: none(tokens), lists: none(lists), lines: none(lines) }
-    }
-
     fn mark(&mut self, key: &PolicyKey, number: u32) {
         if std::mem::replace(&mut self.policies[number as usize], true) {
             return;
@@ -375,6 +440,7 @@ impl Used {
             self.lists[list as usize] = true;
             self.lines[lines as usize] = true;
         }
+        key.fields.iter().for_each(|&fields| self.fields[fields as usize] = true);
     }
 }
 

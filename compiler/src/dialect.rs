@@ -68,6 +68,51 @@ pub struct Dialect {
     pub index_htm_opens_directory: bool,
     /// Whether `/robots.txt` is allowed whatever the rules say.
     pub robots_txt_always_allowed: bool,
+    /// Which of the lines that decide nothing it reads.
+    pub side_data: SideData,
+}
+
+/// Which side data a dialect reads. All of it is kept, read or not; see [`crate::fields`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SideData {
+    /// `Sitemap`, for everybody, wherever it stands and however many there are.
+    pub sitemap: Sitemaps,
+    /// `Crawl-delay`, for the group that it stands in; of several in one group the first that is valid.
+    pub crawl_delay: CrawlDelays,
+    /// `Host`, wherever it stands; the first that is valid.
+    pub host: bool,
+    /// `Clean-param`, for everybody, wherever it stands and however many there are.
+    pub clean_param: bool,
+}
+
+/// Which values of a `Sitemap` line count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sitemaps {
+    /// The dialect does not know such lines.
+    NotRead,
+    /// Any but an empty one.
+    Any,
+    /// A URL with scheme and host.
+    Absolute,
+}
+
+/// Which values of a `Crawl-delay` line count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CrawlDelays {
+    /// The dialect does not know such lines, or ignores them.
+    NotRead,
+    /// Seconds, with a fraction or without.
+    Seconds,
+    /// A whole number of seconds, from 1.
+    WholeSeconds,
+}
+
+impl SideData {
+    /// `Sitemap` lines of any value, and nothing else.
+    const SITEMAPS: SideData =
+        SideData { sitemap: Sitemaps::Any, crawl_delay: CrawlDelays::NotRead, host: false, clean_param: false };
 }
 
 /// What becomes of a long file.
@@ -237,6 +282,7 @@ pub const GOOGLE_LIB: Dialect = Dialect {
     order: Order::Longest,
     index_htm_opens_directory: true,
     robots_txt_always_allowed: false,
+    side_data: SideData::SITEMAPS,
 };
 
 /// Google's crawlers as its documentation describes them, and as the library does where that is silent.
@@ -247,6 +293,7 @@ pub const GOOGLE: Dialect = Dialect {
     rule_start: RuleStart::SlashOrStar,                 // D; the star I
     normal_form: NormalForm::Escaped,                   // D
     order: Order::LongestWithoutTrailingStars,          // D
+    side_data: SideData { sitemap: Sitemaps::Absolute, ..SideData::SITEMAPS }, // D
     ..GOOGLE_LIB                                        // I
 };
 
@@ -278,6 +325,7 @@ pub const RFC9309: Dialect = Dialect {
     order: Order::Longest,                   // R222; trailing stars I
     index_htm_opens_directory: false,        // R222
     robots_txt_always_allowed: true,         // R222
+    side_data: SideData::SITEMAPS,           // R224; what a value is: I
 };
 
 /// RFC 9309 to the letter of its grammar and of its table of encodings.
@@ -315,6 +363,7 @@ pub const YANDEX: Dialect = Dialect {
     order: Order::LongestWithoutTrailingStars,           // Ysort; trailing stars I
     index_htm_opens_directory: false,                    // Ysort
     robots_txt_always_allowed: false,                    // I
+    side_data: SideData { sitemap: Sitemaps::Absolute, clean_param: true, ..SideData::SITEMAPS }, // Yerr, Yclean, Ydelay
 };
 
 /// Yandex, as its documentation described it until 2017.
@@ -326,6 +375,7 @@ pub const YANDEX_2017: Dialect = Dialect {
     max_rules: usize::MAX,                            // I
     max_pattern_bytes: usize::MAX,                    // I
     order: Order::FileOrder,                          // Yseed
+    side_data: SideData { crawl_delay: CrawlDelays::Seconds, host: true, ..YANDEX.side_data }, // Yseed
     ..YANDEX                                          // Yseed; what it does not say, as now: I
 };
 
@@ -334,19 +384,20 @@ pub const BING: Dialect = Dialect {
     name: "bing",
     crawlers: &[Family::Bing, Family::Other], // B
     rule_bytes: RuleBytes::Ascii,             // B
+    side_data: SideData { crawl_delay: CrawlDelays::WholeSeconds, ..SideData::SITEMAPS }, // B
     ..RFC9309                                 // I
 };
 
 /// The note of 1994, "A Standard for Robot Exclusion".
 pub const KOSTER_1994: Dialect = Dialect {
     name: "koster-1994",
-    body_limit: BodyLimit::None,            // K94
-    byte_order_mark: ByteOrderMark::Whole,  // I
-    max_line_bytes: usize::MAX,             // K94
-    nul_ends_line: false,                   // I
-    white_space: WhiteSpace::C,             // I
-    blank_line: BlankLine::EndsGroup,       // K94
-    keys: Keys::Exact,                      // K94
+    body_limit: BodyLimit::None,                                              // K94
+    byte_order_mark: ByteOrderMark::Whole,                                    // I
+    max_line_bytes: usize::MAX,                                               // K94
+    nul_ends_line: false,                                                     // I
+    white_space: WhiteSpace::C,                                               // I
+    blank_line: BlankLine::EndsGroup,                                         // K94
+    keys: Keys::Exact,                                                        // K94
     has_allow: false,                       // K94; that the line ends the list of user-agent lines: I
     colon_optional: false,                  // K94
     token: Token::Whole,                    // K94
@@ -364,6 +415,7 @@ pub const KOSTER_1994: Dialect = Dialect {
     order: Order::FileOrder,                // K94: any match decides, so only the line depends on the order
     index_htm_opens_directory: false,       // K94
     robots_txt_always_allowed: false,       // I
+    side_data: SideData { sitemap: Sitemaps::NotRead, ..SideData::SITEMAPS }, // K94
 };
 
 /// The draft of 1996, draft-koster-robots-00.

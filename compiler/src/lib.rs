@@ -11,6 +11,8 @@
 //! | [`automaton`] | an ordered list to the automaton of a ruleset |
 //! | [`builder`] | records to a set, equal things once |
 //!
+//! Lines that decide nothing are side data ([`fields`], [`clean_param`]).
+//!
 //! Beside them, [`dialect`] has every reading of the protocol as a value, [`fetch`] what a capture means by its status and
 //! time and which of several counts, [`origin`] which URLs a robots.txt governs, [`crawlers`] the names that known crawlers
 //! go by, [`limits`] every limit, [`lint`] what is wrong with a file, [`reading`] why a verdict is what it is, and
@@ -39,9 +41,11 @@
 pub mod agents;
 pub mod automaton;
 pub mod builder;
+pub mod clean_param;
 pub mod crawlers;
 pub mod dialect;
 pub mod fetch;
+pub mod fields;
 pub mod limits;
 pub mod lint;
 pub mod oracle;

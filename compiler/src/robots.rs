@@ -44,6 +44,21 @@ pub struct RawRule<'b> {
     pub line: u32,
 }
 
+/// A line with another key than those that make groups and rules: side data, or a mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawField<'b> {
+    /// The index of the group that it stands in.
+    pub part: Option<u32>,
+    /// The key as written.
+    pub key: &'b [u8],
+    /// The value, trimmed, otherwise as written.
+    pub value: &'b [u8],
+    /// The line, from 1.
+    pub line: u32,
+    /// Whether the dialect takes the key as `Sitemap`.
+    pub is_sitemap: bool,
+}
+
 /// Something odd about a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -79,6 +94,10 @@ pub enum Oddity {
     RuleTooLong,
     /// A rule behind as many as the dialect takes; it was left out.
     TooManyRules,
+    /// A line of side data with more bytes than are kept; it was left out.
+    FieldTooLong,
+    /// A line of side data behind as much of it as is kept; it was left out.
+    TooManyFields,
     /// The file is a web page and not a robots.txt; what looks like a rule in it counts nevertheless.
     Html,
 }
@@ -99,6 +118,8 @@ impl Oddity {
             Oddity::RuleBytes => "rule with bytes that have no place in one, left out",
             Oddity::RuleTooLong => "rule too long, left out",
             Oddity::TooManyRules => "rule behind the last that counts, left out",
+            Oddity::FieldTooLong => "side data too long, left out",
+            Oddity::TooManyFields => "side data behind the last that is kept, left out",
             Oddity::Html => "web page instead of a robots.txt",
         }
     }
@@ -108,12 +129,24 @@ impl Oddity {
 pub(crate) enum Line<'b> {
     Agent(&'b [u8]),
     Rule(RuleKind, &'b [u8]),
-    Sitemap,
+    Sitemap(&'b [u8], &'b [u8]),
+    /// Any other key, and its value.
+    Other(&'b [u8], &'b [u8]),
     Blank,
 }
 
 /// Reads a robots.txt. Time linear in the body; the arena grows by a constant for each agent, rule and oddity.
 pub fn parse<'b>(body: &'b [u8], dialect: &Dialect, arena: &'b Bump) -> Robots<'b> {
+    parse_with(body, dialect, arena, |_| ())
+}
+
+/// As [`parse`], but also hands over the lines with other keys, in their order.
+pub fn parse_with<'b>(
+    body: &'b [u8],
+    dialect: &Dialect,
+    arena: &'b Bump,
+    mut on_field: impl FnMut(RawField<'b>),
+) -> Robots<'b> {
     let mut robots = Robots { groups: BumpVec::new_in(arena), diagnostics: BumpVec::new_in(arena), line_count: 0 };
     if is_html(body) {
         robots.diagnostics.push(Diagnostic { line: 1, oddity: Oddity::Html });
@@ -151,7 +184,11 @@ pub fn parse<'b>(body: &'b [u8], dialect: &Dialect, arena: &'b Bump) -> Robots<'
                 }
                 None => note(Oddity::RuleOutsideGroup),
             },
-            Line::Sitemap => {}
+            Line::Sitemap(key, value) | Line::Other(key, value) => {
+                let part = takes_rules.then(|| robots.groups.len() as u32 - 1);
+                let is_sitemap = matches!(recognised, Line::Sitemap(..));
+                on_field(RawField { part, key, value, line: number, is_sitemap });
+            }
             Line::Blank if dialect.blank_line == BlankLine::EndsGroup => (takes_rules, takes_agents) = (false, false),
             Line::Blank => {}
         }
@@ -253,10 +290,10 @@ pub(crate) fn line_of<'b>(line: &'b [u8], dialect: &Dialect, note: &mut impl FnM
     match recognised {
         Some(Key::Agent) => Some(Line::Agent(value)),
         Some(Key::Rule(kind)) => Some(Line::Rule(kind, value)),
-        Some(Key::Sitemap) => Some(Line::Sitemap),
+        Some(Key::Sitemap) => Some(Line::Sitemap(key, value)),
         None => {
             note(Oddity::UnknownKey);
-            None
+            Some(Line::Other(key, value))
         }
     }
 }

@@ -46,7 +46,13 @@ fn sample(strategy: Strategy) -> Vec<u8> {
              disallow: /l/*?\ndisallow: /l/*;\ndisallow: /b\ndisallow: /c\ndisallow: /d\ndisallow: /e\ndisallow: /f\n\
              disallow: /g\ndisallow: /h\ndisallow:\n",
         ),
-        ("a.example", Scheme::Https, 443, "user-agent: bar-bot\ndisallow: /\n"),
+        (
+            "a.example",
+            Scheme::Https,
+            443,
+            "sitemap: https://a.example/1\nsitemap: https://a.example/2\nuser-agent: bar-bot\ndisallow: /\n\
+             crawl-delay: 2\nx-key: y\n",
+        ),
         (
             "b.example",
             Scheme::Http,
@@ -82,6 +88,10 @@ fn ask(bytes: Vec<u8>) {
         let Ok(origin) = set.origins().at(place) else { continue };
         let Ok(groups) = set.policy_of(&origin).and_then(|policy| policy.groups()) else { continue };
         groups.iter().for_each(|(_, _, rules)| drop(rules.all()));
+        let Ok(fields) = set.policy_of(&origin).and_then(|policy| set.fields_of(&policy)) else { continue };
+        drop(fields.parts_of(&[0, 1]));
+        let Ok(mut reader) = fields.reader() else { continue };
+        while let Ok(Some(_)) = reader.next() {}
     }
 }
 

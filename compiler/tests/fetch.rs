@@ -7,7 +7,7 @@ mod support;
 use bumpalo::Bump;
 use proptest::prelude::*;
 use reptile_compiler::automaton;
-use reptile_compiler::builder::{BadCapture, CompiledSet, SetBuilder, record_of};
+use reptile_compiler::builder::{BadCapture, CompiledSet, SetBuilder, record, record_of};
 use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect, GOOGLE_LIB};
 use reptile_compiler::fetch::{
@@ -89,7 +89,8 @@ fn origin(host: &str) -> OriginKey {
 fn compile(captures: &[(&str, &Capture, Option<&[u8]>)], profile: &'static Profile, at: Option<Time>) -> CompiledSet {
     let mut builder = SetBuilder::with_profile(&GOOGLE_LIB, profile, at);
     for (host, capture, body) in captures {
-        let (outcome, record) = record_of(capture, *body, profile, &GOOGLE_LIB, &Bump::new()).unwrap();
+        let (outcome, record) =
+            record_of(capture, *body, profile, |body| record(body, &GOOGLE_LIB, &Bump::new())).unwrap();
         builder.add_capture([origin(host)], capture, outcome, record);
     }
     builder.finish(automaton::Strategy::default()).unwrap()
@@ -277,7 +278,7 @@ fn what_is_read_of_a_body() {
 fn a_body_is_needed_only_where_it_is_used() {
     let read = |status: u16, profile| {
         let capture = Capture { status: Some(status), ..Capture::default() };
-        record_of(&capture, None, profile, &GOOGLE_LIB, &Bump::new()).map(|_| ())
+        record_of(&capture, None, profile, |body| record(body, &GOOGLE_LIB, &Bump::new())).map(|_| ())
     };
     assert_eq!(read(200, &fetch::GOOGLE), Err(BadCapture::NoBody));
     assert_eq!(read(206, &fetch::GOOGLE), Err(BadCapture::NoBody));

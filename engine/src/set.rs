@@ -10,6 +10,7 @@ use crate::automaton::Ruleset;
 use crate::format::FormatError;
 use crate::format::automaton::{Corrupt, kind_of};
 use crate::format::container::{Container, Section};
+use crate::format::fields::{FieldList, Fields};
 use crate::format::tables::{
     AgentGroups, Agents, Group, NONE, NameMatching, OriginEntry, Origins, Policies, PolicyView, Rulesets, line_at,
 };
@@ -171,6 +172,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                 }
             }
         }
+        self.fields().verify(|policy| Ok(policies.get(policy)?.group_count()))?;
         self.origins().verify(policies.count()?)
     }
 
@@ -226,6 +228,39 @@ impl<D: AsRef<[u8]>> Set<D> {
     #[inline]
     fn policies(&self) -> Policies<'_> {
         Policies(self.section(Section::Policies))
+    }
+
+    #[inline]
+    fn fields(&self) -> Fields<'_> {
+        Fields(self.section(Section::Fields))
+    }
+
+    /// Whether any policy has side data.
+    #[must_use]
+    pub fn has_side_data(&self) -> bool {
+        !self.section(Section::Fields).is_empty()
+    }
+
+    /// The side data of a policy: the lines that decide nothing, such as `Sitemap`. None in a set that was made
+    /// without. No decision reads any of it; one look-up costs a binary search over the policies.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    ///
+    /// ```no_run
+    /// # use reptile_engine::{format::fields::FieldKind, set::Set};
+    /// let set = Set::open("robots.set".as_ref())?;
+    /// let policy = set.policy_of(&set.origins().at(0)?)?;
+    /// let mut lines = set.fields_of(&policy)?.reader()?;
+    /// while let Some(field) = lines.next()? {
+    ///     if field.kind == FieldKind::Sitemap {
+    ///         println!("line {}: {}", field.line, field.value.escape_ascii());
+    ///     }
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fields_of(&self, policy: &Policy<'_>) -> Result<FieldList<'_>, FormatError> {
+        self.fields().of_policy(policy.number)
     }
 
     /// How many policies, that is, different robots.txt files, there are.
@@ -312,6 +347,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     #[inline]
     fn policy_number(&self, policy: u32) -> Result<Policy<'_>, FormatError> {
         Ok(Policy {
+            number: policy,
             view: self.policies().get(policy)?,
             rulesets: self.rulesets(),
             lines: self.section(Section::Lines),
@@ -392,6 +428,7 @@ impl<D: AsRef<[u8]>> Set<D> {
 /// The rules of one robots.txt for all agents.
 #[derive(Clone, Copy)]
 pub struct Policy<'a> {
+    number: u32,
     view: PolicyView<'a>,
     rulesets: Rulesets<'a>,
     lines: &'a [u8],
@@ -450,6 +487,20 @@ impl<'a> Policy<'a> {
     /// When the set is damaged.
     pub fn has_group(&self, agent: &Agent) -> Result<bool, FormatError> {
         Ok(agent.groups(&self.view)?.first.is_some())
+    }
+
+    /// The policy's number in the set.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The indices, among [`Policy::groups`], of the groups that an agent has; none if nothing is said to it.
+    ///
+    /// # Errors
+    /// When the policy is damaged.
+    pub fn group_indices(&self, agent: &Agent) -> Result<Vec<u32>, FormatError> {
+        Ok(agent.groups(&self.view)?.indices())
     }
 
     /// Decides by the rules of several groups at once, for a path in normal form: the best of each group are

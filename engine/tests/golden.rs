@@ -32,5 +32,26 @@ fn sets_of_every_version() {
             count += 1;
         }
         assert_eq!(count, 80);
+        let mut lines = Vec::new();
+        for place in 0..mapped.origins().len() {
+            let policy = mapped.policy_of(&mapped.origins().at(place).unwrap()).unwrap();
+            let mut reader = mapped.fields_of(&policy).unwrap().reader().unwrap();
+            while let Some(field) = reader.next().unwrap() {
+                lines.push(format!("{} {} {}", field.line, field.kind.name(), field.value.escape_ascii()));
+            }
+        }
+        // Each file stands for http and https.
+        lines.sort();
+        let expected = [
+            "11 crawl-delay 2",
+            "16 content-signal search=yes, ai-train=no",
+            "16 crawl-delay 30",
+            "19 sitemap https://news.example.org/sitemap-news.xml",
+            "20 sitemap https://news.example.org/sitemap-all.xml.gz",
+            "21 sitemap https://shop.example.com/sitemap.xml",
+            "7 other /not-known",
+            "8 noindex /noindex",
+        ];
+        assert_eq!(lines, expected.map(|line| [line, line]).concat());
     }
 }

@@ -46,6 +46,9 @@ pub struct CompileOptions {
     /// Whose robots.txt it is, when INPUT is one single file
     #[arg(long, value_name = "HOST[:PORT]")]
     pub host: Option<String>,
+    /// Leave out the lines that decide no URL: Sitemap, Crawl-delay and the like
+    #[arg(long)]
+    pub no_side_data: bool,
 }
 
 impl CompileOptions {
@@ -67,6 +70,7 @@ impl CompileOptions {
             || self.strategy.is_some()
             || !self.schemes.is_empty()
             || self.host.is_some()
+            || self.no_side_data
     }
 }
 

@@ -133,7 +133,10 @@ pub fn gz(bytes: &[u8]) -> Vec<u8> {
 
 /// Names below a directory, and bodies, that fill every section of a set.
 pub const ROBOTS: [(&str, &str); 3] = [
-    ("a.example", "User-agent: bot-a\nDisallow: /private\nAllow: /private/open\n\nUser-agent: *\nDisallow: /x*y\n"),
+    (
+        "a.example",
+        "User-agent: bot-a\nDisallow: /private\nAllow: /private/open\n\nUser-agent: *\nDisallow: /x*y\nSitemap: /s\n",
+    ),
     ("B.example/robots.txt", "User-agent: *\nDisallow: /\n"),
     ("c.example:8080", "User-agent: other\nDisallow:\n"),
 ];

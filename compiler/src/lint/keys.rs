@@ -39,7 +39,7 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
     let is_one_of = |keys: &[&str], key: &[u8]| keys.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
     let readers = || {
         let counts = |dialect: &&&Dialect| {
-            matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Agent(_) | Line::Rule(..) | Line::Sitemap))
+            matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Agent(_) | Line::Rule(..) | Line::Sitemap(..)))
         };
         let names: Vec<&str> = ALL.iter().filter(counts).map(|dialect| dialect.name).collect();
         if names.is_empty() { "no dialect reads it".into() } else { format!("only {} read it", names.join(", ")) }

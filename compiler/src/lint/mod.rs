@@ -352,8 +352,7 @@ fn each_line<'b>(
             (format!("byte {} is NUL, at which some crawlers end the line", at + 1).into(), Some("remove it".into()))
         });
     }
-    let mut oddity = None;
-    let recognised = line_of(line, dialect, &mut |found| oddity = Some(found));
+    let recognised = line_of(line, dialect, &mut |_| ());
     let (text, comment) = match memchr(b'#', line) {
         Some(at) => (&line[..at], Some(&line[at..])),
         None => (line, None),
@@ -368,15 +367,15 @@ fn each_line<'b>(
         // What stands behind the colon of another text is no value; that there is no colon says enough.
         Some(Line::Rule(..)) if lacks_colon(key) => {}
         Some(Line::Rule(kind, value)) => rule(number, *kind, value, text, comment, dialect, found),
-        Some(Line::Sitemap) => places.others.push((number, key)),
+        Some(Line::Sitemap(..) | Line::Other(..)) => places.others.push((number, key)),
         Some(Line::Blank) => places.blanks.push(number),
-        None if matches!(oddity, Some(Oddity::UnknownKey)) => places.others.push((number, key)),
         None => {}
     }
     if is_html || matches!(recognised, Some(Line::Blank)) || text.trim_ascii().is_empty() {
         return;
     }
-    key_of_line(number, line, key, colon.is_some(), recognised.is_some(), found);
+    let is_read = recognised.is_some_and(|recognised| !matches!(recognised, Line::Other(..)));
+    key_of_line(number, line, key, colon.is_some(), is_read, found);
 }
 
 /// Characters of a quoted text; the rest is left out.

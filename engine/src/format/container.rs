@@ -40,11 +40,13 @@ pub enum Section {
     Rulesets,
     /// Line numbers of rules.
     Lines,
+    /// Side data: the lines that decide nothing.
+    Fields,
 }
 
 impl Section {
     /// How many there are.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 10;
 
     /// Every section, in file order.
     pub const ALL: [Section; Section::COUNT] = [
@@ -57,6 +59,7 @@ impl Section {
         Section::Index,
         Section::Rulesets,
         Section::Lines,
+        Section::Fields,
     ];
 
     /// The section's name, as in the file and in messages.
@@ -72,6 +75,7 @@ impl Section {
             Section::Index => "index",
             Section::Rulesets => "rulesets",
             Section::Lines => "lines",
+            Section::Fields => "fields",
         }
     }
 
@@ -82,7 +86,7 @@ impl Section {
     }
 }
 
-/// Where a section lies in the file, and its checksum.
+/// Where a section lies in the file, and its checksum. All zero for one that is not there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Entry {
     start: usize,
@@ -95,6 +99,7 @@ struct Entry {
 pub struct Container {
     normal_form: u32,
     name_matching: u32,
+    table_end: usize,
     entries: [Entry; Section::COUNT],
 }
 
@@ -106,13 +111,12 @@ impl Container {
     /// checksum is wrong. The sections' own checksums are left to [`Container::verify`].
     pub fn read(file: &[u8]) -> Result<Container, FormatError> {
         let error = |expected: String, found: String| FormatError::new("header", expected, found);
-        let table_end = HEADER_BYTES + Section::COUNT * ENTRY_BYTES;
         if !file.starts_with(&LABEL) {
             let start = &file[..file.len().min(LABEL.len())];
             let found = if start.is_empty() { "an empty file".into() } else { format!("\"{}\"", start.escape_ascii()) };
             return Err(error(format!("the label \"{}\"", LABEL.escape_ascii()), found));
         }
-        let short = || error(format!("at least {table_end} bytes"), format!("{} bytes", file.len()));
+        let short = || error(format!("at least {HEADER_BYTES} bytes"), format!("{} bytes", file.len()));
         let version = u32_at(file, 8).ok_or_else(short)?;
         if version != FORMAT_VERSION {
             let expected = format!("format version {FORMAT_VERSION}; compile the set again with this version");
@@ -123,14 +127,15 @@ impl Container {
         }
         let normal_form = u32_at(file, 16).ok_or_else(short)?;
         let count = u32_at(file, 20).ok_or_else(short)?;
-        if usize::try_from(count) != Ok(Section::COUNT) {
-            return Err(error(format!("{} sections", Section::COUNT), format!("{count}")));
+        if count as usize > Section::COUNT {
+            return Err(error(format!("{} sections at most", Section::COUNT), format!("{count}")));
         }
-        if file.len() < table_end {
-            return Err(short());
-        }
+        let table_end = HEADER_BYTES + count as usize * ENTRY_BYTES;
+        let Some(header) = file.get(..table_end) else {
+            return Err(error(format!("at least {table_end} bytes"), format!("{} bytes", file.len())));
+        };
         let checksum = u64_at(file, 48).ok_or_else(short)?;
-        let actual = header_checksum(file);
+        let actual = header_checksum(header);
         if checksum != actual {
             return Err(error(format!("checksum {checksum:016x}"), format!("{actual:016x}: the header is damaged")));
         }
@@ -140,22 +145,23 @@ impl Container {
             return Err(error(format!("{file_len} bytes"), format!("{}: the file is cut or padded", file.len())));
         }
         let mut entries = [Entry::default(); Section::COUNT];
-        for (section, entry) in Section::ALL.into_iter().zip(&mut entries) {
-            let at = HEADER_BYTES + section as usize * ENTRY_BYTES;
+        let mut expected = Section::ALL.into_iter();
+        for at in (HEADER_BYTES..table_end).step_by(ENTRY_BYTES) {
             let name = &file[at..at + NAME_BYTES];
-            if name != section.stored_name() {
-                return Err(error(format!("section \"{}\"", section.name()), format!("\"{}\"", name.escape_ascii())));
-            }
+            // Sections are in order, and those without a byte are not there.
+            let section = expected.find(|section| name == section.stored_name()).ok_or_else(|| {
+                error("the names of known sections, in order".into(), format!("\"{}\"", name.escape_ascii()))
+            })?;
             let number = |offset| u64_at(file, at + offset).and_then(|number| usize::try_from(number).ok());
             let inside = || {
                 let (start, len) = (number(8)?, number(16)?);
-                (start >= table_end && start.checked_add(len)? <= file.len()).then_some((start, len))
+                (len > 0 && start >= table_end && start.checked_add(len)? <= file.len()).then_some((start, len))
             };
             let (start, len) = inside()
-                .ok_or_else(|| FormatError::new(section.name(), "a section inside the file", "offsets outside it"))?;
-            *entry = Entry { start, len, checksum: u64_at(file, at + 24).ok_or_else(short)? };
+                .ok_or_else(|| FormatError::new(section.name(), "bytes inside the file", "none, or offsets outside"))?;
+            entries[section as usize] = Entry { start, len, checksum: u64_at(file, at + 24).ok_or_else(short)? };
         }
-        Ok(Container { normal_form, name_matching, entries })
+        Ok(Container { normal_form, name_matching, table_end, entries })
     }
 
     /// The number of the normal form that patterns are in and URLs must be brought to.
@@ -184,26 +190,29 @@ impl Container {
     /// # Errors
     /// When one is not.
     pub fn verify_gaps(&self, file: &[u8]) -> Result<(), FormatError> {
-        let mut end = HEADER_BYTES + Section::COUNT * ENTRY_BYTES;
-        for (section, entry) in Section::ALL.into_iter().zip(&self.entries) {
+        let (mut end, mut last) = (self.table_end, "header");
+        for (section, entry) in Section::ALL.into_iter().zip(&self.entries).filter(|(_, entry)| entry.len > 0) {
             let gap = file.get(end..entry.start).unwrap_or(&[1]);
             if gap.len() >= 8 || gap.iter().any(|&byte| byte != 0) {
                 return Err(FormatError::new(section.name(), "fewer than 8 zero bytes in front", "other bytes"));
             }
-            end = entry.start + entry.len;
+            (end, last) = (entry.start + entry.len, section.name());
         }
         if end != file.len() {
-            return Err(FormatError::new("lines", "the end of the file behind it", "more bytes"));
+            return Err(FormatError::new(last, "the end of the file behind it", "more bytes"));
         }
         Ok(())
     }
 
-    /// Reads the whole of a section and compares its checksum.
+    /// Reads the whole of a section, if it is there, and compares its checksum.
     ///
     /// # Errors
     /// When they differ.
     pub fn verify(&self, file: &[u8], section: Section) -> Result<(), FormatError> {
-        let expected = self.entries[section as usize].checksum;
+        let Entry { len, checksum: expected, .. } = self.entries[section as usize];
+        if len == 0 {
+            return Ok(());
+        }
         let actual = xxh3_64(self.section(file, section));
         if expected == actual {
             return Ok(());
@@ -214,14 +223,13 @@ impl Container {
 }
 
 /// The checksum of everything in front of the first section, but for the checksum itself.
-fn header_checksum(file: &[u8]) -> u64 {
-    let table_end = HEADER_BYTES + Section::COUNT * ENTRY_BYTES;
-    let mut covered = file[..table_end].to_vec();
+fn header_checksum(header: &[u8]) -> u64 {
+    let mut covered = header.to_vec();
     covered[48..56].fill(0);
     xxh3_64(&covered)
 }
 
-/// Writes a whole set: header, table, then each section at the next multiple of eight.
+/// Writes a whole set: header, table, then each section that has bytes at the next multiple of eight.
 ///
 /// # Errors
 /// Those of `out`.
@@ -231,13 +239,14 @@ pub fn write(
     name_matching: u32,
     sections: &[Vec<u8>; Section::COUNT],
 ) -> io::Result<()> {
-    let table_end = HEADER_BYTES + Section::COUNT * ENTRY_BYTES;
+    let present: Vec<(Section, &Vec<u8>)> =
+        Section::ALL.into_iter().zip(sections).filter(|(_, bytes)| !bytes.is_empty()).collect();
+    let table_end = HEADER_BYTES + present.len() * ENTRY_BYTES;
     let mut header = vec![0; table_end];
     let mut end = table_end;
-    for (section, bytes) in Section::ALL.into_iter().zip(sections) {
+    for ((section, bytes), entry) in present.iter().zip(header[HEADER_BYTES..].chunks_exact_mut(ENTRY_BYTES)) {
         let start = end.next_multiple_of(8);
         end = start + bytes.len();
-        let entry = &mut header[HEADER_BYTES + section as usize * ENTRY_BYTES..][..ENTRY_BYTES];
         entry[..8].copy_from_slice(&section.stored_name());
         entry[8..16].copy_from_slice(&(start as u64).to_le_bytes());
         entry[16..24].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
@@ -247,14 +256,14 @@ pub fn write(
     header[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
     header[12..16].copy_from_slice(&ENDIAN_MARK.to_le_bytes());
     header[16..20].copy_from_slice(&normal_form.to_le_bytes());
-    header[20..24].copy_from_slice(&(Section::COUNT as u32).to_le_bytes());
+    header[20..24].copy_from_slice(&(present.len() as u32).to_le_bytes());
     header[24..32].copy_from_slice(&(end as u64).to_le_bytes());
     header[32..36].copy_from_slice(&name_matching.to_le_bytes());
     let checksum = header_checksum(&header);
     header[48..56].copy_from_slice(&checksum.to_le_bytes());
     out.write_all(&header)?;
     let mut end = table_end;
-    for bytes in sections {
+    for (_, bytes) in present {
         out.write_all(&[0; 8][..end.next_multiple_of(8) - end])?;
         out.write_all(bytes)?;
         end = end.next_multiple_of(8) + bytes.len();

@@ -1,13 +1,14 @@
 //! The bytes of a compiled set: the container here, the tables and the automata in the files beside it.
 //!
 //! Nothing outside this folder knows an offset. [`container`] is the label, the section table and the
-//! checksums; [`tables`] the fixed-width tables (agents, origins, policies, lines); [`automaton`] the automaton
-//! of one ruleset. Each file holds its reader beside its writer. `FORMAT.md` draws the same bytes.
+//! checksums; [`tables`] the fixed-width tables (agents, origins, policies, lines); [`fields`] side data;
+//! [`automaton`] the automaton of one ruleset. Each file holds its reader beside its writer. `FORMAT.md` draws the same bytes.
 //!
 //! Every read is checked: bytes that make no sense give an error, never a panic, an endless loop or an answer.
 
 pub mod automaton;
 pub mod container;
+pub mod fields;
 pub mod tables;
 
 use std::fmt;

@@ -476,9 +476,9 @@ impl<'a> PolicyView<'a> {
             && let Some(entry) = self.entry_of(agent)
         {
             let first = self.group_of_entry(entry).map(Some)?;
-            return Ok(AgentGroups { policy: self, agent, next: entry + 1, first });
+            return Ok(AgentGroups { policy: self, agent, next: entry + 1, first, index: self.group_index(entry) });
         }
-        Ok(self.only(self.others()?))
+        self.only(self.others)
     }
 
     /// The groups for an agent of several names: those of the first step, each a list of numbers, of which the file
@@ -499,16 +499,17 @@ impl<'a> PolicyView<'a> {
             }
             let entries = step.iter().filter_map(|&agent| self.entry_of(agent));
             if let Some(group) = entries.map(|entry| self.group_index(entry)).min() {
-                return Ok(self.only(Some(self.group(group)?)));
+                return self.only(group);
             }
         }
-        Ok(self.only(if honours_others { self.others()? } else { None }))
+        self.only(if honours_others { self.others } else { NONE })
     }
 
-    /// One group or none.
+    /// One group, or none if the index is [`NONE`].
     #[inline]
-    fn only(&self, first: Option<Group>) -> AgentGroups<'_> {
-        AgentGroups { policy: self, agent: NONE, next: self.agents, first }
+    fn only(&self, index: u32) -> Result<AgentGroups<'_>, FormatError> {
+        let first = if index == NONE { None } else { Some(self.group(index)?) };
+        Ok(AgentGroups { policy: self, agent: NONE, next: self.agents, first, index })
     }
 
     /// The first entry of an agent.
@@ -565,13 +566,18 @@ impl<'a> PolicyView<'a> {
         Some(self.others).filter(|&index| index != NONE)
     }
 
+    /// How many groups there are.
+    #[must_use]
+    pub fn group_count(&self) -> u32 {
+        (self.body.len() / 8 - self.agents) as u32
+    }
+
     /// Every group.
     ///
     /// # Errors
     /// When the policy is damaged.
     pub fn groups(&self) -> Result<Vec<Group>, FormatError> {
-        let count = (self.body.len() / 8 - self.agents) as u32;
-        (0..count).map(|index| self.group(index)).collect()
+        (0..self.group_count()).map(|index| self.group(index)).collect()
     }
 }
 
@@ -583,6 +589,8 @@ pub struct AgentGroups<'p> {
     next: usize,
     /// The first group, if there is any. Almost always the only one.
     pub first: Option<Group>,
+    /// The index of the first group.
+    index: u32,
 }
 
 impl AgentGroups<'_> {
@@ -591,6 +599,17 @@ impl AgentGroups<'_> {
     #[must_use]
     pub fn has_more(&self) -> bool {
         self.next < self.policy.agents && u32_at(self.policy.body, self.next * 4) == Some(self.agent)
+    }
+
+    /// The indices of all of the groups.
+    #[must_use]
+    pub fn indices(mut self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.first.map(|_| self.index).into_iter().collect();
+        while self.has_more() {
+            all.push(self.policy.group_index(self.next));
+            self.next += 1;
+        }
+        all
     }
 
     /// All of the groups.

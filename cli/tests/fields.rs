@@ -1,0 +1,112 @@
+//! `reptile fields` and `clean-param` from end to end.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+mod support;
+
+use support::{Folder, gz};
+
+const BODY: &str = "Sitemap: http://a.example/s.xml\nUser-agent: *\nCrawl-delay: 4.5\nDisallow: /a\n\nUser-agent: GPTBot\n\
+                    Content-Signal: ai-train=no\nX-Odd: a\tb\\\x01\nDisallow: /\nClean-param: sid&ref /forum\n";
+
+#[test]
+fn records_as_columns() {
+    let folder = Folder::new();
+    folder.write("robots.txt", BODY);
+    let all = "-\t1\tsitemap\tcounts\t-\thttp://a.example/s.xml\n\
+               -\t3\tcrawl-delay\tnot-read\t*\t4.5\n\
+               -\t7\tcontent-signal\tnot-read\tgptbot\tai-train=no\n\
+               -\t8\tx-odd\tnot-read\tgptbot\ta\\tb\\\\\\x01\n\
+               -\t10\tclean-param\tnot-read\t-\tsid&ref /forum\n";
+    assert_eq!(folder.run(&["fields", "robots.txt"]).says(0, &[]).text(), all);
+    let lines = |args: &[&str]| {
+        let text = folder.run(&[&["fields", "robots.txt"], args].concat()).says(0, &[]).text();
+        text.lines().map(|line| line.split('\t').nth(1).unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(lines(&["--agent", "GPTBot"]), "1 7 8 10");
+    assert_eq!(lines(&["--agent", "OtherBot"]), "1 3 10");
+    assert_eq!(lines(&["--kind", "sitemap", "--kind", "other"]), "1 8");
+    let counting = folder.run(&["fields", "robots.txt", "--dialect", "yandex-2017"]).says(0, &[]).text();
+    assert_eq!(counting.matches("\tcounts\t").count(), 3, "{counting}");
+    folder.run(&["fields", "robots.txt", "--agent", "@search"]).says(2, &["one crawler"]);
+    folder.run(&["fields", "robots.txt", "--kind", "none"]).says(2, &["invalid value"]);
+    folder.run(&["fields", "missing"]).says(2, &["missing"]);
+}
+
+#[test]
+fn records_as_json() {
+    let folder = Folder::new();
+    folder.write("robots.txt", BODY);
+    let text = folder.run(&["fields", "robots.txt", "--json", "--agent", "gptbot"]).says(0, &[]).text();
+    let records: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(records.len(), 4);
+    assert_eq!(records[1]["agents"], serde_json::json!(["gptbot"]));
+    assert_eq!(records[1]["means"], serde_json::json!({"ai-train": false}));
+    assert_eq!(records[2]["value"], "a\tb\\\u{1}");
+    assert_eq!(records[3]["means"], serde_json::json!({"names": ["sid", "ref"], "prefix": "/forum"}));
+    assert!(records[3]["agents"].is_null());
+}
+
+#[test]
+fn records_of_a_set() {
+    let folder = Folder::new();
+    folder.write("robots/a.example", BODY);
+    folder.write("robots/b.example", "Sitemap: /b\n");
+    folder.run(&["compile", "-o", "set", "robots"]).says(0, &[]);
+    let run = folder.run(&["fields", "set", "b.example"]).says(0, &[]);
+    assert_eq!(run.text().lines().filter(|line| line.ends_with("\t1\tsitemap\tcounts\t-\t/b")).count(), 2, "{run:?}");
+    assert_eq!(folder.run(&["fields", "set"]).says(0, &[]).text().lines().count(), 12);
+    assert_eq!(folder.run(&["fields", "set", "https://b.example/x"]).says(0, &[]).text().lines().count(), 1);
+    let run = folder.run(&["fields", "set", "b.example", "--scheme", "http"]).says(0, &[]);
+    assert_eq!(run.text(), "http://b.example:80\t1\tsitemap\tcounts\t-\t/b\n");
+    folder.run(&["fields", "set", "c.example"]).says(1, &["no robots.txt is known for c.example"]);
+    folder.run(&["compile", "--no-side-data", "-o", "bare", "robots"]).says(0, &[]);
+    assert_eq!(folder.run(&["fields", "bare"]).says(0, &["bare: no side data in it"]).text(), "");
+    assert!(folder.read("bare").len() + 100 < folder.read("set").len());
+    folder.run(&["fields", "set", "--no-side-data"]).says(2, &["--no-side-data are for inputs"]);
+}
+
+#[test]
+fn urls_are_cleaned_line_by_line() {
+    let folder = Folder::new();
+    folder.write("robots.txt", BODY);
+    let urls = "http://a.example/forum?sid=1&t=2\r\n\nno url\nhttp://x.example/forum/x?ref=1#f\n\
+                http://a.example/shop?sid=1\nhttp://a.example/forum?a&ref";
+    let clean = "http://a.example/forum?t=2\r\n\nno url\nhttp://x.example/forum/x#f\n\
+                 http://a.example/shop?sid=1\nhttp://a.example/forum?a";
+    assert_eq!(folder.run_with(&["clean-param", "robots.txt"], urls.as_bytes()).says(0, &[]).text(), clean);
+    folder.write("urls.gz", gz(urls.as_bytes()));
+    assert_eq!(folder.run(&["clean-param", "robots.txt", "--urls", "urls.gz"]).says(0, &[]).text(), clean);
+    let run = folder.run(&["clean-param", "robots.txt", "/forum?sid", "/forum?x"]).says(0, &[]);
+    assert_eq!(run.text(), "/forum\n/forum?x\n");
+    let run = folder.run(&["clean-param", "robots.txt", "--json", "/forum?sid"]).says(0, &[]);
+    assert_eq!(run.text(), "{\"changed\":true,\"clean\":\"/forum\",\"url\":\"/forum?sid\"}\n");
+    // A set cleans each URL by its own origin's file, and under any dialect.
+    folder.write("robots/a.example", BODY);
+    folder.run(&["compile", "-o", "set", "robots"]).says(0, &[]);
+    let run = folder.run_with(&["clean-param", "set"], urls.as_bytes()).says(0, &[]);
+    assert_eq!(run.text(), clean.replace("forum/x#f", "forum/x?ref=1#f"));
+    folder.run(&["clean-param", "robots.txt", "--urls", "missing"]).says(2, &["missing"]);
+}
+
+#[test]
+fn lines_that_are_too_long_pass() {
+    let folder = Folder::new();
+    folder.write("robots.txt", BODY);
+    let long = format!("/forum?sid=1&{}", "x".repeat(6 << 20));
+    let urls = format!("/forum?sid=1\n{long}\n/forum?sid=2\n");
+    let run = folder.run_with(&["clean-param", "robots.txt"], urls.as_bytes()).says(0, &[]);
+    assert!(run.text() == format!("/forum\n{long}\n/forum\n"));
+    let run = folder.run_with(&["clean-param", "robots.txt", "--json"], urls.as_bytes()).says(0, &[]);
+    assert_eq!(run.text().lines().count(), 3);
+    assert_eq!(run.text().lines().nth(1), Some("{\"changed\":false,\"clean\":null,\"url\":null}"));
+}
+
+#[test]
+fn what_is_cut_is_counted() {
+    let folder = Folder::new();
+    let body = format!("Sitemap: /{}\n{}", "a".repeat(4096), "Host: a\n".repeat(4097));
+    folder.write("robots/a.example", body);
+    folder
+        .run(&["compile", "-o", "set", "robots"])
+        .says(0, &["odd: side data too long, left out 1", "odd: side data behind the last that is kept, left out 1"]);
+}
