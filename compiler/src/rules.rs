@@ -138,9 +138,10 @@ pub fn order<'b>(list: &List<'b>, dialect: &Dialect, arena: &'b Bump) -> (RuleLi
         candidates.push(candidate(pattern, shown, rule, dialect, arena));
         if dialect.index_htm_opens_directory
             && rule.kind == RuleKind::Allow
-            && let Some(directory) = directory_of_index(pattern, arena)
+            && let Some(slash) = slash_before_index(pattern)
         {
-            candidates.push(candidate(directory, pattern, rule, dialect, arena));
+            let directory = BumpVec::from_iter_in(pattern[..=slash].iter().chain(b"$").copied(), arena);
+            candidates.push(candidate(directory.into_bump_slice(), pattern, rule, dialect, arena));
         }
     }
     if dialect.robots_txt_always_allowed {
@@ -185,7 +186,7 @@ const ROBOTS_TXT: Candidate<'static> = Candidate {
 };
 
 /// The rule that a line stands for.
-fn meaning_of<'b>(rule: &RawRule<'b>, dialect: &Dialect) -> RawRule<'b> {
+pub(crate) fn meaning_of<'b>(rule: &RawRule<'b>, dialect: &Dialect) -> RawRule<'b> {
     match (rule.kind, rule.value, dialect.empty_disallow) {
         (RuleKind::Disallow, b"", EmptyDisallow::AllowRoot) => {
             RawRule { kind: RuleKind::Allow, value: b"/", line: rule.line }
@@ -201,7 +202,7 @@ fn candidate<'b>(
     dialect: &Dialect,
     arena: &'b Bump,
 ) -> Candidate<'b> {
-    let key = key_of(pattern, rule, dialect.order);
+    let key = key_of(pattern, rule.kind, rule.line, dialect.order);
     let (body, mut anchored) = match pattern.strip_suffix(b"$") {
         Some(body) => (body, true),
         None => (pattern, false),
@@ -222,18 +223,13 @@ fn candidate<'b>(
     Candidate { matcher, anchored, kind: rule.kind, key, line: rule.line, pattern: shown }
 }
 
-/// For an allow whose last slash begins `/index.htm`, the pattern of the directory: up to that slash, and no more.
+/// For an allow whose last slash begins `/index.htm`, where that slash is. It also allows the directory: the pattern
+/// up to that slash, and no more.
 ///
 /// Source: google/robotstxt, `HandleAllow`: it is tried when the rule itself does not match. It weighs less than
 /// the rule, so that trying both gives the same.
-fn directory_of_index<'b>(pattern: &[u8], arena: &'b Bump) -> Option<&'b [u8]> {
-    let slash = memchr::memrchr(b'/', pattern)?;
-    pattern[slash..].starts_with(b"/index.htm").then(|| {
-        let mut directory = BumpVec::with_capacity_in(slash + 2, arena);
-        directory.extend_from_slice(&pattern[..=slash]);
-        directory.push(b'$');
-        directory.into_bump_slice()
-    })
+pub(crate) fn slash_before_index(pattern: &[u8]) -> Option<usize> {
+    memchr::memrchr(b'/', pattern).filter(|&slash| pattern[slash..].starts_with(b"/index.htm"))
 }
 
 /// Sorts indices of candidates, which are in the order of their matchers, by precedence.
@@ -251,13 +247,13 @@ fn rank(ranked: &mut [u32], candidates: &[Candidate<'_>]) {
     }
 }
 
-/// The order of precedence as a number. Ties go by line.
-fn key_of(pattern: &[u8], rule: &RawRule<'_>, order: Order) -> u32 {
-    let by_weight = |weight: usize| (u32::MAX / 2 - weight as u32) * 2 + rule.kind as u32;
+/// The order of precedence as a number: the smaller decides. Ties go by line.
+pub(crate) fn key_of(pattern: &[u8], kind: RuleKind, line: u32, order: Order) -> u32 {
+    let by_weight = |weight: usize| (u32::MAX / 2 - weight as u32) * 2 + kind as u32;
     match order {
         Order::Longest => by_weight(pattern.len()),
         Order::LongestWithoutTrailingStars => by_weight(without_trailing_stars(pattern)),
-        Order::FileOrder => rule.line,
+        Order::FileOrder => line,
     }
 }
 

@@ -102,6 +102,24 @@ impl NormalForm {
         rewrite(self, pattern, Side::Pattern)
     }
 
+    /// Whether every form, on both sides, leaves a byte as it is as long as all bytes in front of it are such bytes.
+    ///
+    /// Two texts that part at one of them part in every normal form, and need not be brought to it.
+    #[inline]
+    #[must_use]
+    pub const fn is_kept(byte: u8) -> bool {
+        const KEPT: [bool; 256] = {
+            let mut kept = [false; 256];
+            let mut byte = 0;
+            while byte < 256 {
+                kept[byte] = is_unreserved(byte as u8) || byte as u8 == b'/';
+                byte += 1;
+            }
+            kept
+        };
+        KEPT[byte as usize]
+    }
+
     /// A normalised pattern as it is shown to people: bytes that stand for a literal `*` or `$` are those again.
     #[must_use]
     pub fn shown(self, pattern: &[u8]) -> Cow<'_, [u8]> {
@@ -209,8 +227,8 @@ impl NormalForm {
 }
 
 /// Whether RFC 3986 calls a byte unreserved.
-fn is_unreserved(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+const fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
 /// The byte that two hex digits stand for.
@@ -340,6 +358,15 @@ mod tests {
                 prop_assert_eq!(&*form.path(&path), &path[..], "{:?}", form);
                 let pattern = form.pattern(&raw).into_owned();
                 prop_assert_eq!(&*form.pattern(&pattern), &pattern[..], "{:?}", form);
+            }
+        }
+
+        #[test]
+        fn kept_bytes_are_kept(raw in text()) {
+            let kept = raw.iter().take_while(|&&byte| NormalForm::is_kept(byte)).count();
+            for form in NormalForm::ALL {
+                prop_assert_eq!(&form.path(&raw)[..kept], &raw[..kept], "{:?}", form);
+                prop_assert_eq!(&form.pattern(&raw)[..kept], &raw[..kept], "{:?}", form);
             }
         }
 
