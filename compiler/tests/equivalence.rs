@@ -9,6 +9,7 @@ use reptile_compiler::automaton::Strategy as Compiled;
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};
 use reptile_compiler::crawlers::{Resolved, of_name, resolve};
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
+use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
 use reptile_engine::set::Set;
 use reptile_engine::url::{Origin, Scheme};
@@ -144,6 +145,8 @@ fn every_dialect_agrees_with_the_oracle() {
                     prop_assert_eq!(verdict == Verdict::Allow, expected.allowed, "{}", question);
                     prop_assert_eq!(explained.verdict, verdict, "{}", question);
                     prop_assert_eq!(explained.rule().map_or(0, |rule| rule.line), expected.line, "{}", question);
+                    let once = decide_once(body.as_bytes(), dialect, resolved, format!("http://h{path}").as_bytes());
+                    prop_assert_eq!(once, expected, "{}", question);
                 }
             }
             Ok(())

@@ -7,7 +7,9 @@
 use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};
+use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect, GOOGLE_LIB};
+use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme};
@@ -42,7 +44,9 @@ fn policy(set: &Set<Vec<u8>>) -> Policy<'_> {
 
 fn oracle_agrees(name: &str, body: &[u8], sets: &[NamedSet], agent: &[u8], path: &str) {
     let dialect = Dialect::from_name(&sets[0].1.dialect()).unwrap();
-    let expected = oracle::decide(body, dialect, agent, format!("http://h{path}").as_bytes());
+    let url = format!("http://h{path}");
+    let expected = oracle::decide(body, dialect, agent, url.as_bytes());
+    assert_eq!(decide_once(body, dialect, &of_name(agent, dialect), url.as_bytes()), expected, "{name}, {path}");
     for (strategy, set) in sets {
         let agent = set.agent(agent).unwrap();
         let explained = policy(set).explain(&agent, path.as_bytes()).unwrap();
@@ -135,6 +139,10 @@ fn answers_stay_right_and_sizes_in_proportion() {
                     sets.iter().map(|(_, set)| policy(set).explain(&set.agent(b"any").unwrap(), path.as_bytes()));
                 let answers: Vec<_> = answers.map(|answer| answer.unwrap()).collect();
                 assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{name} on {path}: {answers:?}");
+                let url = format!("http://h{path}");
+                let once = decide_once(body.as_bytes(), &GOOGLE_LIB, &of_name(b"any", &GOOGLE_LIB), url.as_bytes());
+                let line = answers[0].rule().map_or(0, |rule| rule.line);
+                assert_eq!((once.allowed, once.line), (answers[0].verdict == Verdict::Allow, line), "{name} on {path}");
             }
         }
     }
