@@ -76,7 +76,14 @@ pub fn compile<'l>(list: &'l RuleList, strategy: Strategy, arena: &'l Bump) -> R
         Strategy::Factored | Strategy::Whole => memchr::memchr_iter(b'*', rule.matcher).nth(MAX_STAR_DEPTH).is_some(),
         Strategy::Listed => starred_text(rule),
     };
-    let mut builder = Builder { arena, draft, rules: Vec::with_capacity(rules.len()), listed: Vec::new() };
+    let mut builder = Builder {
+        arena,
+        draft,
+        rules: Vec::with_capacity(rules.len()),
+        listed: Vec::new(),
+        scratch: Default::default(),
+        work: 0,
+    };
     for rule in rules.into_iter().filter(|rule| !rule.is_empty) {
         if too_deep(&rule) { builder.listed.push(rule) } else { builder.rules.push(rule) }
     }
@@ -101,6 +108,9 @@ struct Builder<'l> {
     draft: Draft<'l>,
     rules: Vec<ListedRule<'l>>,
     listed: Vec<ListedRule<'l>>,
+    scratch: star::Scratch<'l>,
+    /// Steps of building so far, as [`compile_counted`] says.
+    work: usize,
 }
 
 /// A range of rules that have the first `depth` bytes in common, and the state that is to stand for them.
