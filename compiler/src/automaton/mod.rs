@@ -193,6 +193,9 @@ impl<'l> Builder<'l> {
     /// The bytes from `depth` on that the rules of a range have in common, up to the first star.
     fn common(&self, start: usize, end: usize, depth: usize) -> &'l [u8] {
         let first = &self.rules[start].matcher[depth..];
+        if start + 1 == end {
+            return &first[..memchr::memchr(b'*', first).unwrap_or(first.len())];
+        }
         let last = &self.rules[end - 1].matcher[depth..];
         let common = first.iter().zip(last).take_while(|&(a, b)| a == b && *a != b'*').count();
         &first[..common]
@@ -201,7 +204,15 @@ impl<'l> Builder<'l> {
     /// Where the run of rules ends whose byte at `depth` is that of the rule at `start`.
     fn run_end(&self, start: usize, end: usize, depth: usize) -> usize {
         let byte = self.rules[start].matcher.get(depth);
-        start + self.rules[start..end].partition_point(|rule| rule.matcher.get(depth) <= byte)
+        let is_in_run = |rule: &ListedRule<'_>| rule.matcher.get(depth) <= byte;
+        // Most runs are short: steps that double find the end of one without looking far behind it.
+        let (mut inside, mut step) = (start, 1);
+        while inside + step < end && is_in_run(&self.rules[inside + step]) {
+            inside += step;
+            step *= 2;
+        }
+        let end = end.min(inside + step);
+        inside + 1 + self.rules[inside + 1..end].partition_point(is_in_run)
     }
 
     /// Writes the patterns that are not in the machine, best first.
