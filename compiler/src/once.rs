@@ -40,8 +40,7 @@ pub fn decide_once(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8])
         if dialect.robots_txt_always_allowed && path == b"/robots.txt" {
             return ALLOWED;
         }
-        let mut question =
-            Question { dialect, agent, path, place: usize::MAX, counts: false, best: None, empty: None };
+        let mut question = Question { dialect, agent, path, place: usize::MAX, counts: false, best: None, empty: None };
         read(body, dialect, &mut question);
         match (question.best, question.empty) {
             (Some((_, kind, line)), _) => Answer { allowed: kind == RuleKind::Allow, line },
@@ -108,9 +107,9 @@ impl Question<'_> {
         let tokens = &self.agent.tokens;
         match (named(value, self.dialect), self.dialect.name_matching) {
             (Named::Others, _) => self.agent.honours_others.then_some(tokens.len()),
-            (Named::Token(name), NameMatching::Contained) => tokens.iter().position(|token| {
-                name.windows(token.len().max(1)).any(|window| window.eq_ignore_ascii_case(token))
-            }),
+            (Named::Token(name), NameMatching::Contained) => tokens
+                .iter()
+                .position(|token| name.windows(token.len().max(1)).any(|window| window.eq_ignore_ascii_case(token))),
             (Named::Token(name), _) => tokens.iter().position(|token| name.eq_ignore_ascii_case(token)),
         }
     }

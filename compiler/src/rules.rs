@@ -234,9 +234,8 @@ fn sort<'b>(candidates: &mut BumpVec<'b, Candidate<'b>>, arena: &'b Bump) {
     // What all begin with tells nothing; the eight bytes behind it tell most apart, and are compared as a number.
     let common = |a: &[u8], b: &[u8]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let Some((first, others)) = candidates.split_first() else { return };
-    let shared = others.iter().fold(first.matcher.len(), |shared, other| {
-        common(&first.matcher[..shared], other.matcher)
-    });
+    let shared =
+        others.iter().fold(first.matcher.len(), |shared, other| common(&first.matcher[..shared], other.matcher));
     let prefix = |candidate: &Candidate<'_>| {
         let mut bytes = [0; 8];
         let rest = &candidate.matcher[shared..];
@@ -251,9 +250,8 @@ fn sort<'b>(candidates: &mut BumpVec<'b, Candidate<'b>>, arena: &'b Bump) {
         a.cmp(&b).then_with(|| full(&candidates[a_index as usize]).cmp(&full(&candidates[b_index as usize])))
     });
     order.dedup_by(|later, first| {
-        let same = |a: &Candidate<'b>, b: &Candidate<'b>| {
-            (a.matcher, a.anchored, a.kind) == (b.matcher, b.anchored, b.kind)
-        };
+        let same =
+            |a: &Candidate<'b>, b: &Candidate<'b>| (a.matcher, a.anchored, a.kind) == (b.matcher, b.anchored, b.kind);
         later.0 == first.0 && same(&candidates[later.1 as usize], &candidates[first.1 as usize])
     });
     let sorted = order.iter().map(|&(_, index)| candidates[index as usize]);

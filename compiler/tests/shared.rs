@@ -123,10 +123,8 @@ fn answers(
     url: &str,
 ) -> Vec<(&'static str, Result<Answer, String>)> {
     let once = decide_once(body, dialect, &of_name(agent.as_bytes(), dialect), url.as_bytes());
-    let mut answers = vec![
-        ("oracle", Ok(oracle::decide(body, dialect, agent.as_bytes(), url.as_bytes()))),
-        ("one shot", Ok(once)),
-    ];
+    let mut answers =
+        vec![("oracle", Ok(oracle::decide(body, dialect, agent.as_bytes(), url.as_bytes()))), ("one shot", Ok(once))];
     for (name, strategy) in Strategy::ALL {
         let set = Set::from_bytes(compile([("h", body)], dialect, strategy)).unwrap();
         let found = set.verify().map_err(|error| error.to_string());
