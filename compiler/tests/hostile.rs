@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use bumpalo::Bump;
-use reptile_compiler::automaton::Strategy;
+use reptile_compiler::automaton::{Strategy, compile_counted};
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};
 use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect, GOOGLE_LIB};
@@ -105,6 +105,15 @@ fn families() -> Vec<(&'static str, String)> {
                     .collect(),
             ),
         ),
+        (
+            "15,000 substrings in front of one end",
+            with_rules({
+                let letter = |n: usize| char::from(b'a' + (n * n * 7 + n * 3 + n / 5) as u8 % 3);
+                let text: String = (0..300).map(letter).collect();
+                let substrings = (0..250).flat_map(|from| (1..50).map(move |len| from..from + len));
+                substrings.map(|range| rule(format!("/*{}*a0", &text[range]))).collect()
+            }),
+        ),
         ("a pattern of 16,660 bytes", with_rules(vec![rule(format!("/*{}", stars("a", 16_600)))])),
         (
             "an allow for every disallow",
@@ -149,6 +158,22 @@ fn answers_stay_right_and_sizes_in_proportion() {
     assert_eq!(tried, families().len() * Strategy::ALL.len());
 }
 
+/// The bound that `compile_counted` states, counted and not timed.
+#[test]
+fn steps_of_building_are_linear() {
+    let mut most = 0.0_f64;
+    for (name, body) in families() {
+        let arena = Bump::new();
+        for (list, _) in record(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups {
+            let (_, steps) = compile_counted(&list, Strategy::Factored, &arena).unwrap();
+            assert!(steps <= 12 * list.byte_len() + 1024, "{name}: {steps} steps for {} bytes", list.byte_len());
+            most = most.max(steps as f64 / list.byte_len() as f64);
+        }
+    }
+    println!("at most {most:.1} steps a byte");
+    assert!(most > 1.0, "nothing was counted");
+}
+
 #[test]
 fn tokens_with_a_large_group_in_common_do_not_multiply_it() {
     let mut body = String::new();
@@ -166,7 +191,7 @@ fn tokens_with_a_large_group_in_common_do_not_multiply_it() {
     for (strategy, set) in &sets {
         set.verify().unwrap();
         let size: usize = set.section_sizes().map(|(_, size)| size).sum();
-        // Nine merged lists fit in the budget; 400 would take 14 MB.
+        // Five merged lists fit in the budget; 400 would take 14 MB.
         assert!(!bounded(strategy) || size < 60 * body.len(), "{strategy}: {size} bytes from {}", body.len());
     }
     for n in [0, 1, 7, 8, 9, 10, 200, 399] {

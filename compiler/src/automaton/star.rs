@@ -23,7 +23,9 @@ struct Piece<'l> {
     accept: Codes,
     accept_at_end: Codes,
     /// The rules that go on with a star behind the piece, by index.
-    behind_star: Range<usize>,
+    behind_star: Range<u32>,
+    /// The stars that these were made into.
+    stars: Vec<u32>,
 }
 
 /// A prefix of one or more pieces. Nodes are numbered by depth and, in one depth, by their bytes, so that the children
@@ -94,21 +96,24 @@ impl<'l> Builder<'l> {
     /// `None` if one of the machines would be too large, or too many are needed.
     fn machines(&mut self, rules: Range<usize>, offset: usize) -> Option<Vec<u32>> {
         let pieces = self.pieces(rules, offset);
+        if pieces.iter().all(|piece| piece.behind_star.is_empty()) {
+            return Some(vec![self.machine(pieces)?]);
+        }
         let mut machines = Vec::new();
         let mut plain = Vec::new();
         // Stars behind pieces first, since a machine refers to the stars that it leads to.
-        let mut branches: Vec<(Piece<'l>, Vec<u32>)> = Vec::new();
+        let mut branches: Vec<Piece<'l>> = Vec::new();
         let mut branch_count = 0;
-        for piece in pieces {
+        for mut piece in pieces {
             if piece.behind_star.is_empty() {
-                plain.push((piece, Vec::new()));
+                plain.push(piece);
                 continue;
             }
-            let stars = self.star(piece.behind_star.clone(), offset + piece.text.len() + 1);
+            let stars = self.star(as_usize(&piece.behind_star), offset + piece.text.len() + 1);
             if stars.is_empty() {
                 // All of its rules were listed.
                 if piece.accept != NO_CODES || piece.accept_at_end != NO_CODES {
-                    plain.push((piece, stars));
+                    plain.push(piece);
                 }
                 continue;
             }
@@ -120,7 +125,8 @@ impl<'l> Builder<'l> {
                 branch_count = 0;
             }
             branch_count += stars.len();
-            branches.push((piece, stars));
+            piece.stars = stars;
+            branches.push(piece);
         }
         branches.extend(plain);
         if !branches.is_empty() {
@@ -130,15 +136,16 @@ impl<'l> Builder<'l> {
     }
 
     /// The pieces that follow the star, in the order of their bytes.
-    fn pieces(&self, rules: Range<usize>, offset: usize) -> Vec<Piece<'l>> {
+    fn pieces(&mut self, rules: Range<usize>, offset: usize) -> Vec<Piece<'l>> {
         let mut pieces: Vec<Piece<'l>> = Vec::new();
+        self.work += rules.len();
         let mut index = rules.start;
         while index < rules.end {
             let rule = self.rules[index];
             let rest = &rule.matcher[offset..];
             let text = &rest[..memchr::memchr(b'*', rest).unwrap_or(rest.len())];
             let (mut codes, mut codes_at_end) = (NO_CODES, NO_CODES);
-            let mut behind_star = index..index;
+            let mut behind_star = 0..0;
             if text.len() == rest.len() {
                 accept(if rule.anchored { &mut codes_at_end } else { &mut codes }, rule.code);
                 index += 1;
@@ -148,10 +155,10 @@ impl<'l> Builder<'l> {
                     let rest = &rule.matcher[offset..];
                     rest.get(..with_star.len()).unwrap_or(rest) <= with_star
                 });
-                behind_star = index..index + run;
+                behind_star = index as u32..(index + run) as u32;
                 index += run;
             }
-            pieces.push(Piece { text, accept: codes, accept_at_end: codes_at_end, behind_star });
+            pieces.push(Piece { text, accept: codes, accept_at_end: codes_at_end, behind_star, stars: Vec::new() });
         }
         pieces.sort_by(|a, b| a.text.cmp(b.text));
         pieces.dedup_by(|later, first| {
@@ -169,17 +176,17 @@ impl<'l> Builder<'l> {
     }
 
     /// Builds one machine. `None` if it would be too large.
-    fn machine(&mut self, mut pieces: Vec<(Piece<'l>, Vec<u32>)>) -> Option<u32> {
+    fn machine(&mut self, mut pieces: Vec<Piece<'l>>) -> Option<u32> {
         let mut best = NO_CODES;
-        for (piece, stars) in &pieces {
+        for piece in &pieces {
             merge(&mut best, piece.accept);
             merge(&mut best, piece.accept_at_end);
-            for &star in stars {
+            for &star in &piece.stars {
                 merge(&mut best, self.draft.stars[star as usize].best);
             }
         }
         // The pieces are sorted, except that those with and without stars alternate.
-        pieces.sort_by(|a, b| a.0.text.cmp(b.0.text));
+        pieces.sort_by(|a, b| a.text.cmp(b.text));
         let fingerprints = fingerprints(&pieces);
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.tree(&pieces, self.arena);
@@ -192,7 +199,7 @@ impl<'l> Builder<'l> {
     }
 
     /// Turns nodes into states, runs of nodes into one. Returns the root's transitions.
-    fn states(&mut self, scratch: &mut Scratch<'l>, pieces: &[(Piece<'l>, Vec<u32>)]) -> &'l [(u8, u32)] {
+    fn states(&mut self, scratch: &mut Scratch<'l>, pieces: &[Piece<'l>]) -> &'l [(u8, u32)] {
         let Scratch { nodes, found, taken_over, state_of, open, runs } = scratch;
         // The last node of the run that begins at each node; a run goes on as long as nothing happens in it,
         // a byte that differs leads back to the resting state, and no other node leads into the middle.
@@ -233,7 +240,7 @@ impl<'l> Builder<'l> {
             let (first, last) = (&nodes[start as usize], &nodes[end as usize]);
             let found = found.get(last.found as usize).copied().unwrap_or(FOUND_NOTHING);
             self.draft.states[state_of[start as usize] as usize] = State {
-                label: &pieces[last.pieces.start as usize].0.text[first.depth as usize..last.depth as usize],
+                label: &pieces[last.pieces.start as usize].text[first.depth as usize..last.depth as usize],
                 accept: found.accept,
                 accept_at_end: found.accept_at_end,
                 stars: found.stars,
@@ -252,9 +259,9 @@ impl<'l> Builder<'l> {
 
 /// What the pieces begin with, unless that is up to three bytes that are rare in paths: those are found faster, and
 /// in less space, one by one.
-fn fingerprints(pieces: &[(Piece<'_>, Vec<u32>)]) -> Option<Box<Fingerprints>> {
+fn fingerprints(pieces: &[Piece<'_>]) -> Option<Box<Fingerprints>> {
     // The pieces are sorted, and so are their starts.
-    let all = pieces.iter().map(|(piece, _)| &piece.text[..piece.text.len().min(FINGERPRINT_BYTES)]);
+    let all = pieces.iter().map(|piece| &piece.text[..piece.text.len().min(FINGERPRINT_BYTES)]);
     let mut starts: Vec<&[u8]> = Vec::new();
     let mut first_bytes = 0;
     for start in all {
@@ -294,7 +301,7 @@ fn as_usize(range: &Range<u32>) -> Range<usize> {
 
 impl<'l> Scratch<'l> {
     /// Makes the tree of all prefixes of the pieces, which are sorted.
-    fn tree(&mut self, pieces: &[(Piece<'l>, Vec<u32>)], arena: &'l Bump) {
+    fn tree(&mut self, pieces: &[Piece<'l>], arena: &'l Bump) {
         let node = |pieces: Range<u32>, depth: u32, byte: u8| Node {
             pieces,
             depth,
@@ -313,10 +320,10 @@ impl<'l> Scratch<'l> {
         while let Some(node_here) = self.nodes.get(next) {
             let (Range { mut start, end }, depth) = (node_here.pieces.clone(), node_here.depth);
             // The piece that ends here comes first. No other has the same text.
-            let (piece, stars) = &pieces[start as usize];
+            let piece = &pieces[start as usize];
             if piece.text.len() == depth as usize {
                 self.nodes[next].found = self.found.len() as u32;
-                let stars = stars.iter().map(|&star| {
+                let stars = piece.stars.iter().map(|&star| {
                     branch += 1;
                     (branch - 1, star)
                 });
@@ -325,7 +332,7 @@ impl<'l> Scratch<'l> {
                 start += 1;
             }
             let first_child = self.nodes.len() as u32;
-            let byte_of = |piece: u32| pieces[piece as usize].0.text[depth as usize];
+            let byte_of = |piece: u32| pieces[piece as usize].text[depth as usize];
             while start < end {
                 let byte = byte_of(start);
                 let run = match byte_of(end - 1) == byte {
