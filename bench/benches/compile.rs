@@ -1,5 +1,5 @@
 //! Time of the compiler's two halves: from the bytes of a robots.txt to a record, and from a list of rules to an
-//! automaton. The automaton's answers are checked before it is measured.
+//! automaton; and of the answer to one question without either. Answers are checked before anything is measured.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark stops at the first thing that is wrong")]
 
 use std::hint::black_box;
@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use bumpalo::Bump;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use reptile_bench::{Case, PreparedCase};
+use reptile_bench::{AGENT, Case, PreparedCase};
 use reptile_compiler::automaton::{Strategy, compile};
 use reptile_compiler::builder::record;
+use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::once::decide_once;
+use reptile_engine::verdict::Verdict;
 
 fn stages(criterion: &mut Criterion) {
     for case in Case::all().unwrap() {
@@ -24,6 +27,17 @@ fn stages(criterion: &mut Criterion) {
                 record(black_box(&case.body), &GOOGLE_LIB, &arena).unwrap()
             });
         });
+        group.finish();
+        let agent = of_name(AGENT, &GOOGLE_LIB);
+        let allowed = |url: &[u8]| decide_once(&case.body, &GOOGLE_LIB, &agent, url).allowed;
+        // On the largest file a thousand one shots take seconds; there the first answers are checked by the set.
+        let ruleset = prepared.ruleset().unwrap();
+        for (url, path) in case.urls.iter().zip(&prepared.paths).take(50) {
+            assert_eq!(allowed(url), ruleset.verdict(path).unwrap() != Verdict::Disallow);
+        }
+        let mut group = criterion.benchmark_group("decide_once");
+        group.throughput(Throughput::Bytes(case.body.len() as u64));
+        group.bench_function(case.name.as_str(), |bencher| bencher.iter(|| allowed(black_box(&case.urls[0]))));
         group.finish();
         let mut group = criterion.benchmark_group("compile");
         group.throughput(Throughput::Bytes(prepared.list.byte_len() as u64));

@@ -10,10 +10,13 @@ use std::hint::black_box;
 use bumpalo::Bump;
 use iai_callgrind::{library_benchmark, library_benchmark_group, main};
 use reptile_bench::generate::{RECIPES, Recipe};
-use reptile_bench::{Case, Crawl, PreparedCase};
+use reptile_bench::{AGENT, Case, Crawl, PreparedCase, check_count};
 use reptile_compiler::automaton::{Strategy, compile};
 use reptile_compiler::builder::{Record, record};
+use reptile_compiler::crawlers::{Resolved, of_name};
 use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::once::decide_once;
+use reptile_compiler::oracle::Answer;
 use reptile_compiler::robots::parse;
 use reptile_engine::url::{Origin, split};
 use reptile_engine::verdict::Verdict;
@@ -105,6 +108,26 @@ fn record_body(case: &'static Case) -> Record {
     record(black_box(&case.body), &GOOGLE_LIB, Box::leak(Box::new(Bump::new()))).unwrap()
 }
 
+/// A file, the agent's names, and a URL of it.
+type Question = (&'static Case, &'static Resolved, &'static [u8]);
+
+fn question(name: &str) -> Question {
+    let (case, agent) = (case(name), of_name(AGENT, &GOOGLE_LIB));
+    let allowed = |url: &Vec<u8>| decide_once(&case.body, &GOOGLE_LIB, &agent, url).allowed;
+    let disallowed = case.urls.iter().filter(|url| !allowed(url)).take(case.disallowed + 1).count();
+    check_count(name, disallowed, case.disallowed).unwrap();
+    (case, Box::leak(Box::new(agent)), &case.urls[0])
+}
+
+// One URL, from the bytes of the file.
+#[library_benchmark(setup = question)]
+#[bench::small("small")]
+#[bench::wildcards("stars")]
+fn decide_one(question: Question) -> Answer {
+    let (case, agent, url) = question;
+    decide_once(black_box(&case.body), &GOOGLE_LIB, agent, black_box(url))
+}
+
 library_benchmark_group!(name = engine; benchmarks = split_url, find_origin, decide, verdict, matches);
-library_benchmark_group!(name = compiler; benchmarks = parse_body, record_body, compile_list);
+library_benchmark_group!(name = compiler; benchmarks = parse_body, record_body, compile_list, decide_one);
 main!(library_benchmark_groups = engine, compiler);

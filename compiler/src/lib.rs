@@ -15,8 +15,8 @@
 //!
 //! Beside them, [`dialect`] has every reading of the protocol as a value, [`fetch`] what a capture means by its status and
 //! time and which of several counts, [`origin`] which URLs a robots.txt governs, [`crawlers`] the names that known crawlers
-//! go by, [`limits`] every limit, [`lint`] what is wrong with a file, [`reading`] why a verdict is what it is, and
-//! [`oracle`] the slow matcher that all of this is compared with.
+//! go by, [`limits`] every limit, [`lint`] what is wrong with a file, [`reading`] why a verdict is what it is, [`once`]
+//! the answer to a single question without compiling, and [`oracle`] the slow matcher that all of this is compared with.
 //!
 //! ```
 //! use bumpalo::Bump;
@@ -48,6 +48,7 @@ pub mod fetch;
 pub mod fields;
 pub mod limits;
 pub mod lint;
+pub mod once;
 pub mod oracle;
 pub mod origin;
 pub mod reading;

@@ -38,7 +38,7 @@ pub const MAX_WHOLE_DFA_PATTERN_BYTES: usize = 512;
 
 /// Rules in all lists that merge several groups for a token, for each rule of the file. Further tokens keep their
 /// groups apart, which decide together: slower, but as large as the file. Among 4,231 real files the most is 3.
-pub const MAX_MERGED_RULES_PER_RULE: usize = 8;
+pub const MAX_MERGED_RULES_PER_RULE: usize = 4;
 
 /// Rules that may be merged in any file, however few rules it has.
 pub const MIN_MERGED_RULES: usize = 4096;

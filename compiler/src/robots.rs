@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-use memchr::{memchr, memchr2, memrchr2};
+use memchr::{memchr, memchr2, memchr3, memrchr2};
 use reptile_engine::verdict::RuleKind;
 
 use crate::dialect::{BlankLine, BodyLimit, ByteOrderMark, Dialect, Keys, RuleBytes, RuleStart, WhiteSpace};
@@ -145,58 +145,113 @@ pub fn parse_with<'b>(
     body: &'b [u8],
     dialect: &Dialect,
     arena: &'b Bump,
-    mut on_field: impl FnMut(RawField<'b>),
+    on_field: impl FnMut(RawField<'b>),
 ) -> Robots<'b> {
-    let mut robots = Robots { groups: BumpVec::new_in(arena), diagnostics: BumpVec::new_in(arena), line_count: 0 };
+    let robots = Robots { groups: BumpVec::new_in(arena), diagnostics: BumpVec::new_in(arena), line_count: 0 };
+    let mut collector = Collector { robots, arena, on_field };
     if is_html(body) {
-        robots.diagnostics.push(Diagnostic { line: 1, oddity: Oddity::Html });
+        collector.oddity(1, Oddity::Html);
     }
+    collector.robots.line_count = read(body, dialect, &mut collector);
+    collector.robots
+}
+
+/// Makes a [`Robots`] out of what is read.
+struct Collector<'b, F> {
+    robots: Robots<'b>,
+    arena: &'b Bump,
+    on_field: F,
+}
+
+impl<'b, F: FnMut(RawField<'b>)> Visitor<'b> for Collector<'b, F> {
+    fn agent(&mut self, value: &'b [u8], begins_group: bool) {
+        if begins_group {
+            self.robots.groups.push(Group { agents: BumpVec::new_in(self.arena), rules: BumpVec::new_in(self.arena) });
+        }
+        if let Some(group) = self.robots.groups.last_mut() {
+            group.agents.push(value);
+        }
+    }
+
+    fn rule(&mut self, rule: RawRule<'b>) {
+        if let Some(group) = self.robots.groups.last_mut() {
+            group.rules.push(rule);
+        }
+    }
+
+    fn field(&mut self, field: RawField<'b>) {
+        (self.on_field)(field);
+    }
+
+    fn oddity(&mut self, line: u32, oddity: Oddity) {
+        self.robots.diagnostics.push(Diagnostic { line, oddity });
+    }
+}
+
+/// Is told what is in a robots.txt, line by line.
+pub(crate) trait Visitor<'b> {
+    /// Whether it listens to [`Visitor::field`] and [`Visitor::oddity`]; lines that have no other meaning are
+    /// recognised faster without.
+    const WANTS_ALL: bool = true;
+    /// A user-agent line, and whether it begins a group or goes on with one.
+    fn agent(&mut self, value: &'b [u8], begins_group: bool);
+    /// A rule that counts, of the group that began last.
+    fn rule(&mut self, rule: RawRule<'b>);
+    /// A line with another key.
+    fn field(&mut self, field: RawField<'b>);
+    /// Something odd about a line.
+    fn oddity(&mut self, line: u32, oddity: Oddity);
+}
+
+/// Reads a robots.txt to a visitor and returns the number of its lines. Time linear in the body.
+pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visitor: &mut V) -> u32 {
     let (body, oddity) = within_limit(body, dialect.body_limit);
     // Whether the last group takes rules, and whether it still takes user-agent lines.
     let (mut takes_rules, mut takes_agents) = (false, false);
-    let mut rule_count = 0;
-    for (number, line) in (1_u32..).zip(Lines::new(body, dialect.byte_order_mark)) {
-        robots.line_count = number;
-        let mut note = |oddity| robots.diagnostics.push(Diagnostic { line: number, oddity });
-        let recognised = match line_of(line, dialect, &mut note) {
-            Some(recognised) => recognised,
-            None => continue,
+    let (mut line_count, mut group_count, mut rule_count) = (0, 0_u32, 0);
+    let mut lines = Lines::new(body, dialect.byte_order_mark);
+    // Looked for once and not in every line: hardly any file has one.
+    let nul_ends_line = dialect.nul_ends_line && memchr(0, body).is_some();
+    while let Some((line, comment)) = lines.next_with_comment() {
+        line_count += 1;
+        let number = line_count;
+        let note = &mut |oddity| visitor.oddity(number, oddity);
+        let recognised = if V::WANTS_ALL {
+            recognise::<true>(line, comment, nul_ends_line, dialect, note)
+        } else {
+            recognise::<false>(line, comment, nul_ends_line, dialect, note)
         };
         match recognised {
-            Line::Agent(value) => {
-                if !takes_agents {
-                    robots.groups.push(Group { agents: BumpVec::new_in(arena), rules: BumpVec::new_in(arena) });
-                    (takes_rules, takes_agents) = (true, true);
-                }
-                if let Some(group) = robots.groups.last_mut() {
-                    group.agents.push(value);
+            Some(Line::Agent(value)) => {
+                group_count += u32::from(!takes_agents);
+                visitor.agent(value, !takes_agents);
+                (takes_rules, takes_agents) = (true, true);
+            }
+            Some(Line::Rule(kind, value)) if takes_rules => {
+                // A rule ends the list of user-agent lines, be it one that counts or not.
+                takes_agents = false;
+                rule_count += 1;
+                match fault_of(kind, value, rule_count, dialect) {
+                    None => visitor.rule(RawRule { kind, value, line: number }),
+                    Some(oddity) => visitor.oddity(number, oddity),
                 }
             }
-            Line::Rule(kind, value) => match robots.groups.last_mut().filter(|_| takes_rules) {
-                Some(group) => {
-                    // A rule ends the list of user-agent lines, be it one that counts or not.
-                    takes_agents = false;
-                    rule_count += 1;
-                    match fault_of(kind, value, rule_count, dialect) {
-                        None => group.rules.push(RawRule { kind, value, line: number }),
-                        Some(oddity) => note(oddity),
-                    }
-                }
-                None => note(Oddity::RuleOutsideGroup),
-            },
-            Line::Sitemap(key, value) | Line::Other(key, value) => {
-                let part = takes_rules.then(|| robots.groups.len() as u32 - 1);
-                let is_sitemap = matches!(recognised, Line::Sitemap(..));
-                on_field(RawField { part, key, value, line: number, is_sitemap });
+            Some(Line::Rule(..)) => visitor.oddity(number, Oddity::RuleOutsideGroup),
+            Some(Line::Blank) if dialect.blank_line == BlankLine::EndsGroup => {
+                (takes_rules, takes_agents) = (false, false);
             }
-            Line::Blank if dialect.blank_line == BlankLine::EndsGroup => (takes_rules, takes_agents) = (false, false),
-            Line::Blank => {}
+            Some(Line::Sitemap(key, value) | Line::Other(key, value)) => {
+                let is_sitemap = matches!(recognised, Some(Line::Sitemap(..)));
+                let part = takes_rules.then(|| group_count - 1);
+                visitor.field(RawField { part, key, value, line: number, is_sitemap });
+            }
+            Some(Line::Blank) | None => {}
         }
     }
     if let Some(oddity) = oddity {
-        robots.diagnostics.push(Diagnostic { line: robots.line_count, oddity });
+        visitor.oddity(line_count, oddity);
     }
-    robots
+    line_count
 }
 
 /// The part of a file that is read.
@@ -254,25 +309,43 @@ fn is_html(body: &[u8]) -> bool {
 
 /// Recognises one line. `None` for a line that has no meaning.
 pub(crate) fn line_of<'b>(line: &'b [u8], dialect: &Dialect, note: &mut impl FnMut(Oddity)) -> Option<Line<'b>> {
+    recognise::<true>(line, memchr(b'#', line), dialect.nul_ends_line, dialect, note)
+}
+
+/// As [`line_of`], for a line whose comment begins at `comment`. `nul_ends_line` may be false where there is no NUL.
+/// Without `NOTES` some of what is odd is not noted.
+#[inline]
+fn recognise<'b, const NOTES: bool>(
+    line: &'b [u8],
+    comment: Option<usize>,
+    nul_ends_line: bool,
+    dialect: &Dialect,
+    note: &mut impl FnMut(Oddity),
+) -> Option<Line<'b>> {
     let mut text = line;
     if text.len() > dialect.max_line_bytes {
         text = &text[..dialect.max_line_bytes];
         note(Oddity::LineTooLong);
     }
-    if dialect.nul_ends_line
-        && let Some(end) = memchr(0, text)
-    {
+    if nul_ends_line && let Some(end) = memchr(0, text) {
         text = &text[..end];
         note(Oddity::Nul);
     }
-    let comment = memchr(b'#', text);
+    let comment = comment.filter(|&comment| comment < text.len());
     if let Some(comment) = comment {
         text = &text[..comment];
     }
     let trim = |text| trim(text, dialect.white_space);
     let text = trim(text);
+    if let Some((key, separator)) = plain_key(text) {
+        return Some(key.with(&text[..separator], trim(&text[separator + 1..])));
+    }
     if text.is_empty() {
         return comment.is_none().then_some(Line::Blank);
+    }
+    if !NOTES && !matches!(text[0], b'U' | b'u' | b'A' | b'a' | b'D' | b'd' | b'S' | b's') {
+        // No key begins like this.
+        return None;
     }
     let Some(separator) = memchr(b':', text).or_else(|| blank_separator(text, dialect)) else {
         note(Oddity::NoSeparator);
@@ -287,14 +360,22 @@ pub(crate) fn line_of<'b>(line: &'b [u8], dialect: &Dialect, note: &mut impl FnM
         Keys::PrefixesAndTypos => key_by_prefix(key),
         Keys::Exact => key_by_name(key),
     };
-    match recognised {
-        Some(Key::Agent) => Some(Line::Agent(value)),
-        Some(Key::Rule(kind)) => Some(Line::Rule(kind, value)),
-        Some(Key::Sitemap) => Some(Line::Sitemap(key, value)),
-        None => {
-            note(Oddity::UnknownKey);
-            Some(Line::Other(key, value))
-        }
+    if recognised.is_none() {
+        note(Oddity::UnknownKey);
+    }
+    Some(recognised.map_or(Line::Other(key, value), |known| known.with(key, value)))
+}
+
+/// The key of a line as nearly all are written, in the spelling that every dialect takes and with the colon behind
+/// it, and where that colon is. Saves looking for it.
+#[inline]
+fn plain_key(text: &[u8]) -> Option<(Key, usize)> {
+    let begins = |with: &[u8]| text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    match text.first()? {
+        b'D' | b'd' if begins(b"disallow:") => Some((Key::Rule(RuleKind::Disallow), 8)),
+        b'A' | b'a' if begins(b"allow:") => Some((Key::Rule(RuleKind::Allow), 5)),
+        b'U' | b'u' if begins(b"user-agent:") => Some((Key::Agent, 10)),
+        _ => None,
     }
 }
 
@@ -312,6 +393,17 @@ enum Key {
     Agent,
     Rule(RuleKind),
     Sitemap,
+}
+
+impl Key {
+    /// The line with the key, which is written like this, and a value.
+    fn with<'b>(self, written: &'b [u8], value: &'b [u8]) -> Line<'b> {
+        match self {
+            Key::Agent => Line::Agent(value),
+            Key::Rule(kind) => Line::Rule(kind, value),
+            Key::Sitemap => Line::Sitemap(written, value),
+        }
+    }
 }
 
 /// Recognises a key by its beginning, misspellings that are frequent included.
@@ -373,20 +465,31 @@ impl<'b> Lines<'b> {
         };
         Lines { rest: Some(&body[skipped..]) }
     }
+
+    /// The next line, and where in it the first `#` is. One search for both.
+    #[inline]
+    fn next_with_comment(&mut self) -> Option<(&'b [u8], Option<usize>)> {
+        let text = self.rest?;
+        let mut end = memchr3(b'\n', b'\r', b'#', text);
+        let comment = end.filter(|&at| text[at] == b'#');
+        if let Some(comment) = comment {
+            end = memchr2(b'\n', b'\r', &text[comment..]).map(|at| comment + at);
+        }
+        let Some(end) = end else {
+            self.rest = None;
+            return Some((text, comment));
+        };
+        let terminator = if text[end..].starts_with(b"\r\n") { 2 } else { 1 };
+        self.rest = Some(&text[end + terminator..]);
+        Some((&text[..end], comment))
+    }
 }
 
 impl<'b> Iterator for Lines<'b> {
     type Item = &'b [u8];
 
     fn next(&mut self) -> Option<&'b [u8]> {
-        let text = self.rest?;
-        let Some(end) = memchr2(b'\n', b'\r', text) else {
-            self.rest = None;
-            return Some(text);
-        };
-        let terminator = if text[end..].starts_with(b"\r\n") { 2 } else { 1 };
-        self.rest = Some(&text[end + terminator..]);
-        Some(&text[..end])
+        self.next_with_comment().map(|(line, _)| line)
     }
 }
 

@@ -31,7 +31,7 @@ struct Candidate<'b> {
 impl Candidate<'_> {
     /// Whether no other plain rule of the same weight can match the same path.
     fn is_plain(&self) -> bool {
-        !self.anchored && self.pattern == self.matcher && !self.matcher.contains(&b'*')
+        !self.anchored && are_same(self.pattern, self.matcher) && memchr::memchr(b'*', self.matcher).is_none()
     }
 }
 
@@ -138,21 +138,17 @@ pub fn order<'b>(list: &List<'b>, dialect: &Dialect, arena: &'b Bump) -> (RuleLi
         candidates.push(candidate(pattern, shown, rule, dialect, arena));
         if dialect.index_htm_opens_directory
             && rule.kind == RuleKind::Allow
-            && let Some(directory) = directory_of_index(pattern, arena)
+            && let Some(slash) = slash_before_index(pattern)
         {
-            candidates.push(candidate(directory, pattern, rule, dialect, arena));
+            let directory = BumpVec::from_iter_in(pattern[..=slash].iter().chain(b"$").copied(), arena);
+            candidates.push(candidate(directory.into_bump_slice(), pattern, rule, dialect, arena));
         }
     }
     if dialect.robots_txt_always_allowed {
         candidates.push(ROBOTS_TXT);
     }
-    candidates.sort_unstable_by(|a, b| {
-        let key = |c: &Candidate<'b>| (c.matcher, c.anchored, c.kind);
-        key(a).cmp(&key(b)).then(a.key.cmp(&b.key)).then(a.line.cmp(&b.line))
-    });
-    candidates.dedup_by_key(|candidate| (candidate.matcher, candidate.anchored, candidate.kind));
-    let mut ranked: BumpVec<'b, u32> = BumpVec::from_iter_in(0..candidates.len() as u32, arena);
-    rank(&mut ranked, &candidates);
+    sort(&mut candidates, arena);
+    let ranked = rank(&candidates, arena);
     let mut rank_of = bumpalo::vec![in arena; 0_u32; candidates.len()];
     for (rank, &index) in (0..).zip(&ranked) {
         rank_of[index as usize] = rank;
@@ -185,7 +181,7 @@ const ROBOTS_TXT: Candidate<'static> = Candidate {
 };
 
 /// The rule that a line stands for.
-fn meaning_of<'b>(rule: &RawRule<'b>, dialect: &Dialect) -> RawRule<'b> {
+pub(crate) fn meaning_of<'b>(rule: &RawRule<'b>, dialect: &Dialect) -> RawRule<'b> {
     match (rule.kind, rule.value, dialect.empty_disallow) {
         (RuleKind::Disallow, b"", EmptyDisallow::AllowRoot) => {
             RawRule { kind: RuleKind::Allow, value: b"/", line: rule.line }
@@ -194,6 +190,7 @@ fn meaning_of<'b>(rule: &RawRule<'b>, dialect: &Dialect) -> RawRule<'b> {
     }
 }
 
+#[inline(always)]
 fn candidate<'b>(
     pattern: &'b [u8],
     shown: &'b [u8],
@@ -201,7 +198,7 @@ fn candidate<'b>(
     dialect: &Dialect,
     arena: &'b Bump,
 ) -> Candidate<'b> {
-    let key = key_of(pattern, rule, dialect.order);
+    let key = key_of(pattern, rule.kind, rule.line, dialect.order);
     let (body, mut anchored) = match pattern.strip_suffix(b"$") {
         Some(body) => (body, true),
         None => (pattern, false),
@@ -210,7 +207,8 @@ fn candidate<'b>(
     // A trailing star makes a final `$` idle; and an unanchored pattern matches as if a star were behind it.
     anchored &= stars_end == body.len();
     let mut matcher = &body[..stars_end];
-    if memchr::memmem::find(matcher, b"**").is_some() {
+    // Two neighbours are looked for only where there is a star at all, which is rare.
+    if memchr::memchr(b'*', matcher).is_some_and(|star| matcher[star..].windows(2).any(|pair| pair == b"**")) {
         let mut last = 0;
         let once = matcher.iter().copied().filter(|&byte| {
             let keep = byte != b'*' || last != b'*';
@@ -222,42 +220,71 @@ fn candidate<'b>(
     Candidate { matcher, anchored, kind: rule.kind, key, line: rule.line, pattern: shown }
 }
 
-/// For an allow whose last slash begins `/index.htm`, the pattern of the directory: up to that slash, and no more.
+/// For an allow whose last slash begins `/index.htm`, where that slash is. It also allows the directory: the pattern
+/// up to that slash, and no more.
 ///
 /// Source: google/robotstxt, `HandleAllow`: it is tried when the rule itself does not match. It weighs less than
 /// the rule, so that trying both gives the same.
-fn directory_of_index<'b>(pattern: &[u8], arena: &'b Bump) -> Option<&'b [u8]> {
-    let slash = memchr::memrchr(b'/', pattern)?;
-    pattern[slash..].starts_with(b"/index.htm").then(|| {
-        let mut directory = BumpVec::with_capacity_in(slash + 2, arena);
-        directory.extend_from_slice(&pattern[..=slash]);
-        directory.push(b'$');
-        directory.into_bump_slice()
-    })
+pub(crate) fn slash_before_index(pattern: &[u8]) -> Option<usize> {
+    memchr::memrchr(b'/', pattern).filter(|&slash| pattern[slash..].starts_with(b"/index.htm"))
 }
 
-/// Sorts indices of candidates, which are in the order of their matchers, by precedence.
+/// Sorts candidates by their matchers, and keeps of those that match the same paths the first of each kind.
+fn sort<'b>(candidates: &mut BumpVec<'b, Candidate<'b>>, arena: &'b Bump) {
+    // What all begin with tells nothing; the eight bytes behind it tell most apart, and are compared as a number.
+    let common = |a: &[u8], b: &[u8]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let Some((first, others)) = candidates.split_first() else { return };
+    let shared =
+        others.iter().fold(first.matcher.len(), |shared, other| common(&first.matcher[..shared], other.matcher));
+    let prefix = |candidate: &Candidate<'_>| {
+        let mut bytes = [0; 8];
+        let rest = &candidate.matcher[shared..];
+        let len = rest.len().min(8);
+        bytes[..len].copy_from_slice(&rest[..len]);
+        u64::from_be_bytes(bytes)
+    };
+    let keyed = (0_u32..).zip(&*candidates).map(|(index, candidate)| (prefix(candidate), index));
+    let mut order: BumpVec<'b, (u64, u32)> = BumpVec::from_iter_in(keyed, arena);
+    let full = |c: &Candidate<'b>| (c.matcher, c.anchored, c.kind, c.key, c.line);
+    order.sort_unstable_by(|&(a, a_index), &(b, b_index)| {
+        a.cmp(&b).then_with(|| full(&candidates[a_index as usize]).cmp(&full(&candidates[b_index as usize])))
+    });
+    order.dedup_by(|later, first| {
+        let same =
+            |a: &Candidate<'b>, b: &Candidate<'b>| (a.matcher, a.anchored, a.kind) == (b.matcher, b.anchored, b.kind);
+        later.0 == first.0 && same(&candidates[later.1 as usize], &candidates[first.1 as usize])
+    });
+    let sorted = order.iter().map(|&(_, index)| candidates[index as usize]);
+    *candidates = BumpVec::from_iter_in(sorted, arena);
+}
+
+/// The indices of candidates, which are in the order of their matchers, by precedence.
 ///
 /// Where two rules of the same kind and weight can match the same path, the first line decides. Plain rules of
 /// the same length never do, so they keep the order of their bytes, and files that list them in another order
 /// share the ruleset.
-fn rank(ranked: &mut [u32], candidates: &[Candidate<'_>]) {
+fn rank<'b>(candidates: &[Candidate<'_>], arena: &'b Bump) -> BumpVec<'b, u32> {
+    // Key and index as one number: to sort numbers is faster than to sort references to them.
+    let keyed = (0_u64..).zip(candidates).map(|(index, candidate)| u64::from(candidate.key) << 32 | index);
+    let mut keyed: BumpVec<'b, u64> = BumpVec::from_iter_in(keyed, arena);
+    keyed.sort_unstable();
+    let mut ranked = BumpVec::from_iter_in(keyed.iter().map(|&keyed| keyed as u32), arena);
     let at = |&index: &u32| &candidates[index as usize];
-    ranked.sort_by_key(|index| at(index).key);
     for class in ranked.chunk_by_mut(|a, b| at(a).key == at(b).key) {
         if class.len() > 1 && !class.iter().all(|index| at(index).is_plain()) {
             class.sort_by_key(|index| at(index).line);
         }
     }
+    ranked
 }
 
-/// The order of precedence as a number. Ties go by line.
-fn key_of(pattern: &[u8], rule: &RawRule<'_>, order: Order) -> u32 {
-    let by_weight = |weight: usize| (u32::MAX / 2 - weight as u32) * 2 + rule.kind as u32;
+/// The order of precedence as a number: the smaller decides. Ties go by line.
+pub(crate) fn key_of(pattern: &[u8], kind: RuleKind, line: u32, order: Order) -> u32 {
+    let by_weight = |weight: usize| (u32::MAX / 2 - weight as u32) * 2 + kind as u32;
     match order {
         Order::Longest => by_weight(pattern.len()),
         Order::LongestWithoutTrailingStars => by_weight(without_trailing_stars(pattern)),
-        Order::FileOrder => rule.line,
+        Order::FileOrder => line,
     }
 }
 
@@ -268,9 +295,14 @@ pub(crate) fn without_trailing_stars(pattern: &[u8]) -> usize {
     body.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1)
 }
 
+/// Whether two texts are equal. They are mostly the very same text, which takes no comparing of bytes.
+fn are_same(a: &[u8], b: &[u8]) -> bool {
+    std::ptr::eq(a, b) || a == b
+}
+
 fn push(bytes: &mut Vec<u8>, code: u32, key: Option<u32>, candidate: &Candidate<'_>) {
     let (body, end) = candidate.pattern.split_at(candidate.pattern.len().min(candidate.matcher.len()));
-    let can_be_read_off = body == candidate.matcher && end == if candidate.anchored { &b"$"[..] } else { b"" };
+    let can_be_read_off = are_same(body, candidate.matcher) && end == if candidate.anchored { &b"$"[..] } else { b"" };
     let mut flags = if candidate.anchored { FLAG_ANCHORED } else { 0 };
     if !can_be_read_off {
         flags |= FLAG_PATTERN;
@@ -278,10 +310,13 @@ fn push(bytes: &mut Vec<u8>, code: u32, key: Option<u32>, candidate: &Candidate<
     if key.is_some() {
         flags |= FLAG_KEY;
     }
-    bytes.extend_from_slice(&code.to_le_bytes());
-    bytes.push(flags);
-    bytes.extend_from_slice(&(candidate.matcher.len() as u32).to_le_bytes());
-    bytes.extend(key.into_iter().flat_map(u32::to_le_bytes));
+    let mut header = [flags; 9];
+    header[..4].copy_from_slice(&code.to_le_bytes());
+    header[5..].copy_from_slice(&(candidate.matcher.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&header);
+    if let Some(key) = key {
+        bytes.extend_from_slice(&key.to_le_bytes());
+    }
     if !can_be_read_off {
         bytes.extend_from_slice(&(candidate.pattern.len() as u32).to_le_bytes());
     }

@@ -9,18 +9,33 @@ use reptile_compiler::automaton::Strategy as Compiled;
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};
 use reptile_compiler::crawlers::{Resolved, of_name, resolve};
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
+use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
 use reptile_engine::set::Set;
 use reptile_engine::url::{Origin, Scheme};
 use reptile_engine::verdict::Verdict;
 
-/// How many rulesets are made, each tried on [`PATHS`] paths with [`Compiled::ALL`] strategies. Set
-/// `REPTILE_PAIRS` to the number of pairs of ruleset and path for a longer run.
+/// How many pairs of ruleset and path are tried, [`PATHS`] paths on each ruleset, with the strategies of
+/// [`strategies`]. For a longer run, `REPTILE_PAIRS` is their number and `REPTILE_STRATEGY` names the only strategy:
+///
+/// ```sh
+/// REPTILE_PAIRS=100000000 REPTILE_STRATEGY=factored \
+///     cargo test --release -p reptile-compiler --test equivalence every_strategy -- --nocapture
+/// ```
 const PAIRS: u32 = 200_000;
 const PATHS: usize = 20;
 
 fn pairs() -> u32 {
     std::env::var("REPTILE_PAIRS").map_or(PAIRS, |pairs| pairs.parse().expect("REPTILE_PAIRS is a number"))
+}
+
+/// All strategies, or the one that `REPTILE_STRATEGY` names.
+fn strategies() -> Vec<(&'static str, Compiled)> {
+    let only = std::env::var("REPTILE_STRATEGY").ok();
+    let is_wanted = |name: &str| only.as_ref().is_none_or(|only| only == name);
+    let strategies: Vec<_> = Compiled::ALL.into_iter().filter(|(name, _)| is_wanted(name)).collect();
+    assert!(!strategies.is_empty(), "REPTILE_STRATEGY is the name of no strategy");
+    strategies
 }
 
 fn compiled(body: &[u8], dialect: &'static Dialect, strategy: Compiled) -> Set<Vec<u8>> {
@@ -53,21 +68,24 @@ fn every_strategy_agrees_with_the_oracle() {
     let rules = proptest::collection::vec((any::<bool>(), pattern()), 0..12);
     let paths = proptest::collection::vec(path(), PATHS);
     let tried = std::cell::Cell::new(0_u32);
+    let (strategies, any) = (strategies(), of_name(b"any", &GOOGLE_LIB));
     runner
         .run(&(rules, paths), |(rules, paths)| {
             let mut body = String::from("user-agent: *\n");
             for (allow, pattern) in &rules {
                 body += &format!("{}: {pattern}\n", if *allow { "allow" } else { "disallow" });
             }
-            let sets: Vec<_> =
-                Compiled::ALL.map(|(_, strategy)| compiled(body.as_bytes(), &GOOGLE_LIB, strategy)).into();
+            let compiled = |(_, strategy): &(_, _)| compiled(body.as_bytes(), &GOOGLE_LIB, *strategy);
+            let sets: Vec<_> = strategies.iter().map(compiled).collect();
             for set in &sets {
                 set.verify().unwrap();
             }
             for path in &paths {
                 let url = format!("http://h{path}");
                 let expected = oracle::decide(body.as_bytes(), &GOOGLE_LIB, b"any", url.as_bytes());
-                for (set, (name, _)) in sets.iter().zip(Compiled::ALL) {
+                let once = decide_once(body.as_bytes(), &GOOGLE_LIB, &any, url.as_bytes());
+                prop_assert_eq!(once, expected, "one shot {:?} {}", &body, path);
+                for (set, (name, _)) in sets.iter().zip(&strategies) {
                     let agent = set.agent(b"any").unwrap();
                     let origin = Origin { scheme: Scheme::Http, host: b"h", port: 80 };
                     let policy = set.policy(&origin).unwrap().unwrap();
@@ -84,6 +102,7 @@ fn every_strategy_agrees_with_the_oracle() {
         })
         .unwrap();
     assert!(tried.get() >= pairs(), "only {} pairs were tried", tried.get());
+    println!("{} pairs, {} strategies, one shots", tried.get(), strategies.len());
 }
 
 /// A body of several groups, blank lines and oddities, so that every switch has something to do.
@@ -144,6 +163,8 @@ fn every_dialect_agrees_with_the_oracle() {
                     prop_assert_eq!(verdict == Verdict::Allow, expected.allowed, "{}", question);
                     prop_assert_eq!(explained.verdict, verdict, "{}", question);
                     prop_assert_eq!(explained.rule().map_or(0, |rule| rule.line), expected.line, "{}", question);
+                    let once = decide_once(body.as_bytes(), dialect, resolved, format!("http://h{path}").as_bytes());
+                    prop_assert_eq!(once, expected, "{}", question);
                 }
             }
             Ok(())

@@ -5,9 +5,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use bumpalo::Bump;
-use reptile_compiler::automaton::Strategy;
+use reptile_compiler::automaton::{Strategy, compile_counted};
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};
+use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect, GOOGLE_LIB};
+use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme};
@@ -42,7 +44,9 @@ fn policy(set: &Set<Vec<u8>>) -> Policy<'_> {
 
 fn oracle_agrees(name: &str, body: &[u8], sets: &[NamedSet], agent: &[u8], path: &str) {
     let dialect = Dialect::from_name(&sets[0].1.dialect()).unwrap();
-    let expected = oracle::decide(body, dialect, agent, format!("http://h{path}").as_bytes());
+    let url = format!("http://h{path}");
+    let expected = oracle::decide(body, dialect, agent, url.as_bytes());
+    assert_eq!(decide_once(body, dialect, &of_name(agent, dialect), url.as_bytes()), expected, "{name}, {path}");
     for (strategy, set) in sets {
         let agent = set.agent(agent).unwrap();
         let explained = policy(set).explain(&agent, path.as_bytes()).unwrap();
@@ -101,6 +105,15 @@ fn families() -> Vec<(&'static str, String)> {
                     .collect(),
             ),
         ),
+        (
+            "15,000 substrings in front of one end",
+            with_rules({
+                let letter = |n: usize| char::from(b'a' + (n * n * 7 + n * 3 + n / 5) as u8 % 3);
+                let text: String = (0..300).map(letter).collect();
+                let substrings = (0..250).flat_map(|from| (1..50).map(move |len| from..from + len));
+                substrings.map(|range| rule(format!("/*{}*a0", &text[range]))).collect()
+            }),
+        ),
         ("a pattern of 16,660 bytes", with_rules(vec![rule(format!("/*{}", stars("a", 16_600)))])),
         (
             "an allow for every disallow",
@@ -135,10 +148,30 @@ fn answers_stay_right_and_sizes_in_proportion() {
                     sets.iter().map(|(_, set)| policy(set).explain(&set.agent(b"any").unwrap(), path.as_bytes()));
                 let answers: Vec<_> = answers.map(|answer| answer.unwrap()).collect();
                 assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{name} on {path}: {answers:?}");
+                let url = format!("http://h{path}");
+                let once = decide_once(body.as_bytes(), &GOOGLE_LIB, &of_name(b"any", &GOOGLE_LIB), url.as_bytes());
+                let line = answers[0].rule().map_or(0, |rule| rule.line);
+                assert_eq!((once.allowed, once.line), (answers[0].verdict == Verdict::Allow, line), "{name} on {path}");
             }
         }
     }
     assert_eq!(tried, families().len() * Strategy::ALL.len());
+}
+
+/// The bound that `compile_counted` states, counted and not timed.
+#[test]
+fn steps_of_building_are_linear() {
+    let mut most = 0.0_f64;
+    for (name, body) in families() {
+        let arena = Bump::new();
+        for (list, _) in record(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups {
+            let (_, steps) = compile_counted(&list, Strategy::Factored, &arena).unwrap();
+            assert!(steps <= 12 * list.byte_len() + 1024, "{name}: {steps} steps for {} bytes", list.byte_len());
+            most = most.max(steps as f64 / list.byte_len() as f64);
+        }
+    }
+    println!("at most {most:.1} steps a byte");
+    assert!(most > 1.0, "nothing was counted");
 }
 
 #[test]
@@ -158,7 +191,7 @@ fn tokens_with_a_large_group_in_common_do_not_multiply_it() {
     for (strategy, set) in &sets {
         set.verify().unwrap();
         let size: usize = set.section_sizes().map(|(_, size)| size).sum();
-        // Nine merged lists fit in the budget; 400 would take 14 MB.
+        // Five merged lists fit in the budget; 400 would take 14 MB.
         assert!(!bounded(strategy) || size < 60 * body.len(), "{strategy}: {size} bytes from {}", body.len());
     }
     for n in [0, 1, 7, 8, 9, 10, 200, 399] {

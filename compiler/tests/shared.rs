@@ -10,9 +10,11 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use reptile_compiler::automaton::Strategy;
+use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::{
     Dialect, GOOGLE, GOOGLE_LIB, KOSTER_1994, KOSTER_1996, RFC9309, RFC9309_STRICT, YANDEX, YANDEX_2017,
 };
+use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle::{self, Answer};
 use reptile_engine::set::{Policy, Set};
 use serde::Deserialize;
@@ -113,14 +115,16 @@ const PRACTICAL_DIFFERS: [(&str, &str); 3] = [
     ("C17", "a rule that is no UTF-8 is kept, its bytes as %XX"),
 ];
 
-/// Answers one question by the oracle and by a set of each strategy.
+/// Answers one question by the oracle, by a one shot and by a set of each strategy.
 fn answers(
     dialect: &'static Dialect,
     body: &[u8],
     agent: &str,
     url: &str,
 ) -> Vec<(&'static str, Result<Answer, String>)> {
-    let mut answers = vec![("oracle", Ok(oracle::decide(body, dialect, agent.as_bytes(), url.as_bytes())))];
+    let once = decide_once(body, dialect, &of_name(agent.as_bytes(), dialect), url.as_bytes());
+    let mut answers =
+        vec![("oracle", Ok(oracle::decide(body, dialect, agent.as_bytes(), url.as_bytes()))), ("one shot", Ok(once))];
     for (name, strategy) in Strategy::ALL {
         let set = Set::from_bytes(compile([("h", body)], dialect, strategy)).unwrap();
         let found = set.verify().map_err(|error| error.to_string());
@@ -129,7 +133,7 @@ fn answers(
     answers
 }
 
-/// Puts one question to the oracle and to a set of each strategy.
+/// Puts one question to the oracle, to a one shot and to a set of each strategy.
 fn ask_all(
     report: &mut Report,
     dialect: &'static Dialect,
@@ -172,7 +176,7 @@ fn dialect_cases() {
             ask_all(&mut report, dialect, &id, &case.body(), (&case.agent, &case.url), Expected { allowed, line });
         }
     }
-    assert_eq!(report.compared(), DIALECT_CASES * COLUMNS.len() * (1 + Strategy::ALL.len()));
+    assert_eq!(report.compared(), DIALECT_CASES * COLUMNS.len() * (2 + Strategy::ALL.len()));
     assert_eq!(reasons.len(), DIFFERENT_CELLS.len());
     report.finish();
     println!("{} cells, {} of them other than inferred:", DIALECT_CASES * COLUMNS.len(), reasons.len());
@@ -225,7 +229,7 @@ fn source_examples() {
     }
     // M24 alone: a display error of its document.
     assert_eq!(unclear, 1);
-    assert_eq!(report.compared(), (SOURCE_EXAMPLES * 2 - unclear) * (1 + Strategy::ALL.len()));
+    assert_eq!(report.compared(), (SOURCE_EXAMPLES * 2 - unclear) * (2 + Strategy::ALL.len()));
     report.finish();
 }
 
@@ -304,6 +308,22 @@ fn golden_rows_through_sets() {
         }
     }
     assert_eq!(report.compared(), GOLDEN_ROWS * Strategy::ALL.len());
+    report.finish();
+}
+
+#[test]
+fn golden_rows_through_one_shots() {
+    let Some(shared) = shared() else { return };
+    let folder = shared.join("corpora/real");
+    let (golden, bodies) = (golden(&folder), bodies(&folder));
+    let mut report = Report::default();
+    for (number, line) in (1..).zip(golden.split_terminator('\n')) {
+        let row = row(line);
+        let agent = of_name(row.agent.as_bytes(), &GOOGLE_LIB);
+        let answer = decide_once(&bodies[row.host], &GOOGLE_LIB, &agent, row.url.as_bytes());
+        report.compare(|| question(number, &row), "one shot", row.expected, Ok(answer));
+    }
+    assert_eq!(report.compared(), GOLDEN_ROWS);
     report.finish();
 }
 

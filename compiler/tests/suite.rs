@@ -1,5 +1,5 @@
-//! The conformance suite of `corpora/suite`, every check on every path: the oracle, each strategy in memory, and
-//! each strategy written to a file and mapped. What a case holds is said in `corpora/README.md`.
+//! The conformance suite of `corpora/suite`, every check on every path: the oracle, the one shot, each strategy in
+//! memory, and each strategy written to a file and mapped. What a case holds is said in `corpora/README.md`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 mod support;
@@ -7,7 +7,9 @@ mod support;
 use std::collections::HashSet;
 
 use reptile_compiler::automaton::Strategy;
+use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::Dialect;
+use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
 use reptile_engine::set::Set;
 use serde::Deserialize;
@@ -166,6 +168,20 @@ fn oracle_agrees_with_the_suite() {
         for check in &case.checks {
             let answer = oracle::decide(&case.body, case.dialect, check.agent.as_bytes(), check.url.as_bytes());
             report.compare(|| question(case, check), "oracle", check.expected, Ok(answer));
+        }
+    }
+    assert_eq!(report.compared(), CHECKS);
+    report.finish();
+}
+
+#[test]
+fn one_shot_agrees_with_the_suite() {
+    let mut report = Report::default();
+    for case in &load() {
+        for check in &case.checks {
+            let agent = of_name(check.agent.as_bytes(), case.dialect);
+            let answer = decide_once(&case.body, case.dialect, &agent, check.url.as_bytes());
+            report.compare(|| question(case, check), "one shot", check.expected, Ok(answer));
         }
     }
     assert_eq!(report.compared(), CHECKS);

@@ -1,6 +1,6 @@
 //! Counts the instructions of the kernels and compares them with `bench/instructions.tsv`.
 //!
-//! `--check` fails if one takes more than 3 % more than before; `--accept` makes the new counts the baseline, which is
+//! `--check` fails if one takes more than 3 % more than before (15 % where compiler, valgrind or processor are others); `--accept` makes the new counts the baseline, which is
 //! then to be committed with the reason. Exit code: 0 fine, 1 more instructions or another list of benchmarks, 2 wrong
 //! arguments, 3 the tools are not installed, 4 the benchmarks did not run.
 
@@ -16,6 +16,10 @@ const RUNNER_VERSION: &str = "0.16.1";
 
 /// How many percent more are let pass.
 const TOLERANCE: u64 = 3;
+
+/// The same where the baseline was counted with another compiler, valgrind or processor, which alone moves the counts
+/// by some percent. What takes that much more than before is still found.
+const TOLERANCE_ELSEWHERE: u64 = 15;
 
 const FINE: u8 = 0;
 const MORE: u8 = 1;
@@ -46,13 +50,17 @@ fn check() -> Result<u8, Failure> {
         .map_err(|error| (MORE, format!("{}: {error}; make it with --accept", baseline_path().display())))?;
     let old = parse(&text).ok_or_else(|| (MORE, "instructions.tsv: a line is not name TAB number".to_owned()))?;
     let tools = tools()?;
-    if !text.lines().any(|line| line.strip_prefix("# ") == Some(&*tools)) {
-        println!("The baseline was counted elsewhere: small differences may come from there. Here: {tools}");
-    }
-    let (table, right) = compare(&old, &measure()?);
+    let counted_with = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or("something unknown");
+    let is_elsewhere = counted_with != tools;
+    let tolerance = if is_elsewhere { TOLERANCE_ELSEWHERE } else { TOLERANCE };
+    let (table, right) = compare(&old, &measure()?, tolerance);
     print!("{table}");
+    if is_elsewhere {
+        println!("The baseline was counted with {counted_with}; these counts with {tools}.");
+        println!("So the counts were compared with a tolerance of {tolerance} % instead of {TOLERANCE} %.");
+    }
     if right {
-        println!("No benchmark takes more than {TOLERANCE} % more instructions.");
+        println!("No benchmark takes more than {tolerance} % more instructions.");
         return Ok(FINE);
     }
     println!("FAILED. If this is meant: cargo run -p reptile-bench --bin instructions -- --accept");
@@ -63,7 +71,7 @@ fn accept() -> Result<u8, Failure> {
     let old = std::fs::read_to_string(baseline_path()).ok().and_then(|text| parse(&text)).unwrap_or_default();
     let tools = tools()?;
     let new = measure()?;
-    print!("{}", compare(&old, &new).0);
+    print!("{}", compare(&old, &new, TOLERANCE).0);
     let mut text = format!("# {tools}\n");
     for (name, count) in &new {
         let _ = writeln!(text, "{name}\t{count}");
@@ -142,7 +150,7 @@ fn count_of(summary: &Value) -> Option<(String, u64)> {
 }
 
 /// A table, and whether the new counts may pass: the same benchmarks, none much above the old.
-fn compare(old: &Counts, new: &Counts) -> (String, bool) {
+fn compare(old: &Counts, new: &Counts, tolerance: u64) -> (String, bool) {
     let mut right = true;
     let mut table = format!("{:24} {:>14} {:>14} {:>9}\n", "benchmark", "before", "now", "change");
     let mut names: Vec<&String> = old.keys().chain(new.keys()).collect();
@@ -153,8 +161,8 @@ fn compare(old: &Counts, new: &Counts) -> (String, bool) {
         let (change, remark) = match (old.get(name), new.get(name)) {
             (Some(&old), Some(&new)) => {
                 let percent = (new as f64 / old as f64 - 1.0) * 100.0;
-                let more = new * 100 > old * (100 + TOLERANCE);
-                let less = new * 100 < old * (100 - TOLERANCE);
+                let more = new * 100 > old * (100 + tolerance);
+                let less = new * 100 < old * (100 - tolerance);
                 right &= !more;
                 let remark = match (more, less) {
                     (true, _) => "MORE",
@@ -189,8 +197,16 @@ mod tests {
     #[test]
     fn more_than_the_tolerance_fails() {
         let old = counts(&[("a", 10_000), ("b", 100)]);
-        for (a, passes) in [(9_000, true), (10_300, true), (10_301, false)] {
-            assert_eq!(compare(&old, &counts(&[("a", a), ("b", 100)])).1, passes, "{a}");
+        for (tolerance, a, passes) in [
+            (TOLERANCE, 9_000, true),
+            (TOLERANCE, 10_299, true),
+            (TOLERANCE, 10_300, true),
+            (TOLERANCE, 10_301, false),
+            (TOLERANCE_ELSEWHERE, 11_499, true),
+            (TOLERANCE_ELSEWHERE, 11_500, true),
+            (TOLERANCE_ELSEWHERE, 11_501, false),
+        ] {
+            assert_eq!(compare(&old, &counts(&[("a", a), ("b", 100)]), tolerance).1, passes, "{tolerance} {a}");
         }
     }
 
@@ -198,8 +214,8 @@ mod tests {
     fn another_list_fails() {
         let one = counts(&[("a", 1)]);
         let two = counts(&[("a", 1), ("b", 1)]);
-        assert!(!compare(&one, &two).1);
-        assert!(!compare(&two, &one).1);
+        assert!(!compare(&one, &two, TOLERANCE).1);
+        assert!(!compare(&two, &one, TOLERANCE).1);
     }
 
     #[test]

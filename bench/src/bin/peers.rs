@@ -8,6 +8,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::LazyLock;
 use std::time::Instant;
 
 use bumpalo::Bump;
@@ -16,7 +17,9 @@ use regex::bytes::{RegexSet, RegexSetBuilder};
 use reptile_bench::{AGENT, Case, HostFile, PreparedCase, builder_of, list_for, median, real_files, shared};
 use reptile_compiler::automaton::{Strategy, compile};
 use reptile_compiler::builder::record;
+use reptile_compiler::crawlers::{Resolved, of_name};
 use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
 use reptile_compiler::rules::RuleList;
 use reptile_engine::automaton::Ruleset;
@@ -44,6 +47,7 @@ const REGEX_BYTES: usize = 4 << 30;
 
 fn main() -> Any<()> {
     let svg = std::env::args().nth(1);
+
     // Panics are counted, not shown.
     std::panic::set_hook(Box::new(|_| {}));
     println!("## Repeated decisions and building, on generated files\n");
@@ -142,7 +146,7 @@ fn measure_case(case: &Case, decisions: &mut Figures, builds: &mut Figures, wron
 
     let contenders: Vec<(&'static str, Option<Decide<'_>>)> = vec![
         ("reptile, path given", Some(over(&prepared.paths, |path| disallows(ruleset.verdict(path))))),
-        ("reptile, whole URL, set of one file", Some(over(&case.urls, |url| disallows(set.decide(agent, url))))),
+        ("reptile, whole URL, set of one file", Some(over(&case.urls, |url| disallows(set.decide(&agent, url))))),
         ("RegexSet, path given", Some(over(&prepared.paths, |path| regex_disallows(&regex_set, &expressions, path)))),
         (
             "fast-robots, matcher, path given",
@@ -337,7 +341,11 @@ fn regex_disallows(set: &RegexSet, expressions: &[(String, RuleKind)], path: &[u
 /// Reads a file and decides a URL; `None` if it refuses the file.
 type OneShot = fn(&[u8], &str, &mut Bump) -> Option<bool>;
 
-const ONE_SHOTS: [(&str, OneShot); 5] = [
+const ONE_SHOTS: [(&str, OneShot); 6] = [
+    ("reptile", |body, url, _| {
+        static AGENT_NAMES: LazyLock<Resolved> = LazyLock::new(|| of_name(AGENT, &GOOGLE_LIB));
+        Some(decide_once(body, &GOOGLE_LIB, &AGENT_NAMES, url.as_bytes()).allowed)
+    }),
     ("reptile: record, automaton, walk", |body, _, arena| {
         arena.reset();
         let automaton = build(body, arena)?;

@@ -23,26 +23,56 @@ struct Piece<'l> {
     accept: Codes,
     accept_at_end: Codes,
     /// The rules that go on with a star behind the piece, by index.
-    behind_star: Range<usize>,
+    behind_star: Range<u32>,
+    /// The stars that these were made into.
+    stars: Vec<u32>,
 }
 
-/// A prefix of one or more pieces.
-struct Node<'l> {
-    /// The text of a piece that begins with it; the node stands for the first `depth` bytes.
-    text: &'l [u8],
-    depth: usize,
-    accept: Codes,
-    accept_at_end: Codes,
-    stars: BumpVec<'l, (u8, u32)>,
-    /// Transitions to longer prefixes, by byte; later also those that the node takes over from `fail`.
-    children: BumpVec<'l, (u8, u32)>,
+/// A prefix of one or more pieces. Nodes are numbered by depth and, in one depth, by their bytes, so that the children
+/// of a node are neighbours and a node's suffix has a smaller number than the node.
+struct Node {
+    /// The pieces that begin with it; it stands for the first `depth` bytes of each.
+    pieces: Range<u32>,
+    depth: u32,
+    /// The nodes one byte longer.
+    children: Range<u32>,
     /// The longest proper suffix that is itself a prefix of a piece.
     fail: u32,
+    /// What is found here, as an index, or [`NOTHING`].
+    found: u32,
+    /// Where its transitions are in [`Scratch::taken_over`], if its `fail` is not the root. Otherwise they are those to
+    /// its children.
+    transitions: Range<u32>,
+    /// The byte that leads to it from its prefix.
+    byte: u8,
     /// Whether it is some other node's `fail`, so that others have its transitions too.
     is_fail: bool,
 }
 
+/// What a machine comes to at a node: pieces that end there.
+#[derive(Clone, Copy)]
+struct Found<'l> {
+    accept: Codes,
+    accept_at_end: Codes,
+    stars: &'l [(u8, u32)],
+}
+
 const ROOT: u32 = 0;
+
+/// In place of an index: no [`Found`].
+const NOTHING: u32 = u32::MAX;
+
+/// Lists that each machine fills anew, kept so that the many small ones need no memory of their own.
+#[derive(Default)]
+pub(super) struct Scratch<'l> {
+    nodes: Vec<Node>,
+    found: Vec<Found<'l>>,
+    /// Transitions of nodes that have some of another's: byte and node, in the order of the bytes.
+    taken_over: Vec<(u8, u32)>,
+    state_of: Vec<u32>,
+    open: Vec<u32>,
+    runs: Vec<(u32, u32)>,
+}
 
 /// Machines that begin at one place: a state counts them in a byte.
 const MAX_MACHINES: usize = 255;
@@ -66,21 +96,24 @@ impl<'l> Builder<'l> {
     /// `None` if one of the machines would be too large, or too many are needed.
     fn machines(&mut self, rules: Range<usize>, offset: usize) -> Option<Vec<u32>> {
         let pieces = self.pieces(rules, offset);
+        if pieces.iter().all(|piece| piece.behind_star.is_empty()) {
+            return Some(vec![self.machine(pieces)?]);
+        }
         let mut machines = Vec::new();
         let mut plain = Vec::new();
         // Stars behind pieces first, since a machine refers to the stars that it leads to.
-        let mut branches: Vec<(Piece<'l>, Vec<u32>)> = Vec::new();
+        let mut branches: Vec<Piece<'l>> = Vec::new();
         let mut branch_count = 0;
-        for piece in pieces {
+        for mut piece in pieces {
             if piece.behind_star.is_empty() {
-                plain.push((piece, Vec::new()));
+                plain.push(piece);
                 continue;
             }
-            let stars = self.star(piece.behind_star.clone(), offset + piece.text.len() + 1);
+            let stars = self.star(as_usize(&piece.behind_star), offset + piece.text.len() + 1);
             if stars.is_empty() {
                 // All of its rules were listed.
                 if piece.accept != NO_CODES || piece.accept_at_end != NO_CODES {
-                    plain.push((piece, stars));
+                    plain.push(piece);
                 }
                 continue;
             }
@@ -92,7 +125,8 @@ impl<'l> Builder<'l> {
                 branch_count = 0;
             }
             branch_count += stars.len();
-            branches.push((piece, stars));
+            piece.stars = stars;
+            branches.push(piece);
         }
         branches.extend(plain);
         if !branches.is_empty() {
@@ -102,15 +136,16 @@ impl<'l> Builder<'l> {
     }
 
     /// The pieces that follow the star, in the order of their bytes.
-    fn pieces(&self, rules: Range<usize>, offset: usize) -> Vec<Piece<'l>> {
+    fn pieces(&mut self, rules: Range<usize>, offset: usize) -> Vec<Piece<'l>> {
         let mut pieces: Vec<Piece<'l>> = Vec::new();
+        self.work += rules.len();
         let mut index = rules.start;
         while index < rules.end {
             let rule = self.rules[index];
             let rest = &rule.matcher[offset..];
             let text = &rest[..memchr::memchr(b'*', rest).unwrap_or(rest.len())];
             let (mut codes, mut codes_at_end) = (NO_CODES, NO_CODES);
-            let mut behind_star = index..index;
+            let mut behind_star = 0..0;
             if text.len() == rest.len() {
                 accept(if rule.anchored { &mut codes_at_end } else { &mut codes }, rule.code);
                 index += 1;
@@ -120,10 +155,10 @@ impl<'l> Builder<'l> {
                     let rest = &rule.matcher[offset..];
                     rest.get(..with_star.len()).unwrap_or(rest) <= with_star
                 });
-                behind_star = index..index + run;
+                behind_star = index as u32..(index + run) as u32;
                 index += run;
             }
-            pieces.push(Piece { text, accept: codes, accept_at_end: codes_at_end, behind_star });
+            pieces.push(Piece { text, accept: codes, accept_at_end: codes_at_end, behind_star, stars: Vec::new() });
         }
         pieces.sort_by(|a, b| a.text.cmp(b.text));
         pieces.dedup_by(|later, first| {
@@ -141,77 +176,101 @@ impl<'l> Builder<'l> {
     }
 
     /// Builds one machine. `None` if it would be too large.
-    fn machine(&mut self, pieces: Vec<(Piece<'l>, Vec<u32>)>) -> Option<u32> {
+    fn machine(&mut self, mut pieces: Vec<Piece<'l>>) -> Option<u32> {
         let mut best = NO_CODES;
-        for (piece, stars) in &pieces {
+        for piece in &pieces {
             merge(&mut best, piece.accept);
             merge(&mut best, piece.accept_at_end);
-            for &star in stars {
+            for &star in &piece.stars {
                 merge(&mut best, self.draft.stars[star as usize].best);
             }
         }
+        // The pieces are sorted, except that those with and without stars alternate.
+        pieces.sort_by(|a, b| a.text.cmp(b.text));
         let fingerprints = fingerprints(&pieces);
-        let mut nodes = tree(pieces, self.arena);
-        if !link(&mut nodes) {
-            return None;
-        }
-        let children = self.states(&nodes);
-        self.draft.stars.push(Star { best, fingerprints, children });
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.tree(&pieces, self.arena);
+        let linked = scratch.link(self.arena);
+        self.work += scratch.nodes.len() + scratch.taken_over.len();
+        let children = linked.then(|| self.states(&mut scratch, &pieces));
+        self.scratch = scratch;
+        self.draft.stars.push(Star { best, fingerprints, children: children? });
         Some((self.draft.stars.len() - 1) as u32)
     }
 
     /// Turns nodes into states, runs of nodes into one. Returns the root's transitions.
-    fn states(&mut self, nodes: &[Node<'l>]) -> &'l [(u8, u32)] {
+    fn states(&mut self, scratch: &mut Scratch<'l>, pieces: &[Piece<'l>]) -> &'l [(u8, u32)] {
+        let Scratch { nodes, found, taken_over, state_of, open, runs } = scratch;
         // The last node of the run that begins at each node; a run goes on as long as nothing happens in it,
         // a byte that differs leads back to the resting state, and no other node leads into the middle.
         let run_end = |mut index: u32| {
             let start = nodes[index as usize].depth;
             loop {
                 let node = &nodes[index as usize];
-                let idle = node.accept == NO_CODES && node.accept_at_end == NO_CODES && node.stars.is_empty();
-                match node.children[..] {
-                    [(_, next)] if idle && node.fail == ROOT && !node.is_fail && node.depth - start < 255 => {
-                        index = next;
-                    }
-                    _ => return index,
+                let is_idle = node.found == NOTHING && node.fail == ROOT && !node.is_fail;
+                if !is_idle || node.children.len() != 1 || node.depth - start >= 255 {
+                    return index;
                 }
+                index = node.children.start;
             }
         };
-        let mut state_of = vec![u32::MAX; nodes.len()];
-        let mut open: Vec<u32> = nodes[ROOT as usize].children.iter().map(|&(_, child)| child).collect();
-        let mut runs: Vec<(u32, u32)> = Vec::new();
+        state_of.clear();
+        state_of.resize(nodes.len(), u32::MAX);
+        open.clear();
+        open.extend(nodes[ROOT as usize].children.clone());
+        runs.clear();
         while let Some(start) = open.pop() {
             if state_of[start as usize] == u32::MAX {
                 state_of[start as usize] = self.new_state() as u32;
                 let end = run_end(start);
                 runs.push((start, end));
-                open.extend(nodes[end as usize].children.iter().map(|&(_, child)| child));
+                let last = &nodes[end as usize];
+                match last.fail {
+                    ROOT => open.extend(last.children.clone()),
+                    _ => open.extend(taken_over[as_usize(&last.transitions)].iter().map(|&(_, node)| node)),
+                }
             }
         }
         let arena = self.arena;
-        let state_at = |&(byte, node): &(u8, u32)| (byte, state_of[node as usize]);
-        for (start, end) in runs {
+        let to_children = |node: &Node| {
+            let children = node.children.clone().map(|child| (nodes[child as usize].byte, state_of[child as usize]));
+            arena.alloc_slice_fill_iter(children)
+        };
+        for &(start, end) in &*runs {
             let (first, last) = (&nodes[start as usize], &nodes[end as usize]);
+            let found = found.get(last.found as usize).copied().unwrap_or(FOUND_NOTHING);
             self.draft.states[state_of[start as usize] as usize] = State {
-                label: &last.text[first.depth..last.depth],
-                accept: last.accept,
-                accept_at_end: last.accept_at_end,
-                stars: arena.alloc_slice_copy(&last.stars),
-                children: arena.alloc_slice_fill_iter(last.children.iter().map(state_at)),
+                label: &pieces[last.pieces.start as usize].text[first.depth as usize..last.depth as usize],
+                accept: found.accept,
+                accept_at_end: found.accept_at_end,
+                stars: found.stars,
+                children: match last.fail {
+                    ROOT => to_children(last),
+                    _ => {
+                        let transitions = taken_over[as_usize(&last.transitions)].iter();
+                        arena.alloc_slice_fill_iter(transitions.map(|&(byte, node)| (byte, state_of[node as usize])))
+                    }
+                },
             };
         }
-        arena.alloc_slice_fill_iter(nodes[ROOT as usize].children.iter().map(state_at))
+        to_children(&nodes[ROOT as usize])
     }
 }
 
 /// What the pieces begin with, unless that is up to three bytes that are rare in paths: those are found faster, and
 /// in less space, one by one.
-fn fingerprints(pieces: &[(Piece<'_>, Vec<u32>)]) -> Option<Box<Fingerprints>> {
-    let mut starts: Vec<&[u8]> =
-        pieces.iter().map(|(piece, _)| &piece.text[..piece.text.len().min(FINGERPRINT_BYTES)]).collect();
-    starts.sort_unstable();
-    starts.dedup();
-    let first_bytes = starts.chunk_by(|a, b| a[0] == b[0]).count();
+fn fingerprints(pieces: &[Piece<'_>]) -> Option<Box<Fingerprints>> {
+    // The pieces are sorted, and so are their starts.
+    let all = pieces.iter().map(|piece| &piece.text[..piece.text.len().min(FINGERPRINT_BYTES)]);
+    let mut starts: Vec<&[u8]> = Vec::new();
+    let mut first_bytes = 0;
+    for start in all {
+        let last = starts.last().copied().unwrap_or_default();
+        if last != start {
+            first_bytes += usize::from(last.first() != start.first());
+            starts.push(start);
+        }
+    }
     let rare = |byte: u8| !byte.is_ascii_alphanumeric() && !b"/-_%".contains(&byte);
     if first_bytes <= 3 && starts.iter().all(|start| rare(start[0])) {
         return None;
@@ -234,88 +293,135 @@ fn fingerprints(pieces: &[(Piece<'_>, Vec<u32>)]) -> Option<Box<Fingerprints>> {
     Some(table)
 }
 
-/// The tree of all prefixes of the pieces, which are sorted except that groups with and without stars alternate.
-fn tree<'l>(mut pieces: Vec<(Piece<'l>, Vec<u32>)>, arena: &'l Bump) -> Vec<Node<'l>> {
-    pieces.sort_by(|a, b| a.0.text.cmp(b.0.text));
-    let node = |text: &'l [u8], depth: usize| Node {
-        text,
-        depth,
-        accept: NO_CODES,
-        accept_at_end: NO_CODES,
-        stars: BumpVec::new_in(arena),
-        children: BumpVec::new_in(arena),
-        fail: ROOT,
-        is_fail: false,
-    };
-    let size = pieces.iter().map(|(piece, _)| piece.text.len()).sum::<usize>() + 1;
-    let mut nodes = Vec::with_capacity(size);
-    nodes.push(node(&[], 0));
-    // The nodes from the root to the end of the piece before.
-    let mut way = vec![ROOT];
-    let mut before: &[u8] = &[];
-    let mut branch = 0;
-    for (piece, stars) in pieces {
-        let common = before.iter().zip(piece.text).take_while(|(a, b)| a == b).count();
-        way.truncate(common + 1);
-        for depth in common..piece.text.len() {
-            let child = nodes.len() as u32;
-            nodes[way[depth] as usize].children.push((piece.text[depth], child));
-            nodes.push(node(piece.text, depth + 1));
-            way.push(child);
-        }
-        let end = &mut nodes[way[piece.text.len()] as usize];
-        merge(&mut end.accept, piece.accept);
-        merge(&mut end.accept_at_end, piece.accept_at_end);
-        for star in stars {
-            end.stars.push((branch, star));
-            branch += 1;
-        }
-        before = piece.text;
-    }
-    nodes
+const FOUND_NOTHING: Found<'static> = Found { accept: NO_CODES, accept_at_end: NO_CODES, stars: &[] };
+
+fn as_usize(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
 }
 
-/// Gives each node what it takes over from its longest suffix, so that one transition for each byte suffices.
-/// Returns `false` if that takes more transitions than [`MAX_TRANSITIONS_PER_BYTE`] allows.
-fn link(nodes: &mut [Node<'_>]) -> bool {
-    let limit = MAX_TRANSITIONS_PER_BYTE * nodes.len() + 256;
-    let mut transitions = nodes.len() - 1;
-    // By depth: a node's suffix is shorter, and so already has all of its transitions.
-    let mut order: Vec<u32> = nodes[ROOT as usize].children.iter().map(|&(_, child)| child).collect();
-    let mut next = 0;
-    while let Some(&index) = order.get(next) {
-        next += 1;
-        let fail = nodes[index as usize].fail;
-        // Before this node's children get mixed with those taken over: they are the next level of the tree.
-        for own in 0..nodes[index as usize].children.len() {
-            let (byte, child) = nodes[index as usize].children[own];
-            let via = |node: u32, nodes: &[Node<'_>]| {
-                let children = &nodes[node as usize].children;
-                children.binary_search_by_key(&byte, |&(byte, _)| byte).ok().map(|at| children[at].1)
-            };
-            let target = via(fail, nodes).or_else(|| via(ROOT, nodes)).unwrap_or(ROOT);
-            nodes[child as usize].fail = target;
-            nodes[target as usize].is_fail = true;
-            order.push(child);
-        }
-        if fail == ROOT {
-            continue;
-        }
-        let (codes, codes_at_end) = (nodes[fail as usize].accept, nodes[fail as usize].accept_at_end);
-        let Ok([node, fail]) = nodes.get_disjoint_mut([index as usize, fail as usize]) else { return false };
-        merge(&mut node.accept, codes);
-        merge(&mut node.accept_at_end, codes_at_end);
-        node.stars.extend_from_slice(&fail.stars);
-        let before = node.children.len();
-        for &(byte, target) in &fail.children {
-            if let Err(at) = node.children.binary_search_by_key(&byte, |&(byte, _)| byte) {
-                node.children.insert(at, (byte, target));
+impl<'l> Scratch<'l> {
+    /// Makes the tree of all prefixes of the pieces, which are sorted.
+    fn tree(&mut self, pieces: &[Piece<'l>], arena: &'l Bump) {
+        let node = |pieces: Range<u32>, depth: u32, byte: u8| Node {
+            pieces,
+            depth,
+            children: 0..0,
+            fail: ROOT,
+            found: NOTHING,
+            transitions: 0..0,
+            byte,
+            is_fail: false,
+        };
+        self.nodes.clear();
+        self.found.clear();
+        self.nodes.push(node(0..pieces.len() as u32, 0, 0));
+        let mut branch = 0;
+        let mut next = 0;
+        while let Some(node_here) = self.nodes.get(next) {
+            let (Range { mut start, end }, depth) = (node_here.pieces.clone(), node_here.depth);
+            // The piece that ends here comes first. No other has the same text.
+            let piece = &pieces[start as usize];
+            if piece.text.len() == depth as usize {
+                self.nodes[next].found = self.found.len() as u32;
+                let stars = piece.stars.iter().map(|&star| {
+                    branch += 1;
+                    (branch - 1, star)
+                });
+                let stars = arena.alloc_slice_fill_iter(stars);
+                self.found.push(Found { accept: piece.accept, accept_at_end: piece.accept_at_end, stars });
+                start += 1;
             }
-        }
-        transitions += node.children.len() - before;
-        if transitions > limit {
-            return false;
+            let first_child = self.nodes.len() as u32;
+            let byte_of = |piece: u32| pieces[piece as usize].text[depth as usize];
+            while start < end {
+                let byte = byte_of(start);
+                let run = match byte_of(end - 1) == byte {
+                    true => end,
+                    false => (start + 1..end).find(|&piece| byte_of(piece) != byte).unwrap_or(end),
+                };
+                self.nodes.push(node(start..run, depth + 1, byte));
+                start = run;
+            }
+            self.nodes[next].children = first_child..self.nodes.len() as u32;
+            next += 1;
         }
     }
-    true
+
+    /// Gives each node what it takes over from its longest suffix, so that one transition for each byte suffices.
+    /// Returns `false` if that takes more transitions than [`MAX_TRANSITIONS_PER_BYTE`] allows.
+    fn link(&mut self, arena: &'l Bump) -> bool {
+        let Scratch { nodes, found, taken_over, .. } = self;
+        let limit = MAX_TRANSITIONS_PER_BYTE * nodes.len() + 256;
+        let mut transition_count = nodes.len() - 1;
+        taken_over.clear();
+        let mut from_root = [ROOT; 256];
+        for child in nodes[ROOT as usize].children.clone() {
+            from_root[usize::from(nodes[child as usize].byte)] = child;
+        }
+        // In the order of their numbers: a node's suffix is shorter, and so already has all of its transitions.
+        for index in 1..nodes.len() {
+            let Node { fail, children, found: own, .. } = &nodes[index];
+            let (fail, children, own) = (*fail, children.clone(), *own);
+            if fail == ROOT {
+                for child in children {
+                    let target = from_root[usize::from(nodes[child as usize].byte)];
+                    nodes[child as usize].fail = target;
+                    nodes[target as usize].is_fail = true;
+                }
+                continue;
+            }
+            let suffix = &nodes[fail as usize];
+            nodes[index].found = match (found.get(own as usize), found.get(suffix.found as usize)) {
+                (Some(&(mut both)), Some(other)) => {
+                    merge(&mut both.accept, other.accept);
+                    merge(&mut both.accept_at_end, other.accept_at_end);
+                    if !other.stars.is_empty() {
+                        let stars = both.stars.iter().chain(other.stars).copied();
+                        both.stars = BumpVec::from_iter_in(stars, arena).into_bump_slice();
+                    }
+                    found.push(both);
+                    found.len() as u32 - 1
+                }
+                (Some(_), None) => own,
+                (None, _) => suffix.found,
+            };
+            // The children, and what the suffix has for other bytes.
+            let start = taken_over.len() as u32;
+            let suffix = &nodes[fail as usize];
+            let (own_count, is_list) = (children.len(), suffix.fail != ROOT);
+            let others = if is_list { as_usize(&suffix.transitions) } else { as_usize(&suffix.children) };
+            let other = |at: usize, nodes: &[Node], taken_over: &[(u8, u32)]| match is_list {
+                true => taken_over[at],
+                false => (nodes[at].byte, at as u32),
+            };
+            let mut at = others.start;
+            for child in children {
+                let byte = nodes[child as usize].byte;
+                while at < others.end && other(at, nodes, taken_over).0 < byte {
+                    taken_over.push(other(at, nodes, taken_over));
+                    at += 1;
+                }
+                let target = match at < others.end && other(at, nodes, taken_over).0 == byte {
+                    true => {
+                        at += 1;
+                        other(at - 1, nodes, taken_over).1
+                    }
+                    false => from_root[usize::from(byte)],
+                };
+                nodes[child as usize].fail = target;
+                nodes[target as usize].is_fail = true;
+                taken_over.push((byte, child));
+            }
+            while at < others.end {
+                taken_over.push(other(at, nodes, taken_over));
+                at += 1;
+            }
+            nodes[index].transitions = start..taken_over.len() as u32;
+            transition_count += taken_over.len() - start as usize - own_count;
+            if transition_count > limit {
+                return false;
+            }
+        }
+        true
+    }
 }

@@ -1,0 +1,187 @@
+//! One question to one robots.txt, answered while it is read: for callers that would throw a compiled set away.
+//!
+//! Shares the reading of lines, names, normal forms and precedence with the compiler, and keeps nothing but the best
+//! rule so far. Explains no more than the line. Whoever asks the same file several questions is better off with
+//! [`crate::builder`].
+
+use reptile_engine::format::tables::NameMatching;
+use reptile_engine::norm::NormalForm;
+use reptile_engine::url::path_of;
+use reptile_engine::verdict::RuleKind;
+
+use crate::agents::{Named, named};
+use crate::crawlers::Resolved;
+use crate::dialect::{Dialect, GroupChoice};
+use crate::oracle::Answer;
+use crate::robots::{Oddity, RawField, RawRule, Visitor, read};
+use crate::rules::{key_of, meaning_of, slash_before_index};
+
+/// Whether an agent may fetch `url` according to the file `body`, and the line that says so.
+///
+/// One pass over the lines. Allocates only for a rule that has to be rewritten to its normal form, for a path that
+/// has to be, and for a URL without the first slash of its path.
+///
+/// Time: linear in the body, plus for each rule of the agent's groups that begins like the path at most linear in
+/// the path. Total: any bytes give an answer.
+///
+/// ```
+/// use reptile_compiler::{crawlers::of_name, dialect::GOOGLE_LIB, once::decide_once};
+///
+/// let body = b"user-agent: *\nallow: /p\ndisallow: /\n";
+/// let agent = of_name(b"AnyBot", &GOOGLE_LIB);
+/// let answer = decide_once(body, &GOOGLE_LIB, &agent, b"https://example.com/private");
+/// assert_eq!((answer.allowed, answer.line), (true, 2));
+/// ```
+#[must_use]
+pub fn decide_once(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Answer {
+    const ALLOWED: Answer = Answer { allowed: true, line: 0 };
+    path_of(url).with(|path| {
+        let path = &*dialect.normal_form.path(path);
+        if dialect.robots_txt_always_allowed && path == b"/robots.txt" {
+            return ALLOWED;
+        }
+        let mut question = Question { dialect, agent, path, place: usize::MAX, counts: false, best: None, empty: None };
+        read(body, dialect, &mut question);
+        match (question.best, question.empty) {
+            (Some((_, kind, line)), _) => Answer { allowed: kind == RuleKind::Allow, line },
+            (None, Some((_, line))) => Answer { allowed: true, line },
+            (None, None) => ALLOWED,
+        }
+    })
+}
+
+/// What is asked, and what is known of the answer so far.
+struct Question<'q> {
+    dialect: &'q Dialect,
+    agent: &'q Resolved,
+    path: &'q [u8],
+    /// The smallest place in the agent's chain of names that a group has named so far.
+    place: usize,
+    /// Whether the group that is read is one of those for that place.
+    counts: bool,
+    /// The rule that matches and decides, of the groups for that place: its key, kind and line.
+    best: Option<(u32, RuleKind, u32)>,
+    /// The rule without a pattern that is named where no other matches.
+    empty: Option<(RuleKind, u32)>,
+}
+
+impl<'b> Visitor<'b> for Question<'_> {
+    const WANTS_ALL: bool = false;
+
+    fn agent(&mut self, value: &'b [u8], begins_group: bool) {
+        if begins_group {
+            self.counts = false;
+        }
+        let Some(place) = self.place_of(value) else { return };
+        if place < self.place {
+            // A name in front of those that were found: their groups count no more.
+            (self.place, self.best, self.empty) = (place, None, None);
+            self.counts = true;
+        } else if place == self.place && self.dialect.groups == GroupChoice::Merge {
+            self.counts = true;
+        }
+    }
+
+    #[inline]
+    fn rule(&mut self, rule: RawRule<'b>) {
+        if !self.counts {
+            return;
+        }
+        let RawRule { kind, value, line } = meaning_of(&rule, self.dialect);
+        if value.is_empty() {
+            if self.empty.is_none_or(|(best, _)| kind < best) {
+                self.empty = Some((kind, line));
+            }
+        } else if !parts_early(value, self.path) {
+            self.try_rule(kind, value, line);
+        }
+    }
+
+    #[inline]
+    fn field(&mut self, _: RawField<'b>) {}
+
+    #[inline]
+    fn oddity(&mut self, _: u32, _: Oddity) {}
+}
+
+impl Question<'_> {
+    /// The place in the agent's chain of the name in a user-agent line; behind all names if it is `*`.
+    fn place_of(&self, value: &[u8]) -> Option<usize> {
+        let tokens = &self.agent.tokens;
+        match (named(value, self.dialect), self.dialect.name_matching) {
+            (Named::Others, _) => self.agent.honours_others.then_some(tokens.len()),
+            (Named::Token(name), NameMatching::Contained) => tokens
+                .iter()
+                .position(|token| name.windows(token.len().max(1)).any(|window| window.eq_ignore_ascii_case(token))),
+            (Named::Token(name), _) => tokens.iter().position(|token| name.eq_ignore_ascii_case(token)),
+        }
+    }
+
+    fn try_rule(&mut self, kind: RuleKind, value: &[u8], line: u32) {
+        let order = self.dialect.order;
+        let pattern = self.dialect.normal_form.pattern(value);
+        let key = key_of(&pattern, kind, line, order);
+        if self.improves(key) {
+            let (text, anchored) = match pattern.strip_suffix(b"$") {
+                Some(text) => (text, true),
+                None => (&*pattern, false),
+            };
+            if matches(text, anchored, self.path) {
+                self.best = Some((key, kind, line));
+            } else if kind == RuleKind::Allow
+                && self.dialect.index_htm_opens_directory
+                && let Some(slash) = slash_before_index(&pattern)
+            {
+                // The directory's pattern, with `$` behind it, has as many octets as the rule's up to the `i`.
+                let key = key_of(&pattern[..slash + 2], kind, line, order);
+                if self.improves(key) && matches(&pattern[..=slash], true, self.path) {
+                    self.best = Some((key, kind, line));
+                }
+            }
+        }
+    }
+
+    /// Whether a rule of this key would decide, if it matched. The first of equals stays.
+    fn improves(&self, key: u32) -> bool {
+        self.best.is_none_or(|(best, _, _)| key < best)
+    }
+}
+
+/// Whether a rule as written differs from the path in its text before anything special, so that it cannot match.
+#[inline]
+fn parts_early(value: &[u8], path: &[u8]) -> bool {
+    let same = value.iter().zip(path).take_while(|&(a, b)| a == b && NormalForm::is_kept(*a)).count();
+    match value.get(same) {
+        Some(&byte) if NormalForm::is_kept(byte) && path.get(same) != Some(&byte) => {
+            // An allow of this file may allow the directory.
+            same < path.len() || !value[same..].starts_with(b"index.htm")
+        }
+        _ => false,
+    }
+}
+
+/// Whether a pattern without its final `$` matches a path, up to whose end it must reach if it is anchored.
+///
+/// The leftmost place of each piece is always a right one. Linear in the pattern and the path together, since each
+/// piece is looked for behind the one before it.
+fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
+    let Some(first_star) = memchr::memchr(b'*', pattern) else {
+        return if anchored { path == pattern } else { path.starts_with(pattern) };
+    };
+    let Some(mut rest) = path.strip_prefix(&pattern[..first_star]) else { return false };
+    let mut pieces = &pattern[first_star + 1..];
+    while let Some(star) = memchr::memchr(b'*', pieces) {
+        let Some(end) = end_of(&pieces[..star], rest) else { return false };
+        (rest, pieces) = (&rest[end..], &pieces[star + 1..]);
+    }
+    if anchored { rest.ends_with(pieces) } else { end_of(pieces, rest).is_some() }
+}
+
+/// Where the leftmost occurrence of a piece ends.
+fn end_of(piece: &[u8], text: &[u8]) -> Option<usize> {
+    match piece {
+        [] => Some(0),
+        [byte] => memchr::memchr(*byte, text).map(|at| at + 1),
+        _ => memchr::memmem::find(text, piece).map(|at| at + piece.len()),
+    }
+}
