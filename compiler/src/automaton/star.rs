@@ -156,7 +156,7 @@ impl<'l> Builder<'l> {
             return None;
         }
         let children = self.states(&nodes);
-        self.draft.stars.push(Star { best, fingerprints, children });
+        self.draft.stars.push(Star { best, from: 0, next: None, fingerprints, children });
         Some((self.draft.stars.len() - 1) as u32)
     }
 
@@ -196,6 +196,9 @@ impl<'l> Builder<'l> {
                 label: &last.text[first.depth..last.depth],
                 accept: last.accept,
                 accept_at_end: last.accept_at_end,
+                disallows: false,
+                disallows_at_end: false,
+                settled: false,
                 stars: arena.alloc_slice_copy(&last.stars),
                 children: arena.alloc_slice_fill_iter(last.children.iter().map(state_at)),
             };
@@ -204,18 +207,12 @@ impl<'l> Builder<'l> {
     }
 }
 
-/// What the pieces begin with, unless that is up to three bytes that are rare in paths: those are found faster, and
-/// in less space, one by one.
-fn fingerprints(pieces: &[(Piece<'_>, Vec<u32>)]) -> Option<Box<Fingerprints>> {
+/// What the pieces begin with.
+fn fingerprints(pieces: &[(Piece<'_>, Vec<u32>)]) -> Box<Fingerprints> {
     let mut starts: Vec<&[u8]> =
         pieces.iter().map(|(piece, _)| &piece.text[..piece.text.len().min(FINGERPRINT_BYTES)]).collect();
     starts.sort_unstable();
     starts.dedup();
-    let first_bytes = starts.chunk_by(|a, b| a[0] == b[0]).count();
-    let rare = |byte: u8| !byte.is_ascii_alphanumeric() && !b"/-_%".contains(&byte);
-    if first_bytes <= 3 && starts.iter().all(|start| rare(start[0])) {
-        return None;
-    }
     let mut table = Box::new([0; 32 * FINGERPRINT_BYTES]);
     for (index, start) in starts.iter().enumerate() {
         // Neighbours have bytes in common, so that they do least harm in the same bucket.
@@ -231,7 +228,7 @@ fn fingerprints(pieces: &[(Piece<'_>, Vec<u32>)]) -> Option<Box<Fingerprints>> {
             }
         }
     }
-    Some(table)
+    table
 }
 
 /// The tree of all prefixes of the pieces, which are sorted except that groups with and without stars alternate.
