@@ -109,45 +109,11 @@ impl Recipe {
         body.into_bytes()
     }
 
-    /// So many URLs. Half are made from a rule so that it matches, a quarter from a rule with one byte changed so
-    /// that it nearly does, and a quarter have nothing to do with the rules. About 58 bytes of path each.
+    /// So many URLs made from the rules; see [`urls`].
     #[must_use]
     pub fn urls(&self, count: usize) -> Vec<Vec<u8>> {
-        let patterns = self.patterns();
-        let mut random = Random::new(!self.seed);
-        let mut urls = Vec::with_capacity(count);
-        for number in 0..count {
-            let mut path = String::from("/");
-            if number % 4 < 3 && !patterns.is_empty() {
-                let (_, pattern) = &patterns[random.below(patterns.len())];
-                let anchored = pattern.ends_with('$');
-                path = String::new();
-                for part in pattern.trim_end_matches('$').split_inclusive('*') {
-                    path.push_str(part.trim_end_matches('*'));
-                    if part.ends_with('*') {
-                        path.push_str(&segment(&mut random, 400, 1000));
-                    }
-                }
-                if !path.starts_with('/') {
-                    path.insert(0, '/');
-                }
-                if number % 4 == 2 && path.len() > 2 {
-                    let at = 1 + random.below(path.len() - 1);
-                    path.replace_range(at..=at, "~");
-                }
-                if anchored && number % 4 < 2 {
-                    urls.push(format!("https://{HOST}{path}").into_bytes());
-                    continue;
-                }
-            }
-            let length = 30 + random.below(57);
-            while path.len() < length {
-                path.push_str(&segment(&mut random, 500, 1000));
-                path.push(*b"////-.=&?".get(random.below(9)).unwrap_or(&b'/') as char);
-            }
-            urls.push(format!("https://{HOST}{path}").into_bytes());
-        }
-        urls
+        let patterns: Vec<String> = self.patterns().into_iter().map(|(_, pattern)| pattern).collect();
+        urls(&patterns, HOST, !self.seed, count)
     }
 
     fn pattern(&self, random: &mut Random) -> String {
@@ -195,6 +161,46 @@ impl Recipe {
         });
         pattern
     }
+}
+
+/// So many URLs of a host. Half are made from a pattern so that it matches, a quarter from a pattern with one byte
+/// changed so that it nearly does, and a quarter have nothing to do with the patterns. About 58 bytes of path each.
+#[must_use]
+pub fn urls(patterns: &[String], host: &str, seed: u64, count: usize) -> Vec<Vec<u8>> {
+    let mut random = Random::new(seed);
+    let mut urls = Vec::with_capacity(count);
+    for number in 0..count {
+        let mut path = String::from("/");
+        if number % 4 < 3 && !patterns.is_empty() {
+            let pattern = &patterns[random.below(patterns.len())];
+            let anchored = pattern.ends_with('$');
+            path = String::new();
+            for part in pattern.trim_end_matches('$').split_inclusive('*') {
+                path.push_str(part.trim_end_matches('*'));
+                if part.ends_with('*') {
+                    path.push_str(&segment(&mut random, 400, 1000));
+                }
+            }
+            if !path.starts_with('/') {
+                path.insert(0, '/');
+            }
+            if number % 4 == 2 && path.len() > 2 {
+                let at = 1 + random.below(path.len() - 1);
+                path.replace_range(at..=at, "~");
+            }
+            if anchored && number % 4 < 2 {
+                urls.push(format!("https://{host}{path}").into_bytes());
+                continue;
+            }
+        }
+        let length = 30 + random.below(57);
+        while path.len() < length {
+            path.push_str(&segment(&mut random, 500, 1000));
+            path.push(*b"////-.=&?".get(random.below(9)).unwrap_or(&b'/') as char);
+        }
+        urls.push(format!("https://{host}{path}").into_bytes());
+    }
+    urls
 }
 
 /// A word, with a number in so many of 1,000 cases.

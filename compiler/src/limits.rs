@@ -34,7 +34,7 @@ pub const MAX_TRANSITIONS_PER_BYTE: usize = 8;
 pub const MAX_WHOLE_DFA_BYTES: usize = 256 << 10;
 
 /// Bytes of the patterns of a ruleset that is determinised as a whole; bounds the time as the tables' bytes do not.
-pub const MAX_WHOLE_DFA_PATTERN_BYTES: usize = 512;
+pub const MAX_WHOLE_DFA_PATTERN_BYTES: usize = 256;
 
 /// Rules in all lists that merge several groups for a token, for each rule of the file. Further tokens keep their
 /// groups apart, which decide together: slower, but as large as the file. Among 4,231 real files the most is 3.

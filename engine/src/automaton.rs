@@ -10,13 +10,13 @@
 
 use std::collections::HashSet;
 
-use memchr::{memchr, memchr2, memchr3, memmem};
+use memchr::memmem;
 
 use crate::format::automaton::{
-    Automaton, Begin, Codes, Corrupt, ListedReader, MAX_PATTERNS_BYTES, MAX_STAR_BRANCHES, MAX_STAR_DEPTH, NO_CODE,
+    Automaton, Codes, Corrupt, HeadEnd, ListedReader, MAX_PATTERNS_BYTES, MAX_STAR_BRANCHES, MAX_STAR_DEPTH, NO_CODE,
     NO_CODES, Pieces, StarView, StateView, Width, kind_of, width,
 };
-use crate::platform::find_fingerprint;
+use crate::platform::{Fingerprints, PLACES, Search, WithSearch, search};
 use crate::verdict::{RuleKind, Verdict};
 
 /// The rules of one group, compiled: a view of bytes in a set. Free to copy.
@@ -94,8 +94,16 @@ impl<'a> Ruleset<'a> {
     /// When the automaton is damaged.
     #[inline]
     pub fn verdict(&self, path: &[u8]) -> Result<Verdict, Corrupt> {
-        let [allow, disallow] = by_width!(self, automaton => Walk::<'_, _, true>::new(automaton, path).run()?);
-        Ok(if disallow < allow { Verdict::Disallow } else { Verdict::Allow })
+        by_width!(self, automaton => {
+            let head = walk_head(automaton, path)?;
+            let disallows = if head.end.is_settled() && !automaton.has_listed() {
+                head.end.disallows(head.at_end)
+            } else {
+                let [allow, disallow] = Walk::<'_, _, true>::behind_head(automaton, path, head)?;
+                disallow < allow
+            };
+            Ok(if disallows { Verdict::Disallow } else { Verdict::Allow })
+        })
     }
 
     /// The best rule of each kind for a path in the set's normal form, and what follows from them.
@@ -104,7 +112,8 @@ impl<'a> Ruleset<'a> {
     /// When the automaton is damaged.
     pub fn matches(&self, path: &[u8]) -> Result<Matches, Corrupt> {
         let (best, otherwise) = by_width!(self, automaton => {
-            (Walk::<'_, _, false>::new(automaton, path).run()?, automaton.otherwise())
+            let head = walk_head(automaton, path)?;
+            (Walk::<'_, _, false>::behind_head(automaton, path, head)?, automaton.otherwise())
         });
         let [allow, disallow] = best.map(some_code);
         Ok(match otherwise {
@@ -185,57 +194,39 @@ pub struct Shape {
     pub listed: bool,
 }
 
-/// How many stars that begin in the head are remembered without a second walk. Real rulesets have up to five.
-const REMEMBERED: usize = 8;
-
-/// The stars that the head came to: their offsets, and where in the path they begin.
-struct HeadStars {
-    places: [(u32, u32); REMEMBERED],
-    /// How many there were, perhaps more than have a place.
-    count: usize,
+/// How a walk through the head ended: offsets of states, 0 for none, and what the last one says.
+#[derive(Clone, Copy)]
+struct Head {
+    end: HeadEnd,
+    /// Whether the path ended behind the label of the last state.
+    at_end: bool,
+    last: usize,
+    /// The last state that accepts something.
+    accepting: usize,
+    /// The last state in which a star begins.
+    starring: usize,
 }
 
-impl HeadStars {
-    #[inline(always)]
-    fn push(&mut self, star: u32, from: u32) {
-        if let Some(place) = self.places.get_mut(self.count) {
-            *place = (star, from);
-        }
-        self.count += 1;
-    }
-}
-
-/// Walks a head over a path. Returns the best codes that it accepts, and calls `begins` for each star on the way.
+/// Walks the head over a path. Only remembers where it was; what there is to be read there is mostly not needed.
 #[inline(always)]
-fn walk_head<const W: usize>(
-    automaton: Automaton<'_, W>,
-    head: usize,
-    path: &[u8],
-    mut begins: impl FnMut(u32, u32),
-) -> Result<Codes, Corrupt> {
-    let mut best = NO_CODES;
-    let mut accept = |codes: Codes| best = [best[0].min(codes[0]), best[1].min(codes[1])];
-    let mut state = automaton.state(head)?;
-    let mut rest = path;
-    loop {
-        let (common, whole) = state.common_prefix(rest);
-        if !whole {
-            return Ok(best);
-        }
-        rest = &rest[common..];
-        if state.accepts() {
-            accept(state.accept()?);
-            if rest.is_empty() {
-                accept(state.accept_at_end()?);
-            }
-        }
-        let Some((&byte, behind)) = rest.split_first() else { return Ok(best) };
-        if state.has_stars() {
-            state.stars()?.for_each(|(_, star)| begins(star as u32, (path.len() - rest.len()) as u32));
-        }
-        let Some(next) = state.children()?.get(byte)? else { return Ok(best) };
-        (state, rest) = (automaton.state(next)?, behind);
+fn walk_head<const W: usize>(automaton: Automaton<'_, W>, path: &[u8]) -> Result<Head, Corrupt> {
+    let mut head = Head { end: HeadEnd::NOTHING, at_end: false, last: 0, accepting: 0, starring: 0 };
+    let (mut next, mut from) = (automaton.head(), 0);
+    while let Some(at) = next {
+        let state = automaton.state(at)?;
+        let Some(behind) = state.behind_label(path, from)? else { break };
+        head.end = state.end();
+        head.last = at;
+        head.accepting = if state.accepts() { at } else { head.accepting };
+        head.starring = if state.has_stars() { at } else { head.starring };
+        let Some(&byte) = path.get(behind) else {
+            head.at_end = true;
+            break;
+        };
+        next = state.children().get(byte)?;
+        from = behind + 1;
     }
+    Ok(head)
 }
 
 /// One walk. `FIRST` asks for the verdict alone: then only the smallest code of all matters, and the walk leaves
@@ -248,11 +239,6 @@ struct Walk<'p, A, const FIRST: bool> {
 }
 
 impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST> {
-    #[inline(always)]
-    fn new(automaton: Automaton<'a, W>, path: &'p [u8]) -> Self {
-        Walk { automaton, path, best: NO_CODES, stars_left: automaton.star_count() }
-    }
-
     #[inline(always)]
     fn accept(&mut self, codes: Codes) {
         self.best = [self.best[0].min(codes[0]), self.best[1].min(codes[1])];
@@ -268,132 +254,97 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
         }
     }
 
-    #[inline(always)]
-    fn run(mut self) -> Result<Codes, Corrupt> {
-        let mut stars = HeadStars { places: [(0, 0); REMEMBERED], count: 0 };
-        if let Some(head) = self.automaton.head() {
-            self.best = walk_head(self.automaton, head, self.path, |star, from| stars.push(star, from))?;
-        }
-        if stars.count > 0 || self.automaton.has_listed() {
-            self.behind_head(&stars)?;
-        }
-        Ok(self.best)
-    }
-
     /// What comes behind the head. Apart from it, so that the loop over the head keeps its registers.
     #[inline(never)]
-    fn behind_head(&mut self, stars: &HeadStars) -> Result<(), Corrupt> {
-        let remembered = stars.places.get(..stars.count).unwrap_or(&stars.places);
-        if FIRST {
-            self.remembered_for_verdict(remembered)?;
+    fn behind_head(automaton: Automaton<'a, W>, path: &'p [u8], head: Head) -> Result<Codes, Corrupt> {
+        let best = if head.at_end && automaton.state(head.last)?.accepts_at_end() {
+            automaton.state(head.last)?.accept_at_end()?
+        } else if head.accepting != 0 {
+            automaton.state(head.accepting)?.accept()?
         } else {
-            for &(star, from) in remembered {
-                self.star(star as usize, from as usize, 0)?;
-            }
+            NO_CODES
+        };
+        let mut walk = Walk::<'_, _, FIRST> { automaton, path, best, stars_left: automaton.star_count() };
+        if head.starring != 0
+            && let Some((_, first)) = automaton.state(head.starring)?.stars()?.next()
+        {
+            search(path, HeadStars { walk: &mut walk, first })?;
         }
-        if stars.count > REMEMBERED {
-            self.not_remembered(stars.count)?;
-        }
-        self.listed(&mut self.automaton.listed())
+        walk.listed(&mut automaton.listed())?;
+        Ok(walk.best)
     }
 
-    /// Begins the stars that were too many to be remembered, walking the head once more for each few of them.
+    /// The second round of [`HeadStars`]: begins those stars that were left for it.
     #[cold]
-    fn not_remembered(&mut self, count: usize) -> Result<(), Corrupt> {
-        let Some(head) = self.automaton.head() else { return Ok(()) };
-        for skipped in (REMEMBERED..count).step_by(REMEMBERED) {
-            let mut stars = HeadStars { places: [(0, 0); REMEMBERED], count: 0 };
-            let mut number = 0;
-            walk_head(self.automaton, head, self.path, |star, from| {
-                if number >= skipped {
-                    stars.push(star, from);
-                }
-                number += 1;
-            })?;
-            let places = stars.places.get(..stars.count).unwrap_or(&stars.places);
-            places.iter().try_for_each(|&(star, from)| self.star(star as usize, from as usize, 0))?;
+    fn left_over(&mut self, first: usize, left: u64) -> Result<(), Corrupt> {
+        let mut next = Some(first);
+        for number in 0..REMEMBERED {
+            let Some(at) = next else { break };
+            let star = self.automaton.star(at)?;
+            if left >> number & 1 != 0 && star.best[0] < self.best[1] && self.best[1] < self.best[0] {
+                self.nested(at, star.from, 0)?;
+            }
+            next = star.next;
         }
         Ok(())
     }
 
-    // Tried: one search for all remembered stars, with their fingerprints laid over each other. It rules out half of
-    // the stars, and costs as much as it saves: most paths have some place that the sum of all does not rule out.
-
-    /// Tries the head's stars in two rounds. A star without a disallow that beats the best allow can only
-    /// matter if some disallow wins in the end; so it is left for the second round, which then looks only for
-    /// allows. Rules are mostly disallows and mostly do not match, so the second round is rare.
-    fn remembered_for_verdict(&mut self, remembered: &[(u32, u32)]) -> Result<(), Corrupt> {
-        let mut left = 0_u32;
-        for (index, &(star, from)) in remembered.iter().enumerate() {
-            let view = self.automaton.star(star as usize)?;
-            if view.best[1] < self.best[0] {
-                self.begin(view, from as usize, 0)?;
-            } else {
-                left |= 1 << index;
-            }
-        }
-        for (index, &(star, from)) in remembered.iter().enumerate() {
-            if self.best[1] < self.best[0] && left >> index & 1 != 0 {
-                let view = self.automaton.star(star as usize)?;
-                if view.best[0] < self.best[1] {
-                    self.begin(view, from as usize, 0)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn star(&mut self, at: usize, from: usize, depth: usize) -> Result<(), Corrupt> {
-        let star = self.automaton.star(at)?;
-        self.begin(star, from, depth)
-    }
-
-    /// Runs a star's machine from `from` to the end of the path, or until nothing it could find matters.
-    fn begin(&mut self, star: StarView<'a, W>, from: usize, depth: usize) -> Result<(), Corrupt> {
+    /// Begins a star that another star leads to.
+    #[inline(never)]
+    fn nested(&mut self, star: usize, from: usize, depth: usize) -> Result<(), Corrupt> {
+        let star = self.automaton.star(star)?;
         if !self.wants(star.best) {
             return Ok(());
         }
+        search(self.path, NestedStar { walk: self, star, from, depth })
+    }
+
+    /// Runs a star's machine from `from` to the end of the path, or until nothing it could find matters.
+    #[inline(always)]
+    fn begin<S: Search>(&mut self, search: S, star: StarView<'a, W>, from: usize, depth: usize) -> Result<(), Corrupt> {
         // Both can only run out in a damaged automaton, where stars may lead in a circle.
         self.stars_left = self.stars_left.checked_sub(1).ok_or(Corrupt)?;
         if depth >= MAX_STAR_DEPTH {
             return Err(Corrupt);
         }
         let mut begun = 0_u64;
-        let mut rest = self.path.get(from..).ok_or(Corrupt)?;
-        'resting: while let Some(at) = find(star.begin, rest) {
-            let Some(next) = star.children.get(rest[at])? else {
-                rest = &rest[at + 1..];
+        let mut candidates = Candidates::new(search, star.fingerprints, self.path.len());
+        let mut resting_at = from;
+        'resting: while let Some(start) = candidates.next(resting_at) {
+            let Some(&byte) = self.path.get(start) else { return Ok(()) };
+            let mut at = start + 1;
+            let Some(mut next) = star.children.get(byte)? else {
+                resting_at = at;
                 continue;
             };
-            let mut state = self.automaton.state(next)?;
-            rest = &rest[at + 1..];
             loop {
-                let (common, whole) = state.common_prefix(rest);
-                rest = &rest[common..];
+                let state = self.automaton.state(next)?;
+                let (common, whole) = state.common_prefix(self.path, at)?;
+                at += common;
                 if !whole {
+                    resting_at = at;
                     continue 'resting;
                 }
+                let byte = self.path.get(at);
                 if state.accepts() {
                     self.accept(state.accept()?);
-                    if rest.is_empty() {
-                        self.accept(state.accept_at_end()?);
-                    }
-                    if !self.wants(star.best) {
-                        return Ok(());
-                    }
                 }
-                if rest.is_empty() {
+                if byte.is_none() && state.accepts_at_end() {
+                    self.accept(state.accept_at_end()?);
+                }
+                let Some(&byte) = byte else { return Ok(()) };
+                if state.accepts() && !self.wants(star.best) {
                     return Ok(());
                 }
                 if state.has_stars() {
-                    begun = self.branch(state, begun, rest.len(), depth)?;
+                    begun = self.branch(state, begun, at, depth)?;
                 }
-                match state.children()?.get(rest[0])? {
-                    Some(next) => {
-                        state = self.automaton.state(next)?;
-                        rest = &rest[1..];
+                match state.children().get(byte)? {
+                    Some(child) => (next, at) = (child, at + 1),
+                    None => {
+                        resting_at = at;
+                        continue 'resting;
                     }
-                    None => continue 'resting,
                 }
             }
         }
@@ -402,7 +353,7 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
 
     /// Begins the stars that a state of a star leads to, unless they have begun already.
     #[inline(always)]
-    fn branch(&mut self, state: StateView<'a, W>, mut begun: u64, left: usize, depth: usize) -> Result<u64, Corrupt> {
+    fn branch(&mut self, state: StateView<'a, W>, mut begun: u64, from: usize, depth: usize) -> Result<u64, Corrupt> {
         for (number, star) in state.stars()? {
             if usize::from(number) >= MAX_STAR_BRANCHES {
                 return Err(Corrupt);
@@ -410,7 +361,7 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
             let bit = 1 << number;
             if begun & bit == 0 {
                 begun |= bit;
-                self.star(star, self.path.len() - left, depth + 1)?;
+                self.nested(star, from, depth + 1)?;
             }
         }
         Ok(begun)
@@ -434,15 +385,101 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
     }
 }
 
-/// Finds the first place where a piece may begin. In between, the machine would rest, or come back to rest.
-#[inline(always)]
-fn find(begin: Begin<'_>, text: &[u8]) -> Option<usize> {
-    match begin {
-        Begin::Bytes([a]) => memchr(*a, text),
-        Begin::Bytes([a, b]) => memchr2(*a, *b, text),
-        Begin::Bytes([a, b, c]) => memchr3(*a, *b, *c, text),
-        Begin::Bytes(_) => None,
-        Begin::Fingerprints(table) => find_fingerprint(table, text),
+/// The stars that have begun in the head, from the last one on.
+struct HeadStars<'w, 'p, A, const FIRST: bool> {
+    walk: &'w mut Walk<'p, A, FIRST>,
+    first: usize,
+}
+
+/// How many stars that begin in the head can be left for a second round. Real rulesets have up to five.
+const REMEMBERED: usize = 64;
+
+impl<const W: usize, const FIRST: bool> WithSearch for HeadStars<'_, '_, Automaton<'_, W>, FIRST> {
+    type Output = Result<(), Corrupt>;
+
+    /// Tries the stars, for a verdict in two rounds. A star without a disallow that beats the best allow can only
+    /// matter if some disallow wins in the end; so it is left for the second round, which then looks only for allows.
+    /// Rules are mostly disallows and mostly do not match, so the second round is rare.
+    #[inline(always)]
+    fn with<S: Search>(self, search: S) -> Result<(), Corrupt> {
+        let HeadStars { walk, first } = self;
+        let mut left = 0_u64;
+        let mut next = Some(first);
+        let mut number = 0;
+        while let Some(at) = next {
+            let star = walk.automaton.star(at)?;
+            if FIRST && star.best[1] >= walk.best[0] && number < REMEMBERED {
+                left |= 1 << number;
+            } else if walk.wants(star.best) {
+                walk.begin(search, star, star.from, 0)?;
+            }
+            number += 1;
+            if number > walk.automaton.star_count() as usize {
+                // They lead in a circle.
+                return Err(Corrupt);
+            }
+            next = star.next;
+        }
+        if left != 0 && walk.best[1] < walk.best[0] {
+            walk.left_over(first, left)?;
+        }
+        Ok(())
+    }
+}
+
+/// A star that another star leads to.
+struct NestedStar<'w, 'a, 'p, const W: usize, const FIRST: bool> {
+    walk: &'w mut Walk<'p, Automaton<'a, W>, FIRST>,
+    star: StarView<'a, W>,
+    from: usize,
+    depth: usize,
+}
+
+impl<const W: usize, const FIRST: bool> WithSearch for NestedStar<'_, '_, '_, W, FIRST> {
+    type Output = Result<(), Corrupt>;
+
+    #[inline(always)]
+    fn with<S: Search>(self, search: S) -> Result<(), Corrupt> {
+        self.walk.begin(search, self.star, self.from, self.depth)
+    }
+}
+
+/// The places where a piece may begin. In between, the machine would rest, or come back to rest.
+struct Candidates<'f, S> {
+    search: S,
+    fingerprints: &'f Fingerprints,
+    len: usize,
+    /// A bit for each of the places from `base` on.
+    found: u64,
+    base: usize,
+}
+
+impl<'f, S: Search> Candidates<'f, S> {
+    #[inline(always)]
+    fn new(search: S, fingerprints: &'f Fingerprints, len: usize) -> Self {
+        Candidates { search, fingerprints, len, found: search.candidates(fingerprints, 0), base: 0 }
+    }
+
+    /// The first place from `at` on, which never goes back.
+    #[inline(always)]
+    fn next(&mut self, at: usize) -> Option<usize> {
+        let mut from = at;
+        loop {
+            let passed = from - self.base;
+            if passed < PLACES {
+                let found = self.found >> passed;
+                let next = from + found.trailing_zeros() as usize;
+                if found != 0 && next < self.base + PLACES {
+                    return Some(next);
+                }
+                from = self.base + PLACES;
+            }
+            if from >= self.len {
+                return None;
+            }
+            self.base = from;
+            self.found = self.search.candidates(self.fingerprints, from);
+        }
     }
 }
 
@@ -469,7 +506,7 @@ fn head_pattern<const W: usize>(automaton: Automaton<'_, W>, code: u32, path: &[
     let mut state = automaton.state(automaton.head().ok_or(Corrupt)?)?;
     let mut rest = path;
     loop {
-        rest = rest.strip_prefix(state.label()).ok_or(Corrupt)?;
+        rest = rest.strip_prefix(state.label()?).ok_or(Corrupt)?;
         let read = &path[..path.len() - rest.len()];
         if state.accept()?.contains(&code) {
             return Ok(read.to_vec());
@@ -478,7 +515,7 @@ fn head_pattern<const W: usize>(automaton: Automaton<'_, W>, code: u32, path: &[
             return Ok([read, b"$"].concat());
         }
         let (&byte, behind) = rest.split_first().ok_or(Corrupt)?;
-        state = automaton.state(state.children()?.get(byte)?.ok_or(Corrupt)?)?;
+        state = automaton.state(state.children().get(byte)?.ok_or(Corrupt)?)?;
         rest = behind;
     }
 }
@@ -495,6 +532,8 @@ fn all_rules<const W: usize>(automaton: Automaton<'_, W>) -> Result<Vec<(u32, Ve
     // that a damaged automaton cannot ask for more memory than it is large, but for texts up to their limit.
     let mut ways: Vec<(usize, Option<(usize, u8)>)> = automaton.head().map(|at| (at, None)).into_iter().collect();
     let mut seen = HashSet::new();
+    // A code stands in the first state that accepts it, and again behind it in those that accept something else.
+    let mut known: HashSet<u32> = rules.iter().map(|&(code, _)| code).collect();
     let mut text_left = MAX_PATTERNS_BYTES;
     let mut next = 0;
     while let Some(&(at, _)) = ways.get(next) {
@@ -504,14 +543,14 @@ fn all_rules<const W: usize>(automaton: Automaton<'_, W>) -> Result<Vec<(u32, Ve
         let state = automaton.state(at)?;
         for (codes, end) in [(state.accept()?, &b""[..]), (state.accept_at_end()?, b"$")] {
             for code in codes.into_iter().filter(|&code| code != NO_CODE) {
-                if texts.binary_search_by_key(&code, |&(code, _)| code).is_err() {
+                if known.insert(code) {
                     let text = text_on_way(automaton, &ways, next, end, text_left)?;
                     text_left -= text.len();
                     rules.push((code, text));
                 }
             }
         }
-        ways.extend(state.children()?.all()?.into_iter().map(|(byte, child)| (child, Some((next, byte)))));
+        ways.extend(state.children().all()?.into_iter().map(|(byte, child)| (child, Some((next, byte)))));
         next += 1;
     }
     Ok(rules)
@@ -528,7 +567,7 @@ fn text_on_way<const W: usize>(
     let mut reversed: Vec<u8> = end.to_vec();
     loop {
         let (at, before) = ways[index];
-        reversed.extend(automaton.state(at)?.label().iter().rev());
+        reversed.extend(automaton.state(at)?.label()?.iter().rev());
         let Some((before, byte)) = before else { break };
         reversed.push(byte);
         index = before;
@@ -579,23 +618,67 @@ impl<'a, const W: usize> Verify<'a, W> {
         let automaton = self.automaton;
         let mut seen_states = HashSet::new();
         let mut seen_stars = HashSet::new();
-        let mut states: Vec<(usize, usize)> = automaton.head().map(|at| (at, 0)).into_iter().collect();
+        // Where a machine goes, and how many stars are in front of it; for the head also the way to it.
+        let mut states: Vec<(usize, usize)> = Vec::new();
+        let mut ways: Vec<(usize, Way)> = automaton.head().map(|at| (at, Way::START)).into_iter().collect();
+        let mut begin = |at: usize, depth: usize, states: &mut Vec<(usize, usize)>| {
+            let star = automaton.star(at)?;
+            if seen_stars.insert(at) {
+                star.best.into_iter().try_for_each(|code| self.known(code))?;
+                states.extend(star.children.all()?.into_iter().map(|(_, next)| (next, depth)));
+            }
+            Ok(star)
+        };
+        while let Some((at, mut way)) = ways.pop() {
+            if !seen_states.insert(at) {
+                continue;
+            }
+            let state = automaton.state(at)?;
+            self.codes(&state)?;
+            way.depth += state.label()?.len();
+            let codes = if state.accepts() { state.accept()? } else { way.codes };
+            let at_end = if state.accepts_at_end() { state.accept_at_end()? } else { codes };
+            let is_worse = |[allow, disallow]: Codes, than: Codes| allow > than[0] || disallow > than[1];
+            if is_worse(codes, way.codes) || is_worse(at_end, codes) {
+                return Err(Corrupt);
+            }
+            way.codes = codes;
+            for (number, first) in state.stars()? {
+                way.stars = NO_CODES;
+                let mut next = Some(first);
+                let mut left = automaton.star_count();
+                while let Some(at) = next {
+                    let star = begin(at, 1, &mut states)?;
+                    left = left.checked_sub(1).ok_or(Corrupt)?;
+                    if star.from > way.depth || number != 0 {
+                        return Err(Corrupt);
+                    }
+                    way.stars = [way.stars[0].min(star.best[0]), way.stars[1].min(star.best[1])];
+                    next = star.next;
+                }
+            }
+            let settled = best_of(way.stars) >= best_of(codes);
+            let end = state.end();
+            let verdicts = [(false, codes), (true, at_end)];
+            let agree = |(at_end, [allow, disallow]): (bool, Codes)| end.disallows(at_end) == (disallow < allow);
+            if end.is_settled() != settled || !verdicts.into_iter().all(agree) {
+                return Err(Corrupt);
+            }
+            way.depth += 1;
+            ways.extend(state.children().all()?.into_iter().map(|(_, next)| (next, way)));
+        }
         while let Some((at, depth)) = states.pop() {
             if !seen_states.insert(at) {
                 continue;
             }
             let state = automaton.state(at)?;
-            state.accept()?.into_iter().chain(state.accept_at_end()?).try_for_each(|code| self.known(code))?;
-            states.extend(state.children()?.all()?.into_iter().map(|(_, next)| (next, depth)));
+            self.codes(&state)?;
+            states.extend(state.children().all()?.into_iter().map(|(_, next)| (next, depth)));
             for (number, star) in state.stars()? {
                 if depth >= MAX_STAR_DEPTH || usize::from(number) >= MAX_STAR_BRANCHES {
                     return Err(Corrupt);
                 }
-                if seen_stars.insert(star) {
-                    let star = automaton.star(star)?;
-                    let children = star.children.all()?;
-                    states.extend(children.into_iter().map(|(_, next)| (next, depth + 1)));
-                }
+                begin(star, depth + 1, &mut states)?;
             }
         }
         if seen_stars.len() != automaton.star_count() as usize {
@@ -603,4 +686,30 @@ impl<'a, const W: usize> Verify<'a, W> {
         }
         Ok(())
     }
+
+    /// Whether the codes of a state are known, and its label is there.
+    fn codes(&self, state: &StateView<'a, W>) -> Result<(), Corrupt> {
+        state.label()?;
+        state.accept()?.into_iter().chain(state.accept_at_end()?).try_for_each(|code| self.known(code))
+    }
+}
+
+/// The way through the head to a state.
+#[derive(Clone, Copy)]
+struct Way {
+    /// What has been accepted.
+    codes: Codes,
+    /// The best codes of the stars that have begun.
+    stars: Codes,
+    /// How many bytes have been read.
+    depth: usize,
+}
+
+impl Way {
+    const START: Way = Way { codes: NO_CODES, stars: NO_CODES, depth: 0 };
+}
+
+/// The smaller of the two codes.
+fn best_of([allow, disallow]: Codes) -> u32 {
+    allow.min(disallow)
 }

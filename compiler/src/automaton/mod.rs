@@ -136,6 +136,18 @@ struct Open {
     start: usize,
     end: usize,
     depth: usize,
+    way: Way,
+}
+
+/// What there is on the way through the head to a state.
+#[derive(Clone, Copy)]
+struct Way {
+    /// The best codes that are accepted.
+    accepted: Codes,
+    /// The last star that begins; the others follow it.
+    star: Option<u32>,
+    /// The best codes of these stars.
+    stars_best: Codes,
 }
 
 impl<'l> Builder<'l> {
@@ -158,42 +170,90 @@ impl<'l> Builder<'l> {
         }
         self.draft.has_head = true;
         let mut children = Vec::new();
-        let mut open = vec![Open { state: self.new_state(), start: 0, end: self.rules.len(), depth: 0 }];
-        while let Some(Open { mut state, mut start, end, mut depth }) = open.pop() {
+        let way = Way { accepted: NO_CODES, star: None, stars_best: NO_CODES };
+        let mut open = vec![Open { state: self.new_state(), start: 0, end: self.rules.len(), depth: 0, way }];
+        while let Some(Open { mut state, mut start, end, mut depth, mut way }) = open.pop() {
             let mut label = self.common(start, end, depth);
             depth += label.len();
             // A label holds up to 255 bytes; a longer one takes a chain of states.
             while label.len() > 255 {
                 let next = self.new_state();
+                self.pass(state, &way);
                 self.draft.states[state].label = &label[..255];
                 self.draft.states[state].children = self.arena.alloc_slice_copy(&[(label[255], next as u32)]);
                 (state, label) = (next, &label[256..]);
             }
             self.draft.states[state].label = label;
+            let (mut here, mut at_end) = (NO_CODES, NO_CODES);
             while start < end && self.rules[start].matcher.len() == depth {
                 let rule = self.rules[start];
-                let state = &mut self.draft.states[state];
-                let codes = if rule.anchored { &mut state.accept_at_end } else { &mut state.accept };
-                accept(codes, rule.code);
+                accept(if rule.anchored { &mut at_end } else { &mut here }, rule.code);
                 start += 1;
             }
+            self.accept_on_way(state, &mut way, here, at_end);
             children.clear();
+            let first_open = open.len();
             while start < end {
                 let byte = self.rules[start].matcher[depth];
                 let run_end = self.run_end(start, end, depth);
                 if byte == b'*' {
                     let stars = self.star(start..run_end, depth + 1);
-                    let stars = stars.into_iter().map(|star| (0, star));
-                    self.draft.states[state].stars = BumpVec::from_iter_in(stars, self.arena).into_bump_slice();
+                    self.begin_on_way(state, &mut way, &stars, depth);
                 } else {
                     let child = self.new_state();
                     children.push((byte, child as u32));
-                    open.push(Open { state: child, start, end: run_end, depth: depth + 1 });
+                    open.push(Open { state: child, start, end: run_end, depth: depth + 1, way });
                 }
                 start = run_end;
             }
+            self.pass(state, &way);
+            // The star may have come behind some of the bytes.
+            open[first_open..].iter_mut().for_each(|open| open.way = way);
             self.draft.states[state].children = self.arena.alloc_slice_copy(&children);
         }
+    }
+
+    /// Adds what a state accepts to what is accepted on the way to it.
+    fn accept_on_way(&mut self, state: usize, way: &mut Way, here: Codes, at_end: Codes) {
+        let before = way.accepted;
+        merge(&mut way.accepted, here);
+        let state = &mut self.draft.states[state];
+        if way.accepted != before {
+            state.accept = way.accepted;
+        }
+        let mut codes = way.accepted;
+        merge(&mut codes, at_end);
+        if codes != way.accepted {
+            state.accept_at_end = codes;
+        }
+        state.disallows_at_end = codes[1] < codes[0];
+    }
+
+    /// Begins stars in a state of the head, in front of those that have begun on the way and may still matter.
+    fn begin_on_way(&mut self, state: usize, way: &mut Way, stars: &[u32], depth: usize) {
+        if way.stars_best[0] >= way.accepted[0] && way.stars_best[1] >= way.accepted[1] {
+            (way.star, way.stars_best) = (None, NO_CODES);
+        }
+        for &index in stars {
+            let star = &mut self.draft.stars[index as usize];
+            (star.from, star.next) = (depth as u32, way.star);
+            way.star = Some(index);
+            merge(&mut way.stars_best, star.best);
+        }
+        if let Some(last) = stars.last() {
+            self.draft.states[state].stars = self.arena.alloc_slice_copy(&[(0, *last)]);
+        }
+    }
+
+    /// Writes down what a walk that ends in a state of the head can know there.
+    fn pass(&mut self, state: usize, way: &Way) {
+        let state = &mut self.draft.states[state];
+        let smaller = |codes: Codes| codes[0].min(codes[1]);
+        state.disallows = way.accepted[1] < way.accepted[0];
+        if state.accept_at_end == NO_CODES {
+            state.disallows_at_end = state.disallows;
+        }
+        state.settled = smaller(way.stars_best) >= smaller(way.accepted);
     }
 
     fn new_state(&mut self) -> usize {
@@ -201,6 +261,9 @@ impl<'l> Builder<'l> {
             label: &[],
             accept: NO_CODES,
             accept_at_end: NO_CODES,
+            disallows: false,
+            disallows_at_end: false,
+            settled: false,
             stars: &[],
             children: &[],
         });

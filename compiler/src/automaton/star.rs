@@ -194,7 +194,7 @@ impl<'l> Builder<'l> {
         self.work += scratch.nodes.len() + scratch.taken_over.len();
         let children = linked.then(|| self.states(&mut scratch, &pieces));
         self.scratch = scratch;
-        self.draft.stars.push(Star { best, fingerprints, children: children? });
+        self.draft.stars.push(Star { best, from: 0, next: None, fingerprints, children: children? });
         Some((self.draft.stars.len() - 1) as u32)
     }
 
@@ -243,6 +243,9 @@ impl<'l> Builder<'l> {
                 label: &pieces[last.pieces.start as usize].text[first.depth as usize..last.depth as usize],
                 accept: found.accept,
                 accept_at_end: found.accept_at_end,
+                disallows: false,
+                disallows_at_end: false,
+                settled: false,
                 stars: found.stars,
                 children: match last.fail {
                     ROOT => to_children(last),
@@ -257,24 +260,12 @@ impl<'l> Builder<'l> {
     }
 }
 
-/// What the pieces begin with, unless that is up to three bytes that are rare in paths: those are found faster, and
-/// in less space, one by one.
-fn fingerprints(pieces: &[Piece<'_>]) -> Option<Box<Fingerprints>> {
+/// What the pieces begin with.
+fn fingerprints(pieces: &[Piece<'_>]) -> Box<Fingerprints> {
     // The pieces are sorted, and so are their starts.
-    let all = pieces.iter().map(|piece| &piece.text[..piece.text.len().min(FINGERPRINT_BYTES)]);
-    let mut starts: Vec<&[u8]> = Vec::new();
-    let mut first_bytes = 0;
-    for start in all {
-        let last = starts.last().copied().unwrap_or_default();
-        if last != start {
-            first_bytes += usize::from(last.first() != start.first());
-            starts.push(start);
-        }
-    }
-    let rare = |byte: u8| !byte.is_ascii_alphanumeric() && !b"/-_%".contains(&byte);
-    if first_bytes <= 3 && starts.iter().all(|start| rare(start[0])) {
-        return None;
-    }
+    let mut starts: Vec<&[u8]> =
+        pieces.iter().map(|piece| &piece.text[..piece.text.len().min(FINGERPRINT_BYTES)]).collect();
+    starts.dedup();
     let mut table = Box::new([0; 32 * FINGERPRINT_BYTES]);
     for (index, start) in starts.iter().enumerate() {
         // Neighbours have bytes in common, so that they do least harm in the same bucket.
@@ -290,7 +281,7 @@ fn fingerprints(pieces: &[Piece<'_>]) -> Option<Box<Fingerprints>> {
             }
         }
     }
-    Some(table)
+    table
 }
 
 const FOUND_NOTHING: Found<'static> = Found { accept: NO_CODES, accept_at_end: NO_CODES, stars: &[] };

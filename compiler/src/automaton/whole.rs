@@ -37,8 +37,10 @@ impl<'l> Builder<'l> {
             // A match shows one byte late: whichever byte follows, if it depends on none, or the end.
             let at_end = codes(&self.rules, &dfa, dfa.next_eoi_state(from));
             let here = codes(&self.rules, &dfa, dfa.next_state(from, b'/'));
-            self.draft.states[state].accept = here;
-            self.draft.states[state].accept_at_end = at_end;
+            let state_draft = &mut self.draft.states[state];
+            (state_draft.accept, state_draft.accept_at_end) = (here, at_end);
+            (state_draft.disallows, state_draft.disallows_at_end) = (here[1] < here[0], at_end[1] < at_end[0]);
+            state_draft.settled = true;
             let mut children = Vec::new();
             for byte in 0..=255 {
                 let to = dfa.next_state(from, byte);
@@ -73,9 +75,8 @@ fn determinise(rules: &[ListedRule<'_>]) -> Option<dense::DFA<Vec<u32>>> {
             }
             parts.push(Hir::literal(piece));
         }
-        if rule.anchored {
-            parts.push(Hir::look(Look::End));
-        }
+        // Any run behind a pattern keeps it accepted to the end of the path, as the head's states have it.
+        parts.push(if rule.anchored { Hir::look(Look::End) } else { any_run() });
         Hir::concat(parts)
     };
     let patterns: Vec<Hir> = rules.iter().map(pattern).collect();

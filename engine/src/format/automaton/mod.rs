@@ -16,11 +16,14 @@
 //!
 //! A state accepts *codes*. A code is twice a rule's rank in the order of precedence, plus one for a disallow,
 //! so that the smaller code is the rule that wins.
+//!
+//! A state of the head knows what has been accepted on the way to it, so that a walk through the head looks at no
+//! codes before it has ended: mostly two bits of the last state are the verdict.
 
 mod read;
 mod write;
 
-pub use read::{Automaton, Begin, Children, Corrupt, ListedReader, Pieces, StarView, StateView, Width, width};
+pub use read::{Automaton, Children, Corrupt, HeadEnd, ListedReader, Pieces, StarView, StateView, Width, width};
 pub use write::write;
 
 use crate::platform::Fingerprints;
@@ -66,12 +69,20 @@ pub struct State<'t> {
     /// Bytes that must follow the transition into the state, up to 255 of them. In a star, a byte that differs
     /// goes on from the resting state, so the compiler puts there only what may be forgotten.
     pub label: &'t [u8],
-    /// Accepted as soon as the label is read.
+    /// Accepted as soon as the label is read. In the head: the best of all that is accepted on the way through the
+    /// state, or nothing if that is what it was before the state.
     pub accept: Codes,
-    /// Accepted if the path ends behind the label.
+    /// Accepted if the path ends behind the label. In the head: if there is any, with what is accepted anyhow.
     pub accept_at_end: Codes,
+    /// In the head: whether of all that is accepted on the way through the state a disallow is the best.
+    pub disallows: bool,
+    /// In the head: as `disallows`, if the path ends behind the label.
+    pub disallows_at_end: bool,
+    /// In the head: whether no star that has begun on the way through the state could change the verdict.
+    pub settled: bool,
     /// The stars that begin behind the label: index of the star, and its number among those that the machine
-    /// holding this state leads to (0 in the head), so that each begins once only.
+    /// holding this state leads to, so that each begins once only. In the head only one, the number is 0, and the
+    /// others follow as [`Star::next`].
     pub stars: &'t [(u8, u32)],
     /// Transitions by byte, in the order of the bytes, to indices of states.
     pub children: &'t [(u8, u32)],
@@ -82,9 +93,12 @@ pub struct State<'t> {
 pub struct Star<'t> {
     /// The best codes below this star, also of stars that it leads to.
     pub best: Codes,
-    /// What the pieces begin with. `None` if they are looked for by their first bytes, of which there must then be
-    /// one to three.
-    pub fingerprints: Option<Box<Fingerprints>>,
+    /// Where in the path it begins, if it begins in the head.
+    pub from: u32,
+    /// The index of the next of the stars that begin in the head on the way to where this one does.
+    pub next: Option<u32>,
+    /// What the pieces begin with.
+    pub fingerprints: Box<Fingerprints>,
     /// The resting state's transitions by byte, in the order of the bytes, to indices of states. Not empty.
     pub children: &'t [(u8, u32)],
 }
@@ -124,14 +138,16 @@ pub struct Draft<'t> {
 
 const HEADER_BYTES: usize = 32;
 
-const FLAG_STARS: u8 = 0x10;
-const FLAG_LIST: u8 = 0x20;
-const FLAG_SPAN: u8 = 0x40;
+/// Label length, flags, children, lowest child: a byte each.
+const STATE_HEADER_BYTES: usize = 4;
 
-/// Up to this many children are looked for one after the other; more get a table indexed by the byte.
-const LIST_MAX: usize = 6;
+const FLAG_DISALLOWS: u8 = 0x10;
+const FLAG_DISALLOWS_AT_END: u8 = 0x20;
+const FLAG_STARS: u8 = 0x40;
+const FLAG_SETTLED: u8 = 0x80;
 
-const FLAG_FINGERPRINTS: u8 = 0x80;
+/// Up to this many children are looked for among all of them; more get a table indexed by the byte.
+const LIST_MAX: usize = 7;
 
-/// Up to this many bytes that leave a star's resting state are looked for by `memchr`.
-const MEMCHR_MAX: usize = 3;
+/// A reader takes so many bytes at once where fewer may be left of a state: as many follow every state.
+const SPARE_BYTES: usize = 16;

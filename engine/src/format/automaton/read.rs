@@ -1,6 +1,8 @@
 //! Reading an automaton. Every access is checked.
 
-use super::{Codes, FLAG_FINGERPRINTS, FLAG_LIST, FLAG_SPAN, FLAG_STARS, HEADER_BYTES, MEMCHR_MAX, NO_CODE, NO_CODES};
+use super::{
+    Codes, FLAG_DISALLOWS, FLAG_SETTLED, FLAG_STARS, HEADER_BYTES, LIST_MAX, NO_CODE, NO_CODES, STATE_HEADER_BYTES,
+};
 use crate::format::{FormatError, u32_at};
 use crate::platform::Fingerprints;
 
@@ -123,9 +125,10 @@ impl<'a, const W: usize> Automaton<'a, W> {
     /// When there is none.
     #[inline(always)]
     pub fn state(&self, at: usize) -> Result<StateView<'a, W>, Corrupt> {
-        let (flags, label_len) = (self.byte(at)?, usize::from(self.byte(at + 1)?));
-        let from_label = self.bytes.get(at + 2..).filter(|bytes| bytes.len() >= label_len).ok_or(Corrupt)?;
-        Ok(StateView { automaton: *self, flags, from_label, label_len, codes_at: at + 2 + label_len })
+        let bytes: &[u8; 16] = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?;
+        let &[label_len, flags, child_count, lowest, a, b, c, d, e, f, g, h, ..] = bytes;
+        let label_start = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        Ok(StateView { automaton: *self, at, label_len, flags, child_count, lowest, label_start })
     }
 
     /// The star at an offset that a state gave.
@@ -134,21 +137,16 @@ impl<'a, const W: usize> Automaton<'a, W> {
     /// When there is none.
     #[inline(always)]
     pub fn star(&self, at: usize) -> Result<StarView<'a, W>, Corrupt> {
-        let flags = self.byte(at)?;
-        let best = [self.code(at + 1)?, self.code(at + 1 + W)?];
-        let body = at + 1 + 2 * W;
-        let (begin, children_at) = if flags & FLAG_FINGERPRINTS != 0 {
-            let table: &Fingerprints = self.bytes.get(body..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?;
-            (Begin::Fingerprints(table), body + table.len())
-        } else {
-            let count = usize::from(self.byte(body)?);
-            if flags != FLAG_LIST || !(1..=MEMCHR_MAX).contains(&count) {
-                return Err(Corrupt);
-            }
-            (Begin::Bytes(self.bytes.get(body + 1..body + 1 + count).ok_or(Corrupt)?), body)
-        };
-        let table = flags & (FLAG_LIST | FLAG_SPAN);
-        Ok(StarView { best, begin, children: Children { automaton: *self, table, at: children_at } })
+        let &[count, lowest] = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?;
+        let number = |index: usize| self.number(at + 2 + index * W);
+        let fingerprints_at = number(4)? as usize;
+        Ok(StarView {
+            best: [self.code(at + 2)?, self.code(at + 2 + W)?],
+            from: number(2)? as usize,
+            next: Some(number(3)? as usize).filter(|&next| next != 0),
+            fingerprints: self.bytes.get(fingerprints_at..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?,
+            children: Children { automaton: *self, count, lowest, at: at + 2 + 5 * W },
+        })
     }
 
     /// Whether there are patterns that are tried one by one.
@@ -215,50 +213,86 @@ impl<'a, const W: usize> Automaton<'a, W> {
 #[derive(Clone, Copy)]
 pub struct StateView<'a, const W: usize> {
     automaton: Automaton<'a, W>,
+    at: usize,
+    label_len: u8,
     flags: u8,
-    /// The label and whatever stands behind it.
-    from_label: &'a [u8],
-    label_len: usize,
-    codes_at: usize,
+    child_count: u8,
+    lowest: u8,
+    /// The first eight bytes of the label and of what stands behind it.
+    label_start: u64,
 }
 
 impl<'a, const W: usize> StateView<'a, W> {
     /// See [`State::label`](super::State::label).
+    ///
+    /// # Errors
+    /// When the bytes end before.
     #[inline(always)]
-    #[must_use]
-    pub fn label(&self) -> &'a [u8] {
-        &self.from_label[..self.label_len]
+    pub fn label(&self) -> Result<&'a [u8], Corrupt> {
+        let label = self.automaton.bytes.get(self.at + STATE_HEADER_BYTES..);
+        label.and_then(|label| label.get(..usize::from(self.label_len))).ok_or(Corrupt)
     }
 
-    /// How many bytes of the label `text` begins with, and whether that is all of them.
+    /// How many bytes of the label stand in `path` from `from` on, and whether that is all of them.
     ///
     /// Looks at eight bytes at once and takes no branch that depends on how many agree: most labels are that short,
     /// and a branch that is guessed wrong takes longer than all else.
+    ///
+    /// # Errors
+    /// When the bytes end before.
     #[inline(always)]
-    #[must_use]
-    pub fn common_prefix(&self, text: &[u8]) -> (usize, bool) {
-        let mut common = 0;
-        loop {
-            let left = self.label_len - common;
-            let (Some(a), Some(b)) = (text[common..].first_chunk(), self.from_label[common..].first_chunk()) else {
-                let pairs = text[common..].iter().zip(&self.label()[common..]);
-                common += pairs.take_while(|(a, b)| a == b).count();
-                return (common, common == self.label_len);
-            };
-            let differs = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
-            let equal = differs.trailing_zeros() as usize / 8;
-            common += equal.min(left);
-            if equal < 8 || left <= 8 {
-                return (common, equal >= left);
-            }
+    pub fn common_prefix(&self, path: &[u8], from: usize) -> Result<(usize, bool), Corrupt> {
+        let label_len = usize::from(self.label_len);
+        let differs = eight_bytes(path, from) ^ self.label_start;
+        let equal = differs.trailing_zeros() as usize / 8;
+        if equal < 8 || label_len <= 8 {
+            // Behind the end of the path there seem to be zeros, which a label may have.
+            let common = equal.min(label_len).min(path.len() - from);
+            return Ok((common, common == label_len));
         }
+        let rest = path.get(from..).unwrap_or_default();
+        let common = rest.iter().zip(self.label()?).take_while(|(a, b)| a == b).count();
+        Ok((common, common == label_len))
     }
 
-    /// Whether it accepts anything, here or at the end.
+    /// Where the label ends if `path` has it at `from`. As [`Self::common_prefix`], for a walk that ends otherwise.
+    ///
+    /// # Errors
+    /// When the bytes end before.
+    #[inline(always)]
+    pub fn behind_label(&self, path: &[u8], from: usize) -> Result<Option<usize>, Corrupt> {
+        let label_len = usize::from(self.label_len);
+        let differs = eight_bytes(path, from) ^ self.label_start;
+        let looked_at = 1_u64.checked_shl(u32::from(self.label_len) * 8).unwrap_or(0).wrapping_sub(1);
+        let end = from + label_len;
+        if differs & looked_at != 0 || end > path.len() {
+            return Ok(None);
+        }
+        if label_len > 8 && path.get(from + 8..end) != self.label()?.get(8..) {
+            return Ok(None);
+        }
+        Ok(Some(end))
+    }
+
+    /// Whether it accepts anything as soon as the label is read.
     #[inline(always)]
     #[must_use]
     pub fn accepts(&self) -> bool {
-        self.flags & 15 != 0
+        self.flags & 3 != 0
+    }
+
+    /// Whether it accepts anything if the path ends behind the label.
+    #[inline(always)]
+    #[must_use]
+    pub fn accepts_at_end(&self) -> bool {
+        self.flags & 12 != 0
+    }
+
+    /// The flags that make the verdict of a head which ends in this state.
+    #[inline(always)]
+    #[must_use]
+    pub fn end(&self) -> HeadEnd {
+        HeadEnd(self.flags)
     }
 
     /// See [`State::accept`](super::State::accept).
@@ -281,7 +315,8 @@ impl<'a, const W: usize> StateView<'a, W> {
 
     #[inline(always)]
     fn codes(&self, first_bit: u32) -> Result<Codes, Corrupt> {
-        let mut at = self.codes_at + bits(self.flags & 15 & ((1 << first_bit) - 1)) * W;
+        let children = self.children();
+        let mut at = children.at + children.size() + bits(self.flags & 15 & ((1 << first_bit) - 1)) * W;
         let mut codes = NO_CODES;
         for (bit, slot) in (first_bit..).zip(&mut codes) {
             if self.flags >> bit & 1 != 0 {
@@ -305,7 +340,8 @@ impl<'a, const W: usize> StateView<'a, W> {
     /// When the bytes end before.
     #[inline(always)]
     pub fn stars(&self) -> Result<impl Iterator<Item = (u8, usize)> + use<'a, W>, Corrupt> {
-        let at = self.stars_at();
+        let children = self.children();
+        let at = children.at + children.size() + bits(self.flags & 15) * W;
         let count = if self.flags & FLAG_STARS == 0 { 0 } else { usize::from(self.automaton.byte(at)?) };
         let table = self.automaton.bytes.get(at + 1..at + 1 + count * (1 + W));
         let table = if count == 0 { &[] } else { table.ok_or(Corrupt)? };
@@ -316,23 +352,57 @@ impl<'a, const W: usize> StateView<'a, W> {
         }))
     }
 
+    /// The state's own transitions.
     #[inline(always)]
-    fn stars_at(&self) -> usize {
-        self.codes_at + bits(self.flags & 15) * W
+    #[must_use]
+    pub fn children(&self) -> Children<'a, W> {
+        let at = self.at + STATE_HEADER_BYTES + usize::from(self.label_len);
+        Children { automaton: self.automaton, count: self.child_count, lowest: self.lowest, at }
+    }
+}
+
+/// What the last state of a walk through the head says.
+#[derive(Clone, Copy)]
+pub struct HeadEnd(u8);
+
+impl HeadEnd {
+    /// Of a walk through the head that comes to no state.
+    pub const NOTHING: HeadEnd = HeadEnd(FLAG_SETTLED);
+
+    /// See [`State::settled`](super::State::settled).
+    #[inline(always)]
+    #[must_use]
+    pub fn is_settled(self) -> bool {
+        self.0 & FLAG_SETTLED != 0
     }
 
-    /// The state's own transitions.
-    ///
-    /// # Errors
-    /// When the bytes end before.
+    /// See [`State::disallows`](super::State::disallows) and
+    /// [`State::disallows_at_end`](super::State::disallows_at_end).
     #[inline(always)]
-    pub fn children(&self) -> Result<Children<'a, W>, Corrupt> {
-        let mut at = self.stars_at();
-        if self.flags & FLAG_STARS != 0 {
-            at += 1 + usize::from(self.automaton.byte(at)?) * (1 + W);
-        }
-        Ok(Children { automaton: self.automaton, table: self.flags & (FLAG_LIST | FLAG_SPAN), at })
+    #[must_use]
+    pub fn disallows(self, at_end: bool) -> bool {
+        self.0 & FLAG_DISALLOWS << u8::from(at_end) != 0
     }
+}
+
+/// The eight bytes of `text` from `from` on, which is in it or at its end, with zeros behind its end.
+#[inline(always)]
+fn eight_bytes(text: &[u8], from: usize) -> u64 {
+    match text.get(from..).and_then(|text| text.first_chunk()) {
+        Some(&eight) => u64::from_le_bytes(eight),
+        None => last_bytes(text, from),
+    }
+}
+
+/// As [`eight_bytes`], where fewer are left.
+#[inline(always)]
+fn last_bytes(text: &[u8], from: usize) -> u64 {
+    if let Some(&eight) = text.last_chunk::<8>() {
+        let before = 8 - text.len().saturating_sub(from) as u32;
+        return u64::from_le_bytes(eight).checked_shr(before * 8).unwrap_or(0);
+    }
+    let bytes = text.iter().skip(from).rev();
+    bytes.fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
 /// How many of four bits are set. Faster than the general count, which needs an instruction that not every processor
@@ -342,46 +412,27 @@ fn bits(four: u8) -> usize {
     (0x4332_3221_3221_2110_u64 >> (four * 4) & 15) as usize
 }
 
-/// Where `byte` is among the first `count` bytes of `list`. Looks at eight at once where there are as many.
-#[inline(always)]
-fn find_byte(list: &[u8], count: usize, byte: u8) -> Option<usize> {
-    const ONES: u64 = u64::MAX / 255;
-    match list.first_chunk() {
-        Some(&eight) if count <= 8 => {
-            let differs = u64::from_le_bytes(eight) ^ (ONES * u64::from(byte));
-            // The lowest set bit marks the first byte that is zero; bits above it may be wrong.
-            let equal = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
-            Some(equal.trailing_zeros() as usize / 8).filter(|&index| index < count)
-        }
-        _ => list.get(..count)?.iter().position(|&child| child == byte),
-    }
-}
-
 /// A star as it lies in the bytes.
 #[derive(Clone, Copy)]
 pub struct StarView<'a, const W: usize> {
     /// See [`Star::best`](super::Star::best).
     pub best: Codes,
-    /// How the places where a piece may begin are found.
-    pub begin: Begin<'a>,
+    /// See [`Star::from`](super::Star::from).
+    pub from: usize,
+    /// The offset of the star of [`Star::next`](super::Star::next).
+    pub next: Option<usize>,
+    /// See [`Star::fingerprints`](super::Star::fingerprints).
+    pub fingerprints: &'a Fingerprints,
     /// The resting state's transitions.
     pub children: Children<'a, W>,
-}
-
-/// What the pieces behind a star begin with, in the form in which it is fastest to look for.
-#[derive(Clone, Copy)]
-pub enum Begin<'a> {
-    /// One to three bytes.
-    Bytes(&'a [u8]),
-    /// Three bytes of each.
-    Fingerprints(&'a Fingerprints),
 }
 
 /// Transitions by byte.
 #[derive(Clone, Copy)]
 pub struct Children<'a, const W: usize> {
     automaton: Automaton<'a, W>,
-    table: u8,
+    count: u8,
+    lowest: u8,
     at: usize,
 }
 
@@ -392,56 +443,59 @@ impl<const W: usize> Children<'_, W> {
     /// When the bytes end before.
     #[inline(always)]
     pub fn get(&self, byte: u8) -> Result<Option<usize>, Corrupt> {
-        let (bytes, at) = (self.automaton.bytes, self.at);
-        let (index, references) = match self.table {
-            0 => return Ok(None),
-            FLAG_LIST => {
-                let count = self.list_len()?;
-                let list = bytes.get(at + 1..).ok_or(Corrupt)?;
-                let Some(index) = find_byte(list, count, byte) else { return Ok(None) };
-                (index, at + 1 + count)
+        let count = usize::from(self.count);
+        let (index, references) = if count <= LIST_MAX {
+            const ONES: u64 = u64::MAX / 255;
+            let list = self.automaton.bytes.get(self.at..).and_then(|list| list.first_chunk()).ok_or(Corrupt)?;
+            let differs = u64::from_le_bytes(*list) ^ (ONES * u64::from(byte));
+            // The lowest set bit marks the first byte that is zero; bits above it may be wrong.
+            let equal = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
+            let index = equal.trailing_zeros() as usize / 8;
+            if index >= count {
+                return Ok(None);
             }
-            FLAG_SPAN => {
-                let (low, last) = (self.automaton.byte(at)?, self.automaton.byte(at + 1)?);
-                let offset = byte.wrapping_sub(low);
-                if offset > last {
-                    return Ok(None);
-                }
-                let index = self.automaton.byte(at + 2 + usize::from(offset))?;
-                let Some(index) = index.checked_sub(1) else { return Ok(None) };
-                (usize::from(index), at + 3 + usize::from(last))
+            (index, self.at + count)
+        } else {
+            let index = usize::from(byte.wrapping_sub(self.lowest));
+            if index > count {
+                return Ok(None);
             }
-            _ => return Err(Corrupt),
+            (index, self.at)
         };
-        self.automaton.number(references + index * W).map(|at| Some(at as usize))
+        let reference = self.automaton.number(references + index * W)?;
+        Ok(Some(reference as usize).filter(|&at| at != 0))
     }
 
+    /// How many bytes the table takes.
     #[inline(always)]
-    fn list_len(&self) -> Result<usize, Corrupt> {
-        match self.automaton.byte(self.at)? {
-            0 => Ok(256),
-            count => Ok(count.into()),
+    fn size(&self) -> usize {
+        match usize::from(self.count) {
+            count @ 0..=LIST_MAX => count * (1 + W),
+            last => (last + 1) * W,
         }
     }
 
     /// Every transition, by byte. For inspection; a walk uses [`Self::get`].
     ///
     /// # Errors
-    /// When the bytes end before.
+    /// When the bytes end before, or do not stand in the order of the bytes.
     pub fn all(&self) -> Result<Vec<(u8, usize)>, Corrupt> {
-        let bytes: Vec<u8> = match self.table {
-            0 => return Ok(Vec::new()),
-            FLAG_LIST => {
-                let list = self.automaton.bytes.get(self.at + 1..).ok_or(Corrupt)?;
-                list.get(..self.list_len()?).ok_or(Corrupt)?.to_vec()
+        self.automaton.bytes.get(self.at..self.at + self.size()).ok_or(Corrupt)?;
+        let mut all = Vec::new();
+        if usize::from(self.count) <= LIST_MAX {
+            let bytes = self.automaton.bytes.get(self.at..self.at + usize::from(self.count)).ok_or(Corrupt)?;
+            if !bytes.is_sorted_by(|a, b| a < b) {
+                return Err(Corrupt);
             }
-            _ => {
-                let (low, last) = (self.automaton.byte(self.at)?, self.automaton.byte(self.at + 1)?);
-                (low..=low.checked_add(last).ok_or(Corrupt)?).collect()
+            for &byte in bytes {
+                all.push((byte, self.get(byte)?.ok_or(Corrupt)?));
             }
-        };
-        let all = bytes.into_iter().map(|byte| Ok(self.get(byte)?.map(|at| (byte, at))));
-        all.filter_map(Result::transpose).collect()
+        } else {
+            for byte in 0..=255 {
+                all.extend(self.get(byte)?.map(|at| (byte, at)));
+            }
+        }
+        Ok(all)
     }
 }
 

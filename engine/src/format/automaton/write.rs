@@ -1,10 +1,13 @@
 //! Writing an automaton. The layout comes first, since a star's states point in circles.
 
+use std::collections::HashMap;
+
 use super::{
-    Draft, FLAG_FINGERPRINTS, FLAG_LIST, FLAG_SPAN, FLAG_STARS, HEADER_BYTES, LIST_MAX, Listed, MAX_RULES, NO_CODE,
-    Star, State,
+    Draft, FLAG_DISALLOWS, FLAG_DISALLOWS_AT_END, FLAG_SETTLED, FLAG_STARS, HEADER_BYTES, LIST_MAX, Listed, MAX_RULES,
+    NO_CODE, SPARE_BYTES, STATE_HEADER_BYTES, Star, State,
 };
 use crate::format::{TooLarge, fit};
+use crate::platform::Fingerprints;
 
 /// Writes a draft as bytes, with two-byte numbers if they suffice and four-byte numbers if not.
 ///
@@ -30,6 +33,10 @@ struct Writer<'d, 't, const W: usize> {
     draft: &'d Draft<'t>,
     state_at: Vec<usize>,
     star_at: Vec<usize>,
+    /// The different fingerprints of the stars, one after the other, and for each star which are its own.
+    fingerprints: Vec<&'d Fingerprints>,
+    fingerprints_of: Vec<usize>,
+    fingerprints_at: usize,
     end: usize,
 }
 
@@ -43,26 +50,32 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         };
         let state_at = draft.states.iter().map(|state| place(Self::state_size(state))).collect();
         let star_at = draft.stars.iter().map(|star| place(Self::star_size(star))).collect();
-        Writer { draft, state_at, star_at, end }
+        let mut fingerprints = Vec::new();
+        let mut known = HashMap::new();
+        let place_of = |star: &'d Star<'t>| {
+            *known.entry(&*star.fingerprints).or_insert_with_key(|table| {
+                fingerprints.push(*table);
+                fingerprints.len() - 1
+            })
+        };
+        let fingerprints_of = draft.stars.iter().map(place_of).collect();
+        let fingerprints_at = end;
+        end += fingerprints.len() * size_of::<Fingerprints>() + SPARE_BYTES;
+        Writer { draft, state_at, star_at, fingerprints, fingerprints_of, fingerprints_at, end }
     }
 
     fn state_size(state: &State<'_>) -> usize {
         let codes = state.accept.iter().chain(&state.accept_at_end).filter(|&&code| code != NO_CODE).count();
         let stars = if state.stars.is_empty() { 0 } else { 1 + state.stars.len() * (1 + W) };
-        2 + state.label.len() + codes * W + stars + Self::children_size(state.children)
+        STATE_HEADER_BYTES + state.label.len() + codes * W + stars + Self::children_size(state.children)
     }
 
     fn star_size(star: &Star<'_>) -> usize {
-        let fingerprints = star.fingerprints.as_ref().map_or(0, |table| table.len());
-        1 + 2 * W + fingerprints + Self::children_size(star.children)
+        2 + 5 * W + Self::children_size(star.children)
     }
 
     fn children_size(children: &[(u8, u32)]) -> usize {
-        match child_table(children) {
-            0 => 0,
-            FLAG_LIST => 1 + children.len() * (1 + W),
-            _ => 2 + span(children) + children.len() * W,
-        }
+        if children.len() <= LIST_MAX { children.len() * (1 + W) } else { span(children) * W }
     }
 
     fn write(&self) -> Result<Vec<u8>, TooLarge> {
@@ -73,9 +86,12 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         for state in &self.draft.states {
             self.state(&mut out, state);
         }
-        for star in &self.draft.stars {
-            self.star(&mut out, star);
+        for (star, &fingerprints) in self.draft.stars.iter().zip(&self.fingerprints_of) {
+            self.star(&mut out, star, self.fingerprints_at + fingerprints * size_of::<Fingerprints>());
         }
+        self.fingerprints.iter().for_each(|&table| out.extend_from_slice(table));
+        out.resize(out.len() + SPARE_BYTES, 0);
+        debug_assert_eq!(out.len(), self.end);
         let listed = if self.draft.listed.is_empty() { 0 } else { out.len() };
         for pattern in &self.draft.listed {
             write_listed(&mut out, pattern)?;
@@ -107,60 +123,59 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
 
     fn state(&self, out: &mut Vec<u8>, state: &State<'_>) {
         let codes = [state.accept[0], state.accept[1], state.accept_at_end[0], state.accept_at_end[1]];
-        let mut flags = child_table(state.children);
+        let mut flags = 0;
         for (bit, &code) in codes.iter().enumerate() {
             flags |= u8::from(code != NO_CODE) << bit;
         }
-        if !state.stars.is_empty() {
-            flags |= FLAG_STARS;
+        let has_stars = !state.stars.is_empty();
+        for (flag, is_set) in [
+            (FLAG_DISALLOWS, state.disallows),
+            (FLAG_DISALLOWS_AT_END, state.disallows_at_end),
+            (FLAG_STARS, has_stars),
+            (FLAG_SETTLED, state.settled),
+        ] {
+            flags |= if is_set { flag } else { 0 };
         }
-        out.extend_from_slice(&[flags, state.label.len() as u8]);
+        let [count, lowest] = children_header(state.children);
+        out.extend_from_slice(&[state.label.len() as u8, flags, count, lowest]);
         out.extend_from_slice(state.label);
+        self.children(out, state.children);
         for code in codes.into_iter().filter(|&code| code != NO_CODE) {
             self.number(out, code as usize);
         }
-        if !state.stars.is_empty() {
+        if has_stars {
             out.push(state.stars.len() as u8);
             for &(slot, star) in state.stars {
                 out.push(slot);
                 self.number(out, self.star_at[star as usize]);
             }
         }
-        self.children(out, state.children);
     }
 
-    fn star(&self, out: &mut Vec<u8>, star: &Star<'_>) {
-        let flag = if star.fingerprints.is_some() { FLAG_FINGERPRINTS } else { 0 };
-        out.push(child_table(star.children) | flag);
+    fn star(&self, out: &mut Vec<u8>, star: &Star<'_>, fingerprints: usize) {
+        out.extend_from_slice(&children_header(star.children));
         for best in star.best {
             self.number(out, best as usize);
         }
-        if let Some(fingerprints) = &star.fingerprints {
-            out.extend_from_slice(&fingerprints[..]);
-        }
+        self.number(out, star.from as usize);
+        self.number(out, star.next.map_or(0, |next| self.star_at[next as usize]));
+        self.number(out, fingerprints);
         self.children(out, star.children);
     }
 
     fn children(&self, out: &mut Vec<u8>, children: &[(u8, u32)]) {
-        match child_table(children) {
-            0 => return,
-            FLAG_LIST => {
-                // 256 children, which only a list can hold, are written as 0.
-                out.push(children.len() as u8);
-                out.extend(children.iter().map(|&(byte, _)| byte));
+        if children.len() <= LIST_MAX {
+            out.extend(children.iter().map(|&(byte, _)| byte));
+            for &(_, state) in children {
+                self.number(out, self.state_at[state as usize]);
             }
-            _ => {
-                let low = children[0].0;
-                let start = out.len() + 2;
-                out.extend_from_slice(&[low, (span(children) - 1) as u8]);
-                out.resize(start + span(children), 0);
-                for (index, &(byte, _)) in (1..).zip(children) {
-                    out[start + usize::from(byte - low)] = index;
-                }
+        } else {
+            let start = out.len();
+            out.resize(start + span(children) * W, 0);
+            for &(byte, state) in children {
+                let at = start + usize::from(byte - children[0].0) * W;
+                out[at..at + W].copy_from_slice(&self.state_at[state as usize].to_le_bytes()[..W]);
             }
-        }
-        for &(_, state) in children {
-            self.number(out, self.state_at[state as usize]);
         }
     }
 
@@ -170,21 +185,20 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
     }
 }
 
-/// Which of the two tables the children get, as the flag of a state; 0 for none.
-fn child_table(children: &[(u8, u32)]) -> u8 {
-    match children.len() {
-        0 => 0,
-        1..=LIST_MAX | 256.. => FLAG_LIST,
-        _ => FLAG_SPAN,
+/// How many children are listed, or, above [`LIST_MAX`], the index of the last entry of the table; and the byte of
+/// the table's first.
+fn children_header(children: &[(u8, u32)]) -> [u8; 2] {
+    match *children {
+        [(lowest, _), .., (highest, _)] if children.len() > LIST_MAX => {
+            [(highest - lowest).max(LIST_MAX as u8 + 1), lowest]
+        }
+        _ => [children.len() as u8, 0],
     }
 }
 
-/// How many byte values lie between the first child's and the last's, both included.
+/// How many entries the table of more than [`LIST_MAX`] children takes.
 fn span(children: &[(u8, u32)]) -> usize {
-    match (children.first(), children.last()) {
-        (Some(first), Some(last)) => usize::from(last.0) - usize::from(first.0) + 1,
-        _ => 0,
-    }
+    usize::from(children_header(children)[0]) + 1
 }
 
 fn put_u32(out: &mut Vec<u8>, number: u32) {
