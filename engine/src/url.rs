@@ -185,10 +185,8 @@ pub fn split(url: &[u8]) -> Result<UrlRef<'_>, UrlError> {
     } else {
         origin_of(scheme, authority)?
     };
-    if has_control(tail) {
-        return Err(UrlError::Control);
-    }
-    Ok(UrlRef { origin, path: path_from(tail) })
+    let path = if has_special(tail) { path_with_special(tail)? } else { path_of_tail(tail) };
+    Ok(UrlRef { origin, path })
 }
 
 /// Ends the authority.
@@ -229,10 +227,30 @@ fn authority_len(text: &[u8]) -> (usize, u8) {
     (text.len(), kinds)
 }
 
-/// Whether a byte is inside that cannot be in any URL and would break a line or column of output.
-fn has_control(text: &[u8]) -> bool {
-    // Written as a fold so that the compiler turns it into vector instructions: it looks at every byte.
-    text.iter().fold(false, |found, &byte| found | matches!(byte, 0 | b'\t' | b'\n' | b'\r'))
+/// Whether a byte cannot be in any URL and would break a line or column of output.
+const fn is_control(byte: u8) -> bool {
+    matches!(byte, 0 | b'\t' | b'\n' | b'\r')
+}
+
+/// Whether any byte of a URL behind its authority is a control or begins a fragment. Looks at every byte, in blocks
+/// that the compiler makes vector instructions of; the last block overlaps the one before, since taking what is left
+/// byte by byte costs more than all blocks: 6 ns of 65 a URL, the search for `#` included.
+#[inline]
+fn has_special(text: &[u8]) -> bool {
+    let any = |bytes: &[u8]| bytes.iter().fold(false, |found, &byte| found | is_control(byte) | (byte == b'#'));
+    let any_of_block = |block: &[u8; 16]| any(block);
+    let (blocks, rest) = text.as_chunks();
+    let found = blocks.iter().fold(false, |found, block| found | any_of_block(block));
+    found | text.last_chunk().map_or_else(|| any(rest), any_of_block)
+}
+
+/// What [`split`] does about the rest of a URL in which [`has_special`] found something.
+#[cold]
+fn path_with_special(tail: &[u8]) -> Result<Path<'_>, UrlError> {
+    if tail.iter().any(|&byte| is_control(byte)) {
+        return Err(UrlError::Control);
+    }
+    Ok(path_from(tail))
 }
 
 /// The scheme and the offset of the authority, for all spellings that the fast path of [`split`] leaves.
@@ -279,10 +297,15 @@ pub fn origin_of(scheme: Scheme, authority: &[u8]) -> Result<Origin<'_>, UrlErro
 /// The path of a URL's text from the end of its authority on.
 #[inline]
 fn path_from(tail: &[u8]) -> Path<'_> {
-    let tail = match memchr(b'#', tail) {
+    path_of_tail(match memchr(b'#', tail) {
         Some(fragment) => &tail[..fragment],
         None => tail,
-    };
+    })
+}
+
+/// As [`path_from`], for a text without a fragment.
+#[inline]
+fn path_of_tail(tail: &[u8]) -> Path<'_> {
     match tail.first() {
         None => Path::new(b"/"),
         Some(b'/') => Path::new(tail),
@@ -410,6 +433,19 @@ mod tests {
         for (len, fits) in [(MAX_HOST_BYTES - 1, true), (MAX_HOST_BYTES, true), (MAX_HOST_BYTES + 1, false)] {
             let host = vec![b'H'; len];
             assert_eq!(origin_of(Scheme::Http, &host).is_ok(), fits, "{len}");
+        }
+    }
+
+    #[test]
+    fn special_bytes_are_seen_wherever_they_stand() {
+        for len in 0..70 {
+            let mut text = vec![b'a'; len];
+            assert!(!has_special(&text), "{len}");
+            for (at, byte) in (0..len).flat_map(|at| [(at, 0), (at, b'\t'), (at, b'\n'), (at, b'\r'), (at, b'#')]) {
+                text[at] = byte;
+                assert!(has_special(&text), "{byte} at {at} of {len}");
+                text[at] = b'a';
+            }
         }
     }
 
