@@ -22,7 +22,7 @@ use reptile_compiler::robots::Oddity;
 use reptile_engine::verdict::Basis;
 
 use crate::error::{Failure, Result, note};
-use crate::input::time::show_time;
+use crate::input::time::{now, show_time};
 use crate::input::{self, CompileOptions, Item, Robots, TOO_LARGE};
 use crate::summary::Summary;
 
@@ -70,7 +70,10 @@ impl Report {
 
     /// Adds what the captures came to, where it is not simply the rules of a file.
     pub fn describe_captures(&self, summary: &mut Summary) {
-        let CaptureReport { origins, stale, discarded, .. } = &self.captures;
+        let CaptureReport { at, origins, stale, discarded, .. } = &self.captures;
+        if let Some(at) = at {
+            summary.row("  as of", show_time(*at));
+        }
         for (basis, &count) in origins {
             let words = match basis {
                 Basis::LastGoodCopy(cause) => format!("the last good copy ({cause})"),
@@ -99,6 +102,13 @@ impl Report {
         let more = self.captures.discarded.values().sum::<u64>() - listed.len() as u64;
         if more > 0 {
             note(format_args!("discarded: {more} more"));
+        }
+    }
+
+    /// Says so if the set is for a time that has not come: one wrong clock makes every other capture look old.
+    pub fn note_future(&self) {
+        if let Some(at) = self.captures.at.filter(|&at| at > now()) {
+            note(format_args!("the set is for {}, which has not come; --at TIME chooses another time", show_time(at)));
         }
     }
 

@@ -17,7 +17,7 @@ use crate::error::{Failure, Outcome, Result};
 use crate::input::CompileOptions;
 use crate::lines::{ChunkKind, Chunks, lines, open, without_line_end};
 use crate::load::{Loaded, ONE_ORIGIN, damaged};
-use crate::output::Output;
+use crate::output::{Output, safe_json};
 
 /// Policies whose parameters are kept at once. One file's take some kilobytes at most, mostly none.
 const MAX_KNOWN: usize = 1 << 14;
@@ -100,7 +100,7 @@ fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> s
             ChunkKind::LongLine { last } => {
                 if last {
                     let record = json!({"url": null, "clean": null, "changed": false});
-                    writeln!(out, "{record}").map_err(Stop::Write)?;
+                    out.write_all(safe_json(&record.to_string()).as_bytes()).map_err(Stop::Write)?;
                 }
             }
         }
@@ -126,7 +126,7 @@ fn clean_line(
     if args.json {
         let text = |bytes| String::from_utf8_lossy(bytes);
         let record = json!({"url": text(url), "clean": text(&clean), "changed": clean != url});
-        return writeln!(out, "{record}").map_err(Stop::Write);
+        return out.write_all(safe_json(&record.to_string()).as_bytes()).map_err(Stop::Write);
     }
     out.write_all(&clean).and_then(|()| out.write_all(line_end)).map_err(Stop::Write)
 }

@@ -89,6 +89,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         Ok(())
     })?;
     report.name_discarded();
+    report.note_future();
     summary.row("time", seconds(start.elapsed()));
     summary.print();
     Ok(Outcome::from_bad(report.any_bad()))

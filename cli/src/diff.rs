@@ -3,15 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use bumpalo::Bump;
 use reptile_compiler::agents::Named;
 use reptile_compiler::crawlers::{ALL, Resolved, of_name};
 use reptile_compiler::dialect::{self, Dialect, Order};
-use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::oracle::{Choice, ChosenBy};
 use reptile_compiler::reading::Reading;
 use reptile_engine::format::FormatError;
@@ -20,7 +17,7 @@ use reptile_engine::url::path_of;
 use reptile_engine::verdict::{RuleKind, Verdict};
 
 use crate::error::{Failure, Outcome, Result, printable};
-use crate::input::dialects;
+use crate::input::{dialects, read_single_file};
 use crate::lines::{lines, open, without_line_end};
 use crate::load::{ONE_ORIGIN, agents_under, compile_one, damaged};
 use crate::output::print;
@@ -60,7 +57,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args) -> Result<Outcome> {
     let dialect = args.dialect.unwrap_or(dialect::ALL[0]);
-    let (old, new) = (read(&args.old)?, read(&args.new)?);
+    let (old, new) = (read_single_file(&args.old)?, read_single_file(&args.new)?);
     let arena = Bump::new();
     let readings = [Reading::new(&old, dialect, &arena), Reading::new(&new, dialect, &arena)];
     let names = names(&readings);
@@ -83,16 +80,6 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let outcome = Outcome::from_bad(!text.is_empty());
     print(text)?;
     Ok(outcome)
-}
-
-fn read(path: &Path) -> Result<Vec<u8>> {
-    let mut body = Vec::new();
-    let file = File::open(path).map_err(|error| Failure::at(path, error))?;
-    file.take(MAX_BODY_BYTES as u64 + 1).read_to_end(&mut body).map_err(|error| Failure::at(path, error))?;
-    if body.len() > MAX_BODY_BYTES {
-        return Err(Failure::at(path, format!("too large; the limit is {MAX_BODY_BYTES} bytes")));
-    }
-    Ok(body)
 }
 
 /// Whom the groups of either file are for: `None` is everybody who is not named, then the names in lower case.

@@ -66,6 +66,30 @@ pub fn printable(text: &[u8]) -> String {
     shown
 }
 
+/// Text as it may stand in a column, from which the bytes can be told.
+pub fn escaped(text: &[u8]) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let hex = |bytes: &[u8], shown: &mut String| {
+        for byte in bytes {
+            shown.push_str(&format!("\\x{byte:02X}"));
+        }
+    };
+    for chunk in text.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\\' => shown.push_str("\\\\"),
+                '\t' => shown.push_str("\\t"),
+                _ if is_unsafe(character) => {
+                    hex(character.encode_utf8(&mut [0; 4]).as_bytes(), &mut shown);
+                }
+                _ => shown.push(character),
+            }
+        }
+        hex(chunk.invalid(), &mut shown);
+    }
+    shown
+}
+
 /// Whether a character does something to a terminal other than to be seen there.
 pub fn is_unsafe(character: char) -> bool {
     let turns = matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
@@ -80,5 +104,17 @@ mod tests {
     fn control_characters_are_escaped() {
         assert_eq!(printable(b"a\x1b[31m\0\xff\tb"), "a\\u{1b}[31m\\u{0}\u{fffd}\tb");
         assert_eq!(printable("a\u{202e}b\u{85}\u{200c}".as_bytes()), "a\\u{202e}b\\u{85}\u{200c}");
+    }
+
+    #[test]
+    fn one_record_is_one_line() {
+        for (bytes, shown) in [
+            (&b"a b"[..], "a b"),
+            (b"a\tb\\c", "a\\tb\\\\c"),
+            (b"\x00\x1b\xff\x0b", "\\x00\\x1B\\xFF\\x0B"),
+            ("é\u{85}\u{2028}".as_bytes(), "é\\xC2\\x85\\xE2\\x80\\xA8"),
+        ] {
+            assert_eq!(escaped(bytes), shown);
+        }
     }
 }

@@ -13,11 +13,11 @@ use reptile_engine::set::{Agent, Policy, Set};
 use reptile_engine::url::Origin;
 use serde_json::{Value, json};
 
-use crate::error::{Failure, Outcome, Result, note, printable};
+use crate::error::{Failure, Outcome, Result, escaped, note, printable};
 use crate::input::CompileOptions;
 use crate::inspect::Wanted;
 use crate::load::{Loaded, ONE_ORIGIN, agents_of, damaged};
-use crate::output::Output;
+use crate::output::{Output, safe_json};
 
 /// Show the lines that decide no URL: Sitemap, Crawl-delay, Content-Signal ...
 ///
@@ -147,7 +147,7 @@ fn records(
                 "value": String::from_utf8_lossy(field.value),
                 "means": meaning(&field),
             });
-            let _ = writeln!(text, "{record}");
+            text.push_str(&safe_json(&record.to_string()));
         } else {
             let agents = agents.map_or("-".to_owned(), |names| names.join(","));
             let (key, value) = (escaped(key_of(&field).as_bytes()), escaped(field.value));
@@ -221,45 +221,4 @@ fn meaning(field: &Field<'_>) -> Value {
         _ => None,
     };
     meaning.unwrap_or(Value::Null)
-}
-
-/// Text as it may stand in a column, from which the bytes can be told.
-fn escaped(text: &[u8]) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let hex = |bytes: &[u8], shown: &mut String| {
-        for byte in bytes {
-            let _ = write!(shown, "\\x{byte:02X}");
-        }
-    };
-    for chunk in text.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            match character {
-                '\\' => shown.push_str("\\\\"),
-                '\t' => shown.push_str("\\t"),
-                _ if character.is_control() || matches!(character, '\u{2028}' | '\u{2029}') => {
-                    hex(character.encode_utf8(&mut [0; 4]).as_bytes(), &mut shown);
-                }
-                _ => shown.push(character),
-            }
-        }
-        hex(chunk.invalid(), &mut shown);
-    }
-    shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_record_is_one_line() {
-        for (bytes, shown) in [
-            (&b"a b"[..], "a b"),
-            (b"a\tb\\c", "a\\tb\\\\c"),
-            (b"\x00\x1b\xff\x0b", "\\x00\\x1B\\xFF\\x0B"),
-            ("é\u{85}\u{2028}".as_bytes(), "é\\xC2\\x85\\xE2\\x80\\xA8"),
-        ] {
-            assert_eq!(escaped(bytes), shown);
-        }
-    }
 }

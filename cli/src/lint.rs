@@ -1,18 +1,16 @@
 //! `reptile lint`: what is wrong with robots.txt files, line by line.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reptile_compiler::dialect::{self, Dialect};
-use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::lint::{Code, Linted, MAX_FINDINGS_PER_CODE, Severity, lint};
 use serde::Serialize;
 
 use crate::error::{Failure, Outcome, Result, note, printable};
-use crate::input::{Item, Kind, Robots, dialects, read_bodies};
+use crate::input::{Item, Kind, Robots, dialects, read_bodies, read_single, read_single_file};
 use crate::output::{Output, json_line};
 use crate::summary::{Summary, grouped};
 
@@ -84,10 +82,9 @@ pub fn run(args: &Args) -> Result<Outcome> {
     };
     for input in &args.inputs {
         if input == Path::new("-") {
-            report.file("-", &read(io::stdin(), input)?)?;
+            report.file("-", &read_single(io::stdin(), input)?)?;
         } else if Kind::of(input)? == Kind::File {
-            let file = File::open(input).map_err(|error| Failure::at(input, error))?;
-            report.file(&input.display().to_string(), &read(file, input)?)?;
+            report.file(&input.display().to_string(), &read_single_file(input)?)?;
         } else {
             read_bodies(input, &mut |item| {
                 match item {
@@ -109,17 +106,6 @@ pub fn run(args: &Args) -> Result<Outcome> {
         }
     }
     report.finish()
-}
-
-fn read(source: impl Read, path: &Path) -> Result<Vec<u8>> {
-    let mut body = Vec::new();
-    let read = source.take(MAX_BODY_BYTES as u64 + 1).read_to_end(&mut body);
-    match read.map_err(|error| Failure::at(path, error))? {
-        len if len > MAX_BODY_BYTES => {
-            Err(Failure::at(path, format!("too large; the limit is {MAX_BODY_BYTES} bytes")))
-        }
-        _ => Ok(body),
-    }
 }
 
 impl Report<'_> {

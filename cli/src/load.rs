@@ -9,7 +9,6 @@ use reptile_compiler::automaton::Strategy;
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};
 use reptile_compiler::crawlers::{Resolved, resolve};
 use reptile_compiler::dialect::{self, Dialect};
-use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::origin::with_to_ascii;
 use reptile_engine::platform::Mapped;
 use reptile_engine::set::{OpenError, Set};
@@ -17,7 +16,7 @@ use reptile_engine::url::{Origin, Scheme};
 
 use crate::assemble::{Report, assemble};
 use crate::error::{Failure, Result, note};
-use crate::input::{CompileOptions, Kind};
+use crate::input::{CompileOptions, Kind, read_single_file};
 
 /// How every set file begins.
 const LABEL_START: &[u8] = b"\x89RPTL";
@@ -41,10 +40,15 @@ impl Loaded {
         let kind = Kind::of(path)?;
         let labelled = kind != Kind::Directory && has_label(path);
         if labelled || (kind == Kind::File && options.host.is_none()) {
-            let loaded = Loaded::open_set(path)?;
+            let loaded = Loaded::open_set(path).map_err(|failure| match failure {
+                Failure::Fatal(message) if !labelled => {
+                    Failure::Fatal(format!("{message}; a single robots.txt needs --host HOST[:PORT]"))
+                }
+                failure => failure,
+            })?;
             if options.are_given() {
-                let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host and --no-side-data \
-                     are for inputs";
+                let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host and \
+                               --no-side-data are for inputs";
                 return Err(Failure::at(path, message));
             }
             return Ok(loaded);
@@ -64,10 +68,7 @@ impl Loaded {
         if Kind::of(path)? != Kind::File || Loaded::is_set(path)? || options.host.is_some() {
             return Ok((Loaded::open(path, options)?, false));
         }
-        let file = File::open(path).map_err(|error| Failure::at(path, error))?;
-        let mut body = Vec::new();
-        // One byte over the limit is enough for the compiler to refuse it.
-        file.take(MAX_BODY_BYTES as u64 + 1).read_to_end(&mut body).map_err(|error| Failure::at(path, error))?;
+        let body = read_single_file(path)?;
         let bytes = Bytes::Compiled(compile_one(path, &body, options.dialect())?);
         Ok((Loaded { path: path.into(), bytes, report: None }, true))
     }

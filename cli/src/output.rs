@@ -148,7 +148,11 @@ pub fn print(text: impl AsRef<[u8]>) -> Result<()> {
 
 /// A value as a line of JSON, in which what might do something to a terminal is escaped.
 pub fn json_line(value: &impl Serialize) -> Result<String> {
-    let json = serde_json::to_string(value).map_err(Failure::new)?;
+    Ok(safe_json(&serde_json::to_string(value).map_err(Failure::new)?))
+}
+
+/// JSON as a line, in which what might do something to a terminal is escaped.
+pub fn safe_json(json: &str) -> String {
     let mut line = String::with_capacity(json.len() + 1);
     for character in json.chars() {
         if is_unsafe(character) {
@@ -159,7 +163,7 @@ pub fn json_line(value: &impl Serialize) -> Result<String> {
         }
     }
     line.push('\n');
-    Ok(line)
+    line
 }
 
 /// The folder that a file is in.

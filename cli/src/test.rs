@@ -6,14 +6,12 @@
 mod answers;
 mod listing;
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
 use reptile_compiler::crawlers::Resolved;
 use reptile_compiler::dialect::{self, Dialect};
-use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::oracle::Choice;
 use reptile_compiler::reading::{Reading, Why};
 use reptile_engine::set::Set;
@@ -21,7 +19,7 @@ use reptile_engine::url::path_of;
 use reptile_engine::verdict::Explanation;
 
 use crate::error::{Failure, Outcome, Result};
-use crate::input::dialects;
+use crate::input::{dialects, read_single, read_single_file};
 use crate::lines::{lines, without_line_end};
 use crate::load::{ONE_ORIGIN, agents_under, compile_one, damaged};
 use crate::output::print;
@@ -89,11 +87,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     if from_stdin && args.urls.is_empty() {
         return Err(Failure::new("standard input cannot be both the robots.txt and the URLs; give some URLs"));
     }
-    let body = if from_stdin {
-        read(io::stdin(), &args.robots)?
-    } else {
-        read(File::open(&args.robots).map_err(|error| Failure::at(&args.robots, error))?, &args.robots)?
-    };
+    let body = if from_stdin { read_single(io::stdin(), &args.robots)? } else { read_single_file(&args.robots)? };
     let urls = if args.urls.is_empty() {
         let mut list = Vec::new();
         io::stdin().read_to_end(&mut list).map_err(|error| Failure::new(format!("standard input: {error}")))?;
@@ -118,14 +112,6 @@ pub fn run(args: &Args) -> Result<Outcome> {
         () => listing::listing(&tested, args.full) + &answers::full(&tested, args.full),
     })?;
     Ok(Outcome::Done)
-}
-
-fn read(source: impl Read, path: &Path) -> Result<Vec<u8>> {
-    let mut body = Vec::new();
-    // One byte over the limit is enough for the compiler to refuse it.
-    let source = &mut source.take(MAX_BODY_BYTES as u64 + 1);
-    source.read_to_end(&mut body).map_err(|error| Failure::at(path, error))?;
-    Ok(body)
 }
 
 /// Everything that was asked, and the answers.

@@ -172,6 +172,8 @@ fn json_lines_say_origin_and_status() {
         r#"{"url": "http://g.example/robots.txt", "status": 404, "headers": []}"#,
         r#"{"url": "http://[::1/robots.txt", "status": 404}"#,
         r#"{"url": "http://1.2.3.4.5/robots.txt", "status": 404}"#,
+        r#"["http://g.example/robots.txt", 404, null, null, null, null, null, null]"#,
+        r#"{"url": "http://g.example/robots.txt", "status": "404"}"#,
     ];
     folder.write("bad.jsonl", bad.join("\n"));
     folder.run(&["compile", "--force", "-o", "set", "bad.jsonl"]).says(
@@ -183,7 +185,7 @@ fn json_lines_say_origin_and_status() {
             "bad.jsonl:4: no valid url: \"g.example\"",
             "bad.jsonl:5: not a valid record: expected ident (column 2)",
             "bad.jsonl:6: not a valid record: missing field `url`",
-            "bad.jsonl:8: not a valid record: invalid value: integer `99999`, expected u16",
+            "bad.jsonl:8: not a valid record: expected a status, a number from 100 to 999",
             "bad.jsonl:9: no valid status: expected a number from 100 to 999, found 99",
             "bad.jsonl:10: no valid status: expected a number from 100 to 999, found 1000",
             "bad.jsonl:11: not a valid record: invalid type: integer `-1`, expected the number of redirects",
@@ -196,7 +198,9 @@ fn json_lines_say_origin_and_status() {
             "bad.jsonl:18: not a valid record: invalid type: sequence, expected an object of header fields",
             "bad.jsonl:19: no valid url: \"http://[::1/robots.txt\"",
             "bad.jsonl:20: no valid url: \"http://1.2.3.4.5/robots.txt\"",
-            "skipped: not a valid record  12\n",
+            "bad.jsonl:21: not a valid record: expected an object, found a list",
+            "bad.jsonl:22: not a valid record: expected a status, a number from 100 to 999",
+            "skipped: not a valid record  14\n",
             "skipped: no valid status  2\n",
             "files read  1\n",
         ],
@@ -292,6 +296,8 @@ fn a_profile_says_what_captures_mean() {
     assert_eq!(later[0], "allow: unreachable for more than 30 days");
     let run = folder.run(&["compile", "-o", "then", "c.jsonl", "--at", "2026-01-15"]);
     run.says(0, &["discarded: fetched after the time asked for  5\n"]);
+    let run = folder.run(&["compile", "-o", "future", "c.jsonl", "--at", "9000-01-01"]);
+    run.says(0, &["the set is for 9000-01-01T00:00:00Z, which has not come", "as of  9000-01-01T00:00:00Z\n"]);
     folder.run(&["compile", "-o", "x", "c.jsonl", "--at", "now"]).says(2, &["expected a time such as"]);
     folder.run(&["compile", "-o", "x", "c.jsonl", "--profile", "yahoo"]).says(2, &["possible values: google,"]);
     folder.run(&["classify", "set", "--agent", "a", "--at", "0"]).says(2, &["is a compiled set", "--at"]);

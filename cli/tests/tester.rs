@@ -40,7 +40,7 @@ robots.txt: 9 lines, read as google-lib
 
 3  allow  /é  for B
    group     line 5: names B
-   because   no rule of the group matches
+   because   no rule matches
 ";
     assert_eq!(text, expected);
 }

@@ -332,7 +332,7 @@ impl SetBuilder {
         compile_all: impl FnOnce(&[RuleList]) -> Result<Vec<Vec<u8>>, TooLarge>,
     ) -> Result<CompiledSet, TooLarge> {
         let at = self.at.or(self.newest);
-        let mut report = self.report;
+        let mut report = CaptureReport { at, ..self.report };
         let mut decided: Vec<(&OriginKey, Basis, Option<u32>)> = Vec::with_capacity(self.origins.len());
         for (origin, captures) in &self.origins {
             let Some(decision) = captures.decide(self.profile, at) else { continue };
@@ -447,6 +447,8 @@ impl Used {
 /// What became of the captures. Does not depend on their order.
 #[derive(Clone, Debug, Default)]
 pub struct CaptureReport {
+    /// The time that the set is for, if one was given or any capture has one.
+    pub at: Option<Time>,
     /// How many origins there are by what holds for them.
     pub origins: BTreeMap<Basis, u64>,
     /// Origins for which an answer counts that is no longer fresh at the time of the set.

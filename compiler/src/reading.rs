@@ -2,7 +2,7 @@
 //! line. For people who test a file; decides nothing itself.
 
 use bumpalo::Bump;
-use reptile_engine::verdict::{Explanation, Rule, RuleKind};
+use reptile_engine::verdict::{Cause, Explanation, Reason, Rule, RuleKind};
 
 use crate::agents::{Named, named};
 use crate::crawlers::Resolved;
@@ -28,6 +28,8 @@ pub enum Why {
     NoGroup,
     /// No rule of its groups matches.
     NoMatch,
+    /// What came of fetching the file decided, not its rules.
+    Fetch(Cause),
     /// The dialect allows the path whatever the file says.
     AlwaysAllowed,
     /// A rule without a value restricts nothing, and is named because no other matches.
@@ -57,6 +59,7 @@ impl Why {
         match self {
             Why::NoGroup => "no-group",
             Why::NoMatch => "no-match",
+            Why::Fetch(_) => "fetch",
             Why::AlwaysAllowed => "always-allowed",
             Why::EmptyRule => "empty-rule",
             Why::OnlyKind => "only-kind",
@@ -139,6 +142,9 @@ impl<'b> Reading<'b> {
     /// Why the rule of an explanation decided, as it was given for `path`, which is in the dialect's normal form.
     #[must_use]
     pub fn why(&self, explanation: &Explanation, choice: &Choice, path: &[u8]) -> Why {
+        if let Reason::Fetch(cause) = explanation.reason() {
+            return Why::Fetch(cause);
+        }
         let Some(decided) = explanation.rule() else {
             return if choice.groups.is_empty() { Why::NoGroup } else { Why::NoMatch };
         };
@@ -199,6 +205,7 @@ mod tests {
     use crate::dialect::{GOOGLE, GOOGLE_LIB, KOSTER_1996, RFC9309, YANDEX};
     use reptile_engine::set::Set;
     use reptile_engine::url::{Origin, Scheme};
+    use reptile_engine::verdict::{Basis, Verdict};
 
     /// What a compiled set decides, and why, in words: whose groups, their lines, the line, and why.
     fn why(body: &str, dialect: &'static Dialect, agent: &str, path: &str) -> (ChosenBy, Vec<u32>, u32, Why) {
@@ -240,6 +247,18 @@ mod tests {
         ] {
             assert_eq!(why(body, dialect, agent, path), expected, "{} {agent} {path}", dialect.name);
         }
+    }
+
+    #[test]
+    fn what_a_fetch_decided_is_not_for_want_of_a_group() {
+        let arena = Bump::new();
+        let reading = Reading::new(b"user-agent: a\ndisallow: /\n", &GOOGLE_LIB, &arena);
+        let choice = reading.choose(&of_name(b"z", &GOOGLE_LIB));
+        let cause = Cause::Status(503);
+        let explanation =
+            Explanation { basis: Basis::DisallowAll(cause), ..Explanation::without_rule(Verdict::Disallow) };
+        assert_eq!(reading.why(&explanation, &choice, b"/"), Why::Fetch(cause));
+        assert_eq!(reading.why(&Explanation::without_rule(Verdict::Allow), &choice, b"/"), Why::NoGroup);
     }
 
     #[test]

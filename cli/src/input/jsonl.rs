@@ -28,7 +28,7 @@ struct Record<'a> {
     #[serde(borrow)]
     url: Cow<'a, str>,
     /// The status of the last answer.
-    status: Option<u16>,
+    status: Option<Status>,
     body: Option<String>,
     /// When it was fetched.
     time: Option<When>,
@@ -40,6 +40,13 @@ struct Record<'a> {
     truncated: Option<Truncated>,
     /// What went wrong with the connection, in any words.
     error: Option<Cow<'a, str>>,
+}
+
+/// A number that may be a status.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a status, a number from 100 to 999")]
+enum Status {
+    Code(u16),
 }
 
 /// Seconds since 1970, or RFC 3339.
@@ -192,6 +199,10 @@ pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
 /// What a line is.
 fn item(line: &[u8], name: String) -> Item {
     let bad = |name, reason, detail: String| Item::Bad { name, reason, detail };
+    // A list of the fields' values in their order would be read too, and is nothing that anybody means.
+    if line.trim_ascii_start().starts_with(b"[") {
+        return bad(name, "not a valid record", "expected an object, found a list".into());
+    }
     let record: Record<'_> = match serde_json::from_slice(line) {
         Ok(record) => record,
         Err(error) => {
@@ -207,12 +218,13 @@ fn item(line: &[u8], name: String) -> Item {
         }
         Err(error) => return bad(name, "no valid url", format!("\"{}\": {error}", record.url.escape_debug())),
     };
-    if let Some(status) = record.status.filter(|status| !(100..=999).contains(status)) {
+    let status = record.status.map(|Status::Code(status)| status);
+    if let Some(status) = status.filter(|status| !(100..=999).contains(status)) {
         return bad(name, "no valid status", format!("expected a number from 100 to 999, found {status}"));
     }
     let headers = record.headers.unwrap_or_default();
     let capture = Capture {
-        status: record.status,
+        status,
         redirects: record.redirects.map_or(0, |redirects| redirects.0),
         time: record.time.map(|when| when.0),
         max_age: headers.cache_control.as_deref().and_then(fetch::max_age),

@@ -298,6 +298,24 @@ fn read_sized(source: impl Read, len: u64) -> std::result::Result<Vec<u8>, Fault
     }
 }
 
+/// Reads a single robots.txt to its end, which may be standard input. One over the limit is an error.
+pub fn read_single(source: impl Read, path: &Path) -> Result<Vec<u8>> {
+    read_sized(source, 0).map_err(|fault| {
+        Failure::at(
+            path,
+            match fault {
+                Fault::Unreadable(error) => error.to_string(),
+                Fault::TooLarge(_) => format!("{TOO_LARGE}; the limit is {MAX_BODY_BYTES} bytes"),
+            },
+        )
+    })
+}
+
+/// Opens a single robots.txt and reads it, as [`read_single`] does.
+pub fn read_single_file(path: &Path) -> Result<Vec<u8>> {
+    read_single(File::open(path).map_err(|error| Failure::at(path, error))?, path)
+}
+
 /// Reads several inputs, one after the other. One in which there is nothing at all is an error.
 pub fn read_all(paths: &[PathBuf], options: &CompileOptions, sink: &mut Sink<'_>) -> Result<()> {
     for path in paths {

@@ -34,6 +34,11 @@ pub fn in_range(time: Time) -> Result<Time, String> {
     Err(format!("expected a time in the years 1 to 9999, found {time} seconds since 1970"))
 }
 
+/// The time by the clock of this machine.
+pub fn now() -> Time {
+    Timestamp::now().as_second()
+}
+
 /// A time as RFC 3339 has it.
 pub fn show_time(time: Time) -> String {
     Timestamp::from_second(time).map_or_else(|_| format!("{time}"), |time| time.to_string())

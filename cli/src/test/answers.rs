@@ -83,7 +83,7 @@ impl Column<'_> {
         let Some(rule) = answer.explanation.rule() else {
             return match answer.why {
                 Why::NoGroup => self.without_group(&self.agents[answer.agent]),
-                _ => "no rule of the group matches".into(),
+                _ => answer.explanation.reason().to_string(),
             };
         };
         let (kind, other) = match rule.kind {
@@ -143,7 +143,7 @@ pub fn brief(tested: &Tested<'_>) -> String {
             Some(Rule { line: 0, .. }) => "always allowed".into(),
             Some(rule) => format!("line {}: {}", rule.line, printable(column.text_of(rule.line))),
             None if answer.why == Why::NoGroup => "no group is for this agent".into(),
-            None => "no rule matches".into(),
+            None => answer.explanation.reason().to_string(),
         };
         let verdict_width = Verdict::Disallow.name().len();
         text.push_str(&format!("{:verdict_width$}  ", answer.explanation.verdict));
