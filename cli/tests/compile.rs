@@ -116,7 +116,7 @@ fn a_folder_too_many_is_remarked_on() {
         0,
         &[
             "r.tar: all 2 files are below \"top\"",
-            "discarded: there is a later one  2\n",
+            "discarded: there is a later or a better one  2\n",
             "discarded: http://top/robots.txt: there is",
         ],
     );
@@ -253,9 +253,9 @@ fn a_profile_says_what_captures_mean() {
             "everything allowed (too many redirects)  1\n",
             "everything disallowed (network error)  1\n",
             "no longer fresh  1\n",
-            "discarded: there is a later one  1\n",
+            "discarded: there is a later or a better one  1\n",
             "discarded: failed, the answer before it is kept  1\n",
-            "discarded: http://a.example/robots.txt, fetched 2026-01-01T00:00:00Z: there is a later one\n",
+            "discarded: http://a.example/robots.txt, fetched 2026-01-01T00:00:00Z: there is a later or a better one\n",
             "discarded: http://a.example/robots.txt, fetched 2026-02-01T00:00:00Z, status 503: failed, the answer",
         ],
     );
