@@ -299,16 +299,24 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
         search(self.path, NestedStar { walk: self, star, from, depth })
     }
 
-    /// Runs a star's machine from `from` to the end of the path, or until nothing it could find matters.
+    /// Runs a star's machine from `from` to the end of the path, or until nothing it could find matters. `found` are
+    /// the candidates from the beginning of the path on.
     #[inline(always)]
-    fn begin<S: Search>(&mut self, search: S, star: StarView<'a, W>, from: usize, depth: usize) -> Result<(), Corrupt> {
+    fn begin<S: Search>(
+        &mut self,
+        search: S,
+        star: StarView<'a, W>,
+        from: usize,
+        depth: usize,
+        found: u64,
+    ) -> Result<(), Corrupt> {
         // Both can only run out in a damaged automaton, where stars may lead in a circle.
         self.stars_left = self.stars_left.checked_sub(1).ok_or(Corrupt)?;
         if depth >= MAX_STAR_DEPTH {
             return Err(Corrupt);
         }
         let mut begun = 0_u64;
-        let mut candidates = Candidates::new(search, star.fingerprints, self.path.len());
+        let mut candidates = Candidates::new(search, star.fingerprints, self.path.len(), found);
         let mut resting_at = from;
         'resting: while let Some(start) = candidates.next(resting_at) {
             let Some(&byte) = self.path.get(start) else { return Ok(()) };
@@ -406,12 +414,17 @@ impl<const W: usize, const FIRST: bool> WithSearch for HeadStars<'_, '_, Automat
         let mut left = 0_u64;
         let mut next = Some(first);
         let mut number = 0;
+        let mut first_candidates = FirstCandidates { known: [None; 2] };
         while let Some(at) = next {
             let star = walk.automaton.star(at)?;
             if FIRST && star.best[1] >= walk.best[0] && number < REMEMBERED {
                 left |= 1 << number;
             } else if walk.wants(star.best) {
-                walk.begin(search, star, star.from, 0)?;
+                let found = first_candidates.of(star.fingerprints, search);
+                // Most stars have none, and most paths end where the first search does.
+                if walk.path.len() > PLACES || found >> star.from.min(PLACES) != 0 {
+                    walk.begin(search, star, star.from, 0, found)?;
+                }
             }
             number += 1;
             if number > walk.automaton.star_count() as usize {
@@ -424,6 +437,26 @@ impl<const W: usize, const FIRST: bool> WithSearch for HeadStars<'_, '_, Automat
             walk.left_over(first, left)?;
         }
         Ok(())
+    }
+}
+
+/// The candidates at the beginning of a path for the fingerprints asked for last. Stars that follow each other often
+/// look for the same pieces, as those of `/*x` and `/de/*x` do.
+struct FirstCandidates<'f> {
+    known: [Option<(&'f Fingerprints, u64)>; 2],
+}
+
+impl<'f> FirstCandidates<'f> {
+    #[inline(always)]
+    fn of<S: Search>(&mut self, fingerprints: &'f Fingerprints, search: S) -> u64 {
+        // Equal ones of a ruleset stand at the same place.
+        let known = self.known.into_iter().flatten().find(|(known, _)| std::ptr::eq(*known, fingerprints));
+        if let Some((_, found)) = known {
+            return found;
+        }
+        let found = search.candidates(fingerprints, 0);
+        self.known = [Some((fingerprints, found)), self.known[0]];
+        found
     }
 }
 
@@ -440,7 +473,8 @@ impl<const W: usize, const FIRST: bool> WithSearch for NestedStar<'_, '_, '_, W,
 
     #[inline(always)]
     fn with<S: Search>(self, search: S) -> Result<(), Corrupt> {
-        self.walk.begin(search, self.star, self.from, self.depth)
+        let found = search.candidates(self.star.fingerprints, 0);
+        self.walk.begin(search, self.star, self.from, self.depth, found)
     }
 }
 
@@ -456,8 +490,8 @@ struct Candidates<'f, S> {
 
 impl<'f, S: Search> Candidates<'f, S> {
     #[inline(always)]
-    fn new(search: S, fingerprints: &'f Fingerprints, len: usize) -> Self {
-        Candidates { search, fingerprints, len, found: search.candidates(fingerprints, 0), base: 0 }
+    fn new(search: S, fingerprints: &'f Fingerprints, len: usize, found: u64) -> Self {
+        Candidates { search, fingerprints, len, found, base: 0 }
     }
 
     /// The first place from `at` on, which never goes back.

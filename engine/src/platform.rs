@@ -180,14 +180,18 @@ mod x86 {
         let table = |at: usize| tables.get(at).map_or(_mm256_setzero_si256(), |table| load_twice(table));
         let tables = [table(0), table(1), table(2), table(3), table(4), table(5)];
         let last = search.path.len().saturating_sub(BLOCK);
-        let [first, second] = if base == 0 {
-            search.first
-        } else {
-            [block(chunk_at(search.path, base)), block(chunk_at(search.path, base + STEP))]
-        };
         // A block that would go over the end was taken further in front.
         let places = |block, wanted: usize| u64::from(compare(&tables, block)) >> ((wanted - wanted.min(last)) & 63);
-        places(first, base) | places(second, base + STEP) << STEP
+        if base == 0 {
+            let [first, second] = search.first;
+            return places(first, 0) | places(second, STEP) << STEP;
+        }
+        let found = places(block(chunk_at(search.path, base)), base);
+        // Few paths are so long that there is more to see in the second block.
+        if search.path.len() <= base + STEP {
+            return found;
+        }
+        found | places(block(chunk_at(search.path, base + STEP)), base + STEP) << STEP
     }
 
     /// The block of a path of at least a block's length at a place, or the last one.
