@@ -3,9 +3,12 @@
 //! Prints Markdown, and draws the repeated decisions into the SVG file that its argument names. What the figures
 //! mean, and what to distrust, is in `METHODOLOGY.md` and `BIAS.md`.
 
+#[cfg(feature = "hyperscan")]
+mod hyperscan;
+
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
@@ -30,6 +33,9 @@ use robotstxt::DefaultMatcher;
 use robotxt::Robots;
 use texting_robots::Robot;
 
+#[cfg(feature = "hyperscan")]
+use crate::hyperscan::HyperscanRules;
+
 type Any<T> = Result<T, Box<dyn Error>>;
 
 /// [`AGENT`] as text.
@@ -42,6 +48,12 @@ const ROUNDS: usize = 11;
 const ENOUGH: f64 = 0.004;
 const TOO_MUCH: f64 = 0.1;
 
+/// What all rounds of one measurement of building may take, in seconds: the more a build takes, the fewer rounds.
+const PATIENCE: f64 = 2.0;
+
+/// The row that the best peer is compared with.
+const OURS: &str = "reptile, path given";
+
 /// Bytes that RegexSet may use for its program, and for the automaton that it makes as it goes.
 const REGEX_BYTES: usize = 4 << 30;
 
@@ -50,6 +62,10 @@ fn main() -> Any<()> {
 
     // Panics are counted, not shown.
     std::panic::set_hook(Box::new(|_| {}));
+    #[cfg(feature = "hyperscan")]
+    println!("Hyperscan says that it is {}.\n", hyperscan::library_version());
+    #[cfg(not(feature = "hyperscan"))]
+    println!("Built without the feature `hyperscan`: Hyperscan is not measured.\n");
     println!("## Repeated decisions and building, on generated files\n");
     files(&Case::all_generated())?;
     let Some(shared) = shared() else {
@@ -90,6 +106,20 @@ impl Figures {
         }
         println!();
     }
+
+    /// Prints, for each file, how many times as long as Reptile the fastest of the others takes.
+    fn print_best_peers(&self) {
+        let Some((_, ours)) = self.rows.iter().find(|(name, _)| *name == OURS) else { return };
+        println!("| the best peer | ns per URL | times Reptile's | which |\n|---|---|---|---|");
+        for (column, (file, ours)) in self.columns.iter().zip(ours).enumerate() {
+            let peers = self.rows.iter().filter(|(name, _)| !name.starts_with("reptile"));
+            let figures = peers.filter_map(|(name, figures)| Some(((*figures.get(column)?)?, name)));
+            if let (Some(ours), Some((best, name))) = (*ours, figures.min_by(|(a, _), (b, _)| a.total_cmp(b))) {
+                println!("| {file} | {} | {:.2} | {name} |", text_of(Some(best)), best / ours);
+            }
+        }
+        println!();
+    }
 }
 
 /// Three digits, and no more than are true.
@@ -113,18 +143,27 @@ fn files(cases: &[Case]) -> Any<Figures> {
     let columns: Vec<String> = cases.iter().map(|case| case.name.clone()).collect();
     let mut decisions = Figures { columns: columns.clone(), ..Figures::default() };
     let mut builds = Figures { columns, ..Figures::default() };
-    let mut wrong = String::new();
+    let mut notes = String::new();
     for case in cases {
-        measure_case(case, &mut decisions, &mut builds, &mut wrong)?;
+        measure_case(case, &mut decisions, &mut builds, &mut notes)?;
     }
     decisions.print("ns per URL");
-    println!("Numbers of disallowed URLs that are not the oracle's:{}\n", if wrong.is_empty() { " none" } else { "" });
-    println!("{wrong}");
+    decisions.print_best_peers();
+    let none = if notes.is_empty() { " none" } else { "" };
+    println!("Files that are refused, and numbers of disallowed URLs that are not the oracle's:{none}\n\n{notes}");
     builds.print("build, µs");
     Ok(decisions)
 }
 
-fn measure_case(case: &Case, decisions: &mut Figures, builds: &mut Figures, wrong: &mut String) -> Any<()> {
+/// What a peer made of a file; if it refuses, the reason is noted.
+fn unless_refused<T, E: Display>(made: Result<T, E>, name: &str, case: &Case, notes: &mut String) -> Option<T> {
+    made.inspect_err(|reason| {
+        let _ = writeln!(notes, "- {name}, {}: refused: {reason}", case.name);
+    })
+    .ok()
+}
+
+fn measure_case(case: &Case, decisions: &mut Figures, builds: &mut Figures, notes: &mut String) -> Any<()> {
     let prepared = PreparedCase::checked(case)?;
     let ruleset = prepared.ruleset()?;
     let host = host_of(case)?;
@@ -137,17 +176,23 @@ fn measure_case(case: &Case, decisions: &mut Figures, builds: &mut Figures, wron
     let body = &case.body[..];
     let text = String::from_utf8_lossy(body);
 
-    let fast = RobotsTxt::parse_bytes(body).ok();
+    let fast = unless_refused(RobotsTxt::parse_bytes(body), "fast-robots", case, notes);
     let fast_matcher = fast.as_ref().map(RobotsTxt::matcher);
-    let texting = Robot::new(AGENT_TEXT, body).ok();
+    let texting = unless_refused(Robot::new(AGENT_TEXT, body), "texting_robots", case, notes);
     let robotxt = Robots::parse(body, AGENT_TEXT);
     let expressions = expressions(&prepared.list);
     let regex_set = regex_set(&expressions)?;
+    #[cfg(feature = "hyperscan")]
+    let hyperscan = unless_refused(HyperscanRules::new(&expressions), "Hyperscan", case, notes);
 
-    let contenders: Vec<(&'static str, Option<Decide<'_>>)> = vec![
-        ("reptile, path given", Some(over(&prepared.paths, |path| disallows(ruleset.verdict(path))))),
+    #[cfg_attr(not(feature = "hyperscan"), expect(unused_mut, reason = "there is nothing to add"))]
+    let mut contenders: Vec<(&'static str, Option<Decide<'_>>)> = vec![
+        (OURS, Some(over(&prepared.paths, |path| disallows(ruleset.verdict(path))))),
         ("reptile, whole URL, set of one file", Some(over(&case.urls, |url| disallows(set.decide(&agent, url))))),
-        ("RegexSet, path given", Some(over(&prepared.paths, |path| regex_disallows(&regex_set, &expressions, path)))),
+        (
+            "RegexSet, path given",
+            Some(over(&prepared.paths, |path| best_disallows(&expressions, regex_set.matches(path).iter().next()))),
+        ),
         (
             "fast-robots, matcher, path given",
             fast_matcher.as_ref().map(|peer| over(paths, |path| !peer.is_allowed(AGENT_TEXT, path))),
@@ -160,10 +205,18 @@ fn measure_case(case: &Case, decisions: &mut Figures, builds: &mut Figures, wron
         ("texting_robots, path given", texting.as_ref().map(|peer| over(paths, |path| !peer.allowed(path)))),
         ("robotstxt, reads the file for each URL", Some(over(urls, |url| !robotstxt_allows(&text, url)))),
     ];
-    measure_decisions(case, contenders, decisions, wrong);
+    #[cfg(feature = "hyperscan")]
+    contenders.push((
+        "Hyperscan, path given",
+        hyperscan
+            .as_ref()
+            .map(|peer| over(&prepared.paths, |path| best_disallows(&expressions, peer.first(path).ok().flatten()))),
+    ));
+    measure_decisions(case, contenders, decisions, notes);
 
     let mut arena = Bump::new();
-    let contenders: Vec<(&'static str, Option<Build<'_>>)> = vec![
+    #[cfg_attr(not(feature = "hyperscan"), expect(unused_mut, reason = "there is nothing to add"))]
+    let mut contenders: Vec<(&'static str, Option<Build<'_>>)> = vec![
         (
             "reptile, record of the file and automaton of one group",
             Some(Box::new(move || {
@@ -202,6 +255,18 @@ fn measure_case(case: &Case, decisions: &mut Figures, builds: &mut Figures, wron
             }),
         ),
     ];
+    #[cfg(feature = "hyperscan")]
+    contenders.push((
+        "Hyperscan, from the expressions",
+        hyperscan.as_ref().map(|_| -> Build<'_> {
+            Box::new(|| {
+                HyperscanRules::new(&expressions).map_or(0, |peer| {
+                    black_box(peer);
+                    1
+                })
+            })
+        }),
+    ));
     measure_builds(contenders, builds);
     Ok(())
 }
@@ -210,7 +275,7 @@ fn measure_decisions(
     case: &Case,
     contenders: Vec<(&'static str, Option<Decide<'_>>)>,
     decisions: &mut Figures,
-    wrong: &mut String,
+    notes: &mut String,
 ) {
     let mut running = Vec::new();
     for (name, decide) in contenders {
@@ -225,10 +290,10 @@ fn measure_decisions(
         match found {
             Ok(found) if found == case.disallowed => {}
             Ok(found) => {
-                let _ = writeln!(wrong, "- {name}, {}: {found} instead of {}", case.name, case.disallowed);
+                let _ = writeln!(notes, "- {name}, {}: {found} instead of {}", case.name, case.disallowed);
             }
             Err(_) => {
-                let _ = writeln!(wrong, "- {name}, {}: panics", case.name);
+                let _ = writeln!(notes, "- {name}, {}: panics", case.name);
                 decisions.add(name, None);
                 continue;
             }
@@ -261,11 +326,15 @@ fn measure_builds(contenders: Vec<(&'static str, Option<Build<'_>>)>, builds: &m
         };
         let start = Instant::now();
         black_box(build());
-        let repeat = (ENOUGH / start.elapsed().as_secs_f64()).clamp(1.0, 1000.0) as usize;
-        running.push((name, build, repeat, Vec::new()));
+        let first = start.elapsed().as_secs_f64();
+        let repeat = (ENOUGH / first).clamp(1.0, 1000.0) as usize;
+        let rounds = (PATIENCE / first) as usize;
+        // Where there is no patience for a round, the first build is the figure.
+        let times = if rounds == 0 { vec![first * 1e6] } else { Vec::new() };
+        running.push((name, build, repeat, rounds, times));
     }
-    for _ in 0..ROUNDS {
-        for (_, build, repeat, times) in &mut running {
+    for round in 0..ROUNDS {
+        for (_, build, repeat, _, times) in running.iter_mut().filter(|(_, _, _, rounds, _)| round < *rounds) {
             let start = Instant::now();
             for _ in 0..*repeat {
                 black_box(build());
@@ -273,7 +342,7 @@ fn measure_builds(contenders: Vec<(&'static str, Option<Build<'_>>)>, builds: &m
             times.push(start.elapsed().as_secs_f64() * 1e6 / *repeat as f64);
         }
     }
-    for (name, _, _, times) in running {
+    for (name, _, _, _, times) in running {
         builds.add(name, Some(median(times)));
     }
 }
@@ -333,9 +402,9 @@ fn regex_set(expressions: &[(String, RuleKind)]) -> Result<RegexSet, regex::Erro
     builder.unicode(false).dot_matches_new_line(true).size_limit(REGEX_BYTES).dfa_size_limit(REGEX_BYTES).build()
 }
 
-fn regex_disallows(set: &RegexSet, expressions: &[(String, RuleKind)], path: &[u8]) -> bool {
-    let best = set.matches(path).iter().next().and_then(|best| expressions.get(best));
-    best.is_some_and(|&(_, kind)| kind == RuleKind::Disallow)
+/// Whether the first of the expressions that match, if any does, is a disallow.
+fn best_disallows(expressions: &[(String, RuleKind)], best: Option<usize>) -> bool {
+    best.and_then(|best| expressions.get(best)).is_some_and(|&(_, kind)| kind == RuleKind::Disallow)
 }
 
 /// Reads a file and decides a URL; `None` if it refuses the file.
@@ -402,7 +471,8 @@ fn one_shot(files: &[HostFile]) {
     }
 }
 
-const COLOURS: [&str; 8] = ["#c00000", "#e08000", "#205090", "#208040", "#70b070", "#7030a0", "#909090", "#404040"];
+const COLOURS: [&str; 9] =
+    ["#c00000", "#e08000", "#205090", "#208040", "#70b070", "#7030a0", "#909090", "#404040", "#00a0a0"];
 
 /// Draws a line for each implementation over the files, with a logarithmic scale.
 fn plot(figures: &Figures) -> String {
