@@ -26,6 +26,7 @@ use bumpalo::collections::Vec as BumpVec;
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::automaton::{Codes, Draft, Listed, MAX_STAR_DEPTH, NO_CODES, State, kind_of, write};
 
+use crate::limits::MAX_NESTED_STARS;
 use crate::rules::{ListedRule, RuleList};
 
 /// How a ruleset is compiled.
@@ -95,8 +96,9 @@ pub fn compile_counted<'l>(
         Strategy::Listed => starred_text(rule),
     };
     let mut listed = Vec::new();
+    let mut nested = NestedStars::default();
     rules.retain(|rule| {
-        let is_listed = !rule.is_empty && too_deep(rule);
+        let is_listed = !rule.is_empty && (too_deep(rule) || !nested.make_room_for(rule.matcher));
         if is_listed {
             listed.push(*rule);
         }
@@ -111,6 +113,30 @@ pub fn compile_counted<'l>(
     builder.list();
     let steps = builder.work + builder.draft.states.len();
     Ok((write(&builder.draft)?, steps))
+}
+
+/// Counts the different stars behind other stars, while matchers come in the order of their bytes.
+#[derive(Default)]
+struct NestedStars<'l> {
+    count: usize,
+    /// The last matcher that there was room for. No earlier one has more bytes in common with the next.
+    last: &'l [u8],
+}
+
+impl<'l> NestedStars<'l> {
+    /// Whether the stars of a matcher stay within [`MAX_NESTED_STARS`]. If so they are counted.
+    fn make_room_for(&mut self, matcher: &'l [u8]) -> bool {
+        let Some(first) = memchr::memchr(b'*', matcher) else { return true };
+        let common = matcher.iter().zip(self.last).take_while(|(a, b)| a == b).count();
+        // Stars that both have, and the first, are not new.
+        let new_from = common.max(first + 1);
+        let count = self.count + memchr::memchr_iter(b'*', &matcher[new_from..]).count();
+        let has_room = count <= MAX_NESTED_STARS;
+        if has_room {
+            (self.count, self.last) = (count, matcher);
+        }
+        has_room
+    }
 }
 
 /// The pattern of a rule that has nothing in it but what is matched.
