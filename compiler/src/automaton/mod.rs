@@ -11,6 +11,9 @@
 //! whose states are the prefixes of its pieces and no more, so that size and time are linear in the text; at run
 //! time only those stars are begun whose text in front matches, which is one or two on most paths.
 //!
+//! `AUTOMATON.md`, beside this crate's manifest, says which form is chosen for which rules, by which measured constants,
+//! and what was tried and dropped.
+//!
 //! # Strategies
 //!
 //! [`Strategy::Factored`] is what a set has by default. [`Strategy::Listed`] tries the patterns one by one; a
@@ -91,14 +94,15 @@ pub fn compile_counted<'l>(
     }
     draft.texts.sort_unstable();
 
-    let too_deep = |rule: &ListedRule<'_>| match strategy {
-        Strategy::Factored | Strategy::Whole => memchr::memchr_iter(b'*', rule.matcher).nth(MAX_STAR_DEPTH).is_some(),
-        Strategy::Listed => starred_text(rule),
+    let too_deep = |from_star: &[u8]| match strategy {
+        Strategy::Factored | Strategy::Whole => memchr::memchr_iter(b'*', from_star).nth(MAX_STAR_DEPTH).is_some(),
+        Strategy::Listed => true,
     };
     let mut listed = Vec::new();
     let mut nested = NestedStars::default();
     rules.retain(|rule| {
-        let is_listed = !rule.is_empty && (too_deep(rule) || !nested.make_room_for(rule.matcher));
+        let is_listed = memchr::memchr(b'*', rule.matcher)
+            .is_some_and(|star| too_deep(&rule.matcher[star..]) || !nested.make_room_for(rule.matcher, star));
         if is_listed {
             listed.push(*rule);
         }
@@ -124,9 +128,9 @@ struct NestedStars<'l> {
 }
 
 impl<'l> NestedStars<'l> {
-    /// Whether the stars of a matcher stay within [`MAX_NESTED_STARS`]. If so they are counted.
-    fn make_room_for(&mut self, matcher: &'l [u8]) -> bool {
-        let Some(first) = memchr::memchr(b'*', matcher) else { return true };
+    /// Whether the stars of a matcher, the first of which is known, stay within [`MAX_NESTED_STARS`]. If so they are
+    /// counted.
+    fn make_room_for(&mut self, matcher: &'l [u8], first: usize) -> bool {
         let common = matcher.iter().zip(self.last).take_while(|(a, b)| a == b).count();
         // Stars that both have, and the first, are not new.
         let new_from = common.max(first + 1);
