@@ -242,12 +242,12 @@ pub struct Crawl {
 /// benchmark makes one list.
 fn laid_out(texts: &[Vec<u8>]) -> Vec<&'static [u8]> {
     let mut rest: &'static [u8] = texts.concat().leak();
-    let mut take = |text: &Vec<u8>| {
+    let take = |text: &Vec<u8>| {
         let (first, behind) = rest.split_at_checked(text.len())?;
         rest = behind;
         Some(first)
     };
-    texts.iter().filter_map(|text| take(text)).collect()
+    texts.iter().filter_map(take).collect()
 }
 
 /// How many URLs of the generated crawl are disallowed. The oracle counted them.
