@@ -232,10 +232,22 @@ pub struct Crawl {
     pub set: Set<Vec<u8>>,
     /// The agent, [`AGENT`].
     pub agent: Agent,
-    /// The URLs.
-    pub urls: Vec<Vec<u8>>,
+    /// The URLs. Their bytes lie in the order in which they are asked about.
+    pub urls: Vec<&'static [u8]>,
     /// How many of them are disallowed.
     pub disallowed: usize,
+}
+
+/// Texts whose bytes lie one behind the other, as somebody has them who reads a list of them. Never given back: a
+/// benchmark makes one list.
+fn laid_out(texts: &[Vec<u8>]) -> Vec<&'static [u8]> {
+    let mut rest: &'static [u8] = texts.concat().leak();
+    let take = |text: &Vec<u8>| {
+        let (first, behind) = rest.split_at_checked(text.len())?;
+        rest = behind;
+        Some(first)
+    };
+    texts.iter().filter_map(take).collect()
 }
 
 /// How many URLs of the generated crawl are disallowed. The oracle counted them.
@@ -276,7 +288,7 @@ impl Crawl {
     ) -> Result<Crawl, Box<dyn Error>> {
         let set = Set::from_bytes(builder.finish(Strategy::default())?.to_bytes())?;
         let agent = set.agent(AGENT)?;
-        let crawl = Crawl { name, set, agent, urls, disallowed };
+        let crawl = Crawl { name, set, agent, urls: laid_out(&urls), disallowed };
         check_count(name, crawl.decide_all()?, disallowed)?;
         Ok(crawl)
     }

@@ -93,7 +93,7 @@ pub fn assign<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> As
 
     let rules_of = |groups: &[u32]| -> usize { groups.iter().map(|&at| robots.groups[at as usize].rules.len()).sum() };
     let rule_count: usize = robots.groups.iter().map(|group| group.rules.len()).sum();
-    let mut budget = MAX_MERGED_RULES_PER_RULE * rule_count + MIN_MERGED_RULES;
+    let mut budget = (MAX_MERGED_RULES_PER_RULE * rule_count).max(MIN_MERGED_RULES);
     let mut lists = Lists { robots, arena, known: HashMap::new(), lists: BumpVec::new_in(arena) };
     let mut tokens = BumpVec::new_in(arena);
     for run in named_in.chunk_by(|a, b| a.0 == b.0) {

@@ -5,12 +5,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use bumpalo::Bump;
-use reptile_compiler::automaton::{Strategy, compile_counted};
+use reptile_compiler::automaton::{Strategy, compile, compile_counted};
 use reptile_compiler::builder::{OriginKey, SetBuilder, record};
 use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect, GOOGLE_LIB};
+use reptile_compiler::limits::MAX_NESTED_STARS;
 use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
+use reptile_engine::automaton::{Ruleset, STEPS_OF_HEAD, STEPS_OF_STAR};
+use reptile_engine::format::automaton::MAX_STAR_BRANCHES;
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme};
 use reptile_engine::verdict::Verdict;
@@ -174,6 +177,45 @@ fn steps_of_building_are_linear() {
     assert!(most > 1.0, "nothing was counted");
 }
 
+/// The bound that `Ruleset::verdict` states, counted and not timed.
+#[test]
+fn steps_of_a_walk_are_bounded() {
+    let (mut walks, mut most) = (0, 0.0_f64);
+    for (name, body) in families() {
+        let arena = Bump::new();
+        let list = record(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
+        let bytes = compile(&list, Strategy::Factored, &arena).unwrap();
+        let ruleset = Ruleset::new(&bytes).unwrap();
+        let patterns: Vec<Vec<u8>> = ruleset.rules().unwrap().into_iter().map(|(_, pattern)| pattern).collect();
+        // Stars that can begin in the head stand behind different texts; the others are limited.
+        let mut first_stars: Vec<&[u8]> =
+            patterns.iter().filter_map(|text| text.split(|&b| b == b'*').next()).collect();
+        first_stars.sort_unstable();
+        first_stars.dedup();
+        let stars = ruleset.shape().stars as usize;
+        // A place at which many stars begin has a machine for every 64 of them.
+        let machines = MAX_NESTED_STARS.div_ceil(MAX_STAR_BRANCHES);
+        assert!(stars <= (first_stars.len() + MAX_NESTED_STARS) + machines, "{name}: {stars} stars");
+        let listed_bytes: usize = patterns.iter().map(|pattern| 2 * pattern.len() + 2).sum();
+        for len in [2000, 64 << 10] {
+            let turns = |text: &str| format!("/{}", text.repeat(len / text.len()));
+            for path in [turns("a"), turns("a") + "b", turns("xa"), turns("ab"), turns("aa1*a99a<7>z")] {
+                let (verdict, steps) = ruleset.verdict_counted(path.as_bytes()).unwrap();
+                assert_eq!(Ok(verdict), ruleset.verdict(path.as_bytes()), "{name}");
+                let n = path.len() + 1;
+                let listed = if ruleset.shape().listed { patterns.len() * 2 * n + listed_bytes } else { 0 };
+                let bound = STEPS_OF_HEAD * n + stars * (2 + STEPS_OF_STAR * n) + listed;
+                assert!(steps <= bound, "{name}: {steps} steps over {n} bytes, {stars} stars, at most {bound}");
+                most = most.max(steps as f64 / n as f64);
+                walks += 1;
+            }
+        }
+    }
+    println!("{walks} walks, at most {most:.0} steps a byte");
+    assert_eq!(walks, families().len() * 10);
+    assert!(most > 1.0, "nothing was counted");
+}
+
 #[test]
 fn tokens_with_a_large_group_in_common_do_not_multiply_it() {
     let mut body = String::new();
@@ -191,7 +233,7 @@ fn tokens_with_a_large_group_in_common_do_not_multiply_it() {
     for (strategy, set) in &sets {
         set.verify().unwrap();
         let size: usize = set.section_sizes().map(|(_, size)| size).sum();
-        // Five merged lists fit in the budget; 400 would take 14 MB.
+        // One merged list fits in the budget; 400 would take 14 MB.
         assert!(!bounded(strategy) || size < 60 * body.len(), "{strategy}: {size} bytes from {}", body.len());
     }
     for n in [0, 1, 7, 8, 9, 10, 200, 399] {

@@ -90,16 +90,37 @@ impl<'a> Ruleset<'a> {
     ///
     /// Stops as soon as no rule that could still match would change the answer. No allocation, no panic.
     ///
+    /// Cost: at most [`STEPS_OF_HEAD`] steps for each byte of the path and its end in the head; for each star that is
+    /// begun, which each is once at most, [`STEPS_OF_STAR`]; and for each listed pattern two for each byte of the
+    /// path and one for each of its text and its end. Stars are begun in the head where their text in front has been read, and behind other stars, of which
+    /// the compiler makes no more than a few hundred in a ruleset. [`Self::verdict_counted`] counts.
+    ///
     /// # Errors
     /// When the automaton is damaged.
     #[inline]
     pub fn verdict(&self, path: &[u8]) -> Result<Verdict, Corrupt> {
+        self.verdict_with(path, &mut ())
+    }
+
+    /// As [`Self::verdict`], and counts the steps: states, bytes of labels, stars that are looked at, places at which a
+    /// star looks for its pieces, and bytes that listed patterns are compared with. For tests; the walk is the same.
+    ///
+    /// # Errors
+    /// As [`Self::verdict`].
+    pub fn verdict_counted(&self, path: &[u8]) -> Result<(Verdict, usize), Corrupt> {
+        let mut steps = 0;
+        let verdict = self.verdict_with(path, &mut steps)?;
+        Ok((verdict, steps))
+    }
+
+    #[inline(always)]
+    fn verdict_with<C: Count>(&self, path: &[u8], count: &mut C) -> Result<Verdict, Corrupt> {
         by_width!(self, automaton => {
-            let head = walk_head(automaton, path)?;
+            let head = walk_head(automaton, path, count)?;
             let disallows = if head.end.is_settled() && !automaton.has_listed() {
                 head.end.disallows(head.at_end)
             } else {
-                let [allow, disallow] = Walk::<'_, _, true>::behind_head(automaton, path, head)?;
+                let [allow, disallow] = Walk::<'_, _, _, true>::behind_head(automaton, path, head, count)?;
                 disallow < allow
             };
             Ok(if disallows { Verdict::Disallow } else { Verdict::Allow })
@@ -112,8 +133,8 @@ impl<'a> Ruleset<'a> {
     /// When the automaton is damaged.
     pub fn matches(&self, path: &[u8]) -> Result<Matches, Corrupt> {
         let (best, otherwise) = by_width!(self, automaton => {
-            let head = walk_head(automaton, path)?;
-            (Walk::<'_, _, false>::behind_head(automaton, path, head)?, automaton.otherwise())
+            let head = walk_head(automaton, path, &mut ())?;
+            (Walk::<'_, _, _, false>::behind_head(automaton, path, head, &mut ())?, automaton.otherwise())
         });
         let [allow, disallow] = best.map(some_code);
         Ok(match otherwise {
@@ -179,6 +200,42 @@ impl<'a> Ruleset<'a> {
     }
 }
 
+/// Counts the steps of a walk, or does not.
+trait Count: Default {
+    /// So many more.
+    fn add(&mut self, steps: usize);
+
+    /// Those of another count too.
+    fn merge(&mut self, other: Self);
+}
+
+/// Does not count, and costs nothing.
+impl Count for () {
+    #[inline(always)]
+    fn add(&mut self, _steps: usize) {}
+
+    #[inline(always)]
+    fn merge(&mut self, (): ()) {}
+}
+
+impl Count for usize {
+    fn add(&mut self, steps: usize) {
+        *self += steps;
+    }
+
+    fn merge(&mut self, other: usize) {
+        *self += other;
+    }
+}
+
+/// Steps that the head takes at most for a byte of the path, or for its end: the byte leads to a state, or is compared
+/// with one of a label, and both may have to be looked at.
+pub const STEPS_OF_HEAD: usize = 2;
+
+/// Steps that a star takes at most for a byte of the path, or for its end: those of the head, the search for the
+/// beginning of a piece, and a look at each of the stars that a state leads to.
+pub const STEPS_OF_STAR: usize = 3 + MAX_STAR_BRANCHES;
+
 fn some_code(code: u32) -> Option<u32> {
     Some(code).filter(|&code| code != NO_CODE)
 }
@@ -209,11 +266,16 @@ struct Head {
 
 /// Walks the head over a path. Only remembers where it was; what there is to be read there is mostly not needed.
 #[inline(always)]
-fn walk_head<const W: usize>(automaton: Automaton<'_, W>, path: &[u8]) -> Result<Head, Corrupt> {
+fn walk_head<const W: usize, C: Count>(
+    automaton: Automaton<'_, W>,
+    path: &[u8],
+    count: &mut C,
+) -> Result<Head, Corrupt> {
     let mut head = Head { end: HeadEnd::NOTHING, at_end: false, last: 0, accepting: 0, starring: 0 };
     let (mut next, mut from) = (automaton.head(), 0);
     while let Some(at) = next {
         let state = automaton.state(at)?;
+        count.add(1 + state.label_len().min(path.len() - from));
         let Some(behind) = state.behind_label(path, from)? else { break };
         head.end = state.end();
         head.last = at;
@@ -231,14 +293,15 @@ fn walk_head<const W: usize>(automaton: Automaton<'_, W>, path: &[u8]) -> Result
 
 /// One walk. `FIRST` asks for the verdict alone: then only the smallest code of all matters, and the walk leaves
 /// out whatever cannot be smaller.
-struct Walk<'p, A, const FIRST: bool> {
+struct Walk<'p, A, C, const FIRST: bool> {
     automaton: A,
     path: &'p [u8],
     best: Codes,
     stars_left: u32,
+    count: C,
 }
 
-impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST> {
+impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a, W>, C, FIRST> {
     #[inline(always)]
     fn accept(&mut self, codes: Codes) {
         self.best = [self.best[0].min(codes[0]), self.best[1].min(codes[1])];
@@ -256,7 +319,7 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
 
     /// What comes behind the head. Apart from it, so that the loop over the head keeps its registers.
     #[inline(never)]
-    fn behind_head(automaton: Automaton<'a, W>, path: &'p [u8], head: Head) -> Result<Codes, Corrupt> {
+    fn behind_head(automaton: Automaton<'a, W>, path: &'p [u8], head: Head, count: &mut C) -> Result<Codes, Corrupt> {
         let best = if head.at_end && automaton.state(head.last)?.accepts_at_end() {
             automaton.state(head.last)?.accept_at_end()?
         } else if head.accepting != 0 {
@@ -264,13 +327,15 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
         } else {
             NO_CODES
         };
-        let mut walk = Walk::<'_, _, FIRST> { automaton, path, best, stars_left: automaton.star_count() };
+        let mut walk =
+            Walk::<'_, _, _, FIRST> { automaton, path, best, stars_left: automaton.star_count(), count: C::default() };
         if head.starring != 0
             && let Some((_, first)) = automaton.state(head.starring)?.stars()?.next()
         {
             search(path, HeadStars { walk: &mut walk, first })?;
         }
         walk.listed(&mut automaton.listed())?;
+        count.merge(walk.count);
         Ok(walk.best)
     }
 
@@ -281,6 +346,7 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
         for number in 0..REMEMBERED {
             let Some(at) = next else { break };
             let star = self.automaton.star(at)?;
+            self.count.add(1);
             if left >> number & 1 != 0 && star.best[0] < self.best[1] && self.best[1] < self.best[0] {
                 self.nested(at, star.from, 0)?;
             }
@@ -318,16 +384,19 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
         let mut begun = 0_u64;
         let mut candidates = Candidates::new(search, star.fingerprints, self.path.len(), found);
         let mut resting_at = from;
-        'resting: while let Some(start) = candidates.next(resting_at) {
+        self.count.add(self.path.len().min(PLACES));
+        'resting: while let Some(start) = candidates.next(resting_at, &mut self.count) {
             let Some(&byte) = self.path.get(start) else { return Ok(()) };
             let mut at = start + 1;
             let Some(mut next) = star.children.get(byte)? else {
+                self.count.add(1);
                 resting_at = at;
                 continue;
             };
             loop {
                 let state = self.automaton.state(next)?;
                 let (common, whole) = state.common_prefix(self.path, at)?;
+                self.count.add(1 + common);
                 at += common;
                 if !whole {
                     resting_at = at;
@@ -367,6 +436,7 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
                 return Err(Corrupt);
             }
             let bit = 1 << number;
+            self.count.add(1);
             if begun & bit == 0 {
                 begun |= bit;
                 self.nested(star, from, depth + 1)?;
@@ -381,8 +451,9 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
         while let Some((code, anchored, pieces)) = listed.next_pattern()? {
             let mut codes = NO_CODES;
             codes[kind_of(code) as usize] = code;
+            self.count.add(1);
             if self.wants(codes) {
-                if pieces_match(pieces, anchored, self.path)? {
+                if pieces_match(pieces, anchored, self.path, &mut self.count)? {
                     self.accept(codes);
                 }
             } else if FIRST {
@@ -394,15 +465,15 @@ impl<'a, 'p, const W: usize, const FIRST: bool> Walk<'p, Automaton<'a, W>, FIRST
 }
 
 /// The stars that have begun in the head, from the last one on.
-struct HeadStars<'w, 'p, A, const FIRST: bool> {
-    walk: &'w mut Walk<'p, A, FIRST>,
+struct HeadStars<'w, 'p, A, C, const FIRST: bool> {
+    walk: &'w mut Walk<'p, A, C, FIRST>,
     first: usize,
 }
 
 /// How many stars that begin in the head can be left for a second round. Real rulesets have up to five.
 const REMEMBERED: usize = 64;
 
-impl<const W: usize, const FIRST: bool> WithSearch for HeadStars<'_, '_, Automaton<'_, W>, FIRST> {
+impl<const W: usize, C: Count, const FIRST: bool> WithSearch for HeadStars<'_, '_, Automaton<'_, W>, C, FIRST> {
     type Output = Result<(), Corrupt>;
 
     /// Tries the stars, for a verdict in two rounds. A star without a disallow that beats the best allow can only
@@ -417,6 +488,7 @@ impl<const W: usize, const FIRST: bool> WithSearch for HeadStars<'_, '_, Automat
         let mut first_candidates = FirstCandidates { known: [None; 2] };
         while let Some(at) = next {
             let star = walk.automaton.star(at)?;
+            walk.count.add(1);
             if FIRST && star.best[1] >= walk.best[0] && number < REMEMBERED {
                 left |= 1 << number;
             } else if walk.wants(star.best) {
@@ -461,14 +533,14 @@ impl<'f> FirstCandidates<'f> {
 }
 
 /// A star that another star leads to.
-struct NestedStar<'w, 'a, 'p, const W: usize, const FIRST: bool> {
-    walk: &'w mut Walk<'p, Automaton<'a, W>, FIRST>,
+struct NestedStar<'w, 'a, 'p, C, const W: usize, const FIRST: bool> {
+    walk: &'w mut Walk<'p, Automaton<'a, W>, C, FIRST>,
     star: StarView<'a, W>,
     from: usize,
     depth: usize,
 }
 
-impl<const W: usize, const FIRST: bool> WithSearch for NestedStar<'_, '_, '_, W, FIRST> {
+impl<const W: usize, C: Count, const FIRST: bool> WithSearch for NestedStar<'_, '_, '_, C, W, FIRST> {
     type Output = Result<(), Corrupt>;
 
     #[inline(always)]
@@ -496,7 +568,7 @@ impl<'f, S: Search> Candidates<'f, S> {
 
     /// The first place from `at` on, which never goes back.
     #[inline(always)]
-    fn next(&mut self, at: usize) -> Option<usize> {
+    fn next(&mut self, at: usize, count: &mut impl Count) -> Option<usize> {
         let mut from = at;
         loop {
             let passed = from - self.base;
@@ -512,6 +584,7 @@ impl<'f, S: Search> Candidates<'f, S> {
                 return None;
             }
             self.base = from;
+            count.add(PLACES.min(self.len - from));
             self.found = self.search.candidates(self.fingerprints, from);
         }
     }
@@ -519,17 +592,23 @@ impl<'f, S: Search> Candidates<'f, S> {
 
 /// Whether a listed pattern matches: each piece is taken at its leftmost place behind the one before, which
 /// leaves the most room for those that follow.
-fn pieces_match(mut pieces: Pieces<'_>, anchored: bool, path: &[u8]) -> Result<bool, Corrupt> {
+fn pieces_match(mut pieces: Pieces<'_>, anchored: bool, path: &[u8], count: &mut impl Count) -> Result<bool, Corrupt> {
     let Some((first, only)) = pieces.next_piece()? else { return Err(Corrupt) };
+    count.add(first.len());
     let Some(mut rest) = path.strip_prefix(first) else { return Ok(false) };
     if only {
         return Ok(!anchored || rest.is_empty());
     }
     while let Some((piece, last)) = pieces.next_piece()? {
+        count.add(1 + piece.len());
         if last && anchored {
             return Ok(rest.ends_with(piece));
         }
-        let Some(at) = memmem::find(rest, piece) else { return Ok(false) };
+        let Some(at) = memmem::find(rest, piece) else {
+            count.add(rest.len());
+            return Ok(false);
+        };
+        count.add(at);
         rest = &rest[at + piece.len()..];
     }
     Ok(true)

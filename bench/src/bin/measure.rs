@@ -1,14 +1,29 @@
-//! A quick look: compiling the whole real corpus on one thread, the size of the set, and walks of the five real
-//! benchmark files. Not a record; for that see `METHODOLOGY.md`.
+//! A quick look: compiling the whole real corpus on one thread, the size of the set, walks of the five real benchmark
+//! files, and the real crawl. Not a record; for that see `METHODOLOGY.md`.
+//!
+//! A walk is measured warm, over the same thousand paths again and again, and fresh: one pass over twenty thousand
+//! paths that it has not seen. The crawl is what a crawler does: from the bytes of a URL to the verdict, another host
+//! at every step, one thread.
 
 use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use reptile_bench::{Case, PreparedCase, builder_of, median, real_files, shared};
+use reptile_bench::{Case, Crawl, PreparedCase, builder_of, check_count, generate, median, real_files, shared};
 use reptile_compiler::automaton::Strategy;
+use reptile_engine::automaton::Ruleset;
 use reptile_engine::set::Set;
+use reptile_engine::url::path_of;
 use reptile_engine::verdict::Verdict;
+
+/// How many fresh URLs one pass is over.
+const FRESH_URLS: usize = 20_000;
+
+/// How many lists of fresh URLs there are, each walked once.
+const FRESH_LISTS: u64 = 7;
+
+/// How often the crawl is gone through.
+const CRAWLS: usize = 7;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let Some(shared) = shared() else {
@@ -31,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, size) in set.section_sizes() {
         println!("  {name:10} {size:>9}");
     }
-    println!("{:5} {:>7} {:>9} {:>10} {:>10}", "file", "rules", "bytes", "verdict ns", "matches ns");
+    println!("{:5} {:>7} {:>9} {:>10} {:>10} {:>10}", "file", "rules", "bytes", "verdict ns", "fresh ns", "matches ns");
     for case in Case::all_real(&shared, &files)? {
         let prepared = PreparedCase::checked(&case)?;
         let ruleset = prepared.ruleset()?;
@@ -49,13 +64,50 @@ fn main() -> Result<(), Box<dyn Error>> {
             matches.push(start.elapsed().as_secs_f64() * 1e9 / prepared.paths.len() as f64);
         }
         println!(
-            "{:5} {:>7} {:>9} {:>10.1} {:>10.1}",
+            "{:5} {:>7} {:>9} {:>10.1} {:>10.1} {:>10.1}",
             case.name,
             ruleset.rule_count(),
             prepared.automaton.len(),
             median(verdicts),
+            fresh(ruleset)?,
             median(matches)
         );
     }
+    let crawl = Crawl::real(&shared)?;
+    let mut crawls = Vec::new();
+    for _ in 0..CRAWLS {
+        let start = Instant::now();
+        let disallowed = black_box(&crawl).decide_all()?;
+        crawls.push(start.elapsed().as_secs_f64() * 1e9 / crawl.urls.len() as f64);
+        check_count(crawl.name, disallowed, crawl.disallowed)?;
+    }
+    println!(
+        "crawl of {} URLs, {} disallowed: {:.1} ns a URL (median of {CRAWLS})",
+        crawl.urls.len(),
+        crawl.disallowed,
+        median(crawls)
+    );
     Ok(())
+}
+
+/// Nanoseconds a path takes in a first pass over fresh ones: the median of several lists, each walked once. Afterwards
+/// the same number of verdicts must come of explaining each path.
+fn fresh(ruleset: Ruleset<'_>) -> Result<f64, Box<dyn Error>> {
+    let rules = ruleset.rules().map_err(|_| "corrupt")?;
+    let patterns: Vec<String> = rules.iter().map(|(_, text)| String::from_utf8_lossy(text).into_owned()).collect();
+    let mut figures = Vec::new();
+    for seed in 0..FRESH_LISTS {
+        let urls = generate::urls(&patterns, generate::HOST, seed, FRESH_URLS);
+        let paths: Vec<Vec<u8>> = urls.iter().map(|url| path_of(url).to_vec()).collect();
+        let start = Instant::now();
+        let mut disallowed = 0;
+        for path in &paths {
+            disallowed += usize::from(ruleset.verdict(black_box(path)) == Ok(Verdict::Disallow));
+        }
+        figures.push(start.elapsed().as_secs_f64() * 1e9 / FRESH_URLS as f64);
+        let explained = paths.iter().filter_map(|path| ruleset.matches(path).ok());
+        let right = explained.filter(|matches| matches.verdict == Verdict::Disallow).count();
+        check_count("fresh", disallowed, right)?;
+    }
+    Ok(median(figures))
 }

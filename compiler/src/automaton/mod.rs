@@ -11,6 +11,9 @@
 //! whose states are the prefixes of its pieces and no more, so that size and time are linear in the text; at run
 //! time only those stars are begun whose text in front matches, which is one or two on most paths.
 //!
+//! `AUTOMATON.md`, beside this crate's manifest, says which form is chosen for which rules, by which measured constants,
+//! and what was tried and dropped.
+//!
 //! # Strategies
 //!
 //! [`Strategy::Factored`] is what a set has by default. [`Strategy::Listed`] tries the patterns one by one; a
@@ -26,6 +29,7 @@ use bumpalo::collections::Vec as BumpVec;
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::automaton::{Codes, Draft, Listed, MAX_STAR_DEPTH, NO_CODES, State, kind_of, write};
 
+use crate::limits::MAX_NESTED_STARS;
 use crate::rules::{ListedRule, RuleList};
 
 /// How a ruleset is compiled.
@@ -90,13 +94,15 @@ pub fn compile_counted<'l>(
     }
     draft.texts.sort_unstable();
 
-    let too_deep = |rule: &ListedRule<'_>| match strategy {
-        Strategy::Factored | Strategy::Whole => memchr::memchr_iter(b'*', rule.matcher).nth(MAX_STAR_DEPTH).is_some(),
-        Strategy::Listed => starred_text(rule),
+    let too_deep = |from_star: &[u8]| match strategy {
+        Strategy::Factored | Strategy::Whole => memchr::memchr_iter(b'*', from_star).nth(MAX_STAR_DEPTH).is_some(),
+        Strategy::Listed => true,
     };
     let mut listed = Vec::new();
+    let mut nested = NestedStars::default();
     rules.retain(|rule| {
-        let is_listed = !rule.is_empty && too_deep(rule);
+        let is_listed = memchr::memchr(b'*', rule.matcher)
+            .is_some_and(|star| too_deep(&rule.matcher[star..]) || !nested.make_room_for(rule.matcher, star));
         if is_listed {
             listed.push(*rule);
         }
@@ -111,6 +117,30 @@ pub fn compile_counted<'l>(
     builder.list();
     let steps = builder.work + builder.draft.states.len();
     Ok((write(&builder.draft)?, steps))
+}
+
+/// Counts the different stars behind other stars, while matchers come in the order of their bytes.
+#[derive(Default)]
+struct NestedStars<'l> {
+    count: usize,
+    /// The last matcher that there was room for. No earlier one has more bytes in common with the next.
+    last: &'l [u8],
+}
+
+impl<'l> NestedStars<'l> {
+    /// Whether the stars of a matcher, the first of which is known, stay within [`MAX_NESTED_STARS`]. If so they are
+    /// counted.
+    fn make_room_for(&mut self, matcher: &'l [u8], first: usize) -> bool {
+        let common = matcher.iter().zip(self.last).take_while(|(a, b)| a == b).count();
+        // Stars that both have, and the first, are not new.
+        let new_from = common.max(first + 1);
+        let count = self.count + memchr::memchr_iter(b'*', &matcher[new_from..]).count();
+        let has_room = count <= MAX_NESTED_STARS;
+        if has_room {
+            (self.count, self.last) = (count, matcher);
+        }
+        has_room
+    }
 }
 
 /// The pattern of a rule that has nothing in it but what is matched.

@@ -219,9 +219,10 @@ impl<'l> Builder<'l> {
         open.clear();
         open.extend(nodes[ROOT as usize].children.clone());
         runs.clear();
+        let first_state = self.draft.states.len();
         while let Some(start) = open.pop() {
             if state_of[start as usize] == u32::MAX {
-                state_of[start as usize] = self.new_state() as u32;
+                state_of[start as usize] = (first_state + runs.len()) as u32;
                 let end = run_end(start);
                 runs.push((start, end));
                 let last = &nodes[end as usize];
@@ -236,10 +237,11 @@ impl<'l> Builder<'l> {
             let children = node.children.clone().map(|child| (nodes[child as usize].byte, state_of[child as usize]));
             arena.alloc_slice_fill_iter(children)
         };
+        self.draft.states.reserve(runs.len());
         for &(start, end) in &*runs {
             let (first, last) = (&nodes[start as usize], &nodes[end as usize]);
             let found = found.get(last.found as usize).copied().unwrap_or(FOUND_NOTHING);
-            self.draft.states[state_of[start as usize] as usize] = State {
+            self.draft.states.push(State {
                 label: &pieces[last.pieces.start as usize].text[first.depth as usize..last.depth as usize],
                 accept: found.accept,
                 accept_at_end: found.accept_at_end,
@@ -254,7 +256,7 @@ impl<'l> Builder<'l> {
                         arena.alloc_slice_fill_iter(transitions.map(|&(byte, node)| (byte, state_of[node as usize])))
                     }
                 },
-            };
+            });
         }
         to_children(&nodes[ROOT as usize])
     }

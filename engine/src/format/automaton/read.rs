@@ -233,6 +233,13 @@ impl<'a, const W: usize> StateView<'a, W> {
         label.and_then(|label| label.get(..usize::from(self.label_len))).ok_or(Corrupt)
     }
 
+    /// How many bytes the label has.
+    #[inline(always)]
+    #[must_use]
+    pub fn label_len(&self) -> usize {
+        self.label_len.into()
+    }
+
     /// How many bytes of the label stand in `path` from `from` on, and whether that is all of them.
     ///
     /// Looks at eight bytes at once and takes no branch that depends on how many agree: most labels are that short,

@@ -52,11 +52,20 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         let star_at = draft.stars.iter().map(|star| place(Self::star_size(star))).collect();
         let mut fingerprints = Vec::new();
         let mut known = HashMap::new();
+        let mut last: Option<(&Fingerprints, usize)> = None;
         let place_of = |star: &'d Star<'t>| {
-            *known.entry(&*star.fingerprints).or_insert_with_key(|table| {
+            // Neighbours often begin with the same pieces, which is told sooner than looked up.
+            if let Some((table, index)) = last
+                && *table == *star.fingerprints
+            {
+                return index;
+            }
+            let index = *known.entry(&*star.fingerprints).or_insert_with_key(|table| {
                 fingerprints.push(*table);
                 fingerprints.len() - 1
-            })
+            });
+            last = Some((&star.fingerprints, index));
+            index
         };
         let fingerprints_of = draft.stars.iter().map(place_of).collect();
         let fingerprints_at = end;
