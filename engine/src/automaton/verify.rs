@@ -1,0 +1,142 @@
+//! Checking the whole of an automaton that comes from a file. Holds no walk.
+
+use std::collections::HashSet;
+
+use crate::format::automaton::{
+    Automaton, Codes, Corrupt, MAX_STAR_BRANCHES, MAX_STAR_DEPTH, NO_CODE, NO_CODES, StateView,
+};
+
+/// Checks an automaton without trusting it: see [`super::Ruleset::verify`].
+pub(super) struct Verify<'a, const W: usize> {
+    automaton: Automaton<'a, W>,
+}
+
+impl<'a, const W: usize> Verify<'a, W> {
+    pub(super) fn new(automaton: Automaton<'a, W>) -> Self {
+        Verify { automaton }
+    }
+
+    pub(super) fn run(&self) -> Result<(), Corrupt> {
+        self.references()?;
+        self.known(self.automaton.otherwise().unwrap_or(NO_CODE))?;
+        self.automaton.texts()?.into_iter().try_for_each(|(code, _)| self.known(code))?;
+        let mut listed = self.automaton.listed();
+        let mut last = None;
+        while let Some((code, _, mut pieces)) = listed.next_pattern()? {
+            self.known(code)?;
+            if last >= Some(code) || pieces.next_piece()?.is_none() {
+                return Err(Corrupt);
+            }
+            while pieces.next_piece()?.is_some() {}
+            last = Some(code);
+        }
+        Ok(())
+    }
+
+    /// Whether a code is one that a rule has, or none.
+    fn known(&self, code: u32) -> Result<(), Corrupt> {
+        let rules = self.automaton.rule_count();
+        if code == NO_CODE || code / 2 < rules { Ok(()) } else { Err(Corrupt) }
+    }
+
+    /// Follows every reference from the head. Each state and star is looked at once, so that circles, which stars
+    /// have, do no harm.
+    fn references(&self) -> Result<(), Corrupt> {
+        let automaton = self.automaton;
+        let mut seen_states = HashSet::new();
+        let mut seen_stars = HashSet::new();
+        // Where a machine goes, and how many stars are in front of it; for the head also the way to it.
+        let mut states: Vec<(usize, usize)> = Vec::new();
+        let mut ways: Vec<(usize, Way)> = automaton.head().map(|at| (at, Way::START)).into_iter().collect();
+        let mut begin = |at: usize, depth: usize, states: &mut Vec<(usize, usize)>| {
+            let star = automaton.star(at)?;
+            if seen_stars.insert(at) {
+                star.best.into_iter().try_for_each(|code| self.known(code))?;
+                states.extend(star.children.all()?.into_iter().map(|(_, next)| (next, depth)));
+            }
+            Ok(star)
+        };
+        while let Some((at, mut way)) = ways.pop() {
+            if !seen_states.insert(at) {
+                continue;
+            }
+            let state = automaton.state(at)?;
+            self.codes(&state)?;
+            way.depth += state.label()?.len();
+            let codes = if state.accepts() { state.accept()? } else { way.codes };
+            let at_end = if state.accepts_at_end() { state.accept_at_end()? } else { codes };
+            let is_worse = |[allow, disallow]: Codes, than: Codes| allow > than[0] || disallow > than[1];
+            if is_worse(codes, way.codes) || is_worse(at_end, codes) {
+                return Err(Corrupt);
+            }
+            way.codes = codes;
+            for (number, first) in state.stars()? {
+                way.stars = NO_CODES;
+                let mut next = Some(first);
+                let mut left = automaton.star_count();
+                while let Some(at) = next {
+                    let star = begin(at, 1, &mut states)?;
+                    left = left.checked_sub(1).ok_or(Corrupt)?;
+                    if star.from > way.depth || number != 0 {
+                        return Err(Corrupt);
+                    }
+                    way.stars = [way.stars[0].min(star.best[0]), way.stars[1].min(star.best[1])];
+                    next = star.next;
+                }
+            }
+            let settled = best_of(way.stars) >= best_of(codes);
+            let end = state.end();
+            let verdicts = [(false, codes), (true, at_end)];
+            let agree = |(at_end, [allow, disallow]): (bool, Codes)| end.disallows(at_end) == (disallow < allow);
+            if end.is_settled() != settled || !verdicts.into_iter().all(agree) {
+                return Err(Corrupt);
+            }
+            way.depth += 1;
+            ways.extend(state.children().all()?.into_iter().map(|(_, next)| (next, way)));
+        }
+        while let Some((at, depth)) = states.pop() {
+            if !seen_states.insert(at) {
+                continue;
+            }
+            let state = automaton.state(at)?;
+            self.codes(&state)?;
+            states.extend(state.children().all()?.into_iter().map(|(_, next)| (next, depth)));
+            for (number, star) in state.stars()? {
+                if depth >= MAX_STAR_DEPTH || usize::from(number) >= MAX_STAR_BRANCHES {
+                    return Err(Corrupt);
+                }
+                begin(star, depth + 1, &mut states)?;
+            }
+        }
+        if seen_stars.len() != automaton.star_count() as usize {
+            return Err(Corrupt);
+        }
+        Ok(())
+    }
+
+    /// Whether the codes of a state are known, and its label is there.
+    fn codes(&self, state: &StateView<'a, W>) -> Result<(), Corrupt> {
+        state.label()?;
+        state.accept()?.into_iter().chain(state.accept_at_end()?).try_for_each(|code| self.known(code))
+    }
+}
+
+/// The way through the head to a state.
+#[derive(Clone, Copy)]
+struct Way {
+    /// What has been accepted.
+    codes: Codes,
+    /// The best codes of the stars that have begun.
+    stars: Codes,
+    /// How many bytes have been read.
+    depth: usize,
+}
+
+impl Way {
+    const START: Way = Way { codes: NO_CODES, stars: NO_CODES, depth: 0 };
+}
+
+/// The smaller of the two codes.
+fn best_of([allow, disallow]: Codes) -> u32 {
+    allow.min(disallow)
+}
