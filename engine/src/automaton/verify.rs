@@ -1,6 +1,6 @@
 //! Checking the whole of an automaton that comes from a file. Holds no walk.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::format::automaton::{
     Automaton, Codes, Corrupt, MAX_STAR_BRANCHES, MAX_STAR_DEPTH, NO_CODE, NO_CODES, StateView,
@@ -45,6 +45,8 @@ impl<'a, const W: usize> Verify<'a, W> {
         let automaton = self.automaton;
         let mut seen_states = HashSet::new();
         let mut seen_stars = HashSet::new();
+        // For each star of the head, the best codes from it on, and the furthest place where one of them begins.
+        let mut chains: HashMap<usize, (Codes, usize)> = HashMap::new();
         // Where a machine goes, and how many stars are in front of it; for the head also the way to it.
         let mut states: Vec<(usize, usize)> = Vec::new();
         let mut ways: Vec<(usize, Way)> = automaton.head().map(|at| (at, Way::START)).into_iter().collect();
@@ -71,18 +73,32 @@ impl<'a, const W: usize> Verify<'a, W> {
             }
             way.codes = codes;
             for (number, first) in state.stars()? {
-                way.stars = NO_CODES;
+                // Chains have their ends in common: each star is followed once, else a crafted file takes the square.
+                let mut chain = Vec::new();
                 let mut next = Some(first);
-                let mut left = automaton.star_count();
+                let mut behind = (NO_CODES, 0);
                 while let Some(at) = next {
+                    if let Some(&known) = chains.get(&at) {
+                        behind = known;
+                        break;
+                    }
                     let star = begin(at, 1, &mut states)?;
-                    left = left.checked_sub(1).ok_or(Corrupt)?;
-                    if star.from > way.depth || number != 0 {
+                    if chain.len() >= automaton.star_count() as usize {
                         return Err(Corrupt);
                     }
-                    way.stars = [way.stars[0].min(star.best[0]), way.stars[1].min(star.best[1])];
+                    chain.push((at, star));
                     next = star.next;
                 }
+                for (at, star) in chain.into_iter().rev() {
+                    let (best, from): (Codes, usize) = behind;
+                    behind = ([best[0].min(star.best[0]), best[1].min(star.best[1])], from.max(star.from));
+                    chains.insert(at, behind);
+                }
+                let (best, from) = behind;
+                if from > way.depth || number != 0 {
+                    return Err(Corrupt);
+                }
+                way.stars = best;
             }
             let settled = best_of(way.stars) >= best_of(codes);
             let end = state.end();
