@@ -21,13 +21,16 @@
 //! [`Strategy::Whole`] is one DFA over whole patterns, with a bound. All give the same answers on every path, and the
 //! tests force each.
 
+mod chain;
 mod star;
 mod whole;
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use reptile_engine::format::TooLarge;
-use reptile_engine::format::automaton::{Codes, Draft, Listed, MAX_STAR_DEPTH, NO_CODES, State, kind_of, write};
+use reptile_engine::format::automaton::{
+    Codes, Draft, Listed, MAX_STAR_DEPTH, NO_CODE, NO_CODES, State, kind_of, write,
+};
 
 use crate::limits::MAX_NESTED_STARS;
 use crate::rules::{ListedRule, RuleList};
@@ -108,7 +111,8 @@ pub fn compile_counted<'l>(
         }
         !rule.is_empty && !is_listed
     });
-    let mut builder = Builder { arena, draft, rules, listed, scratch: Default::default(), work: 0 };
+    let mut builder =
+        Builder { arena, draft, rules, listed, sources: Vec::new(), scratch: Default::default(), work: 0 };
     if strategy == Strategy::Whole && builder.whole() {
         builder.add_all_texts(arena);
     } else {
@@ -155,6 +159,8 @@ struct Builder<'l> {
     draft: Draft<'l>,
     rules: Vec<ListedRule<'l>>,
     listed: Vec<ListedRule<'l>>,
+    /// The stars of the head that have begun on the way to where the head is being built, and that verdicts need.
+    sources: Vec<chain::Source<'l>>,
     scratch: star::Scratch<'l>,
     /// Steps of building so far, as [`compile_counted`] says.
     work: usize,
@@ -167,6 +173,8 @@ struct Open {
     end: usize,
     depth: usize,
     way: Way,
+    /// How many of the builder's `sources` are on the way.
+    sources: usize,
 }
 
 /// What there is on the way through the head to a state.
@@ -178,6 +186,24 @@ struct Way {
     star: Option<u32>,
     /// The best codes of these stars.
     stars_best: Codes,
+    /// The best codes of those among them that a verdict needs.
+    deciding_best: Codes,
+    /// For each kind of rule, from where to where in the order of precedence the other kind would make a difference to
+    /// stars that were left out; the first is greater than the last if nothing would.
+    between: [(u32, u32); 2],
+    /// Whether a verdict needs all stars after all.
+    needs_all: bool,
+}
+
+impl Way {
+    const START: Way = Way {
+        accepted: NO_CODES,
+        star: None,
+        stars_best: NO_CODES,
+        deciding_best: NO_CODES,
+        between: [(NO_CODE, 0); 2],
+        needs_all: false,
+    };
 }
 
 impl<'l> Builder<'l> {
@@ -200,9 +226,16 @@ impl<'l> Builder<'l> {
         }
         self.draft.has_head = true;
         let mut children = Vec::new();
-        let way = Way { accepted: NO_CODES, star: None, stars_best: NO_CODES };
-        let mut open = vec![Open { state: self.new_state(), start: 0, end: self.rules.len(), depth: 0, way }];
-        while let Some(Open { mut state, mut start, end, mut depth, mut way }) = open.pop() {
+        let mut open = vec![Open {
+            state: self.new_state(),
+            start: 0,
+            end: self.rules.len(),
+            depth: 0,
+            way: Way::START,
+            sources: 0,
+        }];
+        while let Some(Open { mut state, mut start, end, mut depth, mut way, sources }) = open.pop() {
+            self.sources.truncate(sources);
             let mut label = self.common(start, end, depth);
             depth += label.len();
             // A label holds up to 255 bytes; a longer one takes a chain of states.
@@ -223,22 +256,27 @@ impl<'l> Builder<'l> {
             self.accept_on_way(state, &mut way, here, at_end);
             children.clear();
             let first_open = open.len();
+            let mut begins = false;
             while start < end {
                 let byte = self.rules[start].matcher[depth];
                 let run_end = self.run_end(start, end, depth);
                 if byte == b'*' {
-                    let stars = self.star(start..run_end, depth + 1);
-                    self.begin_on_way(state, &mut way, &stars, depth);
+                    begins |= self.begin_on_way(&mut way, start..run_end, depth);
                 } else {
                     let child = self.new_state();
                     children.push((byte, child as u32));
-                    open.push(Open { state: child, start, end: run_end, depth: depth + 1, way });
+                    open.push(Open { state: child, start, end: run_end, depth: depth + 1, way, sources });
                 }
                 start = run_end;
             }
+            begins |= self.need_all(&mut way, at_end);
+            if let Some(first) = way.star.filter(|_| begins) {
+                self.draft.states[state].stars = self.arena.alloc_slice_copy(&[(way.needs_all.into(), first)]);
+            }
             self.pass(state, &way);
             // The star may have come behind some of the bytes.
-            open[first_open..].iter_mut().for_each(|open| open.way = way);
+            let sources = self.sources.len();
+            open[first_open..].iter_mut().for_each(|open| (open.way, open.sources) = (way, sources));
             self.draft.states[state].children = self.arena.alloc_slice_copy(&children);
         }
     }
@@ -259,22 +297,6 @@ impl<'l> Builder<'l> {
         state.disallows_at_end = codes[1] < codes[0];
     }
 
-    /// Begins stars in a state of the head, in front of those that have begun on the way and may still matter.
-    fn begin_on_way(&mut self, state: usize, way: &mut Way, stars: &[u32], depth: usize) {
-        if way.stars_best[0] >= way.accepted[0] && way.stars_best[1] >= way.accepted[1] {
-            (way.star, way.stars_best) = (None, NO_CODES);
-        }
-        for &index in stars {
-            let star = &mut self.draft.stars[index as usize];
-            (star.from, star.next) = (depth as u32, way.star);
-            way.star = Some(index);
-            merge(&mut way.stars_best, star.best);
-        }
-        if let Some(last) = stars.last() {
-            self.draft.states[state].stars = self.arena.alloc_slice_copy(&[(0, *last)]);
-        }
-    }
-
     /// Writes down what a walk that ends in a state of the head can know there.
     fn pass(&mut self, state: usize, way: &Way) {
         let state = &mut self.draft.states[state];
@@ -283,7 +305,8 @@ impl<'l> Builder<'l> {
         if state.accept_at_end == NO_CODES {
             state.disallows_at_end = state.disallows;
         }
-        state.settled = smaller(way.stars_best) >= smaller(way.accepted);
+        let stars_best = if way.needs_all { way.stars_best } else { way.deciding_best };
+        state.settled = smaller(stars_best) >= smaller(way.accepted);
     }
 
     fn new_state(&mut self) -> usize {

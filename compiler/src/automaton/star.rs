@@ -18,14 +18,15 @@ use super::{Builder, accept, merge};
 use crate::limits::MAX_TRANSITIONS_PER_BYTE;
 
 /// A literal piece that can follow a star, and what it leads to.
-struct Piece<'l> {
-    text: &'l [u8],
+#[derive(Clone)]
+pub(super) struct Piece<'l> {
+    pub(super) text: &'l [u8],
     accept: Codes,
     accept_at_end: Codes,
     /// The rules that go on with a star behind the piece, by index.
     behind_star: Range<u32>,
     /// The stars that these were made into.
-    stars: Vec<u32>,
+    pub(super) stars: Vec<u32>,
 }
 
 /// A prefix of one or more pieces. Nodes are numbered by depth and, in one depth, by their bytes, so that the children
@@ -82,10 +83,24 @@ impl<'l> Builder<'l> {
     ///
     /// More than one if they would lead to more stars than one machine can keep track of. None if the rules had to
     /// be listed.
-    pub(super) fn star(&mut self, rules: Range<usize>, offset: usize) -> Vec<u32> {
+    fn star(&mut self, rules: Range<usize>, offset: usize) -> Vec<u32> {
+        self.machines_or_list(rules.clone(), |builder| {
+            let (mut machines, pieces) = builder.pieces_and_machines(rules, offset)?;
+            if !pieces.is_empty() {
+                machines.push(builder.machine(&pieces)?);
+            }
+            Some(machines)
+        })
+    }
+
+    /// What `build` makes of a range of rules; if that is too large, they are listed and it is nothing.
+    pub(super) fn machines_or_list(
+        &mut self,
+        rules: Range<usize>,
+        build: impl FnOnce(&mut Self) -> Option<Vec<u32>>,
+    ) -> Vec<u32> {
         let built = (self.draft.states.len(), self.draft.stars.len());
-        let machines = self.machines(rules.clone(), offset);
-        machines.unwrap_or_else(|| {
+        build(self).filter(|machines| machines.len() <= MAX_MACHINES).unwrap_or_else(|| {
             self.draft.states.truncate(built.0);
             self.draft.stars.truncate(built.1);
             self.listed.extend_from_slice(&self.rules[rules]);
@@ -93,13 +108,19 @@ impl<'l> Builder<'l> {
         })
     }
 
-    /// `None` if one of the machines would be too large, or too many are needed.
-    fn machines(&mut self, rules: Range<usize>, offset: usize) -> Option<Vec<u32>> {
+    /// The pieces that follow a star, in the order of their bytes, with the stars that they lead to. If these are more
+    /// than one machine can keep track of, there are machines for some of the pieces. `None` if one of the machines
+    /// would be too large.
+    pub(super) fn pieces_and_machines(
+        &mut self,
+        rules: Range<usize>,
+        offset: usize,
+    ) -> Option<(Vec<u32>, Vec<Piece<'l>>)> {
         let pieces = self.pieces(rules, offset);
-        if pieces.iter().all(|piece| piece.behind_star.is_empty()) {
-            return Some(vec![self.machine(pieces)?]);
-        }
         let mut machines = Vec::new();
+        if pieces.iter().all(|piece| piece.behind_star.is_empty()) {
+            return Some((machines, pieces));
+        }
         let mut plain = Vec::new();
         // Stars behind pieces first, since a machine refers to the stars that it leads to.
         let mut branches: Vec<Piece<'l>> = Vec::new();
@@ -121,7 +142,8 @@ impl<'l> Builder<'l> {
                 return None;
             }
             if branch_count + stars.len() > MAX_STAR_BRANCHES {
-                machines.push(self.machine(std::mem::take(&mut branches))?);
+                machines.push(self.machine(&branches)?);
+                branches.clear();
                 branch_count = 0;
             }
             branch_count += stars.len();
@@ -129,10 +151,9 @@ impl<'l> Builder<'l> {
             branches.push(piece);
         }
         branches.extend(plain);
-        if !branches.is_empty() {
-            machines.push(self.machine(branches)?);
-        }
-        (machines.len() <= MAX_MACHINES).then_some(machines)
+        // Those with and without stars alternate.
+        branches.sort_by_key(|piece| piece.text);
+        Some((machines, branches))
     }
 
     /// The pieces that follow the star, in the order of their bytes.
@@ -160,41 +181,28 @@ impl<'l> Builder<'l> {
             }
             pieces.push(Piece { text, accept: codes, accept_at_end: codes_at_end, behind_star, stars: Vec::new() });
         }
-        pieces.sort_by(|a, b| a.text.cmp(b.text));
-        pieces.dedup_by(|later, first| {
-            let same = later.text == first.text;
-            if same {
-                merge(&mut first.accept, later.accept);
-                merge(&mut first.accept_at_end, later.accept_at_end);
-                if first.behind_star.is_empty() {
-                    first.behind_star = later.behind_star.clone();
-                }
-            }
-            same
-        });
+        unite(&mut pieces);
         pieces
     }
 
-    /// Builds one machine. `None` if it would be too large.
-    fn machine(&mut self, mut pieces: Vec<Piece<'l>>) -> Option<u32> {
+    /// Builds one machine for different pieces in the order of their bytes. `None` if it would be too large.
+    pub(super) fn machine(&mut self, pieces: &[Piece<'l>]) -> Option<u32> {
         let mut best = NO_CODES;
-        for piece in &pieces {
+        for piece in pieces {
             merge(&mut best, piece.accept);
             merge(&mut best, piece.accept_at_end);
             for &star in &piece.stars {
                 merge(&mut best, self.draft.stars[star as usize].best);
             }
         }
-        // The pieces are sorted, except that those with and without stars alternate.
-        pieces.sort_by(|a, b| a.text.cmp(b.text));
-        let fingerprints = fingerprints(&pieces);
+        let fingerprints = fingerprints(pieces);
         let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.tree(&pieces, self.arena);
+        scratch.tree(pieces, self.arena);
         let linked = scratch.link(self.arena);
         self.work += scratch.nodes.len() + scratch.taken_over.len();
-        let children = linked.then(|| self.states(&mut scratch, &pieces));
+        let children = linked.then(|| self.states(&mut scratch, pieces));
         self.scratch = scratch;
-        self.draft.stars.push(Star { best, from: 0, next: None, fingerprints, children: children? });
+        self.draft.stars.push(Star { best, from: 0, next: None, deciding: None, fingerprints, children: children? });
         Some((self.draft.stars.len() - 1) as u32)
     }
 
@@ -260,6 +268,23 @@ impl<'l> Builder<'l> {
         }
         to_children(&nodes[ROOT as usize])
     }
+}
+
+/// Sorts pieces, and makes those with the same text one.
+pub(super) fn unite(pieces: &mut Vec<Piece<'_>>) {
+    pieces.sort_by_key(|piece| piece.text);
+    pieces.dedup_by(|later, first| {
+        let same = later.text == first.text;
+        if same {
+            merge(&mut first.accept, later.accept);
+            merge(&mut first.accept_at_end, later.accept_at_end);
+            first.stars.append(&mut later.stars);
+            if first.behind_star.is_empty() {
+                first.behind_star = later.behind_star.clone();
+            }
+        }
+        same
+    });
 }
 
 /// What the pieces begin with.

@@ -13,8 +13,8 @@ use std::collections::HashSet;
 use memchr::memmem;
 
 use crate::format::automaton::{
-    Automaton, Codes, Corrupt, HeadEnd, ListedReader, MAX_PATTERNS_BYTES, MAX_STAR_BRANCHES, MAX_STAR_DEPTH, NO_CODE,
-    NO_CODES, Pieces, StarView, StateView, Width, kind_of, width,
+    Automaton, Codes, Corrupt, HeadEnd, ListedReader, MAX_PATTERNS_BYTES, MAX_STAR_BRANCHES, MAX_STAR_DEPTH, NEEDS_ALL,
+    NO_CODE, NO_CODES, Pieces, StarView, StateView, Width, kind_of, width,
 };
 use crate::platform::{Fingerprints, PLACES, Search, WithSearch, search};
 use crate::verdict::{RuleKind, Verdict};
@@ -302,6 +302,8 @@ struct Walk<'p, A, C, const FIRST: bool> {
     automaton: A,
     path: &'p [u8],
     best: Codes,
+    /// Whether the question needs all stars that have begun in the head.
+    needs_all: bool,
     stars_left: u32,
     count: C,
 }
@@ -332,11 +334,18 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
         } else {
             NO_CODES
         };
-        let mut walk =
-            Walk::<'_, _, _, FIRST> { automaton, path, best, stars_left: automaton.star_count(), count: C::default() };
+        let mut walk = Walk::<'_, _, _, FIRST> {
+            automaton,
+            path,
+            best,
+            needs_all: !FIRST,
+            stars_left: automaton.star_count(),
+            count: C::default(),
+        };
         if head.starring != 0
-            && let Some((_, first)) = automaton.state(head.starring)?.stars()?.next()
+            && let Some((number, first)) = automaton.state(head.starring)?.stars()?.next()
         {
+            walk.needs_all |= number == NEEDS_ALL;
             search(path, HeadStars { walk: &mut walk, first })?;
         }
         walk.listed(&mut automaton.listed())?;
@@ -349,8 +358,7 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
     fn left_over(&mut self, first: usize, left: u64) -> Result<(), Corrupt> {
         let mut next = Some(first);
         for number in 0..REMEMBERED {
-            let Some(at) = next else { break };
-            let star = self.automaton.star(at)?;
+            let Some((at, star)) = self.chained(next)? else { break };
             self.count.add(1);
             if left >> number & 1 != 0 && star.best[0] < self.best[1] && self.best[1] < self.best[0] {
                 self.nested(at, star.from, 0)?;
@@ -358,6 +366,17 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
             next = star.next;
         }
         Ok(())
+    }
+
+    /// The first star from one of the head on that the question needs, and where it is.
+    #[inline(always)]
+    fn chained(&self, from: Option<usize>) -> Result<Option<(usize, StarView<'a, W>)>, Corrupt> {
+        let Some(at) = from else { return Ok(None) };
+        let star = self.automaton.star(at)?;
+        if self.needs_all || star.deciding == Some(at) {
+            return Ok(Some((at, star)));
+        }
+        star.deciding.map(|at| Ok((at, self.automaton.star(at)?))).transpose()
     }
 
     /// Begins a star that another star leads to.
@@ -491,8 +510,7 @@ impl<const W: usize, C: Count, const FIRST: bool> WithSearch for HeadStars<'_, '
         let mut next = Some(first);
         let mut number = 0;
         let mut first_candidates = FirstCandidates { known: [None; 2] };
-        while let Some(at) = next {
-            let star = walk.automaton.star(at)?;
+        while let Some((_, star)) = walk.chained(next)? {
             walk.count.add(1);
             if FIRST && star.best[1] >= walk.best[0] && number < REMEMBERED {
                 left |= 1 << number;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::format::automaton::{
-    Automaton, Codes, Corrupt, MAX_STAR_BRANCHES, MAX_STAR_DEPTH, NO_CODE, NO_CODES, StateView,
+    Automaton, Codes, Corrupt, MAX_STAR_BRANCHES, MAX_STAR_DEPTH, NEEDS_ALL, NO_CODE, NO_CODES, StateView,
 };
 
 /// Checks an automaton without trusting it: see [`super::Ruleset::verify`].
@@ -45,8 +45,7 @@ impl<'a, const W: usize> Verify<'a, W> {
         let automaton = self.automaton;
         let mut seen_states = HashSet::new();
         let mut seen_stars = HashSet::new();
-        // For each star of the head, the best codes from it on, and the furthest place where one of them begins.
-        let mut chains: HashMap<usize, (Codes, usize)> = HashMap::new();
+        let mut chains: HashMap<usize, Chain> = HashMap::new();
         // Where a machine goes, and how many stars are in front of it; for the head also the way to it.
         let mut states: Vec<(usize, usize)> = Vec::new();
         let mut ways: Vec<(usize, Way)> = automaton.head().map(|at| (at, Way::START)).into_iter().collect();
@@ -76,7 +75,7 @@ impl<'a, const W: usize> Verify<'a, W> {
                 // Chains have their ends in common: each star is followed once, else a crafted file takes the square.
                 let mut chain = Vec::new();
                 let mut next = Some(first);
-                let mut behind = (NO_CODES, 0);
+                let mut behind = Chain { best: NO_CODES, deciding_best: NO_CODES, from: 0, deciding: None };
                 while let Some(at) = next {
                     if let Some(&known) = chains.get(&at) {
                         behind = known;
@@ -90,15 +89,21 @@ impl<'a, const W: usize> Verify<'a, W> {
                     next = star.next;
                 }
                 for (at, star) in chain.into_iter().rev() {
-                    let (best, from): (Codes, usize) = behind;
-                    behind = ([best[0].min(star.best[0]), best[1].min(star.best[1])], from.max(star.from));
+                    let merge = |best: Codes| [best[0].min(star.best[0]), best[1].min(star.best[1])];
+                    behind.best = merge(behind.best);
+                    if star.deciding == Some(at) {
+                        (behind.deciding_best, behind.deciding) = (merge(behind.deciding_best), Some(at));
+                    }
+                    if star.deciding != behind.deciding {
+                        return Err(Corrupt);
+                    }
+                    behind.from = behind.from.max(star.from);
                     chains.insert(at, behind);
                 }
-                let (best, from) = behind;
-                if from > way.depth || number != 0 {
+                if behind.from > way.depth || number > NEEDS_ALL {
                     return Err(Corrupt);
                 }
-                way.stars = best;
+                way.stars = if number == NEEDS_ALL { behind.best } else { behind.deciding_best };
             }
             let settled = best_of(way.stars) >= best_of(codes);
             let end = state.end();
@@ -137,12 +142,25 @@ impl<'a, const W: usize> Verify<'a, W> {
     }
 }
 
+/// A star of the head and those that follow it.
+#[derive(Clone, Copy)]
+struct Chain {
+    /// The best codes of them.
+    best: Codes,
+    /// The best codes of those that a verdict needs.
+    deciding_best: Codes,
+    /// The furthest place where one of them begins.
+    from: usize,
+    /// The first that a verdict needs.
+    deciding: Option<usize>,
+}
+
 /// The way through the head to a state.
 #[derive(Clone, Copy)]
 struct Way {
     /// What has been accepted.
     codes: Codes,
-    /// The best codes of the stars that have begun.
+    /// The best codes of the stars that have begun and that a verdict needs.
     stars: Codes,
     /// How many bytes have been read.
     depth: usize,

@@ -60,6 +60,10 @@ pub const fn kind_of(code: u32) -> RuleKind {
 /// The best codes of the two kinds of rule: `[allow, disallow]`, each [`NO_CODE`] if there is none.
 pub type Codes = [u32; 2];
 
+/// In a state of the head, in place of a star's number: a verdict needs all stars from this one on, also those that
+/// [`Star::deciding`] leaves out. Holds behind the state, too, up to the next that has a star.
+pub const NEEDS_ALL: u8 = 1;
+
 /// Neither kind.
 pub const NO_CODES: Codes = [NO_CODE; 2];
 
@@ -81,8 +85,8 @@ pub struct State<'t> {
     /// In the head: whether no star that has begun on the way through the state could change the verdict.
     pub settled: bool,
     /// The stars that begin behind the label: index of the star, and its number among those that the machine
-    /// holding this state leads to, so that each begins once only. In the head only one, the number is 0, and the
-    /// others follow as [`Star::next`].
+    /// holding this state leads to, so that each begins once only. In the head only one: the others follow as
+    /// [`Star::next`], and the number is 0, or [`NEEDS_ALL`].
     pub stars: &'t [(u8, u32)],
     /// Transitions by byte, in the order of the bytes, to indices of states.
     pub children: &'t [(u8, u32)],
@@ -97,6 +101,10 @@ pub struct Star<'t> {
     pub from: u32,
     /// The index of the next of the stars that begin in the head on the way to where this one does.
     pub next: Option<u32>,
+    /// The index of the first star from this one on, along `next`, that a verdict needs: this one, one that follows, or
+    /// none. Those left out lead to rules that only matter for naming the best rule, unless the state of the head in
+    /// which the walk ends, or one before it, says [`NEEDS_ALL`].
+    pub deciding: Option<u32>,
     /// What the pieces begin with.
     pub fingerprints: Box<Fingerprints>,
     /// The resting state's transitions by byte, in the order of the bytes, to indices of states. Not empty.

@@ -139,13 +139,15 @@ impl<'a, const W: usize> Automaton<'a, W> {
     pub fn star(&self, at: usize) -> Result<StarView<'a, W>, Corrupt> {
         let &[count, lowest] = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?;
         let number = |index: usize| self.number(at + 2 + index * W);
-        let fingerprints_at = number(4)? as usize;
+        let fingerprints_at = number(5)? as usize;
+        let reference = |index: usize| Ok(Some(number(index)? as usize).filter(|&at| at != 0));
         Ok(StarView {
             best: [self.code(at + 2)?, self.code(at + 2 + W)?],
             from: number(2)? as usize,
-            next: Some(number(3)? as usize).filter(|&next| next != 0),
+            next: reference(3)?,
+            deciding: reference(4)?,
             fingerprints: self.bytes.get(fingerprints_at..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?,
-            children: Children { automaton: *self, count, lowest, at: at + 2 + 5 * W },
+            children: Children { automaton: *self, count, lowest, at: at + 2 + 6 * W },
         })
     }
 
@@ -428,6 +430,8 @@ pub struct StarView<'a, const W: usize> {
     pub from: usize,
     /// The offset of the star of [`Star::next`](super::Star::next).
     pub next: Option<usize>,
+    /// The offset of the star of [`Star::deciding`](super::Star::deciding).
+    pub deciding: Option<usize>,
     /// See [`Star::fingerprints`](super::Star::fingerprints).
     pub fingerprints: &'a Fingerprints,
     /// The resting state's transitions.

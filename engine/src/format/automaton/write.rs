@@ -80,7 +80,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
     }
 
     fn star_size(star: &Star<'_>) -> usize {
-        2 + 5 * W + Self::children_size(star.children)
+        2 + 6 * W + Self::children_size(star.children)
     }
 
     fn children_size(children: &[(u8, u32)]) -> usize {
@@ -167,7 +167,9 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
             self.number(out, best as usize);
         }
         self.number(out, star.from as usize);
-        self.number(out, star.next.map_or(0, |next| self.star_at[next as usize]));
+        for other in [star.next, star.deciding] {
+            self.number(out, other.map_or(0, |other| self.star_at[other as usize]));
+        }
         self.number(out, fingerprints);
         self.children(out, star.children);
     }
