@@ -85,6 +85,12 @@ pub trait WithSearch {
 #[inline(always)]
 pub fn search<W: WithSearch>(path: &[u8], work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx512bw") {
+        // SAFETY: the function is unsafe to call only because the processor must have AVX-512BW, which was just asked.
+        // It has no other requirement.
+        return unsafe { x86::search_512(path, work) };
+    }
+    #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the function is unsafe to call only because the processor must have AVX2, which was just asked. It
         // has no other requirement.
@@ -123,9 +129,11 @@ impl ByByte<'_> {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
-        __m256i, _mm_set_epi64x, _mm256_alignr_epi8, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
-        _mm256_movemask_epi8, _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_set1_epi8, _mm256_setzero_si256,
-        _mm256_shuffle_epi8, _mm256_srli_epi16,
+        __m256i, __m512i, _mm_set_epi64x, _mm256_alignr_epi8, _mm256_and_si256, _mm256_broadcastsi128_si256,
+        _mm256_cmpeq_epi8, _mm256_movemask_epi8, _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_set1_epi8,
+        _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm512_and_si512, _mm512_broadcast_i32x4,
+        _mm512_maskz_loadu_epi8, _mm512_set1_epi8, _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_ternarylogic_epi64,
+        _mm512_test_epi8_mask,
     };
 
     use super::{Fingerprints, PLACES, Search, WithSearch};
@@ -192,6 +200,67 @@ mod x86 {
             return found;
         }
         found | places(block(chunk_at(search.path, base + STEP)), base + STEP) << STEP
+    }
+
+    /// A search over a path with vectors of sixty-four bytes. There is none unless the processor has AVX-512BW.
+    #[derive(Clone, Copy)]
+    pub(super) struct Avx512<'p> {
+        path: &'p [u8],
+        /// What stands for the first places: the lower and the upper halves of each byte, of that behind it, and of the
+        /// one behind that.
+        first: [__m512i; 6],
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(super) fn search_512<W: WithSearch>(path: &[u8], work: W) -> W::Output {
+        work.with(Avx512 { path, first: halves(path) })
+    }
+
+    impl Search for Avx512<'_> {
+        #[inline(always)]
+        fn candidates(self, fingerprints: &Fingerprints, base: usize) -> u64 {
+            // SAFETY: the function is unsafe to call only because the processor must have AVX-512BW. `search_512`,
+            // which needs it too, is the only one to make the value that stands here for `self`.
+            unsafe { candidates_512(self, fingerprints, base) }
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw")]
+    #[inline]
+    fn candidates_512(search: Avx512<'_>, fingerprints: &Fingerprints, base: usize) -> u64 {
+        let halves = if base == 0 { search.first } else { halves(search.path.get(base..).unwrap_or_default()) };
+        let (tables, _) = fingerprints.as_chunks();
+        let agree = |at: usize| match (tables.get(at), halves.get(at)) {
+            (Some(table), Some(&halves)) => _mm512_shuffle_epi8(load_four_times(table), halves),
+            _ => halves[0],
+        };
+        const ALL_THREE: i32 = 0x80;
+        let first = _mm512_ternarylogic_epi64::<ALL_THREE>(agree(0), agree(1), agree(2));
+        let last = _mm512_ternarylogic_epi64::<ALL_THREE>(agree(3), agree(4), agree(5));
+        _mm512_test_epi8_mask(first, last)
+    }
+
+    /// The halves for the places from the beginning of a text.
+    #[target_feature(enable = "avx512f,avx512bw")]
+    #[inline]
+    fn halves(text: &[u8]) -> [__m512i; 6] {
+        let half = _mm512_set1_epi8(15);
+        let from = |offset: usize| {
+            let text = text.get(offset..).unwrap_or_default();
+            let exists = u64::MAX.checked_shr(64 - text.len().min(64) as u32).unwrap_or(0);
+            // SAFETY: bytes that the mask leaves out are not read, and it leaves out all behind the end of the text.
+            let bytes = unsafe { _mm512_maskz_loadu_epi8(exists, text.as_ptr().cast()) };
+            [_mm512_and_si512(bytes, half), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), half)]
+        };
+        let [[a, b], [c, d], [e, f]] = [from(0), from(1), from(2)];
+        [a, b, c, d, e, f]
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw")]
+    #[inline]
+    fn load_four_times(bytes: &[u8; 16]) -> __m512i {
+        let number = u128::from_le_bytes(*bytes);
+        _mm512_broadcast_i32x4(_mm_set_epi64x((number >> 64) as i64, number as i64))
     }
 
     /// The block of a path of at least a block's length at a place, or the last one.
