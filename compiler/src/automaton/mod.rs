@@ -29,7 +29,7 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::automaton::{
-    Codes, Draft, Listed, MAX_STAR_DEPTH, NO_CODE, NO_CODES, State, kind_of, write,
+    Codes, Draft, Listed, MAX_STAR_DEPTH, NEEDS_ALL, NO_CODE, NO_CODES, NO_STAR, State, kind_of, write,
 };
 
 use crate::limits::MAX_NESTED_STARS;
@@ -271,7 +271,9 @@ impl<'l> Builder<'l> {
             }
             begins |= self.need_all(&mut way, at_end);
             if let Some(first) = way.star.filter(|_| begins) {
-                self.draft.states[state].stars = self.arena.alloc_slice_copy(&[(way.needs_all.into(), first)]);
+                let deciding = self.draft.stars[first as usize].deciding.unwrap_or(NO_STAR);
+                let for_verdicts = if way.needs_all { (NEEDS_ALL, first) } else { (0, deciding) };
+                self.draft.states[state].stars = self.arena.alloc_slice_copy(&[for_verdicts, (0, first)]);
             }
             self.pass(state, &way);
             // The star may have come behind some of the bytes.

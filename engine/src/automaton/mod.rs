@@ -343,7 +343,8 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
             count: C::default(),
         };
         if head.starring != 0
-            && let Some((number, first)) = automaton.state(head.starring)?.stars()?.next()
+            && let [for_verdicts, of_all] = automaton.state(head.starring)?.chains()?
+            && let (number, first @ 1..) = if FIRST { for_verdicts } else { of_all }
         {
             walk.needs_all |= number == NEEDS_ALL;
             search(path, HeadStars { walk: &mut walk, first })?;
@@ -419,13 +420,14 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
             };
             loop {
                 let state = self.automaton.state(next)?;
-                let (common, whole) = state.common_prefix(self.path, at)?;
-                self.count.add(1 + common);
-                at += common;
-                if !whole {
-                    resting_at = at;
+                let Some(behind) = state.behind_label(self.path, at)? else {
+                    let common = state.common_prefix(self.path, at)?;
+                    self.count.add(1 + common);
+                    resting_at = at + common;
                     continue 'resting;
-                }
+                };
+                self.count.add(1 + state.label_len());
+                at = behind;
                 let byte = self.path.get(at);
                 if state.accepts() {
                     self.accept(state.accept()?);

@@ -71,10 +71,11 @@ impl<'a, const W: usize> Verify<'a, W> {
                 return Err(Corrupt);
             }
             way.codes = codes;
-            for (number, first) in state.stars()? {
+            if state.has_stars() {
+                let [(number, deciding), (all_number, first)] = state.chains()?;
                 // Chains have their ends in common: each star is followed once, else a crafted file takes the square.
                 let mut chain = Vec::new();
-                let mut next = Some(first);
+                let mut next = Some(first).filter(|&first| first != 0);
                 let mut behind = Chain { best: NO_CODES, deciding_best: NO_CODES, from: 0, deciding: None };
                 while let Some(at) = next {
                     if let Some(&known) = chains.get(&at) {
@@ -100,10 +101,15 @@ impl<'a, const W: usize> Verify<'a, W> {
                     behind.from = behind.from.max(star.from);
                     chains.insert(at, behind);
                 }
-                if behind.from > way.depth || number > NEEDS_ALL {
+                let (right, best) = match number {
+                    NEEDS_ALL => (first, behind.best),
+                    _ => (behind.deciding.unwrap_or(0), behind.deciding_best),
+                };
+                let count = state.stars()?.count();
+                if behind.from > way.depth || deciding != right || (count, all_number) != (2, 0) || number > NEEDS_ALL {
                     return Err(Corrupt);
                 }
-                way.stars = if number == NEEDS_ALL { behind.best } else { behind.deciding_best };
+                way.stars = best;
             }
             let settled = best_of(way.stars) >= best_of(codes);
             let end = state.end();

@@ -60,9 +60,12 @@ pub const fn kind_of(code: u32) -> RuleKind {
 /// The best codes of the two kinds of rule: `[allow, disallow]`, each [`NO_CODE`] if there is none.
 pub type Codes = [u32; 2];
 
-/// In a state of the head, in place of a star's number: a verdict needs all stars from this one on, also those that
+/// In a state of the head, in place of the number of the chain for verdicts: a verdict needs all stars, also those that
 /// [`Star::deciding`] leaves out. Holds behind the state, too, up to the next that has a star.
 pub const NEEDS_ALL: u8 = 1;
+
+/// In place of a star: none.
+pub const NO_STAR: u32 = u32::MAX;
 
 /// Neither kind.
 pub const NO_CODES: Codes = [NO_CODE; 2];
@@ -85,8 +88,11 @@ pub struct State<'t> {
     /// In the head: whether no star that has begun on the way through the state could change the verdict.
     pub settled: bool,
     /// The stars that begin behind the label: index of the star, and its number among those that the machine
-    /// holding this state leads to, so that each begins once only. In the head only one: the others follow as
-    /// [`Star::next`], and the number is 0, or [`NEEDS_ALL`].
+    /// holding this state leads to, so that each begins once only.
+    ///
+    /// In the head there are none or two, each the first of a chain, or [`NO_STAR`]. The first chain is for verdicts: its
+    /// number is 0, and it goes on with the [`Star::deciding`] of each [`Star::next`], or it is [`NEEDS_ALL`]. The
+    /// second is of all stars that have begun on the way, with the number 0, and goes on with [`Star::next`].
     pub stars: &'t [(u8, u32)],
     /// Transitions by byte, in the order of the bytes, to indices of states.
     pub children: &'t [(u8, u32)],
@@ -157,5 +163,8 @@ const FLAG_SETTLED: u8 = 0x80;
 /// Up to this many children are looked for among all of them; more get a table indexed by the byte.
 const LIST_MAX: usize = 7;
 
-/// A reader takes so many bytes at once where fewer may be left of a state: as many follow every state.
-const SPARE_BYTES: usize = 16;
+/// How many bytes a list of children takes at most. A reader takes so many at once where fewer may be left: as many
+/// follow every list.
+const fn list_max_bytes(width: usize) -> usize {
+    LIST_MAX * (1 + width)
+}

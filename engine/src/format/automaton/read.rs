@@ -2,6 +2,7 @@
 
 use super::{
     Codes, FLAG_DISALLOWS, FLAG_SETTLED, FLAG_STARS, HEADER_BYTES, LIST_MAX, NO_CODE, NO_CODES, STATE_HEADER_BYTES,
+    list_max_bytes,
 };
 use crate::format::{FormatError, u32_at};
 use crate::platform::Fingerprints;
@@ -100,12 +101,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
 
     #[inline(always)]
     fn number(&self, at: usize) -> Result<u32, Corrupt> {
-        let bytes = self.bytes.get(at..).ok_or(Corrupt)?;
-        if W == 2 {
-            bytes.first_chunk().map(|&number| u16::from_le_bytes(number).into()).ok_or(Corrupt)
-        } else {
-            bytes.first_chunk().map(|&number| u32::from_le_bytes(number)).ok_or(Corrupt)
-        }
+        number::<W>(self.bytes, at).ok_or(Corrupt)
     }
 
     #[inline(always)]
@@ -125,10 +121,13 @@ impl<'a, const W: usize> Automaton<'a, W> {
     /// When there is none.
     #[inline(always)]
     pub fn state(&self, at: usize) -> Result<StateView<'a, W>, Corrupt> {
-        let bytes: &[u8; 16] = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?;
-        let &[label_len, flags, child_count, lowest, a, b, c, d, e, f, g, h, ..] = bytes;
-        let label_start = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-        Ok(StateView { automaton: *self, at, label_len, flags, child_count, lowest, label_start })
+        let Some((&[label_len, flags, count, lowest], list)) =
+            self.bytes.get(at..at + STATE_HEADER_BYTES + list_max_bytes(W)).and_then(|bytes| bytes.split_first_chunk())
+        else {
+            return Err(Corrupt);
+        };
+        let children = Children { automaton: *self, list, count, lowest, at: at + STATE_HEADER_BYTES };
+        Ok(StateView { automaton: *self, at, label_len, flags, children })
     }
 
     /// The star at an offset that a state gave.
@@ -140,6 +139,8 @@ impl<'a, const W: usize> Automaton<'a, W> {
         let &[count, lowest] = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?;
         let number = |index: usize| self.number(at + 2 + index * W);
         let fingerprints_at = number(5)? as usize;
+        let children_at = at + 2 + 6 * W;
+        let list = self.bytes.get(children_at..children_at + list_max_bytes(W)).ok_or(Corrupt)?;
         let reference = |index: usize| Ok(Some(number(index)? as usize).filter(|&at| at != 0));
         Ok(StarView {
             best: [self.code(at + 2)?, self.code(at + 2 + W)?],
@@ -147,7 +148,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
             next: reference(3)?,
             deciding: reference(4)?,
             fingerprints: self.bytes.get(fingerprints_at..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?,
-            children: Children { automaton: *self, count, lowest, at: at + 2 + 6 * W },
+            children: Children { automaton: *self, list, count, lowest, at: children_at },
         })
     }
 
@@ -218,21 +219,23 @@ pub struct StateView<'a, const W: usize> {
     at: usize,
     label_len: u8,
     flags: u8,
-    child_count: u8,
-    lowest: u8,
-    /// The first eight bytes of the label and of what stands behind it.
-    label_start: u64,
+    children: Children<'a, W>,
 }
 
 impl<'a, const W: usize> StateView<'a, W> {
+    #[inline(always)]
+    fn label_at(&self) -> usize {
+        self.children.at + self.children.size()
+    }
+
     /// See [`State::label`](super::State::label).
     ///
     /// # Errors
     /// When the bytes end before.
     #[inline(always)]
     pub fn label(&self) -> Result<&'a [u8], Corrupt> {
-        let label = self.automaton.bytes.get(self.at + STATE_HEADER_BYTES..);
-        label.and_then(|label| label.get(..usize::from(self.label_len))).ok_or(Corrupt)
+        let at = self.label_at();
+        self.automaton.bytes.get(at..at + usize::from(self.label_len)).ok_or(Corrupt)
     }
 
     /// How many bytes the label has.
@@ -242,39 +245,33 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.label_len.into()
     }
 
-    /// How many bytes of the label stand in `path` from `from` on, and whether that is all of them.
-    ///
-    /// Looks at eight bytes at once and takes no branch that depends on how many agree: most labels are that short,
-    /// and a branch that is guessed wrong takes longer than all else.
+    /// How many bytes of the label stand in `path` from `from` on.
     ///
     /// # Errors
     /// When the bytes end before.
     #[inline(always)]
-    pub fn common_prefix(&self, path: &[u8], from: usize) -> Result<(usize, bool), Corrupt> {
-        let label_len = usize::from(self.label_len);
-        let differs = eight_bytes(path, from) ^ self.label_start;
-        let equal = differs.trailing_zeros() as usize / 8;
-        if equal < 8 || label_len <= 8 {
-            // Behind the end of the path there seem to be zeros, which a label may have.
-            let common = equal.min(label_len).min(path.len() - from);
-            return Ok((common, common == label_len));
-        }
+    pub fn common_prefix(&self, path: &[u8], from: usize) -> Result<usize, Corrupt> {
         let rest = path.get(from..).unwrap_or_default();
-        let common = rest.iter().zip(self.label()?).take_while(|(a, b)| a == b).count();
-        Ok((common, common == label_len))
+        Ok(rest.iter().zip(self.label()?).take_while(|(a, b)| a == b).count())
     }
 
-    /// Where the label ends if `path` has it at `from`. As [`Self::common_prefix`], for a walk that ends otherwise.
+    /// Where the label ends if `path` has it at `from`.
+    ///
+    /// Most labels are short: eight bytes are compared at once, without a loop.
     ///
     /// # Errors
     /// When the bytes end before.
     #[inline(always)]
     pub fn behind_label(&self, path: &[u8], from: usize) -> Result<Option<usize>, Corrupt> {
         let label_len = usize::from(self.label_len);
-        let differs = eight_bytes(path, from) ^ self.label_start;
-        let looked_at = 1_u64.checked_shl(u32::from(self.label_len) * 8).unwrap_or(0).wrapping_sub(1);
+        if label_len == 0 {
+            return Ok(Some(from));
+        }
+        let at = self.label_at();
+        let start = self.automaton.bytes.get(at..at + 8).and_then(|start| start.first_chunk()).ok_or(Corrupt)?;
+        let differs = eight_bytes(path, from) ^ u64::from_le_bytes(*start);
         let end = from + label_len;
-        if differs & looked_at != 0 || end > path.len() {
+        if differs & u64::MAX >> (64 - 8 * label_len.min(8)) != 0 || end > path.len() {
             return Ok(None);
         }
         if label_len > 8 && path.get(from + 8..end) != self.label()?.get(8..) {
@@ -324,8 +321,7 @@ impl<'a, const W: usize> StateView<'a, W> {
 
     #[inline(always)]
     fn codes(&self, first_bit: u32) -> Result<Codes, Corrupt> {
-        let children = self.children();
-        let mut at = children.at + children.size() + bits(self.flags & 15 & ((1 << first_bit) - 1)) * W;
+        let mut at = self.label_at() + self.label_len() + bits(self.flags & 15 & ((1 << first_bit) - 1)) * W;
         let mut codes = NO_CODES;
         for (bit, slot) in (first_bit..).zip(&mut codes) {
             if self.flags >> bit & 1 != 0 {
@@ -349,24 +345,32 @@ impl<'a, const W: usize> StateView<'a, W> {
     /// When the bytes end before.
     #[inline(always)]
     pub fn stars(&self) -> Result<impl Iterator<Item = (u8, usize)> + use<'a, W>, Corrupt> {
-        let children = self.children();
-        let at = children.at + children.size() + bits(self.flags & 15) * W;
-        let count = if self.flags & FLAG_STARS == 0 { 0 } else { usize::from(self.automaton.byte(at)?) };
-        let table = self.automaton.bytes.get(at + 1..at + 1 + count * (1 + W));
+        let count = if self.has_stars() { usize::from(self.automaton.byte(self.at.wrapping_sub(1))?) } else { 0 };
+        let start = self.at.wrapping_sub(1 + count * (1 + W));
+        let table = self.automaton.bytes.get(start..start.wrapping_add(count * (1 + W)));
         let table = if count == 0 { &[] } else { table.ok_or(Corrupt)? };
-        let automaton = Automaton::<W>::new(table);
-        Ok((0..count).filter_map(move |index| {
-            let entry = index * (1 + W);
-            Some((automaton.byte(entry).ok()?, automaton.number(entry + 1).ok()? as usize))
-        }))
+        let star = |entry: &[u8]| Some((*entry.first()?, number::<W>(entry, 1)? as usize));
+        Ok(table.chunks_exact(1 + W).filter_map(star))
+    }
+
+    /// The chains of [`State::stars`](super::State::stars), for a state of the head in which a star begins: first that for
+    /// verdicts, then that of all. Number and offset of the first star, 0 for none.
+    ///
+    /// # Errors
+    /// When the bytes end before.
+    #[inline(always)]
+    pub fn chains(&self) -> Result<[(u8, usize); 2], Corrupt> {
+        let start = self.at.wrapping_sub(1 + 2 * (1 + W));
+        let table = self.automaton.bytes.get(start..self.at).ok_or(Corrupt)?;
+        let chain = |at: usize| Some((*table.get(at)?, number::<W>(table, at + 1)? as usize));
+        Ok([chain(0).ok_or(Corrupt)?, chain(1 + W).ok_or(Corrupt)?])
     }
 
     /// The state's own transitions.
     #[inline(always)]
     #[must_use]
     pub fn children(&self) -> Children<'a, W> {
-        let at = self.at + STATE_HEADER_BYTES + usize::from(self.label_len);
-        Children { automaton: self.automaton, count: self.child_count, lowest: self.lowest, at }
+        self.children
     }
 }
 
@@ -414,6 +418,16 @@ fn last_bytes(text: &[u8], from: usize) -> u64 {
     bytes.fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
+/// The number of `W` bytes at a place.
+#[inline(always)]
+fn number<const W: usize>(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..at + W)?;
+    match W {
+        2 => bytes.first_chunk().map(|&number| u16::from_le_bytes(number).into()),
+        _ => bytes.first_chunk().map(|&number| u32::from_le_bytes(number)),
+    }
+}
+
 /// How many of four bits are set. Faster than the general count, which needs an instruction that not every processor
 /// has.
 #[inline(always)]
@@ -442,6 +456,8 @@ pub struct StarView<'a, const W: usize> {
 #[derive(Clone, Copy)]
 pub struct Children<'a, const W: usize> {
     automaton: Automaton<'a, W>,
+    /// As many bytes as a list takes at most; they hold the list, if it is one.
+    list: &'a [u8],
     count: u8,
     lowest: u8,
     at: usize,
@@ -450,30 +466,33 @@ pub struct Children<'a, const W: usize> {
 impl<const W: usize> Children<'_, W> {
     /// Where `byte` leads.
     ///
+    /// Looks at the bytes of a list one by one, which is faster than all at once: processors guess where a branch goes,
+    /// and so go on from a state to the next without waiting for the byte that leads there.
+    ///
     /// # Errors
     /// When the bytes end before.
     #[inline(always)]
     pub fn get(&self, byte: u8) -> Result<Option<usize>, Corrupt> {
         let count = usize::from(self.count);
-        let (index, references) = if count <= LIST_MAX {
-            const ONES: u64 = u64::MAX / 255;
-            let list = self.automaton.bytes.get(self.at..).and_then(|list| list.first_chunk()).ok_or(Corrupt)?;
-            let differs = u64::from_le_bytes(*list) ^ (ONES * u64::from(byte));
-            // The lowest set bit marks the first byte that is zero; bits above it may be wrong.
-            let equal = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
-            let index = equal.trailing_zeros() as usize / 8;
-            if index >= count {
-                return Ok(None);
+        let reference = if count <= LIST_MAX {
+            let mut index = 0;
+            loop {
+                if index == count {
+                    return Ok(None);
+                }
+                if *self.list.get(count * W + index).ok_or(Corrupt)? == byte {
+                    break;
+                }
+                index += 1;
             }
-            (index, self.at + count)
+            number::<W>(self.list, index * W).ok_or(Corrupt)?
         } else {
             let index = usize::from(byte.wrapping_sub(self.lowest));
             if index > count {
                 return Ok(None);
             }
-            (index, self.at)
+            self.automaton.number(self.at + index * W)?
         };
-        let reference = self.automaton.number(references + index * W)?;
         Ok(Some(reference as usize).filter(|&at| at != 0))
     }
 
@@ -494,7 +513,8 @@ impl<const W: usize> Children<'_, W> {
         self.automaton.bytes.get(self.at..self.at + self.size()).ok_or(Corrupt)?;
         let mut all = Vec::new();
         if usize::from(self.count) <= LIST_MAX {
-            let bytes = self.automaton.bytes.get(self.at..self.at + usize::from(self.count)).ok_or(Corrupt)?;
+            let references = usize::from(self.count) * W;
+            let bytes = self.list.get(references..references + usize::from(self.count)).ok_or(Corrupt)?;
             if !bytes.is_sorted_by(|a, b| a < b) {
                 return Err(Corrupt);
             }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     Draft, FLAG_DISALLOWS, FLAG_DISALLOWS_AT_END, FLAG_SETTLED, FLAG_STARS, HEADER_BYTES, LIST_MAX, Listed, MAX_RULES,
-    NO_CODE, SPARE_BYTES, STATE_HEADER_BYTES, Star, State,
+    NO_CODE, NO_STAR, STATE_HEADER_BYTES, Star, State, list_max_bytes,
 };
 use crate::format::{TooLarge, fit};
 use crate::platform::Fingerprints;
@@ -48,7 +48,9 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
             end += size;
             at
         };
-        let state_at = draft.states.iter().map(|state| place(Self::state_size(state))).collect();
+        // What a state leads to stands in front of it.
+        let state_at = draft.states.iter();
+        let state_at = state_at.map(|state| place(Self::state_size(state)) + Self::stars_size(state)).collect();
         let star_at = draft.stars.iter().map(|star| place(Self::star_size(star))).collect();
         let mut fingerprints = Vec::new();
         let mut known = HashMap::new();
@@ -69,14 +71,18 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         };
         let fingerprints_of = draft.stars.iter().map(place_of).collect();
         let fingerprints_at = end;
-        end += fingerprints.len() * size_of::<Fingerprints>() + SPARE_BYTES;
+        end += fingerprints.len() * size_of::<Fingerprints>() + list_max_bytes(W);
         Writer { draft, state_at, star_at, fingerprints, fingerprints_of, fingerprints_at, end }
     }
 
     fn state_size(state: &State<'_>) -> usize {
         let codes = state.accept.iter().chain(&state.accept_at_end).filter(|&&code| code != NO_CODE).count();
-        let stars = if state.stars.is_empty() { 0 } else { 1 + state.stars.len() * (1 + W) };
+        let stars = Self::stars_size(state);
         STATE_HEADER_BYTES + state.label.len() + codes * W + stars + Self::children_size(state.children)
+    }
+
+    fn stars_size(state: &State<'_>) -> usize {
+        if state.stars.is_empty() { 0 } else { 1 + state.stars.len() * (1 + W) }
     }
 
     fn star_size(star: &Star<'_>) -> usize {
@@ -99,7 +105,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
             self.star(&mut out, star, self.fingerprints_at + fingerprints * size_of::<Fingerprints>());
         }
         self.fingerprints.iter().for_each(|&table| out.extend_from_slice(table));
-        out.resize(out.len() + SPARE_BYTES, 0);
+        out.resize(out.len() + list_max_bytes(W), 0);
         debug_assert_eq!(out.len(), self.end);
         let listed = if self.draft.listed.is_empty() { 0 } else { out.len() };
         for pattern in &self.draft.listed {
@@ -145,19 +151,19 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         ] {
             flags |= if is_set { flag } else { 0 };
         }
+        if has_stars {
+            for &(number, star) in state.stars {
+                out.push(number);
+                self.number(out, if star == NO_STAR { 0 } else { self.star_at[star as usize] });
+            }
+            out.push(state.stars.len() as u8);
+        }
         let [count, lowest] = children_header(state.children);
         out.extend_from_slice(&[state.label.len() as u8, flags, count, lowest]);
-        out.extend_from_slice(state.label);
         self.children(out, state.children);
+        out.extend_from_slice(state.label);
         for code in codes.into_iter().filter(|&code| code != NO_CODE) {
             self.number(out, code as usize);
-        }
-        if has_stars {
-            out.push(state.stars.len() as u8);
-            for &(slot, star) in state.stars {
-                out.push(slot);
-                self.number(out, self.star_at[star as usize]);
-            }
         }
     }
 
@@ -176,10 +182,10 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
 
     fn children(&self, out: &mut Vec<u8>, children: &[(u8, u32)]) {
         if children.len() <= LIST_MAX {
-            out.extend(children.iter().map(|&(byte, _)| byte));
             for &(_, state) in children {
                 self.number(out, self.state_at[state as usize]);
             }
+            out.extend(children.iter().map(|&(byte, _)| byte));
         } else {
             let start = out.len();
             out.resize(start + span(children) * W, 0);
