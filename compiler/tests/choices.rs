@@ -1,5 +1,5 @@
 //! Which form the compiler chooses for the rules of a group: the cases of `corpora/automaton`, which `AUTOMATON.md`
-//! explains. That every form gives the same answers is for `equivalence.rs`.
+//! explains, and what walks then look at. That every form gives the same answers is for `equivalence.rs`.
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 use std::path::Path;
@@ -8,15 +8,19 @@ use bumpalo::Bump;
 use reptile_compiler::automaton::{Strategy, compile};
 use reptile_compiler::builder::record;
 use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::oracle;
 use reptile_engine::automaton::{Ruleset, Shape};
 use reptile_engine::format::automaton::{Width, width};
+use reptile_engine::verdict::Verdict;
 use serde::Deserialize;
 
 const CASES: usize = 16;
+const WALKS: usize = 7;
 
 #[derive(Deserialize)]
 struct Cases {
     case: Vec<Case>,
+    walk: Vec<Walk>,
 }
 
 #[derive(Deserialize)]
@@ -32,6 +36,15 @@ struct Case {
     bytes: Option<usize>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Walk {
+    name: String,
+    rules: Vec<String>,
+    path: String,
+    steps: usize,
+}
+
 impl Case {
     fn body(&self) -> String {
         let numbers = 0..self.times.unwrap_or(1);
@@ -40,15 +53,65 @@ impl Case {
     }
 }
 
+fn cases() -> Cases {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/automaton/choices.toml");
+    toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The automaton of the first group of a file.
+fn automaton_of(body: &str) -> Vec<u8> {
+    let arena = Bump::new();
+    let list = record(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
+    compile(&list, Strategy::Factored, &arena).unwrap()
+}
+
+/// Whether a ruleset and the oracle have the same verdict for a path.
+fn agrees(ruleset: Ruleset<'_>, body: &str, path: &str) -> bool {
+    let expected = oracle::decide(body.as_bytes(), &GOOGLE_LIB, b"any", path.as_bytes()).allowed;
+    (ruleset.verdict(path.as_bytes()).unwrap() == Verdict::Allow) == expected
+}
+
+#[test]
+fn every_walk() {
+    let walks = cases().walk;
+    let mut wrong = Vec::new();
+    for walk in &walks {
+        let body = format!("user-agent: *\n{}\n", walk.rules.join("\n"));
+        let automaton = automaton_of(&body);
+        let ruleset = Ruleset::new(&automaton).unwrap();
+        ruleset.verify().unwrap();
+        let (_, steps) = ruleset.verdict_counted(walk.path.as_bytes()).unwrap();
+        if steps != walk.steps || !agrees(ruleset, &body, &walk.path) {
+            wrong.push(format!("{}: {steps} steps", walk.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(walks.len(), WALKS);
+}
+
+/// A listed rule may match any path, so that what it comes between is needed again from there on.
+#[test]
+fn listed_rules_bring_back_stars_that_were_left_out() {
+    let mut rules = String::from("disallow: /*zzzzz\ndisallow: /aaaa*zzzzz\n");
+    // So many transitions that the star is not built.
+    rules.extend(('!'..='~').filter(|end| !"#$*".contains(*end)).map(|end| format!("allow: /aaaab*a{end}\n")));
+    rules.extend((0..200).map(|n| format!("allow: /aaaab*{}{n}\n", "xa".repeat(100))));
+    let body = format!("user-agent: *\n{rules}");
+    let automaton = automaton_of(&body);
+    let ruleset = Ruleset::new(&automaton).unwrap();
+    ruleset.verify().unwrap();
+    assert!(ruleset.shape().listed);
+    for path in ["/aaaaba1zzzzz", "/aaaabazzzzz", "/aaaazzzzz", "/aaaaba1", "/zzzzz"] {
+        assert!(agrees(ruleset, &body, path), "{path}");
+    }
+}
+
 #[test]
 fn every_choice() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/automaton/choices.toml");
-    let cases: Cases = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let cases = cases();
     let mut wrong = Vec::new();
     for case in &cases.case {
-        let arena = Bump::new();
-        let list = record(case.body().as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
-        let automaton = compile(&list, Strategy::Factored, &arena).unwrap();
+        let automaton = automaton_of(&case.body());
         let ruleset = Ruleset::new(&automaton).unwrap();
         ruleset.verify().unwrap();
         let expected = Shape { head: case.head, stars: case.stars, listed: case.listed };

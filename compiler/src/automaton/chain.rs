@@ -40,7 +40,7 @@ pub(super) struct Source<'l> {
 
 impl<'l> Builder<'l> {
     /// Begins the star of a range of rules behind `depth` bytes, in front of those that have begun on the way and may
-    /// still matter. Returns `false` if the rules had to be listed.
+    /// still matter. Returns whether that changed the chains.
     pub(super) fn begin_on_way(&mut self, way: &mut Way, rules: Range<usize>, depth: usize) -> bool {
         if way.stars_best[0] >= way.accepted[0] && way.stars_best[1] >= way.accepted[1] {
             *way = Way { accepted: way.accepted, ..Way::START };
@@ -66,9 +66,8 @@ impl<'l> Builder<'l> {
             Some(machines)
         });
         if machines.is_empty() {
-            // What is listed is tried on any path.
-            way.needs_all = true;
-            return false;
+            // The rules had to be listed, and are tried on any path.
+            return !std::mem::replace(&mut way.needs_all, true);
         }
         if let Some((first, last)) = left_out {
             way.between[kind] = (way.between[kind].0.min(first), way.between[kind].1.max(last));
