@@ -23,6 +23,8 @@ use reptile_engine::verdict::Verdict;
 use crate::generate::{HOST, RECIPES, Random, Recipe, URLS};
 
 pub mod generate;
+#[cfg(feature = "re2")]
+pub mod re2;
 
 /// The crawler that all questions are asked for.
 pub const AGENT: &[u8] = b"Googlebot";
@@ -188,6 +190,29 @@ impl PreparedCase {
     pub fn ruleset(&self) -> Result<Ruleset<'_>, &'static str> {
         Ruleset::new(&self.automaton).map_err(|_| "corrupt")
     }
+}
+
+/// How many fresh URLs one pass is over.
+pub const FRESH_URLS: usize = 20_000;
+
+/// How many lists of fresh URLs there are, each walked once.
+pub const FRESH_LISTS: u64 = 7;
+
+/// [`FRESH_URLS`] paths made from the rules of an automaton, another list for each seed; see [`generate::urls`].
+///
+/// # Errors
+/// Never, if the automaton was compiled a moment ago.
+pub fn fresh_paths(ruleset: Ruleset<'_>, seed: u64) -> Result<Vec<Vec<u8>>, &'static str> {
+    let rules = ruleset.rules().map_err(|_| "corrupt")?;
+    let patterns: Vec<String> = rules.iter().map(|(_, text)| String::from_utf8_lossy(text).into_owned()).collect();
+    Ok(generate::urls(&patterns, HOST, seed, FRESH_URLS).iter().map(|url| path_of(url).to_vec()).collect())
+}
+
+/// How many of some paths are disallowed by the walk that finds the rules, not only the verdict.
+#[must_use]
+pub fn explained(ruleset: Ruleset<'_>, paths: &[Vec<u8>]) -> usize {
+    let matches = paths.iter().filter_map(|path| ruleset.matches(path).ok());
+    matches.filter(|matches| matches.verdict == Verdict::Disallow).count()
 }
 
 /// Compares a number of disallowed URLs with the right one.

@@ -9,18 +9,14 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use reptile_bench::{Case, Crawl, PreparedCase, builder_of, check_count, generate, median, real_files, shared};
+use reptile_bench::{
+    Case, Crawl, FRESH_LISTS, FRESH_URLS, PreparedCase, builder_of, check_count, explained, fresh_paths, median,
+    real_files, shared,
+};
 use reptile_compiler::automaton::Strategy;
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::set::Set;
-use reptile_engine::url::path_of;
 use reptile_engine::verdict::Verdict;
-
-/// How many fresh URLs one pass is over.
-const FRESH_URLS: usize = 20_000;
-
-/// How many lists of fresh URLs there are, each walked once.
-const FRESH_LISTS: u64 = 7;
 
 /// How often the crawl is gone through.
 const CRAWLS: usize = 7;
@@ -93,21 +89,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Nanoseconds a path takes in a first pass over fresh ones: the median of several lists, each walked once. Afterwards
 /// the same number of verdicts must come of explaining each path.
 fn fresh(ruleset: Ruleset<'_>) -> Result<f64, Box<dyn Error>> {
-    let rules = ruleset.rules().map_err(|_| "corrupt")?;
-    let patterns: Vec<String> = rules.iter().map(|(_, text)| String::from_utf8_lossy(text).into_owned()).collect();
     let mut figures = Vec::new();
     for seed in 0..FRESH_LISTS {
-        let urls = generate::urls(&patterns, generate::HOST, seed, FRESH_URLS);
-        let paths: Vec<Vec<u8>> = urls.iter().map(|url| path_of(url).to_vec()).collect();
+        let paths = fresh_paths(ruleset, seed)?;
         let start = Instant::now();
         let mut disallowed = 0;
         for path in &paths {
             disallowed += usize::from(ruleset.verdict(black_box(path)) == Ok(Verdict::Disallow));
         }
         figures.push(start.elapsed().as_secs_f64() * 1e9 / FRESH_URLS as f64);
-        let explained = paths.iter().filter_map(|path| ruleset.matches(path).ok());
-        let right = explained.filter(|matches| matches.verdict == Verdict::Disallow).count();
-        check_count("fresh", disallowed, right)?;
+        check_count("fresh", disallowed, explained(ruleset, &paths))?;
     }
     Ok(median(figures))
 }

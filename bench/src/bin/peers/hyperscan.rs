@@ -1,19 +1,28 @@
-//! Hyperscan as a matcher of all rules of a group: the library that the system has, in block mode.
+//! Hyperscan or Vectorscan as a matcher of all rules of a group: the library that the system has, in block mode.
 //!
 //! It does not read robots.txt. The rules come as expressions, the one that decides before those that it beats.
 
-use hyperscan::{BlockDatabase, Builder, Matching, Pattern, PatternFlags, Patterns, Scratch, version};
-use reptile_engine::verdict::RuleKind;
+use std::time::Instant;
 
-/// The version of the library.
-pub fn library_version() -> String {
-    version().to_string()
+use hyperscan::{BlockDatabase, Builder, Matching, Pattern, PatternFlags, Patterns, Scratch, version};
+
+use crate::expressions::Expressions;
+use crate::rounds::Any;
+
+/// Which library this process has loaded, by its own account. It says a version only, but the last open Hyperscan was
+/// 5.4.2, and what counts on from there is Vectorscan.
+pub fn library() -> String {
+    let version = version();
+    let last = (version.major, version.minor, version.patch) <= (5, 4, 2);
+    format!("{} {version}", if last { "Hyperscan" } else { "Vectorscan" })
 }
 
 /// All rules of a group, and the memory that a scan works in.
 pub struct HyperscanRules {
     database: BlockDatabase,
     scratch: Scratch,
+    /// How long the library took to compile the expressions, in seconds.
+    pub built: f64,
 }
 
 impl HyperscanRules {
@@ -21,29 +30,28 @@ impl HyperscanRules {
     ///
     /// # Errors
     /// When the library refuses them; it says why.
-    pub fn new(expressions: &[(String, RuleKind)]) -> hyperscan::Result<HyperscanRules> {
+    pub fn new(expressions: &Expressions) -> Any<HyperscanRules> {
         // A rule with the pattern `*` matches the empty path, too, which must be allowed for. `SINGLEMATCH` would save
         // little: no expression ends open, so that few are reported twice, and to remember them costs more.
         let flags = PatternFlags::DOTALL | PatternFlags::ALLOWEMPTY;
-        let patterns = expressions.iter().map(|(text, _)| Pattern::with_flags(text, flags));
+        let patterns = expressions.anchored().map(|text| Pattern::with_flags(text, flags));
         let patterns: Patterns = patterns.collect::<hyperscan::Result<_>>()?;
+        let start = Instant::now();
         let database: BlockDatabase = patterns.build()?;
+        let built = start.elapsed().as_secs_f64();
         let scratch = database.alloc_scratch()?;
-        Ok(HyperscanRules { database, scratch })
+        Ok(HyperscanRules { database, scratch, built })
     }
 
     /// The first of the expressions that match a path.
-    ///
-    /// # Errors
-    /// When the scan fails, which no path makes it do.
     #[inline]
-    pub fn first(&self, path: &[u8]) -> hyperscan::Result<Option<usize>> {
+    pub fn first(&self, path: &str) -> Option<usize> {
         let mut first = u32::MAX;
         // The library reports in the order in which the matches end, so that all of them are to be heard.
-        self.database.scan(path, &self.scratch, |id: u32, _: u64, _: u64, _: u32| {
+        let scanned = self.database.scan(path, &self.scratch, |id: u32, _: u64, _: u64, _: u32| {
             first = first.min(id);
             Matching::Continue
-        })?;
-        Ok((first < u32::MAX).then_some(first as usize))
+        });
+        (scanned.is_ok() && first < u32::MAX).then_some(first as usize)
     }
 }
