@@ -25,7 +25,7 @@ struct Piece<'l> {
     /// The rules that go on with a star behind the piece, by index.
     behind_star: Range<u32>,
     /// The stars that these were made into.
-    stars: Vec<u32>,
+    stars: &'l [u32],
 }
 
 /// A prefix of one or more pieces. Nodes are numbered by depth and, in one depth, by their bytes, so that the children
@@ -65,6 +65,7 @@ const NOTHING: u32 = u32::MAX;
 /// Lists that each machine fills anew, kept so that the many small ones need no memory of their own.
 #[derive(Default)]
 pub(super) struct Scratch<'l> {
+    pieces: Vec<Piece<'l>>,
     nodes: Vec<Node>,
     found: Vec<Found<'l>>,
     /// Transitions of nodes that have some of another's: byte and node, in the order of the bytes.
@@ -82,22 +83,24 @@ impl<'l> Builder<'l> {
     ///
     /// More than one if they would lead to more stars than one machine can keep track of. None if the rules had to
     /// be listed.
-    pub(super) fn star(&mut self, rules: Range<usize>, offset: usize) -> Vec<u32> {
+    pub(super) fn star(&mut self, rules: Range<usize>, offset: usize) -> &'l [u32] {
         let built = (self.draft.states.len(), self.draft.stars.len());
         let machines = self.machines(rules.clone(), offset);
         machines.unwrap_or_else(|| {
             self.draft.states.truncate(built.0);
             self.draft.stars.truncate(built.1);
             self.listed.extend_from_slice(&self.rules[rules]);
-            Vec::new()
+            &[]
         })
     }
 
     /// `None` if one of the machines would be too large, or too many are needed.
-    fn machines(&mut self, rules: Range<usize>, offset: usize) -> Option<Vec<u32>> {
-        let pieces = self.pieces(rules, offset);
+    fn machines(&mut self, rules: Range<usize>, offset: usize) -> Option<&'l [u32]> {
+        let mut pieces = self.pieces(rules, offset);
         if pieces.iter().all(|piece| piece.behind_star.is_empty()) {
-            return Some(vec![self.machine(pieces)?]);
+            let machine = self.machine(&mut pieces);
+            self.scratch.pieces = pieces;
+            return Some(self.arena.alloc_slice_copy(&[machine?]));
         }
         let mut machines = Vec::new();
         let mut plain = Vec::new();
@@ -121,7 +124,8 @@ impl<'l> Builder<'l> {
                 return None;
             }
             if branch_count + stars.len() > MAX_STAR_BRANCHES {
-                machines.push(self.machine(std::mem::take(&mut branches))?);
+                machines.push(self.machine(&mut branches)?);
+                branches.clear();
                 branch_count = 0;
             }
             branch_count += stars.len();
@@ -130,14 +134,15 @@ impl<'l> Builder<'l> {
         }
         branches.extend(plain);
         if !branches.is_empty() {
-            machines.push(self.machine(branches)?);
+            machines.push(self.machine(&mut branches)?);
         }
-        (machines.len() <= MAX_MACHINES).then_some(machines)
+        (machines.len() <= MAX_MACHINES).then(|| &*self.arena.alloc_slice_copy(&machines))
     }
 
     /// The pieces that follow the star, in the order of their bytes.
     fn pieces(&mut self, rules: Range<usize>, offset: usize) -> Vec<Piece<'l>> {
-        let mut pieces: Vec<Piece<'l>> = Vec::new();
+        let mut pieces = std::mem::take(&mut self.scratch.pieces);
+        pieces.clear();
         self.work += rules.len();
         let mut index = rules.start;
         while index < rules.end {
@@ -158,9 +163,13 @@ impl<'l> Builder<'l> {
                 behind_star = index as u32..(index + run) as u32;
                 index += run;
             }
-            pieces.push(Piece { text, accept: codes, accept_at_end: codes_at_end, behind_star, stars: Vec::new() });
+            if pieces.len() == pieces.capacity() {
+                // Twice as many, but no more than there can be.
+                pieces.reserve_exact(pieces.len().clamp(4, rules.end - index + 4));
+            }
+            pieces.push(Piece { text, accept: codes, accept_at_end: codes_at_end, behind_star, stars: &[] });
         }
-        pieces.sort_by(|a, b| a.text.cmp(b.text));
+        sort(&mut pieces);
         pieces.dedup_by(|later, first| {
             let same = later.text == first.text;
             if same {
@@ -176,31 +185,29 @@ impl<'l> Builder<'l> {
     }
 
     /// Builds one machine. `None` if it would be too large.
-    fn machine(&mut self, mut pieces: Vec<Piece<'l>>) -> Option<u32> {
+    fn machine(&mut self, pieces: &mut [Piece<'l>]) -> Option<u32> {
         let mut best = NO_CODES;
-        for piece in &pieces {
+        for piece in &*pieces {
             merge(&mut best, piece.accept);
             merge(&mut best, piece.accept_at_end);
-            for &star in &piece.stars {
+            for &star in piece.stars {
                 merge(&mut best, self.draft.stars[star as usize].best);
             }
         }
         // The pieces are sorted, except that those with and without stars alternate.
-        pieces.sort_by(|a, b| a.text.cmp(b.text));
-        let fingerprints = fingerprints(&pieces);
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.tree(&pieces, self.arena);
-        let linked = scratch.link(self.arena);
-        self.work += scratch.nodes.len() + scratch.taken_over.len();
-        let children = linked.then(|| self.states(&mut scratch, &pieces));
-        self.scratch = scratch;
+        sort(pieces);
+        let fingerprints = fingerprints(pieces);
+        self.scratch.tree(pieces, self.arena);
+        let linked = self.scratch.link(self.arena);
+        self.work += self.scratch.nodes.len() + self.scratch.taken_over.len();
+        let children = linked.then(|| self.states(pieces));
         self.draft.stars.push(Star { best, from: 0, next: None, fingerprints, children: children? });
         Some((self.draft.stars.len() - 1) as u32)
     }
 
     /// Turns nodes into states, runs of nodes into one. Returns the root's transitions.
-    fn states(&mut self, scratch: &mut Scratch<'l>, pieces: &[Piece<'l>]) -> &'l [(u8, u32)] {
-        let Scratch { nodes, found, taken_over, state_of, open, runs } = scratch;
+    fn states(&mut self, pieces: &[Piece<'l>]) -> &'l [(u8, u32)] {
+        let Scratch { nodes, found, taken_over, state_of, open, runs, .. } = &mut self.scratch;
         // The last node of the run that begins at each node; a run goes on as long as nothing happens in it,
         // a byte that differs leads back to the resting state, and no other node leads into the middle.
         let run_end = |mut index: u32| {
@@ -262,24 +269,32 @@ impl<'l> Builder<'l> {
     }
 }
 
+/// Sorts pieces by their bytes. Mostly they are sorted.
+fn sort(pieces: &mut [Piece<'_>]) {
+    if !pieces.is_sorted_by_key(|piece| piece.text) {
+        pieces.sort_unstable_by_key(|piece| piece.text);
+    }
+}
+
 /// What the pieces begin with.
 fn fingerprints(pieces: &[Piece<'_>]) -> Box<Fingerprints> {
     // The pieces are sorted, and so are their starts.
-    let mut starts: Vec<&[u8]> =
-        pieces.iter().map(|piece| &piece.text[..piece.text.len().min(FINGERPRINT_BYTES)]).collect();
-    starts.dedup();
+    let starts = || pieces.iter().map(|piece| &piece.text[..piece.text.len().min(FINGERPRINT_BYTES)]);
+    let is_new = |(index, start): &(usize, &[u8])| *index == 0 || !pieces[index - 1].text.starts_with(start);
+    let runs = || starts().enumerate().filter(is_new).map(|(_, start)| start);
+    let count = runs().count();
     let mut table = Box::new([0; 32 * FINGERPRINT_BYTES]);
-    for (index, start) in starts.iter().enumerate() {
+    for (index, start) in runs().enumerate() {
         // Neighbours have bytes in common, so that they do least harm in the same bucket.
-        let bucket = 1 << (index * 8 / starts.len());
+        let bucket = 1 << (index * 8 / count);
         for offset in 0..FINGERPRINT_BYTES {
-            let (low, high) = table[offset * 32..][..32].split_at_mut(16);
+            let buckets = &mut table[offset * 32..][..32];
             match start.get(offset) {
                 Some(byte) => {
-                    low[usize::from(byte & 15)] |= bucket;
-                    high[usize::from(byte >> 4)] |= bucket;
+                    buckets[usize::from(byte & 15)] |= bucket;
+                    buckets[usize::from(16 + (byte >> 4))] |= bucket;
                 }
-                None => low.iter_mut().chain(high).for_each(|buckets| *buckets |= bucket),
+                None => buckets.iter_mut().for_each(|buckets| *buckets |= bucket),
             }
         }
     }
