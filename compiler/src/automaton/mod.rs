@@ -29,7 +29,7 @@ use bumpalo::collections::Vec as BumpVec;
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::automaton::{Codes, Draft, Listed, MAX_STAR_DEPTH, NO_CODES, State, kind_of, write};
 
-use crate::limits::MAX_NESTED_STARS;
+use crate::limits::{MAX_HEAD_STARS, MAX_NESTED_STARS};
 use crate::rules::{ListedRule, RuleList};
 
 /// How a ruleset is compiled.
@@ -103,10 +103,10 @@ pub fn compile_counted<'l>(
         Strategy::Listed => true,
     };
     let mut listed = Vec::new();
-    let mut nested = NestedStars::default();
+    let mut stars = Stars::default();
     rules.retain(|rule| {
         let is_listed = memchr::memchr(b'*', rule.matcher)
-            .is_some_and(|star| too_deep(&rule.matcher[star..]) || !nested.make_room_for(rule.matcher, star));
+            .is_some_and(|star| too_deep(&rule.matcher[star..]) || !stars.make_room_for(rule.matcher, star));
         if is_listed {
             listed.push(*rule);
         }
@@ -135,25 +135,29 @@ fn has_text(rule: &ListedRule<'_>) -> bool {
     rule.pattern.is_some() || memchr::memchr(b'*', rule.matcher).is_some()
 }
 
-/// Counts the different stars behind other stars, while matchers come in the order of their bytes.
+/// Counts the different stars, while matchers come in the order of their bytes.
 #[derive(Default)]
-struct NestedStars<'l> {
-    count: usize,
+struct Stars<'l> {
+    /// Those that come first in a pattern.
+    in_head: usize,
+    /// Those behind other stars.
+    nested: usize,
     /// The last matcher that there was room for. No earlier one has more bytes in common with the next.
     last: &'l [u8],
 }
 
-impl<'l> NestedStars<'l> {
-    /// Whether the stars of a matcher, the first of which is known, stay within [`MAX_NESTED_STARS`]. If so they are
-    /// counted.
+impl<'l> Stars<'l> {
+    /// Whether the stars of a matcher, the first of which is known, stay within [`MAX_HEAD_STARS`] and
+    /// [`MAX_NESTED_STARS`]. If so they are counted.
     fn make_room_for(&mut self, matcher: &'l [u8], first: usize) -> bool {
         let common = matcher.iter().zip(self.last).take_while(|(a, b)| a == b).count();
         // Stars that both have, and the first, are not new.
         let new_from = common.max(first + 1);
-        let count = self.count + memchr::memchr_iter(b'*', &matcher[new_from..]).count();
-        let has_room = count <= MAX_NESTED_STARS;
+        let in_head = self.in_head + usize::from(common <= first);
+        let nested = self.nested + memchr::memchr_iter(b'*', &matcher[new_from..]).count();
+        let has_room = in_head <= MAX_HEAD_STARS && nested <= MAX_NESTED_STARS;
         if has_room {
-            (self.count, self.last) = (count, matcher);
+            *self = Stars { in_head, nested, last: matcher };
         }
         has_room
     }
