@@ -137,7 +137,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
             let pieces = 1 + memchr::memchr_iter(b'*', pattern.text).count();
             16 + 4 * pieces + pattern.text.len() + 1 - pieces
         };
-        let listed = self.draft.listed.iter().map(|pattern| size_of(pattern)).sum::<usize>();
+        let listed = self.draft.listed.iter().map(size_of).sum::<usize>();
         let texts = self.draft.texts.iter().map(|(_, text)| 8 + text.len()).sum::<usize>();
         8 + listed + texts + 4 * self.draft.keys.len()
     }
