@@ -229,7 +229,7 @@ fn header_checksum(header: &[u8]) -> u64 {
     xxh3_64(&covered)
 }
 
-/// The most bytes that [`write`] writes.
+/// The most bytes that [`write()`] writes.
 #[must_use]
 pub fn size_of(sections: &[Vec<u8>; Section::COUNT]) -> usize {
     let largest_gap = 7;
