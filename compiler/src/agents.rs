@@ -2,6 +2,7 @@
 //! for everybody else.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -46,14 +47,14 @@ pub struct Assignment<'b> {
     /// The index of the list for everybody else, if there is a group for them.
     pub others: Option<u32>,
     /// The lists of rules, each in the order of the file.
-    pub lists: BumpVec<'b, List<'b>>,
+    pub lists: Vec<List<'b>>,
 }
 
 /// The rules for one or more tokens.
 #[derive(Debug)]
 pub struct List<'b> {
     /// The rules, in the order of the file.
-    pub rules: BumpVec<'b, RawRule<'b>>,
+    pub rules: &'b [RawRule<'b>],
     /// The groups of the file that it merges.
     pub groups: &'b [u32],
     /// Whether it decides together with others for some token, so that its rules need comparable ranks.
@@ -70,17 +71,19 @@ pub struct List<'b> {
 /// Time linear in the number of user-agent lines (times the logarithm, to sort them) and of rules.
 #[must_use]
 pub fn assign<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> Assignment<'b> {
-    let mut named_in: BumpVec<'b, (&'b [u8], u32)> = BumpVec::new_in(arena);
+    let agent_count = robots.groups.iter().map(|group| group.agents.len()).sum();
+    let mut named_in: BumpVec<'b, (&'b [u8], u32)> = BumpVec::with_capacity_in(agent_count, arena);
     let mut for_others: BumpVec<'b, u32> = BumpVec::new_in(arena);
     for (index, group) in (0..).zip(&robots.groups) {
-        for value in &group.agents {
+        for value in group.agents {
             match named(value, dialect) {
                 Named::Others => for_others.push(index),
-                Named::Token(token) => {
+                Named::Token(token) if token.iter().any(u8::is_ascii_uppercase) => {
                     let token = arena.alloc_slice_copy(token);
                     token.make_ascii_lowercase();
                     named_in.push((token, index));
                 }
+                Named::Token(token) => named_in.push((token, index)),
             }
         }
     }
@@ -94,12 +97,13 @@ pub fn assign<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> As
     let rules_of = |groups: &[u32]| -> usize { groups.iter().map(|&at| robots.groups[at as usize].rules.len()).sum() };
     let rule_count: usize = robots.groups.iter().map(|group| group.rules.len()).sum();
     let mut budget = (MAX_MERGED_RULES_PER_RULE * rule_count).max(MIN_MERGED_RULES);
-    let mut lists = Lists { robots, arena, known: HashMap::new(), lists: BumpVec::new_in(arena) };
-    let mut tokens = BumpVec::new_in(arena);
+    let of_one = bumpalo::vec![in arena; None; robots.groups.len()].into_bump_slice_mut();
+    let mut lists = Lists { robots, arena, of_one, of_several: HashMap::new(), lists: Vec::new() };
+    let mut tokens = BumpVec::with_capacity_in(named_in.len(), arena);
     for run in named_in.chunk_by(|a, b| a.0 == b.0) {
         let token = run[0].0;
         let groups = arena.alloc_slice_fill_iter(run.iter().map(|&(_, group)| group));
-        let cost = if groups.len() == 1 || lists.known.contains_key(&*groups) { 0 } else { rules_of(groups) };
+        let cost = if groups.len() == 1 || lists.of_several.contains_key(&*groups) { 0 } else { rules_of(groups) };
         if cost <= budget {
             budget -= cost;
             tokens.push((token, lists.of(groups)));
@@ -125,31 +129,44 @@ fn first_groups<'b>(
     arena: &'b Bump,
 ) -> Assignment<'b> {
     named_in.dedup_by_key(|(token, _)| *token);
-    let list = |(index, group): (u32, &Group<'b>)| {
-        let groups = arena.alloc_slice_copy(&[index]);
-        List { rules: group.rules.clone(), groups, is_part: false }
+    let list = |(index, group): (u32, &Group<'b>)| List {
+        rules: group.rules,
+        groups: arena.alloc_slice_copy(&[index]),
+        is_part: false,
     };
-    Assignment { tokens: named_in, others, lists: BumpVec::from_iter_in((0..).zip(&robots.groups).map(list), arena) }
+    Assignment { tokens: named_in, others, lists: (0..).zip(&robots.groups).map(list).collect() }
 }
 
 /// The lists of rules made so far, by the groups that they merge.
 struct Lists<'r, 'b> {
     robots: &'r Robots<'b>,
     arena: &'b Bump,
-    known: HashMap<&'b [u32], u32>,
-    lists: BumpVec<'b, List<'b>>,
+    /// For each group the list that has it alone.
+    of_one: &'b mut [Option<u32>],
+    of_several: HashMap<&'b [u32], u32>,
+    lists: Vec<List<'b>>,
 }
 
 impl<'b> Lists<'_, 'b> {
     fn of(&mut self, groups: &'b [u32]) -> u32 {
-        *self.known.entry(groups).or_insert_with(|| {
-            let mut rules = BumpVec::new_in(self.arena);
-            for &group in groups {
-                rules.extend_from_slice(&self.robots.groups[group as usize].rules);
-            }
+        let rules_of = |group: u32| self.robots.groups[group as usize].rules;
+        let next = self.lists.len() as u32;
+        let (list, rules) = match *groups {
+            [group] => (*self.of_one[group as usize].get_or_insert(next), rules_of(group)),
+            _ => match self.of_several.entry(groups) {
+                Entry::Occupied(known) => (*known.get(), &[][..]),
+                Entry::Vacant(place) => {
+                    let count = groups.iter().map(|&group| rules_of(group).len()).sum();
+                    let mut rules = BumpVec::with_capacity_in(count, self.arena);
+                    groups.iter().for_each(|&group| rules.extend_from_slice(rules_of(group)));
+                    (*place.insert(next), rules.into_bump_slice())
+                }
+            },
+        };
+        if list == next {
             self.lists.push(List { rules, groups, is_part: false });
-            (self.lists.len() - 1) as u32
-        })
+        }
+        list
     }
 }
 

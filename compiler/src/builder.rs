@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use bumpalo::Bump;
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::container::{self, Section};
-use reptile_engine::format::fields::{encode, write_fields};
+use reptile_engine::format::fields::{Field, encode, write_fields};
 use reptile_engine::format::tables::{
     Group, NONE, OriginEntry, PolicyDraft, push_lines, write_agents, write_index, write_origins, write_policies,
 };
@@ -18,11 +18,11 @@ use crate::agents::{Assignment, assign};
 use crate::automaton::{Strategy, compile};
 use crate::dialect::Dialect;
 use crate::fetch::{Candidate, Capture, Captures, Decision, Discarded, Outcome, Profile, Time};
-use crate::fields;
+use crate::fields::FieldReader;
 use crate::limits::{MAX_BODY_BYTES, MAX_DISCARDED_LISTED};
 pub use crate::origin::OriginKey;
-use crate::robots::{Diagnostic, Oddity, RawField, Robots, parse, parse_with};
-use crate::rules::{RuleList, order};
+use crate::robots::{Diagnostic, Robots, is_html, parse, parse_with};
+use crate::rules::{OrderScratch, RuleList, order};
 
 /// One robots.txt, ready to be added to a set. Owns its memory.
 #[derive(Clone, Debug)]
@@ -66,9 +66,14 @@ impl std::error::Error for BodyTooLarge {}
 /// When the body is longer than [`MAX_BODY_BYTES`].
 pub fn record(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Record, BodyTooLarge> {
     check_size(body)?;
-    let mut lines = Vec::new();
-    let robots = parse_with(body, dialect, arena, |field| lines.push(field));
-    Ok(record_from(body, &robots, &lines, dialect, arena))
+    let mut fields = FieldReader::new(dialect, is_html(body));
+    let mut left_out = Vec::new();
+    let mut robots = parse_with(body, dialect, arena, |line| left_out.extend(fields.line(line)));
+    if !left_out.is_empty() {
+        robots.diagnostics.append(&mut left_out);
+        robots.diagnostics.sort_by_key(|diagnostic| diagnostic.line);
+    }
+    Ok(record_from(body, robots, &fields.finish(), dialect, arena))
 }
 
 /// As [`record`], but leaves out the side data: for verdicts alone it is not needed.
@@ -77,7 +82,7 @@ pub fn record(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Record, Bo
 /// As [`record`].
 pub fn record_without_side_data(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Record, BodyTooLarge> {
     check_size(body)?;
-    Ok(record_from(body, &parse(body, dialect, arena), &[], dialect, arena))
+    Ok(record_from(body, parse(body, dialect, arena), &[], dialect, arena))
 }
 
 fn check_size(body: &[u8]) -> Result<(), BodyTooLarge> {
@@ -86,20 +91,19 @@ fn check_size(body: &[u8]) -> Result<(), BodyTooLarge> {
 
 fn record_from<'b>(
     body: &[u8],
-    robots: &Robots<'b>,
-    lines: &[RawField<'b>],
+    robots: Robots<'b>,
+    fields: &[Field<'b>],
     dialect: &Dialect,
     arena: &'b Bump,
 ) -> Record {
-    let assignment = assign(robots, dialect, arena);
-    let mut diagnostics = robots.diagnostics.to_vec();
-    let fields = side_data(lines, &assignment, dialect, &mut diagnostics);
+    let assignment = assign(&robots, dialect, arena);
+    let mut scratch = OrderScratch::default();
     Record {
         tokens: assignment.tokens.iter().map(|&(token, list)| (token.into(), list)).collect(),
         others: assignment.others,
-        groups: assignment.lists.iter().map(|list| order(list, dialect, arena)).collect(),
-        fields,
-        diagnostics,
+        groups: assignment.lists.iter().map(|list| order(list, dialect, arena, &mut scratch)).collect(),
+        fields: side_data(fields, &assignment),
+        diagnostics: robots.diagnostics,
         rule_count: robots.groups.iter().map(|group| group.rules.len()).sum(),
         body_hash: xxh3_64(body),
     }
@@ -107,28 +111,17 @@ fn record_from<'b>(
 
 /// The side data of a file as a set holds it. Which of the file's groups each list of rules has is kept for those
 /// groups alone that have any.
-fn side_data(
-    lines: &[RawField<'_>],
-    assignment: &Assignment<'_>,
-    dialect: &Dialect,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Box<[u8]> {
-    if lines.is_empty() {
+fn side_data(fields: &[Field<'_>], assignment: &Assignment<'_>) -> Box<[u8]> {
+    if fields.is_empty() {
         return Box::default();
-    }
-    let is_html = diagnostics.iter().any(|diagnostic| diagnostic.oddity == Oddity::Html);
-    let before = diagnostics.len();
-    let fields = fields::read(lines, dialect, is_html, &mut |diagnostic| diagnostics.push(diagnostic));
-    if diagnostics.len() > before {
-        diagnostics.sort_by_key(|diagnostic| diagnostic.line);
     }
     let with_fields: HashSet<u32> = fields.iter().filter_map(|field| field.part).collect();
     let mut parts = Vec::new();
     for (list, index) in assignment.lists.iter().zip(0..) {
         parts.extend(list.groups.iter().filter(|group| with_fields.contains(group)).map(|&group| (index, group)));
     }
-    // Nothing that `read` lets through is too large for the format.
-    encode(&parts, &fields).map(Vec::into_boxed_slice).unwrap_or_default()
+    // Nothing that the reader lets through is too large for the format.
+    encode(&parts, fields).map(Vec::into_boxed_slice).unwrap_or_default()
 }
 
 /// Why a capture cannot be used.
@@ -213,7 +206,7 @@ pub struct SetBuilder {
     report: CaptureReport,
     tokens: Interner<Box<[u8]>>,
     lists: Interner<RuleList>,
-    lines: Interner<Vec<u32>>,
+    lines: Interner<Box<[u32]>>,
     /// Policies in terms of the numbers above; the `lines` of a group are a number here, not yet an offset.
     policies: Interner<PolicyKey>,
     fields: Interner<Box<[u8]>>,
@@ -300,8 +293,12 @@ impl SetBuilder {
 
     /// The number of a record's rules.
     fn number(&mut self, record: Record) -> u32 {
+        self.tokens.numbers.reserve(record.tokens.len());
+        self.lists.numbers.reserve(record.groups.len());
+        self.lines.numbers.reserve(record.groups.len());
         let agents = record.tokens.into_iter().map(|(token, group)| (self.tokens.number(token), group)).collect();
-        let groups = record.groups.into_iter().map(|(list, lines)| (self.lists.number(list), self.lines.number(lines)));
+        let groups = record.groups.into_iter();
+        let groups = groups.map(|(list, lines)| (self.lists.number(list), self.lines.number(lines.into())));
         let fields = (!record.fields.is_empty()).then(|| self.fields.number(record.fields));
         let key = PolicyKey { agents, others: record.others.unwrap_or(NONE), groups: groups.collect(), fields };
         self.policies.number(key)
@@ -414,11 +411,21 @@ impl SetBuilder {
         sections[Section::Hosts as usize] = hosts;
         sections[Section::Policies as usize] = write_policies(&policies)?;
         sections[Section::Index as usize] = write_index(automata.iter().map(Vec::len));
-        sections[Section::Rulesets as usize] = automata.concat();
+        sections[Section::Rulesets as usize] = concat(automata);
         sections[Section::Lines as usize] = lines_section;
         sections[Section::Fields as usize] = write_fields(&fields, &fields_of)?;
         Ok(CompiledSet { dialect: self.dialect, sections, report })
     }
+}
+
+/// All bytes one behind the other. Each is given back as soon as it is copied, and the first is not copied.
+fn concat(all: Vec<Vec<u8>>) -> Vec<u8> {
+    let size = all.iter().map(Vec::len).sum::<usize>();
+    let mut all = all.into_iter();
+    let mut joined = all.next().unwrap_or_default();
+    joined.reserve_exact(size - joined.len());
+    all.for_each(|bytes| joined.extend_from_slice(&bytes));
+    joined
 }
 
 /// Which policies are in the set, and which tokens, lists, lines and side data those need.
@@ -515,7 +522,7 @@ impl CompiledSet {
     /// The set as bytes, to be opened with [`reptile_engine::set::Set::from_bytes`].
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(container::size_of(&self.sections));
         // Writing to a vector cannot fail.
         let _ = self.write(&mut bytes);
         bytes

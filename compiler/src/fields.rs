@@ -1,6 +1,6 @@
 //! Side data: which lines it is, what their values mean, and which of them count under a dialect.
 //!
-//! [`read`] turns the other lines of a file into what a set keeps. The values that have a form are read by a function
+//! [`FieldReader`] turns the other lines of a file into what a set keeps. The values that have a form are read by a function
 //! each, for whoever wants more than the text; `Clean-param` is in [`crate::clean_param`]. Knows no bytes of the set.
 
 use core::time::Duration;
@@ -26,37 +26,48 @@ fn is_key(text: &[u8]) -> bool {
     text.len() <= MAX_OTHER_KEY_BYTES && text.iter().all(in_key)
 }
 
-/// The side data among the lines that are no rules. What is over a limit is left out as a whole, and noted.
+/// Picks the side data out of the lines that are no rules. What is over a limit is left out as a whole, and noted.
 ///
-/// A line with an unknown key is side data if the key looks like one and the file is no web page.
-pub fn read<'b>(
-    lines: &[RawField<'b>],
-    dialect: &Dialect,
+/// A line with an unknown key is side data if the key looks like one and the file is no web page. Takes one line after
+/// the other, in their order, so that of a file full of such lines no more is kept than counts.
+pub struct FieldReader<'d, 'b> {
+    dialect: &'d Dialect,
     is_html: bool,
-    note: &mut impl FnMut(Diagnostic),
-) -> Vec<Field<'b>> {
-    let mut fields: Vec<Field<'b>> = Vec::new();
-    let (mut bytes, mut is_full, mut has_host) = (0, false, false);
-    let mut has_delay = None;
-    for &RawField { part, key, value, line, is_sitemap } in lines {
+    fields: Vec<Field<'b>>,
+    /// Of the values and unknown keys so far.
+    bytes: usize,
+    is_full: bool,
+    has_host: bool,
+    /// The last part that has a delay.
+    has_delay: Option<u32>,
+}
+
+impl<'d, 'b> FieldReader<'d, 'b> {
+    /// A reader that has seen no line yet of a file, which may be a web page.
+    #[must_use]
+    pub fn new(dialect: &'d Dialect, is_html: bool) -> FieldReader<'d, 'b> {
+        FieldReader { dialect, is_html, fields: Vec::new(), bytes: 0, is_full: false, has_host: false, has_delay: None }
+    }
+
+    /// Takes the next line. Returns why it is left out, if it is and has to be noted.
+    pub fn line(&mut self, line: RawField<'b>) -> Option<Diagnostic> {
+        let RawField { part, key, value, line, is_sitemap } = line;
         let kind = if is_sitemap { FieldKind::Sitemap } else { kind_of(key) };
-        if kind == FieldKind::Other && (is_html || !is_key(key)) {
-            continue;
+        if kind == FieldKind::Other && (self.is_html || !is_key(key)) {
+            return None;
         }
         let key = if kind == FieldKind::Other { key } else { b"" };
         if value.len() > MAX_FIELD_BYTES {
-            note(Diagnostic { line, oddity: Oddity::FieldTooLong });
-            continue;
+            return Some(Diagnostic { line, oddity: Oddity::FieldTooLong });
         }
-        bytes += key.len() + value.len();
-        is_full |= fields.len() == MAX_FIELDS || bytes > MAX_FIELD_TEXT_BYTES;
-        if is_full {
-            note(Diagnostic { line, oddity: Oddity::TooManyFields });
-            continue;
+        self.bytes += key.len() + value.len();
+        self.is_full |= self.fields.len() == MAX_FIELDS || self.bytes > MAX_FIELD_TEXT_BYTES;
+        if self.is_full {
+            return Some(Diagnostic { line, oddity: Oddity::TooManyFields });
         }
         let is_for_all = matches!(kind, FieldKind::Sitemap | FieldKind::Host | FieldKind::CleanParam);
         let part = part.filter(|_| !is_for_all);
-        let is_good = match (kind, dialect.side_data) {
+        let is_good = match (kind, self.dialect.side_data) {
             (FieldKind::Sitemap, side) => match side.sitemap {
                 Sitemaps::NotRead => None,
                 Sitemaps::Any => Some(!value.is_empty()),
@@ -78,17 +89,23 @@ pub fn read<'b>(
             Some(false) => FieldState::Malformed,
             Some(true) if kind == FieldKind::CrawlDelay && part.is_none() => FieldState::Outside,
             // Parts come one after the other, so the last one is enough to know.
-            Some(true) if kind == FieldKind::CrawlDelay && has_delay == part => FieldState::Superseded,
-            Some(true) if kind == FieldKind::Host && has_host => FieldState::Superseded,
+            Some(true) if kind == FieldKind::CrawlDelay && self.has_delay == part => FieldState::Superseded,
+            Some(true) if kind == FieldKind::Host && self.has_host => FieldState::Superseded,
             Some(true) => FieldState::Counts,
         };
-        has_host |= kind == FieldKind::Host && state == FieldState::Counts;
+        self.has_host |= kind == FieldKind::Host && state == FieldState::Counts;
         if kind == FieldKind::CrawlDelay && state == FieldState::Counts {
-            has_delay = part;
+            self.has_delay = part;
         }
-        fields.push(Field { kind, state, part, key, value, line });
+        self.fields.push(Field { kind, state, part, key, value, line });
+        None
     }
-    fields
+
+    /// The side data of the lines so far.
+    #[must_use]
+    pub fn finish(self) -> Vec<Field<'b>> {
+        self.fields
+    }
 }
 
 /// Seconds, with a fraction or without: `2`, `4.5`, `.5`. What is finer than a nanosecond is cut.

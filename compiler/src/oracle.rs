@@ -49,7 +49,7 @@ pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) 
     let matching: Vec<Match> = choose(&robots, dialect, agent)
         .groups
         .into_iter()
-        .flat_map(|group| &robots.groups[group].rules)
+        .flat_map(|group| robots.groups[group].rules)
         .filter_map(|rule| match_of(rule, &path, dialect))
         .collect();
     let (empty, matching): (Vec<Match>, Vec<Match>) = matching.into_iter().partition(|found| found.is_empty);

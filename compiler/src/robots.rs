@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-use memchr::{memchr, memchr2, memchr3, memrchr2};
+use memchr::{memchr, memchr_iter, memchr2, memchr3, memrchr2};
 use reptile_engine::verdict::RuleKind;
 
 use crate::dialect::{BlankLine, BodyLimit, ByteOrderMark, Dialect, Keys, RuleBytes, RuleStart, WhiteSpace};
@@ -19,18 +19,18 @@ pub struct Robots<'b> {
     /// The groups, in the order of the file.
     pub groups: BumpVec<'b, Group<'b>>,
     /// What was odd, in the order of the lines.
-    pub diagnostics: BumpVec<'b, Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
     /// How many lines there are.
     pub line_count: u32,
 }
 
 /// Consecutive user-agent lines and the rules that follow them.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Group<'b> {
     /// The values of the user-agent lines.
-    pub agents: BumpVec<'b, &'b [u8]>,
+    pub agents: &'b [&'b [u8]],
     /// The rules, as written.
-    pub rules: BumpVec<'b, RawRule<'b>>,
+    pub rules: &'b [RawRule<'b>],
 }
 
 /// An `Allow` or `Disallow` line.
@@ -147,36 +147,54 @@ pub fn parse_with<'b>(
     arena: &'b Bump,
     on_field: impl FnMut(RawField<'b>),
 ) -> Robots<'b> {
-    let robots = Robots { groups: BumpVec::new_in(arena), diagnostics: BumpVec::new_in(arena), line_count: 0 };
-    let mut collector = Collector { robots, arena, on_field };
+    // Room for as many rules as there can be: growing would leave what is outgrown in the arena.
+    let most_rules = (memchr_iter(b'\n', body).count() + 1).min(body.len() / SHORTEST_RULE_BYTES + 1);
+    let mut collector = Collector {
+        starts: Vec::new(),
+        agents: Vec::new(),
+        rules: BumpVec::with_capacity_in(most_rules, arena),
+        diagnostics: Vec::new(),
+        on_field,
+    };
     if is_html(body) {
         collector.oddity(1, Oddity::Html);
     }
-    collector.robots.line_count = read(body, dialect, &mut collector);
-    collector.robots
+    let line_count = read(body, dialect, &mut collector);
+    let Collector { starts, agents, rules, diagnostics, .. } = collector;
+    let (agents, rules) = (&*arena.alloc_slice_copy(&agents), rules.into_bump_slice());
+    let ends = starts.iter().skip(1).copied().chain([(agents.len(), rules.len())]);
+    let groups = starts.iter().zip(ends).map(|(&(first_agent, first_rule), (agents_end, rules_end))| Group {
+        agents: &agents[first_agent..agents_end],
+        rules: &rules[first_rule..rules_end],
+    });
+    let mut all = BumpVec::with_capacity_in(starts.len(), arena);
+    all.extend(groups);
+    Robots { groups: all, diagnostics, line_count }
 }
+
+/// `allow:` and the end of the line.
+const SHORTEST_RULE_BYTES: usize = 7;
 
 /// Makes a [`Robots`] out of what is read.
 struct Collector<'b, F> {
-    robots: Robots<'b>,
-    arena: &'b Bump,
+    /// For each group the indices of its first user-agent line and of its first rule. Both go on to the next group's.
+    starts: Vec<(usize, usize)>,
+    agents: Vec<&'b [u8]>,
+    rules: BumpVec<'b, RawRule<'b>>,
+    diagnostics: Vec<Diagnostic>,
     on_field: F,
 }
 
 impl<'b, F: FnMut(RawField<'b>)> Visitor<'b> for Collector<'b, F> {
     fn agent(&mut self, value: &'b [u8], begins_group: bool) {
         if begins_group {
-            self.robots.groups.push(Group { agents: BumpVec::new_in(self.arena), rules: BumpVec::new_in(self.arena) });
+            self.starts.push((self.agents.len(), self.rules.len()));
         }
-        if let Some(group) = self.robots.groups.last_mut() {
-            group.agents.push(value);
-        }
+        self.agents.push(value);
     }
 
     fn rule(&mut self, rule: RawRule<'b>) {
-        if let Some(group) = self.robots.groups.last_mut() {
-            group.rules.push(rule);
-        }
+        self.rules.push(rule);
     }
 
     fn field(&mut self, field: RawField<'b>) {
@@ -184,7 +202,7 @@ impl<'b, F: FnMut(RawField<'b>)> Visitor<'b> for Collector<'b, F> {
     }
 
     fn oddity(&mut self, line: u32, oddity: Oddity) {
-        self.robots.diagnostics.push(Diagnostic { line, oddity });
+        self.diagnostics.push(Diagnostic { line, oddity });
     }
 }
 
@@ -298,7 +316,7 @@ const HTML_BYTES: usize = 1024;
 /// Whether a file begins like a web page, as one in thirty does that popular sites serve as robots.txt.
 ///
 /// One pass for all marks at once, in any letter case: 30 ns for a file without `<`.
-fn is_html(body: &[u8]) -> bool {
+pub(crate) fn is_html(body: &[u8]) -> bool {
     static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         let marks = ["<!doctype", "<html", "<head", "<body", "<title", "<meta", "<script"];
         AhoCorasick::builder().ascii_case_insensitive(true).build(marks).ok()
@@ -578,7 +596,7 @@ mod tests {
     fn rules_and_oddities(body: &[u8], dialect: &Dialect) -> (Vec<String>, Vec<Oddity>) {
         let arena = Bump::new();
         let robots = parse(body, dialect, &arena);
-        let rules = robots.groups.iter().flat_map(|group| &group.rules);
+        let rules = robots.groups.iter().flat_map(|group| group.rules);
         let values = rules.map(|rule| String::from_utf8_lossy(rule.value).into_owned()).collect();
         (values, robots.diagnostics.iter().map(|diagnostic| diagnostic.oddity).collect())
     }

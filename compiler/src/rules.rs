@@ -28,11 +28,40 @@ struct Candidate<'b> {
     pattern: &'b [u8],
 }
 
-impl Candidate<'_> {
+impl<'b> Candidate<'b> {
     /// Whether no other plain rule of the same weight can match the same path.
     fn is_plain(&self) -> bool {
         !self.anchored && are_same(self.pattern, self.matcher) && memchr::memchr(b'*', self.matcher).is_none()
     }
+
+    /// The pattern, unless it is the matcher with `$` behind it where that is anchored.
+    fn pattern_apart(&self) -> Option<&'b [u8]> {
+        let (body, end) = self.pattern.split_at(self.pattern.len().min(self.matcher.len()));
+        let end_can_be_read_off = matches!((end, self.anchored), (b"", false) | (b"$", true));
+        (!end_can_be_read_off || !are_same(body, self.matcher)).then_some(self.pattern)
+    }
+}
+
+/// Where a candidate comes among the others.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// The eight bytes of the matcher behind those that all have in common.
+    start: u64,
+    /// Of a matcher with no more bytes than those: how many there are, and what sorts behind the matcher. All others
+    /// have the greatest. In the end, the rank.
+    number: u32,
+    /// The candidate.
+    index: u32,
+}
+
+/// Lists that [`order`] fills anew for each group, kept so that many small groups need no memory of their own.
+#[derive(Debug, Default)]
+pub struct OrderScratch<'b> {
+    candidates: Vec<Candidate<'b>>,
+    /// The candidates that stay, in the order of their matchers.
+    places: Vec<Place>,
+    /// By precedence: what it goes by and the index in `places`, as one number.
+    ranked: Vec<u64>,
 }
 
 /// The rules of one group in a form that is equal for equal behaviour, whatever file they come from: bytes that
@@ -63,6 +92,9 @@ pub struct ListedRule<'l> {
     pub key: Option<u32>,
 }
 
+/// Code, flags and length of the matcher.
+const HEADER_BYTES: usize = 9;
+
 const FLAG_ANCHORED: u8 = 1;
 const FLAG_EMPTY: u8 = 2;
 const FLAG_PATTERN: u8 = 4;
@@ -79,7 +111,7 @@ impl RuleList {
                 rest = left;
                 Some(taken)
             };
-            let header: &[u8; 9] = take(9)?.first_chunk()?;
+            let header: &[u8; HEADER_BYTES] = take(HEADER_BYTES)?.first_chunk()?;
             let number = |at: usize| header.get(at..)?.first_chunk().map(|&bytes| u32::from_le_bytes(bytes));
             let (code, flags, matcher_len) = (number(0)?, header[4], number(5)?);
             let mut number_if = |flag: u8| match flags & flag {
@@ -113,11 +145,17 @@ impl RuleList {
 /// Returns the list, and the line of each rule by rank. Of rules of one kind that match the same paths only the
 /// first in the order is kept. Time: sorting, so linear in the bytes times the logarithm of the number of rules.
 #[must_use]
-pub fn order<'b>(list: &List<'b>, dialect: &Dialect, arena: &'b Bump) -> (RuleList, Vec<u32>) {
-    let rules = &list.rules;
-    let mut candidates: BumpVec<'b, Candidate<'b>> = BumpVec::with_capacity_in(rules.len(), arena);
+pub fn order<'b>(
+    list: &List<'b>,
+    dialect: &Dialect,
+    arena: &'b Bump,
+    scratch: &mut OrderScratch<'b>,
+) -> (RuleList, Vec<u32>) {
+    let OrderScratch { candidates, places, ranked } = scratch;
+    candidates.clear();
+    candidates.reserve(list.rules.len());
     let mut empty: Option<(RuleKind, u32)> = None;
-    for rule in rules {
+    for rule in list.rules {
         let rule = &meaning_of(rule, dialect);
         let pattern: &'b [u8] = match dialect.normal_form.pattern(rule.value) {
             std::borrow::Cow::Borrowed(_) => rule.value,
@@ -147,24 +185,29 @@ pub fn order<'b>(list: &List<'b>, dialect: &Dialect, arena: &'b Bump) -> (RuleLi
     if dialect.robots_txt_always_allowed {
         candidates.push(ROBOTS_TXT);
     }
-    sort(&mut candidates, arena);
-    let ranked = rank(&candidates, arena);
-    let mut rank_of = bumpalo::vec![in arena; 0_u32; candidates.len()];
-    for (rank, &index) in (0..).zip(&ranked) {
-        rank_of[index as usize] = rank;
-    }
-    let mut lines: Vec<u32> = ranked.iter().map(|&index| candidates[index as usize].line).collect();
+    sort(candidates, places);
+    rank(candidates, places, ranked);
 
-    let size = candidates.iter().map(|c| 17 + c.matcher.len() + c.pattern.len()).sum::<usize>() + 9;
-    let mut bytes: Vec<u8> = Vec::with_capacity(size);
-    for (candidate, &rank) in candidates.iter().zip(&rank_of) {
+    let mut lines: Vec<u32> = Vec::with_capacity(ranked.len() + usize::from(empty.is_some()));
+    for (rank, &keyed) in (0..).zip(&*ranked) {
+        let place = &mut places[keyed as u32 as usize];
+        place.number = rank;
+        lines.push(candidates[place.index as usize].line);
+    }
+    let sorted = || places.iter().map(|place| (place.number, &candidates[place.index as usize]));
+    let size_of = |candidate: &Candidate<'_>| {
+        let apart = candidate.pattern_apart().map_or(0, |pattern| 4 + pattern.len());
+        HEADER_BYTES + if list.is_part { 4 } else { 0 } + candidate.matcher.len() + apart
+    };
+    let size = sorted().map(|(_, candidate)| size_of(candidate)).sum::<usize>();
+    let mut bytes: Vec<u8> = Vec::with_capacity(size + if empty.is_some() { HEADER_BYTES } else { 0 });
+    for (rank, candidate) in sorted() {
         let key = list.is_part.then_some(candidate.key);
         push(&mut bytes, code(rank, candidate.kind), key, candidate);
     }
     if let Some((kind, line)) = empty {
         bytes.extend_from_slice(&code(lines.len() as u32, kind).to_le_bytes());
         bytes.extend_from_slice(&[FLAG_EMPTY, 0, 0, 0, 0]);
-
         lines.push(line);
     }
     (RuleList { bytes: bytes.into_boxed_slice() }, lines)
@@ -230,52 +273,65 @@ pub(crate) fn slash_before_index(pattern: &[u8]) -> Option<usize> {
 }
 
 /// Sorts candidates by their matchers, and keeps of those that match the same paths the first of each kind.
-fn sort<'b>(candidates: &mut BumpVec<'b, Candidate<'b>>, arena: &'b Bump) {
+fn sort(candidates: &[Candidate<'_>], places: &mut Vec<Place>) {
+    const START_BYTES: usize = size_of::<u64>();
+    places.clear();
     // What all begin with tells nothing; the eight bytes behind it tell most apart, and are compared as a number.
     let common = |a: &[u8], b: &[u8]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let Some((first, others)) = candidates.split_first() else { return };
     let shared =
         others.iter().fold(first.matcher.len(), |shared, other| common(&first.matcher[..shared], other.matcher));
-    let prefix = |candidate: &Candidate<'_>| {
-        let mut bytes = [0; 8];
+    places.extend((0..).zip(candidates).map(|(index, candidate)| {
         let rest = &candidate.matcher[shared..];
-        let len = rest.len().min(8);
-        bytes[..len].copy_from_slice(&rest[..len]);
-        u64::from_be_bytes(bytes)
+        let mut start = [0; START_BYTES];
+        let len = rest.len().min(START_BYTES);
+        start[..len].copy_from_slice(&rest[..len]);
+        let number = (rest.len() as u32) << 2 | u32::from(candidate.anchored) << 1 | candidate.kind as u32;
+        let number = if rest.len() > START_BYTES { u32::MAX } else { number };
+        Place { start: u64::from_be_bytes(start), number, index }
+    }));
+    // To sort numbers is faster than to sort what they stand for; what the numbers leave open is done behind it.
+    places.sort_unstable_by_key(|place| {
+        u128::from(place.start) << 64 | u128::from(place.number) << 32 | u128::from(place.index)
+    });
+    let of = |place: &Place| &candidates[place.index as usize];
+    let behind = |place: &Place| {
+        let candidate = of(place);
+        (candidate.matcher.get(shared + START_BYTES..), candidate.anchored, candidate.kind)
     };
-    let keyed = (0_u32..).zip(&*candidates).map(|(index, candidate)| (prefix(candidate), index));
-    let mut order: BumpVec<'b, (u64, u32)> = BumpVec::from_iter_in(keyed, arena);
-    let full = |c: &Candidate<'b>| (c.matcher, c.anchored, c.kind, c.key, c.line);
-    order.sort_unstable_by(|&(a, a_index), &(b, b_index)| {
-        a.cmp(&b).then_with(|| full(&candidates[a_index as usize]).cmp(&full(&candidates[b_index as usize])))
+    let precedence = |place: &Place| (of(place).key, of(place).line);
+    let is_alike = |a: &Place, b: &Place| (a.start, a.number) == (b.start, b.number);
+    for alike in places.chunk_by_mut(is_alike).filter(|alike| alike.len() > 1) {
+        if alike[0].number == u32::MAX {
+            alike.sort_unstable_by(|a, b| behind(a).cmp(&behind(b)).then_with(|| precedence(a).cmp(&precedence(b))));
+        } else if let Some(first) = alike.iter().min_by_key(|place| precedence(place)).copied() {
+            // All but the first in the order of precedence go.
+            alike.fill(first);
+        }
+    }
+    places.dedup_by(|later, first| {
+        is_alike(later, first) && (later.number != u32::MAX || behind(later) == behind(first))
     });
-    order.dedup_by(|later, first| {
-        let same =
-            |a: &Candidate<'b>, b: &Candidate<'b>| (a.matcher, a.anchored, a.kind) == (b.matcher, b.anchored, b.kind);
-        later.0 == first.0 && same(&candidates[later.1 as usize], &candidates[first.1 as usize])
-    });
-    let sorted = order.iter().map(|&(_, index)| candidates[index as usize]);
-    *candidates = BumpVec::from_iter_in(sorted, arena);
 }
 
-/// The indices of candidates, which are in the order of their matchers, by precedence.
+/// Ranks the candidates of `places` by precedence.
 ///
 /// Where two rules of the same kind and weight can match the same path, the first line decides. Plain rules of
 /// the same length never do, so they keep the order of their bytes, and files that list them in another order
 /// share the ruleset.
-fn rank<'b>(candidates: &[Candidate<'_>], arena: &'b Bump) -> BumpVec<'b, u32> {
-    // Key and index as one number: to sort numbers is faster than to sort references to them.
-    let keyed = (0_u64..).zip(candidates).map(|(index, candidate)| u64::from(candidate.key) << 32 | index);
-    let mut keyed: BumpVec<'b, u64> = BumpVec::from_iter_in(keyed, arena);
-    keyed.sort_unstable();
-    let mut ranked = BumpVec::from_iter_in(keyed.iter().map(|&keyed| keyed as u32), arena);
-    let at = |&index: &u32| &candidates[index as usize];
-    for class in ranked.chunk_by_mut(|a, b| at(a).key == at(b).key) {
-        if class.len() > 1 && !class.iter().all(|index| at(index).is_plain()) {
-            class.sort_by_key(|index| at(index).line);
+fn rank(candidates: &[Candidate<'_>], places: &[Place], ranked: &mut Vec<u64>) {
+    let at = |keyed: u64| &candidates[places[keyed as u32 as usize].index as usize];
+    ranked.clear();
+    // To sort numbers is faster than to sort references to them.
+    let keyed = (0_u64..).zip(places).map(|(at, place)| u64::from(candidates[place.index as usize].key) << 32 | at);
+    ranked.extend(keyed);
+    ranked.sort_unstable();
+    for class in ranked.chunk_by_mut(|a, b| a >> 32 == b >> 32) {
+        if class.len() > 1 && !class.iter().all(|&keyed| at(keyed).is_plain()) {
+            class.iter_mut().for_each(|keyed| *keyed = u64::from(at(*keyed).line) << 32 | u64::from(*keyed as u32));
+            class.sort_unstable();
         }
     }
-    ranked
 }
 
 /// The order of precedence as a number: the smaller decides. Ties go by line.
@@ -301,29 +357,26 @@ fn are_same(a: &[u8], b: &[u8]) -> bool {
 }
 
 fn push(bytes: &mut Vec<u8>, code: u32, key: Option<u32>, candidate: &Candidate<'_>) {
-    let (body, end) = candidate.pattern.split_at(candidate.pattern.len().min(candidate.matcher.len()));
-    let can_be_read_off = are_same(body, candidate.matcher) && end == if candidate.anchored { &b"$"[..] } else { b"" };
+    let pattern_apart = candidate.pattern_apart();
     let mut flags = if candidate.anchored { FLAG_ANCHORED } else { 0 };
-    if !can_be_read_off {
+    if pattern_apart.is_some() {
         flags |= FLAG_PATTERN;
     }
     if key.is_some() {
         flags |= FLAG_KEY;
     }
-    let mut header = [flags; 9];
+    let mut header = [flags; HEADER_BYTES];
     header[..4].copy_from_slice(&code.to_le_bytes());
     header[5..].copy_from_slice(&(candidate.matcher.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&header);
     if let Some(key) = key {
         bytes.extend_from_slice(&key.to_le_bytes());
     }
-    if !can_be_read_off {
-        bytes.extend_from_slice(&(candidate.pattern.len() as u32).to_le_bytes());
+    if let Some(pattern) = pattern_apart {
+        bytes.extend_from_slice(&(pattern.len() as u32).to_le_bytes());
     }
     bytes.extend_from_slice(candidate.matcher);
-    if !can_be_read_off {
-        bytes.extend_from_slice(candidate.pattern);
-    }
+    bytes.extend_from_slice(pattern_apart.unwrap_or_default());
 }
 
 #[cfg(test)]

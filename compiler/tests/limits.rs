@@ -9,7 +9,8 @@ use reptile_compiler::automaton::{Strategy, compile};
 use reptile_compiler::builder::{Record, record};
 use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::limits::{
-    MAX_BODY_BYTES, MAX_MERGED_RULES_PER_RULE, MAX_NESTED_STARS, MAX_WHOLE_DFA_PATTERN_BYTES, MIN_MERGED_RULES,
+    MAX_BODY_BYTES, MAX_HEAD_STARS, MAX_MERGED_RULES_PER_RULE, MAX_NESTED_STARS, MAX_WHOLE_DFA_PATTERN_BYTES,
+    MIN_MERGED_RULES,
 };
 use reptile_compiler::oracle;
 use reptile_engine::automaton::{Ruleset, Shape};
@@ -53,6 +54,18 @@ fn stars_that_nest() {
         let shape = shape_of(&[format!("/{}", "*a".repeat(stars))], Strategy::Factored, &paths);
         assert_eq!(shape.listed, listed, "{stars}");
         assert_eq!(shape.stars as usize, if listed { 0 } else { stars });
+    }
+}
+
+#[test]
+fn stars_behind_different_texts() {
+    for texts in [MAX_HEAD_STARS - 1, MAX_HEAD_STARS, MAX_HEAD_STARS + 1] {
+        // Two patterns for each text, the first star of which they share.
+        let patterns: Vec<String> = (0..texts).flat_map(|n| [format!("/{n:05}*y"), format!("/{n:05}*z")]).collect();
+        let paths = [0, 9, texts - 2, texts - 1, texts].map(|n| format!("/{n:05}xz"));
+        let shape = shape_of(&patterns, Strategy::Factored, &paths);
+        assert_eq!(shape.listed, texts > MAX_HEAD_STARS, "{texts}");
+        assert_eq!(shape.stars as usize, texts.min(MAX_HEAD_STARS));
     }
 }
 

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use reptile_engine::format::automaton::{Codes, MAX_STAR_BRANCHES, NO_CODE, kind_of};
 
-use super::star::{Piece, unite};
+use super::star::Piece;
 use super::{Builder, Way, merge};
 
 /// How many stars on the way are asked for a rule that matches whatever another does. Bounds the time; real ways have
@@ -72,7 +72,7 @@ impl<'l> Builder<'l> {
         if let Some((first, last)) = left_out {
             way.between[kind] = (way.between[kind].0.min(first), way.between[kind].1.max(last));
         }
-        for &index in &machines {
+        for &index in machines {
             let deciding = way.star.and_then(|star| self.draft.stars[star as usize].deciding);
             let before = way.star.map(|star| &self.draft.stars[star as usize]);
             let (from, next) = match before {
@@ -156,7 +156,7 @@ impl<'l> Builder<'l> {
             return None;
         }
         let mut joined = [&before.pieces, pieces].concat();
-        unite(&mut joined);
+        self.unite(&mut joined);
         Some((self.machine(&joined)?, joined))
     }
 }

@@ -32,7 +32,7 @@ use reptile_engine::format::automaton::{
     Codes, Draft, Listed, MAX_STAR_DEPTH, NEEDS_ALL, NO_CODE, NO_CODES, NO_STAR, State, kind_of, write,
 };
 
-use crate::limits::MAX_NESTED_STARS;
+use crate::limits::{MAX_HEAD_STARS, MAX_NESTED_STARS};
 use crate::rules::{ListedRule, RuleList};
 
 /// How a ruleset is compiled.
@@ -78,38 +78,42 @@ pub fn compile_counted<'l>(
     strategy: Strategy,
     arena: &'l Bump,
 ) -> Result<(Vec<u8>, usize), TooLarge> {
-    let mut rules: Vec<ListedRule<'_>> = list.iter().collect();
-    let mut draft = Draft { rule_count: rules.len() as u32, ..Draft::default() };
-    draft.otherwise = rules.iter().find(|rule| rule.is_empty).map(|rule| rule.code);
-    if rules.iter().any(|rule| rule.key.is_some()) {
-        draft.keys = vec![u32::MAX; rules.len()];
-        for rule in &rules {
-            draft.keys[(rule.code / 2) as usize] = rule.key.unwrap_or(u32::MAX);
+    let (rule_count, text_count) = list
+        .iter()
+        .fold((0, 0), |(rules, texts), rule| (rules + 1, texts + usize::from(!rule.is_empty && has_text(&rule))));
+    let mut draft = Draft { rule_count: rule_count as u32, ..Draft::default() };
+    draft.texts.reserve_exact(text_count);
+    let mut rules: Vec<BuiltRule<'_>> = Vec::with_capacity(rule_count);
+    for rule in list.iter() {
+        if let Some(key) = rule.key {
+            draft.keys.resize(rule_count, u32::MAX);
+            draft.keys[(rule.code / 2) as usize] = key;
+        }
+        if rule.is_empty {
+            draft.otherwise = Some(rule.code);
+            continue;
+        }
+        let built = BuiltRule { matcher: rule.matcher, code: rule.code, anchored: rule.anchored };
+        rules.push(built);
+        if has_text(&rule) {
+            draft.texts.push((rule.code, rule.pattern.unwrap_or_else(|| text_of(&built, arena))));
         }
     }
-    let starred_text = |rule: &ListedRule<'_>| rule.matcher.contains(&b'*');
-    for rule in rules.iter().filter(|rule| !rule.is_empty) {
-        if let Some(pattern) = rule.pattern {
-            draft.texts.push((rule.code, pattern));
-        } else if starred_text(rule) {
-            draft.texts.push((rule.code, text_of(rule, arena)));
-        }
-    }
-    draft.texts.sort_unstable();
+    draft.texts.sort_unstable_by_key(|&(code, _)| code);
 
     let too_deep = |from_star: &[u8]| match strategy {
         Strategy::Factored | Strategy::Whole => memchr::memchr_iter(b'*', from_star).nth(MAX_STAR_DEPTH).is_some(),
         Strategy::Listed => true,
     };
     let mut listed = Vec::new();
-    let mut nested = NestedStars::default();
+    let mut stars = Stars::default();
     rules.retain(|rule| {
         let is_listed = memchr::memchr(b'*', rule.matcher)
-            .is_some_and(|star| too_deep(&rule.matcher[star..]) || !nested.make_room_for(rule.matcher, star));
+            .is_some_and(|star| too_deep(&rule.matcher[star..]) || !stars.make_room_for(rule.matcher, star));
         if is_listed {
             listed.push(*rule);
         }
-        !rule.is_empty && !is_listed
+        !is_listed
     });
     let mut builder =
         Builder { arena, draft, rules, listed, sources: Vec::new(), scratch: Default::default(), work: 0 };
@@ -118,47 +122,68 @@ pub fn compile_counted<'l>(
     } else {
         builder.head();
     }
-    builder.list();
-    let steps = builder.work + builder.draft.states.len();
-    Ok((write(&builder.draft)?, steps))
+    let (draft, steps) = builder.finish();
+    Ok((write(&draft)?, steps))
 }
 
-/// Counts the different stars behind other stars, while matchers come in the order of their bytes.
+/// A rule with a pattern, as far as it is matched.
+#[derive(Clone, Copy)]
+struct BuiltRule<'l> {
+    matcher: &'l [u8],
+    code: u32,
+    anchored: bool,
+}
+
+/// Whether a rule's pattern cannot be read off the head.
+fn has_text(rule: &ListedRule<'_>) -> bool {
+    rule.pattern.is_some() || memchr::memchr(b'*', rule.matcher).is_some()
+}
+
+/// Counts the different stars, while matchers come in the order of their bytes.
 #[derive(Default)]
-struct NestedStars<'l> {
-    count: usize,
+struct Stars<'l> {
+    /// Those that come first in a pattern.
+    in_head: usize,
+    /// Those behind other stars.
+    nested: usize,
     /// The last matcher that there was room for. No earlier one has more bytes in common with the next.
     last: &'l [u8],
 }
 
-impl<'l> NestedStars<'l> {
-    /// Whether the stars of a matcher, the first of which is known, stay within [`MAX_NESTED_STARS`]. If so they are
-    /// counted.
+impl<'l> Stars<'l> {
+    /// Whether the stars of a matcher, the first of which is known, stay within [`MAX_HEAD_STARS`] and
+    /// [`MAX_NESTED_STARS`]. If so they are counted.
     fn make_room_for(&mut self, matcher: &'l [u8], first: usize) -> bool {
         let common = matcher.iter().zip(self.last).take_while(|(a, b)| a == b).count();
         // Stars that both have, and the first, are not new.
         let new_from = common.max(first + 1);
-        let count = self.count + memchr::memchr_iter(b'*', &matcher[new_from..]).count();
-        let has_room = count <= MAX_NESTED_STARS;
+        let in_head = self.in_head + usize::from(common <= first);
+        let nested = self.nested + memchr::memchr_iter(b'*', &matcher[new_from..]).count();
+        let has_room = in_head <= MAX_HEAD_STARS && nested <= MAX_NESTED_STARS;
         if has_room {
-            (self.count, self.last) = (count, matcher);
+            *self = Stars { in_head, nested, last: matcher };
         }
         has_room
     }
 }
 
 /// The pattern of a rule that has nothing in it but what is matched.
-fn text_of<'l>(rule: &ListedRule<'_>, arena: &'l Bump) -> &'l [u8] {
-    let end: &[u8] = if rule.anchored { b"$" } else { b"" };
-    BumpVec::from_iter_in(rule.matcher.iter().chain(end).copied(), arena).into_bump_slice()
+fn text_of<'l>(rule: &BuiltRule<'l>, arena: &'l Bump) -> &'l [u8] {
+    if !rule.anchored {
+        return rule.matcher;
+    }
+    let mut text = BumpVec::with_capacity_in(rule.matcher.len() + 1, arena);
+    text.extend_from_slice(rule.matcher);
+    text.push(b'$');
+    text.into_bump_slice()
 }
 
 /// What is being built. The rules are in the order of their matchers.
 struct Builder<'l> {
     arena: &'l Bump,
     draft: Draft<'l>,
-    rules: Vec<ListedRule<'l>>,
-    listed: Vec<ListedRule<'l>>,
+    rules: Vec<BuiltRule<'l>>,
+    listed: Vec<BuiltRule<'l>>,
     /// The stars of the head that have begun on the way to where the head is being built, and that verdicts need.
     sources: Vec<chain::Source<'l>>,
     scratch: star::Scratch<'l>,
@@ -339,7 +364,7 @@ impl<'l> Builder<'l> {
     /// Where the run of rules ends whose byte at `depth` is that of the rule at `start`.
     fn run_end(&self, start: usize, end: usize, depth: usize) -> usize {
         let byte = self.rules[start].matcher.get(depth);
-        let is_in_run = |rule: &ListedRule<'_>| rule.matcher.get(depth) <= byte;
+        let is_in_run = |rule: &BuiltRule<'_>| rule.matcher.get(depth) <= byte;
         // Most runs are short: steps that double find the end of one without looking far behind it.
         let (mut inside, mut step) = (start, 1);
         while inside + step < end && is_in_run(&self.rules[inside + step]) {
@@ -350,14 +375,17 @@ impl<'l> Builder<'l> {
         inside + 1 + self.rules[inside + 1..end].partition_point(is_in_run)
     }
 
-    /// Writes the patterns that are not in the machine, best first.
-    fn list(&mut self) {
-        self.listed.sort_unstable_by_key(|rule| rule.code);
-        self.listed.dedup_by_key(|rule| rule.code);
-        for rule in &self.listed {
-            let pieces = rule.matcher.split(|&byte| byte == b'*').collect();
-            self.draft.listed.push(Listed { code: rule.code, anchored: rule.anchored, pieces });
-        }
+    /// Adds the patterns that are not in the machine, best first, and gives back the draft and the steps so far. What
+    /// was needed to build it is gone, so that there is room to write it.
+    fn finish(self) -> (Draft<'l>, usize) {
+        let Builder { mut draft, mut listed, work, rules, scratch, .. } = self;
+        drop((rules, scratch));
+        listed.sort_unstable_by_key(|rule| rule.code);
+        listed.dedup_by_key(|rule| rule.code);
+        let listed = listed.iter().map(|rule| Listed { code: rule.code, anchored: rule.anchored, text: rule.matcher });
+        draft.listed = listed.collect();
+        let steps = work + draft.states.len();
+        (draft, steps)
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Piece<'l> {
     /// The rules that go on with a star behind the piece, by index.
     behind_star: Range<u32>,
     /// The stars that these were made into.
-    pub(super) stars: Vec<u32>,
+    pub(super) stars: &'l [u32],
 }
 
 /// A prefix of one or more pieces. Nodes are numbered by depth and, in one depth, by their bytes, so that the children
@@ -66,6 +66,7 @@ const NOTHING: u32 = u32::MAX;
 /// Lists that each machine fills anew, kept so that the many small ones need no memory of their own.
 #[derive(Default)]
 pub(super) struct Scratch<'l> {
+    pieces: Vec<Piece<'l>>,
     nodes: Vec<Node>,
     found: Vec<Found<'l>>,
     /// Transitions of nodes that have some of another's: byte and node, in the order of the bytes.
@@ -83,11 +84,13 @@ impl<'l> Builder<'l> {
     ///
     /// More than one if they would lead to more stars than one machine can keep track of. None if the rules had to
     /// be listed.
-    fn star(&mut self, rules: Range<usize>, offset: usize) -> Vec<u32> {
+    fn star(&mut self, rules: Range<usize>, offset: usize) -> &'l [u32] {
         self.machines_or_list(rules.clone(), |builder| {
             let (mut machines, pieces) = builder.pieces_and_machines(rules, offset)?;
             if !pieces.is_empty() {
-                machines.push(builder.machine(&pieces)?);
+                let machine = builder.machine(&pieces);
+                builder.scratch.pieces = pieces;
+                machines.push(machine?);
             }
             Some(machines)
         })
@@ -98,14 +101,15 @@ impl<'l> Builder<'l> {
         &mut self,
         rules: Range<usize>,
         build: impl FnOnce(&mut Self) -> Option<Vec<u32>>,
-    ) -> Vec<u32> {
+    ) -> &'l [u32] {
         let built = (self.draft.states.len(), self.draft.stars.len());
-        build(self).filter(|machines| machines.len() <= MAX_MACHINES).unwrap_or_else(|| {
-            self.draft.states.truncate(built.0);
-            self.draft.stars.truncate(built.1);
-            self.listed.extend_from_slice(&self.rules[rules]);
-            Vec::new()
-        })
+        if let Some(machines) = build(self).filter(|machines| machines.len() <= MAX_MACHINES) {
+            return self.arena.alloc_slice_copy(&machines);
+        }
+        self.draft.states.truncate(built.0);
+        self.draft.stars.truncate(built.1);
+        self.listed.extend_from_slice(&self.rules[rules]);
+        &[]
     }
 
     /// The pieces that follow a star, in the order of their bytes, with the stars that they lead to. If these are more
@@ -152,13 +156,14 @@ impl<'l> Builder<'l> {
         }
         branches.extend(plain);
         // Those with and without stars alternate.
-        branches.sort_by_key(|piece| piece.text);
+        sort(&mut branches);
         Some((machines, branches))
     }
 
     /// The pieces that follow the star, in the order of their bytes.
     fn pieces(&mut self, rules: Range<usize>, offset: usize) -> Vec<Piece<'l>> {
-        let mut pieces: Vec<Piece<'l>> = Vec::new();
+        let mut pieces = std::mem::take(&mut self.scratch.pieces);
+        pieces.clear();
         self.work += rules.len();
         let mut index = rules.start;
         while index < rules.end {
@@ -179,10 +184,34 @@ impl<'l> Builder<'l> {
                 behind_star = index as u32..(index + run) as u32;
                 index += run;
             }
-            pieces.push(Piece { text, accept: codes, accept_at_end: codes_at_end, behind_star, stars: Vec::new() });
+            if pieces.len() == pieces.capacity() {
+                // Twice as many, but no more than there can be.
+                pieces.reserve_exact(pieces.len().clamp(4, rules.end - index + 4));
+            }
+            pieces.push(Piece { text, accept: codes, accept_at_end: codes_at_end, behind_star, stars: &[] });
         }
-        unite(&mut pieces);
+        self.unite(&mut pieces);
         pieces
+    }
+
+    /// Sorts pieces, and makes those with the same text one.
+    pub(super) fn unite(&self, pieces: &mut Vec<Piece<'l>>) {
+        sort(pieces);
+        pieces.dedup_by(|later, first| {
+            let same = later.text == first.text;
+            if same {
+                merge(&mut first.accept, later.accept);
+                merge(&mut first.accept_at_end, later.accept_at_end);
+                if first.behind_star.is_empty() {
+                    first.behind_star = later.behind_star.clone();
+                }
+                if !later.stars.is_empty() {
+                    let stars = first.stars.iter().chain(later.stars).copied();
+                    first.stars = BumpVec::from_iter_in(stars, self.arena).into_bump_slice();
+                }
+            }
+            same
+        });
     }
 
     /// Builds one machine for different pieces in the order of their bytes. `None` if it would be too large.
@@ -191,24 +220,22 @@ impl<'l> Builder<'l> {
         for piece in pieces {
             merge(&mut best, piece.accept);
             merge(&mut best, piece.accept_at_end);
-            for &star in &piece.stars {
+            for &star in piece.stars {
                 merge(&mut best, self.draft.stars[star as usize].best);
             }
         }
         let fingerprints = fingerprints(pieces);
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.tree(pieces, self.arena);
-        let linked = scratch.link(self.arena);
-        self.work += scratch.nodes.len() + scratch.taken_over.len();
-        let children = linked.then(|| self.states(&mut scratch, pieces));
-        self.scratch = scratch;
+        self.scratch.tree(pieces, self.arena);
+        let linked = self.scratch.link(self.arena);
+        self.work += self.scratch.nodes.len() + self.scratch.taken_over.len();
+        let children = linked.then(|| self.states(pieces));
         self.draft.stars.push(Star { best, from: 0, next: None, deciding: None, fingerprints, children: children? });
         Some((self.draft.stars.len() - 1) as u32)
     }
 
     /// Turns nodes into states, runs of nodes into one. Returns the root's transitions.
-    fn states(&mut self, scratch: &mut Scratch<'l>, pieces: &[Piece<'l>]) -> &'l [(u8, u32)] {
-        let Scratch { nodes, found, taken_over, state_of, open, runs } = scratch;
+    fn states(&mut self, pieces: &[Piece<'l>]) -> &'l [(u8, u32)] {
+        let Scratch { nodes, found, taken_over, state_of, open, runs, .. } = &mut self.scratch;
         // The last node of the run that begins at each node; a run goes on as long as nothing happens in it,
         // a byte that differs leads back to the resting state, and no other node leads into the middle.
         let run_end = |mut index: u32| {
@@ -270,41 +297,32 @@ impl<'l> Builder<'l> {
     }
 }
 
-/// Sorts pieces, and makes those with the same text one.
-pub(super) fn unite(pieces: &mut Vec<Piece<'_>>) {
-    pieces.sort_by_key(|piece| piece.text);
-    pieces.dedup_by(|later, first| {
-        let same = later.text == first.text;
-        if same {
-            merge(&mut first.accept, later.accept);
-            merge(&mut first.accept_at_end, later.accept_at_end);
-            first.stars.append(&mut later.stars);
-            if first.behind_star.is_empty() {
-                first.behind_star = later.behind_star.clone();
-            }
-        }
-        same
-    });
+/// Sorts pieces by their bytes. Mostly they are sorted.
+fn sort(pieces: &mut [Piece<'_>]) {
+    if !pieces.is_sorted_by_key(|piece| piece.text) {
+        pieces.sort_unstable_by_key(|piece| piece.text);
+    }
 }
 
 /// What the pieces begin with.
 fn fingerprints(pieces: &[Piece<'_>]) -> Box<Fingerprints> {
     // The pieces are sorted, and so are their starts.
-    let mut starts: Vec<&[u8]> =
-        pieces.iter().map(|piece| &piece.text[..piece.text.len().min(FINGERPRINT_BYTES)]).collect();
-    starts.dedup();
+    let starts = || pieces.iter().map(|piece| &piece.text[..piece.text.len().min(FINGERPRINT_BYTES)]);
+    let is_new = |(index, start): &(usize, &[u8])| *index == 0 || !pieces[index - 1].text.starts_with(start);
+    let runs = || starts().enumerate().filter(is_new).map(|(_, start)| start);
+    let count = runs().count();
     let mut table = Box::new([0; 32 * FINGERPRINT_BYTES]);
-    for (index, start) in starts.iter().enumerate() {
+    for (index, start) in runs().enumerate() {
         // Neighbours have bytes in common, so that they do least harm in the same bucket.
-        let bucket = 1 << (index * 8 / starts.len());
+        let bucket = 1 << (index * 8 / count);
         for offset in 0..FINGERPRINT_BYTES {
-            let (low, high) = table[offset * 32..][..32].split_at_mut(16);
+            let buckets = &mut table[offset * 32..][..32];
             match start.get(offset) {
                 Some(byte) => {
-                    low[usize::from(byte & 15)] |= bucket;
-                    high[usize::from(byte >> 4)] |= bucket;
+                    buckets[usize::from(byte & 15)] |= bucket;
+                    buckets[usize::from(16 + (byte >> 4))] |= bucket;
                 }
-                None => low.iter_mut().chain(high).for_each(|buckets| *buckets |= bucket),
+                None => buckets.iter_mut().for_each(|buckets| *buckets |= bucket),
             }
         }
     }

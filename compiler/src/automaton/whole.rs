@@ -15,9 +15,8 @@ use regex_automata::{Anchored, MatchKind};
 use regex_syntax::hir::{Dot, Hir, Look, Repetition};
 use reptile_engine::format::automaton::{Codes, NO_CODES};
 
-use super::{Builder, accept};
+use super::{Builder, BuiltRule, accept};
 use crate::limits::{MAX_WHOLE_DFA_BYTES, MAX_WHOLE_DFA_PATTERN_BYTES};
-use crate::rules::ListedRule;
 
 impl<'l> Builder<'l> {
     /// Builds a DFA over all rules as the head. Returns `false`, and builds nothing, if it would be too large.
@@ -64,10 +63,10 @@ impl<'l> Builder<'l> {
     }
 }
 
-fn determinise(rules: &[ListedRule<'_>]) -> Option<dense::DFA<Vec<u32>>> {
+fn determinise(rules: &[BuiltRule<'_>]) -> Option<dense::DFA<Vec<u32>>> {
     let any_run =
         || Hir::repetition(Repetition { min: 0, max: None, greedy: false, sub: Box::new(Hir::dot(Dot::AnyByte)) });
-    let pattern = |rule: &ListedRule<'_>| {
+    let pattern = |rule: &BuiltRule<'_>| {
         let mut parts = Vec::new();
         for (index, piece) in rule.matcher.split(|&byte| byte == b'*').enumerate() {
             if index > 0 {
@@ -91,7 +90,7 @@ fn determinise(rules: &[ListedRule<'_>]) -> Option<dense::DFA<Vec<u32>>> {
 }
 
 /// The best codes of the rules that match at a state.
-fn codes(rules: &[ListedRule<'_>], dfa: &dense::DFA<Vec<u32>>, state: StateID) -> Codes {
+fn codes(rules: &[BuiltRule<'_>], dfa: &dense::DFA<Vec<u32>>, state: StateID) -> Codes {
     let mut codes = NO_CODES;
     if dfa.is_match_state(state) {
         for index in 0..dfa.match_len(state) {

@@ -97,7 +97,7 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
             }
         }
         let stars: usize = group.rules.iter().map(|rule| memchr::memchr_iter(b'*', rule.value).count()).sum();
-        for rule in &group.rules {
+        for rule in group.rules {
             let path = path_of_rule(rule);
             let steps = path.len().saturating_mul(stars + 1);
             if rules_left == 0 || steps > steps_left {

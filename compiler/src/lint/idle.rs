@@ -21,7 +21,7 @@ pub(super) fn merged_groups(robots: &Robots<'_>, dialect: &Dialect) -> Vec<bool>
     }
     let mut first: HashMap<Option<Vec<u8>>, usize> = HashMap::new();
     for (index, group) in robots.groups.iter().enumerate() {
-        for value in &group.agents {
+        for value in group.agents {
             let name = match named(value, dialect) {
                 Named::Others => None,
                 Named::Token(token) => Some(token.to_ascii_lowercase()),

@@ -229,6 +229,13 @@ fn header_checksum(header: &[u8]) -> u64 {
     xxh3_64(&covered)
 }
 
+/// The most bytes that [`write()`] writes.
+#[must_use]
+pub fn size_of(sections: &[Vec<u8>; Section::COUNT]) -> usize {
+    let largest_gap = 7;
+    HEADER_BYTES + sections.iter().map(|bytes| ENTRY_BYTES + bytes.len() + largest_gap).sum::<usize>()
+}
+
 /// Writes a whole set: header, table, then each section that has bytes at the next multiple of eight.
 ///
 /// # Errors

@@ -124,8 +124,8 @@ pub struct Listed<'t> {
     pub code: u32,
     /// Whether the last piece must end the path.
     pub anchored: bool,
-    /// The literal pieces between the stars; the first is at the start of the path and may be empty.
-    pub pieces: Vec<&'t [u8]>,
+    /// The literal pieces with a star between each two; the first is at the start of the path and may be empty.
+    pub text: &'t [u8],
 }
 
 /// The automaton of one ruleset, before it is bytes.

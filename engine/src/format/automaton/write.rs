@@ -96,7 +96,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
     fn write(&self) -> Result<Vec<u8>, TooLarge> {
         let too_large = |_| TooLarge { what: "bytes of an automaton", limit: u32::MAX.into(), found: self.end as u64 };
         u32::try_from(self.end).map_err(too_large)?;
-        let mut out = Vec::with_capacity(self.end);
+        let mut out = Vec::with_capacity(self.end + self.size_behind());
         out.resize(HEADER_BYTES, 0);
         for state in &self.draft.states {
             self.state(&mut out, state);
@@ -123,7 +123,8 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         for &key in &self.draft.keys {
             put_u32(&mut out, key);
         }
-        let mut header = vec![W as u8, 0, 0, 0];
+        let mut header = Vec::with_capacity(HEADER_BYTES);
+        put_u32(&mut header, W as u32);
         let head = if self.draft.has_head { self.state_at[0] } else { 0 };
         put_u32(&mut header, self.draft.rule_count);
         for offset in [head, listed, texts] {
@@ -134,6 +135,17 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         put_u32(&mut header, fit("bytes of an automaton", keys, u32::MAX.into())?);
         out[..HEADER_BYTES].copy_from_slice(&header);
         Ok(out)
+    }
+
+    /// How many bytes come behind the layout: listed patterns, texts and keys.
+    fn size_behind(&self) -> usize {
+        let size_of = |pattern: &Listed<'_>| {
+            let pieces = 1 + memchr::memchr_iter(b'*', pattern.text).count();
+            16 + 4 * pieces + pattern.text.len() + 1 - pieces
+        };
+        let listed = self.draft.listed.iter().map(size_of).sum::<usize>();
+        let texts = self.draft.texts.iter().map(|(_, text)| 8 + text.len()).sum::<usize>();
+        8 + listed + texts + 4 * self.draft.keys.len()
     }
 
     fn state(&self, out: &mut Vec<u8>, state: &State<'_>) {
@@ -225,10 +237,11 @@ fn put_u32(out: &mut Vec<u8>, number: u32) {
 fn write_listed(out: &mut Vec<u8>, pattern: &Listed<'_>) -> Result<(), TooLarge> {
     put_u32(out, pattern.code);
     put_u32(out, pattern.anchored.into());
-    put_u32(out, fit("pieces of a pattern", pattern.pieces.len(), u32::MAX.into())?);
-    let size = pattern.pieces.iter().map(|piece| 4 + piece.len()).sum();
+    let pieces = || pattern.text.split(|&byte| byte == b'*');
+    put_u32(out, fit("pieces of a pattern", pieces().count(), u32::MAX.into())?);
+    let size = pieces().map(|piece| 4 + piece.len()).sum();
     put_u32(out, fit("bytes of a pattern", size, u32::MAX.into())?);
-    for piece in &pattern.pieces {
+    for piece in pieces() {
         put_u32(out, fit("bytes of a pattern", piece.len(), u32::MAX.into())?);
         out.extend_from_slice(piece);
     }

@@ -1,0 +1,141 @@
+//! Hostile files: what each family takes to be built and decided once, in time and in memory.
+//!
+//! One row for each family of `compiler/tests/support/families.rs`. *Build* is from the bytes of the robots.txt to an open
+//! set of one origin, *decide* the slowest of five paths through it, *peak* the most bytes that were allocated at any
+//! time between, beside the body. *One shot* is the slowest of the same questions put to `decide_once`, whose answers
+//! are compared. The best of seven rounds: it is a bound that is looked for, and not what is usual.
+//!
+//! An argument chooses the families whose names it is part of. Exits with 1 if a family is over [`MAX_MS`] or [`MAX_BYTES`].
+
+use std::alloc::System;
+use std::error::Error;
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use bumpalo::Bump;
+use families::{Family, families, long_path};
+use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait as _};
+use reptile_compiler::automaton::Strategy;
+use reptile_compiler::builder::{OriginKey, SetBuilder, record};
+use reptile_compiler::crawlers::of_name;
+use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::once::decide_once;
+use reptile_engine::set::Set;
+use reptile_engine::url::Scheme;
+use reptile_engine::verdict::Verdict;
+
+#[path = "../../../compiler/tests/support/families.rs"]
+mod families;
+
+/// Counts what is allocated.
+#[global_allocator]
+static ALLOCATOR: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Milliseconds in which a family must be built and decided.
+const MAX_MS: f64 = 20.0;
+
+/// Bytes that may be allocated at any time while a family is built and decided.
+const MAX_BYTES: usize = 16_000_000;
+
+const ROUNDS: usize = 7;
+
+/// What one family takes.
+struct Figures {
+    build_ms: f64,
+    decide_ms: f64,
+    one_shot_ms: f64,
+    peak_bytes: usize,
+    set_bytes: usize,
+}
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    println!("| family | body, bytes | build ms | decide ms | both ms | peak MB | set, bytes | one shot ms |");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|");
+    let mut over = Vec::new();
+    let part = std::env::args().nth(1).unwrap_or_default();
+    for family in families().into_iter().filter(|family| family.name.contains(&part)) {
+        let Figures { build_ms, decide_ms, one_shot_ms, peak_bytes, set_bytes } = measure(&family)?;
+        let (both_ms, peak_mb) = (build_ms + decide_ms, peak_bytes as f64 / 1e6);
+        println!(
+            "| {} | {} | {build_ms:.2} | {decide_ms:.3} | {both_ms:.2} | {peak_mb:.2} | {set_bytes} | {one_shot_ms:.2} |",
+            family.name,
+            family.body.len()
+        );
+        if both_ms >= MAX_MS || peak_bytes >= MAX_BYTES {
+            over.push(family.name);
+        }
+    }
+    if over.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("\nover {MAX_MS} ms or {} MB: {}", MAX_BYTES / 1_000_000, over.join(", "));
+    Ok(ExitCode::FAILURE)
+}
+
+/// The paths that every family is asked about.
+fn paths() -> [String; 5] {
+    [long_path(), format!("{}b", long_path()), "/".into(), "/xaxaxaxa!".into(), "/aa1*a99a".into()]
+}
+
+fn build(family: &Family) -> Result<Set<Vec<u8>>, Box<dyn Error>> {
+    let mut builder = SetBuilder::new(&GOOGLE_LIB);
+    let origin = OriginKey { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
+    builder.add([origin], record(family.body.as_bytes(), &GOOGLE_LIB, &Bump::new())?);
+    Ok(Set::from_bytes(builder.finish(Strategy::default())?.to_bytes())?)
+}
+
+fn measure(family: &Family) -> Result<Figures, Box<dyn Error>> {
+    let mut best =
+        Figures { build_ms: f64::MAX, decide_ms: f64::MAX, one_shot_ms: f64::MAX, peak_bytes: 0, set_bytes: 0 };
+    let agent = of_name(family.agent.as_bytes(), &GOOGLE_LIB);
+    for _ in 0..ROUNDS {
+        ALLOCATOR.reset_peak_memory();
+        let start = Instant::now();
+        let set = build(black_box(family))?;
+        best.build_ms = best.build_ms.min(milliseconds(start));
+        best.set_bytes = set.section_sizes().map(|(_, bytes)| bytes).sum();
+        let known = set.agent(family.agent.as_bytes())?;
+        let (mut decide_ms, mut one_shot_ms) = (0.0_f64, 0.0_f64);
+        for path in paths() {
+            let url = format!("http://h{path}");
+            let start = Instant::now();
+            let verdict = set.decide(&known, black_box(url.as_bytes()))?;
+            decide_ms = decide_ms.max(milliseconds(start));
+            best.peak_bytes = ALLOCATOR.get_peak_memory();
+            let start = Instant::now();
+            let answer = decide_once(family.body.as_bytes(), &GOOGLE_LIB, &agent, black_box(url.as_bytes()));
+            one_shot_ms = one_shot_ms.max(milliseconds(start));
+            if answer.allowed != (verdict == Verdict::Allow) {
+                return Err(format!("{}: {verdict:?}, but {answer:?} in one shot, for {url}", family.name).into());
+            }
+        }
+        best.decide_ms = best.decide_ms.min(decide_ms);
+        best.one_shot_ms = best.one_shot_ms.min(one_shot_ms);
+    }
+    Ok(best)
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Memory can be counted in a test, other than time. The only test of this file: another one at the same time would
+    /// be counted too.
+    #[test]
+    fn memory_stays_within_the_bound() {
+        let families = families();
+        assert!(families.len() > 40);
+        for family in families {
+            ALLOCATOR.reset_peak_memory();
+            let set = build(&family).unwrap();
+            let peak = ALLOCATOR.get_peak_memory();
+            assert!(peak < MAX_BYTES, "{}: {peak} bytes", family.name);
+            drop(set);
+        }
+    }
+}

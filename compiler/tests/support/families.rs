@@ -1,0 +1,182 @@
+//! Files that were written to hurt, by family: what the tests count and the benchmark `hostile` measures.
+//!
+//! Holds the files and no more; what must hold for them is said where they are used.
+
+/// A hostile file.
+pub struct Family {
+    /// What is in it.
+    pub name: &'static str,
+    /// A crawler that it has rules for.
+    pub agent: &'static str,
+    /// The robots.txt.
+    pub body: String,
+}
+
+/// What Google reads of a file, in bytes: families that are not a published case fill it.
+const FILE_BYTES: usize = 500 << 10;
+
+/// A path that no family of many rules is done with early: 2,000 times the letter a, as in the published cases.
+pub fn long_path() -> String {
+    format!("/{}", "a".repeat(2000))
+}
+
+/// The five published cases, and families of our own.
+pub fn families() -> Vec<Family> {
+    let mut families = patterns();
+    families.extend(full_files());
+    families.extend(full_groups());
+    families
+}
+
+fn of_rules(name: &'static str, rules: impl IntoIterator<Item = String>) -> Family {
+    let mut body = String::from("user-agent: *\n");
+    body.extend(rules);
+    Family { name, agent: "any", body }
+}
+
+fn rule(pattern: impl std::fmt::Display) -> String {
+    format!("disallow: {pattern}\n")
+}
+
+/// Families about the patterns of one group.
+fn patterns() -> Vec<Family> {
+    let stars = |piece: &str, count: usize| piece.repeat(count);
+    vec![
+        of_rules("P1 one rule of ten stars", [rule(format!("/{}*b$", stars("*a", 10)))]),
+        of_rules("P2 the same 13,077 times", vec![rule(format!("/{}*b$", stars("*a", 10))); 13_077]),
+        of_rules("P2 with different ends", (0..13_077).map(|n| rule(format!("/{}*b{n}$", stars("*a", 10))))),
+        of_rules("P3 31 lines of 16 KB of *a", vec![rule(format!("/{}", stars("*a", 8000))); 31]),
+        of_rules("P4 31 lines of 16,000 stars", vec![rule(format!("/{}", stars("*", 16_000))); 31]),
+        of_rules("P5 253 rules of 1,000 x *a", vec![rule(format!("/{}", stars("*a", 1000))); 253]),
+        of_rules("P5 with different ends", (0..253).map(|n| rule(format!("/{}{n}", stars("*a", 1000))))),
+        of_rules(
+            "nested stars that part",
+            (0..4096).map(|n| {
+                let turns = (0..12).map(|bit| if n >> bit & 1 == 0 { "*a" } else { "*aa" }).collect::<String>();
+                rule(format!("/{turns}*{n}"))
+            }),
+        ),
+        of_rules("10,000 rules of one star", (0..10_000).map(|n| rule(format!("/*a{n}")))),
+        of_rules("40,000 rules of one star", (0..40_000).map(|n| rule(format!("/*a{n}")))),
+        of_rules("10,000 rules of two stars", (0..10_000).map(|n| rule(format!("/*a{}*a{}", n / 100, n % 100)))),
+        of_rules("17,000 pieces in front of one end", (0..17_000).map(|n| rule(format!("/*xyz{n}*a0")))),
+        of_rules("shared prefixes with stars", (1..900).map(|n| rule(format!("/{}*b", stars("a", n))))),
+        of_rules("growing pieces behind a star", (1..900).map(|n| rule(format!("/*{}*b", stars("a", n))))),
+        of_rules("growing whole paths", (1..1000).map(|n| rule(format!("/{}$", stars("a", n))))),
+        of_rules(
+            "suffixes that take over much",
+            (0..96_u8)
+                .map(|n| rule(format!("/*a{}", char::from(n % 94 + 33))))
+                .chain((0..200).map(|n| rule(format!("/*{}{n}", stars("xa", 100))))),
+        ),
+        of_rules("15,000 substrings in front of one end", {
+            let letter = |n: usize| char::from(b'a' + (n * n * 7 + n * 3 + n / 5) as u8 % 3);
+            let text: String = (0..300).map(letter).collect();
+            let substrings = (0..250).flat_map(move |from| (1..50).map(move |len| from..from + len));
+            substrings.map(move |range| rule(format!("/*{}*a0", &text[range])))
+        }),
+        of_rules("a pattern of 16,660 bytes", [rule(format!("/*{}", stars("a", 16_600)))]),
+        of_rules("an allow for every disallow", (0..5000).map(|n| format!("allow: /*a{n}$\ndisallow: /*a{n}\n"))),
+        of_rules("rules that differ in stars at their ends", (1..950).map(|n| rule(format!("/a{}", stars("*", n))))),
+        of_rules(
+            "a long beginning in common, then stars",
+            (0..250).map(|n| rule(format!("/{}{n}*b{n}", stars("a", 2000)))),
+        ),
+    ]
+}
+
+/// A body of so many lines as fit in [`FILE_BYTES`] behind the first line of a group.
+fn full(name: &'static str, line: impl Fn(usize) -> String) -> Family {
+    let mut family = of_rules(name, []);
+    fill(&mut family.body, line);
+    family
+}
+
+fn fill(body: &mut String, line: impl Fn(usize) -> String) {
+    for number in 0.. {
+        let line = line(number);
+        if body.len() + line.len() > FILE_BYTES {
+            return;
+        }
+        body.push_str(&line);
+    }
+}
+
+/// Three characters, different for the first 300,000 numbers and without one that means something in a pattern.
+fn three(number: usize) -> String {
+    const DIGITS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_~!";
+    [number / DIGITS.len() / DIGITS.len(), number / DIGITS.len(), number]
+        .map(|digit| char::from(DIGITS[digit % DIGITS.len()]))
+        .iter()
+        .collect()
+}
+
+/// Families of as many lines as a file can have.
+fn full_files() -> Vec<Family> {
+    vec![
+        full("full of empty patterns", |_| "allow:\n".into()),
+        full("full of stars alone", |_| "allow:*\n".into()),
+        full("full of one character", |n| {
+            format!("allow:{}\n", char::from(b'!' + (n % 90) as u8).to_string().replace('#', "x"))
+        }),
+        full("full of short rules", |n| format!("allow:/{}\n", three(n))),
+        full("full of short whole paths", |n| format!("allow:/{}$\n", three(n))),
+        full("full of short rules behind a star", |n| format!("allow:*{}\n", three(n))),
+        full("full of stars behind short texts", |n| format!("allow:{}*a\n", three(n))),
+        full("full of stars between short texts", |n| format!("allow:/{}*{}\n", three(n), three(n * 7))),
+        full("full of two stars", |n| format!("allow:*{}*{}\n", three(n % 200), three(n / 200))),
+        full("full of two different stars", |n| format!("allow:*{}*{}\n", three(n), three(n * 7))),
+        full("full of three stars", |n| format!("allow:*{}*a*{}\n", three(n), three(n * 7))),
+        full("full of octets that are escaped", |n| format!("allow:/{}\u{ff}\n", three(n))),
+        full("full of long octets that are escaped", |n| format!("allow:/{}{}\n", "\u{ff}".repeat(1000), three(n))),
+        full("full of crawl delays", |n| format!("crawl-delay:{}\n", n % 10)),
+        full("full of sitemaps", |n| format!("sitemap:{n}\n")),
+        full("full of parameters to clean", |n| format!("clean-param:{n}\n")),
+        full("full of keys without a meaning", |_| "a:\n".into()),
+        full("full of lines without a separator", |_| "a\n".into()),
+        full("full of empty lines", |_| "\n".into()),
+    ]
+}
+
+/// Families about who gets which group.
+fn full_groups() -> Vec<Family> {
+    let full = |name, agent, line: &dyn Fn(usize) -> String| {
+        let mut body = String::new();
+        fill(&mut body, line);
+        Family { name, agent, body }
+    };
+    let letters = |n: usize| -> String {
+        [n / 676 / 26, n / 676, n / 26, n].map(|digit| char::from(b'a' + (digit % 26) as u8)).iter().collect()
+    };
+    vec![
+        Family {
+            name: "4,000 tokens that share 8,000 rules",
+            agent: "botaaaa",
+            body: {
+                let agents = (0..4000).map(|n| format!("user-agent: bot{}\n", letters(n)));
+                let common = (0..4000).map(|n| format!("disallow: /x{n}/*y\nallow: /x{n}\n"));
+                let own = |n| format!("disallow: /{n}\nallow: /{n}*b\ndisallow: /x{n}/*z$\ndisallow:\n");
+                let groups = (0..4000).map(|n| format!("user-agent: bot{}\n{}", letters(n), own(n)));
+                agents.chain(common).chain(groups).collect()
+            },
+        },
+        full("a token and a rule for each group", "aaaa", &|n| format!("user-agent:{}\nallow:/{n}\n", letters(n))),
+        full("a token and the same rule for each group", "aaaa", &|n| format!("user-agent:{}\nallow:/\n", letters(n))),
+        full("one token in every group", "a", &|n| format!("user-agent:a\nallow:/{n}\n")),
+        full("everybody in every group", "a", &|n| format!("user-agent:*\nallow:/{n}\n")),
+        full("tokens that differ in case", "aaaaaaaaaaaaaaaa", &|n| {
+            let cased = |bit: u32| if n >> bit & 1 == 0 { 'a' } else { 'A' };
+            format!("user-agent:{}\nallow:/{n}\n", (0..16).map(cased).collect::<String>())
+        }),
+        full("tokens without rules", "aaaa", &|n| format!("user-agent:{}\n", letters(n))),
+        full("one token without rules", "a", &|_| "user-agent:a\n".into()),
+        full("empty tokens", "a", &|n| format!("user-agent:\nallow:/{n}\n")),
+        full("each token in two groups", "aaaa", &|n| {
+            // Group `n` has the tokens of row `n` and of column `n` of a square, so that each pair of groups has one.
+            let tokens = (0..100).map(|m| letters((n % 100).min(m) * 100 + (n % 100).max(m)));
+            let tokens: String = tokens.map(|token| format!("user-agent:{token}\n")).collect();
+            let rules: String = (0..200).map(|rule| format!("allow:/{}\n", rule * 100 + n)).collect();
+            tokens + &rules
+        }),
+    ]
+}
