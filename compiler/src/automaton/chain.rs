@@ -27,6 +27,9 @@ const MAX_SOURCES_ASKED: usize = 8;
 /// each place of it.
 const MAX_TEXT_BETWEEN: usize = 16;
 
+/// How many pieces of a star are kept to be joined with others. Bounds the memory.
+const MAX_PIECES_JOINED: usize = 64;
+
 /// A star of the head that verdicts need, for those that begin behind it.
 pub(super) struct Source<'l> {
     /// Its machine.
@@ -34,8 +37,9 @@ pub(super) struct Source<'l> {
     /// The rules that have the star, and where the text behind it begins in their matchers.
     rules: Range<usize>,
     offset: usize,
-    /// The pieces that the machine looks for, which may be more than those of `rules`.
-    pieces: Vec<Piece<'l>>,
+    /// The pieces that the machine looks for, which may be more than those of `rules`; none if they are too many to be
+    /// joined with others.
+    pieces: &'l [Piece<'l>],
 }
 
 impl<'l> Builder<'l> {
@@ -56,12 +60,17 @@ impl<'l> Builder<'l> {
                 let may_join = !is_left_out && machines.is_empty();
                 let joined = if may_join { builder.join(way, &pieces, text) } else { None };
                 is_joined = joined.is_some();
-                let (star, pieces) = match joined {
+                let (star, kept) = match joined {
                     Some(joined) => joined,
-                    None => (builder.machine(&pieces)?, pieces),
+                    None => {
+                        let keeps = !is_left_out && pieces.len() <= MAX_PIECES_JOINED;
+                        let kept = if keeps { builder.arena.alloc_slice_clone(&pieces) } else { &[][..] };
+                        (builder.machine(&pieces)?, kept)
+                    }
                 };
+                builder.give_back(pieces);
                 machines.push(star);
-                source = Some(Source { star, rules, offset: depth + 1, pieces });
+                source = Some(Source { star, rules, offset: depth + 1, pieces: kept });
             }
             Some(machines)
         });
@@ -139,15 +148,16 @@ impl<'l> Builder<'l> {
 
     /// One machine for the pieces behind some text of the head and for those of the star in front in the chain, if they
     /// can be joined. It begins where that star does.
-    fn join(&mut self, way: &Way, pieces: &[Piece<'l>], text: &[u8]) -> Option<(u32, Vec<Piece<'l>>)> {
+    fn join(&mut self, way: &Way, pieces: &[Piece<'l>], text: &[u8]) -> Option<(u32, &'l [Piece<'l>])> {
         let before = self.sources.last().filter(|source| way.star == Some(source.star))?;
         let between = text.get(self.draft.stars[before.star as usize].from as usize..)?;
         // No more is copied than there is, so that building stays linear.
         let size = |pieces: &[Piece<'_>]| pieces.iter().map(|piece| 1 + piece.text.len()).sum::<usize>();
         let star_count = |pieces: &[Piece<'_>]| pieces.iter().map(|piece| piece.stars.len()).sum::<usize>();
         if between.len() > MAX_TEXT_BETWEEN
-            || size(&before.pieces) > size(pieces)
-            || star_count(&before.pieces) + star_count(pieces) > MAX_STAR_BRANCHES
+            || before.pieces.is_empty()
+            || size(before.pieces) > size(pieces)
+            || star_count(before.pieces) + star_count(pieces) > MAX_STAR_BRANCHES
         {
             return None;
         }
@@ -155,9 +165,10 @@ impl<'l> Builder<'l> {
         if pieces.iter().any(|piece| (0..between.len()).any(|at| may_begin(piece.text, at))) {
             return None;
         }
-        let mut joined = [&before.pieces, pieces].concat();
+        let mut joined = [before.pieces, pieces].concat();
         self.unite(&mut joined);
-        Some((self.machine(&joined)?, joined))
+        let kept = if joined.len() <= MAX_PIECES_JOINED { self.arena.alloc_slice_clone(&joined) } else { &[][..] };
+        Some((self.machine(&joined)?, kept))
     }
 }
 

@@ -89,7 +89,7 @@ impl<'l> Builder<'l> {
             let (mut machines, pieces) = builder.pieces_and_machines(rules, offset)?;
             if !pieces.is_empty() {
                 let machine = builder.machine(&pieces);
-                builder.scratch.pieces = pieces;
+                builder.give_back(pieces);
                 machines.push(machine?);
             }
             Some(machines)
@@ -192,6 +192,11 @@ impl<'l> Builder<'l> {
         }
         self.unite(&mut pieces);
         pieces
+    }
+
+    /// Keeps the memory of pieces that are no longer needed for the next ones.
+    pub(super) fn give_back(&mut self, pieces: Vec<Piece<'l>>) {
+        self.scratch.pieces = pieces;
     }
 
     /// Sorts pieces, and makes those with the same text one.
