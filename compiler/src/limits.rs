@@ -44,6 +44,17 @@ pub const MAX_HEAD_STARS: usize = 8192;
 /// begin to match; with it they take 9.
 pub const MAX_NESTED_STARS: usize = 256;
 
+/// Stars of the head, on the way to another, whose rules are compared with those of that one, to find that it need not be
+/// begun for a verdict. Bounds the time of building. Real files have up to five on the way.
+pub const MAX_SOURCES_ASKED: usize = 8;
+
+/// Bytes between two stars of the head that are made one machine. Bounds the time of building: each piece is compared with
+/// each place of the text between.
+pub const MAX_TEXT_BETWEEN: usize = 16;
+
+/// Pieces of a star of the head that are kept, so that its machine can be joined with others. Bounds the memory of building.
+pub const MAX_PIECES_JOINED: usize = 64;
+
 /// Bytes of the tables of a DFA over whole patterns. A ruleset that needs more is factored after all.
 pub const MAX_WHOLE_DFA_BYTES: usize = 256 << 10;
 

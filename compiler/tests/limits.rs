@@ -9,8 +9,8 @@ use reptile_compiler::automaton::{Strategy, compile};
 use reptile_compiler::builder::{Record, record};
 use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::limits::{
-    MAX_BODY_BYTES, MAX_HEAD_STARS, MAX_MERGED_RULES_PER_RULE, MAX_NESTED_STARS, MAX_WHOLE_DFA_PATTERN_BYTES,
-    MIN_MERGED_RULES,
+    MAX_BODY_BYTES, MAX_HEAD_STARS, MAX_MERGED_RULES_PER_RULE, MAX_NESTED_STARS, MAX_PIECES_JOINED, MAX_SOURCES_ASKED,
+    MAX_TEXT_BETWEEN, MAX_WHOLE_DFA_PATTERN_BYTES, MIN_MERGED_RULES,
 };
 use reptile_compiler::oracle;
 use reptile_engine::automaton::{Ruleset, Shape};
@@ -94,6 +94,54 @@ fn stars_that_one_star_leads_to() {
         let paths = [0, 1, pieces - 1, pieces].map(|piece| format!("/x<{piece}>yz"));
         let shape = shape_of(&patterns, Strategy::Factored, &paths);
         assert_eq!((shape.stars as usize, shape.listed), (machines + pieces, false));
+    }
+}
+
+/// How many steps a walk over a path takes for disallow rules. None of their stars finds anything there, so that each that
+/// is looked at takes one.
+fn steps_of(patterns: &[String], path: &str) -> usize {
+    let body = format!("user-agent: *\ndisallow: {}\n", patterns.join("\ndisallow: "));
+    let arena = Bump::new();
+    let bytes = compile(&read(&body).groups[0].0, Strategy::Factored, &arena).unwrap();
+    let (verdict, steps) = Ruleset::new(&bytes).unwrap().verdict_counted(path.as_bytes()).unwrap();
+    assert_eq!(verdict, Verdict::Allow);
+    steps
+}
+
+#[test]
+fn bytes_between_stars_that_are_joined() {
+    for (len, joined) in [(MAX_TEXT_BETWEEN - 1, true), (MAX_TEXT_BETWEEN, true), (MAX_TEXT_BETWEEN + 1, false)] {
+        let text = format!("/{}", "t".repeat(len - 1));
+        let second = format!("{text}*zz");
+        let alone = steps_of(std::slice::from_ref(&second), &text);
+        assert_eq!(steps_of(&["*yy".into(), second], &text), alone + usize::from(!joined), "{len}");
+    }
+}
+
+#[test]
+fn pieces_of_a_star_that_is_joined() {
+    for (pieces, joined) in [(MAX_PIECES_JOINED - 1, true), (MAX_PIECES_JOINED, true), (MAX_PIECES_JOINED + 1, false)] {
+        let second: Vec<String> = (0..pieces).map(|piece| format!("/*[{piece}]")).collect();
+        let first = (0..pieces).map(|piece| format!("*<{piece}>"));
+        let both: Vec<String> = first.chain(second.clone()).collect();
+        assert_eq!(steps_of(&both, "/x"), steps_of(&second, "/x") + usize::from(!joined), "{pieces}");
+    }
+}
+
+#[test]
+fn stars_that_are_asked_whether_another_is_needed() {
+    for (between, left_out) in
+        [(MAX_SOURCES_ASKED - 2, true), (MAX_SOURCES_ASKED - 1, true), (MAX_SOURCES_ASKED, false)]
+    {
+        let text = |len: usize| format!("/{}", "a".repeat(len));
+        // Their pieces may begin in the text between, and are long, so that none is joined.
+        let mut patterns: Vec<String> = (0..between).map(|n| format!("{}*a{n}{n}{n}{n}", text(n))).collect();
+        patterns.extend(["*zz".into(), format!("{}b*yy", text(between))]);
+        let path = format!("{}b", text(between));
+        let with_another = steps_of(&patterns, &path);
+        patterns.pop();
+        patterns.push(format!("{}b*zz", text(between)));
+        assert_eq!(steps_of(&patterns, &path), with_another - usize::from(left_out), "{between}");
     }
 }
 

@@ -18,17 +18,7 @@ use reptile_engine::format::automaton::{Codes, MAX_STAR_BRANCHES, NO_CODE, kind_
 
 use super::star::Piece;
 use super::{Builder, Way, merge};
-
-/// How many stars on the way are asked for a rule that matches whatever another does. Bounds the time; real ways have
-/// up to five.
-const MAX_SOURCES_ASKED: usize = 8;
-
-/// How long the text between two stars may be if they are to be joined. Bounds the time: each piece is compared with
-/// each place of it.
-const MAX_TEXT_BETWEEN: usize = 16;
-
-/// How many pieces of a star are kept to be joined with others. Bounds the memory.
-const MAX_PIECES_JOINED: usize = 64;
+use crate::limits::{MAX_PIECES_JOINED, MAX_SOURCES_ASKED, MAX_TEXT_BETWEEN};
 
 /// A star of the head that verdicts need, for those that begin behind it.
 pub(super) struct Source<'l> {
