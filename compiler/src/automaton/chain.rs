@@ -43,6 +43,7 @@ impl<'l> Builder<'l> {
         let left_out = self.left_out(way, rules.clone(), depth + 1);
         let is_left_out = left_out.is_some();
         let (mut source, mut is_joined) = (None, false);
+        let listed = self.listed.len();
         let machines = self.machines_or_list(rules.clone(), |builder| {
             let (mut machines, pieces) = builder.pieces_and_machines(rules.clone(), depth + 1)?;
             if !pieces.is_empty() {
@@ -64,9 +65,11 @@ impl<'l> Builder<'l> {
             }
             Some(machines)
         });
+        // Rules that had to be listed, all or those behind further stars, are tried on any path.
+        let brings_back = self.listed.len() > listed && !way.needs_all;
+        way.needs_all |= brings_back;
         if machines.is_empty() {
-            // The rules had to be listed, and are tried on any path.
-            return !std::mem::replace(&mut way.needs_all, true);
+            return brings_back;
         }
         if let Some((first, last)) = left_out {
             way.between[kind] = (way.between[kind].0.min(first), way.between[kind].1.max(last));
