@@ -109,6 +109,20 @@ fn listed_rules_bring_back_stars_that_were_left_out() {
     }
 }
 
+/// A star whose rules are all allowed matters only if a disallow wins, which may be a listed one.
+#[test]
+fn allows_behind_a_star_are_asked_when_a_listed_disallow_matches() {
+    let allowed = "b".repeat(45);
+    let body = format!("user-agent: *\nallow: /*{allowed}\ndisallow: /{}\n", "*a".repeat(17));
+    let automaton = automaton_of(&body);
+    let ruleset = Ruleset::new(&automaton).unwrap();
+    assert!(ruleset.shape().listed);
+    let listed = format!("/{}", "a".repeat(17));
+    for path in [format!("{listed}{allowed}"), format!("/{allowed}"), listed] {
+        assert!(agrees(ruleset, &body, &path), "{path}");
+    }
+}
+
 #[test]
 fn every_choice() {
     let cases = cases();

@@ -54,6 +54,8 @@ fn pattern() -> impl Strategy<Value = String> {
         2 => "[ab*$%/2a]{0,8}",
         1 => "/[ab/*]{0,4}/index\\.html?[$]?",
         1 => "(/?[*][ab]{1,3}){1,5}[$]?",
+        // So many stars that it is tried by itself.
+        1 => "/?[ab]{0,2}([*][ab]){17}",
     ]
 }
 
@@ -72,7 +74,7 @@ fn copies() -> impl Strategy<Value = Vec<(bool, String)>> {
 }
 
 fn path() -> impl Strategy<Value = String> {
-    prop_oneof![6 => "/[ab/]{0,12}", 1 => "/[ab/$*%2A]{0,10}", 1 => "/[ab/]{0,4}(/index\\.html)?"]
+    prop_oneof![6 => "/[ab/]{0,12}", 1 => "/[ab/$*%2A]{0,10}", 1 => "/[ab]{15,40}", 1 => "/[ab/]{0,4}(/index\\.html)?"]
 }
 
 #[test]

@@ -342,6 +342,8 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
             stars_left: automaton.star_count(),
             count: C::default(),
         };
+        // In front of the stars: which of them can be left out depends on the best disallow of all others.
+        walk.listed(&mut automaton.listed())?;
         if head.starring != 0
             && let [for_verdicts, of_all] = automaton.state(head.starring)?.chains()?
             && let (number, first @ 1..) = if FIRST { for_verdicts } else { of_all }
@@ -349,7 +351,6 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
             walk.needs_all |= number == NEEDS_ALL;
             search(path, HeadStars { walk: &mut walk, first })?;
         }
-        walk.listed(&mut automaton.listed())?;
         count.merge(walk.count);
         Ok(walk.best)
     }
