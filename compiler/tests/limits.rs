@@ -10,7 +10,7 @@ use reptile_compiler::builder::{Record, record};
 use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::limits::{
     MAX_BODY_BYTES, MAX_HEAD_STARS, MAX_MERGED_RULES_PER_RULE, MAX_NESTED_STARS, MAX_PIECES_JOINED, MAX_SOURCES_ASKED,
-    MAX_TEXT_BETWEEN, MAX_WHOLE_DFA_PATTERN_BYTES, MIN_MERGED_RULES,
+    MAX_TEXT_BETWEEN, MAX_TRANSITIONS_PER_BYTE_JOINED, MAX_WHOLE_DFA_PATTERN_BYTES, MIN_MERGED_RULES,
 };
 use reptile_compiler::oracle;
 use reptile_engine::automaton::{Ruleset, Shape};
@@ -125,6 +125,18 @@ fn pieces_of_a_star_that_is_joined() {
         let first = (0..pieces).map(|piece| format!("*<{piece}>"));
         let both: Vec<String> = first.chain(second.clone()).collect();
         assert_eq!(steps_of(&both, "/x"), steps_of(&second, "/x") + usize::from(!joined), "{pieces}");
+    }
+}
+
+#[test]
+fn transitions_of_joined_stars() {
+    // Each of the `count` nodes that end in `a` takes over three transitions, and the last one more. With those to the
+    // 4 + 2 * count other nodes that are 4 + 5 * count + 1, of which two are allowed for each of 5 + 2 * count nodes.
+    const _: () = assert!(MAX_TRANSITIONS_PER_BYTE_JOINED == 2);
+    for (count, joined) in [(4, true), (5, true), (6, false)] {
+        let second = format!("/*{}", "xa".repeat(count));
+        let both = ["*a0".into(), "*a1".into(), "*a2".into(), second.clone()];
+        assert_eq!(steps_of(&both, "/y"), steps_of(&[second], "/y") + usize::from(!joined), "{count}");
     }
 }
 

@@ -51,7 +51,7 @@ impl AsRef<[u8]> for Mapped {
     }
 }
 
-/// Three bytes that many texts begin with, in a form that thirty-two places are compared with at once.
+/// Three bytes that many texts begin with, in a form that many places are compared with at once.
 ///
 /// The texts are dealt to eight buckets, a bit each. For each of the first three bytes there is a table by its lower
 /// half and one by its upper half; a bucket's bit is set where a text of the bucket has such a byte there, or has
@@ -86,9 +86,9 @@ pub trait WithSearch {
 #[inline(always)]
 pub fn search<W: WithSearch>(path: &[u8], work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx512bw") {
-        // SAFETY: the function is unsafe to call only because the processor must have AVX-512BW, which was just asked.
-        // It has no other requirement.
+    if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bw") {
+        // SAFETY: the function is unsafe to call only because the processor must have AVX-512F and AVX-512BW, which was
+        // just asked. It has no other requirement.
         return unsafe { x86::search_512(path, work) };
     }
     #[cfg(target_arch = "x86_64")]
@@ -220,8 +220,8 @@ mod x86 {
     impl Search for Avx512<'_> {
         #[inline(always)]
         fn candidates(self, fingerprints: &Fingerprints, base: usize) -> u64 {
-            // SAFETY: the function is unsafe to call only because the processor must have AVX-512BW. `search_512`,
-            // which needs it too, is the only one to make the value that stands here for `self`.
+            // SAFETY: the function is unsafe to call only because the processor must have AVX-512F and AVX-512BW.
+            // `search_512`, which needs both too, is the only one to make the value that stands here for `self`.
             unsafe { candidates_512(self, fingerprints, base) }
         }
     }
@@ -350,7 +350,7 @@ mod tests {
                 // SAFETY: as in `search`.
                 searches.push(("avx2", |path, work| unsafe { x86::search(path, work) }));
             }
-            if std::arch::is_x86_feature_detected!("avx512bw") {
+            if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bw") {
                 // SAFETY: as in `search`.
                 searches.push(("avx512bw", |path, work| unsafe { x86::search_512(path, work) }));
             }

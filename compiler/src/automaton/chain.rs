@@ -18,7 +18,7 @@ use reptile_engine::format::automaton::{Codes, MAX_STAR_BRANCHES, NO_CODE, kind_
 
 use super::star::Piece;
 use super::{Builder, Way, merge};
-use crate::limits::{MAX_PIECES_JOINED, MAX_SOURCES_ASKED, MAX_TEXT_BETWEEN};
+use crate::limits::{MAX_PIECES_JOINED, MAX_SOURCES_ASKED, MAX_TEXT_BETWEEN, MAX_TRANSITIONS_PER_BYTE_JOINED};
 
 /// A star of the head that verdicts need, for those that begin behind it.
 pub(super) struct Source<'l> {
@@ -144,7 +144,7 @@ impl<'l> Builder<'l> {
     fn join(&mut self, way: &Way, pieces: &[Piece<'l>], text: &[u8]) -> Option<(u32, &'l [Piece<'l>])> {
         let before = self.sources.last().filter(|source| way.star == Some(source.star))?;
         let between = text.get(self.draft.stars[before.star as usize].from as usize..)?;
-        // No more is copied than there is, so that building stays linear.
+        // No more is copied than there is, and few transitions are taken over, so that building stays linear.
         let size = |pieces: &[Piece<'_>]| pieces.iter().map(|piece| 1 + piece.text.len()).sum::<usize>();
         let star_count = |pieces: &[Piece<'_>]| pieces.iter().map(|piece| piece.stars.len()).sum::<usize>();
         if between.len() > MAX_TEXT_BETWEEN
@@ -161,7 +161,7 @@ impl<'l> Builder<'l> {
         let mut joined = [before.pieces, pieces].concat();
         self.unite(&mut joined);
         let kept = if joined.len() <= MAX_PIECES_JOINED { self.arena.alloc_slice_clone(&joined) } else { &[][..] };
-        Some((self.machine(&joined)?, kept))
+        Some((self.machine_within(&joined, |nodes| MAX_TRANSITIONS_PER_BYTE_JOINED * nodes)?, kept))
     }
 }
 

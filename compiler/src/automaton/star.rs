@@ -221,6 +221,11 @@ impl<'l> Builder<'l> {
 
     /// Builds one machine for different pieces in the order of their bytes. `None` if it would be too large.
     pub(super) fn machine(&mut self, pieces: &[Piece<'l>]) -> Option<u32> {
+        self.machine_within(pieces, |nodes| MAX_TRANSITIONS_PER_BYTE * nodes + 256)
+    }
+
+    /// As [`Self::machine`], with a limit of transitions for a number of nodes, of which a byte of a piece is one at most.
+    pub(super) fn machine_within(&mut self, pieces: &[Piece<'l>], limit: impl Fn(usize) -> usize) -> Option<u32> {
         let mut best = NO_CODES;
         for piece in pieces {
             merge(&mut best, piece.accept);
@@ -231,7 +236,7 @@ impl<'l> Builder<'l> {
         }
         let fingerprints = fingerprints(pieces);
         self.scratch.tree(pieces, self.arena);
-        let linked = self.scratch.link(self.arena);
+        let linked = self.scratch.link(self.arena, limit(self.scratch.nodes.len()));
         self.work += self.scratch.nodes.len() + self.scratch.taken_over.len();
         let children = linked.then(|| self.states(pieces));
         self.draft.stars.push(Star { best, from: 0, next: None, deciding: None, fingerprints, children: children? });
@@ -389,10 +394,9 @@ impl<'l> Scratch<'l> {
     }
 
     /// Gives each node what it takes over from its longest suffix, so that one transition for each byte suffices.
-    /// Returns `false` if that takes more transitions than [`MAX_TRANSITIONS_PER_BYTE`] allows.
-    fn link(&mut self, arena: &'l Bump) -> bool {
+    /// Returns `false` if that takes more transitions than the limit.
+    fn link(&mut self, arena: &'l Bump, limit: usize) -> bool {
         let Scratch { nodes, found, taken_over, .. } = self;
-        let limit = MAX_TRANSITIONS_PER_BYTE * nodes.len() + 256;
         let mut transition_count = nodes.len() - 1;
         taken_over.clear();
         let mut from_root = [ROOT; 256];

@@ -69,6 +69,17 @@ fn patterns() -> Vec<Family> {
                 .map(|n| rule(format!("/*a{}", char::from(n % 94 + 33))))
                 .chain((0..200).map(|n| rule(format!("/*{}{n}", stars("xa", 100))))),
         ),
+        of_rules("stars behind one whose pieces many of theirs end with", {
+            let letter = |n: usize| char::from(b'A' + (n % 26) as u8);
+            let two = move |n: usize| format!("{}{}{}", letter(n), letter(n / 26), letter(n / 676));
+            let many = (0..6500).map(move |n| rule(format!("/{}*{}x", two(n), stars("xa", 29))));
+            (0..20).map(move |n| rule(format!("/*a{}", letter(n)))).chain(many)
+        }),
+        of_rules("the same, fewer and longer", {
+            let letter = |n: usize| char::from(b'0' + (n % 60) as u8);
+            let many = (0..267).map(move |n| rule(format!("/A{}{}*{}x", letter(n), n / 60, stars("xa", 44))));
+            (0..30).map(move |n| rule(format!("/*a{}", letter(n)))).chain(many)
+        }),
         of_rules("15,000 substrings in front of one end", {
             let letter = |n: usize| char::from(b'a' + (n * n * 7 + n * 3 + n / 5) as u8 % 3);
             let text: String = (0..300).map(letter).collect();

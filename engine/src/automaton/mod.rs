@@ -525,10 +525,6 @@ impl<const W: usize, C: Count, const FIRST: bool> WithSearch for HeadStars<'_, '
                 }
             }
             number += 1;
-            if number > walk.automaton.star_count() as usize {
-                // They lead in a circle.
-                return Err(Corrupt);
-            }
             next = star.next;
         }
         if left != 0 && walk.best[1] < walk.best[0] {

@@ -46,14 +46,14 @@ impl<'a, const W: usize> Verify<'a, W> {
         let mut seen_states = HashSet::new();
         let mut seen_stars = HashSet::new();
         let mut chains: HashMap<usize, Chain> = HashMap::new();
-        // Where a machine goes, and how many stars are in front of it; for the head also the way to it.
-        let mut states: Vec<(usize, usize)> = Vec::new();
+        // Where a machine goes, how many stars are in front of it, and where its own is; for the head the way to it.
+        let mut states: Vec<(usize, usize, usize)> = Vec::new();
         let mut ways: Vec<(usize, Way)> = automaton.head().map(|at| (at, Way::START)).into_iter().collect();
-        let mut begin = |at: usize, depth: usize, states: &mut Vec<(usize, usize)>| {
+        let mut begin = |at: usize, depth: usize, states: &mut Vec<(usize, usize, usize)>| {
             let star = automaton.star(at)?;
             if seen_stars.insert(at) {
                 star.best.into_iter().try_for_each(|code| self.known(code))?;
-                states.extend(star.children.all()?.into_iter().map(|(_, next)| (next, depth)));
+                states.extend(star.children.all()?.into_iter().map(|(_, next)| (next, depth, at)));
             }
             Ok(star)
         };
@@ -83,9 +83,6 @@ impl<'a, const W: usize> Verify<'a, W> {
                         break;
                     }
                     let star = begin(at, 1, &mut states)?;
-                    if chain.len() >= automaton.star_count() as usize {
-                        return Err(Corrupt);
-                    }
                     chain.push((at, star));
                     next = star.next;
                 }
@@ -109,6 +106,11 @@ impl<'a, const W: usize> Verify<'a, W> {
                 if behind.from > way.depth || deciding != right || (count, all_number) != (2, 0) || number > NEEDS_ALL {
                     return Err(Corrupt);
                 }
+                // A kind of rule that is left out must be stood in for by one that is not.
+                let stands_in = |kind: usize| best[kind].min(codes[kind]) != NO_CODE || behind.best[kind] == NO_CODE;
+                if !stands_in(0) || !stands_in(1) {
+                    return Err(Corrupt);
+                }
                 way.stars = best;
             }
             let settled = best_of(way.stars) >= best_of(codes);
@@ -121,15 +123,16 @@ impl<'a, const W: usize> Verify<'a, W> {
             way.depth += 1;
             ways.extend(state.children().all()?.into_iter().map(|(_, next)| (next, way)));
         }
-        while let Some((at, depth)) = states.pop() {
+        while let Some((at, depth, own)) = states.pop() {
             if !seen_states.insert(at) {
                 continue;
             }
             let state = automaton.state(at)?;
             self.codes(&state)?;
-            states.extend(state.children().all()?.into_iter().map(|(_, next)| (next, depth)));
+            states.extend(state.children().all()?.into_iter().map(|(_, next)| (next, depth, own)));
             for (number, star) in state.stars()? {
-                if depth >= MAX_STAR_DEPTH || usize::from(number) >= MAX_STAR_BRANCHES {
+                // A star stands in front of those that lead to it, so that there are no circles.
+                if depth >= MAX_STAR_DEPTH || usize::from(number) >= MAX_STAR_BRANCHES || star >= own {
                     return Err(Corrupt);
                 }
                 begin(star, depth + 1, &mut states)?;

@@ -92,11 +92,11 @@ impl<'a, const W: usize> Automaton<'a, W> {
         u32_at(self.bytes, at + rank as usize * 4).ok_or(Corrupt)
     }
 
-    /// How many stars there are.
+    /// How many stars there are; in a damaged automaton at most as many as it has room for.
     #[inline]
     #[must_use]
     pub fn star_count(&self) -> u32 {
-        self.header(24)
+        self.header(24).min((self.bytes.len() / (2 + 6 * W)) as u32)
     }
 
     #[inline(always)]
@@ -145,8 +145,9 @@ impl<'a, const W: usize> Automaton<'a, W> {
         Ok(StarView {
             best: [self.code(at + 2)?, self.code(at + 2 + W)?],
             from: number(2)? as usize,
-            next: reference(3)?,
-            deciding: reference(4)?,
+            // A chain never goes forward, and so ends.
+            next: reference(3)?.map(|next| if next < at { Ok(next) } else { Err(Corrupt) }).transpose()?,
+            deciding: reference(4)?.map(|first| if first <= at { Ok(first) } else { Err(Corrupt) }).transpose()?,
             fingerprints: self.bytes.get(fingerprints_at..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?,
             children: Children { automaton: *self, list, count, lowest, at: children_at },
         })
