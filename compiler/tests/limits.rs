@@ -10,7 +10,7 @@ use reptile_compiler::builder::{Record, record};
 use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::limits::{
     MAX_BODY_BYTES, MAX_HEAD_STARS, MAX_MERGED_RULES_PER_RULE, MAX_NESTED_STARS, MAX_PIECES_JOINED, MAX_SOURCES_ASKED,
-    MAX_TEXT_BETWEEN, MAX_TRANSITIONS_PER_BYTE_JOINED, MAX_WHOLE_DFA_PATTERN_BYTES, MIN_MERGED_RULES,
+    MAX_STAR_STATES, MAX_TEXT_BETWEEN, MAX_TRANSITIONS_PER_BYTE_JOINED, MAX_WHOLE_DFA_PATTERN_BYTES, MIN_MERGED_RULES,
 };
 use reptile_compiler::oracle;
 use reptile_engine::automaton::{Ruleset, Shape};
@@ -125,6 +125,17 @@ fn pieces_of_a_star_that_is_joined() {
         let first = (0..pieces).map(|piece| format!("*<{piece}>"));
         let both: Vec<String> = first.chain(second.clone()).collect();
         assert_eq!(steps_of(&both, "/x"), steps_of(&second, "/x") + usize::from(!joined), "{pieces}");
+    }
+}
+
+#[test]
+fn states_of_stars() {
+    // Eight states for each star: a letter each.
+    for (states, listed) in [(MAX_STAR_STATES - 1, false), (MAX_STAR_STATES, false), (MAX_STAR_STATES + 1, true)] {
+        let letter = |n: usize| char::from(b'a' + (n % 8) as u8);
+        let patterns: Vec<String> = (0..states).map(|n| format!("/{}!*{}", n / 8, letter(n))).collect();
+        let paths = ["/7!xa".into(), "/7!xz".into(), format!("/{}!{}", states / 8, letter(states - 1))];
+        assert_eq!(shape_of(&patterns, Strategy::Factored, &paths).listed, listed, "{states}");
     }
 }
 

@@ -160,8 +160,8 @@ impl<'l> Builder<'l> {
         }
         let mut joined = [before.pieces, pieces].concat();
         self.unite(&mut joined);
-        let kept = if joined.len() <= MAX_PIECES_JOINED { self.arena.alloc_slice_clone(&joined) } else { &[][..] };
-        Some((self.machine_within(&joined, |nodes| MAX_TRANSITIONS_PER_BYTE_JOINED * nodes)?, kept))
+        let star = self.machine_within(&joined, |nodes| MAX_TRANSITIONS_PER_BYTE_JOINED * nodes)?;
+        Some((star, if joined.len() <= MAX_PIECES_JOINED { self.arena.alloc_slice_clone(&joined) } else { &[] }))
     }
 }
 

@@ -116,8 +116,17 @@ pub fn compile_counted<'l>(
         }
         !is_listed
     });
-    let mut builder =
-        Builder { arena, draft, rules, listed, sources: Vec::new(), scratch: Default::default(), work: 0 };
+    let mut builder = Builder {
+        arena,
+        draft,
+        rules,
+        listed,
+        sources: Vec::new(),
+        scratch: Default::default(),
+        star_states: 0,
+        is_full: false,
+        work: 0,
+    };
     if strategy == Strategy::Whole && builder.whole() {
         builder.add_all_texts(arena);
     } else {
@@ -188,6 +197,10 @@ struct Builder<'l> {
     /// The stars of the head that have begun on the way to where the head is being built, and that verdicts need.
     sources: Vec<chain::Source<'l>>,
     scratch: star::Scratch<'l>,
+    /// How many of the draft's states are those of stars.
+    star_states: usize,
+    /// Whether there were to be more, so that no further stars are built.
+    is_full: bool,
     /// Steps of building so far, as [`compile_counted`] says.
     work: usize,
 }

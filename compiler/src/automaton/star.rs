@@ -15,7 +15,7 @@ use reptile_engine::format::automaton::{Codes, MAX_STAR_BRANCHES, NO_CODES, Star
 use reptile_engine::platform::{FINGERPRINT_BYTES, Fingerprints};
 
 use super::{Builder, accept, merge};
-use crate::limits::MAX_TRANSITIONS_PER_BYTE;
+use crate::limits::{MAX_STAR_STATES, MAX_TRANSITIONS_PER_BYTE};
 
 /// A literal piece that can follow a star, and what it leads to.
 #[derive(Clone)]
@@ -102,12 +102,13 @@ impl<'l> Builder<'l> {
         rules: Range<usize>,
         build: impl FnOnce(&mut Self) -> Option<Vec<u32>>,
     ) -> &'l [u32] {
-        let built = (self.draft.states.len(), self.draft.stars.len());
+        let built = (self.draft.states.len(), self.draft.stars.len(), self.star_states);
         if let Some(machines) = build(self).filter(|machines| machines.len() <= MAX_MACHINES) {
             return self.arena.alloc_slice_copy(&machines);
         }
         self.draft.states.truncate(built.0);
         self.draft.stars.truncate(built.1);
+        self.star_states = built.2;
         self.listed.extend_from_slice(&self.rules[rules]);
         &[]
     }
@@ -226,6 +227,9 @@ impl<'l> Builder<'l> {
 
     /// As [`Self::machine`], with a limit of transitions for a number of nodes, of which a byte of a piece is one at most.
     pub(super) fn machine_within(&mut self, pieces: &[Piece<'l>], limit: impl Fn(usize) -> usize) -> Option<u32> {
+        if self.is_full {
+            return None;
+        }
         let mut best = NO_CODES;
         for piece in pieces {
             merge(&mut best, piece.accept);
@@ -238,13 +242,14 @@ impl<'l> Builder<'l> {
         self.scratch.tree(pieces, self.arena);
         let linked = self.scratch.link(self.arena, limit(self.scratch.nodes.len()));
         self.work += self.scratch.nodes.len() + self.scratch.taken_over.len();
-        let children = linked.then(|| self.states(pieces));
+        let children = if linked { self.states(pieces) } else { None };
         self.draft.stars.push(Star { best, from: 0, next: None, deciding: None, fingerprints, children: children? });
         Some((self.draft.stars.len() - 1) as u32)
     }
 
-    /// Turns nodes into states, runs of nodes into one. Returns the root's transitions.
-    fn states(&mut self, pieces: &[Piece<'l>]) -> &'l [(u8, u32)] {
+    /// Turns nodes into states, runs of nodes into one. Returns the root's transitions, or `None` if the ruleset would have
+    /// too many states.
+    fn states(&mut self, pieces: &[Piece<'l>]) -> Option<&'l [(u8, u32)]> {
         let Scratch { nodes, found, taken_over, state_of, open, runs, .. } = &mut self.scratch;
         // The last node of the run that begins at each node; a run goes on as long as nothing happens in it,
         // a byte that differs leads back to the resting state, and no other node leads into the middle.
@@ -277,6 +282,11 @@ impl<'l> Builder<'l> {
                 }
             }
         }
+        if self.star_states + runs.len() > MAX_STAR_STATES {
+            self.is_full = true;
+            return None;
+        }
+        self.star_states += runs.len();
         let arena = self.arena;
         let to_children = |node: &Node| {
             let children = node.children.clone().map(|child| (nodes[child as usize].byte, state_of[child as usize]));
@@ -303,7 +313,7 @@ impl<'l> Builder<'l> {
                 },
             });
         }
-        to_children(&nodes[ROOT as usize])
+        Some(to_children(&nodes[ROOT as usize]))
     }
 }
 
