@@ -54,9 +54,8 @@ impl<'l> Builder<'l> {
                 let (star, kept) = match joined {
                     Some(joined) => joined,
                     None => {
-                        let keeps = !is_left_out && pieces.len() <= MAX_PIECES_JOINED;
-                        let kept = if keeps { builder.arena.alloc_slice_clone(&pieces) } else { &[][..] };
-                        (builder.machine(&pieces)?, kept)
+                        let star = builder.machine(&pieces)?;
+                        (star, if is_left_out { &[] } else { builder.kept(&pieces) })
                     }
                 };
                 builder.give_back(pieces);
@@ -161,7 +160,12 @@ impl<'l> Builder<'l> {
         let mut joined = [before.pieces, pieces].concat();
         self.unite(&mut joined);
         let star = self.machine_within(&joined, |nodes| MAX_TRANSITIONS_PER_BYTE_JOINED * nodes)?;
-        Some((star, if joined.len() <= MAX_PIECES_JOINED { self.arena.alloc_slice_clone(&joined) } else { &[] }))
+        Some((star, self.kept(&joined)))
+    }
+
+    /// The pieces of a star, if they are few enough to be joined with others; else none.
+    fn kept(&self, pieces: &[Piece<'l>]) -> &'l [Piece<'l>] {
+        if pieces.len() <= MAX_PIECES_JOINED { self.arena.alloc_slice_clone(pieces) } else { &[] }
     }
 }
 

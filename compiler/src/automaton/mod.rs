@@ -1,8 +1,7 @@
 //! From a list of rules to the automaton of a ruleset.
 //!
 //! [`compile`] is the whole of it. The head is built here, the machines behind stars in `star`, the order in which stars
-//! are begun in `chain`; what the parts
-//! mean is said in [`reptile_engine::format::automaton`].
+//! are begun in `chain`; what the parts mean is said in [`reptile_engine::format::automaton`].
 //!
 //! # Why the automaton is factored at the stars
 //!
