@@ -9,10 +9,10 @@ use bumpalo::Bump;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use reptile_bench::{AGENT, Case, PreparedCase};
 use reptile_compiler::automaton::{Strategy, compile};
-use reptile_compiler::builder::record;
-use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::once::decide_once;
+use reptile_compiler::set::prepare;
 use reptile_engine::verdict::Verdict;
 
 fn stages(criterion: &mut Criterion) {
@@ -24,7 +24,7 @@ fn stages(criterion: &mut Criterion) {
         group.bench_function(case.name.as_str(), |bencher| {
             bencher.iter(|| {
                 arena.reset();
-                record(black_box(&case.body), &GOOGLE_LIB, &arena).unwrap()
+                prepare(black_box(&case.body), &GOOGLE_LIB, &arena).unwrap()
             });
         });
         group.finish();

@@ -12,12 +12,12 @@ use iai_callgrind::{library_benchmark, library_benchmark_group, main};
 use reptile_bench::generate::{RECIPES, Recipe};
 use reptile_bench::{AGENT, Case, Crawl, PreparedCase, check_count};
 use reptile_compiler::automaton::{Strategy, compile};
-use reptile_compiler::builder::{Record, record};
-use reptile_compiler::crawlers::{Resolved, of_name};
+use reptile_compiler::body::parse;
 use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::dialect::crawlers::{Resolved, of_name};
 use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle::Answer;
-use reptile_compiler::robots::parse;
+use reptile_compiler::set::{Prepared, prepare};
 use reptile_engine::url::{Origin, split};
 use reptile_engine::verdict::Verdict;
 
@@ -104,8 +104,8 @@ fn parse_body(case: &'static Case) -> usize {
 #[bench::small("small")]
 #[bench::wildcards("stars")]
 #[bench::large("huge")]
-fn record_body(case: &'static Case) -> Record {
-    record(black_box(&case.body), &GOOGLE_LIB, Box::leak(Box::new(Bump::new()))).unwrap()
+fn record_body(case: &'static Case) -> Prepared {
+    prepare(black_box(&case.body), &GOOGLE_LIB, Box::leak(Box::new(Bump::new()))).unwrap()
 }
 
 /// A file, the agent's names, and a URL of it.

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use bumpalo::Bump;
 use flate2::read::GzDecoder;
 use reptile_compiler::automaton::{Strategy, compile};
-use reptile_compiler::builder::{OriginKey, Record, SetBuilder, record};
 use reptile_compiler::dialect::GOOGLE_LIB;
-use reptile_compiler::rules::RuleList;
+use reptile_compiler::rules::order::RuleList;
+use reptile_compiler::set::{OwnedOrigin, Prepared, SetBuilder, prepare};
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::set::{Agent, Set};
 use reptile_engine::url::{Scheme, path_of};
@@ -159,7 +159,7 @@ impl PreparedCase {
     /// # Errors
     /// When the file is over a limit, or has no single list of rules for the agent.
     pub fn new(case: &Case) -> Result<PreparedCase, Box<dyn Error>> {
-        let mut made = record(&case.body, &GOOGLE_LIB, &Bump::new())?;
+        let mut made = prepare(&case.body, &GOOGLE_LIB, &Bump::new())?;
         let index = list_for(&made, AGENT).ok_or_else(|| format!("{}: no single list of rules", case.name))?;
         let list = made.groups.swap_remove(index).0;
         let automaton = compile(&list, Strategy::Factored, &Bump::new())?;
@@ -225,7 +225,7 @@ pub fn check_count(name: &str, found: usize, right: usize) -> Result<(), String>
 
 /// The index of the list of rules that an agent gets; `None` if there is none, or several decide together.
 #[must_use]
-pub fn list_for(made: &Record, agent: &[u8]) -> Option<usize> {
+pub fn list_for(made: &Prepared, agent: &[u8]) -> Option<usize> {
     let mut own = made.tokens.iter().filter(|(token, _)| token.eq_ignore_ascii_case(agent));
     match (own.next(), own.next()) {
         (Some(&(_, list)), None) => Some(list as usize),
@@ -243,8 +243,8 @@ pub fn builder_of<'f>(files: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> R
     let mut arena = Bump::new();
     for (host, body) in files {
         arena.reset();
-        let origin = |scheme: Scheme| OriginKey { host: host.as_bytes().into(), scheme, port: scheme.default_port() };
-        builder.add([origin(Scheme::Http), origin(Scheme::Https)], record(body, &GOOGLE_LIB, &arena)?);
+        let origin = |scheme: Scheme| OwnedOrigin { host: host.as_bytes().into(), scheme, port: scheme.default_port() };
+        builder.add([origin(Scheme::Http), origin(Scheme::Https)], prepare(body, &GOOGLE_LIB, &arena)?);
     }
     Ok(builder)
 }

@@ -5,29 +5,16 @@
 //! lists) and `output` (writing files).
 #![forbid(unsafe_code)]
 
-mod assemble;
-mod check;
-mod classify;
-mod clean_param;
-mod compile;
-mod decide;
-mod diff;
+mod commands;
 mod error;
-mod fields;
-mod input;
-mod inspect;
-mod lines;
-mod lint;
-mod load;
-mod output;
-mod summary;
-mod test;
-mod verify;
+mod inputs;
+mod outputs;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::commands::{check, classify, clean_param, compile, diff, fields, inspect, lint, test, verify};
 use crate::error::{Failure, Outcome, Result, note};
 
 /// Compile robots.txt files into a set, and decide URLs by it, millions a second

@@ -274,7 +274,7 @@ fn an_interrupt_leaves_nothing_behind() {
 #[test]
 fn options_of_compiling_do_not_go_with_a_set() {
     let folder = Folder::with_set();
-    for option in [["--dialect", "google-lib"], ["--scheme", "http"], ["--host", "x"], ["--strategy", "listed"]] {
+    for option in [["--dialect", "google-lib"], ["--scheme", "http"], ["--host", "x"], ["--strategy", "fallback"]] {
         folder.run(&classify(&["-", option[0], option[1]])).says(2, &["set: is a compiled set; --dialect"]);
     }
     folder.run(&["classify", "set"]).says(2, &["--agent <TOKEN>"]);

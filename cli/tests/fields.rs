@@ -59,10 +59,10 @@ fn records_of_a_set() {
     let run = folder.run(&["fields", "set", "b.example", "--scheme", "http"]).says(0, &[]);
     assert_eq!(run.text(), "http://b.example:80\t1\tsitemap\tcounts\t-\t/b\n");
     folder.run(&["fields", "set", "c.example"]).says(1, &["no robots.txt is known for c.example"]);
-    folder.run(&["compile", "--no-side-data", "-o", "bare", "robots"]).says(0, &[]);
-    assert_eq!(folder.run(&["fields", "bare"]).says(0, &["bare: no side data in it"]).text(), "");
+    folder.run(&["compile", "--no-other", "-o", "bare", "robots"]).says(0, &[]);
+    assert_eq!(folder.run(&["fields", "bare"]).says(0, &["bare: no other directives in it"]).text(), "");
     assert!(folder.read("bare").len() + 100 < folder.read("set").len());
-    folder.run(&["fields", "set", "--no-side-data"]).says(2, &["--no-side-data are for inputs"]);
+    folder.run(&["fields", "set", "--no-other"]).says(2, &["--no-other are for inputs"]);
 }
 
 #[test]
@@ -106,7 +106,11 @@ fn what_is_cut_is_counted() {
     let folder = Folder::new();
     let body = format!("Sitemap: /{}\n{}", "a".repeat(4096), "Host: a\n".repeat(4097));
     folder.write("robots/a.example", body);
-    folder
-        .run(&["compile", "-o", "set", "robots"])
-        .says(0, &["odd: side data too long, left out 1", "odd: side data behind the last that is kept, left out 1"]);
+    folder.run(&["compile", "-o", "set", "robots"]).says(
+        0,
+        &[
+            "odd: other directives too long, left out 1",
+            "odd: other directives behind the last that is kept, left out 1",
+        ],
+    );
 }

@@ -5,26 +5,26 @@
 //!
 //! | where | what |
 //! |---|---|
-//! | [`robots`] | bytes to lines, keys and groups |
-//! | [`agents`] | groups to one list of rules for each product token, and one for everybody else |
-//! | [`rules`] | a list to normal form and order of precedence |
+//! | [`body`] | bytes to lines, keys and groups |
+//! | [`rules::groups`] | groups to one list of rules for each product token, and one for everybody else |
+//! | [`rules::order`] | a list to normal form and order of precedence |
 //! | [`automaton`] | an ordered list to the automaton of a ruleset |
-//! | [`builder`] | records to a set, equal things once |
+//! | [`set`] | records to a set, equal things once |
 //!
-//! Lines that decide nothing are side data ([`fields`], [`clean_param`]).
+//! Lines that decide nothing are other directives ([`body::directives`], [`advice::clean_param`]).
 //!
-//! Beside them, [`dialect`] has every reading of the protocol as a value, [`fetch`] what a capture means by its status and
-//! time and which of several counts, [`origin`] which URLs a robots.txt governs, [`crawlers`] the names that known crawlers
-//! go by, [`limits`] every limit, [`lint`] what is wrong with a file, [`reading`] why a verdict is what it is, [`once`]
+//! Beside them, [`dialect`] has every reading of the protocol as a value, [`capture`] what a capture means by its status and
+//! time and which of several counts, [`set::origin`] which URLs a robots.txt governs, [`dialect::crawlers`] the names that known crawlers
+//! go by, [`limits`] every limit, [`advice::lint`] what is wrong with a file, [`advice::reading`] why a verdict is what it is, [`once`]
 //! the answer to a single question without compiling, and [`oracle`] the slow matcher that all of this is compared with.
 //!
 //! ```
 //! use bumpalo::Bump;
-//! use reptile_compiler::{automaton::Strategy, builder::{SetBuilder, record}, dialect::GOOGLE_LIB, origin::OriginKey};
+//! use reptile_compiler::{automaton::Strategy, set::{SetBuilder, record}, dialect::GOOGLE_LIB, set::origin::OwnedOrigin};
 //! use reptile_engine::{set::Set, verdict::Verdict};
 //!
 //! let body = b"user-agent: *\nallow: /p\ndisallow: /\n";
-//! let origin = OriginKey::of_robots_url(b"https://example.com/robots.txt")?;
+//! let origin = OwnedOrigin::of_robots_url(b"https://example.com/robots.txt")?;
 //! let mut builder = SetBuilder::new(&GOOGLE_LIB);
 //! builder.add([origin], record(body, &GOOGLE_LIB, &Bump::new())?);
 //! let set = Set::from_bytes(builder.finish(Strategy::default())?.to_bytes())?;
@@ -38,19 +38,13 @@
 
 #![forbid(unsafe_code)]
 
-pub mod agents;
+pub mod advice;
 pub mod automaton;
-pub mod builder;
-pub mod clean_param;
-pub mod crawlers;
+pub mod body;
+pub mod capture;
 pub mod dialect;
-pub mod fetch;
-pub mod fields;
 pub mod limits;
-pub mod lint;
 pub mod once;
 pub mod oracle;
-pub mod origin;
-pub mod reading;
-pub mod robots;
 pub mod rules;
+pub mod set;

@@ -2,19 +2,19 @@
 //!
 //! Shares the reading of lines, names, normal forms and precedence with the compiler, and keeps nothing but the best
 //! rule so far. Explains no more than the line. Whoever asks the same file several questions is better off with
-//! [`crate::builder`].
+//! [`crate::set`].
 
 use reptile_engine::format::tables::NameMatching;
 use reptile_engine::norm::NormalForm;
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::RuleKind;
 
-use crate::agents::{Named, named};
-use crate::crawlers::Resolved;
+use crate::body::{DiagnosticKind, RawDirective, RawRule, Visitor, read};
+use crate::dialect::crawlers::Resolved;
 use crate::dialect::{Dialect, GroupChoice};
 use crate::oracle::Answer;
-use crate::robots::{Oddity, RawField, RawRule, Visitor, read};
-use crate::rules::{key_of, meaning_of, slash_before_index};
+use crate::rules::groups::{Named, named};
+use crate::rules::order::{key_of, meaning_of, slash_before_index};
 
 /// Whether an agent may fetch `url` according to the file `body`, and the line that says so.
 ///
@@ -98,10 +98,10 @@ impl<'b> Visitor<'b> for Question<'_> {
     }
 
     #[inline]
-    fn field(&mut self, _: RawField<'b>) {}
+    fn field(&mut self, _: RawDirective<'b>) {}
 
     #[inline]
-    fn oddity(&mut self, _: u32, _: Oddity) {}
+    fn oddity(&mut self, _: u32, _: DiagnosticKind) {}
 }
 
 impl Question<'_> {
@@ -109,7 +109,7 @@ impl Question<'_> {
     fn place_of(&self, value: &[u8]) -> Option<usize> {
         let tokens = &self.agent.tokens;
         match (named(value, self.dialect), self.dialect.name_matching) {
-            (Named::Others, _) => self.agent.honours_others.then_some(tokens.len()),
+            (Named::Everyone, _) => self.agent.honours_default_group.then_some(tokens.len()),
             (Named::Token(name), NameMatching::Contained) => tokens
                 .iter()
                 .position(|token| name.windows(token.len().max(1)).any(|window| window.eq_ignore_ascii_case(token))),
@@ -162,26 +162,26 @@ fn parts_early(value: &[u8], path: &[u8]) -> bool {
 
 /// Whether a pattern without its final `$` matches a path, up to whose end it must reach if it is anchored.
 ///
-/// The leftmost place of each piece is always a right one. Linear in the pattern and the path together, since each
-/// piece is looked for behind the one before it.
+/// The leftmost place of each segment is always a right one. Linear in the pattern and the path together, since each
+/// segment is looked for behind the one before it.
 fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
-    let Some(first_star) = memchr::memchr(b'*', pattern) else {
+    let Some(first_wildcard) = memchr::memchr(b'*', pattern) else {
         return if anchored { path == pattern } else { path.starts_with(pattern) };
     };
-    let Some(mut rest) = path.strip_prefix(&pattern[..first_star]) else { return false };
-    let mut pieces = &pattern[first_star + 1..];
-    while let Some(star) = memchr::memchr(b'*', pieces) {
-        let Some(end) = end_of(&pieces[..star], rest) else { return false };
-        (rest, pieces) = (&rest[end..], &pieces[star + 1..]);
+    let Some(mut rest) = path.strip_prefix(&pattern[..first_wildcard]) else { return false };
+    let mut segments = &pattern[first_wildcard + 1..];
+    while let Some(wildcard) = memchr::memchr(b'*', segments) {
+        let Some(end) = end_of(&segments[..wildcard], rest) else { return false };
+        (rest, segments) = (&rest[end..], &segments[wildcard + 1..]);
     }
-    if anchored { rest.ends_with(pieces) } else { end_of(pieces, rest).is_some() }
+    if anchored { rest.ends_with(segments) } else { end_of(segments, rest).is_some() }
 }
 
-/// Where the leftmost occurrence of a piece ends.
-fn end_of(piece: &[u8], text: &[u8]) -> Option<usize> {
-    match piece {
+/// Where the leftmost occurrence of a segment ends.
+fn end_of(segment: &[u8], text: &[u8]) -> Option<usize> {
+    match segment {
         [] => Some(0),
         [byte] => memchr::memchr(*byte, text).map(|at| at + 1),
-        _ => memchr::memmem::find(text, piece).map(|at| at + piece.len()),
+        _ => memchr::memmem::find(text, segment).map(|at| at + segment.len()),
     }
 }

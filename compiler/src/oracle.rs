@@ -9,10 +9,10 @@ use reptile_engine::format::tables::NameMatching;
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::RuleKind;
 
-use crate::agents::{Named, named};
-use crate::crawlers::{Resolved, of_name};
+use crate::body::{Group, RawRule, Robots, parse};
+use crate::dialect::crawlers::{Resolved, of_name};
 use crate::dialect::{Dialect, EmptyDisallow, GroupChoice, Order};
-use crate::robots::{self, Group, RawRule, Robots};
+use crate::rules::groups::{Named, named};
 
 /// The oracle's answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn decide(body: &[u8], dialect: &Dialect, agent: &[u8], url: &[u8]) -> Answe
 #[must_use]
 pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Answer {
     let arena = Bump::new();
-    let robots = robots::parse(body, dialect, &arena);
+    let robots = parse(body, dialect, &arena);
     let path = path_of(url).to_vec();
     let path = dialect.normal_form.path(&path);
     if dialect.robots_txt_always_allowed && *path == *b"/robots.txt" {
@@ -56,7 +56,7 @@ pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) 
     // The first of those that are best; lines rise with their place in the file.
     let best = match dialect.order {
         Order::FileOrder => matching.iter().min_by_key(|found| found.line),
-        Order::Longest | Order::LongestWithoutTrailingStars => {
+        Order::Longest | Order::LongestWithoutTrailingWildcards => {
             matching.iter().min_by_key(|found| (std::cmp::Reverse(found.weight), found.kind, found.line))
         }
     };
@@ -76,7 +76,7 @@ pub enum ChosenBy {
     /// Those that name its token of this index, the first of its tokens that the file names.
     Token(usize),
     /// Those for everybody who is not named.
-    Others,
+    DefaultGroup,
     /// None at all.
     Nobody,
 }
@@ -107,14 +107,14 @@ pub fn choose(robots: &Robots<'_>, dialect: &Dialect, agent: &Resolved) -> Choic
             return Choice { by: ChosenBy::Token(index), groups };
         }
     }
-    let groups = if agent.honours_others { groups_naming(None) } else { Vec::new() };
-    Choice { by: if groups.is_empty() { ChosenBy::Nobody } else { ChosenBy::Others }, groups }
+    let groups = if agent.honours_default_group { groups_naming(None) } else { Vec::new() };
+    Choice { by: if groups.is_empty() { ChosenBy::Nobody } else { ChosenBy::DefaultGroup }, groups }
 }
 
 /// Whether the value of a user-agent line names a token, or for `None` everybody who is not named.
 pub(crate) fn names(value: &[u8], token: Option<&[u8]>, dialect: &Dialect) -> bool {
     match (named(value, dialect), token) {
-        (Named::Others, token) => token.is_none(),
+        (Named::Everyone, token) => token.is_none(),
         (Named::Token(_), None) => false,
         (Named::Token(name), Some(token)) if dialect.name_matching == NameMatching::Contained => {
             name.windows(token.len().max(1)).any(|window| window.eq_ignore_ascii_case(token))
@@ -157,7 +157,7 @@ fn match_of(rule: &RawRule<'_>, path: &[u8], dialect: &Dialect) -> Option<Match>
 
 /// The octets of a pattern in normal form, as far as they count.
 pub(crate) fn weight_of(mut pattern: &[u8], order: Order) -> usize {
-    if order == Order::LongestWithoutTrailingStars {
+    if order == Order::LongestWithoutTrailingWildcards {
         if pattern.ends_with(b"*$") {
             pattern = &pattern[..pattern.len() - 1];
         }

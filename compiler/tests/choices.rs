@@ -6,9 +6,9 @@ use std::path::Path;
 
 use bumpalo::Bump;
 use reptile_compiler::automaton::{Strategy, compile};
-use reptile_compiler::builder::record;
 use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::oracle;
+use reptile_compiler::set::prepare;
 use reptile_engine::automaton::{Ruleset, Shape};
 use reptile_engine::format::automaton::{Width, width};
 use reptile_engine::verdict::Verdict;
@@ -29,9 +29,9 @@ struct Case {
     name: String,
     patterns: Vec<String>,
     times: Option<usize>,
-    head: bool,
-    stars: u32,
-    listed: bool,
+    trie: bool,
+    wildcards: u32,
+    fallbacks: bool,
     width: u32,
     bytes: Option<usize>,
 }
@@ -61,7 +61,7 @@ fn cases() -> Cases {
 /// The automaton of the first group of a file.
 fn automaton_of(body: &str) -> Vec<u8> {
     let arena = Bump::new();
-    let list = record(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
+    let list = prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
     compile(&list, Strategy::Factored, &arena).unwrap()
 }
 
@@ -91,34 +91,34 @@ fn every_walk() {
 
 /// A listed rule may match any path, so that what it comes between is needed again from there on.
 #[test]
-fn listed_rules_bring_back_stars_that_were_left_out() {
-    // Behind one star, and behind two: then the first is built all the same.
+fn listed_rules_bring_back_wildcards_that_were_left_out() {
+    // Behind one wildcard, and behind two: then the first is built all the same.
     for (front, wide) in [("/aaaab*", "/*zzzzz"), ("/aaaab*q*", "/*zzzzzzz")] {
         let mut body = format!("user-agent: *\ndisallow: {wide}\ndisallow: /aaaa{}\nallow: /aaaab*r\n", &wide[1..]);
-        // So many transitions that the star is not built.
+        // So many transitions that the wildcard is not built.
         let ends = ('!'..='~').filter(|end| !"#$*".contains(*end));
         body.extend(ends.map(|end| format!("allow: {front}a{end}\n")));
         body.extend((0..200).map(|n| format!("allow: {front}{}{n}\n", "xa".repeat(100))));
         let automaton = automaton_of(&body);
         let ruleset = Ruleset::new(&automaton).unwrap();
         ruleset.verify().unwrap();
-        assert!(ruleset.shape().listed);
+        assert!(ruleset.shape().fallbacks);
         for path in ["/aaaabqa1zzzzzzz", "/aaaaba1zzzzz", "/aaaabqazzzzzzz", "/aaaazzzzzzz", "/aaaabqa1", "/zzzzzzz"] {
             assert!(agrees(ruleset, &body, path), "{path}");
         }
     }
 }
 
-/// A star whose rules are all allowed matters only if a disallow wins, which may be a listed one.
+/// A wildcard whose rules are all allowed matters only if a disallow wins, which may be a listed one.
 #[test]
-fn allows_behind_a_star_are_asked_when_a_listed_disallow_matches() {
+fn allows_behind_a_wildcard_are_asked_when_a_listed_disallow_matches() {
     let allowed = "b".repeat(45);
     let body = format!("user-agent: *\nallow: /*{allowed}\ndisallow: /{}\n", "*a".repeat(17));
     let automaton = automaton_of(&body);
     let ruleset = Ruleset::new(&automaton).unwrap();
-    assert!(ruleset.shape().listed);
-    let listed = format!("/{}", "a".repeat(17));
-    for path in [format!("{listed}{allowed}"), format!("/{allowed}"), listed] {
+    assert!(ruleset.shape().fallbacks);
+    let fallback = format!("/{}", "a".repeat(17));
+    for path in [format!("{fallback}{allowed}"), format!("/{allowed}"), fallback] {
         assert!(agrees(ruleset, &body, &path), "{path}");
     }
 }
@@ -131,7 +131,7 @@ fn every_choice() {
         let automaton = automaton_of(&case.body());
         let ruleset = Ruleset::new(&automaton).unwrap();
         ruleset.verify().unwrap();
-        let expected = Shape { head: case.head, stars: case.stars, listed: case.listed };
+        let expected = Shape { trie: case.trie, wildcards: case.wildcards, fallbacks: case.fallbacks };
         let (found, found_width) = (ruleset.shape(), width(&automaton).unwrap());
         let expected_width = if case.width == 2 { Width::Two } else { Width::Four };
         if (found, found_width) != (expected, expected_width) || case.bytes.is_some_and(|len| len != automaton.len()) {

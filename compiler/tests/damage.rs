@@ -4,9 +4,9 @@
 
 use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
-use reptile_compiler::builder::{OriginKey, SetBuilder, record};
+use reptile_compiler::capture::{Capture, Outcome};
 use reptile_compiler::dialect::GOOGLE_LIB;
-use reptile_compiler::fetch::{Capture, Outcome};
+use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::format::container::{self, Container, Section};
 use reptile_engine::set::Set;
 use reptile_engine::url::Scheme;
@@ -30,7 +30,7 @@ const URLS: [&[u8]; 13] = [
 ];
 
 /// Between them they use every part of the format. A DFA over whole patterns would add nothing but bytes.
-const STRATEGIES: [Strategy; 2] = [Strategy::Factored, Strategy::Listed];
+const STRATEGIES: [Strategy; 2] = [Strategy::Factored, Strategy::Fallback];
 
 const AGENTS: [&[u8]; 3] = [b"any", b"FooBot", b"bar-bot"];
 
@@ -65,10 +65,10 @@ fn sample(strategy: Strategy) -> Vec<u8> {
     let mut builder = SetBuilder::new(&GOOGLE_LIB);
     for (host, scheme, port, body) in files {
         let arena = Bump::new();
-        let origin = OriginKey { host: host.as_bytes().into(), scheme, port };
-        builder.add([origin], record(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap());
+        let origin = OwnedOrigin { host: host.as_bytes().into(), scheme, port };
+        builder.add([origin], prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap());
     }
-    let closed = OriginKey { host: b"closed.example"[..].into(), scheme: Scheme::Http, port: 80 };
+    let closed = OwnedOrigin { host: b"closed.example"[..].into(), scheme: Scheme::Http, port: 80 };
     builder.add_capture([closed], &Capture::default(), Outcome::Disallow(Cause::Status(503)), None);
     builder.finish(strategy).unwrap().to_bytes()
 }

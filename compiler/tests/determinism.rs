@@ -4,8 +4,8 @@
 
 use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
-use reptile_compiler::builder::{OriginKey, SetBuilder, record};
 use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::set::Set;
 use reptile_engine::url::Scheme;
 
@@ -25,12 +25,12 @@ fn compiled(order: &[usize]) -> Vec<u8> {
     let mut builder = SetBuilder::new(&GOOGLE_LIB);
     for &index in order {
         let (host, body) = FILES[index];
-        let origins = [Scheme::Http, Scheme::Https].map(|scheme| OriginKey {
+        let origins = [Scheme::Http, Scheme::Https].map(|scheme| OwnedOrigin {
             host: host.as_bytes().into(),
             scheme,
             port: scheme.default_port(),
         });
-        builder.add(origins, record(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap());
+        builder.add(origins, prepare(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap());
     }
     builder.finish(Strategy::default()).unwrap().to_bytes()
 }

@@ -6,11 +6,11 @@ use bumpalo::Bump;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use reptile_compiler::automaton::Strategy as Compiled;
-use reptile_compiler::builder::{OriginKey, SetBuilder, record};
-use reptile_compiler::crawlers::{Resolved, of_name, resolve};
+use reptile_compiler::dialect::crawlers::{Resolved, of_name, resolve};
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
 use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
+use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::set::Set;
 use reptile_engine::url::{Origin, Scheme};
 use reptile_engine::verdict::Verdict;
@@ -41,8 +41,8 @@ fn strategies() -> Vec<(&'static str, Compiled)> {
 fn compiled(body: &[u8], dialect: &'static Dialect, strategy: Compiled) -> Set<Vec<u8>> {
     let arena = Bump::new();
     let mut builder = SetBuilder::new(dialect);
-    let origin = OriginKey { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
-    builder.add([origin], record(body, dialect, &arena).unwrap());
+    let origin = OwnedOrigin { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
+    builder.add([origin], prepare(body, dialect, &arena).unwrap());
     Set::from_bytes(builder.finish(strategy).unwrap().to_bytes()).unwrap()
 }
 
@@ -58,7 +58,7 @@ fn pattern() -> impl Strategy<Value = String> {
 }
 
 /// Rules as sites with a part for each country write them: the same patterns behind several texts, nearly all of one
-/// kind. Walks leave out many of their stars.
+/// kind. Walks leave out many of their wildcards.
 fn copies() -> impl Strategy<Value = Vec<(bool, String)>> {
     let fronts = proptest::collection::vec("/?[ab/]{0,3}", 1..4);
     let rests = proptest::collection::vec(("[*][ab/]{1,3}([*][ab]{1,2})?[$]?", proptest::bool::weighted(0.1)), 1..5);
@@ -71,11 +71,11 @@ fn copies() -> impl Strategy<Value = Vec<(bool, String)>> {
     )
 }
 
-/// Rules beside one of so many stars that it is tried by itself.
+/// Rules beside one of so many wildcards that it is tried by itself.
 fn beside_listed() -> impl Strategy<Value = Vec<(bool, String)>> {
-    let listed = (any::<bool>(), "/?[ab]{0,2}([*][ab]){17}");
-    (copies(), listed).prop_map(|(mut rules, listed)| {
-        rules.push(listed);
+    let fallbacks = (any::<bool>(), "/?[ab]{0,2}([*][ab]){17}");
+    (copies(), fallbacks).prop_map(|(mut rules, fallbacks)| {
+        rules.push(fallbacks);
         rules
     })
 }
@@ -132,7 +132,7 @@ fn every_strategy_agrees_with_the_oracle() {
     println!("{} pairs, {} strategies, one shots", tried.get(), strategies.len());
 }
 
-/// A body of several groups, blank lines and oddities, so that every switch has something to do.
+/// A body of several groups, blank lines and diagnostics, so that every switch has something to do.
 fn body() -> impl Strategy<Value = String> {
     let name = prop_oneof![
         3 => "[ab]{1,3}", 3 => Just("*".to_owned()), 1 => "[ab]{1,2}/1", 1 => Just("* a".to_owned()),

@@ -7,14 +7,14 @@
 use bumpalo::Bump;
 use families::{Family, families, long_path};
 use reptile_compiler::automaton::{Strategy, compile, compile_counted};
-use reptile_compiler::builder::{OriginKey, SetBuilder, record};
-use reptile_compiler::crawlers::of_name;
+use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect, GOOGLE_LIB};
-use reptile_compiler::limits::MAX_NESTED_STARS;
+use reptile_compiler::limits::MAX_NESTED_WILDCARDS;
 use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
-use reptile_engine::automaton::{Ruleset, STEPS_OF_HEAD, STEPS_OF_STAR};
-use reptile_engine::format::automaton::MAX_STAR_BRANCHES;
+use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
+use reptile_engine::automaton::{Ruleset, STEPS_OF_TRIE, STEPS_OF_WILDCARD};
+use reptile_engine::format::automaton::MAX_WILDCARD_BRANCHES;
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme};
 use reptile_engine::verdict::Verdict;
@@ -33,8 +33,8 @@ fn compile_under(dialect: &'static Dialect, body: &[u8]) -> Vec<NamedSet> {
     let arena = Bump::new();
     let compiled = Strategy::ALL.map(|(name, strategy)| {
         let mut builder = SetBuilder::new(dialect);
-        let origin = OriginKey { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
-        builder.add([origin], record(body, dialect, &arena).unwrap());
+        let origin = OwnedOrigin { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
+        builder.add([origin], prepare(body, dialect, &arena).unwrap());
         (name, Set::from_bytes(builder.finish(strategy).unwrap().to_bytes()).unwrap())
     });
     compiled.into()
@@ -108,7 +108,7 @@ fn steps_of_building_are_linear() {
     let mut most = 0.0_f64;
     for Family { name, body, .. } in families() {
         let arena = Bump::new();
-        for (list, _) in record(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups {
+        for (list, _) in prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups {
             let (_, steps) = compile_counted(&list, Strategy::Factored, &arena).unwrap();
             assert!(steps <= 12 * list.byte_len() + 1024, "{name}: {steps} steps for {} bytes", list.byte_len());
             most = most.max(steps as f64 / list.byte_len() as f64);
@@ -124,22 +124,25 @@ fn steps_of_a_walk_are_bounded() {
     let (mut walks, mut short, mut most) = (0, 0, 0.0_f64);
     for Family { name, body, .. } in families() {
         let arena = Bump::new();
-        let list = record(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
+        let list = prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
         let bytes = compile(&list, Strategy::Factored, &arena).unwrap();
         let ruleset = Ruleset::new(&bytes).unwrap();
         let patterns: Vec<Vec<u8>> = ruleset.rules().unwrap().into_iter().map(|(_, pattern)| pattern).collect();
-        // Stars that can begin in the head stand behind different texts; the others are limited.
-        let mut first_stars: Vec<&[u8]> =
+        // WildcardCount that can begin in the trie stand behind different texts; the others are limited.
+        let mut first_wildcards: Vec<&[u8]> =
             patterns.iter().filter_map(|text| text.split(|&b| b == b'*').next()).collect();
-        first_stars.sort_unstable();
-        first_stars.dedup();
-        let stars = ruleset.shape().stars as usize;
-        // A place at which many stars begin has a machine for every 64 of them.
-        let machines = MAX_NESTED_STARS.div_ceil(MAX_STAR_BRANCHES);
-        assert!(stars <= (first_stars.len() + MAX_NESTED_STARS) + machines, "{name}: {stars} stars");
+        first_wildcards.sort_unstable();
+        first_wildcards.dedup();
+        let wildcards = ruleset.shape().wildcards as usize;
+        // A place at which many wildcards begin has a machine for every 64 of them.
+        let machines = MAX_NESTED_WILDCARDS.div_ceil(MAX_WILDCARD_BRANCHES);
+        assert!(
+            wildcards <= (first_wildcards.len() + MAX_NESTED_WILDCARDS) + machines,
+            "{name}: {wildcards} wildcards"
+        );
         let listed_bytes: usize = patterns.iter().map(|pattern| 2 * pattern.len() + 2).sum();
         // So many patterns take seconds over a long path.
-        let has_many = ruleset.shape().listed && patterns.len() > 20_000;
+        let has_many = ruleset.shape().fallbacks && patterns.len() > 20_000;
         short += usize::from(has_many);
         for len in if has_many { &[2000][..] } else { &[2000, 64 << 10] } {
             let turns = |text: &str| format!("/{}", text.repeat(len / text.len()));
@@ -147,9 +150,9 @@ fn steps_of_a_walk_are_bounded() {
                 let (verdict, steps) = ruleset.verdict_counted(path.as_bytes()).unwrap();
                 assert_eq!(Ok(verdict), ruleset.verdict(path.as_bytes()), "{name}");
                 let n = path.len() + 1;
-                let listed = if ruleset.shape().listed { patterns.len() * 2 * n + listed_bytes } else { 0 };
-                let bound = STEPS_OF_HEAD * n + stars * (2 + STEPS_OF_STAR * n) + listed;
-                assert!(steps <= bound, "{name}: {steps} steps over {n} bytes, {stars} stars, at most {bound}");
+                let fallbacks = if ruleset.shape().fallbacks { patterns.len() * 2 * n + listed_bytes } else { 0 };
+                let bound = STEPS_OF_TRIE * n + wildcards * (2 + STEPS_OF_WILDCARD * n) + fallbacks;
+                assert!(steps <= bound, "{name}: {steps} steps over {n} bytes, {wildcards} wildcards, at most {bound}");
                 most = most.max(steps as f64 / n as f64);
                 walks += 1;
             }

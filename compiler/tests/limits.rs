@@ -6,19 +6,20 @@
 
 use bumpalo::Bump;
 use reptile_compiler::automaton::{Strategy, compile};
-use reptile_compiler::builder::{Record, record};
 use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::limits::{
-    MAX_BODY_BYTES, MAX_HEAD_STARS, MAX_MERGED_RULES_PER_RULE, MAX_NESTED_STARS, MAX_PIECES_JOINED, MAX_SOURCES_ASKED,
-    MAX_STAR_STATES, MAX_TEXT_BETWEEN, MAX_TRANSITIONS_PER_BYTE_JOINED, MAX_WHOLE_DFA_PATTERN_BYTES, MIN_MERGED_RULES,
+    MAX_BODY_BYTES, MAX_MERGED_RULES_PER_RULE, MAX_NESTED_WILDCARDS, MAX_SEGMENTS_JOINED, MAX_SOURCES_ASKED,
+    MAX_TEXT_BETWEEN, MAX_TRANSITIONS_PER_BYTE_JOINED, MAX_TRIE_WILDCARDS, MAX_WHOLE_DFA_PATTERN_BYTES,
+    MAX_WILDCARD_STATES, MIN_MERGED_RULES,
 };
 use reptile_compiler::oracle;
+use reptile_compiler::set::{Prepared, prepare};
 use reptile_engine::automaton::{Ruleset, Shape};
-use reptile_engine::format::automaton::{MAX_STAR_BRANCHES, MAX_STAR_DEPTH};
+use reptile_engine::format::automaton::{MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH};
 use reptile_engine::verdict::Verdict;
 
-fn read(body: &str) -> Record {
-    record(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap()
+fn read(body: &str) -> Prepared {
+    prepare(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap()
 }
 
 /// Compiles disallow rules, and compares their verdicts on some paths with the oracle's.
@@ -39,7 +40,7 @@ fn shape_of(patterns: &[String], strategy: Strategy, paths: &[String]) -> Shape 
 #[test]
 fn bytes_of_a_body() {
     for (len, fits) in [(MAX_BODY_BYTES - 1, true), (MAX_BODY_BYTES, true), (MAX_BODY_BYTES + 1, false)] {
-        let made = record(&vec![b'#'; len], &GOOGLE_LIB, &Bump::new());
+        let made = prepare(&vec![b'#'; len], &GOOGLE_LIB, &Bump::new());
         assert_eq!(made.is_ok(), fits, "{len}");
         if let Err(error) = made {
             assert_eq!(error.to_string(), "robots.txt has 16777217 bytes, over the limit of 16777216");
@@ -48,56 +49,63 @@ fn bytes_of_a_body() {
 }
 
 #[test]
-fn stars_that_nest() {
-    for (stars, listed) in [(MAX_STAR_DEPTH - 1, false), (MAX_STAR_DEPTH, false), (MAX_STAR_DEPTH + 1, true)] {
-        let paths = [stars - 1, stars, stars + 1].map(|count| format!("/{}", "xa".repeat(count)));
-        let shape = shape_of(&[format!("/{}", "*a".repeat(stars))], Strategy::Factored, &paths);
-        assert_eq!(shape.listed, listed, "{stars}");
-        assert_eq!(shape.stars as usize, if listed { 0 } else { stars });
+fn wildcards_that_nest() {
+    for (wildcards, fallbacks) in
+        [(MAX_WILDCARD_DEPTH - 1, false), (MAX_WILDCARD_DEPTH, false), (MAX_WILDCARD_DEPTH + 1, true)]
+    {
+        let paths = [wildcards - 1, wildcards, wildcards + 1].map(|count| format!("/{}", "xa".repeat(count)));
+        let shape = shape_of(&[format!("/{}", "*a".repeat(wildcards))], Strategy::Factored, &paths);
+        assert_eq!(shape.fallbacks, fallbacks, "{wildcards}");
+        assert_eq!(shape.wildcards as usize, if fallbacks { 0 } else { wildcards });
     }
 }
 
 #[test]
-fn stars_behind_different_texts() {
-    for texts in [MAX_HEAD_STARS - 1, MAX_HEAD_STARS, MAX_HEAD_STARS + 1] {
-        // Two patterns for each text, the first star of which they share.
+fn wildcards_behind_different_texts() {
+    for texts in [MAX_TRIE_WILDCARDS - 1, MAX_TRIE_WILDCARDS, MAX_TRIE_WILDCARDS + 1] {
+        // Two patterns for each text, the first wildcard of which they share.
         let patterns: Vec<String> = (0..texts).flat_map(|n| [format!("/{n:05}*y"), format!("/{n:05}*z")]).collect();
         let paths = [0, 9, texts - 2, texts - 1, texts].map(|n| format!("/{n:05}xz"));
         let shape = shape_of(&patterns, Strategy::Factored, &paths);
-        assert_eq!(shape.listed, texts > MAX_HEAD_STARS, "{texts}");
-        assert_eq!(shape.stars as usize, texts.min(MAX_HEAD_STARS));
+        assert_eq!(shape.fallbacks, texts > MAX_TRIE_WILDCARDS, "{texts}");
+        assert_eq!(shape.wildcards as usize, texts.min(MAX_TRIE_WILDCARDS));
     }
 }
 
 #[test]
-fn stars_behind_stars_in_one_ruleset() {
-    // In front of each second star another piece, fewer than would need several machines behind one star.
+fn wildcards_after_wildcards_in_one_ruleset() {
+    // In front of each second wildcard another segment, fewer than would need several machines behind one wildcard.
     let pattern = |n: usize| format!("/{}*<{n}>*z", n / 32);
-    for nested in [MAX_NESTED_STARS - 1, MAX_NESTED_STARS, MAX_NESTED_STARS + 1] {
+    for nested in [MAX_NESTED_WILDCARDS - 1, MAX_NESTED_WILDCARDS, MAX_NESTED_WILDCARDS + 1] {
         let patterns: Vec<String> = (0..nested).map(pattern).collect();
         let paths = [0, 9, nested - 2, nested - 1, nested].map(|n| format!("/{}x<{n}>yz", n / 32));
         let shape = shape_of(&patterns, Strategy::Factored, &paths);
-        assert_eq!(shape.listed, nested > MAX_NESTED_STARS, "{nested}");
-        assert_eq!(shape.stars as usize, nested.min(MAX_NESTED_STARS) + nested.min(MAX_NESTED_STARS).div_ceil(32));
+        assert_eq!(shape.fallbacks, nested > MAX_NESTED_WILDCARDS, "{nested}");
+        assert_eq!(
+            shape.wildcards as usize,
+            nested.min(MAX_NESTED_WILDCARDS) + nested.min(MAX_NESTED_WILDCARDS).div_ceil(32)
+        );
     }
-    // Stars that patterns have in common, and the first of each, count once or not at all.
+    // WildcardCount that patterns have in common, and the first of each, count once or not at all.
     let shared: Vec<String> =
-        (0..2 * MAX_NESTED_STARS).flat_map(|n| [format!("/*a*b{n}"), format!("/{n}*a")]).collect();
+        (0..2 * MAX_NESTED_WILDCARDS).flat_map(|n| [format!("/*a*b{n}"), format!("/{n}*a")]).collect();
     let shape = shape_of(&shared, Strategy::Factored, &["/xaxb7".into(), "/7xa".into()]);
-    assert_eq!((shape.listed, shape.stars as usize), (false, 2 * MAX_NESTED_STARS + 2));
+    assert_eq!((shape.fallbacks, shape.wildcards as usize), (false, 2 * MAX_NESTED_WILDCARDS + 2));
 }
 
 #[test]
-fn stars_that_one_star_leads_to() {
-    for (pieces, machines) in [(MAX_STAR_BRANCHES - 1, 1), (MAX_STAR_BRANCHES, 1), (MAX_STAR_BRANCHES + 1, 2)] {
-        let patterns: Vec<String> = (0..pieces).map(|piece| format!("/*<{piece}>*z")).collect();
-        let paths = [0, 1, pieces - 1, pieces].map(|piece| format!("/x<{piece}>yz"));
+fn wildcards_that_one_wildcard_leads_to() {
+    for (segments, machines) in
+        [(MAX_WILDCARD_BRANCHES - 1, 1), (MAX_WILDCARD_BRANCHES, 1), (MAX_WILDCARD_BRANCHES + 1, 2)]
+    {
+        let patterns: Vec<String> = (0..segments).map(|segment| format!("/*<{segment}>*z")).collect();
+        let paths = [0, 1, segments - 1, segments].map(|segment| format!("/x<{segment}>yz"));
         let shape = shape_of(&patterns, Strategy::Factored, &paths);
-        assert_eq!((shape.stars as usize, shape.listed), (machines + pieces, false));
+        assert_eq!((shape.wildcards as usize, shape.fallbacks), (machines + segments, false));
     }
 }
 
-/// How many steps a walk over a path takes for disallow rules. None of their stars finds anything there, so that each that
+/// How many steps a walk over a path takes for disallow rules. None of their wildcards finds anything there, so that each that
 /// is looked at takes one.
 fn steps_of(patterns: &[String], path: &str) -> usize {
     let body = format!("user-agent: *\ndisallow: {}\n", patterns.join("\ndisallow: "));
@@ -109,7 +117,7 @@ fn steps_of(patterns: &[String], path: &str) -> usize {
 }
 
 #[test]
-fn bytes_between_stars_that_are_joined() {
+fn bytes_between_wildcards_that_are_joined() {
     for (len, joined) in [(MAX_TEXT_BETWEEN - 1, true), (MAX_TEXT_BETWEEN, true), (MAX_TEXT_BETWEEN + 1, false)] {
         let text = format!("/{}", "t".repeat(len - 1));
         let second = format!("{text}*zz");
@@ -119,28 +127,32 @@ fn bytes_between_stars_that_are_joined() {
 }
 
 #[test]
-fn pieces_of_a_star_that_is_joined() {
-    for (pieces, joined) in [(MAX_PIECES_JOINED - 1, true), (MAX_PIECES_JOINED, true), (MAX_PIECES_JOINED + 1, false)] {
-        let second: Vec<String> = (0..pieces).map(|piece| format!("/*[{piece}]")).collect();
-        let first = (0..pieces).map(|piece| format!("*<{piece}>"));
+fn segments_of_a_wildcard_that_is_joined() {
+    for (segments, joined) in
+        [(MAX_SEGMENTS_JOINED - 1, true), (MAX_SEGMENTS_JOINED, true), (MAX_SEGMENTS_JOINED + 1, false)]
+    {
+        let second: Vec<String> = (0..segments).map(|segment| format!("/*[{segment}]")).collect();
+        let first = (0..segments).map(|segment| format!("*<{segment}>"));
         let both: Vec<String> = first.chain(second.clone()).collect();
-        assert_eq!(steps_of(&both, "/x"), steps_of(&second, "/x") + usize::from(!joined), "{pieces}");
+        assert_eq!(steps_of(&both, "/x"), steps_of(&second, "/x") + usize::from(!joined), "{segments}");
     }
 }
 
 #[test]
-fn states_of_stars() {
-    // Eight states for each star: a letter each.
-    for (states, listed) in [(MAX_STAR_STATES - 1, false), (MAX_STAR_STATES, false), (MAX_STAR_STATES + 1, true)] {
+fn states_of_wildcards() {
+    // Eight states for each wildcard: a letter each.
+    for (states, fallbacks) in
+        [(MAX_WILDCARD_STATES - 1, false), (MAX_WILDCARD_STATES, false), (MAX_WILDCARD_STATES + 1, true)]
+    {
         let letter = |n: usize| char::from(b'a' + (n % 8) as u8);
         let patterns: Vec<String> = (0..states).map(|n| format!("/{}!*{}", n / 8, letter(n))).collect();
         let paths = ["/7!xa".into(), "/7!xz".into(), format!("/{}!{}", states / 8, letter(states - 1))];
-        assert_eq!(shape_of(&patterns, Strategy::Factored, &paths).listed, listed, "{states}");
+        assert_eq!(shape_of(&patterns, Strategy::Factored, &paths).fallbacks, fallbacks, "{states}");
     }
 }
 
 #[test]
-fn transitions_of_joined_stars() {
+fn transitions_of_joined_wildcards() {
     // Each of the `count` nodes that end in `a` takes over three transitions, and the last one more. With those to the
     // 4 + 2 * count other nodes that are 4 + 5 * count + 1, of which two are allowed for each of 5 + 2 * count nodes.
     const _: () = assert!(MAX_TRANSITIONS_PER_BYTE_JOINED == 2);
@@ -152,12 +164,12 @@ fn transitions_of_joined_stars() {
 }
 
 #[test]
-fn stars_that_are_asked_whether_another_is_needed() {
+fn wildcards_that_are_asked_whether_another_is_needed() {
     for (between, left_out) in
         [(MAX_SOURCES_ASKED - 2, true), (MAX_SOURCES_ASKED - 1, true), (MAX_SOURCES_ASKED, false)]
     {
         let text = |len: usize| format!("/{}", "a".repeat(len));
-        // Their pieces may begin in the text between, and are long, so that none is joined.
+        // Their segments may begin in the text between, and are long, so that none is joined.
         let mut patterns: Vec<String> = (0..between).map(|n| format!("{}*a{n}{n}{n}{n}", text(n))).collect();
         patterns.extend(["*zz".into(), format!("{}b*yy", text(between))]);
         let path = format!("{}b", text(between));
@@ -178,7 +190,7 @@ fn bytes_of_patterns_that_are_determinised_as_a_whole() {
         let pattern = format!("/*{}", "a".repeat(len - 2));
         let paths = [format!("/b{}", &pattern[2..]), "/".into()];
         let shape = shape_of(&[pattern], Strategy::Whole, &paths);
-        assert_eq!(shape.stars, u32::from(!whole), "{len}");
+        assert_eq!(shape.wildcards, u32::from(!whole), "{len}");
     }
 }
 
@@ -203,13 +215,13 @@ fn rules_of_merged_lists() {
 }
 
 #[test]
-fn transitions_of_a_star() {
+fn transitions_of_a_wildcard() {
     // Every prefix of `xaxa...` that ends in `a` takes over the children that `a` has.
     let patterns = |children: u8| -> Vec<String> {
         let after_a = (0..children).map(|child| format!("/*a{}", char::from(b'0' + child)));
         after_a.chain([format!("/*{}", "xa".repeat(200))]).collect()
     };
     let paths = ["/xaxa3".to_owned(), format!("/{}", "xa".repeat(200)), "/xa!".to_owned()];
-    assert!(!shape_of(&patterns(4), Strategy::Factored, &paths).listed);
-    assert!(shape_of(&patterns(70), Strategy::Factored, &paths).listed);
+    assert!(!shape_of(&patterns(4), Strategy::Factored, &paths).fallbacks);
+    assert!(shape_of(&patterns(70), Strategy::Factored, &paths).fallbacks);
 }

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
+use reptile_compiler::advice::lint::{Code, MAX_FINDINGS_PER_CODE, lint};
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
-use reptile_compiler::lint::{Code, MAX_FINDINGS_PER_CODE, lint};
 use reptile_compiler::oracle;
 use serde::Deserialize;
 use support::{base64, base64_parts, read, shared};

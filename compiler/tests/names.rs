@@ -35,7 +35,7 @@ fn closed(set: &Set<Vec<u8>>, agent: &Agent) -> Vec<&'static str> {
 fn the_first_name_that_a_file_has_decides() {
     let set = set_of(&GOOGLE_LIB);
     assert_eq!(set.name_matching(), NameMatching::Equal);
-    for (names, honours_others, expected) in [
+    for (names, honours_default_group, expected) in [
         (&["bigbot", "bot"][..], true, &["/big"][..]),
         (&["bot", "bigbot"], true, &["/bot"]),
         (&["nobody", "BOT"], false, &["/bot"]),
@@ -45,12 +45,12 @@ fn the_first_name_that_a_file_has_decides() {
         (&[], false, &[]),
     ] {
         let tokens: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
-        let agent = set.agent_chain(&tokens, honours_others).unwrap();
+        let agent = set.agent_chain(&tokens, honours_default_group).unwrap();
         assert_eq!(closed(&set, &agent), expected, "{names:?}");
-        assert_eq!(agent.honours_others(), honours_others);
+        assert_eq!(agent.honours_default_group(), honours_default_group);
         assert_eq!(agent.is_named(), names.iter().any(|name| !name.starts_with("no")), "{names:?}");
         let has_group = policy_of(&set, "h").has_group(&agent).unwrap();
-        assert_eq!(has_group, agent.is_named() || honours_others, "{names:?}");
+        assert_eq!(has_group, agent.is_named() || honours_default_group, "{names:?}");
     }
     assert_eq!(set.agent(b"Bot").unwrap(), set.agent_chain(&[b"bot"], true).unwrap());
 }

@@ -6,9 +6,9 @@ mod support;
 
 use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
-use reptile_compiler::builder::{SetBuilder, record};
 use reptile_compiler::dialect::GOOGLE;
-use reptile_compiler::origin::{OriginKey, with_to_ascii};
+use reptile_compiler::set::origin::{OwnedOrigin, with_to_ascii};
+use reptile_compiler::set::{SetBuilder, prepare};
 use reptile_engine::set::Set;
 use reptile_engine::verdict::Verdict;
 use serde::Deserialize;
@@ -29,8 +29,8 @@ const MISPRINTS: [&str; 2] = ["S13", "S35"];
 /// written and mapped.
 fn governs(robots: &str, urls: &[&str]) -> Vec<bool> {
     let mut builder = SetBuilder::new(&GOOGLE);
-    if let Ok(origin) = OriginKey::of_robots_url(robots.as_bytes()) {
-        builder.add([origin], record(b"user-agent: *\ndisallow: /\n", &GOOGLE, &Bump::new()).unwrap());
+    if let Ok(origin) = OwnedOrigin::of_robots_url(robots.as_bytes()) {
+        builder.add([origin], prepare(b"user-agent: *\ndisallow: /\n", &GOOGLE, &Bump::new()).unwrap());
     }
     let bytes = builder.finish(Strategy::default()).unwrap().to_bytes();
     let file = TemporaryFile::new(&bytes);
@@ -117,9 +117,9 @@ fn the_table_of_the_specification() {
 #[test]
 fn without_the_mapping_names_beyond_ascii_are_unknown() {
     let mut builder = SetBuilder::new(&GOOGLE);
-    let origin = OriginKey::of_robots_url("http://bücher.example/robots.txt".as_bytes()).unwrap();
+    let origin = OwnedOrigin::of_robots_url("http://bücher.example/robots.txt".as_bytes()).unwrap();
     assert_eq!(origin.to_string(), "http://xn--bcher-kva.example/robots.txt");
-    builder.add([origin], record(b"user-agent: *\ndisallow: /\n", &GOOGLE, &Bump::new()).unwrap());
+    builder.add([origin], prepare(b"user-agent: *\ndisallow: /\n", &GOOGLE, &Bump::new()).unwrap());
     let set = Set::from_bytes(builder.finish(Strategy::default()).unwrap().to_bytes()).unwrap();
     let agent = set.agent(b"any").unwrap();
     assert_eq!(set.decide(&agent, "http://bücher.example/".as_bytes()).unwrap(), Verdict::Unknown);

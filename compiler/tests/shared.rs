@@ -10,7 +10,7 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use reptile_compiler::automaton::Strategy;
-use reptile_compiler::crawlers::of_name;
+use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{
     Dialect, GOOGLE, GOOGLE_LIB, KOSTER_1994, KOSTER_1996, RFC9309, RFC9309_STRICT, YANDEX, YANDEX_2017,
 };

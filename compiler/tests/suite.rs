@@ -7,8 +7,8 @@ mod support;
 use std::collections::HashSet;
 
 use reptile_compiler::automaton::Strategy;
-use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::Dialect;
+use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
 use reptile_engine::set::Set;

@@ -4,7 +4,7 @@
 //!
 //! - Mapping over reading: opening takes the same few microseconds for any size, processes share the pages, and only
 //!   what is touched is resident. The safe twin is `Set::from_bytes(std::fs::read(path)?)`.
-//! - [`search`] with AVX2 over the first bytes of pieces one by one: walks over the paths of three benchmark files took
+//! - [`search`] with AVX2 over the first bytes of segments one by one: walks over the paths of three benchmark files took
 //!   53, 120 and 238 ns where they had taken 105, 247 and 789. With AVX-512 over AVX2, two of them took 33 and 99 ns where
 //!   they had taken 37 and 108. The safe twin is [`ByByte`].
 

@@ -10,15 +10,15 @@ use crate::automaton::Ruleset;
 use crate::format::FormatError;
 use crate::format::automaton::{Corrupt, kind_of};
 use crate::format::container::{Container, Section};
-use crate::format::fields::{FieldList, Fields};
+use crate::format::fields::{DirectiveList, OtherDirectives};
 use crate::format::tables::{
-    AgentGroups, Agents, Group, NONE, NameMatching, OriginEntry, Origins, Policies, PolicyView, Rulesets, line_at,
+    AgentGroups, Agents, Group, NONE, NameMatching, OriginRecord, Origins, Policies, PolicyView, Rulesets, line_at,
 };
 use crate::host::{self, ToAscii};
 use crate::norm::NormalForm;
 use crate::platform::Mapped;
 use crate::url::{self, Origin, UrlRef};
-use crate::verdict::{Basis, Explanation, Rule, RuleKind, Verdict};
+use crate::verdict::{Explanation, PolicySource, Rule, RuleKind, Verdict};
 
 /// A compiled set of robots.txt files, over bytes that are mapped ([`Set::open`]) or owned ([`Set::from_bytes`]).
 ///
@@ -82,7 +82,7 @@ enum Names {
     /// One name, and else the rules for all others.
     One(Option<u32>),
     /// The groups of the first step that a file names; see [`PolicyView::for_steps`].
-    Steps { steps: Box<[Box<[u32]>]>, honours_others: bool },
+    Steps { steps: Box<[Box<[u32]>]>, honours_default_group: bool },
     /// None: it obeys no robots.txt.
     Free,
 }
@@ -100,15 +100,15 @@ impl Agent {
 
     /// Whether it gets the rules for all others where none of its names has rules of its own.
     #[must_use]
-    pub fn honours_others(&self) -> bool {
-        !matches!(self.names, Names::Steps { honours_others: false, .. } | Names::Free)
+    pub fn honours_default_group(&self) -> bool {
+        !matches!(self.names, Names::Steps { honours_default_group: false, .. } | Names::Free)
     }
 
     #[inline]
     fn groups<'p>(&self, policy: &'p PolicyView<'_>) -> Result<AgentGroups<'p>, FormatError> {
         match &self.names {
             Names::One(number) => policy.for_agent(*number),
-            Names::Steps { steps, honours_others } => policy.for_steps(steps, *honours_others),
+            Names::Steps { steps, honours_default_group } => policy.for_steps(steps, *honours_default_group),
             Names::Free => policy.for_steps(&[], false),
         }
     }
@@ -231,35 +231,35 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 
     #[inline]
-    fn fields(&self) -> Fields<'_> {
-        Fields(self.section(Section::Fields))
+    fn fields(&self) -> OtherDirectives<'_> {
+        OtherDirectives(self.section(Section::Other))
     }
 
-    /// Whether any policy has side data.
+    /// Whether any policy has other directives.
     #[must_use]
-    pub fn has_side_data(&self) -> bool {
-        !self.section(Section::Fields).is_empty()
+    pub fn has_other_directives(&self) -> bool {
+        !self.section(Section::Other).is_empty()
     }
 
-    /// The side data of a policy: the lines that decide nothing, such as `Sitemap`. None in a set that was made
+    /// The other directives of a policy: the lines that decide nothing, such as `Sitemap`. None in a set that was made
     /// without. No decision reads any of it; one look-up costs a binary search over the policies.
     ///
     /// # Errors
     /// When the set is damaged.
     ///
     /// ```no_run
-    /// # use reptile_engine::{format::fields::FieldKind, set::Set};
+    /// # use reptile_engine::{format::fields::DirectiveKind, set::Set};
     /// let set = Set::open("robots.set".as_ref())?;
     /// let policy = set.policy_of(&set.origins().at(0)?)?;
     /// let mut lines = set.fields_of(&policy)?.reader()?;
     /// while let Some(field) = lines.next()? {
-    ///     if field.kind == FieldKind::Sitemap {
+    ///     if field.kind == DirectiveKind::Sitemap {
     ///         println!("line {}: {}", field.line, field.value.escape_ascii());
     ///     }
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn fields_of(&self, policy: &Policy<'_>) -> Result<FieldList<'_>, FormatError> {
+    pub fn fields_of(&self, policy: &Policy<'_>) -> Result<DirectiveList<'_>, FormatError> {
         self.fields().of_policy(policy.number)
     }
 
@@ -295,7 +295,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     ///
     /// # Errors
     /// When the table of agents is damaged.
-    pub fn agent_chain(&self, tokens: &[&[u8]], honours_others: bool) -> Result<Agent, FormatError> {
+    pub fn agent_chain(&self, tokens: &[&[u8]], honours_default_group: bool) -> Result<Agent, FormatError> {
         let mut steps: Vec<Box<[u32]>> = Vec::with_capacity(tokens.len());
         for token in tokens {
             let numbers: Vec<u32> = match self.name_matching {
@@ -307,10 +307,10 @@ impl<D: AsRef<[u8]>> Set<D> {
             }
         }
         let names = match *steps {
-            _ if tokens.is_empty() && !honours_others => Names::Free,
-            [] if honours_others => Names::One(None),
-            [ref step] if honours_others && step.len() == 1 => Names::One(Some(step[0])),
-            _ => Names::Steps { steps: steps.into(), honours_others },
+            _ if tokens.is_empty() && !honours_default_group => Names::Free,
+            [] if honours_default_group => Names::One(None),
+            [ref step] if honours_default_group && step.len() == 1 => Names::One(Some(step[0])),
+            _ => Names::Steps { steps: steps.into(), honours_default_group },
         };
         Ok(Agent { names })
     }
@@ -340,7 +340,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     ///
     /// # Errors
     /// When the tables are damaged.
-    pub fn policy_of(&self, entry: &OriginEntry<'_>) -> Result<Policy<'_>, FormatError> {
+    pub fn policy_of(&self, entry: &OriginRecord<'_>) -> Result<Policy<'_>, FormatError> {
         self.policy_number(entry.policy)
     }
 
@@ -467,16 +467,16 @@ impl<'a> Policy<'a> {
     ///
     /// # Errors
     /// When the set is damaged.
-    pub fn basis(&self) -> Result<Basis, FormatError> {
-        self.view.basis()
+    pub fn source(&self) -> Result<PolicySource, FormatError> {
+        self.view.source()
     }
 
     /// The verdict where no rules decide. It holds for every path, and for every agent that obeys robots.txt at all.
     #[cold]
     fn without_rules(&self, agent: &Agent) -> Result<Explanation, FormatError> {
-        let basis = self.view.basis()?;
-        Ok(match basis.verdict() {
-            Some(verdict) if agent.names != Names::Free => Explanation { basis, ..Explanation::without_rule(verdict) },
+        let source = self.view.source()?;
+        Ok(match source.verdict() {
+            Some(verdict) if agent.names != Names::Free => Explanation { source, ..Explanation::without_rule(verdict) },
             _ => Explanation::without_rule(Verdict::Allow),
         })
     }
@@ -512,15 +512,15 @@ impl<'a> Policy<'a> {
         for group in groups {
             let rules = self.rules(group)?;
             let matches = rules.ruleset.matches(path)?;
-            for code in [matches.allow, matches.disallow].into_iter().flatten() {
-                let rule = rules.rule(code, rules.ruleset.pattern(code, path)?)?;
+            for rank in [matches.allow, matches.disallow].into_iter().flatten() {
+                let rule = rules.rule(rank, rules.ruleset.pattern(rank, path)?)?;
                 if rule.pattern.is_empty() {
                     if empty.as_ref().is_none_or(|other| (rule.kind, rule.line) < (other.kind, other.line)) {
                         empty = Some(rule);
                     }
                     continue;
                 }
-                let key = if alone { code } else { rules.ruleset.key(code)? };
+                let key = if alone { rank } else { rules.ruleset.key(rank)? };
                 let slot = &mut best[rule.kind as usize];
                 if slot.as_ref().is_none_or(|(other_key, other)| (key, rule.line) < (*other_key, other.line)) {
                     *slot = Some((key, rule));
@@ -536,7 +536,7 @@ impl<'a> Policy<'a> {
         let mut explanation = Explanation {
             verdict: if disallows { Verdict::Disallow } else { Verdict::Allow },
             decided_by: [&allow, &disallow][usize::from(disallows)].as_ref().map(|(_, rule)| rule.kind),
-            basis: self.view.basis()?,
+            source: self.view.source()?,
             allow: allow.map(|(_, rule)| rule),
             disallow: disallow.map(|(_, rule)| rule),
         };
@@ -565,7 +565,7 @@ impl<'a> Policy<'a> {
                 agents.push(agent);
             }
         }
-        let others = self.view.others_index();
+        let others = self.view.default_group_index();
         let groups = groups.into_iter().zip(agents).enumerate();
         let with_rules =
             groups.map(|(index, (group, agents))| Ok((agents, others == Some(index as u32), self.rules(group)?)));
@@ -597,9 +597,9 @@ impl Rules<'_> {
         self.lines_at != NONE
     }
 
-    /// The rule that a code of the ruleset stands for.
-    fn rule(&self, code: u32, pattern: Vec<u8>) -> Result<Rule, FormatError> {
-        Ok(Rule { kind: kind_of(code), pattern, line: line_at(self.lines, self.lines_at, code / 2)? })
+    /// The rule that a rank of the ruleset stands for.
+    fn rule(&self, rank: u32, pattern: Vec<u8>) -> Result<Rule, FormatError> {
+        Ok(Rule { kind: kind_of(rank), pattern, line: line_at(self.lines, self.lines_at, rank / 2)? })
     }
 
     /// Every rule that can decide something, in the order of precedence; see [`Ruleset::rules`].
@@ -607,6 +607,6 @@ impl Rules<'_> {
     /// # Errors
     /// When the set is damaged.
     pub fn all(&self) -> Result<Vec<Rule>, FormatError> {
-        self.ruleset.rules()?.into_iter().map(|(code, pattern)| self.rule(code, pattern)).collect()
+        self.ruleset.rules()?.into_iter().map(|(rank, pattern)| self.rule(rank, pattern)).collect()
     }
 }

@@ -72,7 +72,7 @@ impl fmt::Display for Cause {
 /// What the policy of an origin rests on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Basis {
+pub enum PolicySource {
     /// The rules of its robots.txt.
     #[default]
     Rules,
@@ -84,14 +84,14 @@ pub enum Basis {
     DisallowAll(Cause),
 }
 
-impl Basis {
+impl PolicySource {
     /// The verdict for every URL, where no rules decide.
     #[must_use]
     pub const fn verdict(self) -> Option<Verdict> {
         match self {
-            Basis::Rules | Basis::LastGoodCopy(_) => None,
-            Basis::AllowAll(_) => Some(Verdict::Allow),
-            Basis::DisallowAll(_) => Some(Verdict::Disallow),
+            PolicySource::Rules | PolicySource::LastGoodCopy(_) => None,
+            PolicySource::AllowAll(_) => Some(Verdict::Allow),
+            PolicySource::DisallowAll(_) => Some(Verdict::Disallow),
         }
     }
 
@@ -99,8 +99,10 @@ impl Basis {
     #[must_use]
     pub const fn cause(self) -> Option<Cause> {
         match self {
-            Basis::Rules => None,
-            Basis::LastGoodCopy(cause) | Basis::AllowAll(cause) | Basis::DisallowAll(cause) => Some(cause),
+            PolicySource::Rules => None,
+            PolicySource::LastGoodCopy(cause) | PolicySource::AllowAll(cause) | PolicySource::DisallowAll(cause) => {
+                Some(cause)
+            }
         }
     }
 }
@@ -184,26 +186,26 @@ pub struct Explanation {
     pub disallow: Option<Rule>,
     /// Which of the two decided. `None` when no rule matches, and for `Unknown` and `Invalid`.
     pub decided_by: Option<RuleKind>,
-    /// What the policy of the URL's origin rests on; [`Basis::Rules`] for `Unknown` and `Invalid`.
-    pub basis: Basis,
+    /// What the policy of the URL's origin rests on; [`PolicySource::Rules`] for `Unknown` and `Invalid`.
+    pub source: PolicySource,
 }
 
 impl Explanation {
     /// An answer that no rule had a part in.
     #[must_use]
     pub const fn without_rule(verdict: Verdict) -> Explanation {
-        Explanation { verdict, allow: None, disallow: None, decided_by: None, basis: Basis::Rules }
+        Explanation { verdict, allow: None, disallow: None, decided_by: None, source: PolicySource::Rules }
     }
 
     /// Why the verdict is what it is.
     #[must_use]
     pub fn reason(&self) -> Reason {
-        match (self.verdict, self.basis) {
+        match (self.verdict, self.source) {
             (Verdict::Unknown, _) => Reason::NoRobots,
             (Verdict::Invalid, _) => Reason::NoUrl,
-            (_, Basis::AllowAll(cause) | Basis::DisallowAll(cause)) => Reason::Fetch(cause),
-            (_, basis) if self.decided_by.is_some() => Reason::Rule(basis.cause()),
-            (_, basis) => Reason::NoRule(basis.cause()),
+            (_, PolicySource::AllowAll(cause) | PolicySource::DisallowAll(cause)) => Reason::Fetch(cause),
+            (_, source) if self.decided_by.is_some() => Reason::Rule(source.cause()),
+            (_, source) => Reason::NoRule(source.cause()),
         }
     }
 

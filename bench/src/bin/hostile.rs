@@ -17,10 +17,10 @@ use bumpalo::Bump;
 use families::{Family, families, long_path};
 use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait as _};
 use reptile_compiler::automaton::Strategy;
-use reptile_compiler::builder::{OriginKey, SetBuilder, record};
-use reptile_compiler::crawlers::of_name;
 use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::once::decide_once;
+use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::set::Set;
 use reptile_engine::url::Scheme;
 use reptile_engine::verdict::Verdict;
@@ -80,8 +80,8 @@ fn paths() -> [String; 5] {
 
 fn build(family: &Family) -> Result<Set<Vec<u8>>, Box<dyn Error>> {
     let mut builder = SetBuilder::new(&GOOGLE_LIB);
-    let origin = OriginKey { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
-    builder.add([origin], record(family.body.as_bytes(), &GOOGLE_LIB, &Bump::new())?);
+    let origin = OwnedOrigin { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
+    builder.add([origin], prepare(family.body.as_bytes(), &GOOGLE_LIB, &Bump::new())?);
     Ok(Set::from_bytes(builder.finish(Strategy::default())?.to_bytes())?)
 }
 

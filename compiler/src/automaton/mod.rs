@@ -1,48 +1,48 @@
 //! From a list of rules to the automaton of a ruleset.
 //!
-//! [`compile`] is the whole of it. The head is built here, the machines behind stars in `star`, the order in which stars
+//! [`compile`] is the whole of it. The trie is built here, the machines behind wildcards in `wildcard`, the order in which wildcards
 //! are begun in `chain`; what the parts mean is said in [`reptile_engine::format::automaton`].
 //!
-//! # Why the automaton is factored at the stars
+//! # Why the automaton is factored at the wildcards
 //!
-//! One DFA over whole patterns has to remember, for every pattern whose first piece has gone by, that it has:
+//! One DFA over whole patterns has to remember, for every pattern whose first segment has gone by, that it has:
 //! its states multiply. Over 4,231 real files it takes 42 s to build and 400 MB to keep, and for some files it does
-//! not end (regex-automata, every match reported, 2 MiB cap each). Factored, each star has a machine of its own,
-//! whose states are the prefixes of its pieces and no more, so that size and time are linear in the text; at run
-//! time only those stars are begun whose text in front matches, which is one or two on most paths.
+//! not end (regex-automata, every match reported, 2 MiB cap each). Factored, each wildcard has a machine of its own,
+//! whose states are the prefixes of its segments and no more, so that size and time are linear in the text; at run
+//! time only those wildcards are begun whose text in front matches, which is one or two on most paths.
 //!
 //! `AUTOMATON.md`, beside this crate's manifest, says which form is chosen for which rules, by which measured constants,
 //! and what was tried and dropped.
 //!
 //! # Strategies
 //!
-//! [`Strategy::Factored`] is what a set has by default. [`Strategy::Listed`] tries the patterns one by one; a
-//! pattern whose stars nest too deep, or a star whose machine would be too large, falls back to it by itself.
+//! [`Strategy::Factored`] is what a set has by default. [`Strategy::Fallback`] tries the patterns one by one; a
+//! pattern whose wildcards nest too deep, or a wildcard whose machine would be too large, falls back to it by itself.
 //! [`Strategy::Whole`] is one DFA over whole patterns, with a bound. All give the same answers on every path, and the
 //! tests force each.
 
-mod chain;
-mod star;
+mod lists;
 mod whole;
+mod wildcard;
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::automaton::{
-    Codes, Draft, Listed, MAX_STAR_DEPTH, NEEDS_ALL, NO_CODE, NO_CODES, NO_STAR, State, kind_of, write,
+    Draft, FallbackPattern, MAX_WILDCARD_DEPTH, NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD, Ranks, State, kind_of, write,
 };
 
-use crate::limits::{MAX_HEAD_STARS, MAX_NESTED_STARS};
-use crate::rules::{ListedRule, RuleList};
+use crate::limits::{MAX_NESTED_WILDCARDS, MAX_TRIE_WILDCARDS};
+use crate::rules::order::{OrderedRule, RuleList};
 
 /// How a ruleset is compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// A head and a machine for each star, within limits; listed patterns beyond them.
+    /// A trie and a machine for each wildcard, within limits; listed patterns beyond them.
     #[default]
     Factored,
-    /// Every pattern with a star is listed. For comparison.
-    Listed,
+    /// Every pattern with a wildcard is a fallback pattern. For comparison.
+    Fallback,
     /// One DFA over whole patterns where it stays within bounds, else as `Factored`. For comparison.
     Whole,
 }
@@ -50,7 +50,7 @@ pub enum Strategy {
 impl Strategy {
     /// Every strategy, by the name that users give.
     pub const ALL: [(&'static str, Strategy); 3] =
-        [("factored", Strategy::Factored), ("listed", Strategy::Listed), ("whole", Strategy::Whole)];
+        [("factored", Strategy::Factored), ("fallback", Strategy::Fallback), ("whole", Strategy::Whole)];
 }
 
 /// Compiles a list of rules to the bytes of an automaton.
@@ -63,11 +63,11 @@ pub fn compile<'l>(list: &'l RuleList, strategy: Strategy, arena: &'l Bump) -> R
     compile_counted(list, strategy, arena).map(|(bytes, _)| bytes)
 }
 
-/// As [`compile`], and counts the steps: states, rules looked at for each star in front of them, nodes of machines, and
+/// As [`compile`], and counts the steps: states, rules looked at for each wildcard in front of them, nodes of machines, and
 /// transitions of nodes that have some of another's.
 ///
-/// A byte of a pattern is in one piece, and so makes at most one state or node; a rule is looked at once for each of
-/// its stars; and [`MAX_TRANSITIONS_PER_BYTE`](crate::limits::MAX_TRANSITIONS_PER_BYTE) bounds the transitions of a
+/// A byte of a pattern is in one segment, and so makes at most one state or node; a rule is looked at once for each of
+/// its wildcards; and [`MAX_TRANSITIONS_PER_BYTE`](crate::limits::MAX_TRANSITIONS_PER_BYTE) bounds the transitions of a
 /// machine. So [`Strategy::Factored`] takes at most `12 * list.byte_len() + 1024` steps. Beside them, sorting and the
 /// search for ends of runs take a logarithm of the number of rules.
 ///
@@ -87,49 +87,52 @@ pub fn compile_counted<'l>(
     for rule in list.iter() {
         if let Some(key) = rule.key {
             draft.keys.resize(rule_count, u32::MAX);
-            draft.keys[(rule.code / 2) as usize] = key;
+            draft.keys[(rule.rank / 2) as usize] = key;
         }
         if rule.is_empty {
-            draft.otherwise = Some(rule.code);
+            draft.otherwise = Some(rule.rank);
             continue;
         }
-        let built = BuiltRule { matcher: rule.matcher, code: rule.code, anchored: rule.anchored };
+        let built = BuiltRule { matcher: rule.matcher, rank: rule.rank, anchored: rule.anchored };
         rules.push(built);
         if has_text(&rule) {
-            draft.texts.push((rule.code, rule.pattern.unwrap_or_else(|| text_of(&built, arena))));
+            draft.texts.push((rule.rank, rule.pattern.unwrap_or_else(|| text_of(&built, arena))));
         }
     }
-    draft.texts.sort_unstable_by_key(|&(code, _)| code);
+    draft.texts.sort_unstable_by_key(|&(rank, _)| rank);
 
-    let too_deep = |from_star: &[u8]| match strategy {
-        Strategy::Factored | Strategy::Whole => memchr::memchr_iter(b'*', from_star).nth(MAX_STAR_DEPTH).is_some(),
-        Strategy::Listed => true,
-    };
-    let mut listed = Vec::new();
-    let mut stars = Stars::default();
-    rules.retain(|rule| {
-        let is_listed = memchr::memchr(b'*', rule.matcher)
-            .is_some_and(|star| too_deep(&rule.matcher[star..]) || !stars.make_room_for(rule.matcher, star));
-        if is_listed {
-            listed.push(*rule);
+    let too_deep = |from_wildcard: &[u8]| match strategy {
+        Strategy::Factored | Strategy::Whole => {
+            memchr::memchr_iter(b'*', from_wildcard).nth(MAX_WILDCARD_DEPTH).is_some()
         }
-        !is_listed
+        Strategy::Fallback => true,
+    };
+    let mut fallbacks = Vec::new();
+    let mut wildcards = WildcardCount::default();
+    rules.retain(|rule| {
+        let is_fallback = memchr::memchr(b'*', rule.matcher).is_some_and(|wildcard| {
+            too_deep(&rule.matcher[wildcard..]) || !wildcards.make_room_for(rule.matcher, wildcard)
+        });
+        if is_fallback {
+            fallbacks.push(*rule);
+        }
+        !is_fallback
     });
     let mut builder = Builder {
         arena,
         draft,
         rules,
-        listed,
+        fallbacks,
         sources: Vec::new(),
         scratch: Default::default(),
-        star_states: 0,
+        wildcard_states: 0,
         is_full: false,
         work: 0,
     };
     if strategy == Strategy::Whole && builder.whole() {
         builder.add_all_texts(arena);
     } else {
-        builder.head();
+        builder.trie();
     }
     let (draft, steps) = builder.finish();
     Ok((write(&draft)?, steps))
@@ -139,38 +142,38 @@ pub fn compile_counted<'l>(
 #[derive(Clone, Copy)]
 struct BuiltRule<'l> {
     matcher: &'l [u8],
-    code: u32,
+    rank: u32,
     anchored: bool,
 }
 
-/// Whether a rule's pattern cannot be read off the head.
-fn has_text(rule: &ListedRule<'_>) -> bool {
+/// Whether a rule's pattern cannot be read off the trie.
+fn has_text(rule: &OrderedRule<'_>) -> bool {
     rule.pattern.is_some() || memchr::memchr(b'*', rule.matcher).is_some()
 }
 
-/// Counts the different stars, while matchers come in the order of their bytes.
+/// Counts the different wildcards, while matchers come in the order of their bytes.
 #[derive(Default)]
-struct Stars<'l> {
+struct WildcardCount<'l> {
     /// Those that come first in a pattern.
-    in_head: usize,
-    /// Those behind other stars.
+    in_trie: usize,
+    /// Those behind other wildcards.
     nested: usize,
     /// The last matcher that there was room for. No earlier one has more bytes in common with the next.
     last: &'l [u8],
 }
 
-impl<'l> Stars<'l> {
-    /// Whether the stars of a matcher, the first of which is known, stay within [`MAX_HEAD_STARS`] and
-    /// [`MAX_NESTED_STARS`]. If so they are counted.
+impl<'l> WildcardCount<'l> {
+    /// Whether the wildcards of a matcher, the first of which is known, stay within [`MAX_TRIE_WILDCARDS`] and
+    /// [`MAX_NESTED_WILDCARDS`]. If so they are counted.
     fn make_room_for(&mut self, matcher: &'l [u8], first: usize) -> bool {
         let common = matcher.iter().zip(self.last).take_while(|(a, b)| a == b).count();
-        // Stars that both have, and the first, are not new.
+        // WildcardCount that both have, and the first, are not new.
         let new_from = common.max(first + 1);
-        let in_head = self.in_head + usize::from(common <= first);
+        let in_trie = self.in_trie + usize::from(common <= first);
         let nested = self.nested + memchr::memchr_iter(b'*', &matcher[new_from..]).count();
-        let has_room = in_head <= MAX_HEAD_STARS && nested <= MAX_NESTED_STARS;
+        let has_room = in_trie <= MAX_TRIE_WILDCARDS && nested <= MAX_NESTED_WILDCARDS;
         if has_room {
-            *self = Stars { in_head, nested, last: matcher };
+            *self = WildcardCount { in_trie, nested, last: matcher };
         }
         has_room
     }
@@ -192,13 +195,13 @@ struct Builder<'l> {
     arena: &'l Bump,
     draft: Draft<'l>,
     rules: Vec<BuiltRule<'l>>,
-    listed: Vec<BuiltRule<'l>>,
-    /// The stars of the head that have begun on the way to where the head is being built, and that verdicts need.
-    sources: Vec<chain::Source<'l>>,
-    scratch: star::Scratch<'l>,
-    /// How many of the draft's states are those of stars.
-    star_states: usize,
-    /// Whether there were to be more, so that no further stars are built.
+    fallbacks: Vec<BuiltRule<'l>>,
+    /// The wildcards of the trie that have begun on the way to where the trie is being built, and that verdicts need.
+    sources: Vec<lists::Source<'l>>,
+    scratch: wildcard::Scratch<'l>,
+    /// How many of the draft's states are those of wildcards.
+    wildcard_states: usize,
+    /// Whether there were to be more, so that no further wildcards are built.
     is_full: bool,
     /// Steps of building so far, as [`compile_counted`] says.
     work: usize,
@@ -215,54 +218,54 @@ struct Open {
     sources: usize,
 }
 
-/// What there is on the way through the head to a state.
+/// What there is on the way through the trie to a state.
 #[derive(Clone, Copy)]
 struct Way {
-    /// The best codes that are accepted.
-    accepted: Codes,
-    /// The last star that begins; the others follow it.
-    star: Option<u32>,
-    /// The best codes of these stars.
-    stars_best: Codes,
-    /// The best codes of those among them that a verdict needs.
-    deciding_best: Codes,
+    /// The best ranks that are accepted.
+    accepted: Ranks,
+    /// The last wildcard that begins; the others follow it.
+    wildcard: Option<u32>,
+    /// The best ranks of these wildcards.
+    wildcards_best: Ranks,
+    /// The best ranks of those among them that a verdict needs.
+    deciding_best: Ranks,
     /// For each kind of rule, from where to where in the order of precedence the other kind would make a difference to
-    /// stars that were left out; the first is greater than the last if nothing would.
+    /// wildcards that were left out; the first is greater than the last if nothing would.
     between: [(u32, u32); 2],
-    /// Whether a verdict needs all stars after all.
+    /// Whether a verdict needs all wildcards after all.
     needs_all: bool,
 }
 
 impl Way {
     const START: Way = Way {
-        accepted: NO_CODES,
-        star: None,
-        stars_best: NO_CODES,
-        deciding_best: NO_CODES,
-        between: [(NO_CODE, 0); 2],
+        accepted: NO_RANKS,
+        wildcard: None,
+        wildcards_best: NO_RANKS,
+        deciding_best: NO_RANKS,
+        between: [(NO_RANK, 0); 2],
         needs_all: false,
     };
 }
 
 impl<'l> Builder<'l> {
-    /// Adds the patterns of plain rules to the texts, for a head that is no tree they could be read off.
+    /// Adds the patterns of plain rules to the texts, for a trie that is no tree they could be read off.
     fn add_all_texts(&mut self, arena: &'l Bump) {
-        let known: Vec<u32> = self.draft.texts.iter().map(|&(code, _)| code).collect();
-        for rule in self.rules.iter().filter(|rule| known.binary_search(&rule.code).is_err()) {
-            self.draft.texts.push((rule.code, text_of(rule, arena)));
+        let known: Vec<u32> = self.draft.texts.iter().map(|&(rank, _)| rank).collect();
+        for rule in self.rules.iter().filter(|rule| known.binary_search(&rule.rank).is_err()) {
+            self.draft.texts.push((rule.rank, text_of(rule, arena)));
         }
         self.draft.texts.sort_unstable();
     }
 
-    /// Builds the head: a tree of the texts in front of stars, a state for each place where they part.
+    /// Builds the trie: a tree of the texts in front of wildcards, a state for each place where they part.
     ///
     /// Each step takes a range of the sorted rules, so that nothing is searched for. Every rule is looked at once
     /// for each state on its way, which is at most once for each of its bytes.
-    fn head(&mut self) {
+    fn trie(&mut self) {
         if self.rules.is_empty() {
             return;
         }
-        self.draft.has_head = true;
+        self.draft.has_trie = true;
         let mut children = Vec::new();
         let mut open = vec![Open {
             state: self.new_state(),
@@ -285,10 +288,10 @@ impl<'l> Builder<'l> {
                 (state, label) = (next, &label[256..]);
             }
             self.draft.states[state].label = label;
-            let (mut here, mut at_end) = (NO_CODES, NO_CODES);
+            let (mut here, mut at_end) = (NO_RANKS, NO_RANKS);
             while start < end && self.rules[start].matcher.len() == depth {
                 let rule = self.rules[start];
-                accept(if rule.anchored { &mut at_end } else { &mut here }, rule.code);
+                accept(if rule.anchored { &mut at_end } else { &mut here }, rule.rank);
                 start += 1;
             }
             self.accept_on_way(state, &mut way, here, at_end);
@@ -308,13 +311,13 @@ impl<'l> Builder<'l> {
                 start = run_end;
             }
             begins |= self.need_all(&mut way, at_end);
-            if let Some(first) = way.star.filter(|_| begins) {
-                let deciding = self.draft.stars[first as usize].deciding.unwrap_or(NO_STAR);
+            if let Some(first) = way.wildcard.filter(|_| begins) {
+                let deciding = self.draft.wildcards[first as usize].deciding.unwrap_or(NO_WILDCARD);
                 let for_verdicts = if way.needs_all { (NEEDS_ALL, first) } else { (0, deciding) };
-                self.draft.states[state].stars = self.arena.alloc_slice_copy(&[for_verdicts, (0, first)]);
+                self.draft.states[state].wildcards = self.arena.alloc_slice_copy(&[for_verdicts, (0, first)]);
             }
             self.pass(state, &way);
-            // The star may have come behind some of the bytes.
+            // The wildcard may have come behind some of the bytes.
             let sources = self.sources.len();
             open[first_open..].iter_mut().for_each(|open| (open.way, open.sources) = (way, sources));
             self.draft.states[state].children = self.arena.alloc_slice_copy(&children);
@@ -322,48 +325,48 @@ impl<'l> Builder<'l> {
     }
 
     /// Adds what a state accepts to what is accepted on the way to it.
-    fn accept_on_way(&mut self, state: usize, way: &mut Way, here: Codes, at_end: Codes) {
+    fn accept_on_way(&mut self, state: usize, way: &mut Way, here: Ranks, at_end: Ranks) {
         let before = way.accepted;
         merge(&mut way.accepted, here);
         let state = &mut self.draft.states[state];
         if way.accepted != before {
             state.accept = way.accepted;
         }
-        let mut codes = way.accepted;
-        merge(&mut codes, at_end);
-        if codes != way.accepted {
-            state.accept_at_end = codes;
+        let mut ranks = way.accepted;
+        merge(&mut ranks, at_end);
+        if ranks != way.accepted {
+            state.accept_at_end = ranks;
         }
-        state.disallows_at_end = codes[1] < codes[0];
+        state.disallows_at_end = ranks[1] < ranks[0];
     }
 
-    /// Writes down what a walk that ends in a state of the head can know there.
+    /// Writes down what a walk that ends in a state of the trie can know there.
     fn pass(&mut self, state: usize, way: &Way) {
         let state = &mut self.draft.states[state];
-        let smaller = |codes: Codes| codes[0].min(codes[1]);
+        let smaller = |ranks: Ranks| ranks[0].min(ranks[1]);
         state.disallows = way.accepted[1] < way.accepted[0];
-        if state.accept_at_end == NO_CODES {
+        if state.accept_at_end == NO_RANKS {
             state.disallows_at_end = state.disallows;
         }
-        let stars_best = if way.needs_all { way.stars_best } else { way.deciding_best };
-        state.settled = smaller(stars_best) >= smaller(way.accepted);
+        let wildcards_best = if way.needs_all { way.wildcards_best } else { way.deciding_best };
+        state.settled = smaller(wildcards_best) >= smaller(way.accepted);
     }
 
     fn new_state(&mut self) -> usize {
         self.draft.states.push(State {
             label: &[],
-            accept: NO_CODES,
-            accept_at_end: NO_CODES,
+            accept: NO_RANKS,
+            accept_at_end: NO_RANKS,
             disallows: false,
             disallows_at_end: false,
             settled: false,
-            stars: &[],
+            wildcards: &[],
             children: &[],
         });
         self.draft.states.len() - 1
     }
 
-    /// The bytes from `depth` on that the rules of a range have in common, up to the first star.
+    /// The bytes from `depth` on that the rules of a range have in common, up to the first wildcard.
     fn common(&self, start: usize, end: usize, depth: usize) -> &'l [u8] {
         let first = &self.rules[start].matcher[depth..];
         if start + 1 == end {
@@ -391,24 +394,28 @@ impl<'l> Builder<'l> {
     /// Adds the patterns that are not in the machine, best first, and gives back the draft and the steps so far. What
     /// was needed to build it is gone, so that there is room to write it.
     fn finish(self) -> (Draft<'l>, usize) {
-        let Builder { mut draft, mut listed, work, rules, scratch, .. } = self;
+        let Builder { mut draft, mut fallbacks, work, rules, scratch, .. } = self;
         drop((rules, scratch));
-        listed.sort_unstable_by_key(|rule| rule.code);
-        listed.dedup_by_key(|rule| rule.code);
-        let listed = listed.iter().map(|rule| Listed { code: rule.code, anchored: rule.anchored, text: rule.matcher });
-        draft.listed = listed.collect();
+        fallbacks.sort_unstable_by_key(|rule| rule.rank);
+        fallbacks.dedup_by_key(|rule| rule.rank);
+        let fallbacks = fallbacks.iter().map(|rule| FallbackPattern {
+            rank: rule.rank,
+            anchored: rule.anchored,
+            text: rule.matcher,
+        });
+        draft.fallbacks = fallbacks.collect();
         let steps = work + draft.states.len();
         (draft, steps)
     }
 }
 
-/// Adds a code to what is accepted: the better of its kind stays.
-fn accept(codes: &mut Codes, code: u32) {
-    let slot = &mut codes[kind_of(code) as usize];
-    *slot = (*slot).min(code);
+/// Adds a rank to what is accepted: the better of its kind stays.
+fn accept(ranks: &mut Ranks, rank: u32) {
+    let slot = &mut ranks[kind_of(rank) as usize];
+    *slot = (*slot).min(rank);
 }
 
 /// The better of each kind.
-fn merge(into: &mut Codes, from: Codes) {
+fn merge(into: &mut Ranks, from: Ranks) {
     *into = [into[0].min(from[0]), into[1].min(from[1])];
 }

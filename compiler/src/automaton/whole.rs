@@ -13,29 +13,29 @@ use regex_automata::util::primitives::StateID;
 use regex_automata::util::start;
 use regex_automata::{Anchored, MatchKind};
 use regex_syntax::hir::{Dot, Hir, Look, Repetition};
-use reptile_engine::format::automaton::{Codes, NO_CODES};
+use reptile_engine::format::automaton::{NO_RANKS, Ranks};
 
 use super::{Builder, BuiltRule, accept};
 use crate::limits::{MAX_WHOLE_DFA_BYTES, MAX_WHOLE_DFA_PATTERN_BYTES};
 
 impl<'l> Builder<'l> {
-    /// Builds a DFA over all rules as the head. Returns `false`, and builds nothing, if it would be too large.
+    /// Builds a DFA over all rules as the trie. Returns `false`, and builds nothing, if it would be too large.
     pub(super) fn whole(&mut self) -> bool {
         let text: usize = self.rules.iter().map(|rule| rule.matcher.len()).sum();
-        // Bytes of tables do not bound time: one long pattern of many stars takes minutes within them.
+        // Bytes of tables do not bound time: one long pattern of many wildcards takes minutes within them.
         if text > MAX_WHOLE_DFA_PATTERN_BYTES {
             return false;
         }
         let Some(dfa) = determinise(&self.rules) else { return false };
         let Ok(start) = dfa.start_state(&start::Config::new().anchored(Anchored::Yes)) else { return false };
-        self.draft.has_head = true;
+        self.draft.has_trie = true;
         let mut state_of: HashMap<StateID, usize> = HashMap::from([(start, self.new_state())]);
         let mut open = vec![start];
         while let Some(from) = open.pop() {
             let state = state_of[&from];
             // A match shows one byte late: whichever byte follows, if it depends on none, or the end.
-            let at_end = codes(&self.rules, &dfa, dfa.next_eoi_state(from));
-            let here = codes(&self.rules, &dfa, dfa.next_state(from, b'/'));
+            let at_end = ranks(&self.rules, &dfa, dfa.next_eoi_state(from));
+            let here = ranks(&self.rules, &dfa, dfa.next_state(from, b'/'));
             let state_draft = &mut self.draft.states[state];
             (state_draft.accept, state_draft.accept_at_end) = (here, at_end);
             (state_draft.disallows, state_draft.disallows_at_end) = (here[1] < here[0], at_end[1] < at_end[0]);
@@ -68,13 +68,13 @@ fn determinise(rules: &[BuiltRule<'_>]) -> Option<dense::DFA<Vec<u32>>> {
         || Hir::repetition(Repetition { min: 0, max: None, greedy: false, sub: Box::new(Hir::dot(Dot::AnyByte)) });
     let pattern = |rule: &BuiltRule<'_>| {
         let mut parts = Vec::new();
-        for (index, piece) in rule.matcher.split(|&byte| byte == b'*').enumerate() {
+        for (index, segment) in rule.matcher.split(|&byte| byte == b'*').enumerate() {
             if index > 0 {
                 parts.push(any_run());
             }
-            parts.push(Hir::literal(piece));
+            parts.push(Hir::literal(segment));
         }
-        // Any run behind a pattern keeps it accepted to the end of the path, as the head's states have it.
+        // Any run behind a pattern keeps it accepted to the end of the path, as the trie's states have it.
         parts.push(if rule.anchored { Hir::look(Look::End) } else { any_run() });
         Hir::concat(parts)
     };
@@ -89,13 +89,13 @@ fn determinise(rules: &[BuiltRule<'_>]) -> Option<dense::DFA<Vec<u32>>> {
     dense::Builder::new().configure(config).build_from_nfa(&nfa).ok()
 }
 
-/// The best codes of the rules that match at a state.
-fn codes(rules: &[BuiltRule<'_>], dfa: &dense::DFA<Vec<u32>>, state: StateID) -> Codes {
-    let mut codes = NO_CODES;
+/// The best ranks of the rules that match at a state.
+fn ranks(rules: &[BuiltRule<'_>], dfa: &dense::DFA<Vec<u32>>, state: StateID) -> Ranks {
+    let mut ranks = NO_RANKS;
     if dfa.is_match_state(state) {
         for index in 0..dfa.match_len(state) {
-            accept(&mut codes, rules[dfa.match_pattern(state, index).as_usize()].code);
+            accept(&mut ranks, rules[dfa.match_pattern(state, index).as_usize()].rank);
         }
     }
-    codes
+    ranks
 }

@@ -40,44 +40,44 @@ fn rule(pattern: impl std::fmt::Display) -> String {
 
 /// Families about the patterns of one group.
 fn patterns() -> Vec<Family> {
-    let stars = |piece: &str, count: usize| piece.repeat(count);
+    let wildcards = |segment: &str, count: usize| segment.repeat(count);
     vec![
-        of_rules("P1 one rule of ten stars", [rule(format!("/{}*b$", stars("*a", 10)))]),
-        of_rules("P2 the same 13,077 times", vec![rule(format!("/{}*b$", stars("*a", 10))); 13_077]),
-        of_rules("P2 with different ends", (0..13_077).map(|n| rule(format!("/{}*b{n}$", stars("*a", 10))))),
-        of_rules("P3 31 lines of 16 KB of *a", vec![rule(format!("/{}", stars("*a", 8000))); 31]),
-        of_rules("P4 31 lines of 16,000 stars", vec![rule(format!("/{}", stars("*", 16_000))); 31]),
-        of_rules("P5 253 rules of 1,000 x *a", vec![rule(format!("/{}", stars("*a", 1000))); 253]),
-        of_rules("P5 with different ends", (0..253).map(|n| rule(format!("/{}{n}", stars("*a", 1000))))),
+        of_rules("P1 one rule of ten wildcards", [rule(format!("/{}*b$", wildcards("*a", 10)))]),
+        of_rules("P2 the same 13,077 times", vec![rule(format!("/{}*b$", wildcards("*a", 10))); 13_077]),
+        of_rules("P2 with different ends", (0..13_077).map(|n| rule(format!("/{}*b{n}$", wildcards("*a", 10))))),
+        of_rules("P3 31 lines of 16 KB of *a", vec![rule(format!("/{}", wildcards("*a", 8000))); 31]),
+        of_rules("P4 31 lines of 16,000 wildcards", vec![rule(format!("/{}", wildcards("*", 16_000))); 31]),
+        of_rules("P5 253 rules of 1,000 x *a", vec![rule(format!("/{}", wildcards("*a", 1000))); 253]),
+        of_rules("P5 with different ends", (0..253).map(|n| rule(format!("/{}{n}", wildcards("*a", 1000))))),
         of_rules(
-            "nested stars that part",
+            "nested wildcards that part",
             (0..4096).map(|n| {
                 let turns = (0..12).map(|bit| if n >> bit & 1 == 0 { "*a" } else { "*aa" }).collect::<String>();
                 rule(format!("/{turns}*{n}"))
             }),
         ),
-        of_rules("10,000 rules of one star", (0..10_000).map(|n| rule(format!("/*a{n}")))),
-        of_rules("40,000 rules of one star", (0..40_000).map(|n| rule(format!("/*a{n}")))),
-        of_rules("10,000 rules of two stars", (0..10_000).map(|n| rule(format!("/*a{}*a{}", n / 100, n % 100)))),
-        of_rules("17,000 pieces in front of one end", (0..17_000).map(|n| rule(format!("/*xyz{n}*a0")))),
-        of_rules("shared prefixes with stars", (1..900).map(|n| rule(format!("/{}*b", stars("a", n))))),
-        of_rules("growing pieces behind a star", (1..900).map(|n| rule(format!("/*{}*b", stars("a", n))))),
-        of_rules("growing whole paths", (1..1000).map(|n| rule(format!("/{}$", stars("a", n))))),
+        of_rules("10,000 rules of one wildcard", (0..10_000).map(|n| rule(format!("/*a{n}")))),
+        of_rules("40,000 rules of one wildcard", (0..40_000).map(|n| rule(format!("/*a{n}")))),
+        of_rules("10,000 rules of two wildcards", (0..10_000).map(|n| rule(format!("/*a{}*a{}", n / 100, n % 100)))),
+        of_rules("17,000 segments in front of one end", (0..17_000).map(|n| rule(format!("/*xyz{n}*a0")))),
+        of_rules("shared prefixes with wildcards", (1..900).map(|n| rule(format!("/{}*b", wildcards("a", n))))),
+        of_rules("growing segments behind a wildcard", (1..900).map(|n| rule(format!("/*{}*b", wildcards("a", n))))),
+        of_rules("growing whole paths", (1..1000).map(|n| rule(format!("/{}$", wildcards("a", n))))),
         of_rules(
             "suffixes that take over much",
             (0..96_u8)
                 .map(|n| rule(format!("/*a{}", char::from(n % 94 + 33))))
-                .chain((0..200).map(|n| rule(format!("/*{}{n}", stars("xa", 100))))),
+                .chain((0..200).map(|n| rule(format!("/*{}{n}", wildcards("xa", 100))))),
         ),
-        of_rules("stars behind one whose pieces many of theirs end with", {
+        of_rules("wildcards behind one whose segments many of theirs end with", {
             let letter = |n: usize| char::from(b'A' + (n % 26) as u8);
             let two = move |n: usize| format!("{}{}{}", letter(n), letter(n / 26), letter(n / 676));
-            let many = (0..6500).map(move |n| rule(format!("/{}*{}x", two(n), stars("xa", 29))));
+            let many = (0..6500).map(move |n| rule(format!("/{}*{}x", two(n), wildcards("xa", 29))));
             (0..20).map(move |n| rule(format!("/*a{}", letter(n)))).chain(many)
         }),
         of_rules("the same, fewer and longer", {
             let letter = |n: usize| char::from(b'0' + (n % 60) as u8);
-            let many = (0..267).map(move |n| rule(format!("/A{}{}*{}x", letter(n), n / 60, stars("xa", 44))));
+            let many = (0..267).map(move |n| rule(format!("/A{}{}*{}x", letter(n), n / 60, wildcards("xa", 44))));
             (0..30).map(move |n| rule(format!("/*a{}", letter(n)))).chain(many)
         }),
         of_rules("15,000 substrings in front of one end", {
@@ -86,12 +86,15 @@ fn patterns() -> Vec<Family> {
             let substrings = (0..250).flat_map(move |from| (1..50).map(move |len| from..from + len));
             substrings.map(move |range| rule(format!("/*{}*a0", &text[range])))
         }),
-        of_rules("a pattern of 16,660 bytes", [rule(format!("/*{}", stars("a", 16_600)))]),
+        of_rules("a pattern of 16,660 bytes", [rule(format!("/*{}", wildcards("a", 16_600)))]),
         of_rules("an allow for every disallow", (0..5000).map(|n| format!("allow: /*a{n}$\ndisallow: /*a{n}\n"))),
-        of_rules("rules that differ in stars at their ends", (1..950).map(|n| rule(format!("/a{}", stars("*", n))))),
         of_rules(
-            "a long beginning in common, then stars",
-            (0..250).map(|n| rule(format!("/{}{n}*b{n}", stars("a", 2000)))),
+            "rules that differ in wildcards at their ends",
+            (1..950).map(|n| rule(format!("/a{}", wildcards("*", n)))),
+        ),
+        of_rules(
+            "a long beginning in common, then wildcards",
+            (0..250).map(|n| rule(format!("/{}{n}*b{n}", wildcards("a", 2000)))),
         ),
     ]
 }
@@ -126,18 +129,18 @@ fn three(number: usize) -> String {
 fn full_files() -> Vec<Family> {
     vec![
         full("full of empty patterns", |_| "allow:\n".into()),
-        full("full of stars alone", |_| "allow:*\n".into()),
+        full("full of wildcards alone", |_| "allow:*\n".into()),
         full("full of one character", |n| {
             format!("allow:{}\n", char::from(b'!' + (n % 90) as u8).to_string().replace('#', "x"))
         }),
         full("full of short rules", |n| format!("allow:/{}\n", three(n))),
         full("full of short whole paths", |n| format!("allow:/{}$\n", three(n))),
-        full("full of short rules behind a star", |n| format!("allow:*{}\n", three(n))),
-        full("full of stars behind short texts", |n| format!("allow:{}*a\n", three(n))),
-        full("full of stars between short texts", |n| format!("allow:/{}*{}\n", three(n), three(n * 7))),
-        full("full of two stars", |n| format!("allow:*{}*{}\n", three(n % 200), three(n / 200))),
-        full("full of two different stars", |n| format!("allow:*{}*{}\n", three(n), three(n * 7))),
-        full("full of three stars", |n| format!("allow:*{}*a*{}\n", three(n), three(n * 7))),
+        full("full of short rules behind a wildcard", |n| format!("allow:*{}\n", three(n))),
+        full("full of wildcards behind short texts", |n| format!("allow:{}*a\n", three(n))),
+        full("full of wildcards between short texts", |n| format!("allow:/{}*{}\n", three(n), three(n * 7))),
+        full("full of two wildcards", |n| format!("allow:*{}*{}\n", three(n % 200), three(n / 200))),
+        full("full of two different wildcards", |n| format!("allow:*{}*{}\n", three(n), three(n * 7))),
+        full("full of three wildcards", |n| format!("allow:*{}*a*{}\n", three(n), three(n * 7))),
         full("full of octets that are escaped", |n| format!("allow:/{}\u{ff}\n", three(n))),
         full("full of long octets that are escaped", |n| format!("allow:/{}{}\n", "\u{ff}".repeat(1000), three(n))),
         full("full of crawl delays", |n| format!("crawl-delay:{}\n", n % 10)),

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
-use reptile_compiler::builder::{OriginKey, SetBuilder, record};
-use reptile_compiler::crawlers::{Resolved, of_name};
 use reptile_compiler::dialect::Dialect;
+use reptile_compiler::dialect::crawlers::{Resolved, of_name};
 use reptile_compiler::oracle::Answer;
+use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme, path_of};
 use reptile_engine::verdict::Verdict;
@@ -82,7 +82,7 @@ pub fn compile<'b>(
     for (host, body) in bodies {
         let Origin { scheme, host, port } = origin_of(host);
         let replaced =
-            builder.add([OriginKey { host: host.into(), scheme, port }], record(body, dialect, &arena).unwrap());
+            builder.add([OwnedOrigin { host: host.into(), scheme, port }], prepare(body, dialect, &arena).unwrap());
         assert_eq!(replaced, 0, "two files for {}", host.escape_ascii());
         arena.reset();
     }

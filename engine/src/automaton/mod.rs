@@ -3,8 +3,8 @@
 //! Holds the run-time loop and nothing of the bytes ([`crate::format::automaton`]) or of how they came to be (the
 //! compiler's `automaton`). [`Ruleset::verdict`] is the fast question, [`Ruleset::matches`] the full one.
 //!
-//! A walk takes no memory but its stack, which is bounded by [`MAX_STAR_DEPTH`]. It looks at the path once in the
-//! head and once in each star that it begins, and begins each star once at most: stars are begun at the
+//! A walk takes no memory but its stack, which is bounded by [`MAX_WILDCARD_DEPTH`]. It looks at the path once in the
+//! trie and once in each wildcard that it begins, and begins each wildcard once at most: wildcards are begun at the
 //! leftmost place where the text in front of them occurs, and whatever could follow a later occurrence also
 //! follows that one.
 
@@ -13,8 +13,8 @@ use std::collections::HashSet;
 use memchr::memmem;
 
 use crate::format::automaton::{
-    Automaton, Codes, Corrupt, HeadEnd, ListedReader, MAX_PATTERNS_BYTES, MAX_STAR_BRANCHES, MAX_STAR_DEPTH, NEEDS_ALL,
-    NO_CODE, NO_CODES, Pieces, StarView, StateView, Width, kind_of, width,
+    Automaton, Corrupt, FallbackReader, MAX_PATTERNS_BYTES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, NEEDS_ALL,
+    NO_RANK, NO_RANKS, Ranks, Segments, StateView, TrieEnd, Width, WildcardView, kind_of, width,
 };
 use crate::platform::{Fingerprints, PLACES, Search, WithSearch, search};
 use crate::verdict::{RuleKind, Verdict};
@@ -30,16 +30,16 @@ pub struct Ruleset<'a> {
     width: Width,
 }
 
-/// The best rule of each kind that matches a path, as codes.
+/// The best rule of each kind that matches a path, as ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matches {
-    /// The code of the best `Allow`, if one matches.
+    /// The rank of the best `Allow`, if one matches.
     pub allow: Option<u32>,
-    /// The code of the best `Disallow`, if one matches.
+    /// The rank of the best `Disallow`, if one matches.
     pub disallow: Option<u32>,
     /// The verdict that follows.
     pub verdict: Verdict,
-    /// The code of the rule that the verdict rests on.
+    /// The rank of the rule that the verdict rests on.
     pub decided_by: Option<u32>,
 }
 
@@ -84,9 +84,9 @@ impl<'a> Ruleset<'a> {
     #[must_use]
     pub fn shape(&self) -> Shape {
         by_width!(self, automaton => Shape {
-            head: automaton.head().is_some(),
-            stars: automaton.star_count(),
-            listed: !matches!(automaton.listed().next_pattern(), Ok(None)),
+            trie: automaton.trie().is_some(),
+            wildcards: automaton.wildcard_count(),
+            fallbacks: !matches!(automaton.fallbacks().next_pattern(), Ok(None)),
         })
     }
 
@@ -94,10 +94,10 @@ impl<'a> Ruleset<'a> {
     ///
     /// Stops as soon as no rule that could still match would change the answer. No allocation, no panic.
     ///
-    /// Cost: at most [`STEPS_OF_HEAD`] steps for each byte of the path and its end in the head; for each star that is
-    /// begun, which each is once at most, [`STEPS_OF_STAR`]; and for each listed pattern two for each byte of the
-    /// path and one for each of its text and its end. Stars are begun in the head where their text in front has been
-    /// read, and behind other stars, of which the compiler makes no more than a few hundred in a ruleset.
+    /// Cost: at most [`STEPS_OF_TRIE`] steps for each byte of the path and its end in the trie; for each wildcard that is
+    /// begun, which each is once at most, [`STEPS_OF_WILDCARD`]; and for each listed pattern two for each byte of the
+    /// path and one for each of its text and its end. WildcardCount are begun in the trie where their text in front has been
+    /// read, and behind other wildcards, of which the compiler makes no more than a few hundred in a ruleset.
     /// [`Self::verdict_counted`] counts.
     ///
     /// # Errors
@@ -107,8 +107,8 @@ impl<'a> Ruleset<'a> {
         self.verdict_with(path, &mut ())
     }
 
-    /// As [`Self::verdict`], and counts the steps: states, bytes of labels, stars that are looked at, places at which a
-    /// star looks for its pieces, and bytes that listed patterns are compared with. For tests; the walk is the same.
+    /// As [`Self::verdict`], and counts the steps: states, bytes of labels, wildcards that are looked at, places at which a
+    /// wildcard looks for its segments, and bytes that listed patterns are compared with. For tests; the walk is the same.
     ///
     /// # Errors
     /// As [`Self::verdict`].
@@ -121,11 +121,11 @@ impl<'a> Ruleset<'a> {
     #[inline(always)]
     fn verdict_with<C: Count>(&self, path: &[u8], count: &mut C) -> Result<Verdict, Corrupt> {
         by_width!(self, automaton => {
-            let head = walk_head(automaton, path, count)?;
-            let disallows = if head.end.is_settled() && !automaton.has_listed() {
-                head.end.disallows(head.at_end)
+            let trie = walk_trie(automaton, path, count)?;
+            let disallows = if trie.end.is_settled() && !automaton.has_fallbacks() {
+                trie.end.disallows(trie.at_end)
             } else {
-                let [allow, disallow] = Walk::<'_, _, _, true>::behind_head(automaton, path, head, count)?;
+                let [allow, disallow] = Walk::<'_, _, _, true>::after_trie(automaton, path, trie, count)?;
                 disallow < allow
             };
             Ok(if disallows { Verdict::Disallow } else { Verdict::Allow })
@@ -138,14 +138,14 @@ impl<'a> Ruleset<'a> {
     /// When the automaton is damaged.
     pub fn matches(&self, path: &[u8]) -> Result<Matches, Corrupt> {
         let (best, otherwise) = by_width!(self, automaton => {
-            let head = walk_head(automaton, path, &mut ())?;
-            (Walk::<'_, _, _, false>::behind_head(automaton, path, head, &mut ())?, automaton.otherwise())
+            let trie = walk_trie(automaton, path, &mut ())?;
+            (Walk::<'_, _, _, false>::after_trie(automaton, path, trie, &mut ())?, automaton.otherwise())
         });
-        let [allow, disallow] = best.map(some_code);
+        let [allow, disallow] = best.map(some_rank);
         Ok(match otherwise {
-            Some(otherwise) if best == NO_CODES => Matches {
-                allow: Some(otherwise).filter(|&code| kind_of(code) == RuleKind::Allow),
-                disallow: Some(otherwise).filter(|&code| kind_of(code) == RuleKind::Disallow),
+            Some(otherwise) if best == NO_RANKS => Matches {
+                allow: Some(otherwise).filter(|&rank| kind_of(rank) == RuleKind::Allow),
+                disallow: Some(otherwise).filter(|&rank| kind_of(rank) == RuleKind::Disallow),
                 // An empty pattern restricts nothing, whichever word stands in front of it.
                 verdict: Verdict::Allow,
                 decided_by: Some(otherwise),
@@ -154,7 +154,7 @@ impl<'a> Ruleset<'a> {
                 allow,
                 disallow,
                 verdict: if best[1] < best[0] { Verdict::Disallow } else { Verdict::Allow },
-                decided_by: some_code(best[0].min(best[1])),
+                decided_by: some_rank(best[0].min(best[1])),
             },
         })
     }
@@ -163,27 +163,27 @@ impl<'a> Ruleset<'a> {
     ///
     /// # Errors
     /// When the automaton is damaged, or the rule is none that matches the path.
-    pub fn pattern(&self, code: u32, path: &[u8]) -> Result<Vec<u8>, Corrupt> {
+    pub fn pattern(&self, rank: u32, path: &[u8]) -> Result<Vec<u8>, Corrupt> {
         by_width!(self, automaton => {
-            if automaton.otherwise() == Some(code) {
+            if automaton.otherwise() == Some(rank) {
                 return Ok(Vec::new());
             }
-            match automaton.text(code)? {
+            match automaton.text(rank)? {
                 Some(text) => Ok(text.to_vec()),
-                None => head_pattern(automaton, code, path),
+                None => trie_pattern(automaton, rank, path),
             }
         })
     }
 
-    /// The place of a code's rule among the rules of all rulesets that decide together; the smaller wins.
+    /// The place of a rank's rule among the rules of all rulesets that decide together; the smaller wins.
     ///
     /// # Errors
     /// When this ruleset decides alone, or has no such rule.
-    pub fn key(&self, code: u32) -> Result<u32, Corrupt> {
-        by_width!(self, automaton => automaton.key(code / 2))
+    pub fn key(&self, rank: u32) -> Result<u32, Corrupt> {
+        by_width!(self, automaton => automaton.key(rank / 2))
     }
 
-    /// Every rule that can decide something, as code and pattern, in the order of precedence. A rule that says
+    /// Every rule that can decide something, as rank and pattern, in the order of precedence. A rule that says
     /// the same as another of its kind which comes first is not among them.
     ///
     /// # Errors
@@ -233,90 +233,90 @@ impl Count for usize {
     }
 }
 
-/// Steps that the head takes at most for a byte of the path, or for its end: the byte leads to a state, or is compared
+/// Steps that the trie takes at most for a byte of the path, or for its end: the byte leads to a state, or is compared
 /// with one of a label, and both may have to be looked at.
-pub const STEPS_OF_HEAD: usize = 2;
+pub const STEPS_OF_TRIE: usize = 2;
 
-/// Steps that a star takes at most for a byte of the path, or for its end: those of the head, the search for the
-/// beginning of a piece, and a look at each of the stars that a state leads to.
-pub const STEPS_OF_STAR: usize = 3 + MAX_STAR_BRANCHES;
+/// Steps that a wildcard takes at most for a byte of the path, or for its end: those of the trie, the search for the
+/// beginning of a segment, and a look at each of the wildcards that a state leads to.
+pub const STEPS_OF_WILDCARD: usize = 3 + MAX_WILDCARD_BRANCHES;
 
-fn some_code(code: u32) -> Option<u32> {
-    Some(code).filter(|&code| code != NO_CODE)
+fn some_rank(rank: u32) -> Option<u32> {
+    Some(rank).filter(|&rank| rank != NO_RANK)
 }
 
 /// Which parts an automaton has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Whether there is a head.
-    pub head: bool,
-    /// How many stars.
-    pub stars: u32,
+    /// Whether there is a trie.
+    pub trie: bool,
+    /// How many wildcards.
+    pub wildcards: u32,
     /// Whether patterns are listed outside of the machine.
-    pub listed: bool,
+    pub fallbacks: bool,
 }
 
-/// How a walk through the head ended: offsets of states, 0 for none, and what the last one says.
+/// How a walk through the trie ended: offsets of states, 0 for none, and what the last one says.
 #[derive(Clone, Copy)]
-struct Head {
-    end: HeadEnd,
+struct Trie {
+    end: TrieEnd,
     /// Whether the path ended behind the label of the last state.
     at_end: bool,
     last: usize,
     /// The last state that accepts something.
     accepting: usize,
-    /// The last state in which a star begins.
+    /// The last state in which a wildcard begins.
     starring: usize,
 }
 
-/// Walks the head over a path. Only remembers where it was; what there is to be read there is mostly not needed.
+/// Walks the trie over a path. Only remembers where it was; what there is to be read there is mostly not needed.
 #[inline(always)]
-fn walk_head<const W: usize, C: Count>(
+fn walk_trie<const W: usize, C: Count>(
     automaton: Automaton<'_, W>,
     path: &[u8],
     count: &mut C,
-) -> Result<Head, Corrupt> {
-    let mut head = Head { end: HeadEnd::NOTHING, at_end: false, last: 0, accepting: 0, starring: 0 };
-    let (mut next, mut from) = (automaton.head(), 0);
+) -> Result<Trie, Corrupt> {
+    let mut trie = Trie { end: TrieEnd::NOTHING, at_end: false, last: 0, accepting: 0, starring: 0 };
+    let (mut next, mut from) = (automaton.trie(), 0);
     while let Some(at) = next {
         let state = automaton.state(at)?;
         count.add(1 + state.label_len().min(path.len() - from));
         let Some(behind) = state.behind_label(path, from)? else { break };
-        head.end = state.end();
-        head.last = at;
-        head.accepting = if state.accepts() { at } else { head.accepting };
-        head.starring = if state.has_stars() { at } else { head.starring };
+        trie.end = state.end();
+        trie.last = at;
+        trie.accepting = if state.accepts() { at } else { trie.accepting };
+        trie.starring = if state.has_wildcards() { at } else { trie.starring };
         let Some(&byte) = path.get(behind) else {
-            head.at_end = true;
+            trie.at_end = true;
             break;
         };
         next = state.children().get(byte)?;
         from = behind + 1;
     }
-    Ok(head)
+    Ok(trie)
 }
 
-/// One walk. `FIRST` asks for the verdict alone: then only the smallest code of all matters, and the walk leaves
+/// One walk. `FIRST` asks for the verdict alone: then only the smallest rank of all matters, and the walk leaves
 /// out whatever cannot be smaller.
 struct Walk<'p, A, C, const FIRST: bool> {
     automaton: A,
     path: &'p [u8],
-    best: Codes,
-    /// Whether the question needs all stars that have begun in the head.
+    best: Ranks,
+    /// Whether the question needs all wildcards that have begun in the trie.
     needs_all: bool,
-    stars_left: u32,
+    wildcards_left: u32,
     count: C,
 }
 
 impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a, W>, C, FIRST> {
     #[inline(always)]
-    fn accept(&mut self, codes: Codes) {
-        self.best = [self.best[0].min(codes[0]), self.best[1].min(codes[1])];
+    fn accept(&mut self, ranks: Ranks) {
+        self.best = [self.best[0].min(ranks[0]), self.best[1].min(ranks[1])];
     }
 
-    /// Whether codes at least as great as these could still change the answer.
+    /// Whether ranks at least as great as these could still change the answer.
     #[inline(always)]
-    fn wants(&self, [allow, disallow]: Codes) -> bool {
+    fn wants(&self, [allow, disallow]: Ranks) -> bool {
         if FIRST {
             allow.min(disallow) < self.best[0].min(self.best[1])
         } else {
@@ -324,97 +324,97 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
         }
     }
 
-    /// What comes behind the head. Apart from it, so that the loop over the head keeps its registers.
+    /// What comes behind the trie. Apart from it, so that the loop over the trie keeps its registers.
     #[inline(never)]
-    fn behind_head(automaton: Automaton<'a, W>, path: &'p [u8], head: Head, count: &mut C) -> Result<Codes, Corrupt> {
-        let best = if head.at_end && automaton.state(head.last)?.accepts_at_end() {
-            automaton.state(head.last)?.accept_at_end()?
-        } else if head.accepting != 0 {
-            automaton.state(head.accepting)?.accept()?
+    fn after_trie(automaton: Automaton<'a, W>, path: &'p [u8], trie: Trie, count: &mut C) -> Result<Ranks, Corrupt> {
+        let best = if trie.at_end && automaton.state(trie.last)?.accepts_at_end() {
+            automaton.state(trie.last)?.accept_at_end()?
+        } else if trie.accepting != 0 {
+            automaton.state(trie.accepting)?.accept()?
         } else {
-            NO_CODES
+            NO_RANKS
         };
         let mut walk = Walk::<'_, _, _, FIRST> {
             automaton,
             path,
             best,
             needs_all: !FIRST,
-            stars_left: automaton.star_count(),
+            wildcards_left: automaton.wildcard_count(),
             count: C::default(),
         };
-        // In front of the stars: which of them can be left out depends on the best disallow of all others.
-        walk.listed(&mut automaton.listed())?;
-        if head.starring != 0
-            && let [for_verdicts, of_all] = automaton.state(head.starring)?.chains()?
+        // In front of the wildcards: which of them can be left out depends on the best disallow of all others.
+        walk.fallbacks(&mut automaton.fallbacks())?;
+        if trie.starring != 0
+            && let [for_verdicts, of_all] = automaton.state(trie.starring)?.chains()?
             && let (number, first @ 1..) = if FIRST { for_verdicts } else { of_all }
         {
             walk.needs_all |= number == NEEDS_ALL;
-            search(path, HeadStars { walk: &mut walk, first })?;
+            search(path, TrieWildcards { walk: &mut walk, first })?;
         }
         count.merge(walk.count);
         Ok(walk.best)
     }
 
-    /// The second round of [`HeadStars`]: begins those stars that were left for it.
+    /// The second round of [`TrieWildcards`]: begins those wildcards that were left for it.
     #[cold]
     fn left_over(&mut self, first: usize, left: u64) -> Result<(), Corrupt> {
         let mut next = Some(first);
         for number in 0..REMEMBERED {
-            let Some((at, star)) = self.chained(next)? else { break };
+            let Some((at, wildcard)) = self.chained(next)? else { break };
             self.count.add(1);
-            if left >> number & 1 != 0 && star.best[0] < self.best[1] && self.best[1] < self.best[0] {
-                self.nested(at, star.from, 0)?;
+            if left >> number & 1 != 0 && wildcard.best[0] < self.best[1] && self.best[1] < self.best[0] {
+                self.nested(at, wildcard.from, 0)?;
             }
-            next = star.next;
+            next = wildcard.next;
         }
         Ok(())
     }
 
-    /// The first star from one of the head on that the question needs, and where it is.
+    /// The first wildcard from one of the trie on that the question needs, and where it is.
     #[inline(always)]
-    fn chained(&self, from: Option<usize>) -> Result<Option<(usize, StarView<'a, W>)>, Corrupt> {
+    fn chained(&self, from: Option<usize>) -> Result<Option<(usize, WildcardView<'a, W>)>, Corrupt> {
         let Some(at) = from else { return Ok(None) };
-        let star = self.automaton.star(at)?;
-        if self.needs_all || star.deciding == Some(at) {
-            return Ok(Some((at, star)));
+        let wildcard = self.automaton.wildcard(at)?;
+        if self.needs_all || wildcard.deciding == Some(at) {
+            return Ok(Some((at, wildcard)));
         }
-        star.deciding.map(|at| Ok((at, self.automaton.star(at)?))).transpose()
+        wildcard.deciding.map(|at| Ok((at, self.automaton.wildcard(at)?))).transpose()
     }
 
-    /// Begins a star that another star leads to.
+    /// Begins a wildcard that another wildcard leads to.
     #[inline(never)]
-    fn nested(&mut self, star: usize, from: usize, depth: usize) -> Result<(), Corrupt> {
-        let star = self.automaton.star(star)?;
-        if !self.wants(star.best) {
+    fn nested(&mut self, wildcard: usize, from: usize, depth: usize) -> Result<(), Corrupt> {
+        let wildcard = self.automaton.wildcard(wildcard)?;
+        if !self.wants(wildcard.best) {
             return Ok(());
         }
-        search(self.path, NestedStar { walk: self, star, from, depth })
+        search(self.path, NestedWildcard { walk: self, wildcard, from, depth })
     }
 
-    /// Runs a star's machine from `from` to the end of the path, or until nothing it could find matters. `found` are
+    /// Runs a wildcard's machine from `from` to the end of the path, or until nothing it could find matters. `found` are
     /// the candidates from the beginning of the path on.
     #[inline(always)]
     fn begin<S: Search>(
         &mut self,
         search: S,
-        star: StarView<'a, W>,
+        wildcard: WildcardView<'a, W>,
         from: usize,
         depth: usize,
         found: u64,
     ) -> Result<(), Corrupt> {
-        // Both can only run out in a damaged automaton, where stars may lead in a circle.
-        self.stars_left = self.stars_left.checked_sub(1).ok_or(Corrupt)?;
-        if depth >= MAX_STAR_DEPTH {
+        // Both can only run out in a damaged automaton, where wildcards may lead in a circle.
+        self.wildcards_left = self.wildcards_left.checked_sub(1).ok_or(Corrupt)?;
+        if depth >= MAX_WILDCARD_DEPTH {
             return Err(Corrupt);
         }
         let mut begun = 0_u64;
-        let mut candidates = Candidates::new(search, star.fingerprints, self.path.len(), found);
+        let mut candidates = Candidates::new(search, wildcard.fingerprints, self.path.len(), found);
         let mut resting_at = from;
         self.count.add(self.path.len().min(PLACES));
         'resting: while let Some(start) = candidates.next(resting_at, &mut self.count) {
             let Some(&byte) = self.path.get(start) else { return Ok(()) };
             let mut at = start + 1;
-            let Some(mut next) = star.children.get(byte)? else {
+            let Some(mut next) = wildcard.children.get(byte)? else {
                 self.count.add(1);
                 resting_at = at;
                 continue;
@@ -437,10 +437,10 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
                     self.accept(state.accept_at_end()?);
                 }
                 let Some(&byte) = byte else { return Ok(()) };
-                if state.accepts() && !self.wants(star.best) {
+                if state.accepts() && !self.wants(wildcard.best) {
                     return Ok(());
                 }
-                if state.has_stars() {
+                if state.has_wildcards() {
                     begun = self.branch(state, begun, at, depth)?;
                 }
                 match state.children().get(byte)? {
@@ -455,18 +455,18 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
         Ok(())
     }
 
-    /// Begins the stars that a state of a star leads to, unless they have begun already.
+    /// Begins the wildcards that a state of a wildcard leads to, unless they have begun already.
     #[inline(always)]
     fn branch(&mut self, state: StateView<'a, W>, mut begun: u64, from: usize, depth: usize) -> Result<u64, Corrupt> {
-        for (number, star) in state.stars()? {
-            if usize::from(number) >= MAX_STAR_BRANCHES {
+        for (number, wildcard) in state.wildcards()? {
+            if usize::from(number) >= MAX_WILDCARD_BRANCHES {
                 return Err(Corrupt);
             }
             let bit = 1 << number;
             self.count.add(1);
             if begun & bit == 0 {
                 begun |= bit;
-                self.nested(star, from, depth + 1)?;
+                self.nested(wildcard, from, depth + 1)?;
             }
         }
         Ok(begun)
@@ -474,14 +474,14 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
 
     /// Tries the listed patterns, best first.
     #[inline(always)]
-    fn listed(&mut self, listed: &mut ListedReader<'a>) -> Result<(), Corrupt> {
-        while let Some((code, anchored, pieces)) = listed.next_pattern()? {
-            let mut codes = NO_CODES;
-            codes[kind_of(code) as usize] = code;
+    fn fallbacks(&mut self, fallbacks: &mut FallbackReader<'a>) -> Result<(), Corrupt> {
+        while let Some((rank, anchored, segments)) = fallbacks.next_pattern()? {
+            let mut ranks = NO_RANKS;
+            ranks[kind_of(rank) as usize] = rank;
             self.count.add(1);
-            if self.wants(codes) {
-                if pieces_match(pieces, anchored, self.path, &mut self.count)? {
-                    self.accept(codes);
+            if self.wants(ranks) {
+                if segments_match(segments, anchored, self.path, &mut self.count)? {
+                    self.accept(ranks);
                 }
             } else if FIRST {
                 return Ok(());
@@ -491,41 +491,41 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
     }
 }
 
-/// The stars that have begun in the head, from the last one on.
-struct HeadStars<'w, 'p, A, C, const FIRST: bool> {
+/// The wildcards that have begun in the trie, from the last one on.
+struct TrieWildcards<'w, 'p, A, C, const FIRST: bool> {
     walk: &'w mut Walk<'p, A, C, FIRST>,
     first: usize,
 }
 
-/// How many stars that begin in the head can be left for a second round. Real rulesets have up to five.
+/// How many wildcards that begin in the trie can be left for a second round. Real rulesets have up to five.
 const REMEMBERED: usize = 64;
 
-impl<const W: usize, C: Count, const FIRST: bool> WithSearch for HeadStars<'_, '_, Automaton<'_, W>, C, FIRST> {
+impl<const W: usize, C: Count, const FIRST: bool> WithSearch for TrieWildcards<'_, '_, Automaton<'_, W>, C, FIRST> {
     type Output = Result<(), Corrupt>;
 
-    /// Tries the stars, for a verdict in two rounds. A star without a disallow that beats the best allow can only
+    /// Tries the wildcards, for a verdict in two rounds. A wildcard without a disallow that beats the best allow can only
     /// matter if some disallow wins in the end; so it is left for the second round, which then looks only for allows.
     /// Rules are mostly disallows and mostly do not match, so the second round is rare.
     #[inline(always)]
     fn with<S: Search>(self, search: S) -> Result<(), Corrupt> {
-        let HeadStars { walk, first } = self;
+        let TrieWildcards { walk, first } = self;
         let mut left = 0_u64;
         let mut next = Some(first);
         let mut number = 0;
         let mut first_candidates = FirstCandidates { known: [None; 2] };
-        while let Some((_, star)) = walk.chained(next)? {
+        while let Some((_, wildcard)) = walk.chained(next)? {
             walk.count.add(1);
-            if FIRST && star.best[1] >= walk.best[0] && number < REMEMBERED {
+            if FIRST && wildcard.best[1] >= walk.best[0] && number < REMEMBERED {
                 left |= 1 << number;
-            } else if walk.wants(star.best) {
-                let found = first_candidates.of(star.fingerprints, search);
-                // Most stars have none, and most paths end where the first search does.
-                if walk.path.len() > PLACES || found >> star.from.min(PLACES) != 0 {
-                    walk.begin(search, star, star.from, 0, found)?;
+            } else if walk.wants(wildcard.best) {
+                let found = first_candidates.of(wildcard.fingerprints, search);
+                // Most wildcards have none, and most paths end where the first search does.
+                if walk.path.len() > PLACES || found >> wildcard.from.min(PLACES) != 0 {
+                    walk.begin(search, wildcard, wildcard.from, 0, found)?;
                 }
             }
             number += 1;
-            next = star.next;
+            next = wildcard.next;
         }
         if left != 0 && walk.best[1] < walk.best[0] {
             walk.left_over(first, left)?;
@@ -534,8 +534,8 @@ impl<const W: usize, C: Count, const FIRST: bool> WithSearch for HeadStars<'_, '
     }
 }
 
-/// The candidates at the beginning of a path for the fingerprints asked for last. Stars that follow each other often
-/// look for the same pieces, as those of `/*x` and `/de/*x` do.
+/// The candidates at the beginning of a path for the fingerprints asked for last. WildcardCount that follow each other often
+/// look for the same segments, as those of `/*x` and `/de/*x` do.
 struct FirstCandidates<'f> {
     known: [Option<(&'f Fingerprints, u64)>; 2],
 }
@@ -554,25 +554,25 @@ impl<'f> FirstCandidates<'f> {
     }
 }
 
-/// A star that another star leads to.
-struct NestedStar<'w, 'a, 'p, C, const W: usize, const FIRST: bool> {
+/// A wildcard that another wildcard leads to.
+struct NestedWildcard<'w, 'a, 'p, C, const W: usize, const FIRST: bool> {
     walk: &'w mut Walk<'p, Automaton<'a, W>, C, FIRST>,
-    star: StarView<'a, W>,
+    wildcard: WildcardView<'a, W>,
     from: usize,
     depth: usize,
 }
 
-impl<const W: usize, C: Count, const FIRST: bool> WithSearch for NestedStar<'_, '_, '_, C, W, FIRST> {
+impl<const W: usize, C: Count, const FIRST: bool> WithSearch for NestedWildcard<'_, '_, '_, C, W, FIRST> {
     type Output = Result<(), Corrupt>;
 
     #[inline(always)]
     fn with<S: Search>(self, search: S) -> Result<(), Corrupt> {
-        let found = search.candidates(self.star.fingerprints, 0);
-        self.walk.begin(search, self.star, self.from, self.depth, found)
+        let found = search.candidates(self.wildcard.fingerprints, 0);
+        self.walk.begin(search, self.wildcard, self.from, self.depth, found)
     }
 }
 
-/// The places where a piece may begin. In between, the machine would rest, or come back to rest.
+/// The places where a segment may begin. In between, the machine would rest, or come back to rest.
 struct Candidates<'f, S> {
     search: S,
     fingerprints: &'f Fingerprints,
@@ -612,41 +612,46 @@ impl<'f, S: Search> Candidates<'f, S> {
     }
 }
 
-/// Whether a listed pattern matches: each piece is taken at its leftmost place behind the one before, which
+/// Whether a listed pattern matches: each segment is taken at its leftmost place behind the one before, which
 /// leaves the most room for those that follow.
-fn pieces_match(mut pieces: Pieces<'_>, anchored: bool, path: &[u8], count: &mut impl Count) -> Result<bool, Corrupt> {
-    let Some((first, only)) = pieces.next_piece()? else { return Err(Corrupt) };
+fn segments_match(
+    mut segments: Segments<'_>,
+    anchored: bool,
+    path: &[u8],
+    count: &mut impl Count,
+) -> Result<bool, Corrupt> {
+    let Some((first, only)) = segments.next_segment()? else { return Err(Corrupt) };
     count.add(first.len());
     let Some(mut rest) = path.strip_prefix(first) else { return Ok(false) };
     if only {
         return Ok(!anchored || rest.is_empty());
     }
-    while let Some((piece, last)) = pieces.next_piece()? {
-        count.add(1 + piece.len());
+    while let Some((segment, last)) = segments.next_segment()? {
+        count.add(1 + segment.len());
         if last && anchored {
-            return Ok(rest.ends_with(piece));
+            return Ok(rest.ends_with(segment));
         }
-        let Some(at) = memmem::find(rest, piece) else {
+        let Some(at) = memmem::find(rest, segment) else {
             count.add(rest.len());
             return Ok(false);
         };
         count.add(at);
-        rest = &rest[at + piece.len()..];
+        rest = &rest[at + segment.len()..];
     }
     Ok(true)
 }
 
-/// The text of a plain prefix or whole-path rule: what the head read when it accepted the code.
-fn head_pattern<const W: usize>(automaton: Automaton<'_, W>, code: u32, path: &[u8]) -> Result<Vec<u8>, Corrupt> {
-    let mut state = automaton.state(automaton.head().ok_or(Corrupt)?)?;
+/// The text of a plain prefix or whole-path rule: what the trie read when it accepted the rank.
+fn trie_pattern<const W: usize>(automaton: Automaton<'_, W>, rank: u32, path: &[u8]) -> Result<Vec<u8>, Corrupt> {
+    let mut state = automaton.state(automaton.trie().ok_or(Corrupt)?)?;
     let mut rest = path;
     loop {
         rest = rest.strip_prefix(state.label()?).ok_or(Corrupt)?;
         let read = &path[..path.len() - rest.len()];
-        if state.accept()?.contains(&code) {
+        if state.accept()?.contains(&rank) {
             return Ok(read.to_vec());
         }
-        if state.accept_at_end()?.contains(&code) {
+        if state.accept_at_end()?.contains(&rank) {
             return Ok([read, b"$"].concat());
         }
         let (&byte, behind) = rest.split_first().ok_or(Corrupt)?;
@@ -657,18 +662,18 @@ fn head_pattern<const W: usize>(automaton: Automaton<'_, W>, code: u32, path: &[
 
 fn all_rules<const W: usize>(automaton: Automaton<'_, W>) -> Result<Vec<(u32, Vec<u8>)>, Corrupt> {
     let texts = automaton.texts()?;
-    let mut rules: Vec<(u32, Vec<u8>)> = texts.iter().map(|&(code, text)| (code, text.to_vec())).collect();
-    rules.extend(automaton.otherwise().map(|code| (code, Vec::new())));
+    let mut rules: Vec<(u32, Vec<u8>)> = texts.iter().map(|&(rank, text)| (rank, text.to_vec())).collect();
+    rules.extend(automaton.otherwise().map(|rank| (rank, Vec::new())));
     if rules.len() == automaton.rule_count() as usize {
-        // All of them; the head need then be no tree.
+        // All of them; the trie need then be no tree.
         return Ok(rules);
     }
     // The way to each state: the state before and the byte in between. Texts are put together only for rules, so
     // that a damaged automaton cannot ask for more memory than it is large, but for texts up to their limit.
-    let mut ways: Vec<(usize, Option<(usize, u8)>)> = automaton.head().map(|at| (at, None)).into_iter().collect();
+    let mut ways: Vec<(usize, Option<(usize, u8)>)> = automaton.trie().map(|at| (at, None)).into_iter().collect();
     let mut seen = HashSet::new();
-    // A code stands in the first state that accepts it, and again behind it in those that accept something else.
-    let mut known: HashSet<u32> = rules.iter().map(|&(code, _)| code).collect();
+    // A rank stands in the first state that accepts it, and again behind it in those that accept something else.
+    let mut known: HashSet<u32> = rules.iter().map(|&(rank, _)| rank).collect();
     let mut text_left = MAX_PATTERNS_BYTES;
     let mut next = 0;
     while let Some(&(at, _)) = ways.get(next) {
@@ -676,12 +681,12 @@ fn all_rules<const W: usize>(automaton: Automaton<'_, W>) -> Result<Vec<(u32, Ve
             return Err(Corrupt);
         }
         let state = automaton.state(at)?;
-        for (codes, end) in [(state.accept()?, &b""[..]), (state.accept_at_end()?, b"$")] {
-            for code in codes.into_iter().filter(|&code| code != NO_CODE) {
-                if known.insert(code) {
+        for (ranks, end) in [(state.accept()?, &b""[..]), (state.accept_at_end()?, b"$")] {
+            for rank in ranks.into_iter().filter(|&rank| rank != NO_RANK) {
+                if known.insert(rank) {
                     let text = text_on_way(automaton, &ways, next, end, text_left)?;
                     text_left -= text.len();
-                    rules.push((code, text));
+                    rules.push((rank, text));
                 }
             }
         }
@@ -691,7 +696,7 @@ fn all_rules<const W: usize>(automaton: Automaton<'_, W>) -> Result<Vec<(u32, Ve
     Ok(rules)
 }
 
-/// The bytes from the head's first state to the state whose way is at `index`, and `end` behind them.
+/// The bytes from the trie's first state to the state whose way is at `index`, and `end` behind them.
 fn text_on_way<const W: usize>(
     automaton: Automaton<'_, W>,
     ways: &[(usize, Option<(usize, u8)>)],

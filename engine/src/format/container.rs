@@ -40,8 +40,8 @@ pub enum Section {
     Rulesets,
     /// Line numbers of rules.
     Lines,
-    /// Side data: the lines that decide nothing.
-    Fields,
+    /// Other directives: the lines that decide nothing.
+    Other,
 }
 
 impl Section {
@@ -59,7 +59,7 @@ impl Section {
         Section::Index,
         Section::Rulesets,
         Section::Lines,
-        Section::Fields,
+        Section::Other,
     ];
 
     /// The section's name, as in the file and in messages.
@@ -75,7 +75,7 @@ impl Section {
             Section::Index => "index",
             Section::Rulesets => "rulesets",
             Section::Lines => "lines",
-            Section::Fields => "fields",
+            Section::Other => "other",
         }
     }
 

@@ -1,20 +1,20 @@
-//! Side data: the lines of a robots.txt that decide no URL, as kind, text and line number.
+//! Other directives: the lines of a robots.txt that decide no URL, as kind, text and line number.
 //!
-//! The record of one file is written by [`encode`] and read by [`FieldList`], the section over all policies by
-//! [`write_fields`] and [`Fields`]. What a value means is not known here, and no decision reads any of it.
+//! The record of one file is written by [`encode`] and read by [`DirectiveList`], the section over all policies by
+//! [`write_fields`] and [`OtherDirectives`]. What a value means is not known here, and no decision reads any of it.
 
 use super::container::Section;
 use super::{FormatError, TooLarge, fit, u32_at};
 
 /// Bytes of one value, or of one key. A longer one cannot be written, and makes no sense when read; it bounds what a
 /// reader has to hold.
-pub const MAX_FIELD_BYTES: usize = 4096;
+pub const MAX_DIRECTIVE_BYTES: usize = 4096;
 
 /// What a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
-pub enum FieldKind {
+pub enum DirectiveKind {
     /// The address of a sitemap.
     Sitemap = 0,
     /// Seconds between two requests.
@@ -37,35 +37,35 @@ pub enum FieldKind {
     Other = 9,
 }
 
-impl FieldKind {
+impl DirectiveKind {
     /// Every kind, by its number.
-    pub const ALL: [FieldKind; 10] = [
-        FieldKind::Sitemap,
-        FieldKind::CrawlDelay,
-        FieldKind::RequestRate,
-        FieldKind::VisitTime,
-        FieldKind::Host,
-        FieldKind::CleanParam,
-        FieldKind::ContentSignal,
-        FieldKind::ContentUsage,
-        FieldKind::Noindex,
-        FieldKind::Other,
+    pub const ALL: [DirectiveKind; 10] = [
+        DirectiveKind::Sitemap,
+        DirectiveKind::CrawlDelay,
+        DirectiveKind::RequestRate,
+        DirectiveKind::VisitTime,
+        DirectiveKind::Host,
+        DirectiveKind::CleanParam,
+        DirectiveKind::ContentSignal,
+        DirectiveKind::ContentUsage,
+        DirectiveKind::Noindex,
+        DirectiveKind::Other,
     ];
 
     /// The key that begins such a line, in lower case; `other` for any other.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            FieldKind::Sitemap => "sitemap",
-            FieldKind::CrawlDelay => "crawl-delay",
-            FieldKind::RequestRate => "request-rate",
-            FieldKind::VisitTime => "visit-time",
-            FieldKind::Host => "host",
-            FieldKind::CleanParam => "clean-param",
-            FieldKind::ContentSignal => "content-signal",
-            FieldKind::ContentUsage => "content-usage",
-            FieldKind::Noindex => "noindex",
-            FieldKind::Other => "other",
+            DirectiveKind::Sitemap => "sitemap",
+            DirectiveKind::CrawlDelay => "crawl-delay",
+            DirectiveKind::RequestRate => "request-rate",
+            DirectiveKind::VisitTime => "visit-time",
+            DirectiveKind::Host => "host",
+            DirectiveKind::CleanParam => "clean-param",
+            DirectiveKind::ContentSignal => "content-signal",
+            DirectiveKind::ContentUsage => "content-usage",
+            DirectiveKind::Noindex => "noindex",
+            DirectiveKind::Other => "other",
         }
     }
 }
@@ -74,7 +74,7 @@ impl FieldKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
-pub enum FieldState {
+pub enum DirectiveState {
     /// It counts.
     Counts = 0,
     /// The dialect gives such lines no meaning. Others may.
@@ -87,34 +87,39 @@ pub enum FieldState {
     Superseded = 4,
 }
 
-impl FieldState {
-    const ALL: [FieldState; 5] =
-        [FieldState::Counts, FieldState::NotRead, FieldState::Malformed, FieldState::Outside, FieldState::Superseded];
+impl DirectiveState {
+    const ALL: [DirectiveState; 5] = [
+        DirectiveState::Counts,
+        DirectiveState::NotRead,
+        DirectiveState::Malformed,
+        DirectiveState::Outside,
+        DirectiveState::Superseded,
+    ];
 
     /// The word that stands for it in output.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            FieldState::Counts => "counts",
-            FieldState::NotRead => "not-read",
-            FieldState::Malformed => "malformed",
-            FieldState::Outside => "outside",
-            FieldState::Superseded => "superseded",
+            DirectiveState::Counts => "counts",
+            DirectiveState::NotRead => "not-read",
+            DirectiveState::Malformed => "malformed",
+            DirectiveState::Outside => "outside",
+            DirectiveState::Superseded => "superseded",
         }
     }
 }
 
-/// A line of side data.
+/// A line of other directives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field<'a> {
+pub struct Directive<'a> {
     /// What it is about.
-    pub kind: FieldKind,
+    pub kind: DirectiveKind,
     /// What the dialect makes of it.
-    pub state: FieldState,
+    pub state: DirectiveState,
     /// The part of the file that it belongs to, for the lines that are for some agents; `None` for those that are
-    /// for everybody. [`FieldList::parts_of`] has the parts of a group.
+    /// for everybody. [`DirectiveList::parts_of`] has the parts of a group.
     pub part: Option<u32>,
-    /// The key as written, for [`FieldKind::Other`]; else empty.
+    /// The key as written, for [`DirectiveKind::Other`]; else empty.
     pub key: &'a [u8],
     /// The value as written, trimmed.
     pub value: &'a [u8],
@@ -129,8 +134,8 @@ const KIND_BITS: u32 = 4;
 /// lines in their order. Nothing for a file without any.
 ///
 /// # Errors
-/// When a value or a key is longer than [`MAX_FIELD_BYTES`], or there are 2^32 lines or more.
-pub fn encode(parts: &[(u32, u32)], fields: &[Field<'_>]) -> Result<Vec<u8>, TooLarge> {
+/// When a value or a key is longer than [`MAX_DIRECTIVE_BYTES`], or there are 2^32 lines or more.
+pub fn encode(parts: &[(u32, u32)], fields: &[Directive<'_>]) -> Result<Vec<u8>, TooLarge> {
     let mut out = Vec::new();
     if fields.is_empty() {
         return Ok(out);
@@ -140,19 +145,19 @@ pub fn encode(parts: &[(u32, u32)], fields: &[Field<'_>]) -> Result<Vec<u8>, Too
         put(&mut out, group);
         put(&mut out, part);
     }
-    put(&mut out, fit("lines of side data", fields.len(), u32::MAX.into())?);
+    put(&mut out, fit("lines of other directives", fields.len(), u32::MAX.into())?);
     let (mut line, mut value): (u32, &[u8]) = (0, b"");
     for field in fields {
         for text in [field.key, field.value] {
-            if text.len() > MAX_FIELD_BYTES {
-                let limit = MAX_FIELD_BYTES as u64;
-                return Err(TooLarge { what: "bytes of a line of side data", limit, found: text.len() as u64 });
+            if text.len() > MAX_DIRECTIVE_BYTES {
+                let limit = MAX_DIRECTIVE_BYTES as u64;
+                return Err(TooLarge { what: "bytes of a line of other directives", limit, found: text.len() as u64 });
             }
         }
         out.push((field.state as u8) << KIND_BITS | field.kind as u8);
         put(&mut out, field.part.map_or(0, |part| part + 1));
         put(&mut out, field.line.wrapping_sub(line));
-        if field.kind == FieldKind::Other {
+        if field.kind == DirectiveKind::Other {
             put(&mut out, field.key.len() as u32);
             out.extend_from_slice(field.key);
         }
@@ -177,7 +182,7 @@ pub fn write_fields(records: &[Box<[u8]>], policies: &[Option<u32>]) -> Result<V
     if with_record.is_empty() {
         return Ok(Vec::new());
     }
-    let too_large = |size| fit::<u32>("bytes of side data", size, u32::MAX.into());
+    let too_large = |size| fit::<u32>("bytes of other directives", size, u32::MAX.into());
     let mut end = 4 + with_record.len() * 8;
     let mut starts = Vec::with_capacity(records.len());
     for record in records {
@@ -204,14 +209,14 @@ fn put(out: &mut Vec<u8>, mut number: u32) {
 }
 
 fn damaged(expected: &str) -> FormatError {
-    FormatError::new(Section::Fields.name(), expected, "bytes that are none: run `verify` on the file")
+    FormatError::new(Section::Other.name(), expected, "bytes that are none: run `verify` on the file")
 }
 
-/// The side data of a set.
+/// The other directives of a set.
 #[derive(Clone, Copy)]
-pub struct Fields<'a>(pub &'a [u8]);
+pub struct OtherDirectives<'a>(pub &'a [u8]);
 
-impl<'a> Fields<'a> {
+impl<'a> OtherDirectives<'a> {
     /// How many policies have any.
     ///
     /// # Errors
@@ -225,12 +230,12 @@ impl<'a> Fields<'a> {
     }
 
     /// The number of the policy at a place of the table, and its lines.
-    fn at(self, place: u32) -> Result<(u32, FieldList<'a>), FormatError> {
+    fn at(self, place: u32) -> Result<(u32, DirectiveList<'a>), FormatError> {
         let count = self.count()? as usize;
         let entry = || {
             let policy = u32_at(self.0, 4 + place as usize * 4)?;
             let start = u32_at(self.0, 4 + count * 4 + place as usize * 4)? as usize;
-            Some((policy, FieldList { bytes: self.0.get(start..).filter(|_| start >= 4 + count * 8)? }))
+            Some((policy, DirectiveList { bytes: self.0.get(start..).filter(|_| start >= 4 + count * 8)? }))
         };
         entry().ok_or_else(|| damaged("an entry of the table of policies"))
     }
@@ -239,7 +244,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// When the section is damaged.
-    pub fn of_policy(self, policy: u32) -> Result<FieldList<'a>, FormatError> {
+    pub fn of_policy(self, policy: u32) -> Result<DirectiveList<'a>, FormatError> {
         let (mut low, mut high) = (0, self.count()?);
         while low < high {
             let middle = low.midpoint(high);
@@ -250,7 +255,7 @@ impl<'a> Fields<'a> {
                 std::cmp::Ordering::Greater => high = middle,
             }
         }
-        Ok(FieldList { bytes: &[] })
+        Ok(DirectiveList { bytes: &[] })
     }
 
     /// Reads all of the section: the policies exist and are in order, and so are the groups that parts are for.
@@ -280,13 +285,13 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The side data of one policy.
+/// The other directives of one policy.
 #[derive(Clone, Copy)]
-pub struct FieldList<'a> {
+pub struct DirectiveList<'a> {
     bytes: &'a [u8],
 }
 
-impl<'a> FieldList<'a> {
+impl<'a> DirectiveList<'a> {
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -321,7 +326,7 @@ impl<'a> FieldList<'a> {
     ///
     /// # Errors
     /// When the section is damaged.
-    pub fn reader(&self) -> Result<FieldReader<'a>, FormatError> {
+    pub fn reader(&self) -> Result<DirectiveReader<'a>, FormatError> {
         let mut source = Source { bytes: self.bytes };
         let mut left = 0;
         if !self.is_empty() {
@@ -331,43 +336,43 @@ impl<'a> FieldList<'a> {
             }
             left = source.number()?;
         }
-        Ok(FieldReader { source, left, line: 0, value: Vec::new() })
+        Ok(DirectiveReader { source, left, line: 0, value: Vec::new() })
     }
 }
 
 /// Reads the lines of one policy one after the other, with memory for one value.
-pub struct FieldReader<'a> {
+pub struct DirectiveReader<'a> {
     source: Source<'a>,
     left: u32,
     line: u32,
     value: Vec<u8>,
 }
 
-impl FieldReader<'_> {
+impl DirectiveReader<'_> {
     /// The next line; `None` behind the last.
     ///
     /// # Errors
     /// When the section is damaged.
     #[allow(clippy::should_implement_trait, reason = "what it gives borrows from the reader")]
-    pub fn next(&mut self) -> Result<Option<Field<'_>>, FormatError> {
+    pub fn next(&mut self) -> Result<Option<Directive<'_>>, FormatError> {
         if self.left == 0 {
             return Ok(None);
         }
         self.left -= 1;
         let &[first] = self.source.take(1)? else { return Err(damaged("a line")) };
-        let kind = FieldKind::ALL.get(usize::from(first & ((1 << KIND_BITS) - 1)));
-        let state = FieldState::ALL.get(usize::from(first >> KIND_BITS));
+        let kind = DirectiveKind::ALL.get(usize::from(first & ((1 << KIND_BITS) - 1)));
+        let state = DirectiveState::ALL.get(usize::from(first >> KIND_BITS));
         let (Some(&kind), Some(&state)) = (kind, state) else { return Err(damaged("a kind of line")) };
         let part = self.source.number()?.checked_sub(1);
         self.line = self.line.wrapping_add(self.source.number()?);
-        let key = if kind == FieldKind::Other { self.source.text(0)? } else { b"" };
+        let key = if kind == DirectiveKind::Other { self.source.text(0)? } else { b"" };
         let shared = self.source.number()? as usize;
         if shared > self.value.len() {
             return Err(damaged("a value that begins like the one before"));
         }
         self.value.truncate(shared);
         self.value.extend_from_slice(self.source.text(shared)?);
-        Ok(Some(Field { kind, state, part, key, value: &self.value, line: self.line }))
+        Ok(Some(Directive { kind, state, part, key, value: &self.value, line: self.line }))
     }
 }
 
@@ -399,7 +404,7 @@ impl<'a> Source<'a> {
     /// Text with its length in front, which has `before` bytes already.
     fn text(&mut self, before: usize) -> Result<&'a [u8], FormatError> {
         let len = self.number()? as usize;
-        if before + len > MAX_FIELD_BYTES {
+        if before + len > MAX_DIRECTIVE_BYTES {
             return Err(damaged("text within the limit of a line"));
         }
         self.take(len)
@@ -410,25 +415,25 @@ impl<'a> Source<'a> {
 mod tests {
     use super::*;
 
-    fn field<'a>(kind: FieldKind, part: Option<u32>, key: &'a [u8], value: &'a [u8], line: u32) -> Field<'a> {
-        Field { kind, state: FieldState::Counts, part, key, value, line }
+    fn field<'a>(kind: DirectiveKind, part: Option<u32>, key: &'a [u8], value: &'a [u8], line: u32) -> Directive<'a> {
+        Directive { kind, state: DirectiveState::Counts, part, key, value, line }
     }
 
     #[test]
     fn what_is_written_is_read() {
         let fields = [
-            field(FieldKind::Sitemap, None, b"", b"https://a.example/1", 1),
-            Field {
-                state: FieldState::Superseded,
-                ..field(FieldKind::Sitemap, None, b"", b"https://a.example/2", 300)
+            field(DirectiveKind::Sitemap, None, b"", b"https://a.example/1", 1),
+            Directive {
+                state: DirectiveState::Superseded,
+                ..field(DirectiveKind::Sitemap, None, b"", b"https://a.example/2", 300)
             },
-            field(FieldKind::Other, Some(7), b"Key", b"", 300),
-            field(FieldKind::CrawlDelay, Some(200), b"", b"2.5", 70_000),
+            field(DirectiveKind::Other, Some(7), b"Key", b"", 300),
+            field(DirectiveKind::CrawlDelay, Some(200), b"", b"2.5", 70_000),
         ];
         let record: Box<[u8]> = encode(&[(0, 7), (1, 200)], &fields).unwrap().into();
         assert!(encode(&[(0, 7)], &[]).unwrap().is_empty());
         let section = write_fields(&[record], &[None, Some(0), None, Some(0)]).unwrap();
-        let read = Fields(&section);
+        let read = OtherDirectives(&section);
         assert_eq!(read.count(), Ok(2));
         for policy in 0..5 {
             let list = read.of_policy(policy).unwrap();
@@ -446,19 +451,21 @@ mod tests {
 
     #[test]
     fn the_limit_of_a_text_holds_at_its_edges() {
-        for (len, fits) in [(MAX_FIELD_BYTES - 1, true), (MAX_FIELD_BYTES, true), (MAX_FIELD_BYTES + 1, false)] {
+        for (len, fits) in
+            [(MAX_DIRECTIVE_BYTES - 1, true), (MAX_DIRECTIVE_BYTES, true), (MAX_DIRECTIVE_BYTES + 1, false)]
+        {
             let text = vec![b'a'; len];
-            assert_eq!(encode(&[], &[field(FieldKind::Host, None, b"", &text, 1)]).is_ok(), fits);
-            assert_eq!(encode(&[], &[field(FieldKind::Other, None, &text, b"", 1)]).is_ok(), fits);
+            assert_eq!(encode(&[], &[field(DirectiveKind::Host, None, b"", &text, 1)]).is_ok(), fits);
+            assert_eq!(encode(&[], &[field(DirectiveKind::Other, None, &text, b"", 1)]).is_ok(), fits);
             // Two values that share all but the end of the second: what is read is bounded as a whole.
-            let start = vec![b'a'; MAX_FIELD_BYTES - 1];
-            let mut bytes = encode(&[], &[field(FieldKind::Host, None, b"", &start, 1)]).unwrap();
+            let start = vec![b'a'; MAX_DIRECTIVE_BYTES - 1];
+            let mut bytes = encode(&[], &[field(DirectiveKind::Host, None, b"", &start, 1)]).unwrap();
             bytes[1] = 2;
-            bytes.extend_from_slice(&[FieldKind::Host as u8, 0, 1]);
-            put(&mut bytes, MAX_FIELD_BYTES as u32 - 1);
-            put(&mut bytes, (len + 1 - MAX_FIELD_BYTES) as u32);
+            bytes.extend_from_slice(&[DirectiveKind::Host as u8, 0, 1]);
+            put(&mut bytes, MAX_DIRECTIVE_BYTES as u32 - 1);
+            put(&mut bytes, (len + 1 - MAX_DIRECTIVE_BYTES) as u32);
             bytes.extend_from_slice(&[b'a'; 2]);
-            let list = FieldList { bytes: &bytes };
+            let list = DirectiveList { bytes: &bytes };
             let mut reader = list.reader().unwrap();
             assert!(reader.next().unwrap().is_some());
             assert_eq!(reader.next().is_ok(), fits, "{len}");

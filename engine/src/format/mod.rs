@@ -1,7 +1,7 @@
 //! The bytes of a compiled set: the container here, the tables and the automata in the files beside it.
 //!
 //! Nothing outside this folder knows an offset. [`container`] is the label, the section table and the
-//! checksums; [`tables`] the fixed-width tables (agents, origins, policies, lines); [`fields`] side data;
+//! checksums; [`tables`] the fixed-width tables (agents, origins, policies, lines); [`fields`] other directives;
 //! [`automaton`] the automaton of one ruleset. Each file holds its reader beside its writer. `FORMAT.md` draws the same bytes.
 //!
 //! Every read is checked: bytes that make no sense give an error, never a panic, an endless loop or an answer.

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::container::Section;
 use super::{FormatError, TooLarge, fit, u32_at, u64_at};
 use crate::url::Scheme;
-use crate::verdict::{Basis, Cause};
+use crate::verdict::{Cause, PolicySource};
 
 /// Stands for "none" wherever the tables hold a number of something.
 pub const NONE: u32 = u32::MAX;
@@ -148,7 +148,7 @@ impl NameMatching {
 
 /// An origin and the number of its policy, as the table of origins holds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct OriginEntry<'a> {
+pub struct OriginRecord<'a> {
     /// The host in lower case.
     pub host: &'a [u8],
     /// The scheme.
@@ -176,10 +176,10 @@ fn bucket_of(hash: u64, bucket_bits: u32) -> usize {
 ///
 /// # Errors
 /// When there are 2^32 or more, or their names take 4 GiB or more.
-pub fn write_origins(origins: &[OriginEntry<'_>]) -> Result<[Vec<u8>; 3], TooLarge> {
+pub fn write_origins(origins: &[OriginRecord<'_>]) -> Result<[Vec<u8>; 3], TooLarge> {
     let _: u32 = fit("origins", origins.len(), NONE.into())?;
     let bucket_bits = (origins.len() / 2).max(1).next_power_of_two().trailing_zeros();
-    let mut order: Vec<(u64, &OriginEntry<'_>)> =
+    let mut order: Vec<(u64, &OriginRecord<'_>)> =
         origins.iter().map(|origin| (origin_hash(origin.scheme, origin.host, origin.port), origin)).collect();
     // By hash, then by the origin itself, so that the bytes do not depend on the order of the input.
     order.sort_unstable();
@@ -242,14 +242,14 @@ impl<'a> Origins<'a> {
     ///
     /// # Errors
     /// When the table is damaged.
-    pub fn at(&self, place: usize) -> Result<OriginEntry<'a>, FormatError> {
+    pub fn at(&self, place: usize) -> Result<OriginRecord<'a>, FormatError> {
         let record = || {
             let record: &[u8; ORIGIN_BYTES] = self.records.get(place * ORIGIN_BYTES..)?.first_chunk()?;
             let start = u32_at(record, 4)? as usize;
             let host = self.hosts.get(start..start + usize::from(record[15]))?;
             let scheme = Scheme::from_number(record[14])?;
             let port = u16::from_le_bytes([record[12], record[13]]);
-            Some(OriginEntry { host, scheme, port, policy: u32_at(record, 8)? })
+            Some(OriginRecord { host, scheme, port, policy: u32_at(record, 8)? })
         };
         record().ok_or_else(|| damaged(Section::Origins, "an origin"))
     }
@@ -314,7 +314,7 @@ pub struct Group {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PolicyDraft {
     /// What the policy rests on. Where no rules decide there are no agents and no groups.
-    pub basis: Basis,
+    pub source: PolicySource,
     /// For each agent that the file names: its number, and the index of its group. In the order of the numbers.
     /// An agent that is there more than once has several groups, which decide together.
     pub agents: Vec<(u32, u32)>,
@@ -337,7 +337,7 @@ pub fn write_policies(policies: &[PolicyDraft]) -> Result<Vec<u8>, TooLarge> {
         end += 16 + policy.agents.len() * 8 + policy.groups.len() * 8;
     }
     for policy in policies {
-        put(&mut out, kind_of_basis(policy.basis));
+        put(&mut out, kind_of_source(policy.source));
         put(&mut out, policy.others);
         put(&mut out, fit("agents of a policy", policy.agents.len(), NONE.into())?);
         put(&mut out, fit("groups of a policy", policy.groups.len(), NONE.into())?);
@@ -351,13 +351,13 @@ pub fn write_policies(policies: &[PolicyDraft]) -> Result<Vec<u8>, TooLarge> {
     Ok(out)
 }
 
-/// The kind of a policy as it is stored: a byte for the basis, a byte for the cause, and the cause's number.
-fn kind_of_basis(basis: Basis) -> u32 {
-    let (basis, cause) = match basis {
-        Basis::Rules => return 0,
-        Basis::LastGoodCopy(cause) => (1, cause),
-        Basis::AllowAll(cause) => (FIRST_WITHOUT_RULES, cause),
-        Basis::DisallowAll(cause) => (FIRST_WITHOUT_RULES + 1, cause),
+/// The kind of a policy as it is stored: a byte for the source, a byte for the cause, and the cause's number.
+fn kind_of_source(source: PolicySource) -> u32 {
+    let (source, cause) = match source {
+        PolicySource::Rules => return 0,
+        PolicySource::LastGoodCopy(cause) => (1, cause),
+        PolicySource::AllowAll(cause) => (FIRST_WITHOUT_RULES, cause),
+        PolicySource::DisallowAll(cause) => (FIRST_WITHOUT_RULES + 1, cause),
     };
     let (cause, number) = match cause {
         Cause::Status(status) => (1, status),
@@ -367,15 +367,15 @@ fn kind_of_basis(basis: Basis) -> u32 {
         Cause::TooLarge => (5, 0),
         Cause::Unreachable(days) => (6, days),
     };
-    u32::from(number) << 16 | cause << 8 | u32::from(basis)
+    u32::from(number) << 16 | cause << 8 | u32::from(source)
 }
 
 /// What a kind says; `None` if it is none.
-fn basis_of_kind(kind: u32) -> Option<Basis> {
-    let [basis, cause, ..] = kind.to_le_bytes();
+fn source_of_kind(kind: u32) -> Option<PolicySource> {
+    let [source, cause, ..] = kind.to_le_bytes();
     let number = (kind >> 16) as u16;
     let cause = match (cause, number) {
-        (0, 0) if basis == 0 => return Some(Basis::Rules),
+        (0, 0) if source == 0 => return Some(PolicySource::Rules),
         (1, status) => Cause::Status(status),
         (2, 0) => Cause::Redirects,
         (3, 0) => Cause::Network,
@@ -384,10 +384,10 @@ fn basis_of_kind(kind: u32) -> Option<Basis> {
         (6, days) => Cause::Unreachable(days),
         _ => return None,
     };
-    match basis {
-        1 => Some(Basis::LastGoodCopy(cause)),
-        FIRST_WITHOUT_RULES => Some(Basis::AllowAll(cause)),
-        3 => Some(Basis::DisallowAll(cause)),
+    match source {
+        1 => Some(PolicySource::LastGoodCopy(cause)),
+        FIRST_WITHOUT_RULES => Some(PolicySource::AllowAll(cause)),
+        3 => Some(PolicySource::DisallowAll(cause)),
         _ => None,
     }
 }
@@ -447,8 +447,8 @@ impl<'a> PolicyView<'a> {
     ///
     /// # Errors
     /// When the policy is damaged.
-    pub fn basis(&self) -> Result<Basis, FormatError> {
-        basis_of_kind(self.kind).ok_or_else(|| damaged(Section::Policies, "a kind of policy that this version knows"))
+    pub fn source(&self) -> Result<PolicySource, FormatError> {
+        source_of_kind(self.kind).ok_or_else(|| damaged(Section::Policies, "a kind of policy that this version knows"))
     }
 
     fn group(&self, index: u32) -> Result<Group, FormatError> {
@@ -489,7 +489,7 @@ impl<'a> PolicyView<'a> {
     ///
     /// # Errors
     /// When the policy is damaged.
-    pub fn for_steps(&self, steps: &[Box<[u32]>], honours_others: bool) -> Result<AgentGroups<'_>, FormatError> {
+    pub fn for_steps(&self, steps: &[Box<[u32]>], honours_default_group: bool) -> Result<AgentGroups<'_>, FormatError> {
         for step in steps {
             if let [agent] = **step {
                 if self.entry_of(agent).is_some() {
@@ -502,7 +502,7 @@ impl<'a> PolicyView<'a> {
                 return self.only(group);
             }
         }
-        self.only(if honours_others { self.others } else { NONE })
+        self.only(if honours_default_group { self.others } else { NONE })
     }
 
     /// One group, or none if the index is [`NONE`].
@@ -541,7 +541,7 @@ impl<'a> PolicyView<'a> {
     /// When one does not.
     pub fn verify(&self, agents: u32) -> Result<(), FormatError> {
         let groups = (self.body.len() / 8 - self.agents) as u32;
-        if self.basis()?.verdict().is_some() && !(self.body.is_empty() && self.others == NONE) {
+        if self.source()?.verdict().is_some() && !(self.body.is_empty() && self.others == NONE) {
             return Err(damaged(Section::Policies, "no groups where no rules decide"));
         }
         let mut last = None;
@@ -562,7 +562,7 @@ impl<'a> PolicyView<'a> {
 
     /// The index of the group for all agents that the file does not name.
     #[must_use]
-    pub fn others_index(&self) -> Option<u32> {
+    pub fn default_group_index(&self) -> Option<u32> {
         Some(self.others).filter(|&index| index != NONE)
     }
 
@@ -721,28 +721,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_basis_comes_back_and_nothing_else_is_one() {
+    fn every_source_comes_back_and_nothing_else_is_one() {
         let mut causes = vec![Cause::Redirects, Cause::Network, Cause::NotText, Cause::TooLarge];
         causes.extend(
             [0, 1, 404, u16::MAX].into_iter().flat_map(|number| [Cause::Status(number), Cause::Unreachable(number)]),
         );
-        let bases = causes
-            .iter()
-            .flat_map(|&cause| [Basis::LastGoodCopy(cause), Basis::AllowAll(cause), Basis::DisallowAll(cause)]);
-        let bases: Vec<Basis> = bases.chain([Basis::Rules]).collect();
-        for &basis in &bases {
-            let draft = PolicyDraft { basis, others: NONE, ..PolicyDraft::default() };
+        let bases = causes.iter().flat_map(|&cause| {
+            [PolicySource::LastGoodCopy(cause), PolicySource::AllowAll(cause), PolicySource::DisallowAll(cause)]
+        });
+        let bases: Vec<PolicySource> = bases.chain([PolicySource::Rules]).collect();
+        for &source in &bases {
+            let draft = PolicyDraft { source, others: NONE, ..PolicyDraft::default() };
             let bytes = write_policies(&[draft]).unwrap();
             let view = Policies(&bytes).get(0).unwrap();
             view.verify(0).unwrap();
-            assert_eq!(view.basis().unwrap(), basis);
-            assert_eq!(view.has_rules(), basis.verdict().is_none(), "{basis:?}");
+            assert_eq!(view.source().unwrap(), source);
+            assert_eq!(view.has_rules(), source.verdict().is_none(), "{source:?}");
         }
-        // Of all kinds with small numbers only those are known that a basis has.
-        let known = (0..=0x000F_FFFF).filter(|&kind| basis_of_kind(kind).is_some());
+        // Of all kinds with small numbers only those are known that a source has.
+        let known = (0..=0x000F_FFFF).filter(|&kind| source_of_kind(kind).is_some());
         let mut count = 0;
         for kind in known {
-            assert_eq!(basis_of_kind(kind).map(kind_of_basis), Some(kind));
+            assert_eq!(source_of_kind(kind).map(kind_of_source), Some(kind));
             count += 1;
         }
         assert_eq!(count, 1 + 3 * (4 + 2 * 16));
@@ -751,15 +751,15 @@ mod tests {
     #[test]
     fn what_no_rules_decide_has_no_groups() {
         let groups = vec![Group { ruleset: 0, lines: NONE }];
-        for (basis, others, fits) in [
-            (Basis::Rules, 0, true),
-            (Basis::LastGoodCopy(Cause::Network), 0, true),
-            (Basis::AllowAll(Cause::Network), NONE, false),
-            (Basis::DisallowAll(Cause::Network), 0, false),
+        for (source, others, fits) in [
+            (PolicySource::Rules, 0, true),
+            (PolicySource::LastGoodCopy(Cause::Network), 0, true),
+            (PolicySource::AllowAll(Cause::Network), NONE, false),
+            (PolicySource::DisallowAll(Cause::Network), 0, false),
         ] {
-            let draft = PolicyDraft { basis, agents: Vec::new(), others, groups: groups.clone() };
+            let draft = PolicyDraft { source, agents: Vec::new(), others, groups: groups.clone() };
             let bytes = write_policies(&[draft]).unwrap();
-            assert_eq!(Policies(&bytes).get(0).unwrap().verify(0).is_ok(), fits, "{basis:?}");
+            assert_eq!(Policies(&bytes).get(0).unwrap().verify(0).is_ok(), fits, "{source:?}");
         }
     }
 }

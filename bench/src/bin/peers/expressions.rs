@@ -7,7 +7,7 @@ use regex_automata::hybrid::dfa::{self, Cache, DFA};
 use regex_automata::nfa::thompson;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
-use reptile_compiler::rules::RuleList;
+use reptile_compiler::rules::order::RuleList;
 use reptile_engine::format::automaton::kind_of;
 use reptile_engine::verdict::RuleKind;
 

@@ -26,8 +26,8 @@ use reptile_bench::{
     shared,
 };
 use reptile_compiler::automaton::{Strategy, compile};
-use reptile_compiler::builder::record;
 use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::set::prepare;
 use reptile_engine::set::Set;
 use reptile_engine::verdict::Verdict;
 use robotstxt::DefaultMatcher;
@@ -315,7 +315,7 @@ fn host_of(case: &Case) -> Any<&str> {
 
 /// The record of a file and the automaton of the agent's rules in it.
 fn build(body: &[u8], arena: &Bump) -> Option<Vec<u8>> {
-    let made = record(body, &GOOGLE_LIB, arena).ok()?;
+    let made = prepare(body, &GOOGLE_LIB, arena).ok()?;
     match list_for(&made, AGENT) {
         Some(list) => compile(&made.groups.get(list)?.0, Strategy::Factored, arena).ok(),
         None => Some(Vec::new()),

@@ -1,7 +1,7 @@
 //! Reading an automaton. Every access is checked.
 
 use super::{
-    Codes, FLAG_DISALLOWS, FLAG_SETTLED, FLAG_STARS, HEADER_BYTES, LIST_MAX, NO_CODE, NO_CODES, STATE_HEADER_BYTES,
+    FLAG_DISALLOWS, FLAG_SETTLED, FLAG_WILDCARDS, HEADER_BYTES, LIST_MAX, NO_RANK, NO_RANKS, Ranks, STATE_HEADER_BYTES,
     list_max_bytes,
 };
 use crate::format::{FormatError, u32_at};
@@ -20,7 +20,7 @@ pub fn width(bytes: &[u8]) -> Result<Width, Corrupt> {
     }
 }
 
-/// How wide an automaton's codes and offsets are.
+/// How wide an automaton's ranks and offsets are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// Two bytes.
@@ -57,7 +57,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         u32_at(self.bytes, at).unwrap_or_default()
     }
 
-    /// How many rules its codes stand for.
+    /// How many rules its ranks stand for.
     #[must_use]
     pub fn rule_count(&self) -> u32 {
         self.header(4)
@@ -69,10 +69,10 @@ impl<'a, const W: usize> Automaton<'a, W> {
         self.bytes.len()
     }
 
-    /// The first state of the head.
+    /// The first state of the trie.
     #[inline(always)]
     #[must_use]
-    pub fn head(&self) -> Option<usize> {
+    pub fn trie(&self) -> Option<usize> {
         Some(self.header(8) as usize).filter(|&at| at != 0)
     }
 
@@ -80,22 +80,22 @@ impl<'a, const W: usize> Automaton<'a, W> {
     #[inline]
     #[must_use]
     pub fn otherwise(&self) -> Option<u32> {
-        Some(self.header(20)).filter(|&code| code != NO_CODE)
+        Some(self.header(20)).filter(|&rank| rank != NO_RANK)
     }
 
-    /// The place of a rule, by rank, among the rules of all rulesets that decide together with this one.
+    /// The place of a rule, by place, among the rules of all rulesets that decide together with this one.
     ///
     /// # Errors
     /// When this ruleset decides alone.
-    pub fn key(&self, rank: u32) -> Result<u32, Corrupt> {
-        let at = Some(self.header(28) as usize).filter(|&at| at != 0 && rank < self.rule_count()).ok_or(Corrupt)?;
-        u32_at(self.bytes, at + rank as usize * 4).ok_or(Corrupt)
+    pub fn key(&self, place: u32) -> Result<u32, Corrupt> {
+        let at = Some(self.header(28) as usize).filter(|&at| at != 0 && place < self.rule_count()).ok_or(Corrupt)?;
+        u32_at(self.bytes, at + place as usize * 4).ok_or(Corrupt)
     }
 
-    /// How many stars there are; in a damaged automaton at most as many as it has room for.
+    /// How many wildcards there are; in a damaged automaton at most as many as it has room for.
     #[inline]
     #[must_use]
-    pub fn star_count(&self) -> u32 {
+    pub fn wildcard_count(&self) -> u32 {
         self.header(24).min((self.bytes.len() / (2 + 6 * W)) as u32)
     }
 
@@ -110,12 +110,12 @@ impl<'a, const W: usize> Automaton<'a, W> {
     }
 
     #[inline(always)]
-    fn code(&self, at: usize) -> Result<u32, Corrupt> {
-        let code = self.number(at)?;
-        Ok(if W == 2 && code == u32::from(u16::MAX) { NO_CODE } else { code })
+    fn rank(&self, at: usize) -> Result<u32, Corrupt> {
+        let rank = self.number(at)?;
+        Ok(if W == 2 && rank == u32::from(u16::MAX) { NO_RANK } else { rank })
     }
 
-    /// The state at an offset that [`Self::head`] or a transition gave.
+    /// The state at an offset that [`Self::trie`] or a transition gave.
     ///
     /// # Errors
     /// When there is none.
@@ -130,20 +130,20 @@ impl<'a, const W: usize> Automaton<'a, W> {
         Ok(StateView { automaton: *self, at, label_len, flags, children })
     }
 
-    /// The star at an offset that a state gave.
+    /// The wildcard at an offset that a state gave.
     ///
     /// # Errors
     /// When there is none.
     #[inline(always)]
-    pub fn star(&self, at: usize) -> Result<StarView<'a, W>, Corrupt> {
+    pub fn wildcard(&self, at: usize) -> Result<WildcardView<'a, W>, Corrupt> {
         let &[count, lowest] = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?;
         let number = |index: usize| self.number(at + 2 + index * W);
         let fingerprints_at = number(5)? as usize;
         let children_at = at + 2 + 6 * W;
         let list = self.bytes.get(children_at..children_at + list_max_bytes(W)).ok_or(Corrupt)?;
         let reference = |index: usize| Ok(Some(number(index)? as usize).filter(|&at| at != 0));
-        Ok(StarView {
-            best: [self.code(at + 2)?, self.code(at + 2 + W)?],
+        Ok(WildcardView {
+            best: [self.rank(at + 2)?, self.rank(at + 2 + W)?],
             from: number(2)? as usize,
             // A chain never goes forward, and so ends.
             next: reference(3)?.map(|next| if next < at { Ok(next) } else { Err(Corrupt) }).transpose()?,
@@ -156,30 +156,30 @@ impl<'a, const W: usize> Automaton<'a, W> {
     /// Whether there are patterns that are tried one by one.
     #[inline(always)]
     #[must_use]
-    pub fn has_listed(&self) -> bool {
+    pub fn has_fallbacks(&self) -> bool {
         self.header(12) != 0
     }
 
-    /// The patterns that are tried one by one, in the order of their codes.
+    /// The patterns that are tried one by one, in the order of their ranks.
     #[must_use]
-    pub fn listed(&self) -> ListedReader<'a> {
+    pub fn fallbacks(&self) -> FallbackReader<'a> {
         let at = self.header(12) as usize;
-        ListedReader { bytes: if at == 0 { &[] } else { self.bytes.get(at..).unwrap_or(&[0]) } }
+        FallbackReader { bytes: if at == 0 { &[] } else { self.bytes.get(at..).unwrap_or(&[0]) } }
     }
 
-    /// The pattern of a code's rule, if it is one of those that cannot be read off the head.
+    /// The pattern of a rank's rule, if it is one of those that cannot be read off the trie.
     ///
     /// # Errors
     /// When the table of patterns is damaged.
-    pub fn text(&self, code: u32) -> Result<Option<&'a [u8]>, Corrupt> {
-        let Some((codes, ends, texts)) = self.text_table()? else { return Ok(None) };
-        let code_at = |index: usize| u32_at(codes, index * 4).unwrap_or(NO_CODE);
-        let (mut low, mut high) = (0, codes.len() / 4);
+    pub fn text(&self, rank: u32) -> Result<Option<&'a [u8]>, Corrupt> {
+        let Some((ranks, ends, texts)) = self.text_table()? else { return Ok(None) };
+        let rank_at = |index: usize| u32_at(ranks, index * 4).unwrap_or(NO_RANK);
+        let (mut low, mut high) = (0, ranks.len() / 4);
         while low < high {
             let middle = low.midpoint(high);
-            if code_at(middle) < code { low = middle + 1 } else { high = middle }
+            if rank_at(middle) < rank { low = middle + 1 } else { high = middle }
         }
-        if code_at(low) != code {
+        if rank_at(low) != rank {
             return Ok(None);
         }
         let start = if low == 0 { 0 } else { u32_at(ends, (low - 1) * 4).ok_or(Corrupt)? };
@@ -187,7 +187,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         texts.get(start as usize..end as usize).map(Some).ok_or(Corrupt)
     }
 
-    /// The table of patterns: codes, ends and bytes.
+    /// The table of patterns: ranks, ends and bytes.
     #[expect(clippy::type_complexity, reason = "three slices of one table")]
     fn text_table(&self) -> Result<Option<(&'a [u8], &'a [u8], &'a [u8])>, Corrupt> {
         let at = self.header(16) as usize;
@@ -202,14 +202,14 @@ impl<'a, const W: usize> Automaton<'a, W> {
         Ok(Some((&table[..count * 4], &table[count * 4..count * 8], &table[count * 8..])))
     }
 
-    /// Every pattern of [`Self::text`] with its code.
+    /// Every pattern of [`Self::text`] with its rank.
     ///
     /// # Errors
     /// When the table of patterns is damaged.
     pub fn texts(&self) -> Result<Vec<(u32, &'a [u8])>, Corrupt> {
-        let Some((codes, _, _)) = self.text_table()? else { return Ok(Vec::new()) };
-        let codes = codes.chunks_exact(4).filter_map(|code| u32_at(code, 0));
-        codes.map(|code| Ok((code, self.text(code)?.ok_or(Corrupt)?))).collect()
+        let Some((ranks, _, _)) = self.text_table()? else { return Ok(Vec::new()) };
+        let ranks = ranks.chunks_exact(4).filter_map(|rank| u32_at(rank, 0));
+        ranks.map(|rank| Ok((rank, self.text(rank)?.ok_or(Corrupt)?))).collect()
     }
 }
 
@@ -295,11 +295,11 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.flags & 12 != 0
     }
 
-    /// The flags that make the verdict of a head which ends in this state.
+    /// The flags that make the verdict of a trie which ends in this state.
     #[inline(always)]
     #[must_use]
-    pub fn end(&self) -> HeadEnd {
-        HeadEnd(self.flags)
+    pub fn end(&self) -> TrieEnd {
+        TrieEnd(self.flags)
     }
 
     /// See [`State::accept`](super::State::accept).
@@ -307,8 +307,8 @@ impl<'a, const W: usize> StateView<'a, W> {
     /// # Errors
     /// When the bytes end before.
     #[inline(always)]
-    pub fn accept(&self) -> Result<Codes, Corrupt> {
-        self.codes(0)
+    pub fn accept(&self) -> Result<Ranks, Corrupt> {
+        self.ranks(0)
     }
 
     /// See [`State::accept_at_end`](super::State::accept_at_end).
@@ -316,46 +316,46 @@ impl<'a, const W: usize> StateView<'a, W> {
     /// # Errors
     /// When the bytes end before.
     #[inline(always)]
-    pub fn accept_at_end(&self) -> Result<Codes, Corrupt> {
-        self.codes(2)
+    pub fn accept_at_end(&self) -> Result<Ranks, Corrupt> {
+        self.ranks(2)
     }
 
     #[inline(always)]
-    fn codes(&self, first_bit: u32) -> Result<Codes, Corrupt> {
+    fn ranks(&self, first_bit: u32) -> Result<Ranks, Corrupt> {
         let mut at = self.label_at() + self.label_len() + bits(self.flags & 15 & ((1 << first_bit) - 1)) * W;
-        let mut codes = NO_CODES;
-        for (bit, slot) in (first_bit..).zip(&mut codes) {
+        let mut ranks = NO_RANKS;
+        for (bit, slot) in (first_bit..).zip(&mut ranks) {
             if self.flags >> bit & 1 != 0 {
-                *slot = self.automaton.code(at)?;
+                *slot = self.automaton.rank(at)?;
                 at += W;
             }
         }
-        Ok(codes)
+        Ok(ranks)
     }
 
-    /// Whether a star begins here.
+    /// Whether a wildcard begins here.
     #[inline(always)]
     #[must_use]
-    pub fn has_stars(&self) -> bool {
-        self.flags & FLAG_STARS != 0
+    pub fn has_wildcards(&self) -> bool {
+        self.flags & FLAG_WILDCARDS != 0
     }
 
-    /// See [`State::stars`](super::State::stars): number and offset of each.
+    /// See [`State::wildcards`](super::State::wildcards): number and offset of each.
     ///
     /// # Errors
     /// When the bytes end before.
     #[inline(always)]
-    pub fn stars(&self) -> Result<impl Iterator<Item = (u8, usize)> + use<'a, W>, Corrupt> {
-        let count = if self.has_stars() { usize::from(self.automaton.byte(self.at.wrapping_sub(1))?) } else { 0 };
+    pub fn wildcards(&self) -> Result<impl Iterator<Item = (u8, usize)> + use<'a, W>, Corrupt> {
+        let count = if self.has_wildcards() { usize::from(self.automaton.byte(self.at.wrapping_sub(1))?) } else { 0 };
         let start = self.at.wrapping_sub(1 + count * (1 + W));
         let table = self.automaton.bytes.get(start..start.wrapping_add(count * (1 + W)));
         let table = if count == 0 { &[] } else { table.ok_or(Corrupt)? };
-        let star = |entry: &[u8]| Some((*entry.first()?, number::<W>(entry, 1)? as usize));
-        Ok(table.chunks_exact(1 + W).filter_map(star))
+        let wildcard = |entry: &[u8]| Some((*entry.first()?, number::<W>(entry, 1)? as usize));
+        Ok(table.chunks_exact(1 + W).filter_map(wildcard))
     }
 
-    /// The chains of [`State::stars`](super::State::stars), for a state of the head in which a star begins: first that for
-    /// verdicts, then that of all. Number and offset of the first star, 0 for none.
+    /// The chains of [`State::wildcards`](super::State::wildcards), for a state of the trie in which a wildcard begins: first that for
+    /// verdicts, then that of all. Number and offset of the first wildcard, 0 for none.
     ///
     /// # Errors
     /// When the bytes end before.
@@ -375,13 +375,13 @@ impl<'a, const W: usize> StateView<'a, W> {
     }
 }
 
-/// What the last state of a walk through the head says.
+/// What the last state of a walk through the trie says.
 #[derive(Clone, Copy)]
-pub struct HeadEnd(u8);
+pub struct TrieEnd(u8);
 
-impl HeadEnd {
-    /// Of a walk through the head that comes to no state.
-    pub const NOTHING: HeadEnd = HeadEnd(FLAG_SETTLED);
+impl TrieEnd {
+    /// Of a walk through the trie that comes to no state.
+    pub const NOTHING: TrieEnd = TrieEnd(FLAG_SETTLED);
 
     /// See [`State::settled`](super::State::settled).
     #[inline(always)]
@@ -436,18 +436,18 @@ fn bits(four: u8) -> usize {
     (0x4332_3221_3221_2110_u64 >> (four * 4) & 15) as usize
 }
 
-/// A star as it lies in the bytes.
+/// A wildcard as it lies in the bytes.
 #[derive(Clone, Copy)]
-pub struct StarView<'a, const W: usize> {
-    /// See [`Star::best`](super::Star::best).
-    pub best: Codes,
-    /// See [`Star::from`](super::Star::from).
+pub struct WildcardView<'a, const W: usize> {
+    /// See [`WildcardAutomaton::best`](super::WildcardAutomaton::best).
+    pub best: Ranks,
+    /// See [`WildcardAutomaton::from`](super::WildcardAutomaton::from).
     pub from: usize,
-    /// The offset of the star of [`Star::next`](super::Star::next).
+    /// The offset of the wildcard of [`WildcardAutomaton::next`](super::WildcardAutomaton::next).
     pub next: Option<usize>,
-    /// The offset of the star of [`Star::deciding`](super::Star::deciding).
+    /// The offset of the wildcard of [`WildcardAutomaton::deciding`](super::WildcardAutomaton::deciding).
     pub deciding: Option<usize>,
-    /// See [`Star::fingerprints`](super::Star::fingerprints).
+    /// See [`WildcardAutomaton::fingerprints`](super::WildcardAutomaton::fingerprints).
     pub fingerprints: &'a Fingerprints,
     /// The resting state's transitions.
     pub children: Children<'a, W>,
@@ -533,50 +533,50 @@ impl<const W: usize> Children<'_, W> {
 
 /// Reads the listed patterns one after the other.
 #[derive(Clone, Copy)]
-pub struct ListedReader<'a> {
+pub struct FallbackReader<'a> {
     bytes: &'a [u8],
 }
 
-impl<'a> ListedReader<'a> {
-    /// The next pattern: its code, whether it is anchored at the end, and its pieces.
+impl<'a> FallbackReader<'a> {
+    /// The next pattern: its rank, whether it is anchored at the end, and its segments.
     ///
     /// # Errors
     /// When the bytes are not a pattern.
-    pub fn next_pattern(&mut self) -> Result<Option<(u32, bool, Pieces<'a>)>, Corrupt> {
+    pub fn next_pattern(&mut self) -> Result<Option<(u32, bool, Segments<'a>)>, Corrupt> {
         if self.bytes.is_empty() {
             return Ok(None);
         }
-        let code = u32_at(self.bytes, 0).ok_or(Corrupt)?;
-        if code == NO_CODE {
+        let rank = u32_at(self.bytes, 0).ok_or(Corrupt)?;
+        if rank == NO_RANK {
             return Ok(None);
         }
         let anchored = u32_at(self.bytes, 4).ok_or(Corrupt)? != 0;
         let count = u32_at(self.bytes, 8).ok_or(Corrupt)?;
         let size = u32_at(self.bytes, 12).ok_or(Corrupt)? as usize;
         let body = self.bytes.get(16..).ok_or(Corrupt)?;
-        let pieces = Pieces { bytes: body.get(..size).ok_or(Corrupt)?, left: count };
+        let segments = Segments { bytes: body.get(..size).ok_or(Corrupt)?, left: count };
         self.bytes = &body[size..];
-        Ok(Some((code, anchored, pieces)))
+        Ok(Some((rank, anchored, segments)))
     }
 }
 
-/// The pieces of a listed pattern.
+/// The segments of a listed pattern.
 #[derive(Clone, Copy)]
-pub struct Pieces<'a> {
+pub struct Segments<'a> {
     bytes: &'a [u8],
     left: u32,
 }
 
-impl<'a> Pieces<'a> {
-    /// The next piece, and whether it is the last one.
+impl<'a> Segments<'a> {
+    /// The next segment, and whether it is the last one.
     ///
     /// # Errors
     /// When the bytes end before.
-    pub fn next_piece(&mut self) -> Result<Option<(&'a [u8], bool)>, Corrupt> {
+    pub fn next_segment(&mut self) -> Result<Option<(&'a [u8], bool)>, Corrupt> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
         let len = u32_at(self.bytes, 0).ok_or(Corrupt)? as usize;
-        let piece = self.bytes.get(4..).and_then(|bytes| bytes.get(..len)).ok_or(Corrupt)?;
+        let segment = self.bytes.get(4..).and_then(|bytes| bytes.get(..len)).ok_or(Corrupt)?;
         (self.bytes, self.left) = (&self.bytes[4 + len..], left);
-        Ok(Some((piece, left == 0)))
+        Ok(Some((segment, left == 0)))
     }
 }

@@ -1,10 +1,10 @@
-//! Writing an automaton. The layout comes first, since a star's states point in circles.
+//! Writing an automaton. The layout comes first, since a wildcard's states point in circles.
 
 use std::collections::HashMap;
 
 use super::{
-    Draft, FLAG_DISALLOWS, FLAG_DISALLOWS_AT_END, FLAG_SETTLED, FLAG_STARS, HEADER_BYTES, LIST_MAX, Listed, MAX_RULES,
-    NO_CODE, NO_STAR, STATE_HEADER_BYTES, Star, State, list_max_bytes,
+    Draft, FLAG_DISALLOWS, FLAG_DISALLOWS_AT_END, FLAG_SETTLED, FLAG_WILDCARDS, FallbackPattern, HEADER_BYTES,
+    LIST_MAX, MAX_RULES, NO_RANK, NO_WILDCARD, STATE_HEADER_BYTES, State, WildcardAutomaton, list_max_bytes,
 };
 use crate::format::{TooLarge, fit};
 use crate::platform::Fingerprints;
@@ -18,7 +18,7 @@ pub fn write(draft: &Draft<'_>) -> Result<Vec<u8>, TooLarge> {
         let (limit, found) = (MAX_RULES as u64, u64::from(draft.rule_count));
         return Err(TooLarge { what: "rules in a ruleset", limit, found });
     }
-    // The codes must stay below the two-byte "no code", the offsets below 64 KiB.
+    // The ranks must stay below the two-byte "no rank", the offsets below 64 KiB.
     if draft.rule_count < u32::from(u16::MAX) / 2 {
         let writer = Writer::<2>::layout(draft);
         if writer.end <= usize::from(u16::MAX) {
@@ -32,8 +32,8 @@ pub fn write(draft: &Draft<'_>) -> Result<Vec<u8>, TooLarge> {
 struct Writer<'d, 't, const W: usize> {
     draft: &'d Draft<'t>,
     state_at: Vec<usize>,
-    star_at: Vec<usize>,
-    /// The different fingerprints of the stars, one after the other, and for each star which are its own.
+    wildcard_at: Vec<usize>,
+    /// The different fingerprints of the wildcards, one after the other, and for each wildcard which are its own.
     fingerprints: Vec<&'d Fingerprints>,
     fingerprints_of: Vec<usize>,
     fingerprints_at: usize,
@@ -50,43 +50,43 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         };
         // What a state leads to stands in front of it.
         let state_at = draft.states.iter();
-        let state_at = state_at.map(|state| place(Self::state_size(state)) + Self::stars_size(state)).collect();
-        let star_at = draft.stars.iter().map(|star| place(Self::star_size(star))).collect();
+        let state_at = state_at.map(|state| place(Self::state_size(state)) + Self::wildcards_size(state)).collect();
+        let wildcard_at = draft.wildcards.iter().map(|wildcard| place(Self::wildcard_size(wildcard))).collect();
         let mut fingerprints = Vec::new();
         let mut known = HashMap::new();
         let mut last: Option<(&Fingerprints, usize)> = None;
-        let place_of = |star: &'d Star<'t>| {
-            // Neighbours often begin with the same pieces, which is told sooner than looked up.
+        let place_of = |wildcard: &'d WildcardAutomaton<'t>| {
+            // Neighbours often begin with the same segments, which is told sooner than looked up.
             if let Some((table, index)) = last
-                && *table == *star.fingerprints
+                && *table == *wildcard.fingerprints
             {
                 return index;
             }
-            let index = *known.entry(&*star.fingerprints).or_insert_with_key(|table| {
+            let index = *known.entry(&*wildcard.fingerprints).or_insert_with_key(|table| {
                 fingerprints.push(*table);
                 fingerprints.len() - 1
             });
-            last = Some((&star.fingerprints, index));
+            last = Some((&wildcard.fingerprints, index));
             index
         };
-        let fingerprints_of = draft.stars.iter().map(place_of).collect();
+        let fingerprints_of = draft.wildcards.iter().map(place_of).collect();
         let fingerprints_at = end;
         end += fingerprints.len() * size_of::<Fingerprints>() + list_max_bytes(W);
-        Writer { draft, state_at, star_at, fingerprints, fingerprints_of, fingerprints_at, end }
+        Writer { draft, state_at, wildcard_at, fingerprints, fingerprints_of, fingerprints_at, end }
     }
 
     fn state_size(state: &State<'_>) -> usize {
-        let codes = state.accept.iter().chain(&state.accept_at_end).filter(|&&code| code != NO_CODE).count();
-        let stars = Self::stars_size(state);
-        STATE_HEADER_BYTES + state.label.len() + codes * W + stars + Self::children_size(state.children)
+        let ranks = state.accept.iter().chain(&state.accept_at_end).filter(|&&rank| rank != NO_RANK).count();
+        let wildcards = Self::wildcards_size(state);
+        STATE_HEADER_BYTES + state.label.len() + ranks * W + wildcards + Self::children_size(state.children)
     }
 
-    fn stars_size(state: &State<'_>) -> usize {
-        if state.stars.is_empty() { 0 } else { 1 + state.stars.len() * (1 + W) }
+    fn wildcards_size(state: &State<'_>) -> usize {
+        if state.wildcards.is_empty() { 0 } else { 1 + state.wildcards.len() * (1 + W) }
     }
 
-    fn star_size(star: &Star<'_>) -> usize {
-        2 + 6 * W + Self::children_size(star.children)
+    fn wildcard_size(wildcard: &WildcardAutomaton<'_>) -> usize {
+        2 + 6 * W + Self::children_size(wildcard.children)
     }
 
     fn children_size(children: &[(u8, u32)]) -> usize {
@@ -101,19 +101,19 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         for state in &self.draft.states {
             self.state(&mut out, state);
         }
-        for (star, &fingerprints) in self.draft.stars.iter().zip(&self.fingerprints_of) {
-            self.star(&mut out, star, self.fingerprints_at + fingerprints * size_of::<Fingerprints>());
+        for (wildcard, &fingerprints) in self.draft.wildcards.iter().zip(&self.fingerprints_of) {
+            self.wildcard(&mut out, wildcard, self.fingerprints_at + fingerprints * size_of::<Fingerprints>());
         }
         self.fingerprints.iter().for_each(|&table| out.extend_from_slice(table));
         out.resize(out.len() + list_max_bytes(W), 0);
         debug_assert_eq!(out.len(), self.end);
-        let listed = if self.draft.listed.is_empty() { 0 } else { out.len() };
-        for pattern in &self.draft.listed {
-            write_listed(&mut out, pattern)?;
+        let fallbacks = if self.draft.fallbacks.is_empty() { 0 } else { out.len() };
+        for pattern in &self.draft.fallbacks {
+            write_fallback(&mut out, pattern)?;
         }
-        if listed != 0 {
-            // A code that no rule has ends the list.
-            put_u32(&mut out, NO_CODE);
+        if fallbacks != 0 {
+            // A rank that no rule has ends the list.
+            put_u32(&mut out, NO_RANK);
         }
         let texts = if self.draft.texts.is_empty() { 0 } else { out.len() };
         if texts != 0 {
@@ -125,13 +125,13 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         }
         let mut header = Vec::with_capacity(HEADER_BYTES);
         put_u32(&mut header, W as u32);
-        let head = if self.draft.has_head { self.state_at[0] } else { 0 };
+        let trie = if self.draft.has_trie { self.state_at[0] } else { 0 };
         put_u32(&mut header, self.draft.rule_count);
-        for offset in [head, listed, texts] {
+        for offset in [trie, fallbacks, texts] {
             put_u32(&mut header, fit("bytes of an automaton", offset, u32::MAX.into())?);
         }
-        put_u32(&mut header, self.draft.otherwise.unwrap_or(NO_CODE));
-        put_u32(&mut header, fit("stars of an automaton", self.draft.stars.len(), u32::MAX.into())?);
+        put_u32(&mut header, self.draft.otherwise.unwrap_or(NO_RANK));
+        put_u32(&mut header, fit("wildcards of an automaton", self.draft.wildcards.len(), u32::MAX.into())?);
         put_u32(&mut header, fit("bytes of an automaton", keys, u32::MAX.into())?);
         out[..HEADER_BYTES].copy_from_slice(&header);
         Ok(out)
@@ -139,57 +139,57 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
 
     /// How many bytes come behind the layout: listed patterns, texts and keys.
     fn size_behind(&self) -> usize {
-        let size_of = |pattern: &Listed<'_>| {
-            let pieces = 1 + memchr::memchr_iter(b'*', pattern.text).count();
-            16 + 4 * pieces + pattern.text.len() + 1 - pieces
+        let size_of = |pattern: &FallbackPattern<'_>| {
+            let segments = 1 + memchr::memchr_iter(b'*', pattern.text).count();
+            16 + 4 * segments + pattern.text.len() + 1 - segments
         };
-        let listed = self.draft.listed.iter().map(size_of).sum::<usize>();
+        let fallbacks = self.draft.fallbacks.iter().map(size_of).sum::<usize>();
         let texts = self.draft.texts.iter().map(|(_, text)| 8 + text.len()).sum::<usize>();
-        8 + listed + texts + 4 * self.draft.keys.len()
+        8 + fallbacks + texts + 4 * self.draft.keys.len()
     }
 
     fn state(&self, out: &mut Vec<u8>, state: &State<'_>) {
-        let codes = [state.accept[0], state.accept[1], state.accept_at_end[0], state.accept_at_end[1]];
+        let ranks = [state.accept[0], state.accept[1], state.accept_at_end[0], state.accept_at_end[1]];
         let mut flags = 0;
-        for (bit, &code) in codes.iter().enumerate() {
-            flags |= u8::from(code != NO_CODE) << bit;
+        for (bit, &rank) in ranks.iter().enumerate() {
+            flags |= u8::from(rank != NO_RANK) << bit;
         }
-        let has_stars = !state.stars.is_empty();
+        let has_wildcards = !state.wildcards.is_empty();
         for (flag, is_set) in [
             (FLAG_DISALLOWS, state.disallows),
             (FLAG_DISALLOWS_AT_END, state.disallows_at_end),
-            (FLAG_STARS, has_stars),
+            (FLAG_WILDCARDS, has_wildcards),
             (FLAG_SETTLED, state.settled),
         ] {
             flags |= if is_set { flag } else { 0 };
         }
-        if has_stars {
-            for &(number, star) in state.stars {
+        if has_wildcards {
+            for &(number, wildcard) in state.wildcards {
                 out.push(number);
-                self.number(out, if star == NO_STAR { 0 } else { self.star_at[star as usize] });
+                self.number(out, if wildcard == NO_WILDCARD { 0 } else { self.wildcard_at[wildcard as usize] });
             }
-            out.push(state.stars.len() as u8);
+            out.push(state.wildcards.len() as u8);
         }
         let [count, lowest] = children_header(state.children);
         out.extend_from_slice(&[state.label.len() as u8, flags, count, lowest]);
         self.children(out, state.children);
         out.extend_from_slice(state.label);
-        for code in codes.into_iter().filter(|&code| code != NO_CODE) {
-            self.number(out, code as usize);
+        for rank in ranks.into_iter().filter(|&rank| rank != NO_RANK) {
+            self.number(out, rank as usize);
         }
     }
 
-    fn star(&self, out: &mut Vec<u8>, star: &Star<'_>, fingerprints: usize) {
-        out.extend_from_slice(&children_header(star.children));
-        for best in star.best {
+    fn wildcard(&self, out: &mut Vec<u8>, wildcard: &WildcardAutomaton<'_>, fingerprints: usize) {
+        out.extend_from_slice(&children_header(wildcard.children));
+        for best in wildcard.best {
             self.number(out, best as usize);
         }
-        self.number(out, star.from as usize);
-        for other in [star.next, star.deciding] {
-            self.number(out, other.map_or(0, |other| self.star_at[other as usize]));
+        self.number(out, wildcard.from as usize);
+        for other in [wildcard.next, wildcard.deciding] {
+            self.number(out, other.map_or(0, |other| self.wildcard_at[other as usize]));
         }
         self.number(out, fingerprints);
-        self.children(out, star.children);
+        self.children(out, wildcard.children);
     }
 
     fn children(&self, out: &mut Vec<u8>, children: &[(u8, u32)]) {
@@ -208,13 +208,13 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         }
     }
 
-    /// A code or an offset; the caller knows that it fits, or that it is `NO_CODE`, whose low bytes mean the same.
+    /// A rank or an offset; the caller knows that it fits, or that it is `NO_RANK`, whose low bytes mean the same.
     fn number(&self, out: &mut Vec<u8>, number: usize) {
         out.extend_from_slice(&number.to_le_bytes()[..W]);
     }
 }
 
-/// How many children are listed, or, above [`LIST_MAX`], the index of the last entry of the table; and the byte of
+/// How many children are fallbacks, or, above [`LIST_MAX`], the index of the last entry of the table; and the byte of
 /// the table's first.
 fn children_header(children: &[(u8, u32)]) -> [u8; 2] {
     match *children {
@@ -234,24 +234,24 @@ fn put_u32(out: &mut Vec<u8>, number: u32) {
     out.extend_from_slice(&number.to_le_bytes());
 }
 
-fn write_listed(out: &mut Vec<u8>, pattern: &Listed<'_>) -> Result<(), TooLarge> {
-    put_u32(out, pattern.code);
+fn write_fallback(out: &mut Vec<u8>, pattern: &FallbackPattern<'_>) -> Result<(), TooLarge> {
+    put_u32(out, pattern.rank);
     put_u32(out, pattern.anchored.into());
-    let pieces = || pattern.text.split(|&byte| byte == b'*');
-    put_u32(out, fit("pieces of a pattern", pieces().count(), u32::MAX.into())?);
-    let size = pieces().map(|piece| 4 + piece.len()).sum();
+    let segments = || pattern.text.split(|&byte| byte == b'*');
+    put_u32(out, fit("segments of a pattern", segments().count(), u32::MAX.into())?);
+    let size = segments().map(|segment| 4 + segment.len()).sum();
     put_u32(out, fit("bytes of a pattern", size, u32::MAX.into())?);
-    for piece in pieces() {
-        put_u32(out, fit("bytes of a pattern", piece.len(), u32::MAX.into())?);
-        out.extend_from_slice(piece);
+    for segment in segments() {
+        put_u32(out, fit("bytes of a pattern", segment.len(), u32::MAX.into())?);
+        out.extend_from_slice(segment);
     }
     Ok(())
 }
 
 fn write_texts(out: &mut Vec<u8>, texts: &[(u32, &[u8])]) -> Result<(), TooLarge> {
     put_u32(out, fit("rules in a ruleset", texts.len(), u32::MAX.into())?);
-    for &(code, _) in texts {
-        put_u32(out, code);
+    for &(rank, _) in texts {
+        put_u32(out, rank);
     }
     let mut end = 0;
     for (_, text) in texts {

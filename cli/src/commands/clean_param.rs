@@ -1,0 +1,174 @@
+//! `reptile clean-param`: URLs without the parameters that a robots.txt says change nothing.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use reptile_compiler::advice::clean_param::CleanParams;
+use reptile_compiler::dialect::YANDEX;
+use reptile_engine::format::FormatError;
+use reptile_engine::format::fields::DirectiveKind;
+use reptile_engine::set::{Policy, Set};
+use reptile_engine::url::split;
+use serde_json::json;
+
+use crate::error::{Failure, Outcome, Result};
+use crate::inputs::CompileOptions;
+use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
+use crate::inputs::load::{Loaded, ONE_ORIGIN, damaged};
+use crate::outputs::file::{Output, safe_json};
+
+/// Policies whose parameters are kept at once. One file's take some kilobytes at most, mostly none.
+const MAX_KNOWN: usize = 1 << 14;
+
+/// Strip the parameters of URLs that change nothing, by Clean-param
+///
+/// One line out for each line in. A single robots.txt counts for all URLs, whatever
+/// their host, and is read as by --dialect yandex unless another is given; in a set
+/// each URL has that of its origin. Every Clean-param line that can be read counts,
+/// whatever the dialect. A URL without any stays as it is, and so does text that is
+/// no URL.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  reptile clean-param robots.txt 'https://example.com/forum/?sid=1&t=2'
+  reptile clean-param web.reptile --urls urls.txt.gz > cleaned.txt
+
+Exit code: 0 done, 2 the command could not go on."
+)]
+pub struct Args {
+    /// A set file, a robots.txt, or what `reptile compile` takes as INPUT
+    set: PathBuf,
+    /// What to clean; without any, the lines of --urls
+    #[arg(value_name = "URL", conflicts_with = "list")]
+    urls: Vec<String>,
+    /// A file with a URL on each line, also .gz; - is standard input
+    #[arg(long = "urls", value_name = "FILE", default_value = "-")]
+    list: PathBuf,
+    /// JSON, an object a line with "url", "clean" and "changed"
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    options: CompileOptions,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<Outcome> {
+    let options = CompileOptions { dialect: args.options.dialect.or(Some(&YANDEX)), ..args.options.clone() };
+    let is_set = Loaded::is_set(&args.set)?;
+    let (loaded, is_one) = Loaded::open_or_robots(&args.set, if is_set { &args.options } else { &options })?;
+    let set = loaded.verified()?;
+    loaded.note_without_side_data(&set);
+    let mut cleaner = Cleaner { set: &set, is_one, known: HashMap::new() };
+    let mut out = BufWriter::new(Output::stdout());
+    let done = if args.urls.is_empty() {
+        clean_list(args, &mut cleaner, &mut out)
+    } else {
+        args.urls.iter().try_for_each(|url| clean_line(args, &mut cleaner, url.as_bytes(), b"\n", &mut out))
+    };
+    done.and_then(|()| out.flush().map_err(Stop::Write)).map_err(|stop| match stop {
+        Stop::Write(error) => out.get_ref().failure(&error),
+        Stop::Set(error) => damaged(&args.set, &error),
+        Stop::Other(failure) => failure,
+    })?;
+    Ok(Outcome::Done)
+}
+
+/// Why no more is written.
+enum Stop {
+    Write(std::io::Error),
+    Set(FormatError),
+    Other(Failure),
+}
+
+fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> std::result::Result<(), Stop> {
+    let mut chunks = Chunks::new(open(&args.list).map_err(Stop::Other)?);
+    let mut buffer = Vec::new();
+    let unreadable = |error| Stop::Other(Failure::at(name_of(&args.list), error));
+    while let Some(chunk) = chunks.next(buffer, || true).map_err(unreadable)? {
+        match chunk.kind {
+            ChunkKind::Lines => {
+                for line in lines(chunk.bytes()) {
+                    let text = without_line_end(line);
+                    clean_line(args, cleaner, text, &line[text.len()..], out)?;
+                }
+            }
+            // Far too long for a URL: nothing to clean.
+            ChunkKind::LongLine { .. } if !args.json => out.write_all(chunk.bytes()).map_err(Stop::Write)?,
+            ChunkKind::LongLine { last } => {
+                if last {
+                    let record = json!({"url": null, "clean": null, "changed": false});
+                    out.write_all(safe_json(&record.to_string()).as_bytes()).map_err(Stop::Write)?;
+                }
+            }
+        }
+        out.flush().map_err(Stop::Write)?;
+        buffer = chunk.buffer;
+    }
+    Ok(())
+}
+
+fn name_of(path: &Path) -> &Path {
+    if path == Path::new("-") { Path::new("standard input") } else { path }
+}
+
+/// Writes one URL cleaned, and what ended its line.
+fn clean_line(
+    args: &Args,
+    cleaner: &mut Cleaner<'_>,
+    url: &[u8],
+    line_end: &[u8],
+    out: &mut impl Write,
+) -> std::result::Result<(), Stop> {
+    let clean = cleaner.clean(url).map_err(Stop::Set)?;
+    if args.json {
+        let text = |bytes| String::from_utf8_lossy(bytes);
+        let record = json!({"url": text(url), "clean": text(&clean), "changed": clean != url});
+        return out.write_all(safe_json(&record.to_string()).as_bytes()).map_err(Stop::Write);
+    }
+    out.write_all(&clean).and_then(|()| out.write_all(line_end)).map_err(Stop::Write)
+}
+
+/// Cleans URLs by the policies of a set.
+struct Cleaner<'s> {
+    set: &'s Set<&'s [u8]>,
+    /// Whether the set is one robots.txt for all URLs.
+    is_one: bool,
+    /// The parameters of policies, by number.
+    known: HashMap<u32, CleanParams>,
+}
+
+impl Cleaner<'_> {
+    fn clean<'u>(&mut self, url: &'u [u8]) -> std::result::Result<Cow<'u, [u8]>, FormatError> {
+        let policy = if self.is_one {
+            self.set.policy(&ONE_ORIGIN)?
+        } else {
+            match split(url) {
+                Ok(url) => self.set.policy(&url.origin)?,
+                Err(_) => None,
+            }
+        };
+        let Some(policy) = policy else { return Ok(Cow::Borrowed(url)) };
+        if self.known.len() >= MAX_KNOWN && !self.known.contains_key(&policy.number()) {
+            self.known.clear();
+        }
+        let params = match self.known.entry(policy.number()) {
+            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::hash_map::Entry::Vacant(entry) => entry.insert(params_of(self.set, &policy)?),
+        };
+        Ok(params.clean(url))
+    }
+}
+
+fn params_of(set: &Set<&[u8]>, policy: &Policy<'_>) -> std::result::Result<CleanParams, FormatError> {
+    let mut values: Vec<Vec<u8>> = Vec::new();
+    let mut reader = set.fields_of(policy)?.reader()?;
+    while let Some(field) = reader.next()? {
+        if field.kind == DirectiveKind::CleanParam {
+            values.push(field.value.to_vec());
+        }
+    }
+    Ok(CleanParams::new(values.iter().map(Vec::as_slice)))
+}

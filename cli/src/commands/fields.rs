@@ -1,0 +1,225 @@
+//! `reptile fields`: other directives, the lines that decide no URL, as one record a line.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use reptile_compiler::body::directives::{self, Hours};
+use reptile_engine::format::FormatError;
+use reptile_engine::format::fields::{Directive, DirectiveKind};
+use reptile_engine::set::{Agent, Policy, Set};
+use reptile_engine::url::Origin;
+use serde_json::{Value, json};
+
+use crate::commands::inspect::Wanted;
+use crate::error::{Failure, Outcome, Result, escaped, note, printable};
+use crate::inputs::CompileOptions;
+use crate::inputs::load::{Loaded, ONE_ORIGIN, agents_of, damaged};
+use crate::outputs::file::{Output, safe_json};
+
+/// Show the lines that decide no URL: Sitemap, Crawl-delay, Content-Signal ...
+///
+/// One line each, in columns that end at tabs:
+///   origin   scheme://host:port; - for a single robots.txt
+///   line     its number in the robots.txt
+///   key      in lower case
+///   state    counts, or why it does not under the dialect: not-read, malformed,
+///            outside (of every group), superseded (by an earlier line)
+///   agents   whom it is for; * is everybody not named, - everybody, nothing nobody
+///   value    as written; \t, \\ and \xNN stand for what has no place in a column
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  reptile fields robots.txt
+  reptile fields web.reptile example.com --kind sitemap
+  reptile fields web.reptile --kind crawl-delay --agent bingbot --json
+
+Exit code: 0 done, 1 the set knows no such origin, 2 the set cannot be read."
+)]
+pub struct Args {
+    /// A set file, a robots.txt, or what `reptile compile` takes as INPUT
+    set: PathBuf,
+    /// A host, host:port, or URL; all that there are without
+    #[arg(value_name = "HOST")]
+    origin: Option<String>,
+    /// Only lines of this kind; may be given again
+    #[arg(long = "kind", value_name = "KIND", value_parser = kinds())]
+    kinds: Vec<DirectiveKind>,
+    /// Only lines that are for this crawler or for everybody
+    #[arg(short, long, value_name = "TOKEN")]
+    agent: Option<String>,
+    /// JSON, an object a line, with what the value means where it has a form
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    options: CompileOptions,
+}
+
+fn kinds() -> impl TypedValueParser<Value = DirectiveKind> {
+    let find = |name: String| DirectiveKind::ALL.into_iter().find(|kind| kind.name() == name);
+    PossibleValuesParser::new(DirectiveKind::ALL.map(DirectiveKind::name))
+        .try_map(move |name| find(name).ok_or("no such kind"))
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<Outcome> {
+    let mut options = args.options.clone();
+    // A set file is not read any differently for it; --scheme only chooses what is shown.
+    if args.origin.is_some() && Loaded::is_set(&args.set)? {
+        options.schemes.clear();
+    }
+    let (loaded, is_one) = Loaded::open_or_robots(&args.set, &options)?;
+    let set = loaded.verified()?;
+    let fail = |error: FormatError| damaged(&args.set, &error);
+    let agent = match &args.agent {
+        None => None,
+        Some(spec) => match &agents_of(&set, std::slice::from_ref(spec))?[..] {
+            [one] => Some(one.look_up(&set).map_err(fail)?),
+            _ => return Err(Failure::new("--agent: one crawler, not a group")),
+        },
+    };
+    let wanted = args.origin.as_deref().map(|host| Wanted::read(host, &args.options.schemes)).transpose()?;
+    loaded.note_without_side_data(&set);
+    let mut out = BufWriter::new(Output::stdout());
+    let mut any = false;
+    // Not collected: a set may have millions of origins.
+    for place in 0..set.origins().len() {
+        let entry = set.origins().at(place).map_err(fail)?;
+        if wanted.as_ref().is_some_and(|wanted| !wanted.fits(&entry)) {
+            continue;
+        }
+        any = true;
+        let origin = Origin { scheme: entry.scheme, host: entry.host, port: entry.port };
+        let name = if is_one && origin == ONE_ORIGIN {
+            "-".to_owned()
+        } else {
+            format!("{}://{}:{}", entry.scheme.name(), printable(entry.host), entry.port)
+        };
+        let text = set.policy_of(&entry).and_then(|policy| records(args, &set, &policy, agent.as_ref(), &name));
+        if let Err(error) = out.write_all(text.map_err(fail)?.as_bytes()) {
+            return Err(out.get_ref().failure(&error));
+        }
+    }
+    if let Err(error) = out.flush() {
+        return Err(out.get_ref().failure(&error));
+    }
+    if let Some(host) = args.origin.as_ref().filter(|_| !any) {
+        note(format_args!("{}: no robots.txt is known for {}", args.set.display(), printable(host.as_bytes())));
+        return Ok(Outcome::SomeBad);
+    }
+    Ok(Outcome::Done)
+}
+
+/// The lines of one policy that are asked for.
+fn records(
+    args: &Args,
+    set: &Set<&[u8]>,
+    policy: &Policy<'_>,
+    agent: Option<&Agent>,
+    origin: &str,
+) -> std::result::Result<String, FormatError> {
+    let list = set.fields_of(policy)?;
+    let mut text = String::new();
+    if list.is_empty() {
+        return Ok(text);
+    }
+    let of_agent = agent.map(|agent| list.parts_of(&policy.group_indices(agent)?)).transpose()?;
+    let names = names_of_parts(set, policy, &list.parts()?)?;
+    let mut reader = list.reader()?;
+    while let Some(field) = reader.next()? {
+        let is_for_agent = match (field.part, &of_agent) {
+            (Some(part), Some(parts)) => parts.contains(&part),
+            _ => true,
+        };
+        if !is_for_agent || !(args.kinds.is_empty() || args.kinds.contains(&field.kind)) {
+            continue;
+        }
+        let agents = field.part.and_then(|part| names.get(&part));
+        if args.json {
+            let record = json!({
+                "origin": origin,
+                "line": field.line,
+                "key": key_of(&field),
+                "state": field.state.name(),
+                "agents": agents,
+                "value": String::from_utf8_lossy(field.value),
+                "means": meaning(&field),
+            });
+            text.push_str(&safe_json(&record.to_string()));
+        } else {
+            let agents = agents.map_or("-".to_owned(), |names| names.join(","));
+            let (key, value) = (escaped(key_of(&field).as_bytes()), escaped(field.value));
+            let _ = writeln!(
+                text,
+                "{origin}\t{}\t{key}\t{}\t{}\t{value}",
+                field.line,
+                field.state.name(),
+                escaped(agents.as_bytes())
+            );
+        }
+    }
+    Ok(text)
+}
+
+/// Whom each part of a file is for.
+fn names_of_parts(
+    set: &Set<&[u8]>,
+    policy: &Policy<'_>,
+    parts: &[(u32, u32)],
+) -> std::result::Result<BTreeMap<u32, Vec<String>>, FormatError> {
+    let mut names: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    if parts.is_empty() {
+        return Ok(names);
+    }
+    let groups = policy.groups()?;
+    for &(group, part) in parts {
+        let Some((agents, for_default_group, _)) = groups.get(group as usize) else { continue };
+        let names = names.entry(part).or_default();
+        for &agent in agents {
+            names.push(String::from_utf8_lossy(set.agents().name(agent)?).into_owned());
+        }
+        names.extend(for_default_group.then(|| "*".to_owned()));
+    }
+    names.values_mut().for_each(|names| names.sort());
+    Ok(names)
+}
+
+fn key_of(field: &Directive<'_>) -> String {
+    match field.kind {
+        DirectiveKind::Other => String::from_utf8_lossy(field.key).to_ascii_lowercase(),
+        kind => kind.name().to_owned(),
+    }
+}
+
+/// What a value means, or null where it has no form, or another one.
+fn meaning(field: &Directive<'_>) -> Value {
+    let text = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
+    let hours = |hours: Hours| json!({"start_minute": hours.start, "end_minute": hours.end});
+    let value = field.value;
+    let meaning = match field.kind {
+        DirectiveKind::CrawlDelay => directives::crawl_delay(value).map(|delay| json!({"seconds": delay.as_secs_f64()})),
+        DirectiveKind::RequestRate => directives::request_rate(value).map(|rate| {
+            json!({"documents": rate.documents, "seconds": rate.seconds, "hours": rate.hours.map(hours)})
+        }),
+        DirectiveKind::VisitTime => directives::visit_time(value).map(hours),
+        DirectiveKind::Host => directives::host(value).map(|(name, port)| json!({"host": text(name), "port": port})),
+        DirectiveKind::CleanParam => reptile_compiler::advice::clean_param::CleanParam::parse(value).map(|param| {
+            json!({"names": param.names.into_iter().map(text).collect::<Vec<_>>(), "prefix": text(param.prefix)})
+        }),
+        DirectiveKind::ContentSignal => directives::content_signal(value).map(|signals| {
+            Value::Object(
+                signals
+                    .into_iter()
+                    .map(|(name, answer)| (String::from_utf8_lossy(name).into_owned(), answer.into()))
+                    .collect(),
+            )
+        }),
+        DirectiveKind::ContentUsage => directives::content_usage(value)
+            .map(|(path, statement)| json!({"path": path.map(text), "statement": text(statement)})),
+        _ => None,
+    };
+    meaning.unwrap_or(Value::Null)
+}

@@ -1,0 +1,155 @@
+//! `reptile lint`: what is wrong with robots.txt files, line by line.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use reptile_compiler::advice::lint::{Code, Linted, MAX_FINDINGS_PER_CODE, Severity, lint};
+use reptile_compiler::dialect::{self, Dialect};
+use serde::Serialize;
+
+use crate::error::{Failure, Outcome, Result, note, printable};
+use crate::inputs::{Item, Kind, Robots, dialects, read_bodies, read_single, read_single_file};
+use crate::outputs::file::{Output, json_line};
+use crate::outputs::summary::{Summary, grouped};
+
+/// Find mistakes in robots.txt files
+///
+/// Exit code 1 if there is any error, 2 if a file cannot be read.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  reptile lint robots.txt
+  reptile lint robots/ --severity error
+  reptile lint robots.tar.gz --json > findings.jsonl"
+)]
+pub struct Args {
+    /// Robots.txt files, folders or archives of them under any names, JSON Lines; - is standard input
+    #[arg(value_name = "FILE|DIR|TAR", required = true)]
+    inputs: Vec<PathBuf>,
+    /// Which reading of the protocol the files are given [default: google-lib]
+    #[arg(long, value_name = "NAME", value_parser = dialects())]
+    dialect: Option<&'static Dialect>,
+    /// Print a JSON object for each finding
+    #[arg(long)]
+    json: bool,
+    /// The least severity that is shown and counted
+    #[arg(long, value_name = "LEVEL", default_value = "note", value_parser = severities())]
+    severity: Severity,
+    /// How many findings of one kind are shown for each file; all are counted
+    #[arg(long, value_name = "N", default_value_t = MAX_FINDINGS_PER_CODE)]
+    max_findings: u32,
+}
+
+fn severities() -> impl TypedValueParser<Value = Severity> {
+    PossibleValuesParser::new(Severity::ALL.map(Severity::name))
+        .try_map(|name| Severity::ALL.into_iter().find(|severity| severity.name() == name).ok_or("no such severity"))
+}
+
+/// A finding as it is printed with --json.
+#[derive(Serialize)]
+struct Record<'f> {
+    file: &'f str,
+    line: u32,
+    severity: &'static str,
+    code: &'static str,
+    message: &'f str,
+    fix: Option<&'f str>,
+}
+
+struct Report<'a> {
+    args: &'a Args,
+    dialect: &'static Dialect,
+    output: BufWriter<Output>,
+    counts: BTreeMap<(std::cmp::Reverse<Severity>, Code), u64>,
+    files_with: BTreeMap<(std::cmp::Reverse<Severity>, Code), u64>,
+    files: u64,
+    is_partial: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<Outcome> {
+    let mut report = Report {
+        args,
+        dialect: args.dialect.unwrap_or(dialect::ALL[0]),
+        output: BufWriter::new(Output::stdout()),
+        counts: BTreeMap::new(),
+        files_with: BTreeMap::new(),
+        files: 0,
+        is_partial: false,
+    };
+    for input in &args.inputs {
+        if input == Path::new("-") {
+            report.file("-", &read_single(io::stdin(), input)?)?;
+        } else if Kind::of(input)? == Kind::File {
+            report.file(&input.display().to_string(), &read_single_file(input)?)?;
+        } else {
+            read_bodies(input, &mut |item| {
+                match item {
+                    Item::Robots(Robots { name, capture, body: Some(body), .. })
+                        if capture.status.is_none_or(|status| status / 100 == 2) =>
+                    {
+                        report.file(&name, &body)?;
+                    }
+                    // An error page is no robots.txt, whatever was sent as its body.
+                    Item::Robots(_) => {}
+                    Item::Bad { name, reason, detail } => {
+                        report.is_partial = true;
+                        note(format!("{name}: {reason}: {detail}"));
+                    }
+                    Item::LeftOut(_) | Item::Remark(_) => {}
+                }
+                Ok(())
+            })?;
+        }
+    }
+    report.finish()
+}
+
+impl Report<'_> {
+    fn file(&mut self, name: &str, body: &[u8]) -> Result<()> {
+        self.files += 1;
+        let name = printable(name.as_bytes());
+        let Linted { findings, counts } = lint(body, self.dialect, self.args.max_findings);
+        for ((severity, code), count) in counts.into_iter().filter(|((severity, _), _)| *severity >= self.args.severity)
+        {
+            *self.counts.entry((std::cmp::Reverse(severity), code)).or_default() += count;
+            *self.files_with.entry((std::cmp::Reverse(severity), code)).or_default() += 1;
+        }
+        for finding in findings.into_iter().filter(|finding| finding.severity >= self.args.severity) {
+            let (line, severity, code) = (finding.line, finding.severity.name(), finding.code.name());
+            let text = if self.args.json {
+                let (message, fix) = (&*finding.message, finding.fix.as_deref());
+                let record = Record { file: &name, line, severity, code, message, fix };
+                json_line(&record)?
+            } else {
+                let fix = finding.fix.map(|fix| format!("    fix: {fix}\n")).unwrap_or_default();
+                format!("{name}:{line}: {severity}[{code}]: {}\n{fix}", finding.message)
+            };
+            let written = self.output.write_all(text.as_bytes());
+            written.map_err(|error| self.output.get_ref().failure(&error))?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Outcome> {
+        let Report { mut output, counts, files_with, files, is_partial, .. } = self;
+        output.flush().map_err(|error| output.get_ref().failure(&error))?;
+        let mut summary = Summary::default();
+        summary.count("files", files);
+        for (key @ (severity, code), &count) in &counts {
+            let files = match files_with.get(key) {
+                Some(1) | None => "in 1 file".into(),
+                Some(&files) => format!("in {} files", grouped(files)),
+            };
+            summary.row(format!("{}[{code}]", severity.0), format!("{} {files}", grouped(count)));
+        }
+        summary.print();
+        if is_partial {
+            return Err(Failure::new("some files could not be read"));
+        }
+        Ok(Outcome::from_bad(counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
+    }
+}

@@ -1,0 +1,12 @@
+//! The commands, each in the file of its name.
+
+pub mod check;
+pub mod classify;
+pub mod clean_param;
+pub mod compile;
+pub mod diff;
+pub mod fields;
+pub mod inspect;
+pub mod lint;
+pub mod test;
+pub mod verify;

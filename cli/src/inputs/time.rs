@@ -1,0 +1,86 @@
+//! Times of fetches, as people and records write them.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use reptile_compiler::capture::Time;
+use reptile_compiler::limits::{MAX_TIME, MIN_TIME};
+
+/// Reads a time: seconds since 1970, RFC 3339 such as `2026-03-14T15:09:26Z`, or a date, which is its beginning in UTC.
+pub fn read_time(text: &str) -> Result<Time, String> {
+    let seconds = text.parse::<Time>().ok();
+    let moment = || text.parse::<Timestamp>().ok().map(Timestamp::as_second);
+    // A longer text could be a time without its zone, which says nothing.
+    let is_day = text.len() == 10;
+    let day = || {
+        text.parse::<Date>()
+            .ok()
+            .filter(|_| is_day)?
+            .to_zoned(TimeZone::UTC)
+            .ok()
+            .map(|zoned| zoned.timestamp().as_second())
+    };
+    let time = seconds.or_else(moment).or_else(day);
+    let time =
+        time.ok_or_else(|| format!("expected a time such as 2026-03-14T15:09:26Z, found \"{}\"", text.escape_debug()))?;
+    in_range(time)
+}
+
+/// Checks that a time is one that can be written.
+pub fn in_range(time: Time) -> Result<Time, String> {
+    if (MIN_TIME..=MAX_TIME).contains(&time) {
+        return Ok(time);
+    }
+    Err(format!("expected a time in the years 1 to 9999, found {time} seconds since 1970"))
+}
+
+/// The time by the clock of this machine.
+pub fn now() -> Time {
+    Timestamp::now().as_second()
+}
+
+/// A time as RFC 3339 has it.
+pub fn show_time(time: Time) -> String {
+    Timestamp::from_second(time).map_or_else(|_| format!("{time}"), |time| time.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_in_all_their_forms() {
+        for (text, time) in [
+            ("0", 0),
+            ("1773500966", 1_773_500_966),
+            ("2026-03-14T15:09:26Z", 1_773_500_966),
+            ("2026-03-14T16:09:26+01:00", 1_773_500_966),
+            ("2026-03-14T15:09:26.75Z", 1_773_500_966),
+            ("2026-03-14", 1_773_446_400),
+            ("-1", -1),
+        ] {
+            assert_eq!(read_time(text), Ok(time), "{text}");
+        }
+        for text in ["", "now", "2026-13-01", "2026-03-14T15:09:26", "14.3.2026", "1e9"] {
+            assert!(read_time(text).unwrap_err().starts_with("expected a time such as"), "{text}");
+        }
+        assert_eq!(show_time(1_773_500_966), "2026-03-14T15:09:26Z");
+    }
+
+    #[test]
+    fn the_limits_of_time_hold_at_their_edges() {
+        for (time, fits) in [
+            (MIN_TIME - 1, false),
+            (MIN_TIME, true),
+            (MIN_TIME + 1, true),
+            (MAX_TIME - 1, true),
+            (MAX_TIME, true),
+            (MAX_TIME + 1, false),
+            (i64::MAX, false),
+        ] {
+            assert_eq!(read_time(&time.to_string()).is_ok(), fits, "{time}");
+        }
+        assert_eq!(show_time(MAX_TIME), "9999-12-30T00:00:00Z");
+        assert_eq!(show_time(MIN_TIME), "0001-01-01T00:00:00Z");
+    }
+}

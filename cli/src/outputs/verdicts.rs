@@ -1,0 +1,160 @@
+//! Deciding a piece of a list: from lines to lines with columns of verdicts. The inner loop of `classify`.
+//!
+//! Knows nothing of files and threads. Appends to a buffer that is used again and again.
+
+use reptile_engine::format::FormatError;
+use reptile_engine::set::{Agent, Set};
+use reptile_engine::verdict::{Explanation, Verdict};
+
+use crate::inputs::lines::{lines, without_line_end};
+
+/// How often each verdict was given, for each agent.
+pub type Tally = Vec<[u64; 4]>;
+
+/// What decides: a set, and the agents looked up in it.
+pub struct Decider<'s> {
+    /// The set.
+    pub set: Set<&'s [u8]>,
+    /// The agents, a column each.
+    pub agents: Vec<Agent>,
+    /// Whether each column of verdicts is followed by the line and the rule.
+    pub explain: bool,
+    /// Whether it is, behind that, followed by the reason.
+    pub reason: bool,
+}
+
+/// The lines that a piece has become.
+#[derive(Default)]
+pub struct Answers {
+    /// The text.
+    pub text: Vec<u8>,
+    /// How many lines it is.
+    pub lines: u64,
+    /// How often each verdict is in it.
+    pub tally: Tally,
+}
+
+impl Decider<'_> {
+    /// Decides each line of a piece. What `answers` held is gone; its memory is used again.
+    pub fn decide(&self, piece: &[u8], answers: &mut Answers) -> Result<(), FormatError> {
+        answers.clear(self.agents.len());
+        let Answers { text, lines: line_count, tally } = answers;
+        let mut verdicts = vec![Verdict::Invalid; self.agents.len()];
+        for line in lines(piece) {
+            let url = without_line_end(line);
+            *line_count += 1;
+            text.extend_from_slice(url);
+            if self.explain || self.reason {
+                for (agent, counts) in self.agents.iter().zip(&mut *tally) {
+                    let explanation = self.set.explain(agent, url)?;
+                    counts[explanation.verdict as usize] += 1;
+                    self.push_explanation(text, &explanation);
+                }
+            } else {
+                self.set.decide_each(&self.agents, url, &mut verdicts)?;
+                for (&verdict, counts) in verdicts.iter().zip(&mut *tally) {
+                    counts[verdict as usize] += 1;
+                    text.extend_from_slice(column(verdict));
+                }
+            }
+            text.push(b'\n');
+        }
+        Ok(())
+    }
+
+    /// Passes on a part of a line that is too long to be looked at. Behind the last part stand the columns.
+    pub fn pass_on(&self, part: &[u8], last: bool, answers: &mut Answers) {
+        answers.clear(self.agents.len());
+        answers.text.extend_from_slice(part);
+        if last {
+            answers.lines = 1;
+            for counts in &mut answers.tally {
+                counts[Verdict::Invalid as usize] = 1;
+                self.push_explanation(&mut answers.text, &Explanation::without_rule(Verdict::Invalid));
+            }
+            answers.text.push(b'\n');
+        }
+    }
+}
+
+impl Decider<'_> {
+    /// The columns of one agent.
+    fn push_explanation(&self, text: &mut Vec<u8>, explanation: &Explanation) {
+        text.extend_from_slice(column(explanation.verdict));
+        if self.explain {
+            push_rule(text, explanation);
+        }
+        if self.reason {
+            text.extend_from_slice(format!("\t{}", explanation.reason()).as_bytes());
+        }
+    }
+}
+
+impl Answers {
+    fn clear(&mut self, agents: usize) {
+        self.text.clear();
+        self.lines = 0;
+        self.tally.clear();
+        self.tally.resize(agents, [0; 4]);
+    }
+}
+
+/// The columns of line and rule where no rule decided.
+const NO_RULE: &[u8] = b"\t0\t";
+
+/// A verdict's column, with the tab in front of it.
+fn column(verdict: Verdict) -> &'static [u8] {
+    match verdict {
+        Verdict::Allow => b"\tallow",
+        Verdict::Disallow => b"\tdisallow",
+        Verdict::Unknown => b"\tunknown",
+        Verdict::Invalid => b"\tinvalid",
+    }
+}
+
+fn push_rule(text: &mut Vec<u8>, explanation: &Explanation) {
+    let Some(rule) = explanation.rule() else {
+        text.extend_from_slice(NO_RULE);
+        return;
+    };
+    text.extend_from_slice(format!("\t{}\t{}: ", rule.line, rule.kind.name()).as_bytes());
+    for &byte in &rule.pattern {
+        match byte {
+            0 => text.extend_from_slice(b"%00"),
+            b'\t' => text.extend_from_slice(b"%09"),
+            b'\n' => text.extend_from_slice(b"%0A"),
+            b'\r' => text.extend_from_slice(b"%0D"),
+            _ => text.push(byte),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reptile_engine::verdict::{PolicySource, Rule, RuleKind};
+
+    #[test]
+    fn columns_are_named_as_the_verdicts_are() {
+        for verdict in [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid] {
+            assert_eq!(column(verdict), format!("\t{verdict}").as_bytes());
+        }
+    }
+
+    #[test]
+    fn what_would_break_a_column_is_escaped() {
+        let rule = Rule { kind: RuleKind::Disallow, pattern: b"/a\tb\rc\nd\0e".to_vec(), line: 7 };
+        let mut text = Vec::new();
+        push_rule(
+            &mut text,
+            &Explanation {
+                verdict: Verdict::Disallow,
+                allow: None,
+                disallow: Some(rule),
+                decided_by: Some(RuleKind::Disallow),
+                source: PolicySource::Rules,
+            },
+        );
+        assert_eq!(text, b"\t7\tDisallow: /a%09b%0Dc%0Ad%00e");
+    }
+}

@@ -1,0 +1,167 @@
+//! Rules whose own path is decided in another way by another dialect in use: found by asking, not by guessing.
+
+use bumpalo::Bump;
+use reptile_engine::format::FormatError;
+use reptile_engine::norm::NormalForm;
+use reptile_engine::set::{Agent, Policy, Set};
+use reptile_engine::url::{Origin, Scheme};
+use reptile_engine::verdict::Verdict;
+
+use super::{Code, Findings, Severity, quote};
+use crate::automaton::Strategy;
+use crate::body::{RawRule, Robots};
+use crate::dialect::crawlers::{Resolved, of_name};
+use crate::dialect::{BING, Dialect, GOOGLE, GOOGLE_LIB, RFC9309, YANDEX};
+use crate::rules::groups::{Named, named};
+use crate::set::{OwnedOrigin, SetBuilder, prepare};
+
+/// The dialects that somebody reads by today. The others are history, or the letter of a text, and differ often.
+const IN_USE: [&Dialect; 5] = [&GOOGLE_LIB, &GOOGLE, &RFC9309, &YANDEX, &BING];
+
+/// Rules of one file whose paths are asked for. Of files with more the first are, and a finding says so.
+pub const MAX_COMPARED_RULES: usize = 2000;
+
+/// Steps of one file that are spent on this at most: for each path its bytes times the stars of its group and one.
+/// Only files that were made to keep matchers busy need more; of those too the first rules are compared.
+pub const MAX_COMPARED_STEPS: usize = 20_000_000;
+
+const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
+
+/// A dialect, and a set of the file by it.
+struct Reader {
+    dialect: &'static Dialect,
+    set: Set<Vec<u8>>,
+}
+
+fn reader(body: &[u8], dialect: &'static Dialect) -> Option<Reader> {
+    let mut builder = SetBuilder::new(dialect);
+    let origin = OwnedOrigin { host: ORIGIN.host.into(), scheme: ORIGIN.scheme, port: ORIGIN.port };
+    builder.add([origin], prepare(body, dialect, &Bump::new()).ok()?);
+    let bytes = builder.finish(Strategy::default()).ok()?.to_bytes();
+    Some(Reader { dialect, set: Set::from_bytes(bytes).ok()? })
+}
+
+/// Adds a finding for each way in which the dialects disagree, on the first rule of which they do.
+pub(super) fn differences(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, found: &mut Findings) {
+    if robots.groups.iter().all(|group| group.rules.is_empty()) {
+        return;
+    }
+    let others = IN_USE.into_iter().filter(|other| other.name != dialect.name);
+    let Some(reference) = Dialect::from_name(dialect.name) else { return };
+    // A body over the compiler's limit has no verdicts; that is said of the file as a whole.
+    let readers: Option<Vec<Reader>> =
+        [reference].into_iter().chain(others).map(|dialect| reader(body, dialect)).collect();
+    let Some(readers) = readers else { return };
+    // A set that was made just now is not damaged; if it were, there would be nothing to say here.
+    let _ = compare(robots, &readers, found);
+}
+
+/// The path that a rule is most plainly about, as it stands in a URL.
+fn path_of_rule(rule: &RawRule<'_>) -> Vec<u8> {
+    let value = rule.value.strip_suffix(b"$").unwrap_or(rule.value);
+    let mut path: Vec<u8> = value.iter().copied().filter(|&byte| byte != b'*').collect();
+    if path.first() != Some(&b'/') {
+        path.insert(0, b'/');
+    }
+    NormalForm::Escaped.path(&path).into_owned()
+}
+
+/// A way in which the dialects disagree.
+struct Disagreement {
+    allowed: Vec<bool>,
+    line: u32,
+    agent: String,
+    path: Vec<u8>,
+    more: usize,
+}
+
+fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Result<(), FormatError> {
+    let dialect = readers[0].dialect;
+    let mut disagreements: Vec<Disagreement> = Vec::new();
+    let (mut rules_left, mut steps_left) = (MAX_COMPARED_RULES, MAX_COMPARED_STEPS);
+    'file: for group in &robots.groups {
+        // Whoever the group is for, under a name that all dialects read from the line alike; that a name is cut is said
+        // of the line.
+        let alike = |value: &&&[u8]| readers.iter().all(|reader| named(value, reader.dialect) == named(value, dialect));
+        let name = match group.agents.iter().find(alike).map(|value| named(value, dialect)) {
+            Some(Named::Everyone) => None,
+            Some(Named::Token(token)) if !token.is_empty() => Some(token),
+            _ => continue,
+        };
+        let mut asked: Vec<(Policy<'_>, Agent)> = Vec::with_capacity(readers.len());
+        for Reader { dialect, set } in readers {
+            let nobody = || Resolved { name: "*".into(), tokens: Vec::new(), honours_default_group: true };
+            let agent = name.map_or_else(nobody, |name| of_name(name, dialect)).look_up(set)?;
+            if let Some(policy) = set.policy(&ORIGIN)? {
+                asked.push((policy, agent));
+            }
+        }
+        let stars: usize = group.rules.iter().map(|rule| memchr::memchr_iter(b'*', rule.value).count()).sum();
+        for rule in group.rules {
+            let path = path_of_rule(rule);
+            let steps = path.len().saturating_mul(stars + 1);
+            if rules_left == 0 || steps > steps_left {
+                found.add(rule.line, Code::NotCompared, Severity::Note, || {
+                    let message = "the file is so large that the rules from here on were not compared by the dialects";
+                    (message.into(), None)
+                });
+                break 'file;
+            }
+            (rules_left, steps_left) = (rules_left - 1, steps_left - steps);
+            let mut allowed = Vec::with_capacity(asked.len());
+            for (policy, agent) in &asked {
+                allowed.push(policy.decide(agent, &path)? == Verdict::Allow);
+            }
+            if allowed.iter().all(|one| *one == allowed[0]) {
+                continue;
+            }
+            match disagreements.iter_mut().find(|known| known.allowed == allowed) {
+                Some(known) => known.more += 1,
+                None => {
+                    let agent = name.map_or_else(|| "*".to_owned(), quote);
+                    disagreements.push(Disagreement { allowed, line: rule.line, agent, path, more: 0 });
+                }
+            }
+        }
+    }
+    for Disagreement { allowed, line, agent, path, more } in disagreements {
+        found.add(line, Code::DialectsDiffer, Severity::Warning, || {
+            let names: Vec<&str> = readers
+                .iter()
+                .zip(&allowed)
+                .filter(|(_, one)| **one != allowed[0])
+                .map(|(reader, _)| reader.dialect.name)
+                .collect();
+            let word = |allowed: bool| if allowed { "allowed" } else { "disallowed" };
+            let more = match more {
+                0 => String::new(),
+                1 => "; so with the path of 1 more rule".into(),
+                more => format!("; so with the paths of {more} more rules"),
+            };
+            let message = format!(
+                "\"{}\" is {} to \"{agent}\" by {}, and {} by {}{more}",
+                quote(&path),
+                word(allowed[0]),
+                dialect.name,
+                word(!allowed[0]),
+                names.join(", "),
+            );
+            (message.into(), Some("`reptile test --all-dialects` shows why".into()))
+        });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reptile_engine::verdict::RuleKind;
+
+    #[test]
+    fn the_path_of_a_rule() {
+        for (value, path) in [("/a*b$", "/ab"), ("*.gif", "/.gif"), ("", "/"), ("/é", "/%C3%A9"), ("a", "/a")] {
+            let rule = RawRule { kind: RuleKind::Allow, value: value.as_bytes(), line: 1 };
+            assert_eq!(path_of_rule(&rule), path.as_bytes(), "{value}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Keys: those that are known, those that were most likely meant, and what there is to say about each.
+
+use super::{Code, Findings, Severity, quote};
+use crate::body::{Line, line_of};
+use crate::dialect::{ALL, Dialect};
+
+/// Keys that decide URLs or are read by everybody.
+const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"];
+
+/// Keys that somebody reads or has read, and that decide no URL. Source: google/robotstxt, its reporting parser.
+const UNUSED_KEYS: [&str; 12] = [
+    "crawl-delay",
+    "clean-param",
+    "content-signal",
+    "content-usage",
+    "domain",
+    "host",
+    "noarchive",
+    "nofollow",
+    "noindex",
+    "request-rate",
+    "revisit-after",
+    "visit-time",
+];
+
+/// What stands in front of the first white space.
+fn first_word(key: &[u8]) -> &[u8] {
+    key.split(|&byte| byte == b' ' || byte == b'\t').next().unwrap_or_default()
+}
+
+/// Whether a text in front of a colon is a key and more, so that the colon is one of the value.
+pub(super) fn lacks_colon(key: &[u8]) -> bool {
+    let word = first_word(key);
+    word.len() < key.len() && KEYS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+}
+
+/// What there is to say about a key.
+pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool, is_read: bool, found: &mut Findings) {
+    let is_one_of = |keys: &[&str], key: &[u8]| keys.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
+    let readers = || {
+        let counts = |dialect: &&&Dialect| {
+            matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Agent(_) | Line::Rule(..) | Line::Sitemap(..)))
+        };
+        let names: Vec<&str> = ALL.iter().filter(counts).map(|dialect| dialect.name).collect();
+        if names.is_empty() { "no dialect reads it".into() } else { format!("only {} read it", names.join(", ")) }
+    };
+    let severity = if is_read { Severity::Warning } else { Severity::Error };
+    let first_word = first_word(key);
+    if !has_colon || lacks_colon(key) {
+        let known = known_key(first_word);
+        // A key that takes a later colon for its own is read, but with another value.
+        let severity = match known {
+            Some(_) if has_colon => Severity::Error,
+            Some(_) => severity,
+            None => Severity::Warning,
+        };
+        found.add(number, Code::MissingColon, severity, || {
+            let fix = match known {
+                Some(known) => {
+                    let value = line[line.len().min(line.len() - line.trim_ascii_start().len() + first_word.len())..]
+                        .trim_ascii();
+                    format!("{}: {}", capital(known), quote(value))
+                }
+                None => "put # in front of a comment".into(),
+            };
+            (format!("no colon behind the key; {}", readers()).into(), Some(fix))
+        });
+        return;
+    }
+    if is_one_of(&KEYS, key) {
+        return;
+    }
+    if is_one_of(&UNUSED_KEYS, key) {
+        found.add(number, Code::UnusedKey, Severity::Note, || {
+            (format!("\"{}\" decides no URL, and does not end the list of user-agent lines", quote(key)).into(), None)
+        });
+        return;
+    }
+    match known_key(key) {
+        Some(known) => found.add(number, Code::MisspeltKey, severity, || {
+            let message = format!("\"{}\" is not \"{known}\"; {}", quote(key), readers());
+            (message.into(), Some(format!("{}: ...", capital(known))))
+        }),
+        None if is_read => found.add(number, Code::MisspeltKey, Severity::Warning, || {
+            (format!("\"{}\" is no key, but begins like one; {}", quote(key), readers()).into(), None)
+        }),
+        None => found.add(number, Code::UnknownKey, Severity::Warning, || {
+            let is_url = line[line.len().min(key.len() + 1)..].starts_with(b"//");
+            let fix = is_url.then(|| "put \"Sitemap: \" in front of it, if it is one".to_owned());
+            (format!("\"{}\" is no key; the line decides nothing", quote(key)).into(), fix)
+        }),
+    }
+}
+
+/// The longest key that is compared with the known ones letter by letter.
+const MAX_KEY_BYTES: usize = 24;
+
+/// The known key that this is, or most likely was meant to be.
+fn known_key(key: &[u8]) -> Option<&'static str> {
+    if key.is_empty() || key.len() > MAX_KEY_BYTES {
+        return None;
+    }
+    let key = key.to_ascii_lowercase();
+    let all = KEYS.into_iter().chain(UNUSED_KEYS);
+    let near = all.filter_map(|known| {
+        let allowed = if known.len() < 6 { 1 } else { 2 };
+        if key.len().abs_diff(known.len()) > allowed {
+            return None;
+        }
+        let distance = distance(&key, known.as_bytes());
+        (distance <= allowed).then_some((distance, known))
+    });
+    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+}
+
+/// How many letters have to be put in, left out, changed or swapped with the next to get from one word to another.
+fn distance(a: &[u8], b: &[u8]) -> usize {
+    let mut before = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, &x) in a.iter().enumerate() {
+        let mut row = vec![i + 1; b.len() + 1];
+        for (j, &y) in b.iter().enumerate() {
+            row[j + 1] = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && x == b[j - 1] && a[i - 1] == y {
+                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
+            }
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+fn capital(key: &str) -> String {
+    let mut text = key.to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text
+}

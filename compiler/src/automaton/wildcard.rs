@@ -1,0 +1,489 @@
+//! The machine behind a wildcard: looks for all segments that can follow the wildcard at once.
+//!
+//! It is the deterministic form of Aho and Corasick's machine (1975) with the transitions that lead back to the
+//! beginning left out, and runs of states that nothing else leads into made one. Built here from the sorted
+//! segments and not with the `aho-corasick` crate, whose machines cannot be taken apart into states with default
+//! transitions, and whose dense tables take 4 bytes for each state and byte class.
+
+use std::ops::Range;
+
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+
+use reptile_engine::format::automaton::{MAX_WILDCARD_BRANCHES, NO_RANKS, Ranks, State, WildcardAutomaton};
+
+use reptile_engine::platform::{FINGERPRINT_BYTES, Fingerprints};
+
+use super::{Builder, accept, merge};
+use crate::limits::{MAX_TRANSITIONS_PER_BYTE, MAX_WILDCARD_STATES};
+
+/// A literal segment that can follow a wildcard, and what it leads to.
+#[derive(Clone)]
+pub(super) struct Segment<'l> {
+    pub(super) text: &'l [u8],
+    accept: Ranks,
+    accept_at_end: Ranks,
+    /// The rules that go on with a wildcard behind the segment, by index.
+    after_wildcard: Range<u32>,
+    /// The wildcards that these were made into.
+    pub(super) wildcards: &'l [u32],
+}
+
+/// A prefix of one or more segments. Nodes are numbered by depth and, in one depth, by their bytes, so that the children
+/// of a node are neighbours and a node's suffix has a smaller number than the node.
+struct Node {
+    /// The segments that begin with it; it stands for the first `depth` bytes of each.
+    segments: Range<u32>,
+    depth: u32,
+    /// The nodes one byte longer.
+    children: Range<u32>,
+    /// The longest proper suffix that is itself a prefix of a segment.
+    fail: u32,
+    /// What is found here, as an index, or [`NOTHING`].
+    found: u32,
+    /// Where its transitions are in [`Scratch::taken_over`], if its `fail` is not the root. Otherwise they are those to
+    /// its children.
+    transitions: Range<u32>,
+    /// The byte that leads to it from its prefix.
+    byte: u8,
+    /// Whether it is some other node's `fail`, so that others have its transitions too.
+    is_fail: bool,
+}
+
+/// What a machine comes to at a node: segments that end there.
+#[derive(Clone, Copy)]
+struct Found<'l> {
+    accept: Ranks,
+    accept_at_end: Ranks,
+    wildcards: &'l [(u8, u32)],
+}
+
+const ROOT: u32 = 0;
+
+/// In place of an index: no [`Found`].
+const NOTHING: u32 = u32::MAX;
+
+/// Lists that each machine fills anew, kept so that the many small ones need no memory of their own.
+#[derive(Default)]
+pub(super) struct Scratch<'l> {
+    segments: Vec<Segment<'l>>,
+    nodes: Vec<Node>,
+    found: Vec<Found<'l>>,
+    /// Transitions of nodes that have some of another's: byte and node, in the order of the bytes.
+    taken_over: Vec<(u8, u32)>,
+    state_of: Vec<u32>,
+    open: Vec<u32>,
+    runs: Vec<(u32, u32)>,
+}
+
+/// Machines that begin at one place: a state counts them in a byte.
+const MAX_MACHINES: usize = 255;
+
+impl<'l> Builder<'l> {
+    /// Builds the machine, or machines, for a range of rules that have a wildcard in front of `offset`.
+    ///
+    /// More than one if they would lead to more wildcards than one machine can keep track of. None if the rules had to
+    /// be fallbacks.
+    fn wildcard(&mut self, rules: Range<usize>, offset: usize) -> &'l [u32] {
+        self.machines_or_fallbacks(rules.clone(), |builder| {
+            let (mut machines, segments) = builder.segments_and_machines(rules, offset)?;
+            if !segments.is_empty() {
+                let machine = builder.machine(&segments);
+                builder.give_back(segments);
+                machines.push(machine?);
+            }
+            Some(machines)
+        })
+    }
+
+    /// What `build` makes of a range of rules; if that is too large, they are listed and it is nothing.
+    pub(super) fn machines_or_fallbacks(
+        &mut self,
+        rules: Range<usize>,
+        build: impl FnOnce(&mut Self) -> Option<Vec<u32>>,
+    ) -> &'l [u32] {
+        let built = (self.draft.states.len(), self.draft.wildcards.len(), self.wildcard_states);
+        if let Some(machines) = build(self).filter(|machines| machines.len() <= MAX_MACHINES) {
+            return self.arena.alloc_slice_copy(&machines);
+        }
+        self.draft.states.truncate(built.0);
+        self.draft.wildcards.truncate(built.1);
+        self.wildcard_states = built.2;
+        self.fallbacks.extend_from_slice(&self.rules[rules]);
+        &[]
+    }
+
+    /// The segments that follow a wildcard, in the order of their bytes, with the wildcards that they lead to. If these are more
+    /// than one machine can keep track of, there are machines for some of the segments. `None` if one of the machines
+    /// would be too large.
+    pub(super) fn segments_and_machines(
+        &mut self,
+        rules: Range<usize>,
+        offset: usize,
+    ) -> Option<(Vec<u32>, Vec<Segment<'l>>)> {
+        let segments = self.segments(rules, offset);
+        let mut machines = Vec::new();
+        if segments.iter().all(|segment| segment.after_wildcard.is_empty()) {
+            return Some((machines, segments));
+        }
+        let mut plain = Vec::new();
+        // WildcardCount behind segments first, since a machine refers to the wildcards that it leads to.
+        let mut branches: Vec<Segment<'l>> = Vec::new();
+        let mut branch_count = 0;
+        for mut segment in segments {
+            if segment.after_wildcard.is_empty() {
+                plain.push(segment);
+                continue;
+            }
+            let wildcards = self.wildcard(as_usize(&segment.after_wildcard), offset + segment.text.len() + 1);
+            if wildcards.is_empty() {
+                // All of its rules were fallbacks.
+                if segment.accept != NO_RANKS || segment.accept_at_end != NO_RANKS {
+                    plain.push(segment);
+                }
+                continue;
+            }
+            if wildcards.len() > MAX_WILDCARD_BRANCHES {
+                return None;
+            }
+            if branch_count + wildcards.len() > MAX_WILDCARD_BRANCHES {
+                machines.push(self.machine(&branches)?);
+                branches.clear();
+                branch_count = 0;
+            }
+            branch_count += wildcards.len();
+            segment.wildcards = wildcards;
+            branches.push(segment);
+        }
+        branches.extend(plain);
+        // Those with and without wildcards alternate.
+        sort(&mut branches);
+        Some((machines, branches))
+    }
+
+    /// The segments that follow the wildcard, in the order of their bytes.
+    fn segments(&mut self, rules: Range<usize>, offset: usize) -> Vec<Segment<'l>> {
+        let mut segments = std::mem::take(&mut self.scratch.segments);
+        segments.clear();
+        self.work += rules.len();
+        let mut index = rules.start;
+        while index < rules.end {
+            let rule = self.rules[index];
+            let rest = &rule.matcher[offset..];
+            let text = &rest[..memchr::memchr(b'*', rest).unwrap_or(rest.len())];
+            let (mut ranks, mut ranks_at_end) = (NO_RANKS, NO_RANKS);
+            let mut after_wildcard = 0..0;
+            if text.len() == rest.len() {
+                accept(if rule.anchored { &mut ranks_at_end } else { &mut ranks }, rule.rank);
+                index += 1;
+            } else {
+                let with_wildcard = &rest[..=text.len()];
+                let run = self.rules[index..rules.end].partition_point(|rule| {
+                    let rest = &rule.matcher[offset..];
+                    rest.get(..with_wildcard.len()).unwrap_or(rest) <= with_wildcard
+                });
+                after_wildcard = index as u32..(index + run) as u32;
+                index += run;
+            }
+            if segments.len() == segments.capacity() {
+                // Twice as many, but no more than there can be.
+                segments.reserve_exact(segments.len().clamp(4, rules.end - index + 4));
+            }
+            segments.push(Segment { text, accept: ranks, accept_at_end: ranks_at_end, after_wildcard, wildcards: &[] });
+        }
+        self.unite(&mut segments);
+        segments
+    }
+
+    /// Keeps the memory of segments that are no longer needed for the next ones.
+    pub(super) fn give_back(&mut self, segments: Vec<Segment<'l>>) {
+        self.scratch.segments = segments;
+    }
+
+    /// Sorts segments, and makes those with the same text one.
+    pub(super) fn unite(&self, segments: &mut Vec<Segment<'l>>) {
+        sort(segments);
+        segments.dedup_by(|later, first| {
+            let same = later.text == first.text;
+            if same {
+                merge(&mut first.accept, later.accept);
+                merge(&mut first.accept_at_end, later.accept_at_end);
+                if first.after_wildcard.is_empty() {
+                    first.after_wildcard = later.after_wildcard.clone();
+                }
+                if !later.wildcards.is_empty() {
+                    let wildcards = first.wildcards.iter().chain(later.wildcards).copied();
+                    first.wildcards = BumpVec::from_iter_in(wildcards, self.arena).into_bump_slice();
+                }
+            }
+            same
+        });
+    }
+
+    /// Builds one machine for different segments in the order of their bytes. `None` if it would be too large.
+    pub(super) fn machine(&mut self, segments: &[Segment<'l>]) -> Option<u32> {
+        self.machine_within(segments, |nodes| MAX_TRANSITIONS_PER_BYTE * nodes + 256)
+    }
+
+    /// As [`Self::machine`], with a limit of transitions for a number of nodes, of which a byte of a segment is one at most.
+    pub(super) fn machine_within(&mut self, segments: &[Segment<'l>], limit: impl Fn(usize) -> usize) -> Option<u32> {
+        if self.is_full {
+            return None;
+        }
+        let mut best = NO_RANKS;
+        for segment in segments {
+            merge(&mut best, segment.accept);
+            merge(&mut best, segment.accept_at_end);
+            for &wildcard in segment.wildcards {
+                merge(&mut best, self.draft.wildcards[wildcard as usize].best);
+            }
+        }
+        let fingerprints = fingerprints(segments);
+        self.scratch.tree(segments, self.arena);
+        let linked = self.scratch.link(self.arena, limit(self.scratch.nodes.len()));
+        self.work += self.scratch.nodes.len() + self.scratch.taken_over.len();
+        let children = if linked { self.states(segments) } else { None };
+        self.draft.wildcards.push(WildcardAutomaton {
+            best,
+            from: 0,
+            next: None,
+            deciding: None,
+            fingerprints,
+            children: children?,
+        });
+        Some((self.draft.wildcards.len() - 1) as u32)
+    }
+
+    /// Turns nodes into states, runs of nodes into one. Returns the root's transitions, or `None` if the ruleset would have
+    /// too many states.
+    fn states(&mut self, segments: &[Segment<'l>]) -> Option<&'l [(u8, u32)]> {
+        let Scratch { nodes, found, taken_over, state_of, open, runs, .. } = &mut self.scratch;
+        // The last node of the run that begins at each node; a run goes on as long as nothing happens in it,
+        // a byte that differs leads back to the resting state, and no other node leads into the middle.
+        let run_end = |mut index: u32| {
+            let start = nodes[index as usize].depth;
+            loop {
+                let node = &nodes[index as usize];
+                let is_idle = node.found == NOTHING && node.fail == ROOT && !node.is_fail;
+                if !is_idle || node.children.len() != 1 || node.depth - start >= 255 {
+                    return index;
+                }
+                index = node.children.start;
+            }
+        };
+        state_of.clear();
+        state_of.resize(nodes.len(), u32::MAX);
+        open.clear();
+        open.extend(nodes[ROOT as usize].children.clone());
+        runs.clear();
+        let first_state = self.draft.states.len();
+        while let Some(start) = open.pop() {
+            if state_of[start as usize] == u32::MAX {
+                state_of[start as usize] = (first_state + runs.len()) as u32;
+                let end = run_end(start);
+                runs.push((start, end));
+                let last = &nodes[end as usize];
+                match last.fail {
+                    ROOT => open.extend(last.children.clone()),
+                    _ => open.extend(taken_over[as_usize(&last.transitions)].iter().map(|&(_, node)| node)),
+                }
+            }
+        }
+        if self.wildcard_states + runs.len() > MAX_WILDCARD_STATES {
+            self.is_full = true;
+            return None;
+        }
+        self.wildcard_states += runs.len();
+        let arena = self.arena;
+        let to_children = |node: &Node| {
+            let children = node.children.clone().map(|child| (nodes[child as usize].byte, state_of[child as usize]));
+            arena.alloc_slice_fill_iter(children)
+        };
+        self.draft.states.reserve(runs.len());
+        for &(start, end) in &*runs {
+            let (first, last) = (&nodes[start as usize], &nodes[end as usize]);
+            let found = found.get(last.found as usize).copied().unwrap_or(FOUND_NOTHING);
+            self.draft.states.push(State {
+                label: &segments[last.segments.start as usize].text[first.depth as usize..last.depth as usize],
+                accept: found.accept,
+                accept_at_end: found.accept_at_end,
+                disallows: false,
+                disallows_at_end: false,
+                settled: false,
+                wildcards: found.wildcards,
+                children: match last.fail {
+                    ROOT => to_children(last),
+                    _ => {
+                        let transitions = taken_over[as_usize(&last.transitions)].iter();
+                        arena.alloc_slice_fill_iter(transitions.map(|&(byte, node)| (byte, state_of[node as usize])))
+                    }
+                },
+            });
+        }
+        Some(to_children(&nodes[ROOT as usize]))
+    }
+}
+
+/// Sorts segments by their bytes. Mostly they are sorted.
+fn sort(segments: &mut [Segment<'_>]) {
+    if !segments.is_sorted_by_key(|segment| segment.text) {
+        segments.sort_unstable_by_key(|segment| segment.text);
+    }
+}
+
+/// What the segments begin with.
+fn fingerprints(segments: &[Segment<'_>]) -> Box<Fingerprints> {
+    // The segments are sorted, and so are their starts.
+    let starts = || segments.iter().map(|segment| &segment.text[..segment.text.len().min(FINGERPRINT_BYTES)]);
+    let is_new = |(index, start): &(usize, &[u8])| *index == 0 || !segments[index - 1].text.starts_with(start);
+    let runs = || starts().enumerate().filter(is_new).map(|(_, start)| start);
+    let count = runs().count();
+    let mut table = Box::new([0; 32 * FINGERPRINT_BYTES]);
+    for (index, start) in runs().enumerate() {
+        // Neighbours have bytes in common, so that they do least harm in the same bucket.
+        let bucket = 1 << (index * 8 / count);
+        for offset in 0..FINGERPRINT_BYTES {
+            let buckets = &mut table[offset * 32..][..32];
+            match start.get(offset) {
+                Some(byte) => {
+                    buckets[usize::from(byte & 15)] |= bucket;
+                    buckets[usize::from(16 + (byte >> 4))] |= bucket;
+                }
+                None => buckets.iter_mut().for_each(|buckets| *buckets |= bucket),
+            }
+        }
+    }
+    table
+}
+
+const FOUND_NOTHING: Found<'static> = Found { accept: NO_RANKS, accept_at_end: NO_RANKS, wildcards: &[] };
+
+fn as_usize(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
+}
+
+impl<'l> Scratch<'l> {
+    /// Makes the tree of all prefixes of the segments, which are sorted.
+    fn tree(&mut self, segments: &[Segment<'l>], arena: &'l Bump) {
+        let node = |segments: Range<u32>, depth: u32, byte: u8| Node {
+            segments,
+            depth,
+            children: 0..0,
+            fail: ROOT,
+            found: NOTHING,
+            transitions: 0..0,
+            byte,
+            is_fail: false,
+        };
+        self.nodes.clear();
+        self.found.clear();
+        self.nodes.push(node(0..segments.len() as u32, 0, 0));
+        let mut branch = 0;
+        let mut next = 0;
+        while let Some(node_here) = self.nodes.get(next) {
+            let (Range { mut start, end }, depth) = (node_here.segments.clone(), node_here.depth);
+            // The segment that ends here comes first. No other has the same text.
+            let segment = &segments[start as usize];
+            if segment.text.len() == depth as usize {
+                self.nodes[next].found = self.found.len() as u32;
+                let wildcards = segment.wildcards.iter().map(|&wildcard| {
+                    branch += 1;
+                    (branch - 1, wildcard)
+                });
+                let wildcards = arena.alloc_slice_fill_iter(wildcards);
+                self.found.push(Found { accept: segment.accept, accept_at_end: segment.accept_at_end, wildcards });
+                start += 1;
+            }
+            let first_child = self.nodes.len() as u32;
+            let byte_of = |segment: u32| segments[segment as usize].text[depth as usize];
+            while start < end {
+                let byte = byte_of(start);
+                let run = match byte_of(end - 1) == byte {
+                    true => end,
+                    false => (start + 1..end).find(|&segment| byte_of(segment) != byte).unwrap_or(end),
+                };
+                self.nodes.push(node(start..run, depth + 1, byte));
+                start = run;
+            }
+            self.nodes[next].children = first_child..self.nodes.len() as u32;
+            next += 1;
+        }
+    }
+
+    /// Gives each node what it takes over from its longest suffix, so that one transition for each byte suffices.
+    /// Returns `false` if that takes more transitions than the limit.
+    fn link(&mut self, arena: &'l Bump, limit: usize) -> bool {
+        let Scratch { nodes, found, taken_over, .. } = self;
+        let mut transition_count = nodes.len() - 1;
+        taken_over.clear();
+        let mut from_root = [ROOT; 256];
+        for child in nodes[ROOT as usize].children.clone() {
+            from_root[usize::from(nodes[child as usize].byte)] = child;
+        }
+        // In the order of their numbers: a node's suffix is shorter, and so already has all of its transitions.
+        for index in 1..nodes.len() {
+            let Node { fail, children, found: own, .. } = &nodes[index];
+            let (fail, children, own) = (*fail, children.clone(), *own);
+            if fail == ROOT {
+                for child in children {
+                    let target = from_root[usize::from(nodes[child as usize].byte)];
+                    nodes[child as usize].fail = target;
+                    nodes[target as usize].is_fail = true;
+                }
+                continue;
+            }
+            let suffix = &nodes[fail as usize];
+            nodes[index].found = match (found.get(own as usize), found.get(suffix.found as usize)) {
+                (Some(&(mut both)), Some(other)) => {
+                    merge(&mut both.accept, other.accept);
+                    merge(&mut both.accept_at_end, other.accept_at_end);
+                    if !other.wildcards.is_empty() {
+                        let wildcards = both.wildcards.iter().chain(other.wildcards).copied();
+                        both.wildcards = BumpVec::from_iter_in(wildcards, arena).into_bump_slice();
+                    }
+                    found.push(both);
+                    found.len() as u32 - 1
+                }
+                (Some(_), None) => own,
+                (None, _) => suffix.found,
+            };
+            // The children, and what the suffix has for other bytes.
+            let start = taken_over.len() as u32;
+            let suffix = &nodes[fail as usize];
+            let (own_count, is_list) = (children.len(), suffix.fail != ROOT);
+            let others = if is_list { as_usize(&suffix.transitions) } else { as_usize(&suffix.children) };
+            let other = |at: usize, nodes: &[Node], taken_over: &[(u8, u32)]| match is_list {
+                true => taken_over[at],
+                false => (nodes[at].byte, at as u32),
+            };
+            let mut at = others.start;
+            for child in children {
+                let byte = nodes[child as usize].byte;
+                while at < others.end && other(at, nodes, taken_over).0 < byte {
+                    taken_over.push(other(at, nodes, taken_over));
+                    at += 1;
+                }
+                let target = match at < others.end && other(at, nodes, taken_over).0 == byte {
+                    true => {
+                        at += 1;
+                        other(at - 1, nodes, taken_over).1
+                    }
+                    false => from_root[usize::from(byte)],
+                };
+                nodes[child as usize].fail = target;
+                nodes[target as usize].is_fail = true;
+                taken_over.push((byte, child));
+            }
+            while at < others.end {
+                taken_over.push(other(at, nodes, taken_over));
+                at += 1;
+            }
+            nodes[index].transitions = start..taken_over.len() as u32;
+            transition_count += taken_over.len() - start as usize - own_count;
+            if transition_count > limit {
+                return false;
+            }
+        }
+        true
+    }
+}

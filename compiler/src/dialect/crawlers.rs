@@ -1,0 +1,296 @@
+//! Known crawlers as data: which product tokens each goes by, and whether it obeys the rules for `*`.
+//!
+//! A robots.txt cannot say this; each operator's documentation does. A dialect names the families that it knows; to
+//! the others a crawler is the one name that it is given by. What a user writes behind `--agent` is read by
+//! [`resolve`].
+
+use std::fmt;
+
+use reptile_engine::format::FormatError;
+use reptile_engine::set::{Agent, Set};
+
+use crate::dialect::{CallerVersion, Dialect};
+
+/// Whose documentation says how a crawler behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Family {
+    /// Google's crawlers.
+    Google,
+    /// Yandex's: besides those of the table, every one whose name begins with "Yandex" falls back to `Yandex`.
+    Yandex,
+    /// Bing's.
+    Bing,
+    /// All others.
+    Other,
+}
+
+/// What a crawler is for, as far as it can be asked for as a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// Fetches what models are trained on, or stands for leave to do so: `@ai-training`.
+    AiTraining,
+    /// Fetches what a search engine or an answering machine looks up: `@search`.
+    Search,
+    /// Something else.
+    Other,
+}
+
+/// A known crawler.
+#[derive(Debug)]
+pub struct Crawler {
+    /// The name by which users choose it.
+    pub name: &'static str,
+    /// Its product tokens, the most specific first. Without any it obeys no robots.txt.
+    pub tokens: &'static [&'static str],
+    /// Whether it obeys the rules for `*` where none of its tokens is named.
+    pub honours_default_group: bool,
+    /// Whose it is.
+    pub family: Family,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Where this is said: a letter of `DIALECTS.md`, or the operator's own documentation.
+    pub source: &'static str,
+}
+
+const fn crawler(
+    tokens: &'static [&'static str],
+    honours_default_group: bool,
+    family: Family,
+    purpose: Purpose,
+    source: &'static str,
+) -> Crawler {
+    Crawler { name: tokens[0], tokens, honours_default_group, family, purpose, source }
+}
+
+/// The crawlers, by family.
+pub const ALL: [Crawler; 54] = {
+    use Family::{Bing, Google, Other, Yandex};
+    use Purpose::{AiTraining, Search};
+    const NONE: Purpose = Purpose::Other;
+    [
+        crawler(&["Googlebot"], true, Google, Search, "Dspec"),
+        crawler(&["Googlebot-Image", "Googlebot"], true, Google, Search, "Dspec"),
+        crawler(&["Googlebot-Video", "Googlebot"], true, Google, Search, "Dspec"),
+        crawler(&["Googlebot-News", "Googlebot"], true, Google, Search, "Dspec, D"),
+        crawler(&["Storebot-Google"], true, Google, NONE, "D"),
+        crawler(&["Google-InspectionTool"], true, Google, NONE, "Dspec"),
+        crawler(&["GoogleOther"], true, Google, NONE, "Dspec"),
+        crawler(&["GoogleOther-Image", "GoogleOther"], true, Google, NONE, "Dspec; the order I"),
+        crawler(&["GoogleOther-Video", "GoogleOther"], true, Google, NONE, "Dspec; the order I"),
+        crawler(&["Google-CloudVertexBot"], true, Google, NONE, "Dspec"),
+        crawler(&["Google-Extended"], true, Google, AiTraining, "Dspec; the rules for * I"),
+        crawler(&["APIs-Google"], false, Google, NONE, "Dspec"),
+        crawler(&["AdsBot-Google"], false, Google, NONE, "Dspec"),
+        crawler(&["AdsBot-Google-Mobile", "AdsBot-Google"], false, Google, NONE, "Dspec; the second token I"),
+        crawler(&["Mediapartners-Google"], false, Google, NONE, "Dspec"),
+        Crawler {
+            name: "Google-Safety",
+            tokens: &[],
+            honours_default_group: false,
+            family: Google,
+            purpose: NONE,
+            source: "Dspec",
+        },
+        crawler(&["YandexBot", "Yandex"], true, Yandex, Search, "Yua"),
+        crawler(&["YandexImages", "Yandex"], true, Yandex, Search, "Yua"),
+        crawler(&["YandexVideo", "Yandex"], true, Yandex, Search, "Yua"),
+        crawler(&["YandexNews", "Yandex"], true, Yandex, Search, "Yua"),
+        crawler(&["YandexMedia", "Yandex"], true, Yandex, Search, "Yua"),
+        crawler(&["YandexBlogs", "Yandex"], true, Yandex, Search, "Yua"),
+        crawler(&["YandexMobileBot", "Yandex"], true, Yandex, Search, "Yua"),
+        crawler(&["YandexDirect"], false, Yandex, NONE, "Yua: must be named"),
+        crawler(&["bingbot", "msnbot"], true, Bing, Search, "B"),
+        crawler(&["AdIdxBot"], true, Bing, NONE, "B"),
+        crawler(&["BingPreview"], true, Bing, NONE, "B"),
+        crawler(&["MicrosoftPreview"], true, Bing, NONE, "B"),
+        crawler(&["BingVideoPreview"], true, Bing, NONE, "B"),
+        crawler(&["Applebot", "Googlebot"], true, Other, Search, "support.apple.com"),
+        crawler(&["Applebot-Extended"], true, Other, AiTraining, "support.apple.com; the rules for * I"),
+        crawler(&["GPTBot"], true, Other, AiTraining, "OpenAI"),
+        crawler(&["OAI-SearchBot"], true, Other, Search, "OpenAI"),
+        crawler(&["ChatGPT-User"], true, Other, NONE, "OpenAI"),
+        crawler(&["ClaudeBot"], true, Other, AiTraining, "Anthropic"),
+        crawler(&["Claude-User"], true, Other, NONE, "Anthropic"),
+        crawler(&["Claude-SearchBot"], true, Other, Search, "Anthropic"),
+        crawler(&["CCBot"], true, Other, AiTraining, "Common Crawl"),
+        crawler(&["PerplexityBot"], true, Other, Search, "Perplexity"),
+        crawler(&["Perplexity-User"], true, Other, NONE, "Perplexity; the rules for * I"),
+        crawler(&["Bytespider"], true, Other, AiTraining, "I"),
+        crawler(&["Amazonbot"], true, Other, AiTraining, "Amazon"),
+        crawler(&["meta-externalagent"], true, Other, AiTraining, "Meta"),
+        crawler(&["facebookexternalhit"], true, Other, NONE, "Meta"),
+        crawler(&["Diffbot"], true, Other, AiTraining, "Diffbot"),
+        crawler(&["cohere-ai"], true, Other, AiTraining, "I"),
+        crawler(&["cohere-training-data-crawler"], true, Other, AiTraining, "I"),
+        crawler(&["omgili"], true, Other, AiTraining, "I"),
+        crawler(&["Timpibot"], true, Other, AiTraining, "I"),
+        crawler(&["MistralAI-User"], true, Other, NONE, "Mistral"),
+        crawler(&["DuckDuckBot"], true, Other, Search, "DuckDuckGo"),
+        crawler(&["DuckAssistBot"], true, Other, Search, "DuckDuckGo"),
+        crawler(&["Baiduspider"], true, Other, Search, "Baidu"),
+        crawler(&["PetalBot"], true, Other, Search, "Huawei"),
+    ]
+};
+
+/// The groups of crawlers that can be asked for, and what they are.
+pub const GROUPS: [(&str, Purpose); 2] = [("@ai-training", Purpose::AiTraining), ("@search", Purpose::Search)];
+
+/// An agent as a dialect understands it: the names to look for, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// What it is called in output.
+    pub name: String,
+    /// The product tokens, the most specific first.
+    pub tokens: Vec<Vec<u8>>,
+    /// Whether it obeys the rules for `*` where none of its tokens is named.
+    pub honours_default_group: bool,
+}
+
+impl Resolved {
+    /// Looks the agent up in a set.
+    ///
+    /// # Errors
+    /// When the set's table of agents is damaged.
+    pub fn look_up<D: AsRef<[u8]>>(&self, set: &Set<D>) -> Result<Agent, FormatError> {
+        let tokens: Vec<&[u8]> = self.tokens.iter().map(Vec::as_slice).collect();
+        set.agent_chain(&tokens, self.honours_default_group)
+    }
+}
+
+/// Why there is no such agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResolveError {
+    /// No group of crawlers has this name.
+    UnknownGroup(String),
+    /// A chain has an empty name, or a `*` in front of another name.
+    Chain(String),
+}
+
+impl fmt::Display for ResolveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ResolveError::UnknownGroup(spec) => {
+                write!(f, "\"{spec}\" is no group of crawlers; there are {} and {}", GROUPS[0].0, GROUPS[1].0)
+            }
+            ResolveError::Chain(spec) => {
+                write!(f, "\"{spec}\" is no chain of names, such as Googlebot-News>Googlebot>*")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ResolveError {}
+
+/// The agents that a user means: a product token, a known crawler's name, a chain such as `Googlebot-News>Googlebot>*`
+/// (which falls back to the rules for `*` only if it ends in it), or a group of crawlers such as `@ai-training`.
+///
+/// ```
+/// use reptile_compiler::{crawlers::resolve, dialect::{GOOGLE, GOOGLE_LIB}};
+/// let tokens = |spec, dialect| resolve(spec, dialect).unwrap()[0].tokens.clone();
+/// assert_eq!(tokens("googlebot-image", &GOOGLE), [&b"Googlebot-Image"[..], b"Googlebot"]);
+/// assert_eq!(tokens("googlebot-image", &GOOGLE_LIB), [b"googlebot-image"]);
+/// assert!(!resolve("a>b", &GOOGLE_LIB).unwrap()[0].honours_default_group);
+/// assert!(resolve("@search", &GOOGLE).unwrap().len() > 10);
+/// ```
+///
+/// # Errors
+/// When a group is unknown or a chain has an empty name.
+pub fn resolve(spec: &str, dialect: &Dialect) -> Result<Vec<Resolved>, ResolveError> {
+    if spec.starts_with('@') {
+        let group = GROUPS.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(spec));
+        let (_, purpose) = group.ok_or_else(|| ResolveError::UnknownGroup(spec.into()))?;
+        let members = ALL.iter().filter(|crawler| crawler.purpose == purpose);
+        return Ok(members.map(|crawler| of_name(crawler.name.as_bytes(), dialect)).collect());
+    }
+    if spec.contains('>') {
+        let (names, honours_default_group) = match spec.strip_suffix(">*") {
+            Some(names) => (names, true),
+            None => (spec, false),
+        };
+        let tokens: Vec<Vec<u8>> = names.split('>').map(|name| name.as_bytes().to_vec()).collect();
+        if tokens.iter().any(|token| token.is_empty() || token == b"*") {
+            return Err(ResolveError::Chain(spec.into()));
+        }
+        return Ok(vec![Resolved { name: spec.into(), tokens, honours_default_group }]);
+    }
+    Ok(vec![of_name(spec.as_bytes(), dialect)])
+}
+
+/// The agent of one name: a known crawler, if the dialect knows its family, or else just this name.
+#[must_use]
+pub fn of_name(name: &[u8], dialect: &Dialect) -> Resolved {
+    let token = match dialect.caller_version {
+        CallerVersion::Verbatim => name,
+        CallerVersion::Cut => name.split(|&byte| byte == b'/').next().unwrap_or(name).trim_ascii_end(),
+    };
+    let known = ALL.iter().filter(|crawler| dialect.crawlers.contains(&crawler.family));
+    let (tokens, honours_default_group) =
+        match known.into_iter().find(|known| token.eq_ignore_ascii_case(known.name.as_bytes())) {
+            Some(known) => {
+                (known.tokens.iter().map(|token| token.as_bytes().to_vec()).collect(), known.honours_default_group)
+            }
+            None if dialect.crawlers.contains(&Family::Yandex) && begins_with(token, b"yandex") => {
+                (vec![token.to_vec(), b"Yandex".to_vec()], true)
+            }
+            None => (vec![token.to_vec()], true),
+        };
+    Resolved { name: String::from_utf8_lossy(name).into_owned(), tokens, honours_default_group }
+}
+
+fn begins_with(text: &[u8], start: &[u8]) -> bool {
+    text.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::{BING, GOOGLE, GOOGLE_LIB, KOSTER_1996, RFC9309, YANDEX};
+
+    /// The chain as `resolve` takes it.
+    fn chain(name: &str, dialect: &Dialect) -> String {
+        let found = of_name(name.as_bytes(), dialect);
+        let mut names: Vec<String> = found.tokens.iter().map(|token| String::from_utf8_lossy(token).into()).collect();
+        names.extend(found.honours_default_group.then(|| "*".to_owned()));
+        names.join(">")
+    }
+
+    #[test]
+    fn each_dialect_knows_its_own_crawlers() {
+        assert_eq!(chain("Googlebot-Image", &GOOGLE), "Googlebot-Image>Googlebot>*");
+        assert_eq!(chain("Googlebot-Image", &RFC9309), "Googlebot-Image>*");
+        assert_eq!(chain("Googlebot-Image", &YANDEX), "Googlebot-Image>*");
+        assert_eq!(chain("adsbot-google-mobile", &GOOGLE), "AdsBot-Google-Mobile>AdsBot-Google");
+        assert_eq!(chain("adsbot-google-mobile", &GOOGLE_LIB), "adsbot-google-mobile>*");
+        assert_eq!(chain("Google-Safety", &GOOGLE), "");
+        assert_eq!(chain("YandexImages", &YANDEX), "YandexImages>Yandex>*");
+        assert_eq!(chain("YandexDirect", &YANDEX), "YandexDirect");
+        assert_eq!(chain("yandexWhatever/3.0", &YANDEX), "yandexWhatever>Yandex>*");
+        assert_eq!(chain("bingbot", &BING), "bingbot>msnbot>*");
+        assert_eq!(chain("Applebot", &BING), "Applebot>Googlebot>*");
+        assert_eq!(chain("FooBot/2.1", &KOSTER_1996), "FooBot>*");
+        assert_eq!(chain("FooBot/2.1", &GOOGLE), "FooBot/2.1>*");
+    }
+
+    #[test]
+    fn chains_and_groups_are_read() {
+        for (spec, tokens, honours_default_group) in [("A>B>*", 2, true), ("A>B", 2, false), ("A>*", 1, true)] {
+            let found = &resolve(spec, &GOOGLE).unwrap()[0];
+            assert_eq!((found.tokens.len(), found.honours_default_group), (tokens, honours_default_group), "{spec}");
+        }
+        for spec in [">", "A>", ">A", "A>>B", "*>A", "A>*>*", "@", "@nobody"] {
+            assert!(resolve(spec, &GOOGLE).is_err(), "{spec}");
+        }
+        assert!(resolve("@AI-training", &GOOGLE_LIB).unwrap().iter().any(|agent| agent.name == "GPTBot"));
+        assert!(resolve("@ai-training", &GOOGLE_LIB).unwrap().iter().all(|agent| agent.name != "Googlebot"));
+    }
+
+    #[test]
+    fn no_name_is_there_twice() {
+        let mut names: Vec<String> = ALL.iter().map(|crawler| crawler.name.to_ascii_lowercase()).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+}

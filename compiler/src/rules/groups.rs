@@ -1,0 +1,197 @@
+//! Whom a group is for: from the values of user-agent lines to one list of rules for each product token, and one
+//! for everybody else.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+
+use crate::body::{Group, RawRule, Robots, is_space};
+use crate::dialect::{DefaultToken, Dialect, GroupChoice, Token};
+use crate::limits::{MAX_MERGED_RULES_PER_RULE, MIN_MERGED_RULES};
+
+/// Whom a user-agent line names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named<'b> {
+    /// Everybody who is not named elsewhere: `*`.
+    Everyone,
+    /// The crawlers of this product token, as written; it may be empty.
+    Token(&'b [u8]),
+}
+
+/// Reads the value of a user-agent line. Source for the library's reading: google/robotstxt, `ExtractUserAgent` and
+/// `HandleUserAgent`.
+#[must_use]
+pub fn named<'b>(value: &'b [u8], dialect: &Dialect) -> Named<'b> {
+    match value {
+        [b'*'] => return Named::Everyone,
+        [b'*', next, ..] if dialect.default_token == DefaultToken::AloneOrBeforeSpace && is_space(*next) => {
+            return Named::Everyone;
+        }
+        _ => {}
+    }
+    let in_token = |&byte: &u8| match dialect.token {
+        Token::Letters => byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_',
+        Token::BeforeVersion => byte != b'/' && !is_space(byte),
+        Token::Whole => true,
+    };
+    let len = value.iter().position(|byte| !in_token(byte)).unwrap_or(value.len());
+    Named::Token(&value[..len])
+}
+
+/// Who gets which rules.
+#[derive(Debug)]
+pub struct Assignment<'b> {
+    /// Each product token of the file, in lower case and in order, with the index of its list; a token that is
+    /// there more than once has several lists, which decide together.
+    pub tokens: BumpVec<'b, (&'b [u8], u32)>,
+    /// The index of the list for everybody else, if there is a group for them.
+    pub default_group: Option<u32>,
+    /// The lists of rules, each in the order of the file.
+    pub lists: Vec<List<'b>>,
+}
+
+/// The rules for one or more tokens.
+#[derive(Debug)]
+pub struct List<'b> {
+    /// The rules, in the order of the file.
+    pub rules: &'b [RawRule<'b>],
+    /// The groups of the file that it merges.
+    pub groups: &'b [u32],
+    /// Whether it decides together with default_group for some token, so that its rules need comparable ranks.
+    pub is_part: bool,
+}
+
+/// Merges the groups of each product token, and those for everybody else; or takes the first, where the dialect says
+/// so.
+///
+/// A group that names both a token and everybody counts for both. Tokens that share all of their groups share a
+/// list. When the merged lists would have many times the rules of the file, as they can when each of thousands of
+/// tokens has a group of its own beside a large common one, the rest of the tokens keep their groups apart.
+///
+/// Time linear in the number of user-agent lines (times the logarithm, to sort them) and of rules.
+#[must_use]
+pub fn assign<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> Assignment<'b> {
+    let agent_count = robots.groups.iter().map(|group| group.agents.len()).sum();
+    let mut named_in: BumpVec<'b, (&'b [u8], u32)> = BumpVec::with_capacity_in(agent_count, arena);
+    let mut for_default_group: BumpVec<'b, u32> = BumpVec::new_in(arena);
+    for (index, group) in (0..).zip(&robots.groups) {
+        for value in group.agents {
+            match named(value, dialect) {
+                Named::Everyone => for_default_group.push(index),
+                Named::Token(token) if token.iter().any(u8::is_ascii_uppercase) => {
+                    let token = arena.alloc_slice_copy(token);
+                    token.make_ascii_lowercase();
+                    named_in.push((token, index));
+                }
+                Named::Token(token) => named_in.push((token, index)),
+            }
+        }
+    }
+    named_in.sort_unstable();
+    named_in.dedup();
+    for_default_group.dedup();
+    if dialect.groups == GroupChoice::First {
+        return first_groups(robots, named_in, for_default_group.first().copied(), arena);
+    }
+
+    let rules_of = |groups: &[u32]| -> usize { groups.iter().map(|&at| robots.groups[at as usize].rules.len()).sum() };
+    let rule_count: usize = robots.groups.iter().map(|group| group.rules.len()).sum();
+    let mut budget = (MAX_MERGED_RULES_PER_RULE * rule_count).max(MIN_MERGED_RULES);
+    let of_one = bumpalo::vec![in arena; None; robots.groups.len()].into_bump_slice_mut();
+    let mut lists = Lists { robots, arena, of_one, of_several: HashMap::new(), lists: Vec::new() };
+    let mut tokens = BumpVec::with_capacity_in(named_in.len(), arena);
+    for run in named_in.chunk_by(|a, b| a.0 == b.0) {
+        let token = run[0].0;
+        let groups = arena.alloc_slice_fill_iter(run.iter().map(|&(_, group)| group));
+        let cost = if groups.len() == 1 || lists.of_several.contains_key(&*groups) { 0 } else { rules_of(groups) };
+        if cost <= budget {
+            budget -= cost;
+            tokens.push((token, lists.of(groups)));
+        } else {
+            for group in groups.chunks(1) {
+                let list = lists.of(group);
+                lists.lists[list as usize].is_part = true;
+                tokens.push((token, list));
+            }
+        }
+    }
+    tokens.sort_unstable();
+    let default_group = (!for_default_group.is_empty()).then(|| lists.of(for_default_group.into_bump_slice()));
+    Assignment { tokens, default_group, lists: lists.lists }
+}
+
+/// Gives each token the first group that names it. The lists are in the order of the groups, by which the engine
+/// tells which comes first among those of several names that contain the crawler's.
+fn first_groups<'b>(
+    robots: &Robots<'b>,
+    mut named_in: BumpVec<'b, (&'b [u8], u32)>,
+    default_group: Option<u32>,
+    arena: &'b Bump,
+) -> Assignment<'b> {
+    named_in.dedup_by_key(|(token, _)| *token);
+    let list = |(index, group): (u32, &Group<'b>)| List {
+        rules: group.rules,
+        groups: arena.alloc_slice_copy(&[index]),
+        is_part: false,
+    };
+    Assignment { tokens: named_in, default_group, lists: (0..).zip(&robots.groups).map(list).collect() }
+}
+
+/// The lists of rules made so far, by the groups that they merge.
+struct Lists<'r, 'b> {
+    robots: &'r Robots<'b>,
+    arena: &'b Bump,
+    /// For each group the list that has it alone.
+    of_one: &'b mut [Option<u32>],
+    of_several: HashMap<&'b [u32], u32>,
+    lists: Vec<List<'b>>,
+}
+
+impl<'b> Lists<'_, 'b> {
+    fn of(&mut self, groups: &'b [u32]) -> u32 {
+        let rules_of = |group: u32| self.robots.groups[group as usize].rules;
+        let next = self.lists.len() as u32;
+        let (list, rules) = match *groups {
+            [group] => (*self.of_one[group as usize].get_or_insert(next), rules_of(group)),
+            _ => match self.of_several.entry(groups) {
+                Entry::Occupied(known) => (*known.get(), &[][..]),
+                Entry::Vacant(place) => {
+                    let count = groups.iter().map(|&group| rules_of(group).len()).sum();
+                    let mut rules = BumpVec::with_capacity_in(count, self.arena);
+                    groups.iter().for_each(|&group| rules.extend_from_slice(rules_of(group)));
+                    (*place.insert(next), rules.into_bump_slice())
+                }
+            },
+        };
+        if list == next {
+            self.lists.push(List { rules, groups, is_part: false });
+        }
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::{GOOGLE_LIB, KOSTER_1994, YANDEX};
+
+    #[test]
+    fn reads_names() {
+        let token = |name: &'static str| Named::Token(name.as_bytes());
+        for (value, letters, before_version, whole) in [
+            ("*", Named::Everyone, Named::Everyone, Named::Everyone),
+            ("* FooBot", Named::Everyone, Named::Everyone, token("* FooBot")),
+            ("*foo", token(""), token("*foo"), token("*foo")),
+            ("FooBot/1.2", token("FooBot"), token("FooBot"), token("FooBot/1.2")),
+            ("MJ12bot", token("MJ"), token("MJ12bot"), token("MJ12bot")),
+            ("a_b-C d", token("a_b-C"), token("a_b-C"), token("a_b-C d")),
+            ("", token(""), token(""), token("")),
+        ] {
+            assert_eq!(named(value.as_bytes(), &GOOGLE_LIB), letters, "{value}");
+            assert_eq!(named(value.as_bytes(), &YANDEX), before_version, "{value}");
+            assert_eq!(named(value.as_bytes(), &KOSTER_1994), whole, "{value}");
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! From rules as written to a ruleset: normal form, order of precedence, and no rule twice.
+//!
+//! The order is what makes dialects compile: every rule gets a position, and of the rules that match a path the one of
+//! the smallest position decides. Google's library, RFC 9309 and most others say "the longest, and allow on a tie"; the
+//! draft of 1996 says "the first in the file", which is an order like any other.
+
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+use reptile_engine::format::automaton::rank;
+use reptile_engine::verdict::RuleKind;
+
+use crate::body::RawRule;
+use crate::dialect::{Dialect, EmptyDisallow, Order};
+use crate::rules::groups::List;
+
+/// A rule in normal form, before it has a position.
+#[derive(Clone, Copy, Debug)]
+struct NormalRule<'b> {
+    /// What is matched: runs of wildcards made one, trailing wildcards and the final `$` taken off.
+    matcher: &'b [u8],
+    /// Whether the match must end the path.
+    anchored: bool,
+    kind: RuleKind,
+    /// Its place in the order of precedence, but for ties between rules of the same kind: the smaller decides.
+    key: u32,
+    line: u32,
+    /// The pattern in normal form, as it is shown.
+    pattern: &'b [u8],
+}
+
+impl<'b> NormalRule<'b> {
+    /// Whether no other plain rule of the same weight can match the same path.
+    fn is_plain(&self) -> bool {
+        !self.anchored && are_same(self.pattern, self.matcher) && memchr::memchr(b'*', self.matcher).is_none()
+    }
+
+    /// The pattern, unless it is the matcher with `$` behind it where that is anchored.
+    fn pattern_apart(&self) -> Option<&'b [u8]> {
+        let (body, end) = self.pattern.split_at(self.pattern.len().min(self.matcher.len()));
+        let end_can_be_read_off = matches!((end, self.anchored), (b"", false) | (b"$", true));
+        (!end_can_be_read_off || !are_same(body, self.matcher)).then_some(self.pattern)
+    }
+}
+
+/// Where a normal comes among the others.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// The eight bytes of the matcher behind those that all have in common.
+    start: u64,
+    /// Of a matcher with no more bytes than those: how many there are, and what sorts behind the matcher. All others
+    /// have the greatest. In the end, the position.
+    number: u32,
+    /// The normal.
+    index: u32,
+}
+
+/// Lists that [`order`] fills anew for each group, kept so that many small groups need no memory of their own.
+#[derive(Debug, Default)]
+pub struct OrderScratch<'b> {
+    normal_rules: Vec<NormalRule<'b>>,
+    /// The normal_rules that stay, in the order of their matchers.
+    places: Vec<Place>,
+    /// By precedence: what it goes by and the index in `places`, as one number.
+    by_precedence: Vec<u64>,
+}
+
+/// The rules of one group in a form that is equal for equal behaviour, whatever file they come from: bytes that
+/// can be hashed, compared, sorted and compiled.
+///
+/// Does not hold line numbers; those are listed beside it, by position.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RuleList {
+    // One record for each rule, in the order of its matcher: rank, flags, length of the matcher, key if the list is
+    // a part, length of the pattern if it differs, and the texts.
+    bytes: Box<[u8]>,
+}
+
+/// A rule of a [`RuleList`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderedRule<'l> {
+    /// Twice the position, plus one for a disallow.
+    pub rank: u32,
+    /// What is matched, without trailing wildcards and final `$`; every `*` in it is an operator.
+    pub matcher: &'l [u8],
+    /// Whether the match must end the path.
+    pub anchored: bool,
+    /// Whether this is the rule with an empty pattern, which is named when no other matches but restricts nothing.
+    pub is_empty: bool,
+    /// The pattern to show, if it is not the matcher with `$` behind it where it is anchored.
+    pub pattern: Option<&'l [u8]>,
+    /// The rule's place among the rules of all lists, if its list decides together with others.
+    pub key: Option<u32>,
+}
+
+/// Code, flags and length of the matcher.
+const HEADER_BYTES: usize = 9;
+
+const FLAG_ANCHORED: u8 = 1;
+const FLAG_EMPTY: u8 = 2;
+const FLAG_PATTERN: u8 = 4;
+const FLAG_KEY: u8 = 8;
+
+impl RuleList {
+    /// The rules, in the order of their matchers' bytes, unanchored before anchored, allow before disallow. The
+    /// one with an empty pattern comes last.
+    pub fn iter(&self) -> impl Iterator<Item = OrderedRule<'_>> {
+        let mut rest = &self.bytes[..];
+        std::iter::from_fn(move || {
+            let mut take = |len: usize| {
+                let (taken, left) = rest.split_at_checked(len)?;
+                rest = left;
+                Some(taken)
+            };
+            let header: &[u8; HEADER_BYTES] = take(HEADER_BYTES)?.first_chunk()?;
+            let number = |at: usize| header.get(at..)?.first_chunk().map(|&bytes| u32::from_le_bytes(bytes));
+            let (rank, flags, matcher_len) = (number(0)?, header[4], number(5)?);
+            let mut number_if = |flag: u8| match flags & flag {
+                0 => Some(None),
+                _ => Some(Some(u32::from_le_bytes(*take(4)?.first_chunk()?))),
+            };
+            let (key, pattern_len) = (number_if(FLAG_KEY)?, number_if(FLAG_PATTERN)?);
+            Some(OrderedRule {
+                rank,
+                anchored: flags & FLAG_ANCHORED != 0,
+                is_empty: flags & FLAG_EMPTY != 0,
+                matcher: take(matcher_len as usize)?,
+                pattern: match pattern_len {
+                    Some(len) => Some(take(len as usize)?),
+                    None => None,
+                },
+                key,
+            })
+        })
+    }
+
+    /// How many bytes it takes.
+    #[must_use]
+    pub fn byte_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// Brings the rules of a group into normal form and order.
+///
+/// Returns the list, and the line of each rule by position. Of rules of one kind that match the same paths only the
+/// first in the order is kept. Time: sorting, so linear in the bytes times the logarithm of the number of rules.
+#[must_use]
+pub fn order<'b>(
+    list: &List<'b>,
+    dialect: &Dialect,
+    arena: &'b Bump,
+    scratch: &mut OrderScratch<'b>,
+) -> (RuleList, Vec<u32>) {
+    let OrderScratch { normal_rules, places, by_precedence } = scratch;
+    normal_rules.clear();
+    normal_rules.reserve(list.rules.len());
+    let mut empty: Option<(RuleKind, u32)> = None;
+    for rule in list.rules {
+        let rule = &meaning_of(rule, dialect);
+        let pattern: &'b [u8] = match dialect.normal_form.pattern(rule.value) {
+            std::borrow::Cow::Borrowed(_) => rule.value,
+            std::borrow::Cow::Owned(pattern) => arena.alloc_slice_copy(&pattern),
+        };
+        if pattern.is_empty() {
+            // Weighs nothing, so it decides nothing, but is named when nothing else matches: an allow rather than
+            // a disallow, the first of its kind.
+            if empty.is_none_or(|(kind, _)| rule.kind < kind) {
+                empty = Some((rule.kind, rule.line));
+            }
+            continue;
+        }
+        let shown = match dialect.normal_form.shown(pattern) {
+            std::borrow::Cow::Borrowed(_) => pattern,
+            std::borrow::Cow::Owned(shown) => arena.alloc_slice_copy(&shown),
+        };
+        normal_rules.push(normal_rule(pattern, shown, rule, dialect, arena));
+        if dialect.index_htm_opens_directory
+            && rule.kind == RuleKind::Allow
+            && let Some(slash) = slash_before_index(pattern)
+        {
+            let directory = BumpVec::from_iter_in(pattern[..=slash].iter().chain(b"$").copied(), arena);
+            normal_rules.push(normal_rule(directory.into_bump_slice(), pattern, rule, dialect, arena));
+        }
+    }
+    if dialect.robots_txt_always_allowed {
+        normal_rules.push(ROBOTS_TXT);
+    }
+    sort(normal_rules, places);
+    assign_positions(normal_rules, places, by_precedence);
+
+    let mut lines: Vec<u32> = Vec::with_capacity(by_precedence.len() + usize::from(empty.is_some()));
+    for (position, &keyed) in (0..).zip(&*by_precedence) {
+        let place = &mut places[keyed as u32 as usize];
+        place.number = position;
+        lines.push(normal_rules[place.index as usize].line);
+    }
+    let sorted = || places.iter().map(|place| (place.number, &normal_rules[place.index as usize]));
+    let size_of = |normal: &NormalRule<'_>| {
+        let apart = normal.pattern_apart().map_or(0, |pattern| 4 + pattern.len());
+        HEADER_BYTES + if list.is_part { 4 } else { 0 } + normal.matcher.len() + apart
+    };
+    let size = sorted().map(|(_, normal)| size_of(normal)).sum::<usize>();
+    let mut bytes: Vec<u8> = Vec::with_capacity(size + if empty.is_some() { HEADER_BYTES } else { 0 });
+    for (position, normal) in sorted() {
+        let key = list.is_part.then_some(normal.key);
+        push(&mut bytes, rank(position, normal.kind), key, normal);
+    }
+    if let Some((kind, line)) = empty {
+        bytes.extend_from_slice(&rank(lines.len() as u32, kind).to_le_bytes());
+        bytes.extend_from_slice(&[FLAG_EMPTY, 0, 0, 0, 0]);
+        lines.push(line);
+    }
+    (RuleList { bytes: bytes.into_boxed_slice() }, lines)
+}
+
+/// The rule that opens `/robots.txt` in dialects where nothing closes it. It stands in no line.
+const ROBOTS_TXT: NormalRule<'static> = NormalRule {
+    matcher: b"/robots.txt",
+    anchored: true,
+    kind: RuleKind::Allow,
+    key: 0,
+    line: 0,
+    pattern: b"/robots.txt$",
+};
+
+/// The rule that a line stands for.
+pub(crate) fn meaning_of<'b>(rule: &RawRule<'b>, dialect: &Dialect) -> RawRule<'b> {
+    match (rule.kind, rule.value, dialect.empty_disallow) {
+        (RuleKind::Disallow, b"", EmptyDisallow::AllowRoot) => {
+            RawRule { kind: RuleKind::Allow, value: b"/", line: rule.line }
+        }
+        _ => *rule,
+    }
+}
+
+#[inline(always)]
+fn normal_rule<'b>(
+    pattern: &'b [u8],
+    shown: &'b [u8],
+    rule: &RawRule<'_>,
+    dialect: &Dialect,
+    arena: &'b Bump,
+) -> NormalRule<'b> {
+    let key = key_of(pattern, rule.kind, rule.line, dialect.order);
+    let (body, mut anchored) = match pattern.strip_suffix(b"$") {
+        Some(body) => (body, true),
+        None => (pattern, false),
+    };
+    let wildcards_end = body.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1);
+    // A trailing wildcard makes a final `$` idle; and an unanchored pattern matches as if a wildcard were behind it.
+    anchored &= wildcards_end == body.len();
+    let mut matcher = &body[..wildcards_end];
+    // Two neighbours are looked for only where there is a wildcard at all, which is rare.
+    if memchr::memchr(b'*', matcher).is_some_and(|wildcard| matcher[wildcard..].windows(2).any(|pair| pair == b"**")) {
+        let mut last = 0;
+        let once = matcher.iter().copied().filter(|&byte| {
+            let keep = byte != b'*' || last != b'*';
+            last = byte;
+            keep
+        });
+        matcher = BumpVec::from_iter_in(once, arena).into_bump_slice();
+    }
+    NormalRule { matcher, anchored, kind: rule.kind, key, line: rule.line, pattern: shown }
+}
+
+/// For an allow whose last slash begins `/index.htm`, where that slash is. It also allows the directory: the pattern
+/// up to that slash, and no more.
+///
+/// Source: google/robotstxt, `HandleAllow`: it is tried when the rule itself does not match. It weighs less than
+/// the rule, so that trying both gives the same.
+pub(crate) fn slash_before_index(pattern: &[u8]) -> Option<usize> {
+    memchr::memrchr(b'/', pattern).filter(|&slash| pattern[slash..].starts_with(b"/index.htm"))
+}
+
+/// Sorts normal_rules by their matchers, and keeps of those that match the same paths the first of each kind.
+fn sort(normal_rules: &[NormalRule<'_>], places: &mut Vec<Place>) {
+    const START_BYTES: usize = size_of::<u64>();
+    places.clear();
+    // What all begin with tells nothing; the eight bytes behind it tell most apart, and are compared as a number.
+    let common = |a: &[u8], b: &[u8]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let Some((first, others)) = normal_rules.split_first() else { return };
+    let shared =
+        others.iter().fold(first.matcher.len(), |shared, other| common(&first.matcher[..shared], other.matcher));
+    places.extend((0..).zip(normal_rules).map(|(index, normal)| {
+        let rest = &normal.matcher[shared..];
+        let mut start = [0; START_BYTES];
+        let len = rest.len().min(START_BYTES);
+        start[..len].copy_from_slice(&rest[..len]);
+        let number = (rest.len() as u32) << 2 | u32::from(normal.anchored) << 1 | normal.kind as u32;
+        let number = if rest.len() > START_BYTES { u32::MAX } else { number };
+        Place { start: u64::from_be_bytes(start), number, index }
+    }));
+    // To sort numbers is faster than to sort what they stand for; what the numbers leave open is done behind it.
+    places.sort_unstable_by_key(|place| {
+        u128::from(place.start) << 64 | u128::from(place.number) << 32 | u128::from(place.index)
+    });
+    let of = |place: &Place| &normal_rules[place.index as usize];
+    let behind = |place: &Place| {
+        let normal = of(place);
+        (normal.matcher.get(shared + START_BYTES..), normal.anchored, normal.kind)
+    };
+    let precedence = |place: &Place| (of(place).key, of(place).line);
+    let is_alike = |a: &Place, b: &Place| (a.start, a.number) == (b.start, b.number);
+    for alike in places.chunk_by_mut(is_alike).filter(|alike| alike.len() > 1) {
+        if alike[0].number == u32::MAX {
+            alike.sort_unstable_by(|a, b| behind(a).cmp(&behind(b)).then_with(|| precedence(a).cmp(&precedence(b))));
+        } else if let Some(first) = alike.iter().min_by_key(|place| precedence(place)).copied() {
+            // All but the first in the order of precedence go.
+            alike.fill(first);
+        }
+    }
+    places.dedup_by(|later, first| {
+        is_alike(later, first) && (later.number != u32::MAX || behind(later) == behind(first))
+    });
+}
+
+/// Ranks the normal_rules of `places` by precedence.
+///
+/// Where two rules of the same kind and weight can match the same path, the first line decides. Plain rules of
+/// the same length never do, so they keep the order of their bytes, and files that list them in another order
+/// share the ruleset.
+fn assign_positions(normal_rules: &[NormalRule<'_>], places: &[Place], by_precedence: &mut Vec<u64>) {
+    let at = |keyed: u64| &normal_rules[places[keyed as u32 as usize].index as usize];
+    by_precedence.clear();
+    // To sort numbers is faster than to sort references to them.
+    let keyed = (0_u64..).zip(places).map(|(at, place)| u64::from(normal_rules[place.index as usize].key) << 32 | at);
+    by_precedence.extend(keyed);
+    by_precedence.sort_unstable();
+    for class in by_precedence.chunk_by_mut(|a, b| a >> 32 == b >> 32) {
+        if class.len() > 1 && !class.iter().all(|&keyed| at(keyed).is_plain()) {
+            class.iter_mut().for_each(|keyed| *keyed = u64::from(at(*keyed).line) << 32 | u64::from(*keyed as u32));
+            class.sort_unstable();
+        }
+    }
+}
+
+/// The order of precedence as a number: the smaller decides. Ties go by line.
+pub(crate) fn key_of(pattern: &[u8], kind: RuleKind, line: u32, order: Order) -> u32 {
+    let by_weight = |weight: usize| (u32::MAX / 2 - weight as u32) * 2 + kind as u32;
+    match order {
+        Order::Longest => by_weight(pattern.len()),
+        Order::LongestWithoutTrailingWildcards => by_weight(without_trailing_wildcards(pattern)),
+        Order::FileOrder => line,
+    }
+}
+
+/// How many octets a pattern has without the wildcards at its end, which change nothing, and without a `$` behind them,
+/// which they make idle.
+pub(crate) fn without_trailing_wildcards(pattern: &[u8]) -> usize {
+    let body = pattern.strip_suffix(b"$").filter(|body| body.ends_with(b"*")).unwrap_or(pattern);
+    body.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1)
+}
+
+/// Whether two texts are equal. They are mostly the very same text, which takes no comparing of bytes.
+fn are_same(a: &[u8], b: &[u8]) -> bool {
+    std::ptr::eq(a, b) || a == b
+}
+
+fn push(bytes: &mut Vec<u8>, rank: u32, key: Option<u32>, normal: &NormalRule<'_>) {
+    let pattern_apart = normal.pattern_apart();
+    let mut flags = if normal.anchored { FLAG_ANCHORED } else { 0 };
+    if pattern_apart.is_some() {
+        flags |= FLAG_PATTERN;
+    }
+    if key.is_some() {
+        flags |= FLAG_KEY;
+    }
+    let mut header = [flags; HEADER_BYTES];
+    header[..4].copy_from_slice(&rank.to_le_bytes());
+    header[5..].copy_from_slice(&(normal.matcher.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&header);
+    if let Some(key) = key {
+        bytes.extend_from_slice(&key.to_le_bytes());
+    }
+    if let Some(pattern) = pattern_apart {
+        bytes.extend_from_slice(&(pattern.len() as u32).to_le_bytes());
+    }
+    bytes.extend_from_slice(normal.matcher);
+    bytes.extend_from_slice(pattern_apart.unwrap_or_default());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_at_the_end_are_not_counted() {
+        for (pattern, len) in
+            [("/a", 2), ("/a*", 2), ("/a**", 2), ("/a*$", 2), ("/a$", 3), ("/*a", 3), ("*", 0), ("*$", 0)]
+        {
+            assert_eq!(without_trailing_wildcards(pattern.as_bytes()), len, "{pattern}");
+        }
+    }
+}
