@@ -187,7 +187,9 @@ fn each_dialect_is_there() {
 fn inspect_lists_groups_and_rules() {
     let folder = Folder::with_set();
     let text = folder.run(&["inspect", "set"]).says(0, &[]).text();
-    for line in ["dialect                 google-lib\n", "origins                 6\n", "agents named            2\n"] {
+    for line in
+        ["dialect                   google-lib\n", "origins                   6\n", "agents named              2\n"]
+    {
         assert!(text.contains(line), "{text}");
     }
     assert!(text.contains("section rulesets") && text.contains("largest rulesets\n  ruleset "), "{text}");

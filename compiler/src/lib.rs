@@ -20,13 +20,15 @@
 //!
 //! ```
 //! use bumpalo::Bump;
-//! use reptile_compiler::{automaton::Strategy, set::{SetBuilder, record}, dialect::GOOGLE_LIB, set::origin::OwnedOrigin};
+//! use reptile_compiler::automaton::Strategy;
+//! use reptile_compiler::dialect::GOOGLE_LIB;
+//! use reptile_compiler::set::{SetBuilder, origin::OwnedOrigin, prepare};
 //! use reptile_engine::{set::Set, verdict::Verdict};
 //!
 //! let body = b"user-agent: *\nallow: /p\ndisallow: /\n";
 //! let origin = OwnedOrigin::of_robots_url(b"https://example.com/robots.txt")?;
 //! let mut builder = SetBuilder::new(&GOOGLE_LIB);
-//! builder.add([origin], record(body, &GOOGLE_LIB, &Bump::new())?);
+//! builder.add([origin], prepare(body, &GOOGLE_LIB, &Bump::new())?);
 //! let set = Set::from_bytes(builder.finish(Strategy::default())?.to_bytes())?;
 //!
 //! let agent = set.agent(b"AnyBot")?;

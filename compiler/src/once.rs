@@ -25,7 +25,7 @@ use crate::rules::order::{key_of, meaning_of, slash_before_index};
 /// the path. Total: any bytes give an answer.
 ///
 /// ```
-/// use reptile_compiler::{crawlers::of_name, dialect::GOOGLE_LIB, once::decide_once};
+/// use reptile_compiler::{dialect::{GOOGLE_LIB, crawlers::of_name}, once::decide_once};
 ///
 /// let body = b"user-agent: *\nallow: /p\ndisallow: /\n";
 /// let agent = of_name(b"AnyBot", &GOOGLE_LIB);

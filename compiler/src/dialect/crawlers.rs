@@ -188,7 +188,7 @@ impl std::error::Error for ResolveError {}
 /// (which falls back to the rules for `*` only if it ends in it), or a group of crawlers such as `@ai-training`.
 ///
 /// ```
-/// use reptile_compiler::{crawlers::resolve, dialect::{GOOGLE, GOOGLE_LIB}};
+/// use reptile_compiler::dialect::{GOOGLE, GOOGLE_LIB, crawlers::resolve};
 /// let tokens = |spec, dialect| resolve(spec, dialect).unwrap()[0].tokens.clone();
 /// assert_eq!(tokens("googlebot-image", &GOOGLE), [&b"Googlebot-Image"[..], b"Googlebot"]);
 /// assert_eq!(tokens("googlebot-image", &GOOGLE_LIB), [b"googlebot-image"]);

@@ -75,7 +75,7 @@ impl Section {
             Section::Index => "index",
             Section::Rulesets => "rulesets",
             Section::Lines => "lines",
-            Section::Other => "other",
+            Section::Other => "fields",
         }
     }
 
