@@ -46,6 +46,7 @@ pub mod body;
 pub mod capture;
 pub mod dialect;
 pub mod limits;
+pub mod names;
 pub mod once;
 pub mod oracle;
 pub mod rules;

@@ -77,7 +77,7 @@ impl<'b> Visitor<'b> for Question<'_> {
             // A name in front of those that were found: their groups count no more.
             (self.place, self.best, self.empty) = (place, None, None);
             self.counts = true;
-        } else if place == self.place && self.dialect.groups == GroupChoice::Merge {
+        } else if place == self.place && self.dialect.group_choice == GroupChoice::Merge {
             self.counts = true;
         }
     }

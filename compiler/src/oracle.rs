@@ -96,7 +96,7 @@ pub fn choose(robots: &Robots<'_>, dialect: &Dialect, agent: &Resolved) -> Choic
     let groups_naming = |token: Option<&[u8]>| -> Vec<usize> {
         let is_for = |group: &Group<'_>| group.agents.iter().any(|value| names(value, token, dialect));
         let all = robots.groups.iter().enumerate().filter(|(_, group)| is_for(group)).map(|(index, _)| index);
-        match dialect.groups {
+        match dialect.group_choice {
             GroupChoice::Merge => all.collect(),
             GroupChoice::First => all.take(1).collect(),
         }

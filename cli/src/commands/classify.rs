@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 use reptile_compiler::dialect::crawlers::Resolved;
-use reptile_compiler::dialect::{Dialect, Token};
+use reptile_compiler::dialect::{Dialect, TokenSyntax};
 use reptile_engine::verdict::Verdict;
 
 use crate::error::{Failure, Outcome, Result, note, printable};
@@ -111,7 +111,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let named = agents_of(&set, &args.agents)?;
     let agents = named.iter().map(|agent| agent.look_up(&set));
     let agents = agents.collect::<std::result::Result<Vec<_>, _>>().map_err(|error| damaged(&args.set, &error))?;
-    if Dialect::from_name(&set.dialect()).is_none_or(|dialect| dialect.token == Token::Letters) {
+    if Dialect::from_name(&set.dialect()).is_none_or(|dialect| dialect.token_syntax == TokenSyntax::Letters) {
         named.iter().for_each(warn_of_agent);
     }
     let decider = Decider { set, agents, explain: args.explain, reason: args.reason };

@@ -79,13 +79,13 @@ impl CompileOptions {
 
 /// Reads the name of a dialect.
 pub fn dialects() -> impl TypedValueParser<Value = &'static Dialect> {
-    PossibleValuesParser::new(dialect::ALL.map(|dialect| dialect.name))
+    PossibleValuesParser::new(dialect::ALL.map(|dialect| dialect.as_str()))
         .try_map(|name| Dialect::from_name(&name).ok_or("no such dialect"))
 }
 
 /// Reads the name of a fetch profile.
 pub fn profiles() -> impl TypedValueParser<Value = &'static Profile> {
-    PossibleValuesParser::new(capture::ALL.map(|profile| profile.name))
+    PossibleValuesParser::new(capture::ALL.map(|profile| profile.as_str()))
         .try_map(|name| Profile::from_name(&name).ok_or("no such profile"))
 }
 

@@ -12,7 +12,7 @@ use crate::rules::groups::{Named, named};
 
 /// A robots.txt as a dialect reads it, with the lines that things stand in.
 pub struct Reading<'b> {
-    dialect: &'static Dialect,
+    dialect: &'b Dialect,
     robots: Robots<'b>,
     /// Every line, without its end.
     pub lines: Vec<&'b [u8]>,
@@ -73,7 +73,7 @@ impl Why {
 impl<'b> Reading<'b> {
     /// Reads a file. Time linear in it.
     #[must_use]
-    pub fn new(body: &'b [u8], dialect: &'static Dialect, arena: &'b Bump) -> Reading<'b> {
+    pub fn new(body: &'b [u8], dialect: &'b Dialect, arena: &'b Bump) -> Reading<'b> {
         let robots = parse(body, dialect, arena);
         let lines: Vec<&[u8]> = Lines::new(body, dialect.byte_order_mark).collect();
         // The user-agent lines of the groups, in their order, are those of the file. Behind a limit of the dialect
@@ -87,7 +87,7 @@ impl<'b> Reading<'b> {
 
     /// The dialect.
     #[must_use]
-    pub fn dialect(&self) -> &'static Dialect {
+    pub fn dialect(&self) -> &'b Dialect {
         self.dialect
     }
 

@@ -13,7 +13,7 @@ use bumpalo::collections::Vec as BumpVec;
 use memchr::{memchr, memchr_iter, memchr2, memchr3, memrchr2};
 use reptile_engine::verdict::RuleKind;
 
-use crate::dialect::{BlankLine, BodyLimit, ByteOrderMark, Dialect, Keys, RuleBytes, RuleStart, WhiteSpace};
+use crate::dialect::{BlankLine, BodyLimit, ByteOrderMark, Dialect, KeyMatching, RuleBytes, RuleStart, WhiteSpace};
 
 /// A parsed robots.txt. Borrows its text from the body and its lists from an arena.
 #[derive(Debug)]
@@ -277,12 +277,12 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
 /// The part of a file that is read.
 fn within_limit(body: &[u8], limit: BodyLimit) -> (&[u8], Option<DiagnosticKind>) {
     match limit {
-        BodyLimit::Cut(limit) if body.len() > limit => {
+        BodyLimit::Truncate(limit) if body.len() > limit => {
             // A line that ends just at the limit is whole.
             let end = memrchr2(b'\n', b'\r', &body[..=limit]).unwrap_or(0);
             (&body[..end], Some(DiagnosticKind::BodyCut))
         }
-        BodyLimit::Open(limit) if body.len() > limit => (&[], Some(DiagnosticKind::BodyIgnored)),
+        BodyLimit::TreatAsEmpty(limit) if body.len() > limit => (&[], Some(DiagnosticKind::BodyIgnored)),
         _ => (body, None),
     }
 }
@@ -303,7 +303,7 @@ fn fault_of(kind: RuleKind, value: &[u8], number: usize, dialect: &Dialect) -> O
         }
     };
     match () {
-        () if kind == RuleKind::Allow && !dialect.has_allow => Some(DiagnosticKind::UnknownKey),
+        () if kind == RuleKind::Allow && !dialect.allow_is_rule => Some(DiagnosticKind::UnknownKey),
         () if !starts_well => Some(DiagnosticKind::RuleStart),
         () if !has_good_bytes => Some(DiagnosticKind::RuleBytes),
         () if value.len() > dialect.max_pattern_bytes => Some(DiagnosticKind::RuleTooLong),
@@ -380,9 +380,9 @@ fn recognise<'b, const NOTES: bool>(
         note(DiagnosticKind::NoSeparator);
         return None;
     }
-    let recognised = match dialect.keys {
-        Keys::PrefixesAndTypos => key_by_prefix(key),
-        Keys::Exact => key_by_name(key),
+    let recognised = match dialect.key_matching {
+        KeyMatching::PrefixesAndTypos => key_by_prefix(key),
+        KeyMatching::Exact => key_by_name(key),
     };
     if recognised.is_none() {
         note(DiagnosticKind::UnknownKey);
@@ -611,11 +611,11 @@ mod tests {
     fn body_limits_hold_at_their_edges() {
         let body = b"user-agent: a\nallow: /a\nallow: /b\n";
         for (limit, rules) in [(0, 0), (13, 0), (22, 0), (23, 1), (24, 1), (32, 1), (33, 2), (34, 2), (35, 2)] {
-            let dialect = Dialect { body_limit: BodyLimit::Cut(limit), ..GOOGLE_LIB };
+            let dialect = Dialect { body_limit: BodyLimit::Truncate(limit), ..GOOGLE_LIB };
             let (found, diagnostics) = rules_and_diagnostics(body, &dialect);
             assert_eq!(found.len(), rules, "{limit}");
             assert_eq!(diagnostics == [DiagnosticKind::BodyCut], limit < body.len(), "{limit}");
-            let dialect = Dialect { body_limit: BodyLimit::Open(limit), ..GOOGLE_LIB };
+            let dialect = Dialect { body_limit: BodyLimit::TreatAsEmpty(limit), ..GOOGLE_LIB };
             let (found, diagnostics) = rules_and_diagnostics(body, &dialect);
             assert_eq!(found.len(), if limit < body.len() { 0 } else { 2 }, "{limit}");
             assert_eq!(diagnostics == [DiagnosticKind::BodyIgnored], limit < body.len(), "{limit}");

@@ -5,10 +5,15 @@
 //! Which of several captures of an origin counts is decided here too ([`Captures`]), by their times and never by the
 //! order in which they come. Nothing here reads a clock: the time that a set is for is given.
 
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
 use reptile_engine::verdict::{Cause, PolicySource};
 
 use crate::dialect::{self, Dialect};
 use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_TIME};
+use crate::names::UnknownName;
 
 /// Seconds since the beginning of 1970, UTC; from [`crate::limits::MIN_TIME`] to [`MAX_TIME`].
 pub type Time = i64;
@@ -128,10 +133,11 @@ pub struct Freshness {
 }
 
 /// What one crawler makes of each outcome of a fetch.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Profile {
     /// The name by which users choose it.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Whether 2xx other than 200 brings a file, as 200 does.
     pub any_2xx: bool,
     /// How many redirects are followed, whatever hosts they lead to.
@@ -163,7 +169,7 @@ pub struct Profile {
 
 /// Google's crawlers.
 pub const GOOGLE: Profile = Profile {
-    name: "google",
+    name: Cow::Borrowed("google"),
     any_2xx: true,                                                              // D
     max_redirects: 5,                                                           // D
     redirected: Effect::Allow,                                                  // D: as 404
@@ -181,7 +187,7 @@ pub const GOOGLE: Profile = Profile {
 
 /// RFC 9309.
 pub const RFC9309: Profile = Profile {
-    name: "rfc9309",
+    name: Cow::Borrowed("rfc9309"),
     any_2xx: true,                                                         // R231
     max_redirects: 5,                                                      // R231
     redirected: Effect::Allow,                                             // R231: MAY
@@ -199,7 +205,7 @@ pub const RFC9309: Profile = Profile {
 
 /// Yandex: whatever is not answered with 200 leaves the site open.
 pub const YANDEX: Profile = Profile {
-    name: "yandex",
+    name: Cow::Borrowed("yandex"),
     any_2xx: false,                                                   // Ysize
     max_redirects: 5,                                                 // I
     redirected: Effect::Allow,                                        // I
@@ -217,7 +223,7 @@ pub const YANDEX: Profile = Profile {
 
 /// Apache Nutch as it is configured by default.
 pub const NUTCH: Profile = Profile {
-    name: "nutch",
+    name: Cow::Borrowed("nutch"),
     any_2xx: false,                      // N
     max_redirects: 5,                    // N
     redirected: Effect::Allow,           // N
@@ -235,7 +241,7 @@ pub const NUTCH: Profile = Profile {
 
 /// The library crawler-commons, for whose caller it is to fetch.
 pub const CRAWLER_COMMONS: Profile = Profile {
-    name: "crawler-commons",
+    name: Cow::Borrowed("crawler-commons"),
     any_2xx: true,                    // C
     max_redirects: 5,                 // I: the caller's
     redirected: Effect::Disallow,     // C: visits are put off
@@ -253,7 +259,7 @@ pub const CRAWLER_COMMONS: Profile = Profile {
 
 /// The draft of 1996.
 pub const KOSTER_1996: Profile = Profile {
-    name: "koster-1996",
+    name: Cow::Borrowed("koster-1996"),
     any_2xx: true,                                                        // K96
     max_redirects: 5,                                                     // I
     redirected: Effect::Disallow,                                         // I: puts off, as a failure
@@ -286,13 +292,25 @@ pub enum Outcome {
 }
 
 impl Profile {
-    /// The profile with this name.
+    /// A copy of another profile under a new name, whose fields the caller then sets.
+    #[must_use]
+    pub fn custom(name: impl Into<Cow<'static, str>>, base: &Profile) -> Profile {
+        Profile { name: name.into(), ..base.clone() }
+    }
+
+    /// The named profile with this name, one of [`ALL`].
     #[must_use]
     pub fn from_name(name: &str) -> Option<&'static Profile> {
         ALL.into_iter().find(|profile| profile.name == name)
     }
 
-    /// The profile that goes with a dialect, where none is chosen.
+    /// The name by which users choose the profile.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.name
+    }
+
+    /// The profile that goes with a dialect, where none is chosen; for a custom dialect that of Google.
     #[must_use]
     pub fn of_dialect(dialect: &Dialect) -> &'static Profile {
         let table: [(&Dialect, &'static Profile); 9] = [
@@ -350,7 +368,7 @@ impl Profile {
     /// The part of a body that is read, and how: its whole lines if it was cut, without tags where the profile takes
     /// them out. The numbers of lines stay. Linear; copies only a body that has tags to be taken out.
     #[must_use]
-    pub fn readable<'b>(&self, capture: &Capture, body: &'b [u8]) -> std::borrow::Cow<'b, [u8]> {
+    pub fn readable<'b>(&self, capture: &Capture, body: &'b [u8]) -> Cow<'b, [u8]> {
         let body = match capture.truncated {
             Some(_) => {
                 let end = memchr::memrchr2(b'\n', b'\r', body);
@@ -368,6 +386,21 @@ impl Profile {
         let (Some(freshness), Some(time), Some(at)) = (&self.freshness, time, at) else { return false };
         let allowed = freshness.max_age_up_to.zip(max_age).map(|(most, age)| most.min(Time::from(age)));
         at.saturating_sub(time) > allowed.unwrap_or(freshness.default)
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name)
+    }
+}
+
+impl FromStr for Profile {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Profile, UnknownName> {
+        let known = || ALL.map(|profile| profile.as_str());
+        Profile::from_name(name).cloned().ok_or_else(|| UnknownName::new("fetch profile", name, known()))
     }
 }
 

@@ -9,21 +9,7 @@ use std::fmt;
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Agent, Set};
 
-use crate::dialect::{CallerVersion, Dialect};
-
-/// Whose documentation says how a crawler behaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Family {
-    /// Google's crawlers.
-    Google,
-    /// Yandex's: besides those of the table, every one whose name begins with "Yandex" falls back to `Yandex`.
-    Yandex,
-    /// Bing's.
-    Bing,
-    /// All others.
-    Other,
-}
+use crate::dialect::{CallerVersion, Dialect, Family};
 
 /// What a crawler is for, as far as it can be asked for as a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
 use crate::body::{Group, RawRule, Robots, is_space};
-use crate::dialect::{DefaultToken, Dialect, GroupChoice, Token};
+use crate::dialect::{DefaultToken, Dialect, GroupChoice, TokenSyntax};
 use crate::limits::{MAX_MERGED_RULES_PER_RULE, MIN_MERGED_RULES};
 
 /// Whom a user-agent line names.
@@ -31,10 +31,10 @@ pub fn named<'b>(value: &'b [u8], dialect: &Dialect) -> Named<'b> {
         }
         _ => {}
     }
-    let in_token = |&byte: &u8| match dialect.token {
-        Token::Letters => byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_',
-        Token::BeforeVersion => byte != b'/' && !is_space(byte),
-        Token::Whole => true,
+    let in_token = |&byte: &u8| match dialect.token_syntax {
+        TokenSyntax::Letters => byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_',
+        TokenSyntax::BeforeVersion => byte != b'/' && !is_space(byte),
+        TokenSyntax::WholeValue => true,
     };
     let len = value.iter().position(|byte| !in_token(byte)).unwrap_or(value.len());
     Named::Token(&value[..len])
@@ -92,7 +92,7 @@ pub fn assign<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> As
     named_in.sort_unstable();
     named_in.dedup();
     for_default_group.dedup();
-    if dialect.groups == GroupChoice::First {
+    if dialect.group_choice == GroupChoice::First {
         return first_groups(robots, named_in, for_default_group.first().copied(), arena);
     }
 

@@ -91,7 +91,9 @@ impl Column<'_> {
             RuleKind::Disallow => ("Disallow", "Allow"),
         };
         let reason = match answer.why {
-            Why::AlwaysAllowed => format!("{} always allows {}", self.reading.dialect().name, printable(&rule.pattern)),
+            Why::AlwaysAllowed => {
+                format!("{} always allows {}", self.reading.dialect().as_str(), printable(&rule.pattern))
+            }
             Why::EmptyRule => "a rule without a value restricts nothing, and no other matches".into(),
             Why::Longer { octets, other } => format!("the {kind} is longer: {} against {other}", octets_of(octets)),
             Why::AllowOnTie { octets } => format!("both have {}, and then the Allow wins", octets_of(octets)),
@@ -186,7 +188,9 @@ pub fn full(tested: &Tested<'_>, full: bool) -> String {
 /// A column for each dialect, and the reasons where they disagree.
 pub fn table(tested: &Tested<'_>, brief: bool) -> String {
     let reference = tested.reference();
-    let name = |column: &Column<'_>| column.reading.dialect().name;
+    fn name<'n>(column: &'n Column<'_>) -> &'n str {
+        column.reading.dialect().as_str()
+    }
     let mut rows: Vec<Vec<String>> =
         vec![["", "URL", "agent"].into_iter().chain(tested.columns.iter().map(name)).map(str::to_owned).collect()];
     let mut reasons = String::new();
@@ -251,7 +255,7 @@ fn reasons_of(tested: &Tested<'_>, index: usize, url: &[u8], agent: &str) -> Str
             lines.push(format!("{place}: {}", kind.describe()));
         }
         let words = format!("{verdict}\n      {}", lines.join("\n      "));
-        let name = column.reading.dialect().name;
+        let name = column.reading.dialect().as_str();
         match groups.iter_mut().find(|(known, _)| *known == words) {
             Some((_, names)) => names.push(name),
             None => groups.push((words, vec![name])),
@@ -288,7 +292,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
 struct Record<'a> {
     url: &'a str,
     agent: &'a str,
-    dialect: &'static str,
+    dialect: &'a str,
     verdict: &'static str,
     line: u32,
     why: &'static str,
@@ -338,7 +342,7 @@ pub fn json(tested: &Tested<'_>) -> Result<String> {
             let record = Record {
                 url: &String::from_utf8_lossy(url),
                 agent: &agent.name,
-                dialect: column.reading.dialect().name,
+                dialect: column.reading.dialect().as_str(),
                 verdict: answer.explanation.verdict.name(),
                 line: answer.line(),
                 why: answer.why.name(),

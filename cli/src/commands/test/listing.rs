@@ -80,7 +80,7 @@ pub fn listing(tested: &Tested<'_>, full: bool) -> String {
         "{}: {} lines, read as {}\n",
         printable(tested.name.as_os_str().as_encoded_bytes()),
         grouped(line_count as u64),
-        reading.dialect().name
+        reading.dialect().as_str()
     );
     for (line, kind) in reading.diagnostics() {
         if line == 0 {

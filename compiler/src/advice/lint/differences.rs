@@ -47,7 +47,7 @@ pub(super) fn differences(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, f
         return;
     }
     let others = IN_USE.into_iter().filter(|other| other.name != dialect.name);
-    let Some(reference) = Dialect::from_name(dialect.name) else { return };
+    let Some(reference) = Dialect::from_name(&dialect.name) else { return };
     // A body over the compiler's limit has no verdicts; that is said of the file as a whole.
     let readers: Option<Vec<Reader>> =
         [reference].into_iter().chain(others).map(|dialect| reader(body, dialect)).collect();
@@ -130,7 +130,7 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
                 .iter()
                 .zip(&allowed)
                 .filter(|(_, one)| **one != allowed[0])
-                .map(|(reader, _)| reader.dialect.name)
+                .map(|(reader, _)| reader.dialect.as_str())
                 .collect();
             let word = |allowed: bool| if allowed { "allowed" } else { "disallowed" };
             let more = match more {
@@ -142,7 +142,7 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
                 "\"{}\" is {} to \"{agent}\" by {}, and {} by {}{more}",
                 quote(&path),
                 word(allowed[0]),
-                dialect.name,
+                dialect,
                 word(!allowed[0]),
                 names.join(", "),
             );

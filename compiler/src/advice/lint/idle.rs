@@ -16,7 +16,7 @@ use crate::rules::order::without_trailing_wildcards;
 /// Which groups decide together with another one, because both name the same crawler.
 pub(super) fn merged_groups(robots: &Robots<'_>, dialect: &Dialect) -> Vec<bool> {
     let mut merged = vec![false; robots.groups.len()];
-    if dialect.groups == GroupChoice::First {
+    if dialect.group_choice == GroupChoice::First {
         return merged;
     }
     let mut first: HashMap<Option<Vec<u8>>, usize> = HashMap::new();

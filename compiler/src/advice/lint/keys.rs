@@ -41,7 +41,7 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
         let counts = |dialect: &&&Dialect| {
             matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Agent(_) | Line::Rule(..) | Line::Sitemap(..)))
         };
-        let names: Vec<&str> = ALL.iter().filter(counts).map(|dialect| dialect.name).collect();
+        let names: Vec<&str> = ALL.iter().filter(counts).map(|dialect| dialect.as_str()).collect();
         if names.is_empty() { "no dialect reads it".into() } else { format!("only {} read it", names.join(", ")) }
     };
     let severity = if is_read { Severity::Warning } else { Severity::Error };
