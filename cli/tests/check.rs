@@ -188,7 +188,7 @@ fn inspect_lists_groups_and_rules() {
     let folder = Folder::with_set();
     let text = folder.run(&["inspect", "set"]).says(0, &[]).text();
     for line in
-        ["dialect                   google-lib\n", "origins                   6\n", "agents named              2\n"]
+        ["dialect                   google-lib\n", "origins                   6\n", "product tokens named      2\n"]
     {
         assert!(text.contains(line), "{text}");
     }
@@ -199,13 +199,13 @@ fn inspect_lists_groups_and_rules() {
         let kept = |line: &&str| !line.contains("ruleset") && !line.contains("policy");
         text.lines().filter(kept).map(|line| format!("{line}\n")).collect::<String>()
     };
-    let groups = "  agents: bot-a\n    line 2  Disallow: /private\n    line 3  Allow: /private/open\n\
-                 \x20 agents: *\n    line 6  Disallow: /x*y\n";
+    let groups = "  group: bot-a\n    line 2  Disallow: /private\n    line 3  Allow: /private/open\n\
+                 \x20 group: *\n    line 6  Disallow: /x*y\n";
     assert_eq!(shown(&["set", "A.example"]), format!("http://a.example:80 https://a.example:443\n{groups}"));
     assert_eq!(shown(&["robots", "a.example"]), format!("http://a.example:80 https://a.example:443\n{groups}"));
     assert_eq!(shown(&["set", "https://a.example/x"]), format!("https://a.example:443\n{groups}"));
     assert_eq!(shown(&["set", "a.example", "--scheme", "http"]), format!("http://a.example:80\n{groups}"));
-    let other = "http://c.example:8080 https://c.example:8080\n  agents: other\n    line 2  Disallow:\n";
+    let other = "http://c.example:8080 https://c.example:8080\n  group: other\n    line 2  Disallow:\n";
     assert_eq!(shown(&["set", "c.example"]), other);
     assert_eq!(shown(&["set", "c.example:8080"]), other);
     for host in ["c.example:80", "d.example", "ftp://a.example/"] {

@@ -34,7 +34,7 @@ fn a_flipped_bit_in_any_section_is_found_and_named() {
             folder.run(&["inspect", "damaged"]).says(2, &[&text]);
             let run = folder.run_with(&["classify", "damaged", "-o", "out", "--agent", "x"], b"http://a.example/\n");
             run.says(2, &[&text]);
-            assert_eq!(folder.names(), ["damaged", "robots", "set"]);
+            assert_eq!(folder.names(), ["damaged", "robots", "set", "set.made.json"]);
         }
     }
 }
@@ -50,7 +50,7 @@ fn a_set_that_was_not_checked_still_stops_where_it_makes_no_sense() {
     let args = ["classify", "damaged", "--no-verify", "-o", "out", "--agent", "bot-a"];
     let run = folder.run_with(&args, b"http://z.example/\nhttp://a.example/private\n");
     run.says(2, &["damaged: the set is damaged: rulesets: expected"]);
-    assert_eq!(folder.names(), ["damaged", "robots", "set"]);
+    assert_eq!(folder.names(), ["damaged", "robots", "set", "set.made.json"]);
 }
 
 #[test]

@@ -14,10 +14,12 @@ use reptile_engine::url::split;
 use serde_json::json;
 
 use crate::error::{Failure, Outcome, Result};
-use crate::inputs::CompileOptions;
 use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
-use crate::inputs::load::{Loaded, ONE_ORIGIN, damaged};
-use crate::outputs::file::{Output, safe_json};
+use crate::inputs::options::CompileOptions;
+use crate::inputs::sets::single::ONE_ORIGIN;
+use crate::inputs::sets::{Loaded, damaged};
+use crate::outputs::file::Output;
+use crate::outputs::json::safe_json;
 
 /// Policies whose parameters are kept at once. One file's take some kilobytes at most, mostly none.
 const MAX_KNOWN: usize = 1 << 14;
@@ -60,7 +62,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let is_set = Loaded::is_set(&args.set)?;
     let (loaded, is_one) = Loaded::open_or_robots(&args.set, if is_set { &args.options } else { &options })?;
     let set = loaded.verified()?;
-    loaded.note_without_side_data(&set);
+    loaded.note_without_other_directives(&set);
     let mut cleaner = Cleaner { set: &set, is_one, known: HashMap::new() };
     let mut out = BufWriter::new(Output::stdout());
     let done = if args.urls.is_empty() {

@@ -14,10 +14,14 @@ use reptile_engine::url::Origin;
 use serde_json::{Value, json};
 
 use crate::commands::inspect::Wanted;
-use crate::error::{Failure, Outcome, Result, escaped, note, printable};
-use crate::inputs::CompileOptions;
-use crate::inputs::load::{Loaded, ONE_ORIGIN, agents_of, damaged};
-use crate::outputs::file::{Output, safe_json};
+use crate::error::{Failure, Outcome, Result, note};
+use crate::inputs::options::CompileOptions;
+use crate::inputs::sets::agents::agents_of;
+use crate::inputs::sets::single::ONE_ORIGIN;
+use crate::inputs::sets::{Loaded, damaged};
+use crate::outputs::file::Output;
+use crate::outputs::json::safe_json;
+use crate::outputs::text::{escaped, printable};
 
 /// Show the lines that decide no URL: Sitemap, Crawl-delay, Content-Signal ...
 ///
@@ -82,7 +86,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         },
     };
     let wanted = args.origin.as_deref().map(|host| Wanted::read(host, &args.options.schemes)).transpose()?;
-    loaded.note_without_side_data(&set);
+    loaded.note_without_other_directives(&set);
     let mut out = BufWriter::new(Output::stdout());
     let mut any = false;
     // Not collected: a set may have millions of origins.

@@ -9,10 +9,15 @@ use reptile_compiler::advice::lint::{Code, Linted, MAX_FINDINGS_PER_CODE, Severi
 use reptile_compiler::dialect::{self, Dialect};
 use serde::Serialize;
 
-use crate::error::{Failure, Outcome, Result, note, printable};
-use crate::inputs::{Item, Kind, Robots, dialects, read_bodies, read_single, read_single_file};
-use crate::outputs::file::{Output, json_line};
+use crate::error::{Failure, Outcome, Result, note};
+use crate::inputs::bodies::{read_single, read_single_file};
+use crate::inputs::kinds::Kind;
+use crate::inputs::options::dialects;
+use crate::inputs::{Item, Robots, read_bodies};
+use crate::outputs::file::Output;
+use crate::outputs::json::json_line;
 use crate::outputs::summary::{Summary, grouped};
+use crate::outputs::text::printable;
 
 /// Find mistakes in robots.txt files
 ///

@@ -13,10 +13,11 @@ use reptile_engine::url::path_of;
 use reptile_engine::verdict::Verdict;
 
 use super::{Args, Row, TOO_LONG, compiled, each_piece, opened, policy_of};
-use crate::error::{Outcome, Result, note, printable};
+use crate::error::{Outcome, Result, note};
 use crate::inputs::lines::{lines, without_lf};
 use crate::outputs::file::Output;
 use crate::outputs::summary::{grouped, rate, seconds};
+use crate::outputs::text::printable;
 
 /// How many pairs of dialects there are.
 const PAIRS: usize = ALL.len() * (ALL.len() - 1) / 2;
@@ -105,7 +106,7 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Outcome> 
     } else {
         stdout.write_all(table.as_bytes()).map_err(|error| stdout.failure(&error))?;
     }
-    stdout.finish(|_| Ok(()))?;
+    stdout.finish()?;
     let _ = writeln!(
         io::stderr(),
         "{} rows: {} disputed, of {} hosts; {} without robots.txt, {} wrong rows ({}, {} rows/s)",

@@ -7,8 +7,9 @@ use reptile_engine::verdict::{Rule, RuleKind, Verdict};
 use serde::Serialize;
 
 use super::{Answer, Column, Tested};
-use crate::error::{Result, printable};
-use crate::outputs::file::json_line;
+use crate::error::Result;
+use crate::outputs::json::json_line;
+use crate::outputs::text::printable;
 
 /// Characters of the column of URLs. A longer URL pushes the rest of its line to the right.
 const MAX_COLUMN: usize = 60;

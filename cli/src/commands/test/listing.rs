@@ -7,8 +7,8 @@ use reptile_engine::verdict::RuleKind;
 
 use super::Tested;
 use super::answers::{numbers, shown};
-use crate::error::printable;
 use crate::outputs::summary::grouped;
+use crate::outputs::text::printable;
 
 /// Lines of a file that is shown whole.
 const MAX_WHOLE: usize = 40;

@@ -19,9 +19,12 @@ use reptile_engine::url::path_of;
 use reptile_engine::verdict::Explanation;
 
 use crate::error::{Failure, Outcome, Result};
+use crate::inputs::bodies::{read_single, read_single_file};
 use crate::inputs::lines::{lines, without_line_end};
-use crate::inputs::load::{ONE_ORIGIN, agents_under, compile_one, damaged};
-use crate::inputs::{dialects, read_single, read_single_file};
+use crate::inputs::options::dialects;
+use crate::inputs::sets::agents::agents_under;
+use crate::inputs::sets::damaged;
+use crate::inputs::sets::single::{ONE_ORIGIN, compile_one};
 use crate::outputs::file::print;
 
 /// Try URLs on one robots.txt, and see what decides each of them, and why

@@ -16,11 +16,15 @@ use reptile_engine::set::Set;
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::{RuleKind, Verdict};
 
-use crate::error::{Failure, Outcome, Result, printable};
+use crate::error::{Failure, Outcome, Result};
+use crate::inputs::bodies::read_single_file;
 use crate::inputs::lines::{lines, open, without_line_end};
-use crate::inputs::load::{ONE_ORIGIN, agents_under, compile_one, damaged};
-use crate::inputs::{dialects, read_single_file};
+use crate::inputs::options::dialects;
+use crate::inputs::sets::agents::agents_under;
+use crate::inputs::sets::damaged;
+use crate::inputs::sets::single::{ONE_ORIGIN, compile_one};
 use crate::outputs::file::print;
+use crate::outputs::text::printable;
 
 /// Compare two robots.txt files: rules that came and went, and URLs whose verdict flips
 ///

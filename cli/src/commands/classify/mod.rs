@@ -17,12 +17,14 @@ use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::dialect::{Dialect, Token};
 use reptile_engine::verdict::Verdict;
 
-use crate::error::{Failure, Outcome, Result, note, printable};
-use crate::inputs::CompileOptions;
-use crate::inputs::lines::{self, Chunk, ChunkKind, Chunks, pieces, without_line_end};
-use crate::inputs::load::{Loaded, agents_of, damaged};
+use crate::error::{Failure, Outcome, Result, note};
+use crate::inputs::lines::{self, Chunk, ChunkKind, Chunks, blocks, without_line_end};
+use crate::inputs::options::CompileOptions;
+use crate::inputs::sets::agents::agents_of;
+use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::file::Output;
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
+use crate::outputs::text::printable;
 use crate::outputs::verdicts::{Answers, Decider, Tally};
 
 /// Bytes of a piece, the work of one thread at a time: enough to be worth handing over, and few enough that many
@@ -221,7 +223,7 @@ impl Pipeline {
         // When writing fails the deciding stops, and the reason is the writer's.
         let output = written?;
         match result {
-            Ok(()) => output.finish(|_| Ok(())).map(|()| totals),
+            Ok(()) => output.finish().map(|()| totals),
             Err(Stop::Damaged(error)) => Err(damaged(&args.set, &error)),
             Err(Stop::Unreadable(error)) => Err(Failure::at(&args.urls, format!("cannot be read: {error}"))),
             Err(Stop::WriterGone) => Err(Failure::new("the writing thread has stopped")),
@@ -241,9 +243,9 @@ impl Pipeline {
             let mut answers = self.used_answers.try_recv().unwrap_or_default();
             match chunk.kind {
                 ChunkKind::Lines => {
-                    let pieces = pieces(chunk.bytes(), chunk.filled.div_ceil(PIECE_BYTES));
-                    answers.resize_with(pieces.len(), Answers::default);
-                    let work = pieces.par_iter().zip(answers.par_iter_mut());
+                    let blocks = blocks(chunk.bytes(), chunk.filled.div_ceil(PIECE_BYTES));
+                    answers.resize_with(blocks.len(), Answers::default);
+                    let work = blocks.par_iter().zip(answers.par_iter_mut());
                     work.try_for_each(|(piece, answers)| decider.decide(piece, answers)).map_err(Stop::Damaged)?;
                 }
                 ChunkKind::LongLine { last } => {

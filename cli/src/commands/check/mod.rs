@@ -18,13 +18,15 @@ use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme, origin_of, path_of};
 use reptile_engine::verdict::{RuleKind, Verdict};
 
-use crate::error::{Failure, Outcome, Result, printable};
-use crate::inputs::assemble::assemble;
-use crate::inputs::lines::{self, ChunkKind, Chunks, MAX_LINE_BYTES, lines, pieces, without_lf};
-use crate::inputs::load::damaged;
-use crate::inputs::{CompileOptions, Kind, dialects, strategies};
+use crate::error::{Failure, Outcome, Result};
+use crate::inputs::kinds::Kind;
+use crate::inputs::lines::{self, ChunkKind, Chunks, MAX_LINE_BYTES, blocks, lines, without_lf};
+use crate::inputs::options::{CompileOptions, dialects, strategies};
+use crate::inputs::sets::assemble::assemble;
+use crate::inputs::sets::damaged;
 use crate::outputs::file::Output;
 use crate::outputs::summary::{rate, seconds};
+use crate::outputs::text::printable;
 
 /// Bytes of the piece of the table that a thread takes at a time.
 const PIECE_BYTES: usize = 64 << 10;
@@ -182,8 +184,8 @@ fn each_piece<T: Send>(
         let Some(chunk) = chunk else { return Ok(()) };
         let done: Vec<T> = match chunk.kind {
             ChunkKind::Lines => {
-                let pieces = pieces(chunk.bytes(), chunk.filled.div_ceil(PIECE_BYTES));
-                let work = pieces.into_par_iter().map(&work_on);
+                let blocks = blocks(chunk.bytes(), chunk.filled.div_ceil(PIECE_BYTES));
+                let work = blocks.into_par_iter().map(&work_on);
                 work.collect::<std::result::Result<_, _>>().map_err(|error| damaged(&args.robots, &error))?
             }
             ChunkKind::LongLine { last: true } => vec![long_row()],
@@ -219,7 +221,7 @@ impl Checker<'_> {
             let more = format!("... and {hidden} more\n");
             self.show(more.as_bytes(), &mut stdout).map_err(|error| stdout.failure(&error))?;
         }
-        stdout.finish(|_| Ok(()))?;
+        stdout.finish()?;
         Ok(total)
     }
 
