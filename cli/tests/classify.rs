@@ -227,7 +227,7 @@ fn a_full_disk_is_an_error() {
     command.stdout(File::options().write(true).open("/dev/full").unwrap());
     finish(command).says(2, &["standard output: cannot be written: No space left"]);
     folder.run(&classify(&["urls", "-o", "/dev/null"])).says(0, &[]);
-    assert_eq!(folder.names(), ["robots", "set", "urls"]);
+    assert_eq!(folder.names(), ["robots", "set", "set.made.json", "urls"]);
 }
 
 #[test]
@@ -247,8 +247,8 @@ fn an_output_appears_whole_or_not_at_all() {
     folder.write("no.gz", "http://a.example/private\n");
     folder.run(&classify(&["no.gz", "-o", "new"])).says(2, &["no.gz: cannot be read: invalid gzip header"]);
     folder.run(&classify(&["missing", "-o", "new"])).says(2, &["missing: No such file"]);
-    folder.run(&classify(&["robots", "-o", "new"])).says(2, &["robots: is a directory, not a list"]);
-    assert_eq!(folder.names(), ["cut.gz", "no.gz", "out", "robots", "set", "urls"]);
+    folder.run(&classify(&["robots", "-o", "new"])).says(2, &["robots: is a folder, not a list"]);
+    assert_eq!(folder.names(), ["cut.gz", "no.gz", "out", "robots", "set", "set.made.json", "urls"]);
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn an_interrupt_leaves_nothing_behind() {
     for signal in ["-INT", "-TERM"] {
         let mut child = folder.command(&classify(&["-o", "out"])).stdin(Stdio::piped()).spawn().unwrap();
         let mut tries = 0;
-        while folder.names().len() < 3 {
+        while folder.names().len() < 4 {
             std::thread::sleep(Duration::from_millis(10));
             tries += 1;
             assert!(tries < 1000, "no temporary file: {:?}", folder.names());
@@ -267,7 +267,7 @@ fn an_interrupt_leaves_nothing_behind() {
         let kill = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
         assert!(kill.success());
         assert_eq!(child.wait().unwrap().code(), Some(130));
-        assert_eq!(folder.names(), ["robots", "set"]);
+        assert_eq!(folder.names(), ["robots", "set", "set.made.json"]);
     }
 }
 
