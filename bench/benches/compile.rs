@@ -1,4 +1,4 @@
-//! Time of the compiler's two halves: from the bytes of a robots.txt to a record, and from a list of rules to an
+//! Time of the compiler's two halves: from the bytes of a robots.txt to a `Prepared`, and from a list of rules to an
 //! automaton; and of the answer to one question without either. Answers are checked before anything is measured.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark stops at the first thing that is wrong")]
 
@@ -19,7 +19,7 @@ fn stages(criterion: &mut Criterion) {
     for case in Case::all().unwrap() {
         let prepared = PreparedCase::checked(&case).unwrap();
         let mut arena = Bump::new();
-        let mut group = criterion.benchmark_group("record");
+        let mut group = criterion.benchmark_group("prepare");
         group.throughput(Throughput::Bytes(case.body.len() as u64));
         group.bench_function(case.name.as_str(), |bencher| {
             bencher.iter(|| {

@@ -65,8 +65,8 @@ fn decide(crawl: &'static Crawl) -> usize {
 
 // 1,000 paths.
 #[library_benchmark(setup = prepared)]
-#[bench::head("plain")]
-#[bench::stars("stars")]
+#[bench::trie("plain")]
+#[bench::wildcards("wildcards")]
 #[bench::large("huge")]
 fn verdict(prepared: &'static PreparedCase) -> usize {
     let ruleset = prepared.ruleset().unwrap();
@@ -75,8 +75,8 @@ fn verdict(prepared: &'static PreparedCase) -> usize {
 
 // 1,000 paths.
 #[library_benchmark(setup = prepared)]
-#[bench::head("plain")]
-#[bench::stars("stars")]
+#[bench::trie("plain")]
+#[bench::wildcards("wildcards")]
 #[bench::large("huge")]
 fn matches(prepared: &'static PreparedCase) -> usize {
     let ruleset = prepared.ruleset().unwrap();
@@ -85,7 +85,7 @@ fn matches(prepared: &'static PreparedCase) -> usize {
 
 #[library_benchmark(setup = prepared)]
 #[bench::small("small")]
-#[bench::wildcards("stars")]
+#[bench::wildcards("wildcards")]
 #[bench::large("huge")]
 fn compile_list(prepared: &'static PreparedCase) -> Vec<u8> {
     compile(black_box(&prepared.list), Strategy::Factored, Box::leak(Box::new(Bump::new()))).unwrap()
@@ -102,9 +102,9 @@ fn parse_body(case: &'static Case) -> usize {
 // The same, and whom groups are for, and rules in the order of precedence.
 #[library_benchmark(setup = case)]
 #[bench::small("small")]
-#[bench::wildcards("stars")]
+#[bench::wildcards("wildcards")]
 #[bench::large("huge")]
-fn record_body(case: &'static Case) -> Prepared {
+fn prepare_body(case: &'static Case) -> Prepared {
     prepare(black_box(&case.body), &GOOGLE_LIB, Box::leak(Box::new(Bump::new()))).unwrap()
 }
 
@@ -122,12 +122,12 @@ fn question(name: &str) -> Question {
 // One URL, from the bytes of the file.
 #[library_benchmark(setup = question)]
 #[bench::small("small")]
-#[bench::wildcards("stars")]
+#[bench::wildcards("wildcards")]
 fn decide_one(question: Question) -> Answer {
     let (case, agent, url) = question;
     decide_once(black_box(&case.body), &GOOGLE_LIB, agent, black_box(url))
 }
 
 library_benchmark_group!(name = engine; benchmarks = split_url, find_origin, decide, verdict, matches);
-library_benchmark_group!(name = compiler; benchmarks = parse_body, record_body, compile_list, decide_one);
+library_benchmark_group!(name = compiler; benchmarks = parse_body, prepare_body, compile_list, decide_one);
 main!(library_benchmark_groups = engine, compiler);

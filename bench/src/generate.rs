@@ -74,13 +74,13 @@ pub struct Recipe {
 /// How many URLs a benchmark file is asked about.
 pub const URLS: usize = 1000;
 
-/// Five files of the shapes of [`crate::W2`]. The share of wildcards is that of all real rules but
-/// in three: `plain` and `huge` have none, and `stars` as many as `star`.
+/// Five files of the shapes of [`crate::REAL_CASES`]. The share of wildcards is that of all real rules but
+/// in three: `plain` and `huge` have none, and `wildcards` as many as `star`.
 pub const RECIPES: [Recipe; 5] = [
     Recipe { name: "small", rules: 12, wildcards: 140, seed: 1, disallowed: 517 },
     Recipe { name: "plain", rules: 79, wildcards: 0, seed: 2, disallowed: 520 },
     Recipe { name: "many", rules: 472, wildcards: 140, seed: 3, disallowed: 611 },
-    Recipe { name: "stars", rules: 1_034, wildcards: 510, seed: 4, disallowed: 666 },
+    Recipe { name: "wildcards", rules: 1_034, wildcards: 510, seed: 4, disallowed: 666 },
     Recipe { name: "huge", rules: 31_843, wildcards: 0, seed: 5, disallowed: 782 },
 ];
 
@@ -125,25 +125,25 @@ impl Recipe {
             _ => 700,
         };
         let mut pattern = String::new();
-        let mut stars = match random.below(1000) {
+        let mut wildcards = match random.below(1000) {
             share if share >= self.wildcards => 0,
             share if share * 100 >= self.wildcards * 10 => 1,
             share if share * 100 >= self.wildcards => 2,
             _ => 4,
         };
-        if stars > 0 && random.per_mille(550) {
+        if wildcards > 0 && random.per_mille(550) {
             pattern.push_str(if random.per_mille(300) { "*" } else { "/*" });
-            stars -= 1;
+            wildcards -= 1;
         }
-        for level in 0..depth.max(stars) {
+        for level in 0..depth.max(wildcards) {
             if !pattern.ends_with('*') || random.per_mille(500) {
                 pattern.push('/');
             }
-            let behind_star = pattern.trim_end_matches('/').ends_with('*');
-            pattern.push_str(&segment(random, if behind_star { 800 } else { numbered }, self.rules.max(100)));
-            if level < stars {
+            let after_wildcard = pattern.trim_end_matches('/').ends_with('*');
+            pattern.push_str(&word(random, if after_wildcard { 800 } else { numbered }, self.rules.max(100)));
+            if level < wildcards {
                 pattern.push_str(random.of(&["/*/", "*", "*-", "/*", "*.", "*?", "*&", "*="]));
-                pattern.push_str(&segment(random, 700, 1000));
+                pattern.push_str(&word(random, 700, 1000));
             }
         }
         pattern.push_str(match random.below(1000) {
@@ -178,7 +178,7 @@ pub fn urls(patterns: &[String], host: &str, seed: u64, count: usize) -> Vec<Vec
             for part in pattern.trim_end_matches('$').split_inclusive('*') {
                 path.push_str(part.trim_end_matches('*'));
                 if part.ends_with('*') {
-                    path.push_str(&segment(&mut random, 400, 1000));
+                    path.push_str(&word(&mut random, 400, 1000));
                 }
             }
             if !path.starts_with('/') {
@@ -195,7 +195,7 @@ pub fn urls(patterns: &[String], host: &str, seed: u64, count: usize) -> Vec<Vec
         }
         let length = 30 + random.below(57);
         while path.len() < length {
-            path.push_str(&segment(&mut random, 500, 1000));
+            path.push_str(&word(&mut random, 500, 1000));
             path.push(*b"////-.=&?".get(random.below(9)).unwrap_or(&b'/') as char);
         }
         urls.push(format!("https://{host}{path}").into_bytes());
@@ -204,7 +204,7 @@ pub fn urls(patterns: &[String], host: &str, seed: u64, count: usize) -> Vec<Vec
 }
 
 /// A word, with a number in so many of 1,000 cases.
-fn segment(random: &mut Random, numbered: usize, numbers: usize) -> String {
+fn word(random: &mut Random, numbered: usize, numbers: usize) -> String {
     let word = random.of(&WORDS);
     if random.per_mille(numbered) { format!("{word}{}", random.below(numbers)) } else { word.to_owned() }
 }

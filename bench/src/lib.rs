@@ -76,7 +76,7 @@ pub fn lines(path: &Path) -> io::Result<Vec<Vec<u8>>> {
 
 /// The five real benchmark files: a name, the host whose robots.txt it is, and how many of its URLs are disallowed
 /// for [`AGENT`]. The oracle counted them.
-pub const W2: [(&str, &str, usize); 5] = [
+pub const REAL_CASES: [(&str, &str, usize); 5] = [
     ("p50", "www.chapters.indigo.ca", 291),
     ("p90", "www.concur.com", 469),
     ("p99", "www.meetup.com", 522),
@@ -125,7 +125,7 @@ impl Case {
             let urls = lines(&shared.join(format!("corpora/real/w2/{name}.urls")))?;
             Ok(Case { name: name.to_owned(), body, urls, disallowed })
         };
-        W2.into_iter().map(case).collect()
+        REAL_CASES.into_iter().map(case).collect()
     }
 
     /// The five made-up ones, and the five real ones where the folder is present.

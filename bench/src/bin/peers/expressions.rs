@@ -29,7 +29,7 @@ pub struct Expressions {
 impl Expressions {
     pub fn of(list: &RuleList) -> Expressions {
         let mut rules: Vec<_> = list.iter().filter(|rule| !rule.is_empty).collect();
-        rules.sort_by_key(|rule| rule.code);
+        rules.sort_by_key(|rule| rule.rank);
         let expression = |matcher: &[u8], anchored: bool| {
             let mut text = String::new();
             for &byte in matcher {
@@ -45,7 +45,7 @@ impl Expressions {
         };
         Expressions {
             texts: rules.iter().map(|rule| expression(rule.matcher, rule.anchored)).collect(),
-            disallow: rules.iter().map(|rule| kind_of(rule.code) == RuleKind::Disallow).collect(),
+            disallow: rules.iter().map(|rule| kind_of(rule.rank) == RuleKind::Disallow).collect(),
         }
     }
 

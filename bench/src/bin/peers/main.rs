@@ -241,7 +241,7 @@ fn measure_case(case: &Case, options: &Options, fresh_lists: u64, tables: &mut T
     let mut arena = Bump::new();
     let contenders: Vec<Contender<Build<'_>>> = vec![
         (
-            "reptile, record of the file and automaton of one group".to_owned(),
+            "reptile, prepare the file and compile one group".to_owned(),
             Some(Box::new(move || {
                 arena.reset();
                 build(body, &arena).map_or(0, |automaton| automaton.len())

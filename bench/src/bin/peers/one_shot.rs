@@ -29,7 +29,7 @@ const ONE_SHOTS: [(&str, OneShot); 6] = [
         static AGENT_NAMES: LazyLock<Resolved> = LazyLock::new(|| of_name(AGENT, &GOOGLE_LIB));
         Some(decide_once(body, &GOOGLE_LIB, &AGENT_NAMES, url.as_bytes()).allowed)
     }),
-    ("reptile: record, automaton, walk", |body, _, arena| {
+    ("reptile: prepare, compile, walk", |body, _, arena| {
         arena.reset();
         let automaton = build(body, arena)?;
         if automaton.is_empty() {
