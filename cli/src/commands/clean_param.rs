@@ -1,4 +1,4 @@
-//! `reptile clean-param`: URLs without the parameters that a robots.txt says change nothing.
+//! `reptile clean-param`: removes from URLs the parameters that a robots.txt says change nothing.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,16 +21,16 @@ use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
 
-/// Policies whose parameters are kept at once. One file's take some kilobytes at most, mostly none.
+/// The number of policies whose parameters are kept in memory. Those of one take some kilobytes at most, mostly none.
 const MAX_KNOWN: usize = 1 << 14;
 
-/// Strip the parameters of URLs that change nothing, by Clean-param
+/// Remove from URLs the parameters that change nothing, as Clean-param lines say
 ///
-/// One line out for each line in. A single robots.txt counts for all URLs, whatever
-/// their host, and is read as by --dialect yandex unless another is given; in a set
-/// each URL has that of its origin. Every Clean-param line that can be read counts,
-/// whatever the dialect. A URL without any stays as it is, and so does text that is
-/// no URL.
+/// Prints a line for each line of the list. A single robots.txt counts for all URLs,
+/// whatever their host, and is read under --dialect yandex unless another is given;
+/// in a set, that of the URL's origin counts. Every well-formed Clean-param line
+/// counts, whatever the dialect. URLs without such parameters and text that is not a
+/// URL stay as they are.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -38,18 +38,18 @@ const MAX_KNOWN: usize = 1 << 14;
   reptile clean-param robots.txt 'https://example.com/forum/?sid=1&t=2'
   reptile clean-param web.reptile --urls urls.txt.gz > cleaned.txt
 
-Exit code: 0 done, 2 the command could not go on."
+Exit code: 0 done; 2 the command could not go on."
 )]
 pub struct Args {
     /// A set file, a robots.txt, or what `reptile compile` takes as INPUT
     set: PathBuf,
-    /// What to clean; without any, the lines of --urls
+    /// The URLs to clean; without any, the lines of --urls
     #[arg(value_name = "URL", conflicts_with = "list")]
     urls: Vec<String>,
-    /// A file with a URL on each line, also .gz; - is standard input
+    /// A list, a URL on each line; unpacked if its name ends in .gz; - is standard input
     #[arg(long = "urls", value_name = "FILE", default_value = "-")]
     list: PathBuf,
-    /// JSON, an object a line with "url", "clean" and "changed"
+    /// Print a JSON object for each URL: "url", "clean" and "changed"
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -57,6 +57,9 @@ pub struct Args {
 }
 
 /// Runs the command.
+///
+/// # Errors
+/// If the set or the list cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Outcome> {
     let options = CompileOptions { dialect: args.options.dialect.or(Some(&YANDEX)), ..args.options.clone() };
     let is_set = Loaded::is_set(&args.set)?;
@@ -78,13 +81,14 @@ pub fn run(args: &Args) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Why no more is written.
+/// The reason why cleaning stopped early.
 enum Stop {
     Write(std::io::Error),
     Set(FormatError),
     Other(Failure),
 }
 
+/// Cleans the lines of the list.
 fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> std::result::Result<(), Stop> {
     let mut chunks = Chunks::new(open(&args.list).map_err(Stop::Other)?);
     let mut buffer = Vec::new();
@@ -97,7 +101,7 @@ fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> s
                     clean_line(args, cleaner, text, &line[text.len()..], out)?;
                 }
             }
-            // Far too long for a URL: nothing to clean.
+            // Far too long for a URL, so there is nothing to clean.
             ChunkKind::LongLine { .. } if !args.json => out.write_all(chunk.bytes()).map_err(Stop::Write)?,
             ChunkKind::LongLine { last } => {
                 if last {
@@ -112,11 +116,12 @@ fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> s
     Ok(())
 }
 
+/// The path of a list as a message names it.
 fn name_of(path: &Path) -> &Path {
     if path == Path::new("-") { Path::new("standard input") } else { path }
 }
 
-/// Writes one URL cleaned, and what ended its line.
+/// Writes one URL cleaned, and the end of its line.
 fn clean_line(
     args: &Args,
     cleaner: &mut Cleaner<'_>,
@@ -133,16 +138,17 @@ fn clean_line(
     out.write_all(&clean).and_then(|()| out.write_all(line_end)).map_err(Stop::Write)
 }
 
-/// Cleans URLs by the policies of a set.
+/// The policies of a set, to clean URLs by.
 struct Cleaner<'s> {
     set: &'s Set<&'s [u8]>,
     /// Whether the set is one robots.txt for all URLs.
     is_one: bool,
-    /// The parameters of policies, by number.
+    /// The parameters of some policies, by the number of the policy.
     known: HashMap<u32, CleanParams>,
 }
 
 impl Cleaner<'_> {
+    /// A URL without the parameters that change nothing.
     fn clean<'u>(&mut self, url: &'u [u8]) -> std::result::Result<Cow<'u, [u8]>, FormatError> {
         let policy = if self.is_one {
             self.set.policy(&ONE_ORIGIN)?
@@ -164,6 +170,7 @@ impl Cleaner<'_> {
     }
 }
 
+/// The Clean-param lines of a policy.
 fn params_of(set: &Set<&[u8]>, policy: &Policy<'_>) -> std::result::Result<CleanParams, FormatError> {
     let mut values: Vec<Vec<u8>> = Vec::new();
     let mut reader = set.fields_of(policy)?.reader()?;

@@ -1,4 +1,4 @@
-//! `reptile fields`: other directives, the lines that decide no URL, as one record a line.
+//! `reptile fields`: the other directives, which decide no URL, one on each line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,16 +23,17 @@ use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
 use crate::outputs::text::{escaped, printable};
 
-/// Show the lines that decide no URL: Sitemap, Crawl-delay, Content-Signal ...
+/// Show the other directives, which decide no URL: Sitemap, Crawl-delay, Content-Signal ...
 ///
-/// One line each, in columns that end at tabs:
+/// Prints a line for each, its columns separated by tabs:
 ///   origin   scheme://host:port; - for a single robots.txt
 ///   line     its number in the robots.txt
 ///   key      in lower case
 ///   state    counts, or why it does not under the dialect: not-read, malformed,
 ///            outside (of every group), superseded (by an earlier line)
-///   agents   whom it is for; * is everybody not named, - everybody, nothing nobody
-///   value    as written; \t, \\ and \xNN stand for what has no place in a column
+///   agents   the product tokens that it is for; * is the default group, - is every
+///            crawler, and nothing is none
+///   value    as written, with \t, \\ and \xNN for what would break a column
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -41,27 +42,29 @@ use crate::outputs::text::{escaped, printable};
   reptile fields web.reptile example.com --kind sitemap
   reptile fields web.reptile --kind crawl-delay --agent bingbot --json
 
-Exit code: 0 done, 1 the set knows no such origin, 2 the set cannot be read."
+Exit code: 0 done; 1 the set has no robots.txt for the host; 2 the set cannot be
+read."
 )]
 pub struct Args {
     /// A set file, a robots.txt, or what `reptile compile` takes as INPUT
     set: PathBuf,
-    /// A host, host:port, or URL; all that there are without
+    /// A host, host:port, or URL [default: every origin]
     #[arg(value_name = "HOST")]
     origin: Option<String>,
-    /// Only lines of this kind; may be given again
+    /// Show only lines of this kind; may be given again
     #[arg(long = "kind", value_name = "KIND", value_parser = kinds())]
     kinds: Vec<DirectiveKind>,
-    /// Only lines that are for this crawler or for everybody
+    /// Show only lines that are for this crawler or for every crawler
     #[arg(short, long, value_name = "TOKEN")]
     agent: Option<String>,
-    /// JSON, an object a line, with what the value means where it has a form
+    /// Print a JSON object for each line, with the meaning of values that can be parsed
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     options: CompileOptions,
 }
 
+/// A parser for the name of a kind of directive.
 fn kinds() -> impl TypedValueParser<Value = DirectiveKind> {
     let find = |name: String| DirectiveKind::ALL.into_iter().find(|kind| kind.name() == name);
     PossibleValuesParser::new(DirectiveKind::ALL.map(DirectiveKind::name))
@@ -69,9 +72,12 @@ fn kinds() -> impl TypedValueParser<Value = DirectiveKind> {
 }
 
 /// Runs the command.
+///
+/// # Errors
+/// If the set or the input cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Outcome> {
     let mut options = args.options.clone();
-    // A set file is not read any differently for it; --scheme only chooses what is shown.
+    // With a set file, --scheme only chooses what is shown.
     if args.origin.is_some() && Loaded::is_set(&args.set)? {
         options.schemes.clear();
     }
@@ -82,14 +88,14 @@ pub fn run(args: &Args) -> Result<Outcome> {
         None => None,
         Some(spec) => match &agents_of(&set, std::slice::from_ref(spec))?[..] {
             [one] => Some(one.look_up(&set).map_err(fail)?),
-            _ => return Err(Failure::new("--agent: one crawler, not a group")),
+            _ => return Err(Failure::new("--agent takes one crawler here, not a group")),
         },
     };
     let wanted = args.origin.as_deref().map(|host| Wanted::read(host, &args.options.schemes)).transpose()?;
     loaded.note_without_other_directives(&set);
     let mut out = BufWriter::new(Output::stdout());
     let mut any = false;
-    // Not collected: a set may have millions of origins.
+    // Written one by one, since a set may have millions of origins.
     for place in 0..set.origins().len() {
         let entry = set.origins().at(place).map_err(fail)?;
         if wanted.as_ref().is_some_and(|wanted| !wanted.fits(&entry)) {
@@ -117,7 +123,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The lines of one policy that are asked for.
+/// The directives of one policy that the user asks for.
 fn records(
     args: &Args,
     set: &Set<&[u8]>,
@@ -168,7 +174,7 @@ fn records(
     Ok(text)
 }
 
-/// Whom each part of a file is for.
+/// The product tokens that each part of a file is for.
 fn names_of_parts(
     set: &Set<&[u8]>,
     policy: &Policy<'_>,
@@ -191,6 +197,7 @@ fn names_of_parts(
     Ok(names)
 }
 
+/// The key of a directive in lower case.
 fn key_of(field: &Directive<'_>) -> String {
     match field.kind {
         DirectiveKind::Other => String::from_utf8_lossy(field.key).to_ascii_lowercase(),
@@ -198,7 +205,7 @@ fn key_of(field: &Directive<'_>) -> String {
     }
 }
 
-/// What a value means, or null where it has no form, or another one.
+/// The meaning of a value, or null if it cannot be parsed or its kind has no syntax.
 fn meaning(field: &Directive<'_>) -> Value {
     let text = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
     let hours = |hours: Hours| json!({"start_minute": hours.start, "end_minute": hours.end});
