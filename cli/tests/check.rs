@@ -63,7 +63,7 @@ fn differences_are_shown_and_counted() {
                        row 6: nowhere.example\tx\t/\tno robots.txt for this host\n\
                        row 7: malformed row, fewer than 3 columns: \"a.example\tbot-a\"\n\
                        row 8: malformed row, more than 5 columns: \"a.example\tbot-a\t/\tALLOW\t0\tmore\"\n\
-                       row 9: malformed row, the fifth column is no line number: \"a.example\tbot-a\t/\tALLOW\t+0\"\n\
+                       row 9: malformed row, the fifth column is not a line number: \"a.example\tbot-a\t/\tALLOW\t+0\"\n\
                        row 10: a.example\tbot-a \t/private\texpected DISALLOW line 2, found ALLOW line 0\n";
     assert_eq!(run.text(), differences);
 

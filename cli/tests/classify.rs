@@ -64,7 +64,7 @@ fn each_agent_has_its_columns() {
             "agent BOT-A      allow 2, disallow 1, unknown 1, invalid 1\n",
             "agent nobody     allow 2, disallow 1, unknown 1, invalid 1\n",
             "agent nobody is named by no robots.txt of this set; the rules for * apply\n",
-            "agent \"bot-a/2.1\": a group names only letters",
+            "agent \"bot-a/2.1\": a product token has only letters",
         ],
     );
     assert_eq!(
@@ -99,7 +99,7 @@ fn agents_may_have_several_names() {
         folder.run_with(&[&["classify", dialect], &agents[..]].concat(), urls)
     };
     assert_eq!(
-        ask("google").says(0, &["Google-Safety obeys no robots.txt", "the rules for * are not for it"]).text(),
+        ask("google").says(0, &["Google-Safety obeys no robots.txt", "does not obey the rules for *"]).text(),
         "http://h.example/x\tallow\tallow\tallow\tallow\tallow\tdisallow\n\
          http://h.example/g\tdisallow\tallow\tallow\tdisallow\tallow\tdisallow\n"
     );

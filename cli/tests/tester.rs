@@ -132,7 +132,7 @@ fn all_dialects_beside_each_other() {
     }
     let expected = serde_json::json!({
         "url": "/a", "agent": "x", "dialect": "google-lib", "verdict": "disallow", "line": 3, "why": "only-kind",
-        "because": "no Allow matches", "path": "/a", "group": {"by": "others", "token": null, "lines": [1]},
+        "because": "no Allow matches", "path": "/a", "group": {"by": "default-group", "token": null, "lines": [1]},
         "allow": null, "disallow": {"line": 3, "text": "Disallow: /a", "pattern": "/a", "octets": 2}, "agrees": true
     });
     assert_eq!(records[0], expected);
