@@ -30,7 +30,6 @@
 //! ```
 
 pub mod automaton;
-pub mod classify;
 pub mod format;
 pub mod host;
 pub mod norm;

@@ -14,7 +14,7 @@ use crate::format::fields::{DirectiveList, OtherDirectives};
 use crate::format::tables::{
     AgentGroups, Agents, Group, NONE, NameMatching, OriginRecord, Origins, Policies, PolicyView, Rulesets, line_at,
 };
-use crate::host::{self, ToAscii};
+use crate::host;
 use crate::norm::NormalForm;
 use crate::platform::Mapped;
 use crate::url::{self, Origin, UrlRef};
@@ -33,7 +33,6 @@ pub struct Set<D> {
     container: Container,
     normal_form: NormalForm,
     name_matching: NameMatching,
-    to_ascii: Option<ToAscii>,
 }
 
 /// Why a set file could not be opened.
@@ -139,14 +138,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         let name_matching = NameMatching::from_number(number).ok_or_else(|| {
             FormatError::new("header", "a way of comparing names that this version knows", number.to_string())
         })?;
-        Ok(Set { data, container, normal_form, name_matching, to_ascii: None })
-    }
-
-    /// Has the names of hosts beyond ASCII mapped by this function, which is to be the one that the set's maker used.
-    /// Without it their origins are unknown: this crate has no tables of Unicode. Names in ASCII never need it.
-    #[must_use]
-    pub fn with_to_ascii(self, to_ascii: ToAscii) -> Set<D> {
-        Set { to_ascii: Some(to_ascii), ..self }
+        Ok(Set { data, container, normal_form, name_matching })
     }
 
     /// Reads every byte: the checksum of each section, and that every reference leads to something sensible.
@@ -330,7 +322,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         let found = if host::is_plain(origin.host) {
             self.origins().find(origin.scheme, origin.host, origin.port)?
         } else {
-            let Some(host) = host::canonical(origin.host, self.to_ascii) else { return Ok(None) };
+            let Some(host) = host::canonical(origin.host) else { return Ok(None) };
             self.origins().find(origin.scheme, host.as_bytes(), origin.port)?
         };
         found.map(|policy| self.policy_number(policy)).transpose()

@@ -12,7 +12,6 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect};
-use reptile_compiler::set::origin::with_to_ascii;
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme, origin_of, path_of};
@@ -143,7 +142,7 @@ fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool) -> Result
 /// The set, every byte checked.
 fn opened<'s>(args: &Args, bytes: &'s [u8]) -> Result<Set<&'s [u8]>> {
     let broken = |error: FormatError| damaged(&args.robots, &error);
-    let set = with_to_ascii(Set::from_bytes(bytes).map_err(broken)?);
+    let set = Set::from_bytes(bytes).map_err(broken)?;
     set.verify().map_err(broken)?;
     Ok(set)
 }

@@ -8,7 +8,6 @@ use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::dialect::crawlers::{Resolved, resolve};
 use reptile_compiler::dialect::{self, Dialect};
-use reptile_compiler::set::origin::with_to_ascii;
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::platform::Mapped;
 use reptile_engine::set::{OpenError, Set};
@@ -103,7 +102,6 @@ impl Loaded {
     /// The set, its header checked.
     pub fn set(&self) -> Result<Set<&[u8]>> {
         Set::from_bytes(self.bytes())
-            .map(with_to_ascii)
             .map_err(|error| Failure::at(&self.path, OpenError::Format(error)))
     }
 

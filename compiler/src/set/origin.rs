@@ -5,9 +5,7 @@
 
 use std::fmt;
 
-use idna::AsciiDenyList;
-use reptile_engine::host::{Host, canonical};
-use reptile_engine::set::Set;
+use reptile_engine::host::canonical;
 use reptile_engine::url::{Origin, Scheme, UrlError, split};
 
 /// An origin that a robots.txt is for.
@@ -28,7 +26,7 @@ impl OwnedOrigin {
     /// # Errors
     /// [`UrlError::Host`] when nothing can be at such a host.
     pub fn new(origin: &Origin<'_>) -> Result<OwnedOrigin, UrlError> {
-        let host = canonical(origin.host, Some(to_ascii)).ok_or(UrlError::Host)?;
+        let host = canonical(origin.host).ok_or(UrlError::Host)?;
         Ok(OwnedOrigin { host: host.as_bytes().into(), scheme: origin.scheme, port: origin.port })
     }
 
@@ -87,17 +85,3 @@ impl fmt::Display for RobotsUrlError {
 }
 
 impl std::error::Error for RobotsUrlError {}
-
-/// Maps the name of a host to A-labels: UTS 46, not transitional, as browsers do (the WHATWG URL standard's "domain to
-/// ASCII", not strict). Sets are made with it, and asked with it through [`with_to_ascii`].
-#[must_use]
-pub fn to_ascii(host: &[u8]) -> Option<Host> {
-    let mapped = idna::domain_to_ascii_cow(host, AsciiDenyList::URL).ok()?;
-    Host::new(mapped.as_bytes())
-}
-
-/// A set that knows hosts beyond ASCII in all their spellings, as it was made.
-#[must_use]
-pub fn with_to_ascii<D: AsRef<[u8]>>(set: Set<D>) -> Set<D> {
-    set.with_to_ascii(to_ascii)
-}
