@@ -7,7 +7,7 @@ mod support;
 use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::dialect::GOOGLE;
-use reptile_compiler::set::origin::{OwnedOrigin};
+use reptile_compiler::set::origin::OwnedOrigin;
 use reptile_compiler::set::{SetBuilder, prepare};
 use reptile_engine::set::Set;
 use reptile_engine::verdict::Verdict;

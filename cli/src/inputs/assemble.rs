@@ -97,7 +97,7 @@ impl Report {
         for DiscardedCapture { origin, time, status, why } in &listed {
             let time = time.map(|time| format!(", fetched {}", show_time(time))).unwrap_or_default();
             let status = status.map(|status| format!(", status {status}")).unwrap_or_default();
-            note(format_args!("discarded: {origin}{time}{status}: {}", why.describe()));
+            note(format_args!("discarded: {origin}/robots.txt{time}{status}: {}", why.describe()));
         }
         let more = self.captures.discarded.values().sum::<u64>() - listed.len() as u64;
         if more > 0 {

@@ -101,8 +101,7 @@ impl Loaded {
 
     /// The set, its header checked.
     pub fn set(&self) -> Result<Set<&[u8]>> {
-        Set::from_bytes(self.bytes())
-            .map_err(|error| Failure::at(&self.path, OpenError::Format(error)))
+        Set::from_bytes(self.bytes()).map_err(|error| Failure::at(&self.path, OpenError::Format(error)))
     }
 
     /// The set, every byte checked.

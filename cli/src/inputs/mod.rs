@@ -98,7 +98,7 @@ pub fn strategies() -> impl TypedValueParser<Value = Strategy> {
 
 /// Reads the name of a scheme.
 pub fn schemes() -> impl TypedValueParser<Value = Scheme> {
-    PossibleValuesParser::new(Scheme::ALL.map(Scheme::name))
+    PossibleValuesParser::new(Scheme::ALL.map(Scheme::as_str))
         .try_map(|name| Scheme::from_name(name.as_bytes()).ok_or("no such scheme"))
 }
 
@@ -349,7 +349,7 @@ mod tests {
             let origins = Naming::new(schemes).origins(name.as_bytes());
             origins.map(|origins| {
                 let show = |origin: OwnedOrigin| {
-                    format!("{}://{}:{}", origin.scheme.name(), String::from_utf8_lossy(&origin.host), origin.port)
+                    format!("{}://{}:{}", origin.scheme.as_str(), String::from_utf8_lossy(&origin.host), origin.port)
                 };
                 origins.into_iter().map(show).collect::<Vec<_>>().join(" ")
             })
