@@ -106,7 +106,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         let name = if is_one && origin == ONE_ORIGIN {
             "-".to_owned()
         } else {
-            format!("{}://{}:{}", entry.scheme.name(), printable(entry.host), entry.port)
+            format!("{}://{}:{}", entry.scheme.as_str(), printable(entry.host), entry.port)
         };
         let text = set.policy_of(&entry).and_then(|policy| records(args, &set, &policy, agent.as_ref(), &name));
         if let Err(error) = out.write_all(text.map_err(fail)?.as_bytes()) {

@@ -166,7 +166,7 @@ fn host_listing(set: &Set<&[u8]>, wanted: &Wanted) -> std::result::Result<String
     }
     found.sort_unstable_by_key(|entry| (entry.scheme, entry.port));
     for entry in found {
-        let name = format!("{}://{}:{}", entry.scheme.name(), printable(entry.host), entry.port);
+        let name = format!("{}://{}:{}", entry.scheme.as_str(), printable(entry.host), entry.port);
         let policy = set.policy_of(&entry)?;
         by_policy.entry(entry.policy).or_insert_with(|| (Vec::new(), policy)).0.push(name);
     }

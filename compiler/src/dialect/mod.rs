@@ -5,10 +5,12 @@
 //! [`crate::rules::order`] (the order of the rules) and [`crawlers`] (the product tokens of a crawler). [`NormalForm`] and
 //! [`NameMatching`] are the engine's.
 //!
-//! [`known`] holds the nine dialects that have a name, each value with its source.
+//! [`known`] holds the nine dialects that have a name, each value with its source, and [`token`] says which strings are
+//! product tokens under a dialect.
 
 pub mod crawlers;
 pub mod known;
+pub mod token;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -219,6 +221,27 @@ pub enum WhiteSpace {
     SpaceTab,
 }
 
+impl WhiteSpace {
+    /// A text without the white space around it.
+    #[inline]
+    #[must_use]
+    pub fn trim(self, text: &[u8]) -> &[u8] {
+        let is_text = |&byte: &u8| match self {
+            WhiteSpace::C => !is_space(byte),
+            WhiteSpace::SpaceTab => byte != b' ' && byte != b'\t',
+        };
+        let start = text.iter().position(is_text).unwrap_or(text.len());
+        let end = text.iter().rposition(is_text).map_or(start, |last| last + 1);
+        &text[start..end]
+    }
+}
+
+/// Whether C's `isspace` holds for a byte, which is what the reference trims. It does not for a no-break space.
+#[inline]
+const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | 0x0B | 0x0C | b'\r')
+}
+
 /// What a blank line means. A line with only a comment is not blank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -251,6 +274,21 @@ pub enum TokenSyntax {
     WholeValue,
 }
 
+impl TokenSyntax {
+    /// The product token in the value of a user-agent line; it may be empty.
+    ///
+    /// Source for the letters: google/robotstxt, `ExtractUserAgent`.
+    #[must_use]
+    pub fn token_of(self, value: &[u8]) -> &[u8] {
+        let in_token = |&byte: &u8| match self {
+            TokenSyntax::Letters => byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_',
+            TokenSyntax::BeforeVersion => byte != b'/' && !is_space(byte),
+            TokenSyntax::WholeValue => true,
+        };
+        &value[..value.iter().position(|byte| !in_token(byte)).unwrap_or(value.len())]
+    }
+}
+
 /// Which values of a user-agent line name the default group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -259,6 +297,20 @@ pub enum DefaultToken {
     AloneOrBeforeSpace,
     /// `*` and nothing else.
     Alone,
+}
+
+impl DefaultToken {
+    /// Whether the value of a user-agent line names the default group.
+    ///
+    /// Source for white space after the `*`: google/robotstxt, `HandleUserAgent`.
+    #[must_use]
+    pub fn is_named_by(self, value: &[u8]) -> bool {
+        match value {
+            [b'*'] => true,
+            [b'*', next, ..] => self == DefaultToken::AloneOrBeforeSpace && is_space(*next),
+            _ => false,
+        }
+    }
 }
 
 /// Which of several groups for the same product token count.
@@ -279,6 +331,17 @@ pub enum CallerVersion {
     Verbatim,
     /// It is cut off, from the first `/` on.
     Cut,
+}
+
+impl CallerVersion {
+    /// The name that is compared with those of groups.
+    #[must_use]
+    pub fn cut(self, name: &[u8]) -> &[u8] {
+        match self {
+            CallerVersion::Verbatim => name,
+            CallerVersion::Cut => name.split(|&byte| byte == b'/').next().unwrap_or(name).trim_ascii_end(),
+        }
+    }
 }
 
 /// How a rule's pattern must begin. A rule without a value is never left out for this.
