@@ -5,6 +5,8 @@
 //! Which of several captures of an origin counts is decided here too ([`Captures`]), by their times and never by the
 //! order in which they come. Nothing here reads a clock: the time that a set is for is given.
 
+mod stored;
+
 use reptile_engine::verdict::{Cause, PolicySource};
 
 use crate::dialect::{self, Dialect};
@@ -128,7 +130,7 @@ pub struct Freshness {
 }
 
 /// What one crawler makes of each outcome of a fetch.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// The name by which users choose it.
     pub name: &'static str,

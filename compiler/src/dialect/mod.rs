@@ -9,7 +9,7 @@
 
 pub mod crawlers;
 
-use reptile_engine::format::tables::NameMatching;
+use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::norm::NormalForm;
 
 use crate::dialect::crawlers::Family;
@@ -18,7 +18,7 @@ use crate::limits::{
 };
 
 /// One reading of the Robots Exclusion Protocol.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// The name by which users choose it.
     pub name: &'static str,
