@@ -4,7 +4,7 @@
 //! rule so far. Explains no more than the line. Whoever asks the same file several questions is better off with
 //! [`crate::set`].
 
-use reptile_engine::format::tables::NameMatching;
+use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::norm::{NormalForm, Pattern};
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::RuleKind;

@@ -35,6 +35,7 @@ pub mod host;
 pub mod norm;
 pub mod platform;
 pub mod set;
+pub mod token;
 pub mod url;
 pub mod verdict;
 

@@ -5,7 +5,7 @@
 
 use core::time::Duration;
 
-use reptile_engine::format::fields::{Directive, DirectiveKind, DirectiveState, MAX_DIRECTIVE_BYTES};
+use reptile_engine::format::directives::{Directive, DirectiveKind, DirectiveState, MAX_DIRECTIVE_BYTES};
 use reptile_engine::url::split;
 
 use crate::advice::clean_param::CleanParam;

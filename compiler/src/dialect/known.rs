@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use reptile_engine::format::tables::NameMatching;
+use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::norm::NormalForm;
 
 use super::{

@@ -16,8 +16,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use reptile_engine::format::tables::NameMatching;
+use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::norm::NormalForm;
+use reptile_engine::token::without_version;
+
+pub use reptile_engine::token::TokenSyntax;
 
 pub use self::known::{
     ALL, BING, GOOGLE, GOOGLE_LIB, KOSTER_1994, KOSTER_1996, RFC9309, RFC9309_STRICT, YANDEX, YANDEX_2017,
@@ -262,33 +265,6 @@ pub enum KeyMatching {
     Exact,
 }
 
-/// Which part of a user-agent line's value is the product token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TokenSyntax {
-    /// The letters, `-` and `_` that the value begins with.
-    Letters,
-    /// The text before the first `/` or white space.
-    BeforeVersion,
-    /// The whole value.
-    WholeValue,
-}
-
-impl TokenSyntax {
-    /// The product token in the value of a user-agent line; it may be empty.
-    ///
-    /// Source for the letters: google/robotstxt, `ExtractUserAgent`.
-    #[must_use]
-    pub fn token_of(self, value: &[u8]) -> &[u8] {
-        let in_token = |&byte: &u8| match self {
-            TokenSyntax::Letters => byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_',
-            TokenSyntax::BeforeVersion => byte != b'/' && !is_space(byte),
-            TokenSyntax::WholeValue => true,
-        };
-        &value[..value.iter().position(|byte| !in_token(byte)).unwrap_or(value.len())]
-    }
-}
-
 /// Which values of a user-agent line name the default group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -339,7 +315,7 @@ impl CallerVersion {
     pub fn cut(self, name: &[u8]) -> &[u8] {
         match self {
             CallerVersion::Verbatim => name,
-            CallerVersion::Cut => name.split(|&byte| byte == b'/').next().unwrap_or(name).trim_ascii_end(),
+            CallerVersion::Cut => without_version(name),
         }
     }
 }

@@ -1,10 +1,14 @@
-//! Other directives: the lines of a robots.txt that decide no URL, as kind, text and line number.
+//! The section `other`: other directives, the lines of a robots.txt that decide no URL, as kind, text and line number.
 //!
-//! The record of one file is written by [`encode`] and read by [`DirectiveList`], the section over all policies by
-//! [`write_fields`] and [`OtherDirectives`]. What a value means is not known here, and no decision reads any of it.
+//! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes, one for each distinct list of lines; the origins
+//! refer to them. What a value means is not known here, and no decision reads any of it.
 
 use super::container::Section;
-use super::{FormatError, TooLarge, fit, u32_at};
+use super::pool::{References, verify_pool};
+use super::{FormatError, TooLarge, fit, pad};
+
+/// Bytes of a unit of addresses.
+pub(super) const UNIT: usize = 4;
 
 /// Bytes of one value, or of one key. A longer one cannot be written, and makes no sense when read; it bounds what a
 /// reader has to hold.
@@ -81,7 +85,7 @@ pub enum DirectiveState {
     NotRead = 1,
     /// The value is none that the dialect takes.
     Malformed = 2,
-    /// It belongs into a group, and stands in none.
+    /// It belongs in a group, and stands in none.
     Outside = 3,
     /// Only one such line counts, and an earlier one does.
     Superseded = 4,
@@ -127,7 +131,7 @@ pub struct Directive<'a> {
     pub line: u32,
 }
 
-/// Bits of a field's first byte that are its kind; the others are its state.
+/// Bits of a line's first byte that are its kind; the others are its state.
 const KIND_BITS: u32 = 4;
 
 /// Writes the record of one file: which parts of it each group of its policy has, as pairs of both, in order, and the
@@ -135,68 +139,42 @@ const KIND_BITS: u32 = 4;
 ///
 /// # Errors
 /// When a value or a key is longer than [`MAX_DIRECTIVE_BYTES`], or there are 2^32 lines or more.
-pub fn encode(parts: &[(u32, u32)], fields: &[Directive<'_>]) -> Result<Vec<u8>, TooLarge> {
+pub fn encode(parts: &[(u32, u32)], lines: &[Directive<'_>]) -> Result<Vec<u8>, TooLarge> {
     let mut out = Vec::new();
-    if fields.is_empty() {
+    if lines.is_empty() {
         return Ok(out);
     }
+    // So that a reader need not look at the pairs to know that a policy has all of the groups.
+    put(&mut out, parts.last().map_or(0, |&(group, _)| group.saturating_add(1)));
     put(&mut out, fit("parts of a file", parts.len(), u32::MAX.into())?);
     for &(group, part) in parts {
         put(&mut out, group);
         put(&mut out, part);
     }
-    put(&mut out, fit("lines of other directives", fields.len(), u32::MAX.into())?);
-    let (mut line, mut value): (u32, &[u8]) = (0, b"");
-    for field in fields {
-        for text in [field.key, field.value] {
+    put(&mut out, fit("lines of other directives", lines.len(), u32::MAX.into())?);
+    let (mut before, mut value): (u32, &[u8]) = (0, b"");
+    for line in lines {
+        for text in [line.key, line.value] {
             if text.len() > MAX_DIRECTIVE_BYTES {
                 let limit = MAX_DIRECTIVE_BYTES as u64;
                 return Err(TooLarge { what: "bytes of a line of other directives", limit, found: text.len() as u64 });
             }
         }
-        out.push((field.state as u8) << KIND_BITS | field.kind as u8);
-        put(&mut out, field.part.map_or(0, |part| part + 1));
-        put(&mut out, field.line.wrapping_sub(line));
-        if field.kind == DirectiveKind::Other {
-            put(&mut out, field.key.len() as u32);
-            out.extend_from_slice(field.key);
+        out.push((line.state as u8) << KIND_BITS | line.kind as u8);
+        put(&mut out, line.part.map_or(0, |part| part.saturating_add(1)));
+        put(&mut out, line.line.wrapping_sub(before));
+        if line.kind == DirectiveKind::Other {
+            put(&mut out, line.key.len() as u32);
+            out.extend_from_slice(line.key);
         }
         // Neighbours are often alike: the addresses of one site's sitemaps.
-        let shared = value.iter().zip(field.value).take_while(|(a, b)| a == b).count();
+        let shared = value.iter().zip(line.value).take_while(|(a, b)| a == b).count();
         put(&mut out, shared as u32);
-        put(&mut out, (field.value.len() - shared) as u32);
-        out.extend_from_slice(&field.value[shared..]);
-        (line, value) = (field.line, field.value);
+        put(&mut out, (line.value.len() - shared) as u32);
+        out.extend_from_slice(&line.value[shared..]);
+        (before, value) = (line.line, line.value);
     }
-    Ok(out)
-}
-
-/// Writes the section: for each policy, in the order of their numbers, the index of its record or `None`, over the
-/// records of [`encode`]. Empty if no policy has one.
-///
-/// # Errors
-/// When it takes 4 GiB or more.
-pub fn write_fields(records: &[Box<[u8]>], policies: &[Option<u32>]) -> Result<Vec<u8>, TooLarge> {
-    let with_record: Vec<(u32, u32)> =
-        (0..).zip(policies).filter_map(|(policy, record)| Some((policy, (*record)?))).collect();
-    if with_record.is_empty() {
-        return Ok(Vec::new());
-    }
-    let too_large = |size| fit::<u32>("bytes of other directives", size, u32::MAX.into());
-    let mut end = 4 + with_record.len() * 8;
-    let mut starts = Vec::with_capacity(records.len());
-    for record in records {
-        starts.push(too_large(end)?);
-        end += record.len();
-    }
-    too_large(end)?;
-    let mut out = Vec::with_capacity(end);
-    out.extend_from_slice(&(with_record.len() as u32).to_le_bytes());
-    with_record.iter().for_each(|(policy, _)| out.extend_from_slice(&policy.to_le_bytes()));
-    for &(_, record) in &with_record {
-        out.extend_from_slice(&starts.get(record as usize).copied().unwrap_or(u32::MAX).to_le_bytes());
-    }
-    records.iter().for_each(|record| out.extend_from_slice(record));
+    pad(&mut out, UNIT);
     Ok(out)
 }
 
@@ -208,94 +186,69 @@ fn put(out: &mut Vec<u8>, mut number: u32) {
     out.push(number as u8);
 }
 
-fn damaged(expected: &str) -> FormatError {
-    FormatError::new(Section::Other.name(), expected, "bytes that are none: run `verify` on the file")
+#[cold]
+fn damaged(expected: &str, found: impl Into<String>) -> FormatError {
+    FormatError::at(Section::Other, 0, expected, found)
 }
 
 /// The other directives of a set.
 #[derive(Clone, Copy)]
-pub struct OtherDirectives<'a>(pub &'a [u8]);
+pub struct OtherDirectives<'a>(pub(crate) &'a [u8]);
 
 impl<'a> OtherDirectives<'a> {
-    /// How many policies have any.
-    ///
-    /// # Errors
-    /// When the section is damaged.
-    pub fn count(self) -> Result<u32, FormatError> {
-        if self.0.is_empty() {
-            return Ok(0);
-        }
-        let count = u32_at(self.0, 0).filter(|&count| (count as usize) < self.0.len() / 8);
-        count.ok_or_else(|| damaged("a table of policies"))
+    /// The lines of an origin, by their address; none without one.
+    #[must_use]
+    pub fn get(self, address: Option<u32>) -> DirectiveList<'a> {
+        let Some(address) = address else { return DirectiveList { bytes: &[], is_absent: true } };
+        DirectiveList { bytes: self.0.get(address as usize * UNIT..).unwrap_or_default(), is_absent: false }
     }
 
-    /// The number of the policy at a place of the table, and its lines.
-    fn at(self, place: u32) -> Result<(u32, DirectiveList<'a>), FormatError> {
-        let count = self.count()? as usize;
-        let entry = || {
-            let policy = u32_at(self.0, 4 + place as usize * 4)?;
-            let start = u32_at(self.0, 4 + count * 4 + place as usize * 4)? as usize;
-            Some((policy, DirectiveList { bytes: self.0.get(start..).filter(|_| start >= 4 + count * 8)? }))
-        };
-        entry().ok_or_else(|| damaged("an entry of the table of policies"))
-    }
-
-    /// The lines of a policy, by its number. A binary search.
-    ///
-    /// # Errors
-    /// When the section is damaged.
-    pub fn of_policy(self, policy: u32) -> Result<DirectiveList<'a>, FormatError> {
-        let (mut low, mut high) = (0, self.count()?);
-        while low < high {
-            let middle = low.midpoint(high);
-            let (found, list) = self.at(middle)?;
-            match found.cmp(&policy) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return Ok(list),
-                std::cmp::Ordering::Greater => high = middle,
+    /// Proves that the section is what a writer makes of its content.
+    pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
+        verify_pool(Section::Other, self.0, UNIT, steps, |bytes, out| {
+            let list = DirectiveList { bytes, is_absent: false };
+            let parts = list.parts()?;
+            if parts.windows(2).any(|pair| pair[0] >= pair[1]) {
+                return Err(damaged("groups and parts in order", "another order"));
             }
-        }
-        Ok(DirectiveList { bytes: &[] })
-    }
-
-    /// Reads all of the section: the policies exist and are in order, and so are the groups that parts are for.
-    ///
-    /// # Errors
-    /// When something is not so.
-    pub fn verify(self, groups_of: impl Fn(u32) -> Result<u32, FormatError>) -> Result<(), FormatError> {
-        let mut last = None;
-        for place in 0..self.count()? {
-            let (policy, list) = self.at(place)?;
-            if last >= Some(policy) {
-                return Err(damaged("policies in order"));
-            }
-            last = Some(policy);
-            let groups = groups_of(policy)?;
-            let mut last = None;
-            for pair in list.parts()? {
-                if pair.0 >= groups || last >= Some(pair) {
-                    return Err(damaged("parts in order, each of a group of the policy"));
-                }
-                last = Some(pair);
+            let groups = parts.last().map_or(0, |&(group, _)| group.saturating_add(1));
+            if list.group_count()? != groups {
+                return Err(damaged(&format!("{groups} groups"), list.group_count()?.to_string()));
             }
             let mut reader = list.reader()?;
+            if reader.left == 0 {
+                return Err(damaged("a line at least", "none"));
+            }
+            // Numbers and texts are only read in their shortest form, so that nothing has to be written again.
             while reader.next()?.is_some() {}
-        }
-        Ok(())
+            out.extend_from_slice(&bytes[..bytes.len() - reader.source.bytes.len()]);
+            pad(out, UNIT);
+            Ok(())
+        })
     }
 }
 
-/// The other directives of one policy.
+/// The other directives of one origin.
 #[derive(Clone, Copy)]
 pub struct DirectiveList<'a> {
+    /// The record, and whatever follows it.
     bytes: &'a [u8],
+    is_absent: bool,
 }
 
 impl<'a> DirectiveList<'a> {
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.is_absent
+    }
+
+    /// How many groups the policy has at least.
+    ///
+    /// # Errors
+    /// When the section is damaged.
+    pub(crate) fn group_count(&self) -> Result<u32, FormatError> {
+        if self.is_absent { Ok(0) } else { Source { bytes: self.bytes }.number() }
     }
 
     /// Pairs of a group of the policy, by its index, and a part of the file that it has.
@@ -306,7 +259,7 @@ impl<'a> DirectiveList<'a> {
         let mut source = Source { bytes: self.bytes };
         // Not reserved: the count is not to be trusted.
         let mut parts = Vec::new();
-        for _ in 0..if self.is_empty() { 0 } else { source.number()? } {
+        for _ in 0..if self.is_absent { 0 } else { source.part_count()? } {
             parts.push((source.number()?, source.number()?));
         }
         Ok(parts)
@@ -329,8 +282,8 @@ impl<'a> DirectiveList<'a> {
     pub fn reader(&self) -> Result<DirectiveReader<'a>, FormatError> {
         let mut source = Source { bytes: self.bytes };
         let mut left = 0;
-        if !self.is_empty() {
-            for _ in 0..source.number()? {
+        if !self.is_absent {
+            for _ in 0..source.part_count()? {
                 source.number()?;
                 source.number()?;
             }
@@ -338,9 +291,20 @@ impl<'a> DirectiveList<'a> {
         }
         Ok(DirectiveReader { source, left, line: 0, value: Vec::new() })
     }
+
+    /// The record.
+    ///
+    /// # Errors
+    /// When the section is damaged.
+    pub(crate) fn record(&self) -> Result<&'a [u8], FormatError> {
+        let mut reader = self.reader()?;
+        while reader.next()?.is_some() {}
+        let len = (self.bytes.len() - reader.source.bytes.len()).next_multiple_of(UNIT);
+        self.bytes.get(..len).ok_or_else(|| damaged("whole units of 4 bytes", "the end of the section"))
+    }
 }
 
-/// Reads the lines of one policy one after the other, with memory for one value.
+/// Reads the lines of one origin one after the other, with memory for one value.
 pub struct DirectiveReader<'a> {
     source: Source<'a>,
     left: u32,
@@ -349,7 +313,7 @@ pub struct DirectiveReader<'a> {
 }
 
 impl DirectiveReader<'_> {
-    /// The next line; `None` behind the last.
+    /// The next line; `None` after the last.
     ///
     /// # Errors
     /// When the section is damaged.
@@ -359,19 +323,26 @@ impl DirectiveReader<'_> {
             return Ok(None);
         }
         self.left -= 1;
-        let &[first] = self.source.take(1)? else { return Err(damaged("a line")) };
+        let first = self.source.byte()?;
         let kind = DirectiveKind::ALL.get(usize::from(first & ((1 << KIND_BITS) - 1)));
         let state = DirectiveState::ALL.get(usize::from(first >> KIND_BITS));
-        let (Some(&kind), Some(&state)) = (kind, state) else { return Err(damaged("a kind of line")) };
+        let (Some(&kind), Some(&state)) = (kind, state) else {
+            return Err(damaged("a kind and a state of line that this version knows", format!("{first:02x}")));
+        };
         let part = self.source.number()?.checked_sub(1);
         self.line = self.line.wrapping_add(self.source.number()?);
         let key = if kind == DirectiveKind::Other { self.source.text(0)? } else { b"" };
         let shared = self.source.number()? as usize;
         if shared > self.value.len() {
-            return Err(damaged("a value that begins like the one before"));
+            let expected = format!("a beginning of the {} bytes of the value before", self.value.len());
+            return Err(damaged(&expected, format!("one of {shared} bytes")));
+        }
+        let text = self.source.text(shared)?;
+        if !text.is_empty() && self.value.get(shared) == text.first() {
+            return Err(damaged("all bytes shared that agree with the value before", format!("{shared} bytes")));
         }
         self.value.truncate(shared);
-        self.value.extend_from_slice(self.source.text(shared)?);
+        self.value.extend_from_slice(text);
         Ok(Some(Directive { kind, state, part, key, value: &self.value, line: self.line }))
     }
 }
@@ -384,28 +355,42 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn take(&mut self, len: usize) -> Result<&'a [u8], FormatError> {
-        let (taken, rest) = self.bytes.split_at_checked(len).ok_or_else(|| damaged("more bytes"))?;
+        let split = self.bytes.split_at_checked(len);
+        let (taken, rest) = split.ok_or_else(|| damaged("the rest of a record", "the end of the section"))?;
         self.bytes = rest;
         Ok(taken)
+    }
+
+    fn byte(&mut self) -> Result<u8, FormatError> {
+        Ok(self.take(1)?.first().copied().unwrap_or_default())
     }
 
     fn number(&mut self) -> Result<u32, FormatError> {
         let mut number = 0_u64;
         for shift in (0..35).step_by(7) {
-            let &[byte] = self.take(1)? else { break };
+            let byte = self.byte()?;
             number |= u64::from(byte & 0x7F) << shift;
+            if byte == 0 && shift > 0 {
+                return Err(damaged("a number in its shortest form", "a longer one"));
+            }
             if byte < 0x80 {
-                return u32::try_from(number).map_err(|_| damaged("a number of 32 bits"));
+                return u32::try_from(number).map_err(|_| damaged("a number of 32 bits", number.to_string()));
             }
         }
-        Err(damaged("a number of five bytes at most"))
+        Err(damaged("a number of five bytes at most", "a longer one"))
     }
 
-    /// Text with its length in front, which has `before` bytes already.
+    /// How many pairs of group and part there are.
+    fn part_count(&mut self) -> Result<u32, FormatError> {
+        self.number()?;
+        self.number()
+    }
+
+    /// Text with its length before it, which has `before` bytes already.
     fn text(&mut self, before: usize) -> Result<&'a [u8], FormatError> {
         let len = self.number()? as usize;
         if before + len > MAX_DIRECTIVE_BYTES {
-            return Err(damaged("text within the limit of a line"));
+            return Err(damaged(&format!("a text of {MAX_DIRECTIVE_BYTES} bytes at most"), (before + len).to_string()));
         }
         self.take(len)
     }
@@ -415,38 +400,53 @@ impl<'a> Source<'a> {
 mod tests {
     use super::*;
 
-    fn field<'a>(kind: DirectiveKind, part: Option<u32>, key: &'a [u8], value: &'a [u8], line: u32) -> Directive<'a> {
+    fn line<'a>(kind: DirectiveKind, part: Option<u32>, key: &'a [u8], value: &'a [u8], line: u32) -> Directive<'a> {
         Directive { kind, state: DirectiveState::Counts, part, key, value, line }
     }
 
     #[test]
     fn what_is_written_is_read() {
-        let fields = [
-            field(DirectiveKind::Sitemap, None, b"", b"https://a.example/1", 1),
+        let lines = [
+            line(DirectiveKind::Sitemap, None, b"", b"https://a.example/1", 1),
             Directive {
                 state: DirectiveState::Superseded,
-                ..field(DirectiveKind::Sitemap, None, b"", b"https://a.example/2", 300)
+                ..line(DirectiveKind::Sitemap, None, b"", b"https://a.example/2", 300)
             },
-            field(DirectiveKind::Other, Some(7), b"Key", b"", 300),
-            field(DirectiveKind::CrawlDelay, Some(200), b"", b"2.5", 70_000),
+            line(DirectiveKind::Other, Some(7), b"Key", b"", 300),
+            line(DirectiveKind::CrawlDelay, Some(200), b"", b"2.5", 70_000),
         ];
-        let record: Box<[u8]> = encode(&[(0, 7), (1, 200)], &fields).unwrap().into();
+        let record = encode(&[(0, 7), (1, 200)], &lines).unwrap();
         assert!(encode(&[(0, 7)], &[]).unwrap().is_empty());
-        let section = write_fields(&[record], &[None, Some(0), None, Some(0)]).unwrap();
-        let read = OtherDirectives(&section);
-        assert_eq!(read.count(), Ok(2));
-        for policy in 0..5 {
-            let list = read.of_policy(policy).unwrap();
-            let mut reader = list.reader().unwrap();
-            for field in fields.iter().filter(|_| policy % 2 == 1 && policy < 4) {
-                assert_eq!(reader.next().unwrap(), Some(*field));
-            }
-            assert_eq!(reader.next().unwrap(), None);
+        let other = OtherDirectives(&record);
+        other.verify(&mut 0).unwrap();
+        let list = other.get(Some(0));
+        let mut reader = list.reader().unwrap();
+        for line in lines {
+            assert_eq!(reader.next().unwrap(), Some(line));
         }
-        assert_eq!(read.of_policy(1).unwrap().parts_of(&[1, 2]).unwrap(), [200]);
-        read.verify(|_| Ok(2)).unwrap();
-        assert!(read.verify(|_| Ok(1)).is_err());
-        assert!(write_fields(&[], &[None]).unwrap().is_empty());
+        assert_eq!(reader.next().unwrap(), None);
+        assert_eq!(list.parts_of(&[1, 2]).unwrap(), [200]);
+        assert_eq!(list.group_count(), Ok(2));
+        assert_eq!(list.record(), Ok(&record[..]));
+        assert!(other.get(None).reader().unwrap().next().unwrap().is_none());
+    }
+
+    #[test]
+    fn bytes_have_one_meaning() {
+        let record = encode(&[(0, 7)], &[line(DirectiveKind::Other, Some(7), b"k", b"vw", 3)]).unwrap();
+        for at in 0..record.len() {
+            for bit in 0..8 {
+                let mut other = record.clone();
+                other[at] ^= 1 << bit;
+                if OtherDirectives(&other).verify(&mut 0).is_err() {
+                    continue;
+                }
+                let list = OtherDirectives(&other).get(Some(0));
+                let mut reader = list.reader().unwrap();
+                let found = reader.next().unwrap().unwrap();
+                assert_eq!(encode(&list.parts().unwrap(), &[found]).unwrap(), other, "byte {at}, bit {bit}");
+            }
+        }
     }
 
     #[test]
@@ -455,17 +455,19 @@ mod tests {
             [(MAX_DIRECTIVE_BYTES - 1, true), (MAX_DIRECTIVE_BYTES, true), (MAX_DIRECTIVE_BYTES + 1, false)]
         {
             let text = vec![b'a'; len];
-            assert_eq!(encode(&[], &[field(DirectiveKind::Host, None, b"", &text, 1)]).is_ok(), fits);
-            assert_eq!(encode(&[], &[field(DirectiveKind::Other, None, &text, b"", 1)]).is_ok(), fits);
+            assert_eq!(encode(&[], &[line(DirectiveKind::Host, None, b"", &text, 1)]).is_ok(), fits);
+            assert_eq!(encode(&[], &[line(DirectiveKind::Other, None, &text, b"", 1)]).is_ok(), fits);
             // Two values that share all but the end of the second: what is read is bounded as a whole.
             let start = vec![b'a'; MAX_DIRECTIVE_BYTES - 1];
-            let mut bytes = encode(&[], &[field(DirectiveKind::Host, None, b"", &start, 1)]).unwrap();
-            bytes[1] = 2;
+            let mut bytes = encode(&[], &[line(DirectiveKind::Host, None, b"", &start, 1)]).unwrap();
+            // Two lines instead of one, and no padding before the second.
+            bytes[2] = 2;
+            bytes.truncate(3 + 7 + start.len());
             bytes.extend_from_slice(&[DirectiveKind::Host as u8, 0, 1]);
             put(&mut bytes, MAX_DIRECTIVE_BYTES as u32 - 1);
             put(&mut bytes, (len + 1 - MAX_DIRECTIVE_BYTES) as u32);
             bytes.extend_from_slice(&[b'a'; 2]);
-            let list = DirectiveList { bytes: &bytes };
+            let list = OtherDirectives(&bytes).get(Some(0));
             let mut reader = list.reader().unwrap();
             assert!(reader.next().unwrap().is_some());
             assert_eq!(reader.next().is_ok(), fits, "{len}");
