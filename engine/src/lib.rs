@@ -19,7 +19,7 @@
 //! ```no_run
 //! use reptile_engine::set::Set;
 //!
-//! let set = Set::open("robots.set".as_ref())?;
+//! let set = Set::from_bytes(std::fs::read("robots.set")?)?;
 //! set.verify()?;
 //! let agent = set.agent(b"GPTBot")?;
 //! println!("{}", set.decide(&agent, b"https://example.com/private/")?);

@@ -48,9 +48,14 @@ impl Capture {
     /// [`ErrorKind::RobotsUrl`] when the URL is not that of a robots.txt.
     pub fn without_body(robots_url: impl AsRef<[u8]>) -> Result<Capture, Error> {
         let url = robots_url.as_ref();
-        let origin = set::origin::of_robots_url(url)
+        let origin = Origin::of_robots_url(url)
             .map_err(|error| Error::new(ErrorKind::RobotsUrl, format!("\"{}\": {error}", url.escape_ascii())))?;
         Ok(Capture { origin, body: None, facts: capture::Capture::default() })
+    }
+
+    /// A file that was fetched well, whosever it is.
+    pub(crate) fn of_anything(body: &[u8]) -> Capture {
+        Capture { origin: crate::set::any_origin(), body: Some(body.to_vec()), facts: capture::Capture::default() }
     }
 
     /// The status of the last answer, after all redirects that were followed.

@@ -72,12 +72,15 @@ pub mod settings {
     pub use reptile_compiler::capture::{Effect, Freshness, NotText};
     pub use reptile_compiler::dialect::{
         BlankLine, BodyLimit, ByteOrderMark, CallerVersion, CrawlDelays, DefaultToken, EmptyDisallow, Family, GroupChoice,
-        Keys, Order, OtherDirectives, RuleBytes, RuleStart, Sitemaps, Token, WhiteSpace,
+        KeyMatching, Order, OtherDirectives, RuleBytes, RuleStart, Sitemaps, TokenSyntax, WhiteSpace,
     };
-    pub use reptile_engine::format::tables::NameMatching;
+    pub use reptile_engine::format::tokens::NameMatching;
     pub use reptile_engine::norm::NormalForm;
 }
 
-pub use reptile_engine::format::fields::{DirectiveKind, DirectiveState};
-pub use reptile_engine::url::Scheme;
+pub use reptile_engine::format::directives::{DirectiveKind, DirectiveState};
+#[cfg(feature = "mmap")]
+pub use reptile_engine::platform::MappedFile;
+pub use reptile_engine::set::GroupKind as Group;
+pub use reptile_engine::url::{OwnedOrigin as Origin, Scheme, UrlError};
 pub use reptile_engine::verdict::{Cause, PolicySource, Reason, Rule, RuleKind, Verdict};

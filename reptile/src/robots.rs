@@ -9,7 +9,7 @@ use reptile_compiler::set::SetBuilder;
 use crate::agent::{Agent, Agents, Crawler};
 use crate::compile::{self, Capture};
 use crate::error::{CrawlerError, Error};
-use crate::set::Set;
+use crate::set::{Set, any_origin};
 use crate::site::{Directive, Site};
 use crate::{Dialect, Profile};
 
@@ -56,7 +56,7 @@ impl Robots {
         let diagnostics = diagnostics.map(|diagnostic| (diagnostic.line, DiagnosticKind::describe(diagnostic.kind)));
         let diagnostics = diagnostics.collect();
         let mut builder = SetBuilder::with_profile(dialect, profile, capture.facts.time);
-        builder.add_capture([Set::any_origin()], &capture.facts, outcome, prepared);
+        builder.add_capture([any_origin()], &capture.facts, outcome, prepared);
         let bytes = compile::finish(builder)?.to_bytes();
         Ok(Robots { set: Set::of_one(bytes)?, diagnostics })
     }

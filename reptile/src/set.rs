@@ -10,7 +10,6 @@ use reptile_engine::format::FormatError;
 use reptile_engine::format::captures::CaptureHistory;
 use reptile_engine::format::crawlers::Purposes;
 use reptile_engine::format::directives::{DirectiveKind, DirectiveState, decimal_seconds};
-use reptile_engine::host;
 use reptile_engine::set as engine;
 use reptile_engine::token::product_token;
 use reptile_engine::url::{self, UrlRef};
@@ -18,7 +17,7 @@ use reptile_engine::verdict::{self, Rule, Verdict};
 
 use crate::agent::{Agent, Chain, Columns, Crawler, Kind};
 use crate::error::{CrawlerError, Error};
-use crate::{Directive, Explanation, Group, Origin, Scheme, Site};
+use crate::{Directive, Explanation, Group, Origin, Site};
 
 /// The bytes of a set.
 pub(crate) enum Bytes {
@@ -50,7 +49,7 @@ impl AsRef<[u8]> for Bytes {
 pub struct Set {
     engine: Arc<engine::Set<Bytes>>,
     /// The sites that were replaced in memory; empty for most sets.
-    replaced: Arc<HashMap<(Scheme, u16, Box<[u8]>), Arc<engine::Set<Bytes>>>>,
+    replaced: Arc<HashMap<Origin, Arc<engine::Set<Bytes>>>>,
     /// Whether there is one site, which answers whatever the URL's origin is.
     is_of_one: bool,
 }
@@ -106,12 +105,6 @@ impl Set {
         Set::open(Bytes::Owned(bytes), true)
     }
 
-    /// The origin under which a set of one site holds it.
-    #[cfg(feature = "compile")]
-    pub(crate) fn any_origin() -> Origin {
-        Origin { scheme: crate::Scheme::Http, host: b"h"[..].into(), port: 80 }
-    }
-
     /// Reads every byte and proves that the set is exactly what writing its content gives: checksums, sizes, order, that
     /// nothing is there twice, unreferenced or left over. What passes gives no error afterwards. Time linear in the size,
     /// whoever made the file.
@@ -155,8 +148,8 @@ impl Set {
         }
         let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(Found::Invalid) };
         if !self.replaced.is_empty()
-            && let Some(host) = host::canonical(origin.host)
-            && let Some(engine) = self.replaced.get(&(origin.scheme, origin.port, host.as_bytes().into()))
+            && let Ok(origin) = Origin::new(&origin)
+            && let Some(engine) = self.replaced.get(&origin)
         {
             return Ok(found(only_site(engine)?, path, Some(engine)));
         }
@@ -271,7 +264,7 @@ impl Set {
     pub(crate) fn only_site(&self) -> Result<Site, Error> {
         match only_site(&self.engine)? {
             Some(site) => site_of(&site),
-            None => Err(FormatError::new("origins", "one origin", "none").into()),
+            None => Err(Error::new(crate::ErrorKind::Format, "the set has no site")),
         }
     }
 
@@ -314,7 +307,7 @@ impl Set {
     /// The time that the set is for, in seconds since 1970: the one that was asked for, or that of the newest capture.
     #[must_use]
     pub fn time(&self) -> Option<i64> {
-        self.engine.reading().time
+        self.engine.reading().at
     }
 
     /// The crawlers that the set knows by name, in the order of their names.
@@ -336,29 +329,39 @@ impl Set {
 
     /// Resolves a crawler.
     pub(crate) fn resolve(&self, crawler: Crawler) -> Result<Agent, CrawlerError> {
-        let damaged = |error: Error| CrawlerError::damaged(&crawler, error);
-        let table = self.engine.crawlers();
-        let bare = |name: &[u8]| Chain { tokens: vec![name.to_vec()], honours_default_group: true };
         let chain = match &crawler.kind {
-            Kind::Verbatim => bare(&crawler.name),
-            Kind::Token => bare(product_token(&crawler.name, table).map_err(|error| CrawlerError::new(&crawler, error))?),
+            Kind::Verbatim => Chain { tokens: vec![crawler.name.clone()], honours_default_group: true },
+            Kind::Token => {
+                let token = self.product_token(&crawler, &crawler.name)?;
+                Chain { tokens: vec![token.to_vec()], honours_default_group: true }
+            }
             Kind::Named => {
-                product_token(&crawler.name, table).map_err(|error| CrawlerError::new(&crawler, error))?;
-                let found = table.find(&crawler.name).map_err(|error| damaged(error.into()))?;
+                self.product_token(&crawler, &crawler.name)?;
+                let found = self.engine.crawlers().find(&crawler.name);
+                let found = found.map_err(|error| CrawlerError::damaged(&crawler, error.into()))?;
                 Chain {
                     tokens: found.tokens.into_iter().map(<[u8]>::to_vec).collect(),
                     honours_default_group: found.honours_default_group,
                 }
             }
             Kind::Chain { tokens, honours_default_group } => {
-                for token in tokens {
-                    product_token(token, table).map_err(|error| CrawlerError::new(&crawler, error))?;
-                }
-                Chain { tokens: tokens.clone(), honours_default_group: *honours_default_group }
+                let tokens = tokens.iter().map(|token| self.product_token(&crawler, token).map(<[u8]>::to_vec));
+                Chain { tokens: tokens.collect::<Result<_, _>>()?, honours_default_group: *honours_default_group }
             }
         };
-        let resolved = chain.look_up(&self.engine).map_err(damaged)?;
+        let resolved = chain.look_up(&self.engine).map_err(|error| CrawlerError::damaged(&crawler, error))?;
         Ok(Agent { set: self.clone(), crawler, chain: Arc::new(chain), resolved })
+    }
+
+    /// The product token that a name is under the set's dialect.
+    fn product_token<'n>(&self, crawler: &Crawler, name: &'n [u8]) -> Result<&'n [u8], CrawlerError> {
+        let table = self.engine.crawlers();
+        let read = || -> Result<_, FormatError> {
+            let known = table.iter().map(|known| known.map(|known| known.name));
+            Ok((table.syntax()?, table.cuts_version()?, known.collect::<Result<Vec<_>, _>>()?))
+        };
+        let (syntax, cuts, known) = read().map_err(|error| CrawlerError::damaged(crawler, error.into()))?;
+        product_token(name, syntax, cuts, known).map_err(|error| CrawlerError::new(crawler, error))
     }
 
     /// The same set with the sites of some origins replaced: a crawler's fresh copies over last month's set. The set itself
@@ -379,11 +382,7 @@ impl Set {
     #[must_use]
     pub fn with_robots(&self, robots: impl IntoIterator<Item = (Origin, crate::Robots)>) -> Set {
         let mut replaced = HashMap::clone(&self.replaced);
-        replaced.extend(
-            robots
-                .into_iter()
-                .map(|(Origin { scheme, host, port }, robots)| ((scheme, port, host), robots.set.engine)),
-        );
+        replaced.extend(robots.into_iter().map(|(origin, robots)| (origin, robots.set.engine)));
         Set { replaced: Arc::new(replaced), ..self.clone() }
     }
 }
@@ -394,6 +393,12 @@ impl fmt::Debug for Set {
         debug.field("dialect", &self.dialect()).field("profile", &self.profile()).field("origins", &self.len());
         debug.field("replaced", &self.replaced.len()).finish_non_exhaustive()
     }
+}
+
+/// The origin under which a set of one site holds it.
+#[cfg(feature = "compile")]
+pub(crate) fn any_origin() -> Origin {
+    Origin { scheme: crate::Scheme::Http, host: b"any"[..].into(), port: 80 }
 }
 
 /// A crawler that a set knows by name.
@@ -438,7 +443,7 @@ fn directives_of(site: &engine::Site<'_>, wants: impl Fn(Option<u32>) -> bool) -
 
 fn site_of(site: &engine::Site<'_>) -> Result<Site, Error> {
     let captures = site.captures()?;
-    let deciding = captures.as_ref().and_then(CaptureHistory::deciding);
+    let deciding = captures.as_ref().map(CaptureHistory::deciding);
     Ok(Site {
         source: site.policy().source()?,
         fetched_at: deciding.and_then(|capture| capture.time),

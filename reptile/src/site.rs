@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use reptile_engine::format::fields::{DirectiveKind, DirectiveState};
+use reptile_engine::format::directives::{DirectiveKind, DirectiveState};
 use reptile_engine::verdict::PolicySource;
 
 /// A line of a robots.txt that decides no URL: a sitemap, a delay, a line with an unknown key.

@@ -3,6 +3,8 @@
 //! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes, one for each distinct list of lines; the origins
 //! refer to them. What a value means is not known here, and no decision reads any of it.
 
+use std::time::Duration;
+
 use super::container::Section;
 use super::pool::{References, verify_pool};
 use super::{FormatError, TooLarge, fit, pad};
@@ -39,11 +41,15 @@ pub enum DirectiveKind {
     Noindex = 8,
     /// Anything else; the record has the key.
     Other = 9,
+    /// The comment that begins a block which a vendor manages; the value is its text.
+    ManagedBegin = 10,
+    /// The comment that ends such a block.
+    ManagedEnd = 11,
 }
 
 impl DirectiveKind {
     /// Every kind, by its number.
-    pub const ALL: [DirectiveKind; 10] = [
+    pub const ALL: [DirectiveKind; 12] = [
         DirectiveKind::Sitemap,
         DirectiveKind::CrawlDelay,
         DirectiveKind::RequestRate,
@@ -54,6 +60,8 @@ impl DirectiveKind {
         DirectiveKind::ContentUsage,
         DirectiveKind::Noindex,
         DirectiveKind::Other,
+        DirectiveKind::ManagedBegin,
+        DirectiveKind::ManagedEnd,
     ];
 
     /// The key that begins such a line, in lower case; `other` for any other.
@@ -70,6 +78,8 @@ impl DirectiveKind {
             DirectiveKind::ContentUsage => "content-usage",
             DirectiveKind::Noindex => "noindex",
             DirectiveKind::Other => "other",
+            DirectiveKind::ManagedBegin => "managed-begin",
+            DirectiveKind::ManagedEnd => "managed-end",
         }
     }
 }
@@ -129,6 +139,24 @@ pub struct Directive<'a> {
     pub value: &'a [u8],
     /// The line, from 1.
     pub line: u32,
+}
+
+/// A number of seconds, with a fraction or without: `2`, `4.5`, `.5`. What is finer than a nanosecond is cut off. `None` for
+/// anything else, and for more than 2^32 - 1 seconds.
+#[must_use]
+pub fn decimal_seconds(value: &[u8]) -> Option<Duration> {
+    let (whole, fraction) = match value.iter().position(|&byte| byte == b'.') {
+        Some(point) => (&value[..point], &value[point + 1..]),
+        None => (value, &b""[..]),
+    };
+    let is_number = whole.iter().chain(fraction).all(u8::is_ascii_digit) && whole.len() + fraction.len() > 0;
+    let seconds: u32 = match whole {
+        _ if !is_number => return None,
+        [] => 0,
+        digits => std::str::from_utf8(digits).ok()?.parse().ok()?,
+    };
+    let digits = fraction.iter().map(|digit| u32::from(digit - b'0')).chain(std::iter::repeat(0)).take(9);
+    Some(Duration::new(seconds.into(), digits.fold(0, |nanos, digit| nanos * 10 + digit)))
 }
 
 /// Bits of a line's first byte that are its kind; the others are its state.

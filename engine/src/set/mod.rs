@@ -7,9 +7,6 @@ mod policy;
 mod site;
 mod verify;
 
-use std::fmt;
-use std::io;
-use std::path::Path;
 
 pub use self::agent::Agent;
 pub use self::policy::{GroupKind, Policy, PolicyGroup, Rules};
@@ -30,7 +27,6 @@ use crate::format::rulesets::Rulesets;
 use crate::format::tokens::{NameMatching, Tokens};
 use crate::host;
 use crate::norm::NormalForm;
-use crate::platform::Mapped;
 use crate::url::{self, Origin, UrlRef};
 use crate::verdict::{Explanation, Rule, Verdict};
 
@@ -49,45 +45,9 @@ pub struct Set<D> {
     name_matching: NameMatching,
 }
 
-/// Why a set file could not be opened.
-#[derive(Debug)]
-pub enum OpenError {
-    /// The file could not be read.
-    Io(io::Error),
-    /// The file is not a set, or not a whole one.
-    Format(FormatError),
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpenError::Io(error) => error.fmt(f),
-            OpenError::Format(error) => write!(f, "not a valid set: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
-
-impl From<FormatError> for OpenError {
-    fn from(error: FormatError) -> OpenError {
-        OpenError::Format(error)
-    }
-}
-
 impl From<Corrupt> for FormatError {
     fn from(corrupt: Corrupt) -> FormatError {
         corrupt.in_section()
-    }
-}
-
-impl Set<Mapped> {
-    /// Maps a set file and checks what is cheap to check. Microseconds, whatever the size.
-    ///
-    /// # Errors
-    /// When the file cannot be mapped or is not a set of this format version; see [`Set::from_bytes`].
-    pub fn open(path: &Path) -> Result<Set<Mapped>, OpenError> {
-        Ok(Set::from_bytes(Mapped::open(path).map_err(OpenError::Io)?)?)
     }
 }
 
