@@ -520,7 +520,7 @@ impl<'a> Policy<'a> {
                     }
                     continue;
                 }
-                let key = if alone { rank } else { rules.ruleset.key(rank)? };
+                let key = if alone { rank } else { rules.ruleset.joint_rank(rank)? };
                 let slot = &mut best[rule.kind as usize];
                 if slot.as_ref().is_none_or(|(other_key, other)| (key, rule.line) < (*other_key, other.line)) {
                     *slot = Some((key, rule));
@@ -602,11 +602,11 @@ impl Rules<'_> {
         Ok(Rule { kind: kind_of(rank), pattern, line: line_at(self.lines, self.lines_at, rank / 2)? })
     }
 
-    /// Every rule that can decide something, in the order of precedence; see [`Ruleset::rules`].
+    /// Every rule, in the order of precedence; see [`Ruleset::rules`].
     ///
     /// # Errors
     /// When the set is damaged.
     pub fn all(&self) -> Result<Vec<Rule>, FormatError> {
-        self.ruleset.rules()?.into_iter().map(|(rank, pattern)| self.rule(rank, pattern)).collect()
+        self.ruleset.rules()?.into_iter().map(|rule| self.rule(rule.rank, rule.pattern)).collect()
     }
 }

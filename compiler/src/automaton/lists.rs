@@ -16,8 +16,9 @@ use std::ops::Range;
 
 use reptile_engine::format::automaton::{MAX_WILDCARD_BRANCHES, NO_RANK, Ranks, kind_of};
 
+use super::trie::Way;
 use super::wildcard::Segment;
-use super::{Builder, Way, merge};
+use super::{Builder, merge};
 use crate::limits::{MAX_SEGMENTS_JOINED, MAX_SOURCES_ASKED, MAX_TEXT_BETWEEN, MAX_TRANSITIONS_PER_BYTE_JOINED};
 
 /// A wildcard of the trie that verdicts need, for those that begin behind it.

@@ -238,7 +238,7 @@ impl<'l> Builder<'l> {
                 merge(&mut best, self.draft.wildcards[wildcard as usize].best);
             }
         }
-        let fingerprints = fingerprints(segments);
+        let fingerprints = fingerprints(segments, self.arena);
         self.scratch.tree(segments, self.arena);
         let linked = self.scratch.link(self.arena, limit(self.scratch.nodes.len()));
         self.work += self.scratch.nodes.len() + self.scratch.taken_over.len();
@@ -332,13 +332,13 @@ fn sort(segments: &mut [Segment<'_>]) {
 }
 
 /// What the segments begin with.
-fn fingerprints(segments: &[Segment<'_>]) -> Box<Fingerprints> {
+fn fingerprints<'l>(segments: &[Segment<'_>], arena: &'l Bump) -> &'l Fingerprints {
     // The segments are sorted, and so are their starts.
     let starts = || segments.iter().map(|segment| &segment.text[..segment.text.len().min(FINGERPRINT_BYTES)]);
     let is_new = |(index, start): &(usize, &[u8])| *index == 0 || !segments[index - 1].text.starts_with(start);
     let runs = || starts().enumerate().filter(is_new).map(|(_, start)| start);
     let count = runs().count();
-    let mut table = Box::new([0; 32 * FINGERPRINT_BYTES]);
+    let table = arena.alloc([0; 32 * FINGERPRINT_BYTES]);
     for (index, start) in runs().enumerate() {
         // Neighbours have bytes in common, so that they do least harm in the same bucket.
         let bucket = 1 << (index * 8 / count);
