@@ -12,7 +12,7 @@ use crate::format::automaton::{
 impl Ruleset<'_> {
     /// The automaton as text: each state of the trie and of the wildcard automata with its label, what it accepts and where
     /// it leads, the fallback patterns, and the table of texts. A rank is written as its kind and the rule's place in the
-    /// order of precedence, such as `disallow 3`.
+    /// order of precedence, such as `Disallow 3`.
     ///
     /// Cost: linear in the automaton, some 50 bytes of text for each state.
     ///
