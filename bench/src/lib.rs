@@ -204,7 +204,7 @@ pub const FRESH_LISTS: u64 = 7;
 /// Never, if the automaton was compiled a moment ago.
 pub fn fresh_paths(ruleset: Ruleset<'_>, seed: u64) -> Result<Vec<Vec<u8>>, &'static str> {
     let rules = ruleset.rules().map_err(|_| "corrupt")?;
-    let patterns: Vec<String> = rules.iter().map(|(_, text)| String::from_utf8_lossy(text).into_owned()).collect();
+    let patterns: Vec<String> = rules.iter().map(|rule| String::from_utf8_lossy(&rule.pattern).into_owned()).collect();
     Ok(generate::urls(&patterns, HOST, seed, FRESH_URLS).iter().map(|url| path_of(url).to_vec()).collect())
 }
 

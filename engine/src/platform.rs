@@ -376,12 +376,43 @@ mod tests {
         }
     }
 
+    /// The kind of search that is run, by the name of its type.
+    struct Kind;
+
+    impl WithSearch for Kind {
+        type Output = &'static str;
+
+        fn with<S: Search>(self, _search: S) -> &'static str {
+            std::any::type_name::<S>()
+        }
+    }
+
     #[test]
-    fn kinds_of_search_are_named() {
-        let names: Vec<_> = searches::<From<'_>>().into_iter().map(|(name, _)| name).collect();
-        println!("beside bytes one by one, this processor has {names:?}");
-        let fingerprints = [0xFF; 96];
-        assert_eq!(search(b"abc", From(&fingerprints, 0)) & 7, 7);
+    fn the_fastest_search_that_the_processor_has_is_run() {
+        let found = search(b"abc", Kind);
+        println!("this processor runs {found}");
+        let names: Vec<_> = searches::<Kind>().into_iter().map(|(name, _)| name).collect();
+        let expected = match names.last() {
+            Some(&"avx512bw") => "Avx512",
+            Some(&"avx2") => "Avx2",
+            _ => "ByByte",
+        };
+        assert!(found.contains(expected), "{found} is run where {names:?} are there");
+        for (name, search) in searches::<Kind>() {
+            let kind = if name == "avx512bw" { "Avx512" } else { "Avx2" };
+            assert!(search(b"abc", Kind).contains(kind), "{name}");
+        }
+    }
+
+    /// Whether a text of some bucket may begin at a place, by the definition of [`Fingerprints`].
+    fn may_begin(fingerprints: &Fingerprints, text: &[u8], at: usize) -> bool {
+        (0..8).any(|bucket| {
+            (0..FINGERPRINT_BYTES).all(|offset| {
+                let byte = usize::from(text.get(at + offset).copied().unwrap_or(0));
+                let has = |table: usize, half: usize| fingerprints[table * 16 + half] >> bucket & 1 != 0;
+                has(offset * 2, byte % 16) && has(offset * 2 + 1, byte / 16)
+            })
+        })
     }
 
     proptest! {
@@ -393,6 +424,8 @@ mod tests {
         ) {
             let fingerprints: &Fingerprints = &tables.try_into().unwrap();
             let by_byte = All { fingerprints, len: text.len() }.with(ByByte(&text));
+            let by_definition: Vec<usize> = (0..text.len()).filter(|&at| may_begin(fingerprints, &text, at)).collect();
+            prop_assert_eq!(&by_byte, &by_definition);
             // Places at the end of a block may be candidates without need, never the other way round; and there are
             // no such places in texts without zeros of which no fingerprint is that of a short text.
             for (name, search) in searches::<All<'_>>() {

@@ -128,6 +128,14 @@ impl OwnedOrigin {
         Ok(OwnedOrigin { host: host.as_bytes().into(), scheme: origin.scheme, port: origin.port })
     }
 
+    /// The origin of a URL, with its host in the form in which hosts are compared.
+    ///
+    /// # Errors
+    /// When the text is not an absolute http, https or ftp URL with a host.
+    pub fn of_url(url: impl AsRef<[u8]>) -> Result<OwnedOrigin, UrlError> {
+        OwnedOrigin::new(&split(url.as_ref())?.origin)
+    }
+
     /// The origin that the robots.txt at a URL governs.
     ///
     /// Source: RFC 9309 section 2.3 and Google's specification: only `/robots.txt`, in this letter case, counts.

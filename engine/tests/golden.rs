@@ -33,8 +33,7 @@ fn sets_of_every_version_that_is_read() {
         let path = folder.join(format!("v{version}.set"));
         // SAFETY: the files of the tests do not change.
         let file = unsafe { MappedFile::open(&path) }.unwrap();
-        let (mapped, read) =
-            (Set::from_bytes(file).unwrap(), Set::from_bytes(std::fs::read(&path).unwrap()).unwrap());
+        let (mapped, read) = (Set::from_bytes(file).unwrap(), Set::from_bytes(std::fs::read(&path).unwrap()).unwrap());
         mapped.verify().unwrap();
         read.verify().unwrap();
         let answers = std::fs::read(folder.join(format!("v{version}.tsv"))).unwrap();

@@ -313,7 +313,10 @@ fn check_len(urls: usize, agents: usize, verdicts: &[Verdict]) -> Result<(), Err
     let found = verdicts.len();
     Err(Error::new(
         ErrorKind::BufferLength,
-        format!("{urls} URLs for {agents} crawlers need a buffer of {} verdicts, found {found}", urls.saturating_mul(agents)),
+        format!(
+            "{urls} URLs for {agents} crawlers need a buffer of {} verdicts, found {found}",
+            urls.saturating_mul(agents)
+        ),
     ))
 }
 

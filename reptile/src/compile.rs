@@ -7,10 +7,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use bumpalo::Bump;
-use reptile_compiler::automaton::{Strategy, compile};
+use reptile_compiler::automaton::{Recompiled, Strategy, compile, recompile};
 use reptile_compiler::capture::{self, Outcome};
 use reptile_compiler::set::{self, BadCapture, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other};
 use reptile_engine::format::TooLarge;
+use reptile_engine::set::Set as Engine;
 
 use crate::error::{Error, ErrorKind};
 use crate::{Dialect, Origin, Profile, Set, Truncation};
@@ -177,11 +178,7 @@ impl Compiler {
 
     /// Reads many captures, on all threads with the feature `rayon`. `on_error` is told of each capture that is left
     /// out, with its origin. Holds as many captures at a time as the iterator gives in one batch of 4,096.
-    pub fn add_all(
-        &mut self,
-        captures: impl IntoIterator<Item = Capture>,
-        mut on_error: impl FnMut(&Origin, Error),
-    ) {
+    pub fn add_all(&mut self, captures: impl IntoIterator<Item = Capture>, mut on_error: impl FnMut(&Origin, Error)) {
         const BATCH: usize = 4096;
         let mut captures = captures.into_iter();
         loop {
@@ -335,4 +332,30 @@ impl fmt::Debug for CompiledSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CompiledSet").field("report", self.0.report()).finish_non_exhaustive()
     }
+}
+
+/// Compiles each ruleset of a set anew from the rules that it lists, and compares the bytes.
+pub(crate) fn verify_deep<D: AsRef<[u8]> + Sync>(set: &Engine<D>) -> Result<(), Error> {
+    let (rulesets, form) = (set.rulesets(), set.automata_form());
+    let check = |number: u32| -> Result<(), Error> {
+        let recompiled = rulesets.get(number).and_then(|bytes| Ok(recompile(bytes, form)?))?;
+        match recompiled {
+            Recompiled::Same => Ok(()),
+            Recompiled::Differs { offset, .. } => Err(Error::new(
+                ErrorKind::Format,
+                format!("ruleset {number} was not compiled from the rules that it lists: byte {offset} differs"),
+            )),
+            Recompiled::OtherForm { found, known } => Err(Error::new(
+                ErrorKind::OtherCompiler,
+                format!("the automata are of form {found:#x}, which this version does not make (it makes {known:#x})"),
+            )),
+        }
+    };
+    #[cfg(feature = "rayon")]
+    {
+        use rayon::iter::{IntoParallelIterator, ParallelIterator};
+        (0..rulesets.len()).into_par_iter().try_for_each(check)
+    }
+    #[cfg(not(feature = "rayon"))]
+    (0..rulesets.len()).try_for_each(check)
 }

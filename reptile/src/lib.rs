@@ -71,8 +71,8 @@ pub use reptile_compiler::dialect::Dialect;
 pub mod settings {
     pub use reptile_compiler::capture::{Effect, Freshness, NotText};
     pub use reptile_compiler::dialect::{
-        BlankLine, BodyLimit, ByteOrderMark, CallerVersion, CrawlDelays, DefaultToken, EmptyDisallow, Family, GroupChoice,
-        KeyMatching, Order, OtherDirectives, RuleBytes, RuleStart, Sitemaps, TokenSyntax, WhiteSpace,
+        BlankLine, BodyLimit, ByteOrderMark, CallerVersion, CrawlDelays, DefaultToken, EmptyDisallow, Family,
+        GroupChoice, KeyMatching, Order, OtherDirectives, RuleBytes, RuleStart, Sitemaps, TokenSyntax, WhiteSpace,
     };
     pub use reptile_engine::format::tokens::NameMatching;
     pub use reptile_engine::norm::NormalForm;

@@ -8,13 +8,14 @@ use reptile_compiler::set::origin::OwnedOrigin;
 use reptile_engine::automaton::{Ruleset, Shape};
 use reptile_engine::format::origins::OriginRecord;
 use reptile_engine::format::{FORMAT_VERSION, FormatError};
-use reptile_engine::set::{Policy, PolicyGroup, Set};
+use reptile_engine::set::{Agent, Policy, PolicyGroup, Set};
 use reptile_engine::url::{Scheme, origin_of, split};
 use reptile_engine::verdict::PolicySource;
 
 use crate::commands::compile::describe_rulesets;
 use crate::error::{Failure, Outcome, Result, note};
 use crate::inputs::options::CompileOptions;
+use crate::inputs::sets::agents::agents_of;
 use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::file::print;
 use crate::outputs::made;
@@ -31,8 +32,9 @@ const LARGEST: usize = 5;
 /// robots.txt of an origin, or its absence, says for all crawlers. Equal ones are
 /// stored once.
 ///
-/// For a host: its origins, and the rules of each group that can decide something,
-/// by their lines. With --scheme, the origins of that scheme only.
+/// For a host: its origins, and the rules of each group, by their lines. With --scheme,
+/// the origins of that scheme only. With --automaton, the states of the automaton that
+/// the rules of one crawler are compiled to.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -40,6 +42,8 @@ const LARGEST: usize = 5;
   reptile inspect web.reptile
   reptile inspect web.reptile example.com
   reptile inspect web.reptile https://example.com/
+  reptile inspect web.reptile example.com --automaton --agent GPTBot
+  reptile inspect web.reptile example.com --automaton --dot | dot -Tpng -o example.png
 
 Exit code: 0 done; 1 the set has no robots.txt for the host; 2 the set cannot be
 read."
@@ -50,6 +54,15 @@ pub struct Args {
     /// A host, host:port, or URL
     #[arg(value_name = "HOST")]
     origin: Option<String>,
+    /// Print the states of the automaton that decides for --agent
+    #[arg(long, requires = "origin")]
+    automaton: bool,
+    /// The product token of a crawler [default: a crawler that no group names]
+    #[arg(long, value_name = "TOKEN", requires = "automaton")]
+    agent: Option<String>,
+    /// Print the automaton as a graph for Graphviz
+    #[arg(long, requires = "automaton")]
+    dot: bool,
     #[command(flatten)]
     options: CompileOptions,
 }
@@ -71,10 +84,23 @@ pub fn run(args: &Args) -> Result<Outcome> {
         return Ok(Outcome::Done);
     };
     let wanted = Wanted::read(host, &args.options.schemes)?;
-    let text = host_listing(&set, &wanted).map_err(|error| damaged(&args.set, &error))?;
+    let mut text = host_listing(&set, &wanted).map_err(|error| damaged(&args.set, &error))?;
     if text.is_empty() {
         note(format_args!("{}: no robots.txt is known for {}", args.set.display(), printable(host.as_bytes())));
         return Ok(Outcome::SomeBad);
+    }
+    if args.automaton {
+        // A name that no group can have stands for a crawler that no group names.
+        let agent = args.agent.clone().unwrap_or_else(|| "*".to_owned());
+        let agents = match args.agent {
+            Some(_) => agents_of(&set, std::slice::from_ref(&agent))?.iter().map(|agent| agent.look_up(&set)).collect(),
+            None => set.agent(agent.as_bytes()).map(|agent| vec![agent]),
+        };
+        let shown = agents.and_then(|agents: Vec<Agent>| automata(&set, &wanted, &agents, args.dot));
+        text = shown.map_err(|error| damaged(&args.set, &error))?;
+        if text.is_empty() {
+            note(format_args!("no rules are for agent {}: everything is allowed", printable(agent.as_bytes())));
+        }
     }
     print(text)?;
     Ok(Outcome::Done)
@@ -174,6 +200,38 @@ fn host_listing(set: &Set<&[u8]>, wanted: &Wanted) -> std::result::Result<String
     for (number, (origins, policy)) in by_policy {
         text.push_str(&format!("{}\n  policy {number}\n", origins.join(" ")));
         push_groups(set, &policy, &mut text)?;
+    }
+    Ok(text)
+}
+
+/// The automata that decide for some agents at the origins that are asked for, each once.
+fn automata(
+    set: &Set<&[u8]>,
+    wanted: &Wanted,
+    agents: &[Agent],
+    dot: bool,
+) -> std::result::Result<String, FormatError> {
+    let mut shown = BTreeMap::new();
+    for entry in set.origins() {
+        let entry = entry?;
+        if !wanted.fits(&entry) {
+            continue;
+        }
+        let policy = set.policy_of(&entry)?;
+        let groups = policy.groups()?;
+        for agent in agents {
+            let indices = policy.group_indices(agent)?;
+            let chosen = indices.iter().filter_map(|&index| groups.get(index as usize));
+            shown.extend(chosen.map(|group| (group.rules.number, group.rules.ruleset)));
+        }
+    }
+    let mut text = String::new();
+    for (number, ruleset) in &shown {
+        if dot {
+            text.push_str(&ruleset.to_dot()?);
+        } else {
+            text.push_str(&format!("ruleset {number}: {}", ruleset.to_text()?));
+        }
     }
     Ok(text)
 }

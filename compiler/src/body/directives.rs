@@ -5,7 +5,9 @@
 
 use core::time::Duration;
 
-use reptile_engine::format::directives::{Directive, DirectiveKind, DirectiveState, MAX_DIRECTIVE_BYTES, decimal_seconds};
+use reptile_engine::format::directives::{
+    Directive, DirectiveKind, DirectiveState, MAX_DIRECTIVE_BYTES, decimal_seconds,
+};
 use reptile_engine::url::split;
 
 use crate::advice::clean_param::CleanParam;

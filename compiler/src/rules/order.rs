@@ -6,12 +6,13 @@
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
+use reptile_engine::automaton::RulesetRule;
 use reptile_engine::format::automaton::rank;
 use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::RuleKind;
 
 use crate::body::RawRule;
-use crate::dialect::{Dialect, EmptyDisallow, Order};
+use crate::dialect::{Dialect, EmptyDisallow, GOOGLE_LIB, Order};
 use crate::rules::groups::List;
 
 /// A rule in normal form, before it has a position.
@@ -138,6 +139,48 @@ impl RuleList {
     #[must_use]
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// The list that compiles to a ruleset with these rules: each with the rank that it has, whatever weight its dialect
+    /// gives it. A rule that does not make sense gives a list that compiles to something else.
+    #[must_use]
+    pub fn from_compiled(rules: &[RulesetRule], arena: &Bump) -> RuleList {
+        let mut normal_rules: Vec<(u32, Option<u32>, NormalRule<'_>)> = Vec::with_capacity(rules.len());
+        let mut empty = None;
+        for rule in rules {
+            if rule.pattern.is_empty() {
+                empty = Some(rule.rank);
+                continue;
+            }
+            let shown: &[u8] = arena.alloc_slice_copy(&rule.pattern);
+            let mut pattern: &[u8] = shown;
+            if rule.is_literal {
+                let matched = shown.iter().map(|&byte| match byte {
+                    b'*' => 0,
+                    b'$' => b'\n',
+                    byte => byte,
+                });
+                pattern = BumpVec::from_iter_in(matched, arena).into_bump_slice();
+            }
+            if rule.opens_directory {
+                let directory = memchr::memrchr(b'/', pattern).map_or(pattern, |slash| &pattern[..=slash]);
+                pattern = BumpVec::from_iter_in(directory.iter().chain(b"$").copied(), arena).into_bump_slice();
+            }
+            // The dialect decides nothing here but the weight, and the rank has taken its place.
+            let raw = RawRule { kind: rule.kind, value: shown, line: 0 };
+            let normal = normal_rule(pattern, shown, &raw, &GOOGLE_LIB, arena);
+            normal_rules.push((rule.rank, rule.joint_rank, normal));
+        }
+        normal_rules.sort_by_key(|(_, _, normal)| (normal.matcher, normal.anchored, normal.kind));
+        let mut bytes = Vec::new();
+        for (rank, joint_rank, normal) in &normal_rules {
+            push(&mut bytes, *rank, *joint_rank, normal);
+        }
+        if let Some(rank) = empty {
+            bytes.extend_from_slice(&rank.to_le_bytes());
+            bytes.extend_from_slice(&[FLAG_EMPTY, 0, 0, 0, 0]);
+        }
+        RuleList { bytes: bytes.into_boxed_slice() }
     }
 }
 

@@ -7,7 +7,6 @@ mod policy;
 mod site;
 mod verify;
 
-
 pub use self::agent::Agent;
 pub use self::policy::{GroupKind, Policy, PolicyGroup, Rules};
 pub use self::site::Site;
