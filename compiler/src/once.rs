@@ -98,10 +98,10 @@ impl<'b> Visitor<'b> for Question<'_> {
     }
 
     #[inline]
-    fn field(&mut self, _: RawDirective<'b>) {}
+    fn directive(&mut self, _: RawDirective<'b>) {}
 
     #[inline]
-    fn oddity(&mut self, _: u32, _: DiagnosticKind) {}
+    fn diagnostic(&mut self, _: u32, _: DiagnosticKind) {}
 }
 
 impl Question<'_> {

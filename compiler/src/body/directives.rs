@@ -60,7 +60,7 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
 
     /// Takes the next line. Returns why it is left out, if it is and has to be noted.
     pub fn line(&mut self, line: RawDirective<'b>) -> Option<Diagnostic> {
-        let RawDirective { part, key, value, line, is_sitemap } = line;
+        let RawDirective { group: part, key, value, line, is_sitemap } = line;
         let kind = if is_sitemap { DirectiveKind::Sitemap } else { kind_of(key) };
         if kind == DirectiveKind::Other && (self.is_html || !is_key(key)) {
             return None;

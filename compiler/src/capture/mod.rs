@@ -11,6 +11,7 @@ use std::str::FromStr;
 
 use reptile_engine::verdict::{Cause, PolicySource};
 
+use crate::body::html;
 use crate::dialect::{self, Dialect};
 use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_TIME};
 use crate::names::UnknownName;
@@ -377,8 +378,8 @@ impl Profile {
             None => body,
         };
         let tags = self.not_text == NotText::WithoutTags
-            && (capture.media_type.as_deref() == Some("text/html") || has_html_tag(body));
-        if tags { without_tags(body).into() } else { body.into() }
+            && (capture.media_type.as_deref() == Some("text/html") || html::has_document_tag(body));
+        if tags { html::without_tags(body).into() } else { body.into() }
     }
 
     /// Whether an answer that was fetched at `time` is no longer fresh at `at`.
@@ -404,43 +405,10 @@ impl FromStr for Profile {
     }
 }
 
-/// Whether a body is text and no HTML: by the type that the server gave, and by how it begins.
+/// Whether a body is text and not a web page: by the media type that the server gave, and by how it begins.
 fn is_text(media_type: Option<&str>, body: &[u8]) -> bool {
     let by_type = media_type.is_none_or(|media_type| media_type.starts_with("text/") && media_type != "text/html");
-    let start = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
-    let begins = |with: &[u8]| start.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
-    by_type && !begins(b"<!doctype") && !begins(b"<html") && !begins(b"<head") && !begins(b"<?xml")
-}
-
-/// Whether `<html>`, `<head>` or `<body>` is anywhere, white space in front of the `>` included.
-fn has_html_tag(body: &[u8]) -> bool {
-    memchr::memchr_iter(b'<', body).any(|at| {
-        let tag = body.get(at + 1..at + 5).unwrap_or_default();
-        let is_name = [b"html", b"head", b"body"].into_iter().any(|name| tag.eq_ignore_ascii_case(name));
-        // No longer than a line of any use, so that the whole stays linear.
-        let behind = body.get(at + 5..).unwrap_or_default();
-        is_name && behind.iter().take(64).find(|byte| !byte.is_ascii_whitespace()) == Some(&b'>')
-    })
-}
-
-/// A body with all that stands between `<` and `>` in one line taken out.
-fn without_tags(body: &[u8]) -> Vec<u8> {
-    let mut kept = Vec::with_capacity(body.len());
-    for line in body.split_inclusive(|&byte| byte == b'\n' || byte == b'\r') {
-        // Behind the last `>` of the line nothing can be a tag.
-        let tags_end = memchr::memrchr(b'>', line).unwrap_or(0);
-        let mut rest = line;
-        while let Some(start) = memchr::memchr(b'<', rest).filter(|start| start + line.len() - rest.len() < tags_end) {
-            // `<>` is no tag.
-            let is_tag = rest.get(start + 1) != Some(&b'>');
-            kept.extend_from_slice(&rest[..start + usize::from(!is_tag)]);
-            let end = memchr::memchr(b'>', &rest[start..]).map_or(rest.len(), |end| start + end + 1);
-            let end = if is_tag { end } else { start + 1 };
-            rest = &rest[end..];
-        }
-        kept.extend_from_slice(rest);
-    }
-    kept
+    by_type && !html::begins_like_html(body)
 }
 
 /// A capture as far as it matters beside others of its origin.
