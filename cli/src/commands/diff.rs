@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use bumpalo::Bump;
-use reptile_compiler::advice::reading::Reading;
+use reptile_compiler::advice::explanation::Reading;
 use reptile_compiler::dialect::crawlers::{ALL, Resolved, of_name};
 use reptile_compiler::dialect::{self, Dialect, Order};
 use reptile_compiler::oracle::{Choice, ChosenBy};

@@ -1,6 +1,6 @@
 //! Answers as people read them, and as programs do.
 
-use reptile_compiler::advice::reading::Why;
+use reptile_compiler::advice::explanation::Why;
 use reptile_compiler::dialect::Order;
 use reptile_compiler::oracle::ChosenBy;
 use reptile_engine::verdict::{Rule, RuleKind, Verdict};
@@ -345,7 +345,7 @@ pub fn json(tested: &Tested<'_>) -> Result<String> {
                 dialect: column.reading.dialect().as_str(),
                 verdict: answer.explanation.verdict.name(),
                 line: answer.line(),
-                why: answer.why.name(),
+                why: answer.why.as_str(),
                 because: column.because(answer),
                 path: &String::from_utf8_lossy(&answer.shown_path),
                 group: GroupRecord {
