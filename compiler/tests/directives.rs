@@ -22,7 +22,7 @@ use reptile_engine::set::Set;
 use reptile_engine::url::Scheme;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use support::{compile, origin_of, policy_of, read, shared, workspace};
+use support::{compile, origin_of, read, shared, workspace};
 
 /// Rows of the files of `corpora/fields`. Correct these when you add one.
 const HOST_ROWS: usize = 29;

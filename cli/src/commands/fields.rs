@@ -217,7 +217,7 @@ fn meaning(field: &Directive<'_>) -> Value {
         }),
         DirectiveKind::VisitTime => directives::visit_time(value).map(hours),
         DirectiveKind::Host => directives::host(value).map(|(name, port)| json!({"host": text(name), "port": port})),
-        DirectiveKind::CleanParam => reptile_compiler::advice::clean_param::CleanParam::parse(value).map(|param| {
+        DirectiveKind::CleanParam => directives::CleanParam::parse(value).map(|param| {
             json!({"names": param.names.into_iter().map(text).collect::<Vec<_>>(), "prefix": text(param.prefix)})
         }),
         DirectiveKind::ContentSignal => directives::content_signal(value).map(|signals| {

@@ -55,8 +55,8 @@ pub struct Args {
 }
 
 fn severities() -> impl TypedValueParser<Value = Severity> {
-    PossibleValuesParser::new(Severity::ALL.map(Severity::name))
-        .try_map(|name| Severity::ALL.into_iter().find(|severity| severity.name() == name).ok_or("no such severity"))
+    PossibleValuesParser::new(Severity::ALL.map(Severity::as_str))
+        .try_map(|name| Severity::ALL.into_iter().find(|severity| severity.as_str() == name).ok_or("no such severity"))
 }
 
 /// A finding as it is printed with `--json`.
@@ -140,7 +140,7 @@ impl Report<'_> {
             *self.files_with.entry((Reverse(severity), code)).or_default() += 1;
         }
         for finding in findings.into_iter().filter(|finding| finding.severity >= self.args.severity) {
-            let (line, severity, code) = (finding.line, finding.severity.name(), finding.code.name());
+            let (line, severity, code) = (finding.line, finding.severity.as_str(), finding.code.as_str());
             let text = if self.args.json {
                 let (message, fix) = (&*finding.message, finding.fix.as_deref());
                 let record = Record { file: &name, line, severity, code, message, fix };

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use reptile_compiler::advice::reading::Reading;
+use reptile_compiler::advice::explanation::Reading;
 use reptile_compiler::dialect::crawlers::{ALL, Resolved, of_name};
 use reptile_compiler::oracle::ChosenBy;
 

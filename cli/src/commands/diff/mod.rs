@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use bumpalo::Bump;
-use reptile_compiler::advice::reading::Reading;
+use reptile_compiler::advice::explanation::Reading;
 use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::rules::groups::Named;

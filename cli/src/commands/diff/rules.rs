@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use reptile_compiler::advice::reading::Reading;
+use reptile_compiler::advice::explanation::Reading;
 use reptile_compiler::dialect::Order;
 use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::oracle::Choice;

@@ -1,6 +1,6 @@
 //! The answers under one dialect, for people.
 
-use reptile_compiler::advice::reading::Why;
+use reptile_compiler::advice::explanation::Why;
 use reptile_engine::verdict::{Rule, Verdict};
 
 use super::Tested;

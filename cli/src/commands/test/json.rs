@@ -57,7 +57,7 @@ pub fn json(tested: &Tested<'_>) -> Result<String> {
                 dialect: column.reading.dialect().as_str(),
                 verdict: answer.explanation.verdict.name(),
                 line: answer.line(),
-                why: answer.why.name(),
+                why: answer.why.as_str(),
                 because: column.because(answer),
                 path: &String::from_utf8_lossy(&answer.shown_path),
                 group: column.group_record(answer.agent),

@@ -13,7 +13,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
-use reptile_compiler::advice::reading::{Reading, Why};
+use reptile_compiler::advice::explanation::{Reading, Why};
 use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::oracle::Choice;

@@ -1,6 +1,6 @@
 //! The words for what decides: groups, rules, and why one rule wins.
 
-use reptile_compiler::advice::reading::Why;
+use reptile_compiler::advice::explanation::Why;
 use reptile_compiler::dialect::Order;
 use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::oracle::ChosenBy;
