@@ -13,7 +13,7 @@ use reptile_engine::url::{Scheme, origin_of, split};
 use reptile_engine::verdict::PolicySource;
 
 use crate::commands::compile::describe_rulesets;
-use crate::error::{Failure, Outcome, Result, note};
+use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::options::CompileOptions;
 use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::file::print;
@@ -55,7 +55,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args) -> Result<Outcome> {
+pub fn run(args: &Args) -> Result<Exit> {
     // With a set file, --scheme only chooses what is shown.
     let mut options = args.options.clone();
     if args.origin.is_some() && Loaded::is_set(&args.set)? {
@@ -68,16 +68,16 @@ pub fn run(args: &Args) -> Result<Outcome> {
         made::describe(&args.set, loaded.bytes(), &mut summary)?;
         overview(&set, loaded.bytes().len(), &mut summary).map_err(|error| damaged(&args.set, &error))?;
         print(summary.render())?;
-        return Ok(Outcome::Done);
+        return Ok(Exit::Done);
     };
     let wanted = Wanted::read(host, &args.options.schemes)?;
     let text = host_listing(&set, &wanted).map_err(|error| damaged(&args.set, &error))?;
     if text.is_empty() {
         note(format_args!("{}: no robots.txt is known for {}", args.set.display(), printable(host.as_bytes())));
-        return Ok(Outcome::SomeBad);
+        return Ok(Exit::SomeBad);
     }
     print(text)?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 /// The origins that the user asks for: a host, perhaps a port, and some schemes.
