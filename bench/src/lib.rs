@@ -230,7 +230,7 @@ pub fn list_for(made: &Prepared, agent: &[u8]) -> Option<usize> {
     match (own.next(), own.next()) {
         (Some(&(_, list)), None) => Some(list as usize),
         (Some(_), Some(_)) => None,
-        (None, _) => made.others.map(|list| list as usize),
+        (None, _) => made.default_group.map(|list| list as usize),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! This file has the list of commands and the exit codes. Each command is a file or a folder of its name in [`commands`];
 //! what comes in is in [`inputs`], what goes out in [`outputs`].
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod commands;
 mod error;

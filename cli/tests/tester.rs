@@ -93,10 +93,13 @@ fn bytes_of_strangers_are_harmless() {
     let folder = Folder::new();
     folder.write("robots.txt", "User-agent: *\nDisallow: /\x1b[31m\u{202e}x\u{9b}\nDisallow: /a\tb\n");
     for more in [&[][..], &["--all-dialects"], &["--json"], &["--brief"], &["--json", "--all-dialects"]] {
-        let args = [&["test", "robots.txt", "--agent", "\u{1b}]a", "/\u{1b}[31m\u{202e}x\u{9b}"][..], more].concat();
+        let harmful = |text: &str| text.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
+        let args = [&["test", "robots.txt", "--agent", "a", "/\u{1b}[31m\u{202e}x\u{9b}"][..], more].concat();
         let text = folder.run(&args).says(0, &[]).text();
-        let harmful = text.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
-        assert_eq!(harmful, None, "{more:?}: {text:?}");
+        assert_eq!(harmful(&text), None, "{more:?}: {text:?}");
+        let args = [&["test", "robots.txt", "--agent", "\u{1b}]\u{202e}a", "/"][..], more].concat();
+        let refused = folder.run(&args).says(2, &["--agent"]);
+        assert_eq!(harmful(&refused.stderr), None, "{more:?}: {refused:?}");
     }
 }
 

@@ -4,8 +4,8 @@
 //! rule so far. Explains no more than the line. Whoever asks the same file several questions is better off with
 //! [`crate::set`].
 
-use reptile_engine::format::tables::NameMatching;
-use reptile_engine::norm::NormalForm;
+use reptile_engine::format::tokens::NameMatching;
+use reptile_engine::norm::{NormalForm, Pattern};
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::RuleKind;
 
@@ -122,11 +122,7 @@ impl Question<'_> {
         let pattern = self.dialect.normal_form.pattern(value);
         let key = key_of(&pattern, kind, line, order);
         if self.improves(key) {
-            let (text, anchored) = match pattern.strip_suffix(b"$") {
-                Some(text) => (text, true),
-                None => (&*pattern, false),
-            };
-            if matches(text, anchored, self.path) {
+            if Pattern::new(&pattern).matches(self.path) {
                 self.best = Some((key, kind, line));
             } else if kind == RuleKind::Allow
                 && self.dialect.index_htm_opens_directory
@@ -134,7 +130,8 @@ impl Question<'_> {
             {
                 // The directory's pattern, with `$` behind it, has as many octets as the rule's up to the `i`.
                 let key = key_of(&pattern[..slash + 2], kind, line, order);
-                if self.improves(key) && matches(&pattern[..=slash], true, self.path) {
+                let directory = Pattern { text: &pattern[..=slash], anchored: true };
+                if self.improves(key) && directory.matches(self.path) {
                     self.best = Some((key, kind, line));
                 }
             }
@@ -157,31 +154,5 @@ fn parts_early(value: &[u8], path: &[u8]) -> bool {
             same < path.len() || !value[same..].starts_with(b"index.htm")
         }
         _ => false,
-    }
-}
-
-/// Whether a pattern without its final `$` matches a path, up to whose end it must reach if it is anchored.
-///
-/// The leftmost place of each segment is always a right one. Linear in the pattern and the path together, since each
-/// segment is looked for behind the one before it.
-fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
-    let Some(first_wildcard) = memchr::memchr(b'*', pattern) else {
-        return if anchored { path == pattern } else { path.starts_with(pattern) };
-    };
-    let Some(mut rest) = path.strip_prefix(&pattern[..first_wildcard]) else { return false };
-    let mut segments = &pattern[first_wildcard + 1..];
-    while let Some(wildcard) = memchr::memchr(b'*', segments) {
-        let Some(end) = end_of(&segments[..wildcard], rest) else { return false };
-        (rest, segments) = (&rest[end..], &segments[wildcard + 1..]);
-    }
-    if anchored { rest.ends_with(segments) } else { end_of(segments, rest).is_some() }
-}
-
-/// Where the leftmost occurrence of a segment ends.
-fn end_of(segment: &[u8], text: &[u8]) -> Option<usize> {
-    match segment {
-        [] => Some(0),
-        [byte] => memchr::memchr(*byte, text).map(|at| at + 1),
-        _ => memchr::memmem::find(text, segment).map(|at| at + segment.len()),
     }
 }

@@ -5,7 +5,7 @@
 //! reference's own verdicts keeps honest, and nothing of the stages behind them.
 
 use bumpalo::Bump;
-use reptile_engine::format::tables::NameMatching;
+use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::RuleKind;
 

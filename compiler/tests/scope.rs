@@ -34,7 +34,7 @@ fn governs(robots: &str, urls: &[&str]) -> Vec<bool> {
     }
     let bytes = builder.finish(Strategy::default()).unwrap().to_bytes();
     let file = TemporaryFile::new(&bytes);
-    let mapped = Set::open(file.path()).unwrap();
+    let mapped = Set::from_bytes(support::mapped(file.path())).unwrap();
     let set = Set::from_bytes(bytes).unwrap();
     set.verify().unwrap();
     let agent = set.agent(b"Googlebot").unwrap();

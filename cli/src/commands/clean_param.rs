@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use reptile_compiler::advice::clean_param::CleanParams;
 use reptile_compiler::dialect::YANDEX;
 use reptile_engine::format::FormatError;
-use reptile_engine::format::fields::DirectiveKind;
-use reptile_engine::set::{Policy, Set};
+use reptile_engine::format::directives::DirectiveKind;
+use reptile_engine::set::{Set, Site};
 use reptile_engine::url::split;
 use serde_json::json;
 
@@ -150,30 +150,32 @@ struct Cleaner<'s> {
 impl Cleaner<'_> {
     /// A URL without the parameters that change nothing.
     fn clean<'u>(&mut self, url: &'u [u8]) -> std::result::Result<Cow<'u, [u8]>, FormatError> {
-        let policy = if self.is_one {
-            self.set.policy(&ONE_ORIGIN)?
+        let site = if self.is_one {
+            self.set.site(&ONE_ORIGIN)?
         } else {
             match split(url) {
-                Ok(url) => self.set.policy(&url.origin)?,
+                Ok(url) => self.set.site(&url.origin)?,
                 Err(_) => None,
             }
         };
-        let Some(policy) = policy else { return Ok(Cow::Borrowed(url)) };
-        if self.known.len() >= MAX_KNOWN && !self.known.contains_key(&policy.number()) {
+        let Some(site) = site else { return Ok(Cow::Borrowed(url)) };
+        // The address of the other directives, which origins may share.
+        let Some(address) = site.origin().other else { return Ok(Cow::Borrowed(url)) };
+        if self.known.len() >= MAX_KNOWN && !self.known.contains_key(&address) {
             self.known.clear();
         }
-        let params = match self.known.entry(policy.number()) {
+        let params = match self.known.entry(address) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::hash_map::Entry::Vacant(entry) => entry.insert(params_of(self.set, &policy)?),
+            std::collections::hash_map::Entry::Vacant(entry) => entry.insert(params_of(&site)?),
         };
         Ok(params.clean(url))
     }
 }
 
-/// The Clean-param lines of a policy.
-fn params_of(set: &Set<&[u8]>, policy: &Policy<'_>) -> std::result::Result<CleanParams, FormatError> {
+/// The Clean-param lines of an origin.
+fn params_of(site: &Site<'_>) -> std::result::Result<CleanParams, FormatError> {
     let mut values: Vec<Vec<u8>> = Vec::new();
-    let mut reader = set.fields_of(policy)?.reader()?;
+    let mut reader = site.other().reader()?;
     while let Some(field) = reader.next()? {
         if field.kind == DirectiveKind::CleanParam {
             values.push(field.value.to_vec());

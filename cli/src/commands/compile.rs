@@ -136,9 +136,9 @@ fn describe<D: AsRef<[u8]>>(
     summary: &mut Summary,
 ) -> std::result::Result<(), FormatError> {
     report.describe_inputs(summary);
-    summary.count("origins", set.origins().len() as u64);
+    summary.count("origins", set.origin_count());
     report.describe_captures(summary);
-    summary.count("product tokens named", set.agents().count()?.into());
+    summary.count("product tokens named", set.tokens().count()?.into());
     summary.count("policies", set.policy_count()?.into());
     describe_rulesets(set, summary)?;
     summary.count("rules as written", report.rules);

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reptile_compiler::body::directives::{self, Hours};
 use reptile_engine::format::FormatError;
-use reptile_engine::format::fields::{Directive, DirectiveKind};
-use reptile_engine::set::{Agent, Policy, Set};
+use reptile_engine::format::directives::{Directive, DirectiveKind};
+use reptile_engine::set::{Agent, Policy, Set, Site};
 use reptile_engine::url::Origin;
 use serde_json::{Value, json};
 
@@ -96,8 +96,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut out = BufWriter::new(Output::stdout());
     let mut any = false;
     // Written one by one, since a set may have millions of origins.
-    for place in 0..set.origins().len() {
-        let entry = set.origins().at(place).map_err(fail)?;
+    for entry in set.origins() {
+        let entry = entry.map_err(fail)?;
         if wanted.as_ref().is_some_and(|wanted| !wanted.fits(&entry)) {
             continue;
         }
@@ -106,9 +106,9 @@ pub fn run(args: &Args) -> Result<Exit> {
         let name = if is_one && origin == ONE_ORIGIN {
             "-".to_owned()
         } else {
-            format!("{}://{}:{}", entry.scheme.name(), printable(entry.host), entry.port)
+            format!("{}://{}:{}", entry.scheme.as_str(), printable(entry.host), entry.port)
         };
-        let text = set.policy_of(&entry).and_then(|policy| wanted_lines(args, &set, &policy, agent.as_ref(), &name));
+        let text = set.site_of(&entry).and_then(|site| wanted_lines(args, &set, &site, agent.as_ref(), &name));
         if let Err(error) = out.write_all(text.map_err(fail)?.as_bytes()) {
             return Err(out.get_ref().failure(&error));
         }
@@ -123,15 +123,15 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The directives of one policy that the user asks for.
+/// The directives of one origin that the user asks for.
 fn wanted_lines(
     args: &Args,
     set: &Set<&[u8]>,
-    policy: &Policy<'_>,
+    site: &Site<'_>,
     agent: Option<&Agent>,
     origin: &str,
 ) -> std::result::Result<String, FormatError> {
-    let list = set.fields_of(policy)?;
+    let (policy, list) = (site.policy(), site.other());
     let mut text = String::new();
     if list.is_empty() {
         return Ok(text);
@@ -186,12 +186,12 @@ fn names_of_parts(
     }
     let groups = policy.groups()?;
     for &(group, part) in parts {
-        let Some((agents, for_default_group, _)) = groups.get(group as usize) else { continue };
+        let Some(group) = groups.get(group as usize) else { continue };
         let names = names.entry(part).or_default();
-        for &agent in agents {
-            names.push(String::from_utf8_lossy(set.agents().name(agent)?).into_owned());
+        for &token in &group.tokens {
+            names.push(String::from_utf8_lossy(set.tokens().name(token)?).into_owned());
         }
-        names.extend(for_default_group.then(|| "*".to_owned()));
+        names.extend(group.is_default.then(|| "*".to_owned()));
     }
     names.values_mut().for_each(|names| names.sort());
     Ok(names)

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use reptile_compiler::set::origin::OwnedOrigin;
 use reptile_engine::automaton::{Ruleset, Shape};
-use reptile_engine::format::tables::OriginRecord;
+use reptile_engine::format::origins::OriginRecord;
 use reptile_engine::format::{FORMAT_VERSION, FormatError};
-use reptile_engine::set::{Policy, Set};
+use reptile_engine::set::{Policy, PolicyGroup, Set};
 use reptile_engine::url::{Scheme, origin_of, split};
 use reptile_engine::verdict::PolicySource;
 
@@ -120,8 +120,8 @@ impl Wanted {
 fn overview(set: &Set<&[u8]>, bytes: usize, summary: &mut Summary) -> std::result::Result<(), FormatError> {
     summary.row("dialect", printable(set.dialect().as_bytes()));
     summary.row("format", format!("version {FORMAT_VERSION}"));
-    summary.count("origins", set.origins().len() as u64);
-    summary.count("product tokens named", set.agents().count()?.into());
+    summary.count("origins", set.origin_count());
+    summary.count("product tokens named", set.tokens().count()?.into());
     summary.count("policies", set.policy_count()?.into());
     describe_rulesets(set, summary)?;
     summary.count("bytes", bytes as u64);
@@ -158,15 +158,15 @@ fn host_listing(set: &Set<&[u8]>, wanted: &Wanted) -> std::result::Result<String
     let mut by_policy: BTreeMap<u32, (Vec<String>, Policy<'_>)> = BTreeMap::new();
     let mut found = Vec::new();
     // The table is indexed by whole origins, so a host without scheme and port is compared with every entry.
-    for place in 0..set.origins().len() {
-        let entry = set.origins().at(place)?;
+    for entry in set.origins() {
+        let entry = entry?;
         if wanted.fits(&entry) {
             found.push(entry);
         }
     }
     found.sort_unstable_by_key(|entry| (entry.scheme, entry.port));
     for entry in found {
-        let name = format!("{}://{}:{}", entry.scheme.name(), printable(entry.host), entry.port);
+        let name = format!("{}://{}:{}", entry.scheme.as_str(), printable(entry.host), entry.port);
         let policy = set.policy_of(&entry)?;
         by_policy.entry(entry.policy).or_insert_with(|| (Vec::new(), policy)).0.push(name);
     }
@@ -196,13 +196,13 @@ fn push_groups(set: &Set<&[u8]>, policy: &Policy<'_>, text: &mut String) -> std:
     if groups.is_empty() {
         text.push_str("  no groups: everything is allowed\n");
     }
-    for (agents, for_default_group, rules) in groups {
+    for PolicyGroup { tokens, is_default, rules } in groups {
         let mut names = Vec::new();
-        for agent in agents {
-            let name = set.agents().name(agent)?;
+        for token in tokens {
+            let name = set.tokens().name(token)?;
             names.push(if name.is_empty() { "\"\"".to_owned() } else { printable(name) });
         }
-        names.extend(for_default_group.then(|| "*".to_owned()));
+        names.extend(is_default.then(|| "*".to_owned()));
         text.push_str(&format!("  group: {}\n", names.join(", ")));
         text.push_str(&format!("    ruleset {}: {}\n", rules.number, describe(&rules.ruleset)));
         let mut all = rules.all()?;

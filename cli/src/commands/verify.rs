@@ -34,7 +34,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     print(format!(
         "{}: valid, {} origins, {} rulesets, {} bytes\n",
         args.set.display(),
-        grouped(set.origins().len() as u64),
+        grouped(set.origin_count()),
         grouped(set.rulesets().len().into()),
         grouped(loaded.bytes().len() as u64),
     ))?;

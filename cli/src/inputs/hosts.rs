@@ -113,7 +113,7 @@ mod tests {
             let origins = Naming::Hosts(options.schemes()).origins(name.as_bytes());
             origins.map(|origins| {
                 let show = |origin: OwnedOrigin| {
-                    format!("{}://{}:{}", origin.scheme.name(), String::from_utf8_lossy(&origin.host), origin.port)
+                    format!("{}://{}:{}", origin.scheme.as_str(), String::from_utf8_lossy(&origin.host), origin.port)
                 };
                 origins.into_iter().map(show).collect::<Vec<_>>().join(" ")
             })

@@ -99,6 +99,6 @@ pub fn strategies() -> impl TypedValueParser<Value = Strategy> {
 
 /// A parser for the name of a scheme.
 pub fn schemes() -> impl TypedValueParser<Value = Scheme> {
-    PossibleValuesParser::new(Scheme::ALL.map(Scheme::name))
+    PossibleValuesParser::new(Scheme::ALL.map(Scheme::as_str))
         .try_map(|name| Scheme::from_name(name.as_bytes()).ok_or("no such scheme"))
 }

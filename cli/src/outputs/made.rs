@@ -96,7 +96,7 @@ impl Made {
             options: Options {
                 at: options.at.map(show_time),
                 strategy: options.strategy_name().into(),
-                schemes: options.schemes().into_iter().map(|scheme| scheme.name().into()).collect(),
+                schemes: options.schemes().into_iter().map(|scheme| scheme.as_str().into()).collect(),
                 host: options.host.clone(),
                 no_other: options.no_other,
             },

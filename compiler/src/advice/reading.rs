@@ -2,12 +2,13 @@
 //! line. For people who test a file; decides nothing itself.
 
 use bumpalo::Bump;
+use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::{Cause, Explanation, Reason, Rule, RuleKind};
 
 use crate::body::{DiagnosticKind, Line, Lines, RawRule, Robots, line_of, parse};
 use crate::dialect::crawlers::Resolved;
 use crate::dialect::{Dialect, EmptyDisallow, Order};
-use crate::oracle::{Choice, ChosenBy, choose, names, pattern_matches, weight_of};
+use crate::oracle::{Choice, ChosenBy, choose, names, weight_of};
 use crate::rules::groups::{Named, named};
 
 /// A robots.txt as a dialect reads it, with the lines that things stand in.
@@ -172,7 +173,7 @@ impl<'b> Reading<'b> {
     /// What a rule that matches `path`, which is in the dialect's normal form, weighs where the longest decides: its
     /// octets in normal form, as far as they count.
     ///
-    /// Time: linear in the rule, but for an allow of an index page, where it is that times the path.
+    /// Time: linear in the rule, and for an allow of an index page also in the path.
     #[must_use]
     pub fn octets(&self, rule: &Rule, path: &[u8]) -> usize {
         let Some(written) = self.rule_at(rule.line) else { return rule.pattern.len() };
@@ -194,7 +195,7 @@ impl<'b> Reading<'b> {
         self.dialect.index_htm_opens_directory
             && rule.kind == RuleKind::Allow
             && pattern[last..].starts_with(b"/index.htm")
-            && !pattern_matches(&pattern, path)
+            && !Pattern::new(&pattern).matches(path)
     }
 }
 

@@ -5,7 +5,9 @@
 
 use core::time::Duration;
 
-use reptile_engine::format::fields::{Directive, DirectiveKind, DirectiveState, MAX_DIRECTIVE_BYTES};
+use reptile_engine::format::directives::{
+    Directive, DirectiveKind, DirectiveState, MAX_DIRECTIVE_BYTES, decimal_seconds,
+};
 use reptile_engine::url::split;
 
 use crate::advice::clean_param::CleanParam;
@@ -120,14 +122,7 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
 /// Seconds, with a fraction or without: `2`, `4.5`, `.5`. What is finer than a nanosecond is cut.
 #[must_use]
 pub fn crawl_delay(value: &[u8]) -> Option<Duration> {
-    let (whole, fraction) = match value.iter().position(|&byte| byte == b'.') {
-        Some(point) => (&value[..point], &value[point + 1..]),
-        None => (value, &b""[..]),
-    };
-    let is_number = whole.iter().chain(fraction).all(u8::is_ascii_digit) && whole.len() + fraction.len() > 0;
-    let seconds = if whole.is_empty() { Some(0) } else { number(whole) };
-    let digits = fraction.iter().map(|digit| u32::from(digit - b'0')).chain(std::iter::repeat(0)).take(9);
-    is_number.then(|| Some(Duration::new(seconds?.into(), digits.fold(0, |nanos, digit| nanos * 10 + digit)))).flatten()
+    decimal_seconds(value)
 }
 
 /// A number of 32 bits in digits alone.

@@ -13,7 +13,7 @@ use bumpalo::collections::Vec as BumpVec;
 use memchr::{memchr, memchr_iter, memchr2, memchr3, memrchr2};
 use reptile_engine::verdict::RuleKind;
 
-use crate::dialect::{BlankLine, BodyLimit, ByteOrderMark, Dialect, KeyMatching, RuleBytes, RuleStart, WhiteSpace};
+use crate::dialect::{BlankLine, BodyLimit, ByteOrderMark, Dialect, KeyMatching, RuleBytes, RuleStart};
 
 /// A parsed robots.txt. Borrows its text from the body and its lists from an arena.
 #[derive(Debug)]
@@ -359,7 +359,7 @@ fn recognise<'b, const NOTES: bool>(
     if let Some(comment) = comment {
         text = &text[..comment];
     }
-    let trim = |text| trim(text, dialect.white_space);
+    let trim = |text| dialect.white_space.trim(text);
     let text = trim(text);
     if let Some((key, separator)) = plain_key(text) {
         return Some(key.with(&text[..separator], trim(&text[separator + 1..])));
@@ -454,21 +454,6 @@ fn key_by_name(key: &[u8]) -> Option<Key> {
         (b"sitemap", Key::Sitemap),
     ];
     names.into_iter().find(|(name, _)| key.eq_ignore_ascii_case(name)).map(|(_, key)| key)
-}
-
-/// Whether C's `isspace` holds, which is what the reference trims. The no-break space is not among them.
-pub(crate) fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | 0x0B | 0x0C | b'\r')
-}
-
-fn trim(text: &[u8], white_space: WhiteSpace) -> &[u8] {
-    let is_text = |&byte: &u8| match white_space {
-        WhiteSpace::C => !is_space(byte),
-        WhiteSpace::SpaceTab => byte != b' ' && byte != b'\t',
-    };
-    let start = text.iter().position(is_text).unwrap_or(text.len());
-    let end = text.iter().rposition(is_text).map_or(start, |last| last + 1);
-    &text[start..end]
 }
 
 /// The lines of a file, numbered by their order from 1. A line ends at CR, LF or CRLF; the text behind the last

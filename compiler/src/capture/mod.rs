@@ -5,6 +5,8 @@
 //! Which of several captures of an origin counts is decided here too ([`Captures`]), by their times and never by the
 //! order in which they come. Nothing here reads a clock: the time that a set is for is given.
 
+mod stored;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;

@@ -7,8 +7,8 @@ use std::collections::hash_map::Entry;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
-use crate::body::{Group, RawRule, Robots, is_space};
-use crate::dialect::{DefaultToken, Dialect, GroupChoice, TokenSyntax};
+use crate::body::{Group, RawRule, Robots};
+use crate::dialect::{Dialect, GroupChoice};
 use crate::limits::{MAX_MERGED_RULES_PER_RULE, MIN_MERGED_RULES};
 
 /// Whom a user-agent line names.
@@ -20,24 +20,13 @@ pub enum Named<'b> {
     Token(&'b [u8]),
 }
 
-/// Reads the value of a user-agent line. Source for the library's reading: google/robotstxt, `ExtractUserAgent` and
-/// `HandleUserAgent`.
+/// Reads whom the value of a user-agent line names.
 #[must_use]
 pub fn named<'b>(value: &'b [u8], dialect: &Dialect) -> Named<'b> {
-    match value {
-        [b'*'] => return Named::Everyone,
-        [b'*', next, ..] if dialect.default_token == DefaultToken::AloneOrBeforeSpace && is_space(*next) => {
-            return Named::Everyone;
-        }
-        _ => {}
+    if dialect.default_token.is_named_by(value) {
+        return Named::Everyone;
     }
-    let in_token = |&byte: &u8| match dialect.token_syntax {
-        TokenSyntax::Letters => byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_',
-        TokenSyntax::BeforeVersion => byte != b'/' && !is_space(byte),
-        TokenSyntax::WholeValue => true,
-    };
-    let len = value.iter().position(|byte| !in_token(byte)).unwrap_or(value.len());
-    Named::Token(&value[..len])
+    Named::Token(dialect.token_syntax.token_of(value))
 }
 
 /// Who gets which rules.

@@ -7,6 +7,7 @@
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use reptile_engine::format::automaton::rank;
+use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::RuleKind;
 
 use crate::body::RawRule;
@@ -242,15 +243,8 @@ fn normal_rule<'b>(
     arena: &'b Bump,
 ) -> NormalRule<'b> {
     let key = key_of(pattern, rule.kind, rule.line, dialect.order);
-    let (body, mut anchored) = match pattern.strip_suffix(b"$") {
-        Some(body) => (body, true),
-        None => (pattern, false),
-    };
-    let wildcards_end = body.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1);
-    // A trailing wildcard makes a final `$` idle; and an unanchored pattern matches as if a wildcard were behind it.
-    anchored &= wildcards_end == body.len();
-    let mut matcher = &body[..wildcards_end];
-    // Two neighbours are looked for only where there is a wildcard at all, which is rare.
+    let Pattern { text: mut matcher, anchored } = Pattern::new(pattern).without_trailing_wildcards();
+    // Wildcards in a row are looked for only where there is a wildcard at all, which is rare.
     if memchr::memchr(b'*', matcher).is_some_and(|wildcard| matcher[wildcard..].windows(2).any(|pair| pair == b"**")) {
         let mut last = 0;
         let once = matcher.iter().copied().filter(|&byte| {
@@ -339,16 +333,17 @@ pub(crate) fn key_of(pattern: &[u8], kind: RuleKind, line: u32, order: Order) ->
     let by_weight = |weight: usize| (u32::MAX / 2 - weight as u32) * 2 + kind as u32;
     match order {
         Order::Longest => by_weight(pattern.len()),
-        Order::LongestWithoutTrailingWildcards => by_weight(without_trailing_wildcards(pattern)),
+        Order::LongestWithoutTrailingWildcards => by_weight(len_without_trailing_wildcards(pattern)),
         Order::FileOrder => line,
     }
 }
 
 /// How many octets a pattern has without the wildcards at its end, which change nothing, and without a `$` behind them,
 /// which they make idle.
-pub(crate) fn without_trailing_wildcards(pattern: &[u8]) -> usize {
-    let body = pattern.strip_suffix(b"$").filter(|body| body.ends_with(b"*")).unwrap_or(pattern);
-    body.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1)
+pub(crate) fn len_without_trailing_wildcards(pattern: &[u8]) -> usize {
+    let whole = Pattern::new(pattern);
+    let trimmed = whole.without_trailing_wildcards();
+    trimmed.text.len() + usize::from(trimmed.anchored)
 }
 
 /// Whether two texts are equal. They are mostly the very same text, which takes no comparing of bytes.
@@ -388,7 +383,7 @@ mod tests {
         for (pattern, len) in
             [("/a", 2), ("/a*", 2), ("/a**", 2), ("/a*$", 2), ("/a$", 3), ("/*a", 3), ("*", 0), ("*$", 0)]
         {
-            assert_eq!(without_trailing_wildcards(pattern.as_bytes()), len, "{pattern}");
+            assert_eq!(len_without_trailing_wildcards(pattern.as_bytes()), len, "{pattern}");
         }
     }
 }

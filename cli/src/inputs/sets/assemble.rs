@@ -75,7 +75,7 @@ pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(Compile
         let names: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
         return Err(no_robots(&PathBuf::from(names.join(", "))));
     }
-    let set = builder.finish_with(|lists| {
+    let set = builder.finish_with(strategy, |lists| {
         let compiled = lists.par_iter().map_init(Bump::new, |arena, list| {
             arena.reset();
             compile(list, strategy, arena)

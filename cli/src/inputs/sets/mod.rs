@@ -14,8 +14,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use reptile_engine::format::FormatError;
-use reptile_engine::platform::Mapped;
-use reptile_engine::set::{OpenError, Set};
+use reptile_engine::platform::MappedFile;
+use reptile_engine::set::Set;
 
 use super::bodies::read_single_file;
 use super::kinds::Kind;
@@ -37,7 +37,7 @@ pub struct Loaded {
 }
 
 enum Bytes {
-    Mapped(Mapped),
+    Mapped(MappedFile),
     Compiled(Vec<u8>),
 }
 
@@ -119,7 +119,7 @@ impl Loaded {
     /// # Errors
     /// If the header is invalid.
     pub fn set(&self) -> Result<Set<&[u8]>> {
-        Set::from_bytes(self.bytes()).map_err(|error| Failure::at(&self.path, OpenError::Format(error)))
+        Set::from_bytes(self.bytes()).map_err(|error| Failure::at(&self.path, format!("not a valid set: {error}")))
     }
 
     /// The set, every byte checked. Cost: reads the whole file.

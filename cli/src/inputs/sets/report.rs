@@ -94,7 +94,7 @@ impl Report {
         for DiscardedCapture { origin, time, status, why } in &named {
             let time = time.map(|time| format!(", fetched {}", show_time(time))).unwrap_or_default();
             let status = status.map(|status| format!(", status {status}")).unwrap_or_default();
-            note(format_args!("discarded: {origin}{time}{status}: {}", why.describe()));
+            note(format_args!("discarded: {origin}/robots.txt{time}{status}: {}", why.describe()));
         }
         let more = self.captures.discarded.values().sum::<u64>() - named.len() as u64;
         if more > 0 {

@@ -5,13 +5,14 @@
 use std::collections::HashMap;
 
 use memchr::memchr;
+use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::RuleKind;
 
 use super::{Code, Findings, Severity};
 use crate::body::{Group, RawRule, Robots};
 use crate::dialect::{Dialect, EmptyDisallow, GroupChoice, Order};
 use crate::rules::groups::{Named, named};
-use crate::rules::order::without_trailing_wildcards;
+use crate::rules::order::len_without_trailing_wildcards;
 
 /// Which groups decide together with another one, because both name the same crawler.
 pub(super) fn merged_groups(robots: &Robots<'_>, dialect: &Dialect) -> Vec<bool> {
@@ -50,9 +51,9 @@ struct Compared<'r> {
 }
 
 impl Compared<'_> {
-    /// What every path that it matches begins with.
-    fn head(&self) -> &[u8] {
-        &self.matcher[..memchr(b'*', &self.matcher).unwrap_or(self.matcher.len())]
+    /// The text that every path that it matches begins with.
+    fn prefix(&self) -> &[u8] {
+        Pattern { text: &self.matcher, anchored: self.anchored }.prefix()
     }
 }
 
@@ -68,13 +69,11 @@ fn compared<'r>(rule: &'r RawRule<'r>, dialect: &Dialect) -> Option<Compared<'r>
     }
     let weight = match dialect.order {
         Order::Longest => pattern.len(),
-        Order::LongestWithoutTrailingWildcards => without_trailing_wildcards(&pattern),
+        Order::LongestWithoutTrailingWildcards => len_without_trailing_wildcards(&pattern),
         Order::FileOrder => rule.line as usize,
     };
-    let body = pattern.strip_suffix(b"$").unwrap_or(&pattern);
-    let end = body.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1);
-    let anchored = body.len() < pattern.len() && end == body.len();
-    let mut matcher = body[..end].to_vec();
+    let Pattern { text, anchored } = Pattern::new(&pattern).without_trailing_wildcards();
+    let mut matcher = text.to_vec();
     matcher.dedup_by(|a, b| *a == b'*' && *b == b'*');
     let is_wild = anchored || memchr(b'*', &matcher).is_some() || pattern.len() != matcher.len();
     let slash = memchr::memrchr(b'/', &pattern).unwrap_or(0);
@@ -155,16 +154,16 @@ fn shadowed(rules: &[Compared<'_>], is_idle: &[bool], by_line: bool, found: &mut
     let any_within = |list: &[usize], from: usize, to: usize| {
         list.get(list.partition_point(|&weight| weight < from)).is_some_and(|&weight| weight < to)
     };
-    // By what their paths begin with: those that are a prefix of a rule's head are on the stack when it comes.
+    // By what their paths begin with: those that are a prefix of a rule's own prefix are on the stack when it comes.
     let mut order: Vec<usize> = (0..rules.len()).collect();
     order.sort_by(|&a, &b| {
-        rules[a].head().cmp(rules[b].head()).then(rules[a].matcher.len().cmp(&rules[b].matcher.len()))
+        rules[a].prefix().cmp(rules[b].prefix()).then(rules[a].matcher.len().cmp(&rules[b].matcher.len()))
     });
-    let covers = |rule: &Compared<'_>| !rule.anchored && rule.head().len() == rule.matcher.len();
+    let covers = |rule: &Compared<'_>| !rule.anchored && rule.prefix().len() == rule.matcher.len();
     let mut stack: Vec<usize> = Vec::new();
     for index in order {
         let rule = &rules[index];
-        while stack.last().is_some_and(|&top| !rule.head().starts_with(&rules[top].matcher)) {
+        while stack.last().is_some_and(|&top| !rule.prefix().starts_with(&rules[top].matcher)) {
             stack.pop();
         }
         if !rule.rule.value.is_empty() && !is_idle[index] && !rule.opens_folder {
