@@ -7,19 +7,19 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The end of a command that ran to completion.
+/// How a command exits that ran to completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Exit {
     /// Everything was done. Exit code 0.
     Done,
     /// Some inputs were invalid and were left out, or differences were found. Exit code 1.
     SomeBad,
 }
 
-impl Outcome {
+impl Exit {
     /// Returns `SomeBad` if there was anything bad, else `Done`.
-    pub fn from_bad(any: bool) -> Outcome {
-        if any { Outcome::SomeBad } else { Outcome::Done }
+    pub fn from_bad(any: bool) -> Exit {
+        if any { Exit::SomeBad } else { Exit::Done }
     }
 }
 

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{check, classify, clean_param, compile, diff, fields, inspect, lint, test, verify};
-use crate::error::{Failure, Outcome, Result, note};
+use crate::error::{Exit, Failure, Result, note};
 
 /// Compile robots.txt files into a set, and decide millions of URLs a second by it
 #[derive(Parser)]
@@ -28,7 +28,7 @@ use crate::error::{Failure, Outcome, Result, note};
   reptile test robots.txt --agent MyBot https://example.com/private
 
 Exit code: 0 done; 1 some inputs were bad, or differences were found; 2 wrong
-usage, or the command could not go on; 130 interrupted; no file is left half
+usage, or the command could not go on; 130 interrupted. No file is ever left half
 written."
 )]
 struct Cli {
@@ -83,8 +83,8 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::run(args),
     };
     match result {
-        Ok(Outcome::Done) | Err(Failure::Quiet) => ExitCode::SUCCESS,
-        Ok(Outcome::SomeBad) => ExitCode::from(1),
+        Ok(Exit::Done) | Err(Failure::Quiet) => ExitCode::SUCCESS,
+        Ok(Exit::SomeBad) => ExitCode::from(1),
         Err(Failure::Fatal(message)) => {
             note(message);
             ExitCode::from(2)

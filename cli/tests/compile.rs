@@ -315,7 +315,7 @@ fn a_profile_says_what_captures_mean() {
 }
 
 #[test]
-fn the_order_of_records_does_not_show() {
+fn the_order_of_captures_does_not_show() {
     let folder = Folder::new();
     let mut lines: Vec<&str> = CAPTURES.lines().collect();
     folder.write("1.jsonl", lines.join("\n"));

@@ -13,7 +13,7 @@ use reptile_engine::set::{Set, Site};
 use reptile_engine::url::split;
 use serde_json::json;
 
-use crate::error::{Failure, Outcome, Result};
+use crate::error::{Exit, Failure, Result};
 use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
 use crate::inputs::options::CompileOptions;
 use crate::inputs::sets::single::ONE_ORIGIN;
@@ -60,7 +60,7 @@ pub struct Args {
 ///
 /// # Errors
 /// If the set or the list cannot be read, or the output cannot be written.
-pub fn run(args: &Args) -> Result<Outcome> {
+pub fn run(args: &Args) -> Result<Exit> {
     let options = CompileOptions { dialect: args.options.dialect.or(Some(&YANDEX)), ..args.options.clone() };
     let is_set = Loaded::is_set(&args.set)?;
     let (loaded, is_one) = Loaded::open_or_robots(&args.set, if is_set { &args.options } else { &options })?;
@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         Stop::Set(error) => damaged(&args.set, &error),
         Stop::Other(failure) => failure,
     })?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 /// The reason why cleaning stopped early.
@@ -105,8 +105,8 @@ fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> s
             ChunkKind::LongLine { .. } if !args.json => out.write_all(chunk.bytes()).map_err(Stop::Write)?,
             ChunkKind::LongLine { last } => {
                 if last {
-                    let record = json!({"url": null, "clean": null, "changed": false});
-                    out.write_all(safe_json(&record.to_string()).as_bytes()).map_err(Stop::Write)?;
+                    let object = json!({"url": null, "clean": null, "changed": false});
+                    out.write_all(safe_json(&object.to_string()).as_bytes()).map_err(Stop::Write)?;
                 }
             }
         }
@@ -132,8 +132,8 @@ fn clean_line(
     let clean = cleaner.clean(url).map_err(Stop::Set)?;
     if args.json {
         let text = |bytes| String::from_utf8_lossy(bytes);
-        let record = json!({"url": text(url), "clean": text(&clean), "changed": clean != url});
-        return out.write_all(safe_json(&record.to_string()).as_bytes()).map_err(Stop::Write);
+        let object = json!({"url": text(url), "clean": text(&clean), "changed": clean != url});
+        return out.write_all(safe_json(&object.to_string()).as_bytes()).map_err(Stop::Write);
     }
     out.write_all(&clean).and_then(|()| out.write_all(line_end)).map_err(Stop::Write)
 }

@@ -9,7 +9,7 @@ use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::FormatError;
 use reptile_engine::set::Set;
 
-use crate::error::{Failure, Outcome, Result};
+use crate::error::{Exit, Failure, Result};
 use crate::inputs::options::CompileOptions;
 use crate::inputs::sets::assemble::assemble;
 use crate::inputs::sets::report::Report;
@@ -82,7 +82,7 @@ pub struct Args {
 ///
 /// # Errors
 /// If an input cannot be read to its end, or the set cannot be built or written.
-pub fn run(args: &Args) -> Result<Outcome> {
+pub fn run(args: &Args) -> Result<Exit> {
     let start = Instant::now();
     args.threads.apply()?;
     for path in &args.inputs {
@@ -105,7 +105,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     report.note_future();
     summary.row("time", seconds(start.elapsed()));
     summary.print();
-    Ok(Outcome::from_bad(report.any_bad()))
+    Ok(Exit::from_bad(report.any_bad()))
 }
 
 /// Writes the set to its file, which lacks its name after this.

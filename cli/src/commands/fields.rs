@@ -14,7 +14,7 @@ use reptile_engine::url::Origin;
 use serde_json::{Value, json};
 
 use crate::commands::inspect::Wanted;
-use crate::error::{Failure, Outcome, Result, note};
+use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::options::CompileOptions;
 use crate::inputs::sets::agents::agents_of;
 use crate::inputs::sets::single::ONE_ORIGIN;
@@ -75,7 +75,7 @@ fn kinds() -> impl TypedValueParser<Value = DirectiveKind> {
 ///
 /// # Errors
 /// If the set or the input cannot be read, or the output cannot be written.
-pub fn run(args: &Args) -> Result<Outcome> {
+pub fn run(args: &Args) -> Result<Exit> {
     let mut options = args.options.clone();
     // With a set file, --scheme only chooses what is shown.
     if args.origin.is_some() && Loaded::is_set(&args.set)? {
@@ -88,7 +88,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         None => None,
         Some(spec) => match &agents_of(&set, std::slice::from_ref(spec))?[..] {
             [one] => Some(one.look_up(&set).map_err(fail)?),
-            _ => return Err(Failure::new("--agent takes one crawler here, not a group")),
+            _ => return Err(Failure::new("--agent takes one crawler here, not a group of crawlers")),
         },
     };
     let wanted = args.origin.as_deref().map(|host| Wanted::read(host, &args.options.schemes)).transpose()?;
@@ -108,7 +108,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         } else {
             format!("{}://{}:{}", entry.scheme.as_str(), printable(entry.host), entry.port)
         };
-        let text = set.site_of(&entry).and_then(|site| records(args, &set, &site, agent.as_ref(), &name));
+        let text = set.site_of(&entry).and_then(|site| wanted_lines(args, &set, &site, agent.as_ref(), &name));
         if let Err(error) = out.write_all(text.map_err(fail)?.as_bytes()) {
             return Err(out.get_ref().failure(&error));
         }
@@ -118,13 +118,13 @@ pub fn run(args: &Args) -> Result<Outcome> {
     }
     if let Some(host) = args.origin.as_ref().filter(|_| !any) {
         note(format_args!("{}: no robots.txt is known for {}", args.set.display(), printable(host.as_bytes())));
-        return Ok(Outcome::SomeBad);
+        return Ok(Exit::SomeBad);
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 /// The directives of one origin that the user asks for.
-fn records(
+fn wanted_lines(
     args: &Args,
     set: &Set<&[u8]>,
     site: &Site<'_>,
@@ -149,7 +149,7 @@ fn records(
         }
         let agents = field.part.and_then(|part| names.get(&part));
         if args.json {
-            let record = json!({
+            let object = json!({
                 "origin": origin,
                 "line": field.line,
                 "key": key_of(&field),
@@ -158,7 +158,7 @@ fn records(
                 "value": String::from_utf8_lossy(field.value),
                 "means": meaning(&field),
             });
-            text.push_str(&safe_json(&record.to_string()));
+            text.push_str(&safe_json(&object.to_string()));
         } else {
             let agents = agents.map_or("-".to_owned(), |names| names.join(","));
             let (key, value) = (escaped(key_of(&field).as_bytes()), escaped(field.value));

@@ -13,7 +13,7 @@ use reptile_engine::url::{Scheme, origin_of, split};
 use reptile_engine::verdict::PolicySource;
 
 use crate::commands::compile::describe_rulesets;
-use crate::error::{Failure, Outcome, Result, note};
+use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::options::CompileOptions;
 use crate::inputs::sets::agents::agents_of;
 use crate::inputs::sets::{Loaded, damaged};
@@ -68,7 +68,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args) -> Result<Outcome> {
+pub fn run(args: &Args) -> Result<Exit> {
     // With a set file, --scheme only chooses what is shown.
     let mut options = args.options.clone();
     if args.origin.is_some() && Loaded::is_set(&args.set)? {
@@ -81,13 +81,13 @@ pub fn run(args: &Args) -> Result<Outcome> {
         made::describe(&args.set, loaded.bytes(), &mut summary)?;
         overview(&set, loaded.bytes().len(), &mut summary).map_err(|error| damaged(&args.set, &error))?;
         print(summary.render())?;
-        return Ok(Outcome::Done);
+        return Ok(Exit::Done);
     };
     let wanted = Wanted::read(host, &args.options.schemes)?;
     let mut text = host_listing(&set, &wanted).map_err(|error| damaged(&args.set, &error))?;
     if text.is_empty() {
         note(format_args!("{}: no robots.txt is known for {}", args.set.display(), printable(host.as_bytes())));
-        return Ok(Outcome::SomeBad);
+        return Ok(Exit::SomeBad);
     }
     if args.automaton {
         // A name that no group can have stands for a crawler that no group names.
@@ -103,7 +103,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         }
     }
     print(text)?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 /// The origins that the user asks for: a host, perhaps a port, and some schemes.

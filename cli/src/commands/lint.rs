@@ -10,7 +10,7 @@ use reptile_compiler::advice::lint::{Code, Linted, MAX_FINDINGS_PER_CODE, Severi
 use reptile_compiler::dialect::{self, Dialect};
 use serde::Serialize;
 
-use crate::error::{Failure, Outcome, Result, note};
+use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::bodies::{read_single, read_single_file};
 use crate::inputs::kinds::Kind;
 use crate::inputs::options::dialects;
@@ -61,7 +61,7 @@ fn severities() -> impl TypedValueParser<Value = Severity> {
 
 /// A finding as it is printed with `--json`.
 #[derive(Serialize)]
-struct Record<'f> {
+struct FindingJson<'f> {
     file: &'f str,
     line: u32,
     severity: &'static str,
@@ -88,7 +88,7 @@ struct Report<'a> {
 ///
 /// # Errors
 /// If an input cannot be read, or the output cannot be written.
-pub fn run(args: &Args) -> Result<Outcome> {
+pub fn run(args: &Args) -> Result<Exit> {
     let mut report = Report {
         args,
         dialect: args.dialect.unwrap_or(dialect::ALL[0]),
@@ -143,8 +143,8 @@ impl Report<'_> {
             let (line, severity, code) = (finding.line, finding.severity.as_str(), finding.code.as_str());
             let text = if self.args.json {
                 let (message, fix) = (&*finding.message, finding.fix.as_deref());
-                let record = Record { file: &name, line, severity, code, message, fix };
-                json_line(&record)?
+                let finding = FindingJson { file: &name, line, severity, code, message, fix };
+                json_line(&finding)?
             } else {
                 let fix = finding.fix.map(|fix| format!("    fix: {fix}\n")).unwrap_or_default();
                 format!("{name}:{line}: {severity}[{code}]: {}\n{fix}", finding.message)
@@ -156,7 +156,7 @@ impl Report<'_> {
     }
 
     /// Prints the counts.
-    fn finish(self) -> Result<Outcome> {
+    fn finish(self) -> Result<Exit> {
         let Report { mut output, counts, files_with, files, is_partial, .. } = self;
         output.flush().map_err(|error| output.get_ref().failure(&error))?;
         let mut summary = Summary::default();
@@ -172,6 +172,6 @@ impl Report<'_> {
         if is_partial {
             return Err(Failure::new("some files could not be read; they are named above"));
         }
-        Ok(Outcome::from_bad(counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
+        Ok(Exit::from_bad(counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
     }
 }

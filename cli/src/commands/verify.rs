@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::error::{Outcome, Result};
+use crate::error::{Exit, Result};
 use crate::inputs::sets::Loaded;
 use crate::outputs::file::print;
 use crate::outputs::summary::grouped;
@@ -10,7 +10,7 @@ use crate::outputs::summary::grouped;
 /// Check every byte of a set file
 ///
 /// Checks that no byte has changed since the set was written, and that every part of
-/// it can be followed to the end. A set that passes never fails in classify.
+/// it is well formed.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -28,7 +28,7 @@ pub struct Args {
 ///
 /// # Errors
 /// If the set is damaged or cannot be read.
-pub fn run(args: &Args) -> Result<Outcome> {
+pub fn run(args: &Args) -> Result<Exit> {
     let loaded = Loaded::open_set(&args.set)?;
     let set = loaded.verified()?;
     print(format!(
@@ -38,5 +38,5 @@ pub fn run(args: &Args) -> Result<Outcome> {
         grouped(set.rulesets().len().into()),
         grouped(loaded.bytes().len() as u64),
     ))?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }

@@ -151,7 +151,7 @@ pub fn path_of(set: &Path) -> Result<PathBuf> {
 /// or malformed.
 ///
 /// # Errors
-/// If the path cannot be looked up. A record that cannot be read does not keep anybody from looking at the set.
+/// If the path cannot be looked up. A record that cannot be read is not an error, since the set can be shown without it.
 pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
     let path = path_of(set)?;
     let unknown = |why: String| format!("unknown: {} {why}", path.display());

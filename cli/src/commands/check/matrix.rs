@@ -14,7 +14,7 @@ use reptile_engine::verdict::Verdict;
 
 use super::rows::{Row, TOO_LONG, each_block, policy_of};
 use super::{Args, compiled, opened};
-use crate::error::{Outcome, Result, note};
+use crate::error::{Exit, Result, note};
 use crate::inputs::lines::{lines, without_lf};
 use crate::outputs::file::Output;
 use crate::outputs::summary::{grouped, rate, seconds};
@@ -85,7 +85,7 @@ impl Counts {
 ///
 /// # Errors
 /// If the table or the robots.txt files cannot be read.
-pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Outcome> {
+pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Exit> {
     let start = std::time::Instant::now();
     let bytes = ALL.iter().map(|dialect| compiled(args, dialect, one_for_all)).collect::<Result<Vec<_>>>()?;
     let sets = bytes.iter().map(|bytes| opened(args, bytes)).collect::<Result<Vec<_>>>()?;
@@ -123,7 +123,7 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Outcome> 
         seconds(start.elapsed()),
         rate(total.rows, start.elapsed()),
     );
-    Ok(Outcome::from_bad(total.unknown + total.malformed > 0))
+    Ok(Exit::from_bad(total.unknown + total.malformed > 0))
 }
 
 /// Counts the differences of a block of rows.

@@ -15,7 +15,7 @@ use reptile_compiler::dialect::{self, Dialect};
 use reptile_engine::format::FormatError;
 use reptile_engine::set::Set;
 
-use crate::error::{Outcome, Result};
+use crate::error::{Exit, Result};
 use crate::inputs::kinds::Kind;
 use crate::inputs::lines;
 use crate::inputs::options::{CompileOptions, dialects, strategies};
@@ -81,7 +81,7 @@ pub struct Args {
 ///
 /// # Errors
 /// If the table or the robots.txt files cannot be read.
-pub fn run(args: &Args) -> Result<Outcome> {
+pub fn run(args: &Args) -> Result<Exit> {
     let start = std::time::Instant::now();
     let cases = lines::open(&args.cases)?;
     let one_for_all = Kind::of(&args.robots)? == Kind::File;
@@ -106,7 +106,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         seconds(start.elapsed()),
         rate(total.rows, start.elapsed()),
     );
-    Ok(Outcome::from_bad(total.shown_of > 0))
+    Ok(Exit::from_bad(total.shown_of > 0))
 }
 
 /// The bytes of the set that decides the rows.

@@ -14,7 +14,7 @@ use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::dialect::{Dialect, TokenSyntax};
 use reptile_engine::verdict::Verdict;
 
-use crate::error::{Outcome, Result, note};
+use crate::error::{Exit, Result, note};
 use crate::inputs::lines;
 use crate::inputs::options::CompileOptions;
 use crate::inputs::sets::agents::agents_of;
@@ -49,7 +49,7 @@ does not name it, its rules for * apply. Dialects that know crawlers also look u
 the other names that a crawler obeys: for Googlebot-Image the group Googlebot-Image,
 else Googlebot, else *. A chain says the same under any dialect:
 \"Googlebot-Image>Googlebot>*\"; without the * at its end the rules for * do not
-apply. @ai-training and @search stand for many crawlers.
+apply. @ai-training and @search are groups of crawlers, a column each.
 
 Exit code: 0 done, whatever the verdicts; 1 SET was compiled from an input and
 some of its files were bad; 2 the command could not go on, and no file is left by
@@ -62,7 +62,7 @@ pub struct Args {
     /// The list, a URL a line; unpacked if its name ends in .gz; - is standard input
     #[arg(default_value = "-", hide_default_value = true)]
     urls: PathBuf,
-    /// A crawler: a product token, a chain of them, or a group; may be given again, a column each
+    /// A crawler: a product token, a chain of them, or a group of crawlers; may be given again, a column each
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
     /// Add two columns after each verdict: the line of the deciding rule, and the rule
@@ -97,7 +97,7 @@ pub struct Args {
 ///
 /// # Errors
 /// If the list or the set cannot be read, the set is damaged, or the output cannot be written.
-pub fn run(args: &Args) -> Result<Outcome> {
+pub fn run(args: &Args) -> Result<Exit> {
     args.threads.apply()?;
     let source = lines::open(&args.urls)?;
     let output = match &args.output {
@@ -119,7 +119,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let totals = Pipeline::start(source, output).decide(&decider, args, &progress)?;
     progress.finish_and_clear();
     totals.report(&named, &decider, start.elapsed());
-    Ok(Outcome::from_bad(loaded.report.is_some_and(|report| report.any_bad())))
+    Ok(Exit::from_bad(loaded.report.is_some_and(|report| report.any_bad())))
 }
 
 /// Warns of a product token that no group can name, which is most likely a mistake of the user.

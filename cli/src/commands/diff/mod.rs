@@ -15,7 +15,7 @@ use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::rules::groups::Named;
 
-use crate::error::{Failure, Outcome, Result};
+use crate::error::{Exit, Failure, Result};
 use crate::inputs::bodies::read_single_file;
 use crate::inputs::lines::open;
 use crate::inputs::options::dialects;
@@ -61,7 +61,7 @@ pub struct Args {
 ///
 /// # Errors
 /// If a file or the list of URLs cannot be read.
-pub fn run(args: &Args) -> Result<Outcome> {
+pub fn run(args: &Args) -> Result<Exit> {
     let dialect = args.dialect.unwrap_or(dialect::ALL[0]);
     let (old, new) = (read_single_file(&args.old)?, read_single_file(&args.new)?);
     let arena = Bump::new();
@@ -83,7 +83,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         let flips = urls::compare(&sets, &agents, &list).map_err(|error| damaged(&args.new, &error))?;
         text.push_str(&flips);
     }
-    let outcome = Outcome::from_bad(!text.is_empty());
+    let outcome = Exit::from_bad(!text.is_empty());
     print(text)?;
     Ok(outcome)
 }

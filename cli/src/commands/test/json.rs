@@ -12,7 +12,7 @@ use crate::outputs::json::json_line;
 
 /// An answer as it is printed with `--json`. The help of the command explains the fields.
 #[derive(Serialize)]
-struct Record<'a> {
+struct AnswerJson<'a> {
     url: &'a str,
     agent: &'a str,
     dialect: &'a str,
@@ -21,22 +21,22 @@ struct Record<'a> {
     why: &'static str,
     because: String,
     path: &'a str,
-    group: GroupRecord<'a>,
-    allow: Option<RuleRecord>,
-    disallow: Option<RuleRecord>,
+    group: GroupJson<'a>,
+    allow: Option<RuleJson>,
+    disallow: Option<RuleJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     agrees: Option<bool>,
 }
 
 #[derive(Serialize)]
-struct GroupRecord<'a> {
+struct GroupJson<'a> {
     by: &'static str,
     token: Option<Cow<'a, str>>,
     lines: Vec<u32>,
 }
 
 #[derive(Serialize)]
-struct RuleRecord {
+struct RuleJson {
     line: u32,
     text: String,
     pattern: String,
@@ -50,8 +50,8 @@ pub fn json(tested: &Tested<'_>) -> Result<String> {
         let expected = tested.reference().answers[index].explanation.verdict;
         for column in tested.columns {
             let answer = &column.answers[index];
-            let rule = |rule: &Rule| column.rule_record(rule, answer);
-            let record = Record {
+            let rule = |rule: &Rule| column.rule_json(rule, answer);
+            let object = AnswerJson {
                 url: &String::from_utf8_lossy(url),
                 agent: &agent.name,
                 dialect: column.reading.dialect().as_str(),
@@ -60,12 +60,12 @@ pub fn json(tested: &Tested<'_>) -> Result<String> {
                 why: answer.why.as_str(),
                 because: column.because(answer),
                 path: &String::from_utf8_lossy(&answer.shown_path),
-                group: column.group_record(answer.agent),
+                group: column.group_json(answer.agent),
                 allow: answer.explanation.allow.as_ref().map(rule),
                 disallow: answer.explanation.disallow.as_ref().map(rule),
                 agrees: (tested.columns.len() > 1).then_some(answer.explanation.verdict == expected),
             };
-            text.push_str(&json_line(&record)?);
+            text.push_str(&json_line(&object)?);
         }
     }
     Ok(text)
@@ -73,7 +73,7 @@ pub fn json(tested: &Tested<'_>) -> Result<String> {
 
 impl Column<'_> {
     /// The group that an agent obeys.
-    fn group_record(&self, agent: usize) -> GroupRecord<'_> {
+    fn group_json(&self, agent: usize) -> GroupJson<'_> {
         let (agent, choice) = (&self.agents[agent], &self.choices[agent]);
         let (by, token) = match choice.by {
             ChosenBy::Token(index) => ("token", agent.tokens.get(index)),
@@ -81,12 +81,12 @@ impl Column<'_> {
             ChosenBy::Nobody => ("nobody", None),
         };
         let token = token.map(|token| String::from_utf8_lossy(token));
-        GroupRecord { by, token, lines: self.reading.naming_lines(agent, choice) }
+        GroupJson { by, token, lines: self.reading.naming_lines(agent, choice) }
     }
 
     /// A rule that matches.
-    fn rule_record(&self, rule: &Rule, answer: &Answer) -> RuleRecord {
-        RuleRecord {
+    fn rule_json(&self, rule: &Rule, answer: &Answer) -> RuleJson {
+        RuleJson {
             line: rule.line,
             text: String::from_utf8_lossy(self.text_of(rule.line)).into_owned(),
             pattern: String::from_utf8_lossy(&rule.pattern).into_owned(),

@@ -21,7 +21,7 @@ use reptile_engine::set::Set;
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::Explanation;
 
-use crate::error::{Failure, Outcome, Result};
+use crate::error::{Exit, Failure, Result};
 use crate::inputs::bodies::{read_single, read_single_file};
 use crate::inputs::lines::{lines, without_line_end};
 use crate::inputs::options;
@@ -68,7 +68,8 @@ pub struct Args {
     /// The URLs to test; without any, one on each line of standard input
     #[arg(value_name = "URL")]
     urls: Vec<String>,
-    /// A crawler: a product token, a chain such as "A>B>*", or a group, @ai-training or @search; may be given again
+    /// A crawler: a product token, a chain such as "A>B>*", or a group of crawlers, @ai-training or @search; may be
+    /// given again
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
     /// The dialect: which reading of the protocol the file is given [default: google-lib]
@@ -92,7 +93,7 @@ pub struct Args {
 ///
 /// # Errors
 /// If the robots.txt or the URLs cannot be read.
-pub fn run(args: &Args) -> Result<Outcome> {
+pub fn run(args: &Args) -> Result<Exit> {
     let from_stdin = args.robots == Path::new("-");
     if from_stdin && args.urls.is_empty() {
         return Err(Failure::new("standard input cannot be both the robots.txt and the URLs; give some URLs"));
@@ -121,7 +122,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         () if args.brief => answers::brief(&tested),
         () => listing::listing(&tested, args.full) + &answers::full(&tested, args.full),
     })?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 /// The questions and their answers.

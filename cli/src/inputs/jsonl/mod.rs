@@ -1,9 +1,9 @@
 //! JSON Lines: the capture of a robots.txt on each line.
 //!
 //! A fetch profile says what its status, redirects, times and errors mean ([`reptile_compiler::capture`]). Here they are
-//! only read, and a line that does not describe a capture is refused. [`record`] has the fields.
+//! only read, and a line that does not describe a capture is refused. [`fields`] has the forms in which they may be written.
 
-mod record;
+mod fields;
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -15,7 +15,7 @@ use reptile_compiler::set::origin::{OwnedOrigin, RobotsUrlError};
 use super::bodies::TOO_LARGE;
 use super::{Item, Robots, Sink};
 use crate::error::{Failure, Result};
-use record::{Record, Status};
+use fields::{CaptureFields, Status};
 
 /// Bytes of one line: a body of the greatest size, each byte of it written as `\u0000`, and room for the rest.
 const MAX_LINE_BYTES: usize = 6 * MAX_BODY_BYTES + (1 << 20);
@@ -66,33 +66,33 @@ fn robots(line: &[u8], name: &str) -> std::result::Result<Robots, (&'static str,
     if line.trim_ascii_start().starts_with(b"[") {
         return Err(("not a valid capture", "expected an object, found a list".into()));
     }
-    let record: Record<'_> = serde_json::from_slice(line).map_err(|error| {
+    let fields: CaptureFields<'_> = serde_json::from_slice(line).map_err(|error| {
         let text = error.to_string();
         let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
         ("not a valid capture", format!("{text} (column {})", error.column()))
     })?;
-    let origin = OwnedOrigin::of_robots_url(record.url.as_bytes()).map_err(|error| match error {
-        RobotsUrlError::OtherPath => ("not the url of a robots.txt", format!("\"{}\"", record.url.escape_debug())),
-        error => ("no valid url", format!("\"{}\": {error}", record.url.escape_debug())),
+    let origin = OwnedOrigin::of_robots_url(fields.url.as_bytes()).map_err(|error| match error {
+        RobotsUrlError::OtherPath => ("not the url of a robots.txt", format!("\"{}\"", fields.url.escape_debug())),
+        error => ("no valid url", format!("\"{}\": {error}", fields.url.escape_debug())),
     })?;
-    let status = record.status.map(|Status::Code(status)| status);
+    let status = fields.status.map(|Status::Code(status)| status);
     if let Some(status) = status.filter(|status| !(100..=999).contains(status)) {
         return Err(("no valid status", format!("expected a number from 100 to 999, found {status}")));
     }
-    let headers = record.headers.unwrap_or_default();
+    let headers = fields.headers.unwrap_or_default();
     let capture = Capture {
         status,
-        redirects: record.redirects.map_or(0, |redirects| redirects.0),
-        time: record.time.map(|when| when.0),
+        redirects: fields.redirects.map_or(0, |redirects| redirects.0),
+        time: fields.time.map(|when| when.0),
         max_age: headers.cache_control.as_deref().and_then(capture::max_age),
         media_type: headers.content_type.as_deref().map(capture::media_type),
-        truncated: record.truncated.and_then(|truncated| truncated.0),
-        has_failed: record.error.is_some_and(|error| !error.is_empty()),
+        truncated: fields.truncated.and_then(|truncated| truncated.0),
+        has_failed: fields.error.is_some_and(|error| !error.is_empty()),
     };
-    if let Some(body) = record.body.as_ref().filter(|body| body.len() > MAX_BODY_BYTES) {
+    if let Some(body) = fields.body.as_ref().filter(|body| body.len() > MAX_BODY_BYTES) {
         return Err((TOO_LARGE, format!("{} bytes; the limit is {MAX_BODY_BYTES}", body.len())));
     }
-    Ok(Robots { name: name.into(), origins: vec![origin], capture, body: record.body.map(String::into_bytes) })
+    Ok(Robots { name: name.into(), origins: vec![origin], capture, body: fields.body.map(String::into_bytes) })
 }
 
 /// The result of looking for the next line.

@@ -15,10 +15,11 @@ pub fn agents_of(set: &Set<&[u8]>, specs: &[String]) -> Result<Vec<Resolved>> {
     agents_under(Dialect::from_name(&set.dialect()).unwrap_or(dialect::ALL[0]), specs)
 }
 
-/// The crawlers that the user names, as a dialect understands them. A group such as `@search` becomes its members.
+/// The crawlers that the user names, as a dialect understands them. A group of crawlers such as `@search` becomes its
+/// members.
 ///
 /// # Errors
-/// If a group is unknown, or a chain of product tokens is malformed.
+/// If a group of crawlers is unknown, or a chain of product tokens is malformed.
 pub fn agents_under(dialect: &Dialect, specs: &[String]) -> Result<Vec<Resolved>> {
     let mut agents: Vec<Resolved> = Vec::new();
     for spec in specs {

@@ -1,8 +1,8 @@
 //! The one place where the command maps a file into memory.
 //!
-//! Mapping over reading saves a copy of the set: a command opens a set of any size in microseconds, and processes share
-//! its pages. A mapped file must not change while it is mapped, which a command cannot force; why it is accepted here
-//! stands at the call.
+//! Mapping instead of reading saves a copy of the set: a command opens a set of any size in microseconds, and processes
+//! share its pages. A mapped file must not change while it is mapped. No program can force that; the call says why it is
+//! accepted here.
 
 use std::path::Path;
 
@@ -16,8 +16,8 @@ use crate::error::{Failure, Result};
 /// If the file cannot be opened, is not a regular file, or cannot be mapped.
 #[allow(unsafe_code, reason = "the one map call of the command")]
 pub fn map(path: &Path) -> Result<MappedFile> {
-    // SAFETY: the file must not change while it is mapped. This program only ever replaces a set by renaming a new file
-    // over it, which leaves the old file to whoever has it mapped. Another program that writes into the file of a running
-    // command breaks its user's own data; that is the contract which every user of memory maps accepts.
+    // SAFETY: the file must not change while it is mapped. `reptile` only ever replaces a set by renaming a new file over
+    // it, which leaves the old file to every process that has it mapped. Another program that writes into a set file
+    // breaks the contract, and no check here could notice it in time; whoever does that accepts what follows.
     unsafe { MappedFile::open(path) }.map_err(|error| Failure::at(path, error))
 }

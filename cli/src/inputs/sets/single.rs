@@ -18,10 +18,10 @@ pub const ONE_ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"l
 /// # Errors
 /// If the body is too large, or the rules exceed a limit of sets.
 pub fn compile_one(path: &Path, body: &[u8], dialect: &'static Dialect) -> Result<Vec<u8>> {
-    let record = prepare(body, dialect, &Bump::new()).map_err(|error| Failure::at(path, error))?;
+    let prepared = prepare(body, dialect, &Bump::new()).map_err(|error| Failure::at(path, error))?;
     let mut builder = SetBuilder::new(dialect);
     let origin = OwnedOrigin { host: ONE_ORIGIN.host.into(), scheme: ONE_ORIGIN.scheme, port: ONE_ORIGIN.port };
-    builder.add([origin], record);
+    builder.add([origin], prepared);
     let set = builder.finish(Strategy::default()).map_err(|error| Failure::at(path, error))?;
     Ok(set.to_bytes())
 }

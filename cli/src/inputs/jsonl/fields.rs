@@ -11,7 +11,7 @@ use crate::inputs::time::{in_range, read_time};
 
 /// The fields of a capture. Other fields are ignored; all but the URL may be absent or null.
 #[derive(Deserialize)]
-pub struct Record<'a> {
+pub struct CaptureFields<'a> {
     /// The URL that was requested, before any redirect.
     #[serde(borrow)]
     pub url: Cow<'a, str>,
