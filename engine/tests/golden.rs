@@ -55,7 +55,7 @@ fn sets_of_every_version_that_is_read() {
         for origin in mapped.origins() {
             let mut reader = mapped.site_of(&origin.unwrap()).unwrap().other().reader().unwrap();
             while let Some(line) = reader.next().unwrap() {
-                lines.push(format!("{} {} {}", line.line, line.kind.name(), line.value.escape_ascii()));
+                lines.push(format!("{} {} {}", line.line, line.kind.as_str(), line.value.escape_ascii()));
             }
         }
         lines.sort();

@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let agent = robots.agent(token)?;
 
     let explanation = agent.explain(url)?;
-    println!("{explanation}; the crawler obeys {}", explanation.group());
+    println!("{explanation}; group: {}", explanation.group());
     for rule in agent.matching_rules(url)? {
         let mark = if Some(&rule) == explanation.rule() { "decides" } else { "matches" };
         println!("{mark}  line {}: {rule}", rule.line);

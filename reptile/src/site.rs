@@ -25,7 +25,7 @@ impl Directive {
     /// The key: that of the kind, or the one that was written.
     #[must_use]
     pub fn key(&self) -> &[u8] {
-        if self.key.is_empty() { self.kind.name().as_bytes() } else { &self.key }
+        if self.key.is_empty() { self.kind.as_str().as_bytes() } else { &self.key }
     }
 }
 

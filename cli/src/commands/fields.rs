@@ -66,8 +66,8 @@ pub struct Args {
 
 /// A parser for the name of a kind of directive.
 fn kinds() -> impl TypedValueParser<Value = DirectiveKind> {
-    let find = |name: String| DirectiveKind::ALL.into_iter().find(|kind| kind.name() == name);
-    PossibleValuesParser::new(DirectiveKind::ALL.map(DirectiveKind::name))
+    let find = |name: String| DirectiveKind::ALL.into_iter().find(|kind| kind.as_str() == name);
+    PossibleValuesParser::new(DirectiveKind::ALL.map(DirectiveKind::as_str))
         .try_map(move |name| find(name).ok_or("no such kind"))
 }
 
@@ -153,7 +153,7 @@ fn wanted_lines(
                 "origin": origin,
                 "line": field.line,
                 "key": key_of(&field),
-                "state": field.state.name(),
+                "state": field.state.as_str(),
                 "agents": agents,
                 "value": String::from_utf8_lossy(field.value),
                 "means": meaning(&field),
@@ -166,7 +166,7 @@ fn wanted_lines(
                 text,
                 "{origin}\t{}\t{key}\t{}\t{}\t{value}",
                 field.line,
-                field.state.name(),
+                field.state.as_str(),
                 escaped(agents.as_bytes())
             );
         }
@@ -201,7 +201,7 @@ fn names_of_parts(
 fn key_of(field: &Directive<'_>) -> String {
     match field.kind {
         DirectiveKind::Other => String::from_utf8_lossy(field.key).to_ascii_lowercase(),
-        kind => kind.name().to_owned(),
+        kind => kind.as_str().to_owned(),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::limits::{MAX_CLEAN_PARAM_BYTES, MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTI
 #[must_use]
 pub fn kind_of(key: &[u8]) -> DirectiveKind {
     let named =
-        |kind: &DirectiveKind| *kind != DirectiveKind::Other && key.eq_ignore_ascii_case(kind.name().as_bytes());
+        |kind: &DirectiveKind| *kind != DirectiveKind::Other && key.eq_ignore_ascii_case(kind.as_str().as_bytes());
     DirectiveKind::ALL.into_iter().find(named).unwrap_or(DirectiveKind::Other)
 }
 

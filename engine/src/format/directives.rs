@@ -3,6 +3,7 @@
 //! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes, one for each distinct list of lines; the origins
 //! refer to them. What a value means is not known here, and no decision reads any of it.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::container::Section;
@@ -66,7 +67,7 @@ impl DirectiveKind {
 
     /// The key that begins such a line, in lower case; `other` for any other.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             DirectiveKind::Sitemap => "sitemap",
             DirectiveKind::CrawlDelay => "crawl-delay",
@@ -112,7 +113,7 @@ impl DirectiveState {
 
     /// The word that stands for it in output.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             DirectiveState::Counts => "counts",
             DirectiveState::NotRead => "not-read",
@@ -120,6 +121,18 @@ impl DirectiveState {
             DirectiveState::Outside => "outside",
             DirectiveState::Superseded => "superseded",
         }
+    }
+}
+
+impl fmt::Display for DirectiveKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for DirectiveState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
     }
 }
 

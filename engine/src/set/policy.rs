@@ -1,5 +1,7 @@
 //! The policy of an origin: which crawler gets which rules, and what they decide.
 
+use std::fmt;
+
 use crate::automaton::Ruleset;
 use crate::format::automaton::kind_of;
 use crate::format::lines::Lines;
@@ -30,6 +32,24 @@ pub enum GroupKind {
     Default,
     /// None: nothing is said to it.
     None,
+}
+
+impl GroupKind {
+    /// The word that stands for it in output.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            GroupKind::Named => "named",
+            GroupKind::Default => "default",
+            GroupKind::None => "none",
+        }
+    }
+}
+
+impl fmt::Display for GroupKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
 }
 
 /// A group of a robots.txt.
