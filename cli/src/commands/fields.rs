@@ -32,7 +32,7 @@ use crate::outputs::text::{escaped, printable};
 ///   state    counts, or why it does not under the dialect: not-read, malformed,
 ///            outside (of every group), superseded (by an earlier line)
 ///   agents   the product tokens that it is for; * is the default group, - is every
-///            crawler, and nothing is none
+///            crawler, and an empty column is no crawler
 ///   value    as written, with \t, \\ and \xNN for what would break a column
 #[derive(clap::Args)]
 #[command(

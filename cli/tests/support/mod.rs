@@ -89,6 +89,12 @@ impl Folder {
         names
     }
 
+    /// The verdict for each URL, by a set or an input.
+    pub fn verdicts(&self, set: &str, urls: &[&str]) -> Vec<String> {
+        let run = self.run_with(&["classify", set, "--agent", "bot-a"], urls.join("\n").as_bytes()).says(0, &[]);
+        run.text().lines().map(|line| line.split('\t').nth(1).unwrap().to_owned()).collect()
+    }
+
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(binary());
         command.args(args).current_dir(&self.dir);

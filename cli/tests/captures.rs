@@ -1,0 +1,227 @@
+//! Captures in JSON Lines from end to end: which lines are captures, which of them count, and what a profile makes of them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+mod support;
+
+use support::{Folder, gz};
+
+#[test]
+fn json_lines_say_origin_and_status() {
+    let folder = Folder::new();
+    let lines = [
+        r#"{"url": "https://a.example/robots.txt", "status": 200, "body": "User-agent: *\nDisallow: /\n", "more": [1]}"#,
+        r#"{"url": "http://b.example:8080/robots.txt", "body": "User-agent: *\nDisallow: /b\n"}"#,
+        r#"{"url": "http://c.example/robots.txt", "status": 404, "body": null}"#,
+        r#"{"url": "http://d.example/robots.txt", "status": 404}"#,
+        r#"{"url": "http://e.example/robots.txt", "status": 503, "body": "User-agent: *\nDisallow: /\n"}"#,
+        "",
+        r#"{"url": "http://f.example/robots.txt", "status": 299, "body": ""}"#,
+    ]
+    .join("\n");
+    folder.write("good.jsonl", &lines);
+    folder.write("good.ndjson.gz", gz(lines.as_bytes()));
+    let urls = [
+        "https://a.example/",
+        "http://a.example/",
+        "http://b.example:8080/b",
+        "http://c.example/",
+        "http://e.example/",
+        "http://f.example/",
+    ];
+    let expected = ["disallow", "unknown", "disallow", "allow", "disallow", "allow"];
+    for input in ["good.jsonl", "good.ndjson.gz"] {
+        let run = folder.run(&["compile", "--force", "-o", "set", input]);
+        run.says(0, &["files read  6\n", "everything allowed (404)  2\n", "everything disallowed (503)  1\n"]);
+        assert_eq!(folder.verdicts("set", &urls), expected);
+    }
+    let bad = [
+        r#"{"url": "http://g.example/robots.txt", "body": 5}"#,
+        r#"{"url": "http://g.example/robots.txt"}"#,
+        r#"{"url": "http://g.example/other", "body": ""}"#,
+        r#"{"url": "g.example", "body": ""}"#,
+        "not json",
+        r#"{"body": ""}"#,
+        r#"{"url": "http://g.example/robots.txt", "body": ""}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 99999}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 99}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 1000}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404, "redirects": -1}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404, "redirects": [1]}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404, "time": "yesterday"}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404, "time": 253402128001}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404, "time": 1.5}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404, "truncated": "half"}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404, "headers": {"cache-control": 5}}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404, "headers": []}"#,
+        r#"{"url": "http://[::1/robots.txt", "status": 404}"#,
+        r#"{"url": "http://1.2.3.4.5/robots.txt", "status": 404}"#,
+        r#"["http://g.example/robots.txt", 404, null, null, null, null, null, null]"#,
+        r#"{"url": "http://g.example/robots.txt", "status": "404"}"#,
+    ];
+    folder.write("bad.jsonl", bad.join("\n"));
+    folder.run(&["compile", "--force", "-o", "set", "bad.jsonl"]).says(
+        1,
+        &[
+            "bad.jsonl:1: not a valid capture: invalid type: integer `5`, expected a string",
+            "bad.jsonl:2: no body",
+            "bad.jsonl:3: not the url of a robots.txt: \"http://g.example/other\"",
+            "bad.jsonl:4: no valid url: \"g.example\"",
+            "bad.jsonl:5: not a valid capture: expected ident (column 2)",
+            "bad.jsonl:6: not a valid capture: missing field `url`",
+            "bad.jsonl:8: not a valid capture: expected a status, a number from 100 to 999",
+            "bad.jsonl:9: no valid status: expected a number from 100 to 999, found 99",
+            "bad.jsonl:10: no valid status: expected a number from 100 to 999, found 1000",
+            "bad.jsonl:11: not a valid capture: invalid type: integer `-1`, expected the number of redirects",
+            "bad.jsonl:12: not a valid capture: invalid type: integer `1`, expected",
+            "bad.jsonl:13: not a valid capture: expected a time such as 2026-03-14T15:09:26Z, found \"yesterday\"",
+            "bad.jsonl:14: not a valid capture: expected a time in the years 1 to 9999, found 253402128001",
+            "bad.jsonl:15: not a valid capture: expected a time: seconds since 1970, or a text",
+            "bad.jsonl:16: not a valid capture: invalid value: string \"half\", expected true, false, \"length\"",
+            "bad.jsonl:17: not a valid capture: expected the text of a header field",
+            "bad.jsonl:18: not a valid capture: invalid type: sequence, expected an object of header fields",
+            "bad.jsonl:19: no valid url: \"http://[::1/robots.txt\"",
+            "bad.jsonl:20: no valid url: \"http://1.2.3.4.5/robots.txt\"",
+            "bad.jsonl:21: not a valid capture: expected an object, found a list",
+            "bad.jsonl:22: not a valid capture: expected a status, a number from 100 to 999",
+            "skipped: not a valid capture  14\n",
+            "skipped: no valid status  2\n",
+            "files read  1\n",
+        ],
+    );
+    folder.write("only.jsonl", r#"{"url": "http://c.example/robots.txt", "status": 404}"#);
+    folder.run(&["compile", "-o", "only", "only.jsonl"]).says(0, &["everything allowed (404)  1\n"]);
+    assert_eq!(folder.verdicts("only", &["http://c.example/"]), ["allow"]);
+}
+
+/// Captures of some origins, out of order.
+const CAPTURES: &str = r#"{"url": "http://a.example/robots.txt", "time": "2026-02-01T00:00:00Z", "status": 503}
+{"url": "http://a.example/robots.txt", "time": "2026-01-31", "body": "User-agent: *\nDisallow: /x\n"}
+{"url": "http://a.example/robots.txt", "time": 1767225600, "body": "User-agent: *\nDisallow: /\n"}
+{"url": "http://b.example/robots.txt", "time": "2026-02-01T00:00:00Z", "error": "connection reset", "body": null}
+{"url": "http://c.example/robots.txt", "time": "2026-02-01T00:00:00Z", "status": 403}
+{"url": "http://d.example/robots.txt", "time": "2026-02-01T00:00:00Z", "redirects": 6, "body": ""}
+{"url": "http://e.example/robots.txt", "time": "2026-01-01T00:00:00Z", "headers": {"CACHE-control": ["public", "max-age=60"], "Content-Type": "text/html", "x": 1}, "body": "<p>"}
+{"url": "http://f.example/robots.txt", "truncated": "length", "body": "User-agent: *\nDisallow: /f\nAllow: /"}
+"#;
+
+const CAPTURE_URLS: [&str; 7] = [
+    "http://a.example/x",
+    "http://a.example/y",
+    "http://b.example/",
+    "http://c.example/",
+    "http://d.example/",
+    "http://e.example/",
+    "http://f.example/f",
+];
+
+/// The last column for each of [`CAPTURE_URLS`].
+fn reasons(folder: &Folder, args: &[&str]) -> Vec<String> {
+    let args = [&["classify"], args, &["--agent", "any", "--reason"]].concat();
+    let run = folder.run_with(&args, CAPTURE_URLS.join("\n").as_bytes()).says(0, &[]);
+    let columns = |line: &str| line.split('\t').skip(1).collect::<Vec<_>>().join(": ");
+    run.text().lines().map(columns).collect()
+}
+
+#[test]
+fn a_profile_says_what_captures_mean() {
+    let folder = Folder::new();
+    folder.write("c.jsonl", CAPTURES);
+    folder.run(&["compile", "-o", "set", "c.jsonl"]).says(
+        0,
+        &[
+            "files read  8\n",
+            "origins  6\n",
+            "the last good copy (503)  1\n",
+            "everything allowed (403)  1\n",
+            "everything allowed (too many redirects)  1\n",
+            "everything disallowed (network error)  1\n",
+            "no longer fresh  1\n",
+            "discarded: there is a later or a better one  1\n",
+            "discarded: failed, the answer before it is kept  1\n",
+            "discarded: http://a.example/robots.txt, fetched 2026-01-01T00:00:00Z: there is a later or a better one\n",
+            "discarded: http://a.example/robots.txt, fetched 2026-02-01T00:00:00Z, status 503: failed, the answer",
+        ],
+    );
+    let google = [
+        "disallow: rule of the last good copy, now 503",
+        "allow: no rule of the last good copy matches, now 503",
+        "disallow: network error",
+        "allow: 403",
+        "allow: too many redirects",
+        "allow: no rule matches",
+        "disallow: rule",
+    ];
+    assert_eq!(reasons(&folder, &["set"]), google);
+    assert_eq!(reasons(&folder, &["c.jsonl"]), google);
+    assert_eq!(reasons(&folder, &["c.jsonl", "--profile", "google"]), google);
+    let yandex = [
+        "allow: 503",
+        "allow: 503",
+        "allow: network error",
+        "allow: 403",
+        "allow: too many redirects",
+        "allow: not a text file",
+        "disallow: rule",
+    ];
+    assert_eq!(reasons(&folder, &["c.jsonl", "--profile", "yandex"]), yandex);
+    let nutch = reasons(&folder, &["c.jsonl", "--profile", "nutch"]);
+    assert_eq!(nutch[..3], ["disallow: 503", "disallow: 503", "allow: network error"]);
+    let commons = reasons(&folder, &["c.jsonl", "--profile", "crawler-commons"]);
+    assert_eq!(commons[2..5], ["disallow: network error", "allow: 403", "disallow: too many redirects"]);
+    // The dialect brings its own.
+    assert_eq!(reasons(&folder, &["c.jsonl", "--dialect", "koster-1996"])[3], "disallow: 403");
+    assert_eq!(reasons(&folder, &["c.jsonl", "--dialect", "koster-1996", "--profile", "rfc9309"])[3], "allow: 403");
+
+    // As of another day.
+    let then = reasons(&folder, &["c.jsonl", "--at", "2026-01-15"]);
+    assert_eq!(then[..3], ["disallow: rule", "disallow: rule", "unknown: no robots.txt is known"]);
+    let later = reasons(&folder, &["c.jsonl", "--at", "2026-03-04T00:00:00Z"]);
+    assert_eq!(later[0], "allow: unreachable for more than 30 days");
+    let run = folder.run(&["compile", "-o", "then", "c.jsonl", "--at", "2026-01-15"]);
+    run.says(0, &["discarded: fetched after the time asked for  5\n"]);
+    let run = folder.run(&["compile", "-o", "future", "c.jsonl", "--at", "9000-01-01"]);
+    run.says(0, &["the set is for 9000-01-01T00:00:00Z, which is in the future", "as of  9000-01-01T00:00:00Z\n"]);
+    folder.run(&["compile", "-o", "x", "c.jsonl", "--at", "now"]).says(2, &["expected a time such as"]);
+    folder.run(&["compile", "-o", "x", "c.jsonl", "--profile", "yahoo"]).says(2, &["possible values: google,"]);
+    folder.run(&["classify", "set", "--agent", "a", "--at", "0"]).says(2, &["is a compiled set", "--at"]);
+
+    // Both kinds of columns, the old ones first; and a line that is no URL.
+    let args = ["classify", "set", "--agent", "any", "--explain", "--reason"];
+    let run = folder.run_with(&args, b"http://a.example/x\nhttp://b.example/\n\n").says(0, &[]);
+    let expected = "http://a.example/x\tdisallow\t2\tDisallow: /x\trule of the last good copy, now 503\n\
+                    http://b.example/\tdisallow\t0\t\tnetwork error\n\tinvalid\t0\t\tno URL\n";
+    assert_eq!(run.text(), expected);
+    let inspect = |host: &str| folder.run(&["inspect", "set", host]).says(0, &[]).text();
+    assert!(inspect("a.example").contains("\n  the last good copy: 503\n  group: *\n"));
+    assert!(inspect("b.example").ends_with("\n  everything is disallowed: network error\n"));
+    assert!(inspect("c.example").ends_with("\n  everything is allowed: 403\n"));
+}
+
+#[test]
+fn the_order_of_captures_does_not_show() {
+    let folder = Folder::new();
+    let mut lines: Vec<&str> = CAPTURES.lines().collect();
+    folder.write("1.jsonl", lines.join("\n"));
+    lines.reverse();
+    folder.write("2.jsonl", lines.join("\n"));
+    folder.write("3.jsonl", lines[..3].join("\n"));
+    folder.write("4.jsonl", lines[3..].join("\n"));
+    let notes =
+        |run: support::Run| run.stderr.lines().filter(|line| !line.contains("time")).collect::<Vec<_>>().join("\n");
+    let first = notes(folder.run(&["compile", "-o", "s1", "1.jsonl"]).says(0, &[]));
+    for (set, inputs) in [("s2", &["2.jsonl"][..]), ("s3", &["3.jsonl", "4.jsonl"]), ("s4", &["4.jsonl", "3.jsonl"])] {
+        let run = folder.run(&[&["compile", "-o", set], inputs].concat()).says(0, &[]);
+        assert_eq!(notes(run), first);
+        assert_eq!(folder.read(set), folder.read("s1"), "{set}");
+    }
+}
+
+#[test]
+fn many_redirects_are_counted_and_not_kept() {
+    let folder = Folder::new();
+    let list = vec![r#""http://a.example/robots.txt""#; 1_000_000].join(",");
+    folder.write("c.jsonl", format!(r#"{{"url": "http://a.example/robots.txt", "redirects": [{list}], "body": ""}}"#));
+    folder.run(&["compile", "-o", "set", "c.jsonl"]).says(0, &["everything allowed (too many redirects)  1\n"]);
+    folder.write("d.jsonl", r#"{"url": "http://a.example/robots.txt", "redirects": 18446744073709551615, "body": ""}"#);
+    folder.run(&["compile", "-o", "d", "d.jsonl"]).says(0, &["everything allowed (too many redirects)  1\n"]);
+}
