@@ -63,7 +63,7 @@ const WORDS: [&str; 56] = [
 pub struct Recipe {
     /// The name of the file in tables and benchmarks.
     pub name: &'static str,
-    /// How many rules the file has for all crawlers.
+    /// How many rules the default group has.
     pub rules: usize,
     /// How many of 1,000 rules have a wildcard that is not their last byte.
     pub wildcards: usize,
@@ -76,8 +76,8 @@ pub struct Recipe {
 /// The number of URLs of a benchmark file.
 pub const URLS: usize = 1000;
 
-/// Five files with as many rules as the files of [`crate::REAL_CASES`]. `small` and `many` have as many wildcards as the
-/// average real file, `plain` and `huge` have none, and `wildcards` has as many as the real file `star`.
+/// Five files with as many rules as the files of [`crate::REAL_CASES`]. `small` and `many` have as many wildcards as
+/// the average real file, `plain` and `huge` have none, and `wildcards` has as many as the real file `star`.
 pub const RECIPES: [Recipe; 5] = [
     Recipe { name: "small", rules: 12, wildcards: 140, seed: 1, disallowed: 517 },
     Recipe { name: "plain", rules: 79, wildcards: 0, seed: 2, disallowed: 520 },

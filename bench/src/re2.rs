@@ -9,7 +9,8 @@ use cxx::UniquePtr;
 #[allow(clippy::multiple_unsafe_ops_per_block, reason = "the macro generates the blocks")]
 #[cxx::bridge(namespace = "reptile_bench")]
 mod bridge {
-    // SAFETY: `re2.h` keeps no reference that Rust passes, and throws exceptions on failure, which `cxx` turns into errors.
+    // SAFETY: `re2.h` keeps no reference that Rust passes. On failure it throws exceptions, which `cxx` turns into
+    // errors.
     unsafe extern "C++" {
         include!("reptile-bench/src/re2.h");
         type Re2Set;

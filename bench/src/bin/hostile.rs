@@ -1,7 +1,7 @@
 //! Measures hostile files: the time and memory to build each family and to decide by it once.
 //!
-//! Prints one row for each family of `compiler/tests/support/families.rs`. *Build* goes from the bytes of the robots.txt
-//! to an open set of one origin. *Decide* is the slowest of 5 paths through that set. *Peak* is the largest number of
+//! Prints one row for each family of `compiler/tests/support/families.rs`. *Build* goes from the bytes of the
+//! robots.txt to an open set of one origin. *Decide* is the slowest of 5 paths through that set. *Peak* is the largest number of
 //! bytes allocated at any time during both, without the file itself. *One shot* is the slowest of the same questions
 //! put to `decide_once`, whose answers are compared. The table has the best of several rounds, because the figures are
 //! compared with a bound and a shared machine can only make them worse.

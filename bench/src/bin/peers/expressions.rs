@@ -72,8 +72,8 @@ pub fn regex_set(expressions: &Expressions) -> Any<RegexSet> {
     Ok(builder.build()?)
 }
 
-/// The lazy DFA on which `RegexSet` is built, asked for the first expression that matches instead of for all: the fastest
-/// use of that library.
+/// The lazy DFA on which `RegexSet` is built, asked for the first expression that matches instead of for all: the
+/// fastest use of that library.
 pub struct LazyDfa {
     dfa: DFA,
     cache: Cache,

@@ -52,8 +52,8 @@ impl Figures {
         println!();
     }
 
-    /// Prints the table and two rows of ratios: the time of the best peer divided by Reptile's, first among the peers of
-    /// [`FASTEST`], then among all. The label of the first names those of [`FASTEST`] that were not measured.
+    /// Prints the table and two rows of ratios: the time of the best peer divided by Reptile's, first among the peers
+    /// of [`FASTEST`], then among all. The label of the first names those of [`FASTEST`] that were not measured.
     pub fn print_with_ratios(&self, unit: &str) {
         self.print_rows(unit);
         let (measured, missing): (Vec<&str>, Vec<&str>) =

@@ -9,8 +9,8 @@ use hyperscan::{BlockDatabase, Builder, Matching, Pattern, PatternFlags, Pattern
 use crate::expressions::Expressions;
 use crate::rounds::Any;
 
-/// Returns the name and version of the library that this process has loaded. The library reports only a version, but the
-/// last open version of Hyperscan is 5.4.2, and Vectorscan counts on from there.
+/// Returns the name and version of the library that this process has loaded. The library reports only a version, but
+/// the last open version of Hyperscan is 5.4.2, and Vectorscan counts on from there.
 pub fn library() -> String {
     let version = version();
     let is_hyperscan = (version.major, version.minor, version.patch) <= (5, 4, 2);

@@ -1,7 +1,7 @@
 //! Compares Reptile with other implementations: the same files, URLs and run, in interleaved rounds, with medians.
 //!
-//! `peers [--real] [--vectorscan=FOLDER] [SVG]` prints tables in Markdown, and draws the repeated decisions into the SVG
-//! file. `--real` leaves the generated files out. `FOLDER` has the `libhs.so.5` of Vectorscan. `METHODOLOGY.md` says
+//! `peers [--real] [--vectorscan=FOLDER] [SVG]` prints tables in Markdown, and draws the repeated decisions into the
+//! SVG file. `--real` leaves the generated files out. `FOLDER` has the `libhs.so.5` of Vectorscan. `METHODOLOGY.md` says
 //! what the figures mean, `BIAS.md` what to distrust.
 #![deny(unsafe_code)]
 
@@ -119,8 +119,8 @@ struct Tables {
     notes: String,
 }
 
-/// Measures all peers on some files, with `fresh_lists` lists of fresh URLs, and prints the tables. Returns the table of
-/// repeated decisions.
+/// Measures all peers on some files, with `fresh_lists` lists of fresh URLs, and prints the tables. Returns the table
+/// of repeated decisions.
 fn files(cases: &[Case], options: &Options, fresh_lists: u64) -> Any<Figures> {
     let columns: Vec<String> = cases.iter().map(|case| case.name.clone()).collect();
     let [decisions, fresh, builds] = [(); 3].map(|()| Figures::new(&columns));
@@ -149,31 +149,44 @@ fn unless_refused<T, E: Display>(made: Result<T, E>, name: &str, case: &Case, no
     .ok()
 }
 
+/// The inputs of one file as text, and the right answers for the fresh ones.
+struct Inputs {
+    /// The URLs of the file, as the only list.
+    urls: [Vec<String>; 1],
+    /// The paths of those URLs, and then the lists of fresh paths.
+    paths: Vec<Vec<String>>,
+    /// The number of disallowed paths in each list of fresh paths.
+    right: Vec<usize>,
+}
+
+impl Inputs {
+    fn new(case: &Case, prepared: &PreparedCase, fresh_lists: u64) -> Any<Inputs> {
+        let ruleset = prepared.ruleset()?;
+        let texts = |inputs: &[Vec<u8>]| -> Result<Vec<String>, _> {
+            inputs.iter().map(|input| String::from_utf8(input.clone())).collect()
+        };
+        let mut inputs = Inputs { urls: [texts(&case.urls)?], paths: vec![texts(&prepared.paths)?], right: Vec::new() };
+        for seed in 0..fresh_lists {
+            let list = fresh_paths(ruleset, seed)?;
+            inputs.right.push(disallowed_by_matches(ruleset, &list));
+            inputs.paths.push(texts(&list)?);
+        }
+        Ok(inputs)
+    }
+}
+
+/// Measures all peers on one file and adds their figures to the tables.
 #[cfg_attr(not(feature = "hyperscan"), expect(unused_variables, reason = "only this feature loads Vectorscan"))]
 fn measure_case(case: &Case, options: &Options, fresh_lists: u64, tables: &mut Tables) -> Any<()> {
     let Tables { decisions, fresh, builds, notes } = tables;
     let prepared = PreparedCase::checked(case)?;
     let ruleset = prepared.ruleset()?;
-    let host = host_of(case)?;
-    let bytes = builder_of([(host, &case.body[..])])?.finish(Strategy::default())?.to_bytes();
+    let bytes = builder_of([(host_of(case)?, &case.body[..])])?.finish(Strategy::default())?.to_bytes();
     let set = Set::from_bytes(bytes)?;
     let agent = set.agent(AGENT)?;
     let body = &case.body[..];
     let text = String::from_utf8_lossy(body);
-
-    let texts = |inputs: &[Vec<u8>]| -> Result<Vec<String>, _> {
-        inputs.iter().map(|input| String::from_utf8(input.clone())).collect()
-    };
-    let urls = [texts(&case.urls)?];
-    let mut paths = vec![texts(&prepared.paths)?];
-    let mut right = Vec::new();
-    for seed in 0..fresh_lists {
-        let list = fresh_paths(ruleset, seed)?;
-        right.push(disallowed_by_matches(ruleset, &list));
-        paths.push(texts(&list)?);
-    }
-    let (urls, paths) = (&urls[..], &paths[..]);
-
+    let Inputs { urls, paths, right } = &Inputs::new(case, &prepared, fresh_lists)?;
     let fast = unless_refused(fast_robots(body), "fast-robots", case, notes);
     let fast_matcher = fast.as_ref().map(RobotsTxt::matcher);
     let texting = unless_refused(Robot::new(AGENT_TEXT, body), "texting_robots", case, notes);
@@ -188,48 +201,12 @@ fn measure_case(case: &Case, options: &Options, fresh_lists: u64, tables: &mut T
             "fast-robots, matcher, path given".to_owned(),
             fast_matcher.as_ref().map(|peer| over(paths, |path| !peer.is_allowed(AGENT_TEXT, path))),
         ),
-        (
-            "RegexSet, path given".to_owned(),
-            Some(over_lazy(
-                paths,
-                || regex_set(expressions),
-                |set, path| expressions.disallows(set.matches(path.as_bytes()).iter().next()),
-            )?),
-        ),
-        (
-            "regex-automata, first match, path given".to_owned(),
-            Some(over_lazy(paths, || LazyDfa::new(expressions), |dfa, path| expressions.disallows(dfa.first(path)))?),
-        ),
     ];
-    #[cfg(feature = "re2")]
-    contenders.push((
-        "RE2::Set, path given".to_owned(),
-        Some(over_lazy(
-            paths,
-            || re2_set(expressions),
-            |set, path| expressions.disallows(set.first(path.as_bytes()).ok().flatten()),
-        )?),
-    ));
-    // Hyperscan and Vectorscan build only once, because that takes seconds.
+    contenders.extend(lazy_engines(paths, expressions)?);
     #[cfg(feature = "hyperscan")]
-    let built_once = {
-        let linked = hyperscan::library();
-        let mut built = Vec::new();
-        let made = unless_refused(hyperscan::HyperscanRules::new(expressions), &linked, case, notes);
-        built.push((linked.clone(), made.as_ref().map(|peer| peer.built)));
-        let decide = made.map(|peer| over(paths, move |path| expressions.disallows(peer.first(path))));
-        contenders.push((format!("{linked}, path given"), decide));
-        if let Some((folder, name)) = &options.vectorscan {
-            let made = other_library::OtherLibrary::new(folder, expressions, paths);
-            let made = unless_refused(made, name, case, notes);
-            built.push((name.clone(), made.as_ref().map(|peer| peer.built)));
-            let decide = made.map(|mut peer| -> Decide<'_> { Box::new(move |task| peer.decide(task)) });
-            contenders.push((format!("{name}, path given"), decide));
-        }
-        built
-    };
+    let built_once = add_hyperscan(case, options, paths, expressions, &mut contenders, notes);
     if !right.is_empty() {
-        measure_fresh(&case.name, (inputs, FRESH_URLS), &right, &mut contenders, fresh, notes)?;
+        measure_fresh(&case.name, (inputs, FRESH_URLS), right, &mut contenders, fresh, notes)?;
     }
     contenders.extend([
         (
@@ -246,8 +223,80 @@ fn measure_case(case: &Case, options: &Options, fresh_lists: u64, tables: &mut T
     ]);
     measure_decisions(&case.name, (inputs, case.disallowed), &mut contenders, decisions, notes);
 
+    let mut contenders = builds_of_engines(body, expressions);
+    contenders.extend(builds_of_parsers(body, fast.is_some(), texting.is_some()));
+    measure_builds(contenders, builds);
+    #[cfg(feature = "hyperscan")]
+    for (name, seconds) in built_once {
+        builds.add(&format!("{name}, from the expressions, once"), seconds.map(|seconds| seconds * 1e6));
+    }
+    Ok(())
+}
+
+/// Makes contenders of the engines that build their automaton while they match.
+fn lazy_engines<'c>(
+    paths: &'c [Vec<String>],
+    expressions: &'c Expressions,
+) -> Any<impl IntoIterator<Item = Contender<Decide<'c>>>> {
+    Ok([
+        (
+            "RegexSet, path given".to_owned(),
+            Some(over_lazy(
+                paths,
+                move || regex_set(expressions),
+                move |set, path| expressions.disallows(set.matches(path.as_bytes()).iter().next()),
+            )?),
+        ),
+        (
+            "regex-automata, first match, path given".to_owned(),
+            Some(over_lazy(
+                paths,
+                move || LazyDfa::new(expressions),
+                move |dfa, path| expressions.disallows(dfa.first(path)),
+            )?),
+        ),
+        #[cfg(feature = "re2")]
+        (
+            "RE2::Set, path given".to_owned(),
+            Some(over_lazy(
+                paths,
+                move || re2_set(expressions),
+                move |set, path| expressions.disallows(set.first(path.as_bytes()).ok().flatten()),
+            )?),
+        ),
+    ])
+}
+
+/// Adds Hyperscan, and Vectorscan where the options name its folder. Returns the seconds that each took to build: they
+/// build only once, because that takes seconds.
+#[cfg(feature = "hyperscan")]
+fn add_hyperscan<'c>(
+    case: &Case,
+    options: &Options,
+    paths: &'c [Vec<String>],
+    expressions: &'c Expressions,
+    contenders: &mut Vec<Contender<Decide<'c>>>,
+    notes: &mut String,
+) -> Vec<(String, Option<f64>)> {
+    let linked = hyperscan::library();
+    let made = unless_refused(hyperscan::HyperscanRules::new(expressions), &linked, case, notes);
+    let mut built = vec![(linked.clone(), made.as_ref().map(|peer| peer.built))];
+    let decide = made.map(|peer| over(paths, move |path| expressions.disallows(peer.first(path))));
+    contenders.push((format!("{linked}, path given"), decide));
+    if let Some((folder, name)) = &options.vectorscan {
+        let made = other_library::OtherLibrary::new(folder, expressions, paths);
+        let made = unless_refused(made, name, case, notes);
+        built.push((name.clone(), made.as_ref().map(|peer| peer.built)));
+        let decide = made.map(|mut peer| -> Decide<'c> { Box::new(move |task| peer.decide(task)) });
+        contenders.push((format!("{name}, path given"), decide));
+    }
+    built
+}
+
+/// Makes contenders that build Reptile's automaton from a file, and those of the other engines from expressions.
+fn builds_of_engines<'c>(body: &'c [u8], expressions: &'c Expressions) -> Vec<Contender<Build<'c>>> {
     let mut arena = Bump::new();
-    let contenders: Vec<Contender<Build<'_>>> = vec![
+    vec![
         (
             "reptile, prepare the file and compile one group".to_owned(),
             Some(Box::new(move || {
@@ -257,46 +306,36 @@ fn measure_case(case: &Case, options: &Options, fresh_lists: u64, tables: &mut T
         ),
         (
             "RegexSet, from the expressions".to_owned(),
-            Some(Box::new(|| regex_set(expressions).map_or(0, |set| set.len()))),
+            Some(Box::new(move || regex_set(expressions).map_or(0, |set| set.len()))),
         ),
         (
             "regex-automata, from the expressions".to_owned(),
-            Some(Box::new(|| usize::from(black_box(LazyDfa::new(expressions)).is_ok()))),
+            Some(Box::new(move || usize::from(black_box(LazyDfa::new(expressions)).is_ok()))),
         ),
         #[cfg(feature = "re2")]
         (
             "RE2::Set, from the expressions".to_owned(),
-            Some(Box::new(|| usize::from(black_box(re2_set(expressions)).is_ok()))),
+            Some(Box::new(move || usize::from(black_box(re2_set(expressions)).is_ok()))),
         ),
-        (
-            "fast-robots, parse and matcher".to_owned(),
-            fast.as_ref().map(|_| -> Build<'_> {
-                Box::new(|| {
-                    fast_robots(body).map_or(0, |peer| {
-                        black_box(peer.matcher());
-                        1
-                    })
-                })
-            }),
-        ),
-        (
-            "fast-robots, parse".to_owned(),
-            fast.as_ref().map(|_| -> Build<'_> { Box::new(|| fast_robots(body).map_or(0, |peer| peer.groups.len())) }),
-        ),
-        ("robotxt".to_owned(), Some(Box::new(|| Robots::parse(body, AGENT_TEXT).rules().len()))),
-        (
-            "texting_robots".to_owned(),
-            texting
-                .as_ref()
-                .map(|_| -> Build<'_> { Box::new(|| usize::from(black_box(Robot::new(AGENT_TEXT, body)).is_ok())) }),
-        ),
-    ];
-    measure_builds(contenders, builds);
-    #[cfg(feature = "hyperscan")]
-    for (name, seconds) in built_once {
-        builds.add(&format!("{name}, from the expressions, once"), seconds.map(|seconds| seconds * 1e6));
-    }
-    Ok(())
+    ]
+}
+
+/// Makes contenders that parse a file. `fast` and `texting` say whether `fast-robots` and `texting_robots` accept it.
+fn builds_of_parsers(body: &[u8], fast: bool, texting: bool) -> [Contender<Build<'_>>; 4] {
+    let parse_and_match = move || {
+        fast_robots(body).map_or(0, |peer| {
+            black_box(peer.matcher());
+            1
+        })
+    };
+    let parse = move || fast_robots(body).map_or(0, |peer| peer.groups.len());
+    let parse_texting = move || usize::from(black_box(Robot::new(AGENT_TEXT, body)).is_ok());
+    [
+        ("fast-robots, parse and matcher".to_owned(), fast.then(|| -> Build<'_> { Box::new(parse_and_match) })),
+        ("fast-robots, parse".to_owned(), fast.then(|| -> Build<'_> { Box::new(parse) })),
+        ("robotxt".to_owned(), Some(Box::new(move || Robots::parse(body, AGENT_TEXT).rules().len()))),
+        ("texting_robots".to_owned(), texting.then(|| -> Build<'_> { Box::new(parse_texting) })),
+    ]
 }
 
 /// Parses a file with `fast-robots`, without its limit on the size of a file, by which it would refuse the largest.

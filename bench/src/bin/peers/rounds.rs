@@ -140,8 +140,8 @@ pub fn measure_decisions(
     }
 }
 
-/// Measures a first pass over each list of fresh inputs. The lists come after list 0, which has `inputs` inputs; each has
-/// `fresh` inputs, and `right` has the number of disallowed ones in each.
+/// Measures a first pass over each list of fresh inputs. The lists come after list 0, which has `inputs` inputs; each
+/// has `fresh` inputs, and `right` has the number of disallowed ones in each.
 pub fn measure_fresh(
     case: &str,
     (inputs, fresh): (usize, usize),
