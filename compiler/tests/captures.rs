@@ -120,7 +120,7 @@ fn every_outcome_under_every_profile() {
     for case in &table.case {
         let captures: Vec<_> = case.captures.iter().map(WrittenCapture::read).collect();
         for profile in capture::ALL {
-            let expected = match profile.name {
+            let expected = match profile.as_str() {
                 "google" => &case.google,
                 "rfc9309" => &case.rfc9309,
                 "yandex" => &case.yandex,
@@ -144,7 +144,7 @@ fn every_outcome_under_every_profile() {
             let decided = set.decide(&agent, b"http://h/blocked").unwrap();
             compared += 1;
             if explained.to_string() != *expected || decided != explained.verdict {
-                let (profile, case) = (profile.name, &case.name);
+                let (profile, case) = (profile.as_str(), &case.name);
                 wrong.push(format!("{profile}: {case}: expected {expected}, found {explained}, decided {decided}"));
             }
         }
@@ -291,7 +291,7 @@ fn a_body_is_needed_only_where_it_is_used() {
 #[test]
 fn every_dialect_has_a_profile() {
     for dialect in dialect::ALL {
-        let expected = match dialect.name {
+        let expected = match dialect.as_str() {
             "google-lib" | "google" => "google",
             "rfc9309" | "rfc9309-strict" | "bing" => "rfc9309",
             "yandex" | "yandex-2017" => "yandex",
@@ -300,7 +300,7 @@ fn every_dialect_has_a_profile() {
         assert_eq!(Profile::of_dialect(dialect).name, expected);
     }
     for profile in capture::ALL {
-        assert_eq!(Profile::from_name(profile.name), Some(profile));
+        assert_eq!(Profile::from_name(profile.as_str()), Some(profile));
         // Where nothing is ever out of reach there is nothing to be patient about.
         let effects = [profile.server_error, profile.network_error, profile.too_many_requests, profile.other_status];
         assert_eq!(effects.contains(&capture::Effect::Unreachable), profile.patience > 0, "{}", profile.name);

@@ -22,7 +22,7 @@ use reptile_engine::set::Set;
 use reptile_engine::url::Scheme;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use support::{compile, origin_of, policy_of, read, shared, workspace};
+use support::{compile, origin_of, read, shared, workspace};
 
 /// Rows of the files of `corpora/fields`. Correct these when you add one.
 const HOST_ROWS: usize = 29;
@@ -67,13 +67,13 @@ fn lines_of<D: AsRef<[u8]>>(set: &Set<D>, host: &str) -> Vec<Line> {
     while let Some(field) = reader.next().unwrap() {
         let key = match field.kind {
             DirectiveKind::Other => text(field.key).to_ascii_lowercase(),
-            kind => kind.name().to_owned(),
+            kind => kind.as_str().to_owned(),
         };
         lines.push(Line {
             line: field.line,
             key,
             value: text(field.value),
-            state: field.state.name().to_owned(),
+            state: field.state.as_str().to_owned(),
             agents: field.part.map(|part| agents.get(&part).cloned().unwrap_or_default()),
         });
     }
@@ -475,7 +475,7 @@ fn second_reading(body: &[u8]) -> Vec<Line> {
             }
         } else {
             let key = if begins(&["sitemap", "site-map"]) { "sitemap".to_owned() } else { key };
-            let known = DirectiveKind::ALL.iter().any(|kind| *kind != DirectiveKind::Other && kind.name() == key);
+            let known = DirectiveKind::ALL.iter().any(|kind| *kind != DirectiveKind::Other && kind.as_str() == key);
             let like_key = key.len() <= 64 && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
             if known || (like_key && !is_html) {
                 assert!(

@@ -2,7 +2,7 @@
 //!
 //! [`canonical`] is used for the hosts of robots.txt files when a set is made and for those of URLs when it is asked, so
 //! that both come to the same bytes. Splitting a URL is in [`crate::url`]. The mapping of names beyond ASCII (UTS 46)
-//! needs tables of Unicode, which this crate does without: whoever wants it hands in a function.
+//! needs tables of Unicode, which come with the feature `idna`; without it such names have no form.
 
 use std::fmt::{self, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -47,8 +47,19 @@ impl Write for Host {
     }
 }
 
-/// Maps a name that has bytes beyond ASCII to its ASCII form, or says that it has none.
-pub type ToAscii = fn(&[u8]) -> Option<Host>;
+/// Maps the name of a host to A-labels: UTS 46, not transitional, as browsers do (the WHATWG URL standard's "domain to
+/// ASCII", not strict). Linear; may allocate.
+#[cfg(feature = "idna")]
+fn to_ascii(host: &[u8]) -> Option<Host> {
+    let mapped = idna::domain_to_ascii_cow(host, idna::AsciiDenyList::URL).ok()?;
+    Host::new(mapped.as_bytes())
+}
+
+/// Names beyond ASCII are not mapped without tables of Unicode.
+#[cfg(not(feature = "idna"))]
+fn to_ascii(_: &[u8]) -> Option<Host> {
+    None
+}
 
 /// Whether a host is in the form that [`canonical`] gives it, or has none, so that it need not be called: nearly all are.
 /// Nothing beyond ASCII, no `%`, no capital letters and no `[`; no digit in front, where an address has one in any
@@ -66,26 +77,26 @@ pub fn is_plain(host: &[u8]) -> bool {
 
 /// The form of a host in which origins are compared; `None` if it is the host of no origin.
 ///
-/// `%xx` is decoded; a name beyond ASCII goes through `to_ascii` (without one it has no form); letters become lower case;
+/// `%xx` is decoded; a name beyond ASCII becomes its A-labels (none without the feature `idna`); letters become lower case;
 /// one dot at the end goes, since it only says that the name is complete; an IPv4 address in any of its spellings
 /// becomes four decimal numbers, an IPv6 address its shortest text in brackets.
 ///
 /// Source: the host parser of the WHATWG URL standard, but for the dot at the end, which it keeps. Linear; allocates
-/// only in `to_ascii`.
+/// only for names beyond ASCII.
 ///
 /// ```
 /// use reptile_engine::host::canonical;
-/// let form = |host: &str| canonical(host.as_bytes(), None).map(|host| String::from_utf8_lossy(host.as_bytes()).into_owned());
+/// let form = |host: &str| canonical(host.as_bytes()).map(|host| String::from_utf8_lossy(host.as_bytes()).into_owned());
 /// assert_eq!(form("EXAMPLE%2Ecom.").as_deref(), Some("example.com"));
 /// assert_eq!(form("[0:0:0:0:0:0:0:1]").as_deref(), Some("[::1]"));
 /// assert_eq!(form("0x7F.1").as_deref(), Some("127.0.0.1"));
 /// assert_eq!(form("a b"), None);
 /// ```
 #[must_use]
-pub fn canonical(host: &[u8], to_ascii: Option<ToAscii>) -> Option<Host> {
+pub fn canonical(host: &[u8]) -> Option<Host> {
     let mut host = decode(host)?;
     if !host.as_bytes().is_ascii() {
-        host = to_ascii?(host.as_bytes()).filter(|host| host.as_bytes().is_ascii())?;
+        host = to_ascii(host.as_bytes()).filter(|host| host.as_bytes().is_ascii())?;
     }
     let len = usize::from(host.len);
     host.bytes[..len].make_ascii_lowercase();
@@ -174,14 +185,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn form(host: &[u8]) -> Option<String> {
-        let exclamation = |host: &[u8]| Host::new(&host.iter().map(|byte| byte & 0x7F).collect::<Vec<_>>());
-        let form = canonical(host, Some(exclamation))?;
+        let form = canonical(host)?;
         Some(String::from_utf8(form.as_bytes().to_vec()).unwrap())
     }
 
     #[test]
     fn one_form_for_each_host() {
-        let table: [(&[u8], Option<&str>); 46] = [
+        let table: [(&[u8], Option<&str>); 43] = [
             (b"example.com", Some("example.com")),
             (b"EXAMPLE.Com", Some("example.com")),
             (b"example.com.", Some("example.com")),
@@ -199,11 +209,7 @@ mod tests {
             (b"a b", None),
             (b"a:b", None),
             (b"a<b", None),
-            // The stand-in for UTS 46 takes the highest bit away.
-            (b"b\xE1r", Some("bar")),
-            (b"b%E1r", Some("bar")),
-            (b"b\xAFr", None),
-            (b"\xB17", Some("0.0.0.17")),
+            (b"b\xE1r", None),
             (b"127.0.0.1", Some("127.0.0.1")),
             (b"127.0.0.1.", Some("127.0.0.1")),
             (b"0177.0.0.1", Some("127.0.0.1")),
@@ -233,7 +239,21 @@ mod tests {
         for (host, expected) in table {
             assert_eq!(form(host).as_deref(), expected, "{}", host.escape_ascii());
         }
-        assert!(canonical(b"b\xE1r", None).is_none());
+    }
+
+    /// Names beyond ASCII have the form of their A-labels with the feature `idna`, and none without it.
+    #[test]
+    fn names_beyond_ascii_need_tables_of_unicode() {
+        for (host, expected) in [
+            ("b\u{e4}r.example", Some("xn--br-via.example")),
+            ("B%C3%84R.example", Some("xn--br-via.example")),
+            // Full-width digits are digits, and so make an address; a full-width slash is a slash, which no host has.
+            ("\u{ff11}7", Some("0.0.0.17")),
+            ("a\u{ff0f}b", None),
+        ] {
+            let expected = expected.filter(|_| cfg!(feature = "idna"));
+            assert_eq!(form(host.as_bytes()).as_deref(), expected, "{host}");
+        }
     }
 
     #[test]
@@ -252,12 +272,12 @@ mod tests {
         fn plain_hosts_and_forms_do_not_change(
             host in proptest::collection::vec(proptest::sample::select(&b"aBZz09xXf.-_%[]^,|:\xE1\x80 "[..]), 0..12)
         ) {
-            if let Some(once) = canonical(&host, None) {
-                let twice = canonical(once.as_bytes(), None);
+            if let Some(once) = canonical(&host) {
+                let twice = canonical(once.as_bytes());
                 prop_assert_eq!(twice.as_ref().map(Host::as_bytes), Some(once.as_bytes()));
             }
             if is_plain(&host) {
-                let form = canonical(&host, None);
+                let form = canonical(&host);
                 // None for what only looks plain, such as `a.7`: no origin has it.
                 prop_assert!(form.is_none_or(|form| form.as_bytes() == host));
             }

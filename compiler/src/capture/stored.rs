@@ -3,7 +3,8 @@
 use reptile_engine::format::captures::{CaptureHistory, CaptureRecord, FetchOutcome};
 use reptile_engine::format::reading::Reading;
 
-use super::{Captures, Decision, Discarded, Failures, KeptCapture, Outcome, Profile, Time};
+use super::choice::Failures;
+use super::{Captures, Decision, Discarded, KeptCapture, Outcome, Profile, Time};
 
 impl Outcome {
     fn stored(self) -> FetchOutcome {

@@ -1,9 +1,9 @@
 //! The table of known crawlers as a set holds it, under a dialect.
 
-use reptile_engine::format::crawlers::{CrawlerDraft, CrawlerTable, Purposes, TokenForm};
+use reptile_engine::format::crawlers::{CrawlerDraft, CrawlerTable, Purposes};
 
-use crate::dialect::crawlers::{ALL, Family, Purpose};
-use crate::dialect::{CallerVersion, Dialect, Token};
+use crate::dialect::crawlers::{ALL, Purpose};
+use crate::dialect::{CallerVersion, Dialect, Family};
 
 /// The name with which those of Yandex's crawlers begin that have no entry of their own, and the product token that they fall
 /// back to. Source: [`Family::Yandex`].
@@ -37,11 +37,7 @@ pub fn crawler_table(dialect: &Dialect) -> CrawlerTable<'static> {
         purposes: Purposes::default(),
     });
     CrawlerTable {
-        token_form: match dialect.token {
-            Token::Letters => TokenForm::Letters,
-            Token::BeforeVersion => TokenForm::BeforeVersion,
-            Token::Whole => TokenForm::Any,
-        },
+        syntax: dialect.token_syntax,
         cuts_version: dialect.caller_version == CallerVersion::Cut,
         crawlers: known.chain(family).collect(),
     }

@@ -126,6 +126,12 @@ impl CaptureHistory {
         (time, outcome, max_age, status) == (None, FetchOutcome::Rules, None, None)
     }
 
+    /// The capture that decides: the last answer where a copy is kept, else the last capture.
+    #[must_use]
+    pub fn deciding(&self) -> &CaptureRecord {
+        self.answered.as_ref().unwrap_or(&self.newest)
+    }
+
     /// What is wrong with a history that no captures can have.
     fn flaw(&self) -> Option<&'static str> {
         let CaptureHistory { newest, answered, earlier_failures } = self;

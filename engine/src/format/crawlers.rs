@@ -6,6 +6,7 @@
 
 use super::container::Section;
 use super::{FormatError, TooLarge, fit, put, u32_at};
+use crate::token::{TokenSyntax, without_version};
 
 /// Bytes of the name of a crawler, or of one of its product tokens.
 pub const MAX_NAME_BYTES: usize = 255;
@@ -19,38 +20,6 @@ const HEADER_BYTES: usize = 8;
 const HONOURS_DEFAULT_GROUP: u8 = 1;
 const IS_PREFIX: u8 = 2;
 const STARTS_WITH_ITSELF: u8 = 4;
-
-/// Which bytes a product token of a robots.txt may have, as the dialect reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-#[repr(u8)]
-pub enum TokenForm {
-    /// Letters, `-` and `_`.
-    Letters = 0,
-    /// All but `/` and white space.
-    BeforeVersion = 1,
-    /// Any.
-    Any = 2,
-}
-
-impl TokenForm {
-    const ALL: [TokenForm; 3] = [TokenForm::Letters, TokenForm::BeforeVersion, TokenForm::Any];
-
-    /// Whether a name can be a product token of a robots.txt, so that a group can be for it.
-    #[must_use]
-    pub fn allows(self, name: &[u8]) -> bool {
-        !name.is_empty()
-            && match self {
-                TokenForm::Letters => {
-                    name.iter().all(|&byte| byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_')
-                }
-                TokenForm::BeforeVersion => {
-                    !name.iter().any(|&byte| byte == b'/' || byte == 0x0B || byte.is_ascii_whitespace())
-                }
-                TokenForm::Any => true,
-            }
-    }
-}
 
 /// Something that a crawler can be asked for by. A set of bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,8 +66,8 @@ pub struct CrawlerDraft<'a> {
 /// All that the section says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrawlerTable<'a> {
-    /// Which bytes product tokens have.
-    pub token_form: TokenForm,
+    /// Which part of a user-agent line is the product token.
+    pub syntax: TokenSyntax,
     /// Whether a version after the name that a caller gives, from the first `/` on, is cut off.
     pub cuts_version: bool,
     /// The crawlers, in any order. No two have the same name but for letter case.
@@ -116,7 +85,7 @@ impl CrawlerTable<'_> {
             encode(crawler, &mut records)?;
             put(&mut ends, fit("bytes of crawlers", records.len(), u32::MAX.into())?);
         }
-        let mut out = vec![self.token_form as u8, self.cuts_version.into(), 0, 0];
+        let mut out = vec![self.syntax as u8, self.cuts_version.into(), 0, 0];
         put(&mut out, fit("crawlers", crawlers.len(), u32::MAX.into())?);
         out.append(&mut ends);
         out.append(&mut records);
@@ -161,14 +130,14 @@ pub struct ResolvedCrawler<'a> {
 }
 
 impl<'a> Crawlers<'a> {
-    /// Which bytes product tokens have.
+    /// Which part of a user-agent line is the product token.
     ///
     /// # Errors
     /// When the table is damaged.
-    pub fn token_form(self) -> Result<TokenForm, FormatError> {
+    pub fn syntax(self) -> Result<TokenSyntax, FormatError> {
         let number = self.0.first().copied();
-        number.and_then(|number| TokenForm::ALL.get(usize::from(number)).copied()).ok_or_else(|| {
-            self.error(0, "a form of product tokens that this version knows", format!("number {number:?}"))
+        number.and_then(|number| TokenSyntax::ALL.get(usize::from(number)).copied()).ok_or_else(|| {
+            self.error(0, "a syntax of product tokens that this version knows", format!("number {number:?}"))
         })
     }
 
@@ -228,11 +197,7 @@ impl<'a> Crawlers<'a> {
     /// # Errors
     /// When the table is damaged.
     pub fn find(self, name: &'a [u8]) -> Result<ResolvedCrawler<'a>, FormatError> {
-        let name = if self.cuts_version()? {
-            name.split(|&byte| byte == b'/').next().unwrap_or(name).trim_ascii_end()
-        } else {
-            name
-        };
+        let name = if self.cuts_version()? { without_version(name) } else { name };
         let mut known: Option<CrawlerDraft<'a>> = None;
         for crawler in self.iter() {
             let crawler = crawler?;
@@ -261,7 +226,7 @@ impl<'a> Crawlers<'a> {
     /// When the table is damaged.
     pub fn to_table(self) -> Result<CrawlerTable<'a>, FormatError> {
         let crawlers = self.iter().collect::<Result<_, _>>()?;
-        Ok(CrawlerTable { token_form: self.token_form()?, cuts_version: self.cuts_version()?, crawlers })
+        Ok(CrawlerTable { syntax: self.syntax()?, cuts_version: self.cuts_version()?, crawlers })
     }
 
     /// Proves that the section is what a writer makes of its content.
@@ -323,7 +288,7 @@ mod tests {
     }
 
     fn table<'a>(crawlers: impl Into<Vec<CrawlerDraft<'a>>>) -> CrawlerTable<'a> {
-        CrawlerTable { token_form: TokenForm::Letters, cuts_version: true, crawlers: crawlers.into() }
+        CrawlerTable { syntax: TokenSyntax::Letters, cuts_version: true, crawlers: crawlers.into() }
     }
 
     #[test]

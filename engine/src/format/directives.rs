@@ -3,6 +3,9 @@
 //! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes, one for each distinct list of lines; the origins
 //! refer to them. What a value means is not known here, and no decision reads any of it.
 
+use std::fmt;
+use std::time::Duration;
+
 use super::container::Section;
 use super::pool::{References, verify_pool};
 use super::{FormatError, TooLarge, fit, pad};
@@ -39,11 +42,15 @@ pub enum DirectiveKind {
     Noindex = 8,
     /// Anything else; the record has the key.
     Other = 9,
+    /// The comment that begins a block which a vendor manages; the value is its text.
+    ManagedBegin = 10,
+    /// The comment that ends such a block.
+    ManagedEnd = 11,
 }
 
 impl DirectiveKind {
     /// Every kind, by its number.
-    pub const ALL: [DirectiveKind; 10] = [
+    pub const ALL: [DirectiveKind; 12] = [
         DirectiveKind::Sitemap,
         DirectiveKind::CrawlDelay,
         DirectiveKind::RequestRate,
@@ -54,11 +61,13 @@ impl DirectiveKind {
         DirectiveKind::ContentUsage,
         DirectiveKind::Noindex,
         DirectiveKind::Other,
+        DirectiveKind::ManagedBegin,
+        DirectiveKind::ManagedEnd,
     ];
 
     /// The key that begins such a line, in lower case; `other` for any other.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             DirectiveKind::Sitemap => "sitemap",
             DirectiveKind::CrawlDelay => "crawl-delay",
@@ -70,6 +79,8 @@ impl DirectiveKind {
             DirectiveKind::ContentUsage => "content-usage",
             DirectiveKind::Noindex => "noindex",
             DirectiveKind::Other => "other",
+            DirectiveKind::ManagedBegin => "managed-begin",
+            DirectiveKind::ManagedEnd => "managed-end",
         }
     }
 }
@@ -102,7 +113,7 @@ impl DirectiveState {
 
     /// The word that stands for it in output.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             DirectiveState::Counts => "counts",
             DirectiveState::NotRead => "not-read",
@@ -110,6 +121,18 @@ impl DirectiveState {
             DirectiveState::Outside => "outside",
             DirectiveState::Superseded => "superseded",
         }
+    }
+}
+
+impl fmt::Display for DirectiveKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for DirectiveState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
     }
 }
 
@@ -129,6 +152,24 @@ pub struct Directive<'a> {
     pub value: &'a [u8],
     /// The line, from 1.
     pub line: u32,
+}
+
+/// A number of seconds, with a fraction or without: `2`, `4.5`, `.5`. What is finer than a nanosecond is cut off. `None` for
+/// anything else, and for more than 2^32 - 1 seconds.
+#[must_use]
+pub fn decimal_seconds(value: &[u8]) -> Option<Duration> {
+    let (whole, fraction) = match value.iter().position(|&byte| byte == b'.') {
+        Some(point) => (&value[..point], &value[point + 1..]),
+        None => (value, &b""[..]),
+    };
+    let is_number = whole.iter().chain(fraction).all(u8::is_ascii_digit) && whole.len() + fraction.len() > 0;
+    let seconds: u32 = match whole {
+        _ if !is_number => return None,
+        [] => 0,
+        digits => std::str::from_utf8(digits).ok()?.parse().ok()?,
+    };
+    let digits = fraction.iter().map(|digit| u32::from(digit - b'0')).chain(std::iter::repeat(0)).take(9);
+    Some(Duration::new(seconds.into(), digits.fold(0, |nanos, digit| nanos * 10 + digit)))
 }
 
 /// Bits of a line's first byte that are its kind; the others are its state.

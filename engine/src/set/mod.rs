@@ -7,10 +7,6 @@ mod policy;
 mod site;
 mod verify;
 
-use std::fmt;
-use std::io;
-use std::path::Path;
-
 pub use self::agent::Agent;
 pub use self::policy::{GroupKind, Policy, PolicyGroup, Rules};
 pub use self::site::Site;
@@ -28,9 +24,8 @@ use crate::format::policies::Policies;
 use crate::format::reading::Reading;
 use crate::format::rulesets::Rulesets;
 use crate::format::tokens::{NameMatching, Tokens};
-use crate::host::{self, ToAscii};
+use crate::host;
 use crate::norm::NormalForm;
-use crate::platform::Mapped;
 use crate::url::{self, Origin, UrlRef};
 use crate::verdict::{Explanation, Rule, Verdict};
 
@@ -47,48 +42,11 @@ pub struct Set<D> {
     container: Container,
     normal_form: NormalForm,
     name_matching: NameMatching,
-    to_ascii: Option<ToAscii>,
-}
-
-/// Why a set file could not be opened.
-#[derive(Debug)]
-pub enum OpenError {
-    /// The file could not be read.
-    Io(io::Error),
-    /// The file is not a set, or not a whole one.
-    Format(FormatError),
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpenError::Io(error) => error.fmt(f),
-            OpenError::Format(error) => write!(f, "not a valid set: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
-
-impl From<FormatError> for OpenError {
-    fn from(error: FormatError) -> OpenError {
-        OpenError::Format(error)
-    }
 }
 
 impl From<Corrupt> for FormatError {
     fn from(corrupt: Corrupt) -> FormatError {
         corrupt.in_section()
-    }
-}
-
-impl Set<Mapped> {
-    /// Maps a set file and checks what is cheap to check. Microseconds, whatever the size.
-    ///
-    /// # Errors
-    /// When the file cannot be mapped or is not a set of this format version; see [`Set::from_bytes`].
-    pub fn open(path: &Path) -> Result<Set<Mapped>, OpenError> {
-        Ok(Set::from_bytes(Mapped::open(path).map_err(OpenError::Io)?)?)
     }
 }
 
@@ -107,16 +65,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         let name_matching = NameMatching::from_number(number).ok_or_else(|| {
             FormatError::new("header", "a way of comparing names that this version knows", number.to_string())
         })?;
-        let set = Set { data, container, normal_form, name_matching, to_ascii: None };
+        let set = Set { data, container, normal_form, name_matching };
         set.read_reading()?;
         Ok(set)
-    }
-
-    /// Has the names of hosts beyond ASCII mapped by this function, which is to be the one that the set's maker used.
-    /// Without it their origins are unknown: this crate has no tables of Unicode. Names in ASCII never need it.
-    #[must_use]
-    pub fn with_to_ascii(self, to_ascii: ToAscii) -> Set<D> {
-        Set { to_ascii: Some(to_ascii), ..self }
     }
 
     #[inline]
@@ -327,7 +278,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         if host::is_plain(origin.host) {
             return self.origin_table().find(origin.scheme, origin.host, origin.port);
         }
-        let Some(host) = host::canonical(origin.host, self.to_ascii) else { return Ok(None) };
+        let Some(host) = host::canonical(origin.host) else { return Ok(None) };
         self.origin_table().find(origin.scheme, host.as_bytes(), origin.port)
     }
 

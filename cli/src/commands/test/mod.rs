@@ -1,16 +1,19 @@
-//! `reptile test`: one robots.txt, some URLs, and what decides each: the group, the rules, the line, and why.
+//! `reptile test`: what decides each of some URLs in one robots.txt: the group, the rules, the line, and why.
 //!
-//! Holds the questions and their answers. How they are shown is in `answers` (lines, tables, JSON) and `listing` (the
-//! file with the lines that matter).
+//! Holds the questions and their answers. They are shown by [`answers`] and [`listing`] for one dialect, by [`dialects`]
+//! for all of them, and by [`json`] for programs; [`words`] has the words.
 
 mod answers;
+mod dialects;
+mod json;
 mod listing;
+mod words;
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
-use reptile_compiler::advice::reading::{Reading, Why};
+use reptile_compiler::advice::explanation::{Reading, Why};
 use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::oracle::Choice;
@@ -18,13 +21,16 @@ use reptile_engine::set::Set;
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::Explanation;
 
-use crate::error::{Failure, Outcome, Result};
+use crate::error::{Exit, Failure, Result};
+use crate::inputs::bodies::{read_single, read_single_file};
 use crate::inputs::lines::{lines, without_line_end};
-use crate::inputs::load::{ONE_ORIGIN, agents_under, compile_one, damaged};
-use crate::inputs::{dialects, read_single, read_single_file};
+use crate::inputs::options;
+use crate::inputs::sets::agents::agents_under;
+use crate::inputs::sets::damaged;
+use crate::inputs::sets::single::{ONE_ORIGIN, compile_one};
 use crate::outputs::file::print;
 
-/// Try URLs on one robots.txt, and see what decides each of them, and why
+/// Test URLs against one robots.txt, and see what decides each of them, and why
 ///
 /// Shows the file with the lines that matter, and for each URL and crawler the group
 /// that it obeys, the best Allow and the best Disallow that match, which of the two
@@ -40,49 +46,54 @@ use crate::outputs::file::print;
 
 The fields of --json, an object on each line:
   url, agent   as they were given
-  dialect      the reading that this answer is by
+  dialect      the reading of the protocol that gives this answer
   verdict      allow, disallow
-  line         the line that decides, 0 if none does
+  line         the line of the deciding rule, 0 if no rule decides
   why          no-group, no-match, always-allowed, empty-rule, only-kind,
                longer, allow-on-tie, first
-  because      the same in words
+  because      the reason in words
   path         what is compared: the URL's path in the dialect's normal form
-  group        by: token, others or nobody; token: the name that was found;
-               lines: the user-agent lines of the groups
+  group        by: token, default-group or nobody; token: the product token that
+               was found; lines: the user-agent lines of the groups
   allow        the best Allow that matches, or null: line, text as it stands in
                the file, pattern in normal form, octets that count
   disallow     the best Disallow that matches, likewise
-  agrees       with --all-dialects: whether the verdict is that of the dialect
-               that the others are compared with"
+  agrees       with --all-dialects: whether the verdict is that of --dialect
+
+Exit code: 0 done, whatever the verdicts; 2 the command could not go on."
 )]
 pub struct Args {
     /// A robots.txt; - is standard input
     robots: PathBuf,
-    /// What to try; without any, one on each line of standard input
+    /// The URLs to test; without any, one on each line of standard input
     #[arg(value_name = "URL")]
     urls: Vec<String>,
-    /// A crawler: a product token, a chain such as "A>B>*", or a group, @ai-training or @search; may be given again
+    /// A crawler: a product token, a chain such as "A>B>*", or a group of crawlers, @ai-training or @search; may be
+    /// given again
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
-    /// Which reading of the protocol the file is given [default: google-lib]
-    #[arg(long, value_name = "NAME", value_parser = dialects())]
+    /// The dialect: which reading of the protocol the file is given [default: google-lib]
+    #[arg(long, value_name = "NAME", value_parser = options::dialects())]
     dialect: Option<&'static Dialect>,
-    /// Ask every dialect, mark where one differs from --dialect, and say why
+    /// Answer under every dialect, mark what differs from --dialect, and say why
     #[arg(long)]
     all_dialects: bool,
-    /// Print one line for each URL and crawler, and no more
+    /// Print only one line for each URL and crawler
     #[arg(long, conflicts_with_all = ["json", "full"])]
     brief: bool,
     /// Print a JSON object for each URL, crawler and dialect
     #[arg(long)]
     json: bool,
-    /// Show every line of a long file, and all of a long line
+    /// Show every line of a long file, and long lines whole
     #[arg(long)]
     full: bool,
 }
 
 /// Runs the command.
-pub fn run(args: &Args) -> Result<Outcome> {
+///
+/// # Errors
+/// If the robots.txt or the URLs cannot be read.
+pub fn run(args: &Args) -> Result<Exit> {
     let from_stdin = args.robots == Path::new("-");
     if from_stdin && args.urls.is_empty() {
         return Err(Failure::new("standard input cannot be both the robots.txt and the URLs; give some URLs"));
@@ -96,29 +107,29 @@ pub fn run(args: &Args) -> Result<Outcome> {
         args.urls.iter().map(|url| url.clone().into_bytes()).collect::<Vec<_>>()
     };
     let asked = args.dialect.unwrap_or(dialect::ALL[0]);
-    let dialects = if args.all_dialects { dialect::ALL.to_vec() } else { vec![asked] };
+    let chosen = if args.all_dialects { dialect::ALL.to_vec() } else { vec![asked] };
     let arena = Bump::new();
     let mut columns = Vec::new();
-    for dialect in dialects {
+    for dialect in chosen {
         let agents = agents_under(dialect, &args.agents)?;
         columns.push(Column::new(&args.robots, &body, dialect, agents, &urls, &arena)?);
     }
     let reference = columns.iter().position(|column| column.reading.dialect() == asked).unwrap_or(0);
     let tested = Tested { name: &args.robots, urls: &urls, columns: &columns, reference };
     print(match () {
-        () if args.json => answers::json(&tested)?,
-        () if args.all_dialects => answers::table(&tested, args.brief),
+        () if args.json => json::json(&tested)?,
+        () if args.all_dialects => dialects::table(&tested, args.brief),
         () if args.brief => answers::brief(&tested),
         () => listing::listing(&tested, args.full) + &answers::full(&tested, args.full),
     })?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
-/// Everything that was asked, and the answers.
+/// The questions and their answers.
 struct Tested<'t> {
     name: &'t Path,
     urls: &'t [Vec<u8>],
-    /// One for each dialect that was asked.
+    /// The answers under each dialect.
     columns: &'t [Column<'t>],
     /// The column that the others are compared with.
     reference: usize,
@@ -139,34 +150,35 @@ impl Tested<'_> {
 struct Column<'b> {
     reading: Reading<'b>,
     agents: Vec<Resolved>,
-    /// For each agent the groups that it obeys.
+    /// The groups that each agent obeys.
     choices: Vec<Choice>,
-    /// For each URL those of all agents.
+    /// The answers for each URL and agent, those of the first URL first.
     answers: Vec<Answer>,
 }
 
-/// What there is to say about a URL and an agent.
+/// The answer for a URL and an agent.
 struct Answer {
     explanation: Explanation,
     why: Why,
-    /// The agent's place.
+    /// The place of the agent among the agents.
     agent: usize,
     /// The path in normal form.
     path: Vec<u8>,
-    /// The same as it is shown to people.
+    /// The normal form as people write it.
     shown_path: Vec<u8>,
-    /// Whether the URL's path is written in another way.
+    /// Whether the path of the URL is written differently.
     path_differs: bool,
 }
 
 impl Answer {
-    /// The line that decides, or 0.
+    /// The line of the deciding rule, or 0.
     fn line(&self) -> u32 {
         self.explanation.rule().map_or(0, |rule| rule.line)
     }
 }
 
 impl<'b> Column<'b> {
+    /// Decides every URL for every agent under a dialect.
     fn new(
         name: &Path,
         body: &'b [u8],

@@ -1,26 +1,27 @@
-//! Why a verdict is what it is: the group that an agent obeys, what the rules that match weigh, and what became of a
-//! line. For people who test a file; decides nothing itself.
+//! Explanations of a verdict for people who test a file: the group that an agent obeys, the octets of the rules that
+//! match, and what a dialect does with each line. Decides nothing itself.
 
 use bumpalo::Bump;
+use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::{Cause, Explanation, Reason, Rule, RuleKind};
 
 use crate::body::{DiagnosticKind, Line, Lines, RawRule, Robots, line_of, parse};
 use crate::dialect::crawlers::Resolved;
 use crate::dialect::{Dialect, EmptyDisallow, Order};
-use crate::oracle::{Choice, ChosenBy, choose, names, pattern_matches, weight_of};
+use crate::oracle::{Choice, ChosenBy, choose, names, weight_of};
 use crate::rules::groups::{Named, named};
 
-/// A robots.txt as a dialect reads it, with the lines that things stand in.
+/// A robots.txt as a dialect reads it, with the lines of its groups and rules.
 pub struct Reading<'b> {
-    dialect: &'static Dialect,
+    dialect: &'b Dialect,
     robots: Robots<'b>,
-    /// Every line, without its end.
+    /// Every line, without its line end.
     pub lines: Vec<&'b [u8]>,
-    /// For each group the lines that say whom it is for, from 1.
+    /// The user-agent lines of each group, from 1.
     pub agent_lines: Vec<Vec<u32>>,
 }
 
-/// Why the rule that decides does.
+/// Why the deciding rule decides, or why none does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
@@ -28,7 +29,7 @@ pub enum Why {
     NoGroup,
     /// No rule of its groups matches.
     NoMatch,
-    /// What came of fetching the file decided, not its rules.
+    /// The outcome of fetching the file decided, not its rules.
     Fetch(Cause),
     /// The dialect allows the path whatever the file says.
     AlwaysAllowed,
@@ -48,14 +49,14 @@ pub enum Why {
         /// How many.
         octets: usize,
     },
-    /// It stands in front of the first of the other kind that matches.
+    /// It comes before the first of the other kind that matches.
     First,
 }
 
 impl Why {
     /// The word for it. It does not change.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Why::NoGroup => "no-group",
             Why::NoMatch => "no-match",
@@ -73,10 +74,10 @@ impl Why {
 impl<'b> Reading<'b> {
     /// Reads a file. Time linear in it.
     #[must_use]
-    pub fn new(body: &'b [u8], dialect: &'static Dialect, arena: &'b Bump) -> Reading<'b> {
+    pub fn new(body: &'b [u8], dialect: &'b Dialect, arena: &'b Bump) -> Reading<'b> {
         let robots = parse(body, dialect, arena);
         let lines: Vec<&[u8]> = Lines::new(body, dialect.byte_order_mark).collect();
-        // The user-agent lines of the groups, in their order, are those of the file. Behind a limit of the dialect
+        // The user-agent lines of the groups, in their order, are those of the file. After a limit of the dialect
         // there are more, which no group has.
         let is_agent = |line: &&[u8]| matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Agent(_)));
         let mut numbers = (1..).zip(&lines).filter(|(_, line)| is_agent(line)).map(|(number, _)| number);
@@ -87,7 +88,7 @@ impl<'b> Reading<'b> {
 
     /// The dialect.
     #[must_use]
-    pub fn dialect(&self) -> &'static Dialect {
+    pub fn dialect(&self) -> &'b Dialect {
         self.dialect
     }
 
@@ -102,7 +103,7 @@ impl<'b> Reading<'b> {
         choice.groups.iter().flat_map(|&group| self.robots.groups[group].rules.iter().copied())
     }
 
-    /// Whom the groups are for, in the order of the file.
+    /// Whom the user-agent lines name, in the order of the file.
     pub fn named(&self) -> impl Iterator<Item = Named<'b>> + '_ {
         let values = self.robots.groups.iter().flat_map(|group| group.agents.iter());
         values.map(|value| named(value, self.dialect))
@@ -123,7 +124,7 @@ impl<'b> Reading<'b> {
         choice.groups.iter().flat_map(lines_of).collect()
     }
 
-    /// What is odd about a line, or about the whole file, which is said of line 0.
+    /// The diagnostics by their lines; one about the whole file has line 0.
     pub fn diagnostics(&self) -> impl Iterator<Item = (u32, DiagnosticKind)> + '_ {
         self.robots.diagnostics.iter().map(|diagnostic| {
             let of_file =
@@ -169,10 +170,10 @@ impl<'b> Reading<'b> {
         }
     }
 
-    /// What a rule that matches `path`, which is in the dialect's normal form, weighs where the longest decides: its
-    /// octets in normal form, as far as they count.
+    /// The octets of a rule that matches `path`, which is in the dialect's normal form, as far as they count where the longest
+    /// rule decides.
     ///
-    /// Time: linear in the rule, but for an allow of an index page, where it is that times the path.
+    /// Time: linear in the rule, and for an allow of an index page also in the path.
     #[must_use]
     pub fn octets(&self, rule: &Rule, path: &[u8]) -> usize {
         let Some(written) = self.rule_at(rule.line) else { return rule.pattern.len() };
@@ -194,7 +195,7 @@ impl<'b> Reading<'b> {
         self.dialect.index_htm_opens_directory
             && rule.kind == RuleKind::Allow
             && pattern[last..].starts_with(b"/index.htm")
-            && !pattern_matches(&pattern, path)
+            && !Pattern::new(&pattern).matches(path)
     }
 }
 

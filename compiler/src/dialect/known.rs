@@ -1,0 +1,251 @@
+//! The nine dialects that have a name: Google's library and documentation, RFC 9309, Yandex, Bing, and the texts of 1994
+//! and 1996.
+//!
+//! The letter after a value names its source; `DIALECTS.md` has the letters, and the test case of each value. *I* marks
+//! a value that no source settles: our choice.
+
+use std::borrow::Cow;
+
+use reptile_engine::format::tokens::NameMatching;
+use reptile_engine::norm::NormalForm;
+
+use super::{
+    BlankLine, BodyLimit, ByteOrderMark, CallerVersion, CrawlDelays, DefaultToken, Dialect, EmptyDisallow, Family,
+    GroupChoice, KeyMatching, Order, OtherDirectives, RuleBytes, RuleStart, Sitemaps, TokenSyntax, WhiteSpace,
+};
+use crate::limits::{
+    MAX_BODY_BYTES_500_KIB, MAX_BODY_BYTES_2017, MAX_LINE_BYTES_GOOGLE, MAX_PATTERN_BYTES_YANDEX, MAX_RULES_YANDEX,
+};
+
+/// google/robotstxt, the open-source C++ library, byte for byte (commit 22b355f). Source of every value: L.
+pub const GOOGLE_LIB: Dialect = Dialect {
+    name: Cow::Borrowed("google-lib"),
+    body_limit: BodyLimit::Unlimited,
+    byte_order_mark: ByteOrderMark::CommonPrefix,
+    max_line_bytes: MAX_LINE_BYTES_GOOGLE,
+    nul_ends_line: true,
+    white_space: WhiteSpace::C,
+    blank_line: BlankLine::Ignored,
+    key_matching: KeyMatching::PrefixesAndTypos,
+    allow_is_rule: true,
+    colon_optional: true,
+    token_syntax: TokenSyntax::Letters,
+    default_token: DefaultToken::AloneOrBeforeSpace,
+    name_matching: NameMatching::Equal,
+    group_choice: GroupChoice::Merge,
+    caller_version: CallerVersion::Verbatim,
+    crawlers: Cow::Borrowed(&[]),
+    rule_start: RuleStart::Any,
+    rule_bytes: RuleBytes::Any,
+    max_rules: usize::MAX,
+    max_pattern_bytes: usize::MAX,
+    empty_disallow: EmptyDisallow::NoRule,
+    normal_form: NormalForm::AsWritten,
+    order: Order::Longest,
+    index_htm_opens_directory: true,
+    robots_txt_always_allowed: false,
+    other_directives: OtherDirectives::SITEMAPS,
+};
+
+/// Google's crawlers as its documentation describes them, and as the library does where that is silent.
+pub const GOOGLE: Dialect = Dialect {
+    name: Cow::Borrowed("google"),
+    body_limit: BodyLimit::Truncate(MAX_BODY_BYTES_500_KIB), // D
+    crawlers: Cow::Borrowed(&[Family::Google, Family::Other]), // Dspec
+    rule_start: RuleStart::SlashOrWildcard,                  // D; the star I
+    normal_form: NormalForm::Escaped,                        // D
+    order: Order::LongestWithoutTrailingWildcards,           // D
+    other_directives: OtherDirectives { sitemap: Sitemaps::Absolute, ..OtherDirectives::SITEMAPS }, // D
+    ..GOOGLE_LIB                                             // I
+};
+
+/// RFC 9309 in the reading that implementations share: what is percent-encoded differently but means the same is
+/// the same, and what is outside the grammar but has a plain meaning is kept.
+pub const RFC9309: Dialect = Dialect {
+    name: Cow::Borrowed("rfc9309"),
+    body_limit: BodyLimit::Unlimited,                // R25 asks for 500 KiB at least
+    byte_order_mark: ByteOrderMark::Whole,           // I
+    max_line_bytes: usize::MAX,                      // R22
+    nul_ends_line: false,                            // R22
+    white_space: WhiteSpace::SpaceTab,               // R22
+    blank_line: BlankLine::Ignored,                  // R21
+    key_matching: KeyMatching::Exact,                // R22
+    allow_is_rule: true,                             // R22
+    colon_optional: false,                           // R22
+    token_syntax: TokenSyntax::Letters,              // R221i
+    default_token: DefaultToken::AloneOrBeforeSpace, // I
+    name_matching: NameMatching::Equal,              // R221
+    group_choice: GroupChoice::Merge,                // R221; several groups for `*`: I
+    caller_version: CallerVersion::Verbatim,         // I
+    crawlers: Cow::Borrowed(&[]),                    // R221 knows one token
+    rule_start: RuleStart::SlashOrWildcard,          // R22; the star R51
+    rule_bytes: RuleBytes::NoControls,               // R22
+    max_rules: usize::MAX,                           // R25
+    max_pattern_bytes: usize::MAX,                   // R25
+    empty_disallow: EmptyDisallow::NoRule,           // R22
+    normal_form: NormalForm::Decoded,                // R222, R223 in the practical reading
+    order: Order::Longest,                           // R222; trailing stars I
+    index_htm_opens_directory: false,                // R222
+    robots_txt_always_allowed: true,                 // R222
+    other_directives: OtherDirectives::SITEMAPS,     // R224; what a value is: I
+};
+
+/// RFC 9309 to the letter of its grammar and of its table of encodings.
+pub const RFC9309_STRICT: Dialect = Dialect {
+    name: Cow::Borrowed("rfc9309-strict"),
+    rule_bytes: RuleBytes::Utf8WithoutSpace, // R22
+    normal_form: NormalForm::Reserved,       // R222, R223
+    ..RFC9309
+};
+
+/// Yandex, as its documentation describes it now.
+pub const YANDEX: Dialect = Dialect {
+    name: Cow::Borrowed("yandex"),
+    body_limit: BodyLimit::TreatAsEmpty(MAX_BODY_BYTES_500_KIB), // Ysize
+    byte_order_mark: ByteOrderMark::Whole,                       // I
+    max_line_bytes: usize::MAX,                                  // I
+    nul_ends_line: false,                                        // I
+    white_space: WhiteSpace::C,                                  // I
+    blank_line: BlankLine::EndsGroup,                            // Yblank, Yerr
+    key_matching: KeyMatching::Exact,                            // I
+    allow_is_rule: true,                                         // Ysort
+    colon_optional: false,                                       // I
+    token_syntax: TokenSyntax::BeforeVersion,                    // I
+    default_token: DefaultToken::AloneOrBeforeSpace,             // I
+    name_matching: NameMatching::Equal,                          // Yua, whose own example rules out a plain substring
+    group_choice: GroupChoice::Merge,                            // I
+    caller_version: CallerVersion::Cut,                          // I
+    crawlers: Cow::Borrowed(&[Family::Yandex, Family::Other]),   // Yua
+    rule_start: RuleStart::SlashOrWildcard,                      // Yerr
+    rule_bytes: RuleBytes::Ascii,                                // Ycyr
+    max_rules: MAX_RULES_YANDEX,                                 // Yerr; what becomes of more: I
+    max_pattern_bytes: MAX_PATTERN_BYTES_YANDEX,                 // Yerr; what becomes of longer ones: I
+    empty_disallow: EmptyDisallow::AllowRoot,                    // Yseed, Yempty
+    normal_form: NormalForm::Escaped,                            // I
+    order: Order::LongestWithoutTrailingWildcards,               // Ysort; trailing stars I
+    index_htm_opens_directory: false,                            // Ysort
+    robots_txt_always_allowed: false,                            // I
+    other_directives: OtherDirectives { sitemap: Sitemaps::Absolute, clean_param: true, ..OtherDirectives::SITEMAPS }, // Yerr, Yclean, Ydelay
+};
+
+/// Yandex, as its documentation described it until 2017.
+pub const YANDEX_2017: Dialect = Dialect {
+    name: Cow::Borrowed("yandex-2017"),
+    body_limit: BodyLimit::TreatAsEmpty(MAX_BODY_BYTES_2017), // 5.3, at second hand
+    rule_start: RuleStart::Any,                               // I
+    rule_bytes: RuleBytes::Any,                               // I
+    max_rules: usize::MAX,                                    // I
+    max_pattern_bytes: usize::MAX,                            // I
+    order: Order::FileOrder,                                  // Yseed
+    other_directives: OtherDirectives { crawl_delay: CrawlDelays::Seconds, host: true, ..YANDEX.other_directives }, // Yseed
+    ..YANDEX // Yseed; what it does not say, as now: I
+};
+
+/// Bing: the little that it documents, and RFC 9309 for all else.
+pub const BING: Dialect = Dialect {
+    name: Cow::Borrowed("bing"),
+    crawlers: Cow::Borrowed(&[Family::Bing, Family::Other]), // B
+    rule_bytes: RuleBytes::Ascii,                            // B
+    other_directives: OtherDirectives { crawl_delay: CrawlDelays::WholeSeconds, ..OtherDirectives::SITEMAPS }, // B
+    ..RFC9309                                                // I
+};
+
+/// The note of 1994, "A Standard for Robot Exclusion".
+pub const KOSTER_1994: Dialect = Dialect {
+    name: Cow::Borrowed("koster-1994"),
+    body_limit: BodyLimit::Unlimited,       // K94
+    byte_order_mark: ByteOrderMark::Whole,  // I
+    max_line_bytes: usize::MAX,             // K94
+    nul_ends_line: false,                   // I
+    white_space: WhiteSpace::C,             // I
+    blank_line: BlankLine::EndsGroup,       // K94
+    key_matching: KeyMatching::Exact,       // K94
+    allow_is_rule: false,                   // K94; that the line ends the list of user-agent lines: I
+    colon_optional: false,                  // K94
+    token_syntax: TokenSyntax::WholeValue,  // K94
+    default_token: DefaultToken::Alone,     // K94
+    name_matching: NameMatching::Contained, // K94
+    group_choice: GroupChoice::First,       // K94
+    caller_version: CallerVersion::Cut,     // K94
+    crawlers: Cow::Borrowed(&[]),           // K94
+    rule_start: RuleStart::Any,             // K94
+    rule_bytes: RuleBytes::NoControls,      // I
+    max_rules: usize::MAX,                  // K94
+    max_pattern_bytes: usize::MAX,          // K94
+    empty_disallow: EmptyDisallow::NoRule,  // K94
+    normal_form: NormalForm::Verbatim,      // K94
+    order: Order::FileOrder,                // K94: any match decides, so only the line depends on the order
+    index_htm_opens_directory: false,       // K94
+    robots_txt_always_allowed: false,       // I
+    other_directives: OtherDirectives { sitemap: Sitemaps::NotRead, ..OtherDirectives::SITEMAPS }, // K94
+};
+
+/// The draft of 1996, draft-koster-robots-00.
+pub const KOSTER_1996: Dialect = Dialect {
+    name: Cow::Borrowed("koster-1996"),
+    allow_is_rule: true,                   // K96
+    normal_form: NormalForm::FullyDecoded, // K96
+    order: Order::FileOrder,               // K96
+    robots_txt_always_allowed: true,       // K96
+    ..KOSTER_1994                          // K96 says the same, or nothing
+};
+
+/// Every dialect that has a name, in the order in which they are listed to users. The first is the default.
+pub const ALL: [&Dialect; 9] =
+    [&GOOGLE_LIB, &GOOGLE, &RFC9309, &RFC9309_STRICT, &YANDEX, &YANDEX_2017, &BING, &KOSTER_1994, &KOSTER_1996];
+
+impl Dialect {
+    /// [`GOOGLE_LIB`], to borrow.
+    #[must_use]
+    pub fn google_lib() -> &'static Dialect {
+        &GOOGLE_LIB
+    }
+
+    /// [`GOOGLE`], to borrow.
+    #[must_use]
+    pub fn google() -> &'static Dialect {
+        &GOOGLE
+    }
+
+    /// [`RFC9309`], to borrow.
+    #[must_use]
+    pub fn rfc9309() -> &'static Dialect {
+        &RFC9309
+    }
+
+    /// [`RFC9309_STRICT`], to borrow.
+    #[must_use]
+    pub fn rfc9309_strict() -> &'static Dialect {
+        &RFC9309_STRICT
+    }
+
+    /// [`YANDEX`], to borrow.
+    #[must_use]
+    pub fn yandex() -> &'static Dialect {
+        &YANDEX
+    }
+
+    /// [`YANDEX_2017`], to borrow.
+    #[must_use]
+    pub fn yandex_2017() -> &'static Dialect {
+        &YANDEX_2017
+    }
+
+    /// [`BING`], to borrow.
+    #[must_use]
+    pub fn bing() -> &'static Dialect {
+        &BING
+    }
+
+    /// [`KOSTER_1994`], to borrow.
+    #[must_use]
+    pub fn koster_1994() -> &'static Dialect {
+        &KOSTER_1994
+    }
+
+    /// [`KOSTER_1996`], to borrow.
+    #[must_use]
+    pub fn koster_1996() -> &'static Dialect {
+        &KOSTER_1996
+    }
+}
