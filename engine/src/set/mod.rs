@@ -132,8 +132,10 @@ impl<D: AsRef<[u8]>> Set<D> {
         Crawlers(self.section(Section::Crawlers))
     }
 
+    /// The hash table of origins. [`Set::site`] looks up what most callers want.
     #[inline]
-    fn origin_table(&self) -> Origins<'_> {
+    #[must_use]
+    pub fn origin_table(&self) -> Origins<'_> {
         Origins { buckets: self.section(Section::Buckets), records: self.section(Section::Origins) }
     }
 
