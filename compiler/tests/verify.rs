@@ -107,7 +107,7 @@ fn broken_invariants_are_refused() {
     let whole = compiled(BODY, Strategy::Factored);
     let decoded = decode(&whole).unwrap();
     type Break = fn(&mut Draft<'_>);
-    let breaks: [(&str, &str, Break); 27] = [
+    let breaks: [(&str, &str, Break); 28] = [
         ("rules", "every rule listed once", |draft| draft.rule_count += 1),
         ("rules", "every rule listed once", |draft| draft.rule_count -= 1),
         ("rules", "ranks of rules of their kind", |draft| draft.rule_count = 1),
@@ -186,6 +186,7 @@ fn broken_invariants_are_refused() {
             let nested = draft.states.iter().find(|state| state.wildcards.len() == 1).unwrap().wildcards[0].1;
             draft.wildcards[nested as usize].from = 1;
         }),
+        ("states", "the byte that a writer writes there", |draft| draft.states.push(STATE.clone())),
         ("fallbacks", "fallback patterns in the order", |draft| {
             let twice = draft.fallbacks[0].clone();
             draft.fallbacks.push(twice);
