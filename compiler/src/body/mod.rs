@@ -310,12 +310,15 @@ fn fault_of(kind: RuleKind, value: &[u8], number: usize, dialect: &Dialect) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::{GOOGLE_LIB, KOSTER_1994, RFC9309, RFC9309_STRICT, YANDEX};
+    use crate::dialect::{GOOGLE, GOOGLE_LIB, KOSTER_1994, RFC9309, RFC9309_STRICT, YANDEX, YANDEX_2017};
+    use crate::limits::{
+        MAX_BODY_BYTES_500_KIB, MAX_BODY_BYTES_2017, MAX_LINE_BYTES_GOOGLE, MAX_PATTERN_BYTES_YANDEX, MAX_RULES_YANDEX,
+    };
 
     #[test]
     fn line_limit_holds_at_its_edges() {
         let arena = Bump::new();
-        let max = GOOGLE_LIB.max_line_bytes;
+        let max = MAX_LINE_BYTES_GOOGLE;
         for (extra, kept, reported) in [(0, max - 1, false), (1, max, false), (2, max, true)] {
             let mut body = b"user-agent:a\n".to_vec();
             body.extend(std::iter::repeat_n(b'x', max - 1 + extra));
@@ -377,16 +380,30 @@ mod tests {
     }
 
     #[test]
+    fn body_limits_of_the_dialects_hold_at_their_edges() {
+        for (dialect, limit, kind) in [
+            (&GOOGLE, MAX_BODY_BYTES_500_KIB, DiagnosticKind::BodyCut),
+            (&YANDEX, MAX_BODY_BYTES_500_KIB, DiagnosticKind::BodyIgnored),
+            (&YANDEX_2017, MAX_BODY_BYTES_2017, DiagnosticKind::BodyIgnored),
+        ] {
+            for len in [limit - 1, limit, limit + 1] {
+                let (_, diagnostics) = rules_and_diagnostics("#".repeat(len).as_bytes(), dialect);
+                assert_eq!(diagnostics == [kind], len > limit, "{dialect} {len}");
+            }
+        }
+    }
+
+    #[test]
     fn rule_limits_hold_at_their_edges() {
         for extra in [0, 1] {
-            let long = format!("/{}", "x".repeat(YANDEX.max_pattern_bytes - 1 + extra));
+            let long = format!("/{}", "x".repeat(MAX_PATTERN_BYTES_YANDEX - 1 + extra));
             let (rules, diagnostics) =
                 rules_and_diagnostics(format!("user-agent: a\nallow: {long}").as_bytes(), &YANDEX);
             assert_eq!((rules.len(), diagnostics.contains(&DiagnosticKind::RuleTooLong)), (1 - extra, extra == 1));
-            let count = YANDEX.max_rules + extra;
+            let count = MAX_RULES_YANDEX + extra;
             let many = format!("user-agent: a\n{}", "allow: /\n".repeat(count));
             let (rules, diagnostics) = rules_and_diagnostics(many.as_bytes(), &YANDEX);
-            assert_eq!((rules.len(), diagnostics.len()), (YANDEX.max_rules, extra));
+            assert_eq!((rules.len(), diagnostics.len()), (MAX_RULES_YANDEX, extra));
             assert_eq!(diagnostics.contains(&DiagnosticKind::TooManyRules), extra == 1);
         }
     }
