@@ -1,4 +1,4 @@
-//! For the feature `re2`, compiles what stands between RE2 and Rust. Does nothing without it.
+//! Compiles the binding of RE2 for the feature `re2`; does nothing without it.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

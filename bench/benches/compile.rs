@@ -1,6 +1,6 @@
-//! Time of the compiler's two halves: from the bytes of a robots.txt to a record, and from a list of rules to an
-//! automaton; and of the answer to one question without either. Answers are checked before anything is measured.
-#![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark stops at the first thing that is wrong")]
+//! Times the compiler: from the bytes of a robots.txt to a `Prepared`, and from a list of rules to an automaton; and
+//! `decide_once`, which answers one question without either. Each group checks its answers before it measures.
+#![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn stages(criterion: &mut Criterion) {
     for case in Case::all().unwrap() {
         let prepared = PreparedCase::checked(&case).unwrap();
         let mut arena = Bump::new();
-        let mut group = criterion.benchmark_group("record");
+        let mut group = criterion.benchmark_group("prepare");
         group.throughput(Throughput::Bytes(case.body.len() as u64));
         group.bench_function(case.name.as_str(), |bencher| {
             bencher.iter(|| {
@@ -30,7 +30,7 @@ fn stages(criterion: &mut Criterion) {
         group.finish();
         let agent = of_name(AGENT, &GOOGLE_LIB);
         let allowed = |url: &[u8]| decide_once(&case.body, &GOOGLE_LIB, &agent, url).allowed;
-        // On the largest file a thousand one shots take seconds; there the first answers are checked by the set.
+        // On the largest file a thousand calls take seconds, so only the first answers are compared with the automaton's.
         let ruleset = prepared.ruleset().unwrap();
         for (url, path) in case.urls.iter().zip(&prepared.paths).take(50) {
             assert_eq!(allowed(url), ruleset.verdict(path).unwrap() != Verdict::Disallow);
@@ -41,7 +41,7 @@ fn stages(criterion: &mut Criterion) {
         group.finish();
         let mut group = criterion.benchmark_group("compile");
         group.throughput(Throughput::Bytes(prepared.list.byte_len() as u64));
-        // Another arena, which this benchmark alone has grown.
+        // A new arena, so that its size does not depend on the benchmarks before.
         let mut arena = Bump::new();
         group.bench_function(case.name.as_str(), |bencher| {
             bencher.iter(|| {

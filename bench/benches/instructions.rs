@@ -1,9 +1,10 @@
-//! Instructions that the kernels take on made-up inputs, counted by Callgrind: the same in every run, however busy
-//! the machine is. `cargo run -p reptile-bench --bin instructions -- --check` compares them with `instructions.tsv`.
+//! Counts with Callgrind the instructions that the kernels take on generated inputs: the same in every run, however
+//! busy the machine is. `cargo run -p reptile-bench --bin instructions -- --check` compares the counts with
+//! `instructions.tsv`.
 //!
-//! A setup function is not counted. What it returns is leaked, so that no destructor is counted either. It checks the
-//! answers of what is measured.
-#![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark stops at the first thing that is wrong")]
+//! Setup functions are not counted. They check the answers of what is measured, and leak what they return, so that no
+//! destructor is counted either.
+#![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
 use std::hint::black_box;
 
@@ -42,56 +43,57 @@ fn origins() -> (&'static Crawl, &'static [Origin<'static>]) {
     (crawl, Vec::leak(crawl.urls.iter().take(1000).map(|url| split(url).unwrap().origin).collect()))
 }
 
-// 1,000 URLs.
+// Splits 1,000 URLs.
 #[library_benchmark(setup = crawl)]
 #[bench::thousand()]
 fn split_url(crawl: &'static Crawl) -> usize {
     crawl.urls.iter().take(1000).filter(|url| split(black_box(url)).is_ok()).count()
 }
 
-// 1,000 origins, a tenth of them unknown.
+// Looks up 1,000 origins, a tenth of which the set does not know.
 #[library_benchmark(setup = origins)]
 #[bench::thousand()]
 fn find_origin((crawl, origins): (&'static Crawl, &'static [Origin<'static>])) -> usize {
     origins.iter().filter(|origin| crawl.set.policy(black_box(origin)).unwrap().is_some()).count()
 }
 
-// 20,000 URLs of 1,000 hosts, from bytes to verdict.
+// Decides 20,000 URLs of 1,000 hosts, from bytes to verdict.
 #[library_benchmark(setup = crawl)]
 #[bench::whole()]
 fn decide(crawl: &'static Crawl) -> usize {
     crawl.decide_all().unwrap()
 }
 
-// 1,000 paths.
+// Decides 1,000 paths by one ruleset.
 #[library_benchmark(setup = prepared)]
-#[bench::head("plain")]
-#[bench::stars("stars")]
+#[bench::trie("plain")]
+#[bench::wildcards("wildcards")]
 #[bench::large("huge")]
 fn verdict(prepared: &'static PreparedCase) -> usize {
     let ruleset = prepared.ruleset().unwrap();
     prepared.paths.iter().filter(|path| ruleset.verdict(black_box(path)).unwrap() == Verdict::Disallow).count()
 }
 
-// 1,000 paths.
+// Finds the deciding rule of 1,000 paths.
 #[library_benchmark(setup = prepared)]
-#[bench::head("plain")]
-#[bench::stars("stars")]
+#[bench::trie("plain")]
+#[bench::wildcards("wildcards")]
 #[bench::large("huge")]
 fn matches(prepared: &'static PreparedCase) -> usize {
     let ruleset = prepared.ruleset().unwrap();
     prepared.paths.iter().filter(|path| ruleset.matches(black_box(path)).unwrap().decided_by.is_some()).count()
 }
 
+// Compiles the rules of one group to an automaton.
 #[library_benchmark(setup = prepared)]
 #[bench::small("small")]
-#[bench::wildcards("stars")]
+#[bench::wildcards("wildcards")]
 #[bench::large("huge")]
 fn compile_list(prepared: &'static PreparedCase) -> Vec<u8> {
     compile(black_box(&prepared.list), Strategy::Factored, Box::leak(Box::new(Bump::new()))).unwrap()
 }
 
-// Lines, keys and groups.
+// Splits the file into lines, keys and groups.
 #[library_benchmark(setup = case)]
 #[bench::small("small")]
 #[bench::large("huge")]
@@ -99,16 +101,16 @@ fn parse_body(case: &'static Case) -> usize {
     parse(black_box(&case.body), &GOOGLE_LIB, Box::leak(Box::new(Bump::new()))).groups.len()
 }
 
-// The same, and whom groups are for, and rules in the order of precedence.
+// As `parse_body`, and then assigns groups to product tokens and orders the rules by precedence.
 #[library_benchmark(setup = case)]
 #[bench::small("small")]
-#[bench::wildcards("stars")]
+#[bench::wildcards("wildcards")]
 #[bench::large("huge")]
-fn record_body(case: &'static Case) -> Prepared {
+fn prepare_body(case: &'static Case) -> Prepared {
     prepare(black_box(&case.body), &GOOGLE_LIB, Box::leak(Box::new(Bump::new()))).unwrap()
 }
 
-/// A file, the agent's names, and a URL of it.
+/// A file, the crawler that asks, and a URL of the file's host.
 type Question = (&'static Case, &'static Resolved, &'static [u8]);
 
 fn question(name: &str) -> Question {
@@ -119,15 +121,15 @@ fn question(name: &str) -> Question {
     (case, Box::leak(Box::new(agent)), &case.urls[0])
 }
 
-// One URL, from the bytes of the file.
+// Decides one URL from the bytes of the file.
 #[library_benchmark(setup = question)]
 #[bench::small("small")]
-#[bench::wildcards("stars")]
+#[bench::wildcards("wildcards")]
 fn decide_one(question: Question) -> Answer {
     let (case, agent, url) = question;
     decide_once(black_box(&case.body), &GOOGLE_LIB, agent, black_box(url))
 }
 
 library_benchmark_group!(name = engine; benchmarks = split_url, find_origin, decide, verdict, matches);
-library_benchmark_group!(name = compiler; benchmarks = parse_body, record_body, compile_list, decide_one);
+library_benchmark_group!(name = compiler; benchmarks = parse_body, prepare_body, compile_list, decide_one);
 main!(library_benchmark_groups = engine, compiler);

@@ -1,8 +1,8 @@
-//! Time of decisions: a path against one ruleset, and whole URLs against a set of many hosts.
+//! Times decisions: of paths by one ruleset, and of whole URLs by a set of many hosts.
 //!
-//! One iteration decides every URL of an input, so a figure divided by their number (criterion's throughput) is the
-//! time of one. Every input's answers are checked before it is measured.
-#![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark stops at the first thing that is wrong")]
+//! One iteration decides every URL of an input, so Criterion's throughput is the number of URLs per second. The answers
+//! for each input are checked before it is measured.
+#![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
 use std::hint::black_box;
 use std::time::Duration;

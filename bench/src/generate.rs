@@ -1,24 +1,24 @@
-//! Made-up robots.txt files and URLs, the same on every machine and in every run.
+//! Generates robots.txt files and URLs, the same on every machine and in every run.
 //!
-//! A [`Recipe`] says how many rules there are and how many of them have wildcards; everything else follows shares
-//! that were counted in 4,231 real files: 7.9 % allow, 7.8 % with a `*` at the end, 1.8 % with `$`, 6.7 % with `?`,
-//! 0.9 % with `%`, patterns of 15 bytes in the middle and 35 at the ninetieth percentile. A rule that is just `/`,
-//! which 5.9 % of the real ones are, is never made: it would decide nearly every URL by itself.
+//! A [`Recipe`] says how many rules a file has and how many of them have wildcards. Everything else follows shares that
+//! were counted in 4,231 real files: 7.9 % of the rules are an allow, 7.8 % end in `*`, 1.8 % have `$`, 6.7 % have `?`
+//! and 0.9 % have `%`; the median length of a pattern is 15 bytes, the ninetieth percentile 35. No generated rule is
+//! just `/`, as 5.9 % of the real rules are, because it would decide nearly every URL by itself.
 
 /// A small generator of pseudo-random numbers: xorshift64* (Vigna, "An experimental exploration of Marsaglia's
-/// xorshift generators, scrambled", 2016). Not for secrets.
+/// xorshift generators, scrambled", 2016). Do not use it for secrets.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator that gives the same numbers for the same seed.
+    /// Makes a generator that returns the same numbers for the same seed.
     #[must_use]
     pub const fn new(seed: u64) -> Random {
-        // The state must not be zero, and seeds that stand side by side shall not begin alike.
+        // The state must not be zero, and neighbouring seeds must not begin with similar numbers.
         Random((seed ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(0xBF58_476D_1CE4_E5B9) | 1)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 random bits.
     pub const fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -26,28 +26,30 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// A number below `bound`, which must not be 0. The bias is below 2^-32 for bounds that fit 32 bits.
+    /// Returns a random number below `bound`, which must not be 0. The bias is below 2^-32 for bounds that fit 32 bits.
     pub const fn below(&mut self, bound: usize) -> usize {
         (((self.next() >> 32) * bound as u64) >> 32) as usize
     }
 
-    /// True in about so many of 1,000 cases.
+    /// Returns true in about `share` of 1,000 calls.
     pub const fn per_mille(&mut self, share: usize) -> bool {
         self.below(1000) < share
     }
 
-    /// Brings a slice into random order (Fisher-Yates).
+    /// Shuffles a slice (Fisher-Yates).
     pub fn shuffle<T>(&mut self, things: &mut [T]) {
         for last in (1..things.len()).rev() {
             things.swap(last, self.below(last + 1));
         }
     }
 
+    /// Returns one of some texts, of which there must be at least one.
     fn of<'t>(&mut self, things: &[&'t str]) -> &'t str {
         things[self.below(things.len())]
     }
 }
 
+/// The words that patterns and URLs are made of.
 const WORDS: [&str; 56] = [
     "account", "action", "admin", "ajax", "api", "archive", "article", "assets", "author", "blog", "cart", "catalog",
     "category", "cgi-bin", "checkout", "comment", "compare", "config", "css", "data", "download", "en", "error",
@@ -56,46 +58,46 @@ const WORDS: [&str; 56] = [
     "review", "search", "shop", "story", "tag", "user", "video", "wishlist",
 ];
 
-/// What kind of file to make.
+/// The shape of a generated robots.txt.
 #[derive(Clone, Copy, Debug)]
 pub struct Recipe {
-    /// The name of the file in tables.
+    /// The name of the file in tables and benchmarks.
     pub name: &'static str,
-    /// How many rules it has.
+    /// How many rules the file has for all crawlers.
     pub rules: usize,
-    /// How many of 1,000 rules have a `*` that is not their last byte.
+    /// How many of 1,000 rules have a wildcard that is not their last byte.
     pub wildcards: usize,
-    /// What makes it differ from another of the same shape.
+    /// The seed of the random numbers: two files of one shape differ by their seeds.
     pub seed: u64,
-    /// How many of its first [`URLS`] URLs are disallowed. The oracle counted them.
+    /// How many of the first [`URLS`] URLs are disallowed, as the oracle counted them.
     pub disallowed: usize,
 }
 
-/// How many URLs a benchmark file is asked about.
+/// The number of URLs of a benchmark file.
 pub const URLS: usize = 1000;
 
-/// Five files of the shapes of [`crate::W2`]. The share of wildcards is that of all real rules but
-/// in three: `plain` and `huge` have none, and `stars` as many as `star`.
+/// Five files with as many rules as the files of [`crate::REAL_CASES`]. `small` and `many` have as many wildcards as the
+/// average real file, `plain` and `huge` have none, and `wildcards` has as many as the real file `star`.
 pub const RECIPES: [Recipe; 5] = [
     Recipe { name: "small", rules: 12, wildcards: 140, seed: 1, disallowed: 517 },
     Recipe { name: "plain", rules: 79, wildcards: 0, seed: 2, disallowed: 520 },
     Recipe { name: "many", rules: 472, wildcards: 140, seed: 3, disallowed: 611 },
-    Recipe { name: "stars", rules: 1_034, wildcards: 510, seed: 4, disallowed: 666 },
+    Recipe { name: "wildcards", rules: 1_034, wildcards: 510, seed: 4, disallowed: 666 },
     Recipe { name: "huge", rules: 31_843, wildcards: 0, seed: 5, disallowed: 782 },
 ];
 
-/// The host that the URLs of a recipe are on.
+/// The host of the URLs that a recipe makes.
 pub const HOST: &str = "www.example.com";
 
 impl Recipe {
-    /// The rules: whether each is an allow, and its pattern.
+    /// Makes the rules: whether each is an allow, and its pattern.
     #[must_use]
     pub fn patterns(&self) -> Vec<(bool, String)> {
         let mut random = Random::new(self.seed);
         (0..self.rules).map(|_| (random.per_mille(79), self.pattern(&mut random))).collect()
     }
 
-    /// The robots.txt: a comment, a group for everybody, one for two named crawlers, and a site map.
+    /// Makes the robots.txt: a comment, the default group, a group for two named crawlers, and a sitemap.
     #[must_use]
     pub fn body(&self) -> Vec<u8> {
         let mut body = format!("# Made up: {} rules\nUser-agent: *\n", self.rules);
@@ -109,7 +111,7 @@ impl Recipe {
         body.into_bytes()
     }
 
-    /// So many URLs made from the rules; see [`urls`].
+    /// Makes `count` URLs from the rules; see [`urls`].
     #[must_use]
     pub fn urls(&self, count: usize) -> Vec<Vec<u8>> {
         let patterns: Vec<String> = self.patterns().into_iter().map(|(_, pattern)| pattern).collect();
@@ -118,32 +120,32 @@ impl Recipe {
 
     fn pattern(&self, random: &mut Random) -> String {
         let depth = [1, 1, 1, 2, 2, 2, 2, 3, 3, 4][random.below(10)];
-        // Numbers keep the rules of a large file from naming the same few words, and so from matching everything.
+        // Numbers vary the words of a large file; without them its rules would match nearly every path.
         let numbered = match self.rules {
             0..100 => 150,
             100..5_000 => 500,
             _ => 700,
         };
         let mut pattern = String::new();
-        let mut stars = match random.below(1000) {
+        let mut wildcards = match random.below(1000) {
             share if share >= self.wildcards => 0,
             share if share * 100 >= self.wildcards * 10 => 1,
             share if share * 100 >= self.wildcards => 2,
             _ => 4,
         };
-        if stars > 0 && random.per_mille(550) {
+        if wildcards > 0 && random.per_mille(550) {
             pattern.push_str(if random.per_mille(300) { "*" } else { "/*" });
-            stars -= 1;
+            wildcards -= 1;
         }
-        for level in 0..depth.max(stars) {
+        for level in 0..depth.max(wildcards) {
             if !pattern.ends_with('*') || random.per_mille(500) {
                 pattern.push('/');
             }
-            let behind_star = pattern.trim_end_matches('/').ends_with('*');
-            pattern.push_str(&segment(random, if behind_star { 800 } else { numbered }, self.rules.max(100)));
-            if level < stars {
+            let after_wildcard = pattern.trim_end_matches('/').ends_with('*');
+            pattern.push_str(&word(random, if after_wildcard { 800 } else { numbered }, self.rules.max(100)));
+            if level < wildcards {
                 pattern.push_str(random.of(&["/*/", "*", "*-", "/*", "*.", "*?", "*&", "*="]));
-                pattern.push_str(&segment(random, 700, 1000));
+                pattern.push_str(&word(random, 700, 1000));
             }
         }
         pattern.push_str(match random.below(1000) {
@@ -163,8 +165,8 @@ impl Recipe {
     }
 }
 
-/// So many URLs of a host. Half are made from a pattern so that it matches, a quarter from a pattern with one byte
-/// changed so that it nearly does, and a quarter have nothing to do with the patterns. About 58 bytes of path each.
+/// Makes `count` URLs of a host. Half are made from a pattern to match it, a quarter from a pattern with one byte
+/// changed to miss it narrowly, and a quarter independently of the patterns. The mean path has about 58 bytes.
 #[must_use]
 pub fn urls(patterns: &[String], host: &str, seed: u64, count: usize) -> Vec<Vec<u8>> {
     let mut random = Random::new(seed);
@@ -178,7 +180,7 @@ pub fn urls(patterns: &[String], host: &str, seed: u64, count: usize) -> Vec<Vec
             for part in pattern.trim_end_matches('$').split_inclusive('*') {
                 path.push_str(part.trim_end_matches('*'));
                 if part.ends_with('*') {
-                    path.push_str(&segment(&mut random, 400, 1000));
+                    path.push_str(&word(&mut random, 400, 1000));
                 }
             }
             if !path.starts_with('/') {
@@ -195,7 +197,7 @@ pub fn urls(patterns: &[String], host: &str, seed: u64, count: usize) -> Vec<Vec
         }
         let length = 30 + random.below(57);
         while path.len() < length {
-            path.push_str(&segment(&mut random, 500, 1000));
+            path.push_str(&word(&mut random, 500, 1000));
             path.push(*b"////-.=&?".get(random.below(9)).unwrap_or(&b'/') as char);
         }
         urls.push(format!("https://{host}{path}").into_bytes());
@@ -203,8 +205,8 @@ pub fn urls(patterns: &[String], host: &str, seed: u64, count: usize) -> Vec<Vec
     urls
 }
 
-/// A word, with a number in so many of 1,000 cases.
-fn segment(random: &mut Random, numbered: usize, numbers: usize) -> String {
+/// Makes a word that ends in a number below `numbers` in about `numbered` of 1,000 calls.
+fn word(random: &mut Random, numbered: usize, numbers: usize) -> String {
     let word = random.of(&WORDS);
     if random.per_mille(numbered) { format!("{word}{}", random.below(numbers)) } else { word.to_owned() }
 }
@@ -216,7 +218,7 @@ mod tests {
     use reptile_compiler::dialect::GOOGLE_LIB;
     use reptile_compiler::oracle;
 
-    /// FNV-1a, to notice any change of what is made.
+    /// Hashes texts with FNV-1a, so that a test notices any change of the generated inputs.
     fn fingerprint(texts: impl IntoIterator<Item = Vec<u8>>) -> u64 {
         texts
             .into_iter()
@@ -225,18 +227,18 @@ mod tests {
     }
 
     #[test]
-    fn makes_the_same_everywhere() {
+    fn the_inputs_are_the_same_on_every_machine() {
         let bodies = fingerprint(RECIPES.iter().map(Recipe::body));
         let urls = fingerprint(RECIPES.iter().flat_map(|recipe| recipe.urls(URLS)));
         assert_eq!(
             (bodies, urls),
             (0x6502_8391_3C21_BFA5, 0x1EE8_1797_3CF9_6FFA),
-            "the stored counts and instructions are those of other inputs"
+            "the inputs changed: count disallowed URLs and instructions again"
         );
     }
 
     #[test]
-    fn makes_what_was_asked_for() {
+    fn files_have_the_shape_of_their_recipe() {
         for recipe in RECIPES {
             let patterns = recipe.patterns();
             assert_eq!(patterns.len(), recipe.rules);
@@ -254,12 +256,12 @@ mod tests {
             let mut lengths: Vec<usize> = patterns.iter().map(|(_, pattern)| pattern.len()).collect();
             lengths.sort_unstable();
             let middle = lengths[lengths.len() / 2];
-            assert!((10..=24).contains(&middle), "{}: {middle} bytes in the middle", recipe.name);
+            assert!((10..=24).contains(&middle), "{}: a median pattern of {middle} bytes", recipe.name);
         }
     }
 
     #[test]
-    fn urls_hit_and_miss_and_the_oracle_agrees() {
+    fn urls_match_and_miss_and_the_oracle_agrees() {
         for recipe in RECIPES {
             let case = PreparedCase::new(&crate::Case::generated(&recipe)).unwrap();
             let urls = recipe.urls(URLS);
@@ -268,7 +270,7 @@ mod tests {
             let ruleset = case.ruleset().unwrap();
             let matched = case.paths.iter().filter(|path| ruleset.matches(path).unwrap().decided_by.is_some()).count();
             assert!((URLS / 2..URLS).contains(&matched), "{}: {matched} match a rule", recipe.name);
-            // The oracle takes minutes for all of the largest.
+            // For all URLs of the largest file the oracle takes minutes.
             let some = if recipe.rules > 5_000 { 20 } else { 250 };
             let body = recipe.body();
             for (url, path) in urls.iter().zip(&case.paths).take(some) {
@@ -280,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn shuffles() {
+    fn shuffle_keeps_all_elements_and_changes_their_order() {
         let mut things: Vec<usize> = (0..100).collect();
         Random::new(7).shuffle(&mut things);
         assert_ne!(things, (0..100).collect::<Vec<_>>());

@@ -1,8 +1,9 @@
-//! What the benchmarks share: finding, making and checking their inputs.
+//! Finds, makes and checks the inputs of all benchmarks.
 //!
-//! The large inputs are real files that belong to others. They are read from a folder beside the workspace,
-//! `../shared`, or the one that `REPTILE_SHARED` names, and are never part of it. [`generate`] makes inputs that need
-//! no folder. `METHODOLOGY.md` says how things are measured, `BIAS.md` what to distrust.
+//! The large inputs are real files that belong to others. They are read from the folder `../shared` beside the
+//! workspace, or from the one that `REPTILE_SHARED` names, and are not part of this repository. [`generate`] makes
+//! inputs that need no folder. `METHODOLOGY.md` says how the benchmarks measure, `BIAS.md` what to distrust.
+#![deny(unsafe_code)]
 
 use std::error::Error;
 use std::fs::File;
@@ -22,17 +23,20 @@ use reptile_engine::verdict::Verdict;
 
 use crate::generate::{HOST, RECIPES, Random, Recipe, URLS};
 
+#[cfg(test)]
+#[path = "../tests/support/documents.rs"]
+mod documents;
 pub mod generate;
 #[cfg(feature = "re2")]
 pub mod re2;
 
-/// The crawler that all questions are asked for.
+/// The crawler that every benchmark decides for.
 pub const AGENT: &[u8] = b"Googlebot";
 
-/// A robots.txt: its host and its bytes.
+/// A robots.txt: the host that it belongs to, and its bytes.
 pub type HostFile = (String, Vec<u8>);
 
-/// The folder of real inputs, or `None` where it is absent.
+/// Returns the folder of real inputs, or `None` if it is absent.
 #[must_use]
 pub fn shared() -> Option<PathBuf> {
     let named = std::env::var_os("REPTILE_SHARED").map(PathBuf::from);
@@ -40,10 +44,10 @@ pub fn shared() -> Option<PathBuf> {
     Some(named.unwrap_or_else(beside)).filter(|path| path.is_dir())
 }
 
-/// Every real robots.txt, in the order of the archive.
+/// Reads every real robots.txt, in the order of the archive.
 ///
 /// # Errors
-/// When the archive cannot be read.
+/// Errors if the archive cannot be read.
 pub fn real_files(shared: &Path) -> io::Result<Vec<HostFile>> {
     let mut archive = tar::Archive::new(GzDecoder::new(File::open(shared.join("corpora/real/robots.tar.gz"))?));
     let mut files = Vec::new();
@@ -59,10 +63,10 @@ pub fn real_files(shared: &Path) -> io::Result<Vec<HostFile>> {
     Ok(files)
 }
 
-/// The lines of a file, which may be compressed.
+/// Reads the lines of a file and leaves out empty ones; a name that ends in `.gz` means gzip.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Errors if the file cannot be read.
 pub fn lines(path: &Path) -> io::Result<Vec<Vec<u8>>> {
     let mut text = Vec::new();
     let mut file = File::open(path)?;
@@ -74,9 +78,9 @@ pub fn lines(path: &Path) -> io::Result<Vec<Vec<u8>>> {
     Ok(text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect())
 }
 
-/// The five real benchmark files: a name, the host whose robots.txt it is, and how many of its URLs are disallowed
-/// for [`AGENT`]. The oracle counted them.
-pub const W2: [(&str, &str, usize); 5] = [
+/// The five real benchmark files: the name of each, the host whose robots.txt it is, and how many of its URLs are
+/// disallowed for [`AGENT`], as the oracle counted them. The names are those of the lists of URLs in the shared folder.
+pub const REAL_CASES: [(&str, &str, usize); 5] = [
     ("p50", "www.chapters.indigo.ca", 291),
     ("p90", "www.concur.com", 469),
     ("p99", "www.meetup.com", 522),
@@ -84,20 +88,20 @@ pub const W2: [(&str, &str, usize); 5] = [
     ("max", "docs.oracle.com", 500),
 ];
 
-/// One robots.txt and the URLs that it is asked about.
+/// A benchmark file: one robots.txt, the URLs to decide by it, and the right number of disallowed URLs.
 pub struct Case {
-    /// The name of the file in tables.
+    /// The name of the file in tables and benchmarks.
     pub name: String,
     /// The robots.txt.
     pub body: Vec<u8>,
     /// The URLs, all of one host.
     pub urls: Vec<Vec<u8>>,
-    /// How many of them are disallowed for [`AGENT`].
+    /// How many of the URLs are disallowed for [`AGENT`].
     pub disallowed: usize,
 }
 
 impl Case {
-    /// A made-up one.
+    /// Makes a generated benchmark file.
     #[must_use]
     pub fn generated(recipe: &Recipe) -> Case {
         Case {
@@ -108,16 +112,16 @@ impl Case {
         }
     }
 
-    /// The five made-up ones.
+    /// Makes the five generated benchmark files.
     #[must_use]
     pub fn all_generated() -> Vec<Case> {
         RECIPES.iter().map(Case::generated).collect()
     }
 
-    /// The five real ones, out of all real files.
+    /// Picks the five real benchmark files out of all real files.
     ///
     /// # Errors
-    /// When a file is missing.
+    /// Errors if a robots.txt or its list of URLs is missing.
     pub fn all_real(shared: &Path, files: &[HostFile]) -> io::Result<Vec<Case>> {
         let case = |(name, host, disallowed): (&str, &str, usize)| {
             let file = files.iter().find(|(file, _)| file == host);
@@ -125,51 +129,52 @@ impl Case {
             let urls = lines(&shared.join(format!("corpora/real/w2/{name}.urls")))?;
             Ok(Case { name: name.to_owned(), body, urls, disallowed })
         };
-        W2.into_iter().map(case).collect()
+        REAL_CASES.into_iter().map(case).collect()
     }
 
-    /// The five made-up ones, and the five real ones where the folder is present.
+    /// Makes the five generated benchmark files, and reads the five real ones if the shared folder is present.
     ///
     /// # Errors
-    /// When the folder is present but not whole.
+    /// Errors if the folder is present but a file in it is missing.
     pub fn all() -> io::Result<Vec<Case>> {
         let mut cases = Case::all_generated();
         if let Some(shared) = shared() {
             cases.extend(Case::all_real(&shared, &real_files(&shared)?)?);
         } else {
-            eprintln!("the folder of real inputs is absent: only the generated files are measured");
+            eprintln!("the folder of real inputs is absent: measuring only the generated files");
         }
         Ok(cases)
     }
 }
 
-/// A [`Case`] whose rules for [`AGENT`] are compiled.
+/// A [`Case`] with its rules for [`AGENT`] compiled and its paths cut out of the URLs.
 pub struct PreparedCase {
-    /// The rules.
+    /// The rules for [`AGENT`], as [`compile`] takes them.
     pub list: RuleList,
-    /// Their automaton.
+    /// The automaton of the rules.
     pub automaton: Vec<u8>,
     /// The paths of the URLs.
     pub paths: Vec<Vec<u8>>,
 }
 
 impl PreparedCase {
-    /// Reads the file and compiles the rules.
+    /// Reads the robots.txt and compiles the rules.
     ///
     /// # Errors
-    /// When the file is over a limit, or has no single list of rules for the agent.
+    /// Errors if the file is over a limit, or if not exactly one list of rules decides for the agent.
     pub fn new(case: &Case) -> Result<PreparedCase, Box<dyn Error>> {
         let mut made = prepare(&case.body, &GOOGLE_LIB, &Bump::new())?;
-        let index = list_for(&made, AGENT).ok_or_else(|| format!("{}: no single list of rules", case.name))?;
+        let index = list_for(&made, AGENT)
+            .ok_or_else(|| format!("{}: expected one list of rules for the agent, found none or several", case.name))?;
         let list = made.groups.swap_remove(index).0;
         let automaton = compile(&list, Strategy::Factored, &Bump::new())?;
         Ok(PreparedCase { list, automaton, paths: case.urls.iter().map(|url| path_of(url).to_vec()).collect() })
     }
 
-    /// As [`PreparedCase::new`], and checks that as many URLs as known are disallowed, in both kinds of walk.
+    /// Does what [`PreparedCase::new`] does, and checks the number of disallowed URLs by both walks.
     ///
     /// # Errors
-    /// Also when the answers are wrong.
+    /// Errors as [`PreparedCase::new`] does, and if either number differs from the stored one.
     pub fn checked(case: &Case) -> Result<PreparedCase, Box<dyn Error>> {
         let prepared = PreparedCase::new(case)?;
         let (mut by_verdict, mut by_matches) = (0, 0);
@@ -183,61 +188,61 @@ impl PreparedCase {
         Ok(prepared)
     }
 
-    /// A view of the automaton.
+    /// Returns a view of the automaton that answers questions.
     ///
     /// # Errors
-    /// Never: it was compiled a moment ago.
+    /// Errors if the automaton is damaged, which it is not unless somebody changed its bytes.
     pub fn ruleset(&self) -> Result<Ruleset<'_>, &'static str> {
         Ruleset::new(&self.automaton).map_err(|_| "corrupt")
     }
 }
 
-/// How many fresh URLs one pass is over.
+/// The number of fresh URLs in one list.
 pub const FRESH_URLS: usize = 20_000;
 
-/// How many lists of fresh URLs there are, each walked once.
+/// The number of lists of fresh URLs, each of which is decided once.
 pub const FRESH_LISTS: u64 = 7;
 
-/// [`FRESH_URLS`] paths made from the rules of an automaton, another list for each seed; see [`generate::urls`].
+/// Makes [`FRESH_URLS`] paths from the rules of an automaton, a different list for each seed; see [`generate::urls`].
 ///
 /// # Errors
-/// Never, if the automaton was compiled a moment ago.
+/// Errors if the automaton is damaged.
 pub fn fresh_paths(ruleset: Ruleset<'_>, seed: u64) -> Result<Vec<Vec<u8>>, &'static str> {
     let rules = ruleset.rules().map_err(|_| "corrupt")?;
-    let patterns: Vec<String> = rules.iter().map(|(_, text)| String::from_utf8_lossy(text).into_owned()).collect();
+    let patterns: Vec<String> = rules.iter().map(|rule| String::from_utf8_lossy(&rule.pattern).into_owned()).collect();
     Ok(generate::urls(&patterns, HOST, seed, FRESH_URLS).iter().map(|url| path_of(url).to_vec()).collect())
 }
 
-/// How many of some paths are disallowed by the walk that finds the rules, not only the verdict.
+/// Counts the disallowed paths by the walk that also finds the matching rules.
 #[must_use]
-pub fn explained(ruleset: Ruleset<'_>, paths: &[Vec<u8>]) -> usize {
+pub fn disallowed_by_matches(ruleset: Ruleset<'_>, paths: &[Vec<u8>]) -> usize {
     let matches = paths.iter().filter_map(|path| ruleset.matches(path).ok());
     matches.filter(|matches| matches.verdict == Verdict::Disallow).count()
 }
 
-/// Compares a number of disallowed URLs with the right one.
+/// Compares a number of disallowed URLs with the right number.
 ///
 /// # Errors
-/// When they differ: then no time that is measured would mean anything.
+/// Errors if they differ, because the time of wrong answers means nothing.
 pub fn check_count(name: &str, found: usize, right: usize) -> Result<(), String> {
-    if found == right { Ok(()) } else { Err(format!("{name}: {found} URLs disallowed instead of {right}")) }
+    if found == right { Ok(()) } else { Err(format!("{name}: expected {right} disallowed URLs, found {found}")) }
 }
 
-/// The index of the list of rules that an agent gets; `None` if there is none, or several decide together.
+/// Returns the index of the list of rules that decides for an agent, or `None` if no list or several lists do.
 #[must_use]
 pub fn list_for(made: &Prepared, agent: &[u8]) -> Option<usize> {
     let mut own = made.tokens.iter().filter(|(token, _)| token.eq_ignore_ascii_case(agent));
     match (own.next(), own.next()) {
         (Some(&(_, list)), None) => Some(list as usize),
         (Some(_), Some(_)) => None,
-        (None, _) => made.others.map(|list| list as usize),
+        (None, _) => made.default_group.map(|list| list as usize),
     }
 }
 
-/// A builder that has the files of some hosts, each for http and https.
+/// Makes a builder of a set and adds the robots.txt of each host, for both http and https.
 ///
 /// # Errors
-/// When a file is over a limit.
+/// Errors if a file is over a limit.
 pub fn builder_of<'f>(files: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> Result<SetBuilder, Box<dyn Error>> {
     let mut builder = SetBuilder::new(&GOOGLE_LIB);
     let mut arena = Bump::new();
@@ -249,43 +254,49 @@ pub fn builder_of<'f>(files: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> R
     Ok(builder)
 }
 
-/// A set of many hosts and URLs to ask it about, in random order.
+/// A set of many hosts, and URLs of those and other hosts in random order, to decide as a crawler would.
 pub struct Crawl {
-    /// The name of the crawl in tables.
+    /// The name of the crawl in tables and benchmarks.
     pub name: &'static str,
     /// The set.
     pub set: Set<Vec<u8>>,
-    /// The agent, [`AGENT`].
+    /// The agent that the URLs are decided for, [`AGENT`].
     pub agent: Agent,
-    /// The URLs. Their bytes lie in the order in which they are asked about.
+    /// The URLs. Their bytes lie in memory in the order in which they are decided.
     pub urls: Vec<&'static [u8]>,
-    /// How many of them are disallowed.
+    /// How many of the URLs are disallowed.
     pub disallowed: usize,
 }
 
-/// Texts whose bytes lie one behind the other, as somebody has them who reads a list of them. Never given back: a
-/// benchmark makes one list.
+/// Copies texts into one block of memory, one after the other, as in a file of URLs that was read whole. The block is
+/// never freed, because a benchmark makes only one.
 fn laid_out(texts: &[Vec<u8>]) -> Vec<&'static [u8]> {
     let mut rest: &'static [u8] = texts.concat().leak();
     let take = |text: &Vec<u8>| {
-        let (first, behind) = rest.split_at_checked(text.len())?;
-        rest = behind;
+        let (first, after) = rest.split_at_checked(text.len())?;
+        rest = after;
         Some(first)
     };
     texts.iter().filter_map(take).collect()
 }
 
-/// How many URLs of the generated crawl are disallowed. The oracle counted them.
+/// The number of hosts in the generated crawl.
+const CRAWL_HOSTS: usize = 1000;
+
+/// The number of URLs of each host in the generated crawl.
+const CRAWL_URLS_PER_HOST: usize = 20;
+
+/// The number of disallowed URLs in the generated crawl, as the oracle counted them.
 const GENERATED_CRAWL_DISALLOWED: usize = 9012;
 
-/// How many real URLs are disallowed by the real files. The oracle counted them.
+/// The number of disallowed URLs in the real crawl, as the oracle counted them.
 const REAL_CRAWL_DISALLOWED: usize = 1068;
 
 impl Crawl {
-    /// 1,000 made-up hosts and 20,000 URLs, a tenth of which are on hosts that the set does not know.
+    /// Makes a set of generated files and 20,000 URLs of 1,000 hosts, a tenth of which the set does not know.
     ///
     /// # Errors
-    /// When the set cannot be built.
+    /// Errors if the set cannot be built, or if its answers are wrong.
     pub fn generated() -> Result<Crawl, Box<dyn Error>> {
         let (hosts, mut urls) = generated_crawl();
         Random::new(1).shuffle(&mut urls);
@@ -293,10 +304,10 @@ impl Crawl {
         Crawl::new("generated", builder_of(files)?, urls, GENERATED_CRAWL_DISALLOWED)
     }
 
-    /// All real files and all real URLs.
+    /// Makes a set of all real files, and reads all real URLs.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Errors if a file cannot be read, or if the answers are wrong.
     pub fn real(shared: &Path) -> Result<Crawl, Box<dyn Error>> {
         let files = real_files(shared)?;
         let mut urls = lines(&shared.join("corpora/real/urls.txt.gz"))?;
@@ -318,10 +329,10 @@ impl Crawl {
         Ok(crawl)
     }
 
-    /// Decides every URL; returns how many are disallowed.
+    /// Decides every URL and returns the number of disallowed ones.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Errors if the set is damaged.
     #[inline]
     pub fn decide_all(&self) -> Result<usize, Box<dyn Error>> {
         let mut disallowed = 0;
@@ -332,16 +343,16 @@ impl Crawl {
     }
 }
 
-/// The hosts and files of [`Crawl::generated`], and its URLs host by host.
+/// Makes the hosts and files of [`Crawl::generated`], and its URLs host by host.
 fn generated_crawl() -> (Vec<HostFile>, Vec<Vec<u8>>) {
     let mut random = Random::new(3);
     let (mut hosts, mut urls) = (Vec::new(), Vec::new());
-    for number in 0..1000 {
+    for number in 0..CRAWL_HOSTS {
         // Most files are small and a few are large.
         let rules = [1, 2, 4, 8, 12, 12, 20, 40, 80, 300][random.below(10)];
         let recipe = Recipe { name: "", rules, wildcards: 140, seed: random.next(), disallowed: 0 };
         let host = format!("www{number}.example.com");
-        for url in recipe.urls(20) {
+        for url in recipe.urls(CRAWL_URLS_PER_HOST) {
             let path = url.get("https://".len() + HOST.len()..).unwrap_or_default();
             urls.push([b"https://", host.as_bytes(), path].concat());
         }
@@ -352,7 +363,7 @@ fn generated_crawl() -> (Vec<HostFile>, Vec<Vec<u8>>) {
     (hosts, urls)
 }
 
-/// The middle one of some figures, of an even number the upper one; 0 of none.
+/// Returns the median of some figures: of an even number the upper of the middle two, of none 0.
 #[must_use]
 pub fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
@@ -361,22 +372,25 @@ pub fn median(mut figures: Vec<f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use std::collections::{HashMap, HashSet};
 
     use reptile_compiler::oracle;
 
     use super::*;
+    use crate::documents::{assert_says, with_commas};
 
-    /// How many of a file's URLs the oracle disallows.
+    const METHODOLOGY: &str = include_str!("../METHODOLOGY.md");
+
+    /// Counts the URLs that the oracle disallows.
     fn count(body: &[u8], urls: &[Vec<u8>]) -> usize {
         urls.iter().filter(|url| !oracle::decide(body, &GOOGLE_LIB, AGENT, url).allowed).count()
     }
 
-    /// Counts by the oracle, to be run with `--release -- --ignored` after any change to the inputs. `PRINT_COUNTS`
-    /// lets it go on where they differ.
+    /// Counts with the oracle. Run it with `--release -- --ignored` after any change to the inputs. With `PRINT_COUNTS`
+    /// in the environment it prints all counts and goes on after a difference.
     #[test]
     #[ignore = "takes two minutes"]
-    fn stored_counts_are_the_oracles() {
+    fn stored_counts_of_files_are_those_of_the_oracle() {
         for case in Case::all().unwrap() {
             let found = count(&case.body, &case.urls);
             println!("{}: {found}", case.name);
@@ -384,9 +398,10 @@ mod tests {
         }
     }
 
+    /// Counts the URLs of the crawls with the oracle; run it like the test of the files.
     #[test]
     #[ignore = "takes two minutes"]
-    fn stored_counts_of_crawls_are_the_oracles() {
+    fn stored_counts_of_crawls_are_those_of_the_oracle() {
         let count_crawl = |files: &[HostFile], urls: &[Vec<u8>]| {
             let bodies: HashMap<&str, &[u8]> = files.iter().map(|(host, body)| (host.as_str(), &body[..])).collect();
             let disallowed = |url: &&Vec<u8>| {
@@ -408,6 +423,93 @@ mod tests {
             right &= found == REAL_CRAWL_DISALLOWED;
         }
         assert!(right);
+    }
+
+    #[test]
+    fn writes_numbers_with_commas() {
+        let numbers = [0, 999, 1_000, 12_345, 1_234_567].map(with_commas);
+        assert_eq!(numbers, ["0", "999", "1,000", "12,345", "1,234,567"]);
+    }
+
+    #[test]
+    fn the_document_describes_the_generated_inputs() {
+        let rules: HashMap<&str, String> =
+            RECIPES.iter().map(|recipe| (recipe.name, with_commas(recipe.rules))).collect();
+        let wildcards = RECIPES.iter().find(|recipe| recipe.name == "wildcards").unwrap().wildcards;
+        let files = format!(
+            "{} robots.txt files (`small` {} rules, `plain` {} without wildcards, `many` {}, `wildcards` {} of which \
+             {} % have wildcards, `huge` {}) and {} URLs each",
+            RECIPES.len(),
+            rules["small"],
+            rules["plain"],
+            rules["many"],
+            rules["wildcards"],
+            wildcards / 10,
+            rules["huge"],
+            with_commas(URLS)
+        );
+        assert_says(METHODOLOGY, &files);
+        let (hosts, urls) = generated_crawl();
+        assert_eq!(hosts.len(), CRAWL_HOSTS - CRAWL_HOSTS / 10);
+        let crawl = format!(
+            "{} hosts, a tenth of them unknown to the set, and {} URLs",
+            with_commas(CRAWL_HOSTS),
+            with_commas(urls.len())
+        );
+        assert_says(METHODOLOGY, &crawl);
+        assert_says(METHODOLOGY, &format!("{FRESH_LISTS} lists of {} URLs", with_commas(FRESH_URLS)));
+    }
+
+    #[test]
+    fn the_document_describes_the_real_inputs() {
+        let Some(shared) = shared() else {
+            eprintln!("skipped: the folder of real inputs is absent");
+            return;
+        };
+        let files = real_files(&shared).unwrap();
+        let rules: Vec<usize> = Case::all_real(&shared, &files)
+            .unwrap()
+            .iter()
+            .map(|case| PreparedCase::new(case).unwrap().ruleset().unwrap().rule_count() as usize)
+            .collect();
+        // The generated files have as many rules as the real ones. `p90` repeats a rule, which the compiler keeps once.
+        let repeated = [0, 1, 0, 0, 0];
+        let written: Vec<usize> = rules.iter().zip(repeated).map(|(&rules, repeated)| rules + repeated).collect();
+        assert_eq!(written, RECIPES.map(|recipe| recipe.rules));
+        let [p50, p90, p99, star, max] = RECIPES.map(|recipe| with_commas(recipe.rules));
+        let cases = format!(
+            "`p50` {p50} rules, `p90` {p90}, one of them twice, `p99` {p99}, `star` {star}, many of them with \
+             wildcards, `max` {max}"
+        );
+        assert_says(METHODOLOGY, &cases);
+        let urls = lines(&shared.join("corpora/real/urls.txt.gz")).unwrap();
+        let hosts: HashSet<Vec<u8>> =
+            urls.iter().map(|url| reptile_engine::url::split(url).unwrap().origin.host.to_ascii_lowercase()).collect();
+        let crawl = format!(
+            "a set of all {} real files, and {} real URLs of {} of their hosts",
+            with_commas(files.len()),
+            with_commas(urls.len()),
+            with_commas(hosts.len())
+        );
+        assert_says(METHODOLOGY, &crawl);
+    }
+
+    /// Every exact version in the manifest is that of a peer, except that of `cxx`, which only joins RE2 to Rust.
+    #[test]
+    fn the_document_names_the_versions_of_the_peers() {
+        let exact = |line: &'static str| {
+            let (name, rest) = line.split_once(" = { version = \"=")?;
+            Some((name, rest.split_once('"')?.0))
+        };
+        let peers: Vec<_> = include_str!("../Cargo.toml")
+            .lines()
+            .filter_map(exact)
+            .filter(|(name, _)| !name.starts_with("cxx"))
+            .collect();
+        assert_eq!(peers.len(), 7);
+        for (name, version) in peers {
+            assert_says(METHODOLOGY, &format!("`{name}` {version}"));
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-// What Rust sees of RE2::Set; `re2.rs` declares it there.
+// The class through which Rust calls RE2::Set; `re2.rs` declares it on the side of Rust.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class Re2Set {
   }
 
   RE2::Set set_;
-  // Kept, so that a search does not allocate it.
+  // A member, so that a search need not allocate it.
   std::vector<int> matches_;
 };
 

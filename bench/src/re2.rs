@@ -1,14 +1,15 @@
-//! RE2::Set, the library that the system has. What is called of it is in `re2.h`.
+//! Binds RE2::Set of the system's RE2 library, through the small C++ class in `re2.h`.
 //!
-//! The crate `cxx` writes both sides of the calls and checks that they agree. It is here and not beside the other
-//! peers because what a build script compiles is linked to the library of a package.
+//! The crate `cxx` generates both sides of the calls and checks that they agree. This module is part of the library and
+//! not of the binary `peers`, because Cargo links what a build script compiles to the library of a package.
 
 use cxx::UniquePtr;
 
-#[allow(clippy::multiple_unsafe_ops_per_block, reason = "the macro writes the blocks")]
+#[allow(unsafe_code, reason = "calls into C++ need it; this is the only place in this package")]
+#[allow(clippy::multiple_unsafe_ops_per_block, reason = "the macro generates the blocks")]
 #[cxx::bridge(namespace = "reptile_bench")]
 mod bridge {
-    // SAFETY: `re2.h` keeps no reference that it is given, and turns failures into exceptions, which become errors.
+    // SAFETY: `re2.h` keeps no reference that Rust passes, and throws exceptions on failure, which `cxx` turns into errors.
     unsafe extern "C++" {
         include!("reptile-bench/src/re2.h");
         type Re2Set;
@@ -17,22 +18,22 @@ mod bridge {
     }
 }
 
-/// Expressions, and the automaton that is made of them as texts are matched.
+/// A set of expressions, with the automaton that RE2 builds from them while it matches texts.
 pub struct Re2Set(UniquePtr<bridge::Re2Set>);
 
 impl Re2Set {
-    /// Compiles expressions over bytes, to be matched at the beginning of a text, that may use so many bytes of memory.
+    /// Compiles expressions over bytes that match at the beginning of a text, with `max_mem` bytes of memory at most.
     ///
     /// # Errors
-    /// When RE2 refuses one or the memory does not suffice.
+    /// Errors if RE2 refuses an expression, or if the memory does not suffice.
     pub fn new(expressions: &[&str], max_mem: i64) -> Result<Re2Set, cxx::Exception> {
         bridge::new_set(expressions, max_mem).map(Re2Set)
     }
 
-    /// The first of the expressions that match a text.
+    /// Returns the index of the first expression that matches a text, or `None` if none does.
     ///
     /// # Errors
-    /// When the memory does not suffice.
+    /// Errors if the memory does not suffice.
     #[inline]
     pub fn first(&mut self, text: &[u8]) -> Result<Option<usize>, cxx::Exception> {
         Ok(usize::try_from(self.0.pin_mut().first(text)?).ok())
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn first_in_the_order_of_the_expressions() {
+    fn returns_the_first_matching_expression() {
         let mut set = Re2Set::new(&["/a.*c", "/ab", r"/\xff\z"], 1 << 20).unwrap();
         for (text, first) in [
             (&b"/ab"[..], Some(1)),

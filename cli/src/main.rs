@@ -1,9 +1,8 @@
 //! `reptile`, the command: compiles robots.txt files and decides URLs by them.
 //!
-//! Holds the list of commands and their exit codes. Each command is in the file of its name; what they share is
-//! in `input` (reading robots.txt files), `assemble` (compiling them), `load` (opening a set), `lines` (reading
-//! lists) and `output` (writing files).
-#![forbid(unsafe_code)]
+//! This file has the list of commands and the exit codes. Each command is a file or a folder of its name in [`commands`];
+//! what comes in is in [`inputs`], what goes out in [`outputs`].
+#![deny(unsafe_code)]
 
 mod commands;
 mod error;
@@ -15,9 +14,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{check, classify, clean_param, compile, diff, fields, inspect, lint, test, verify};
-use crate::error::{Failure, Outcome, Result, note};
+use crate::error::{Exit, Failure, Result, note};
 
-/// Compile robots.txt files into a set, and decide URLs by it, millions a second
+/// Compile robots.txt files into a set, and decide millions of URLs a second by it
 #[derive(Parser)]
 #[command(
     name = "reptile",
@@ -29,7 +28,8 @@ use crate::error::{Failure, Outcome, Result, note};
   reptile test robots.txt --agent MyBot https://example.com/private
 
 Exit code: 0 done; 1 some inputs were bad, or differences were found; 2 wrong
-usage, or the command could not go on."
+usage, or the command could not go on; 130 interrupted. No file is ever left half
+written."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -50,16 +50,19 @@ enum Command {
     Verify(verify::Args),
 }
 
-/// How many threads work.
+/// The number of threads, an option of several commands.
 #[derive(clap::Args)]
 struct Threads {
-    /// How many threads work; 0 is one for each processor
+    /// The number of threads; 0 is one for each processor
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
 }
 
 impl Threads {
-    /// Starts them. To be called once, before any work.
+    /// Starts the threads. Called once, before any work.
+    ///
+    /// # Errors
+    /// If the system cannot start so many.
     fn apply(&self) -> Result<()> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build_global();
         pool.map_err(|error| Failure::new(format!("the threads cannot be started: {error}")))
@@ -80,8 +83,8 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::run(args),
     };
     match result {
-        Ok(Outcome::Done) | Err(Failure::Quiet) => ExitCode::SUCCESS,
-        Ok(Outcome::SomeBad) => ExitCode::from(1),
+        Ok(Exit::Done) | Err(Failure::Quiet) => ExitCode::SUCCESS,
+        Ok(Exit::SomeBad) => ExitCode::from(1),
         Err(Failure::Fatal(message)) => {
             note(message);
             ExitCode::from(2)

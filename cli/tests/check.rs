@@ -54,16 +54,16 @@ fn differences_are_shown_and_counted() {
          a.example\tbot-a\t/\tALLOW\t+0\n\
          a.example\tbot-a \t/private\tDISALLOW\t2\n",
     );
-    let line = "10 rows: 4 checked, 2 verdict differences, 1 line differences, 1 without robots.txt, 5 wrong rows";
+    let line = "10 rows: 4 checked, 2 verdict differences, 1 line differences, 1 without robots.txt, 5 malformed rows";
     let run = folder.run(&["check", "cases.tsv", "--robots", "robots"]).says(1, &[line]);
     let differences = "row 1: a.example\tbot-a\t/private\texpected ALLOW line 2, found DISALLOW line 2\n\
                        row 2: a.example\tbot-a\t/private\texpected DISALLOW line 3, found DISALLOW line 2\n\
-                       row 4: wrong row, empty: \"\"\n\
-                       row 5: wrong row, the fourth column is neither ALLOW nor DISALLOW: \"a.example\tbot-a\t/private\tDISALLOW\\r\"\n\
+                       row 4: malformed row, empty: \"\"\n\
+                       row 5: malformed row, the fourth column is neither ALLOW nor DISALLOW: \"a.example\tbot-a\t/private\tDISALLOW\\r\"\n\
                        row 6: nowhere.example\tx\t/\tno robots.txt for this host\n\
-                       row 7: wrong row, fewer than 3 columns: \"a.example\tbot-a\"\n\
-                       row 8: wrong row, more than 5 columns: \"a.example\tbot-a\t/\tALLOW\t0\tmore\"\n\
-                       row 9: wrong row, the fifth column is no line number: \"a.example\tbot-a\t/\tALLOW\t+0\"\n\
+                       row 7: malformed row, fewer than 3 columns: \"a.example\tbot-a\"\n\
+                       row 8: malformed row, more than 5 columns: \"a.example\tbot-a\t/\tALLOW\t0\tmore\"\n\
+                       row 9: malformed row, the fifth column is not a line number: \"a.example\tbot-a\t/\tALLOW\t+0\"\n\
                        row 10: a.example\tbot-a \t/private\texpected DISALLOW line 2, found ALLOW line 0\n";
     assert_eq!(run.text(), differences);
 
@@ -96,7 +96,7 @@ fn rows_longer_than_the_limit_are_wrong() {
         row.resize(len, b'b');
         let table = [b"x\ty\t/a\tDISALLOW\t2\n", &row[..], b"\nx\ty\t/a\tALLOW\t2\n"].concat();
         let run = folder.run_with(&["check", "-", "--robots", "robots.txt"], &table).says(1, &["3 rows: 2 checked"]);
-        assert_eq!(run.text().contains("row 2: wrong row, longer than 1 MiB"), code == 1, "{len}");
+        assert_eq!(run.text().contains("row 2: malformed row, longer than 1 MiB"), code == 1, "{len}");
         assert!(run.text().contains("row 3: x\ty\t/a\texpected ALLOW"));
     }
 }
@@ -111,9 +111,9 @@ fn every_dialect_is_compared_with_every_other() {
     let run = run.says(
         1,
         &[
-            "6 rows: 3 disputed, of 2 hosts; 1 without robots.txt, 1 wrong rows",
+            "6 rows: 3 disputed, of 2 hosts; 1 without robots.txt, 1 malformed rows",
             "rows: row 5: no robots",
-            "rows: row 6: wrong row, fewer than 3 columns",
+            "rows: row 6: malformed row, fewer than 3 columns",
         ],
     );
     // google-lib disallows all three, yandex only that of host b, and koster-1994 none.
@@ -188,7 +188,7 @@ fn inspect_lists_groups_and_rules() {
     let folder = Folder::with_set();
     let text = folder.run(&["inspect", "set"]).says(0, &[]).text();
     for line in
-        ["dialect                   google-lib\n", "origins                   6\n", "agents named              2\n"]
+        ["dialect                   google-lib\n", "origins                   6\n", "product tokens named      2\n"]
     {
         assert!(text.contains(line), "{text}");
     }
@@ -199,13 +199,13 @@ fn inspect_lists_groups_and_rules() {
         let kept = |line: &&str| !line.contains("ruleset") && !line.contains("policy");
         text.lines().filter(kept).map(|line| format!("{line}\n")).collect::<String>()
     };
-    let groups = "  agents: bot-a\n    line 2  Disallow: /private\n    line 3  Allow: /private/open\n\
-                 \x20 agents: *\n    line 6  Disallow: /x*y\n";
+    let groups = "  group: bot-a\n    line 2  Disallow: /private\n    line 3  Allow: /private/open\n\
+                 \x20 group: *\n    line 6  Disallow: /x*y\n";
     assert_eq!(shown(&["set", "A.example"]), format!("http://a.example:80 https://a.example:443\n{groups}"));
     assert_eq!(shown(&["robots", "a.example"]), format!("http://a.example:80 https://a.example:443\n{groups}"));
     assert_eq!(shown(&["set", "https://a.example/x"]), format!("https://a.example:443\n{groups}"));
     assert_eq!(shown(&["set", "a.example", "--scheme", "http"]), format!("http://a.example:80\n{groups}"));
-    let other = "http://c.example:8080 https://c.example:8080\n  agents: other\n    line 2  Disallow:\n";
+    let other = "http://c.example:8080 https://c.example:8080\n  group: other\n    line 2  Disallow:\n";
     assert_eq!(shown(&["set", "c.example"]), other);
     assert_eq!(shown(&["set", "c.example:8080"]), other);
     for host in ["c.example:80", "d.example", "ftp://a.example/"] {
@@ -219,10 +219,15 @@ fn inspect_lists_groups_and_rules() {
 #[test]
 fn help_is_there_for_everything() {
     let folder = Folder::new();
-    for command in ["compile", "classify", "test", "check", "inspect", "verify"] {
+    let overview = folder.run(&["--help"]).says(0, &[]).text();
+    let commands: Vec<&str> = overview.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    for command in
+        ["compile", "classify", "test", "check", "lint", "diff", "inspect", "fields", "clean-param", "verify"]
+    {
+        assert!(commands.contains(&command), "{command} is not in {overview}");
         let help = folder.run(&[command, "--help"]).says(0, &[]).text();
-        assert!(help.contains(&format!("reptile {command} ")) && help.contains("Example"), "{help}");
-        assert!(folder.run(&["--help"]).text().contains(&format!("  {command} ")), "{command}");
+        assert!(help.contains(&format!("  reptile {command} ")) && help.contains("Exit code: 0 "), "{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
         folder.run(&[command, "--nonesuch"]).says(2, &["--nonesuch"]);
     }
     folder.run(&[]).says(2, &["Usage"]);

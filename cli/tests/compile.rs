@@ -12,7 +12,7 @@ fn verdicts(folder: &Folder, set: &str, urls: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_directory_names_hosts_and_ports() {
+fn a_folder_names_hosts_and_ports() {
     let folder = Folder::new();
     folder.robots();
     folder.write("robots/.hidden", "User-agent: *\nDisallow: /\n");
@@ -35,7 +35,7 @@ fn a_directory_names_hosts_and_ports() {
     folder.run(&["verify", "set"]).says(0, &[]);
     let text = folder.run(&["verify", "set"]).text();
     assert_eq!(text, format!("set: valid, 6 origins, 4 rulesets, {} bytes\n", with_comma(folder.read("set").len())));
-    assert_eq!(folder.names(), ["robots", "set"]);
+    assert_eq!(folder.names(), ["robots", "set", "set.made.json"]);
 }
 
 fn with_comma(number: usize) -> String {
@@ -83,7 +83,7 @@ fn tar(files: &[(&str, &str)]) -> Vec<u8> {
 }
 
 #[test]
-fn archives_read_as_directories_do() {
+fn archives_read_as_folders_do() {
     let folder = Folder::new();
     let archive = tar(&[
         ("./b.example/robots.txt", "User-agent: *\nDisallow: /\n"),
@@ -98,11 +98,11 @@ fn archives_read_as_directories_do() {
         assert_eq!(verdicts(&folder, "set", &urls), ["disallow", "disallow", "unknown"]);
         assert_eq!(verdicts(&folder, input, &urls), ["disallow", "disallow", "unknown"]);
     }
-    // Half an archive is none.
+    // An archive that is cut is refused.
     let packed = gz(&archive);
     folder.write("cut.tar.gz", &packed[..packed.len() / 2]);
     folder.run(&["compile", "-o", "cut", "cut.tar.gz"]).says(2, &["cut.tar.gz: the archive cannot be read"]);
-    folder.write("no.tgz", "this is no archive");
+    folder.write("no.tgz", "this is not an archive");
     folder.run(&["compile", "-o", "cut", "no.tgz"]).says(2, &["no.tgz: the archive cannot be read"]);
     assert!(!folder.names().contains(&"cut".to_owned()));
 }
@@ -179,28 +179,28 @@ fn json_lines_say_origin_and_status() {
     folder.run(&["compile", "--force", "-o", "set", "bad.jsonl"]).says(
         1,
         &[
-            "bad.jsonl:1: not a valid record: invalid type: integer `5`, expected a string",
+            "bad.jsonl:1: not a valid capture: invalid type: integer `5`, expected a string",
             "bad.jsonl:2: no body",
             "bad.jsonl:3: not the url of a robots.txt: \"http://g.example/other\"",
             "bad.jsonl:4: no valid url: \"g.example\"",
-            "bad.jsonl:5: not a valid record: expected ident (column 2)",
-            "bad.jsonl:6: not a valid record: missing field `url`",
-            "bad.jsonl:8: not a valid record: expected a status, a number from 100 to 999",
+            "bad.jsonl:5: not a valid capture: expected ident (column 2)",
+            "bad.jsonl:6: not a valid capture: missing field `url`",
+            "bad.jsonl:8: not a valid capture: expected a status, a number from 100 to 999",
             "bad.jsonl:9: no valid status: expected a number from 100 to 999, found 99",
             "bad.jsonl:10: no valid status: expected a number from 100 to 999, found 1000",
-            "bad.jsonl:11: not a valid record: invalid type: integer `-1`, expected the number of redirects",
-            "bad.jsonl:12: not a valid record: invalid type: integer `1`, expected",
-            "bad.jsonl:13: not a valid record: expected a time such as 2026-03-14T15:09:26Z, found \"yesterday\"",
-            "bad.jsonl:14: not a valid record: expected a time in the years 1 to 9999, found 253402128001",
-            "bad.jsonl:15: not a valid record: expected a time: seconds since 1970, or a text",
-            "bad.jsonl:16: not a valid record: invalid value: string \"half\", expected true, false, \"length\"",
-            "bad.jsonl:17: not a valid record: expected the text of a header field",
-            "bad.jsonl:18: not a valid record: invalid type: sequence, expected an object of header fields",
+            "bad.jsonl:11: not a valid capture: invalid type: integer `-1`, expected the number of redirects",
+            "bad.jsonl:12: not a valid capture: invalid type: integer `1`, expected",
+            "bad.jsonl:13: not a valid capture: expected a time such as 2026-03-14T15:09:26Z, found \"yesterday\"",
+            "bad.jsonl:14: not a valid capture: expected a time in the years 1 to 9999, found 253402128001",
+            "bad.jsonl:15: not a valid capture: expected a time: seconds since 1970, or a text",
+            "bad.jsonl:16: not a valid capture: invalid value: string \"half\", expected true, false, \"length\"",
+            "bad.jsonl:17: not a valid capture: expected the text of a header field",
+            "bad.jsonl:18: not a valid capture: invalid type: sequence, expected an object of header fields",
             "bad.jsonl:19: no valid url: \"http://[::1/robots.txt\"",
             "bad.jsonl:20: no valid url: \"http://1.2.3.4.5/robots.txt\"",
-            "bad.jsonl:21: not a valid record: expected an object, found a list",
-            "bad.jsonl:22: not a valid record: expected a status, a number from 100 to 999",
-            "skipped: not a valid record  14\n",
+            "bad.jsonl:21: not a valid capture: expected an object, found a list",
+            "bad.jsonl:22: not a valid capture: expected a status, a number from 100 to 999",
+            "skipped: not a valid capture  14\n",
             "skipped: no valid status  2\n",
             "files read  1\n",
         ],
@@ -297,7 +297,7 @@ fn a_profile_says_what_captures_mean() {
     let run = folder.run(&["compile", "-o", "then", "c.jsonl", "--at", "2026-01-15"]);
     run.says(0, &["discarded: fetched after the time asked for  5\n"]);
     let run = folder.run(&["compile", "-o", "future", "c.jsonl", "--at", "9000-01-01"]);
-    run.says(0, &["the set is for 9000-01-01T00:00:00Z, which has not come", "as of  9000-01-01T00:00:00Z\n"]);
+    run.says(0, &["the set is for 9000-01-01T00:00:00Z, which is in the future", "as of  9000-01-01T00:00:00Z\n"]);
     folder.run(&["compile", "-o", "x", "c.jsonl", "--at", "now"]).says(2, &["expected a time such as"]);
     folder.run(&["compile", "-o", "x", "c.jsonl", "--profile", "yahoo"]).says(2, &["possible values: google,"]);
     folder.run(&["classify", "set", "--agent", "a", "--at", "0"]).says(2, &["is a compiled set", "--at"]);
@@ -309,13 +309,13 @@ fn a_profile_says_what_captures_mean() {
                     http://b.example/\tdisallow\t0\t\tnetwork error\n\tinvalid\t0\t\tno URL\n";
     assert_eq!(run.text(), expected);
     let inspect = |host: &str| folder.run(&["inspect", "set", host]).says(0, &[]).text();
-    assert!(inspect("a.example").contains("\n  the last good copy: 503\n  agents: *\n"));
+    assert!(inspect("a.example").contains("\n  the last good copy: 503\n  group: *\n"));
     assert!(inspect("b.example").ends_with("\n  everything is disallowed: network error\n"));
     assert!(inspect("c.example").ends_with("\n  everything is allowed: 403\n"));
 }
 
 #[test]
-fn the_order_of_records_does_not_show() {
+fn the_order_of_captures_does_not_show() {
     let folder = Folder::new();
     let mut lines: Vec<&str> = CAPTURES.lines().collect();
     folder.write("1.jsonl", lines.join("\n"));
@@ -386,9 +386,9 @@ fn bad_files_are_named_and_left_out() {
     folder.run(&["compile", "-o", "set", "robots"]).says(
         1,
         &[
-            "robots/bad host: no valid host: \"bad host\" is no host",
-            "robots/bad:port: no valid host: \"bad:port\" is no host: port is not a number",
-            "robots/robots.txt: no valid host: name the file",
+            "robots/bad host: no valid host: \"bad host\" is not a host",
+            "robots/bad:port: no valid host: \"bad:port\" is not a host: port is not a number",
+            "robots/robots.txt: no valid host: rename the file",
             &format!("robots/over.example: too large: {} bytes; the limit is {limit}", limit + 1),
             "skipped: no valid host  3\n",
             "skipped: too large  1\n",
@@ -455,7 +455,7 @@ fn an_output_is_replaced_only_by_force() {
         .run(&["compile", "--force", "-o", "robots", "robots"])
         .says(2, &["robots: exists and is not a regular file"]);
     folder.run(&["compile", "-o", "no/where", "robots"]).says(2, &["no/where: cannot be created: No such file"]);
-    assert_eq!(folder.names(), ["link", "robots", "set"]);
+    assert_eq!(folder.names(), ["link", "robots", "set", "set.made.json"]);
 }
 
 #[test]
@@ -472,23 +472,23 @@ fn a_full_disk_leaves_nothing_behind() {
         finish(bash).says(2, &[&format!("{output}: cannot be written: File too large")]);
         assert_eq!(std::fs::read(folder.path(output)).ok().as_deref(), left.map(|bytes| &bytes[..]));
     }
-    assert_eq!(folder.names(), ["old", "robots", "set"]);
+    assert_eq!(folder.names(), ["old", "robots", "set", "set.made.json"]);
     folder
         .run(&["compile", "--force", "-o", "/dev/full", "robots"])
         .says(2, &["/dev/full: exists and is not a regular"]);
 }
 
 #[test]
-fn odd_lines_are_counted() {
+fn diagnostics_are_counted() {
     let folder = Folder::new();
     folder.write("robots/a.example", "Disallow: /\nwhat\nCrawl-delay: 3\nUser-agent: *\nDisallow: /a\0\n");
     folder.run(&["compile", "-o", "set", "robots"]).says(
         0,
         &[
-            "odd: rule that is in no group  1\n",
-            "odd: line without a separator  1\n",
-            "odd: key that decides nothing  1\n",
-            "odd: NUL byte inside a line  1\n",
+            "diagnostic: rule that is in no group  1\n",
+            "diagnostic: line without a separator  1\n",
+            "diagnostic: key that decides nothing  1\n",
+            "diagnostic: NUL byte inside a line  1\n",
             "rules as written  1\n",
         ],
     );

@@ -9,7 +9,7 @@ const BODY: &str = "Sitemap: http://a.example/s.xml\nUser-agent: *\nCrawl-delay:
                     Content-Signal: ai-train=no\nX-Odd: a\tb\\\x01\nDisallow: /\nClean-param: sid&ref /forum\n";
 
 #[test]
-fn records_as_columns() {
+fn directives_as_columns() {
     let folder = Folder::new();
     folder.write("robots.txt", BODY);
     let all = "-\t1\tsitemap\tcounts\t-\thttp://a.example/s.xml\n\
@@ -33,21 +33,21 @@ fn records_as_columns() {
 }
 
 #[test]
-fn records_as_json() {
+fn directives_as_json() {
     let folder = Folder::new();
     folder.write("robots.txt", BODY);
     let text = folder.run(&["fields", "robots.txt", "--json", "--agent", "gptbot"]).says(0, &[]).text();
-    let records: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(records.len(), 4);
-    assert_eq!(records[1]["agents"], serde_json::json!(["gptbot"]));
-    assert_eq!(records[1]["means"], serde_json::json!({"ai-train": false}));
-    assert_eq!(records[2]["value"], "a\tb\\\u{1}");
-    assert_eq!(records[3]["means"], serde_json::json!({"names": ["sid", "ref"], "prefix": "/forum"}));
-    assert!(records[3]["agents"].is_null());
+    let objects: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(objects.len(), 4);
+    assert_eq!(objects[1]["agents"], serde_json::json!(["gptbot"]));
+    assert_eq!(objects[1]["means"], serde_json::json!({"ai-train": false}));
+    assert_eq!(objects[2]["value"], "a\tb\\\u{1}");
+    assert_eq!(objects[3]["means"], serde_json::json!({"names": ["sid", "ref"], "prefix": "/forum"}));
+    assert!(objects[3]["agents"].is_null());
 }
 
 #[test]
-fn records_of_a_set() {
+fn directives_of_a_set() {
     let folder = Folder::new();
     folder.write("robots/a.example", BODY);
     folder.write("robots/b.example", "Sitemap: /b\n");
@@ -109,8 +109,8 @@ fn what_is_cut_is_counted() {
     folder.run(&["compile", "-o", "set", "robots"]).says(
         0,
         &[
-            "odd: other directives too long, left out 1",
-            "odd: other directives behind the last that is kept, left out 1",
+            "diagnostic: other directives too long, left out 1",
+            "diagnostic: other directives behind the last that is kept, left out 1",
         ],
     );
 }

@@ -93,10 +93,13 @@ fn bytes_of_strangers_are_harmless() {
     let folder = Folder::new();
     folder.write("robots.txt", "User-agent: *\nDisallow: /\x1b[31m\u{202e}x\u{9b}\nDisallow: /a\tb\n");
     for more in [&[][..], &["--all-dialects"], &["--json"], &["--brief"], &["--json", "--all-dialects"]] {
-        let args = [&["test", "robots.txt", "--agent", "\u{1b}]a", "/\u{1b}[31m\u{202e}x\u{9b}"][..], more].concat();
+        let harmful = |text: &str| text.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
+        let args = [&["test", "robots.txt", "--agent", "a", "/\u{1b}[31m\u{202e}x\u{9b}"][..], more].concat();
         let text = folder.run(&args).says(0, &[]).text();
-        let harmful = text.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
-        assert_eq!(harmful, None, "{more:?}: {text:?}");
+        assert_eq!(harmful(&text), None, "{more:?}: {text:?}");
+        let args = [&["test", "robots.txt", "--agent", "\u{1b}]\u{202e}a", "/"][..], more].concat();
+        let refused = folder.run(&args).says(2, &["--agent"]);
+        assert_eq!(harmful(&refused.stderr), None, "{more:?}: {refused:?}");
     }
 }
 
@@ -120,20 +123,20 @@ fn all_dialects_beside_each_other() {
 
     let run = folder.run(&["test", "robots.txt", "--agent", "x", "--all-dialects", "--json", "/a", "/z"]);
     let text = run.says(0, &[]).text();
-    let records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(records.len(), 18);
-    for record in &records {
-        let differs = record["url"] == "/a"
-            && ["yandex", "yandex-2017", "koster-1994", "koster-1996"].contains(&record["dialect"].as_str().unwrap());
-        assert_eq!(record["agrees"], !differs, "{record}");
-        let disallowed = record["url"] == "/a" && !differs;
-        assert_eq!(record["verdict"], if disallowed { "disallow" } else { "allow" }, "{record}");
-        assert_eq!(record["line"], if disallowed { 3 } else { 0 }, "{record}");
+    let objects: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(objects.len(), 18);
+    for object in &objects {
+        let differs = object["url"] == "/a"
+            && ["yandex", "yandex-2017", "koster-1994", "koster-1996"].contains(&object["dialect"].as_str().unwrap());
+        assert_eq!(object["agrees"], !differs, "{object}");
+        let disallowed = object["url"] == "/a" && !differs;
+        assert_eq!(object["verdict"], if disallowed { "disallow" } else { "allow" }, "{object}");
+        assert_eq!(object["line"], if disallowed { 3 } else { 0 }, "{object}");
     }
     let expected = serde_json::json!({
         "url": "/a", "agent": "x", "dialect": "google-lib", "verdict": "disallow", "line": 3, "why": "only-kind",
-        "because": "no Allow matches", "path": "/a", "group": {"by": "others", "token": null, "lines": [1]},
+        "because": "no Allow matches", "path": "/a", "group": {"by": "default-group", "token": null, "lines": [1]},
         "allow": null, "disallow": {"line": 3, "text": "Disallow: /a", "pattern": "/a", "octets": 2}, "agrees": true
     });
-    assert_eq!(records[0], expected);
+    assert_eq!(objects[0], expected);
 }

@@ -15,7 +15,7 @@
 //!
 //! Beside them, [`dialect`] has every reading of the protocol as a value, [`capture`] what a capture means by its status and
 //! time and which of several counts, [`set::origin`] which URLs a robots.txt governs, [`dialect::crawlers`] the names that known crawlers
-//! go by, [`limits`] every limit, [`advice::lint`] what is wrong with a file, [`advice::reading`] why a verdict is what it is, [`once`]
+//! go by, [`limits`] every limit, [`advice::lint`] what is wrong with a file, [`advice::explanation`] why a verdict is what it is, [`once`]
 //! the answer to a single question without compiling, and [`oracle`] the slow matcher that all of this is compared with.
 //!
 //! ```

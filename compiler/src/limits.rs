@@ -96,7 +96,7 @@ pub const MAX_DIRECTIVES: usize = 4096;
 
 /// Bytes of all values and unknown keys of one robots.txt's other directives; what is behind them is left out and reported.
 /// Among 4,231 real files the most is 692,324. The limit of one value is
-/// [`MAX_DIRECTIVE_BYTES`](reptile_engine::format::fields::MAX_DIRECTIVE_BYTES).
+/// [`MAX_DIRECTIVE_BYTES`](reptile_engine::format::directives::MAX_DIRECTIVE_BYTES).
 pub const MAX_DIRECTIVE_TEXT_BYTES: usize = 1 << 20;
 
 /// Bytes of a key that is kept although it is unknown. Longer ones are text with a colon in it, not keys.

@@ -1,11 +1,10 @@
-//! One question to one robots.txt, answered while it is read: for callers that would throw a compiled set away.
+//! Answers a single question to a single robots.txt while reading it, for callers that would throw a compiled set away.
 //!
-//! Shares the reading of lines, names, normal forms and precedence with the compiler, and keeps nothing but the best
-//! rule so far. Explains no more than the line. Whoever asks the same file several questions is better off with
-//! [`crate::set`].
+//! Shares the reading of lines, product tokens, normal forms and precedence with the compiler, and keeps only the best
+//! rule so far. Explains no more than the line. For several questions to the same file, compile it ([`crate::set`]).
 
-use reptile_engine::format::tables::NameMatching;
-use reptile_engine::norm::NormalForm;
+use reptile_engine::format::tokens::NameMatching;
+use reptile_engine::norm::{NormalForm, Pattern};
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::RuleKind;
 
@@ -18,11 +17,11 @@ use crate::rules::order::{key_of, meaning_of, slash_before_index};
 
 /// Whether an agent may fetch `url` according to the file `body`, and the line that says so.
 ///
-/// One pass over the lines. Allocates only for a rule that has to be rewritten to its normal form, for a path that
-/// has to be, and for a URL without the first slash of its path.
+/// One pass over the lines. Allocates only for a pattern or path that its normal form rewrites, and for a URL without
+/// the first slash of its path.
 ///
 /// Time: linear in the body, plus for each rule of the agent's groups that begins like the path at most linear in
-/// the path. Total: any bytes give an answer.
+/// the path. Any bytes give an answer.
 ///
 /// ```
 /// use reptile_compiler::{dialect::{GOOGLE_LIB, crawlers::of_name}, once::decide_once};
@@ -50,14 +49,14 @@ pub fn decide_once(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8])
     })
 }
 
-/// What is asked, and what is known of the answer so far.
+/// The question, and the best answer so far.
 struct Question<'q> {
     dialect: &'q Dialect,
     agent: &'q Resolved,
     path: &'q [u8],
-    /// The smallest place in the agent's chain of names that a group has named so far.
+    /// The smallest place in the agent's chain of product tokens that a group has named so far.
     place: usize,
-    /// Whether the group that is read is one of those for that place.
+    /// Whether the current group is one of those for that place.
     counts: bool,
     /// The rule that matches and decides, of the groups for that place: its key, kind and line.
     best: Option<(u32, RuleKind, u32)>,
@@ -74,7 +73,7 @@ impl<'b> Visitor<'b> for Question<'_> {
         }
         let Some(place) = self.place_of(value) else { return };
         if place < self.place {
-            // A name in front of those that were found: their groups count no more.
+            // A token before those that were found: their groups count no more.
             (self.place, self.best, self.empty) = (place, None, None);
             self.counts = true;
         } else if place == self.place && self.dialect.group_choice == GroupChoice::Merge {
@@ -98,14 +97,14 @@ impl<'b> Visitor<'b> for Question<'_> {
     }
 
     #[inline]
-    fn field(&mut self, _: RawDirective<'b>) {}
+    fn directive(&mut self, _: RawDirective<'b>) {}
 
     #[inline]
-    fn oddity(&mut self, _: u32, _: DiagnosticKind) {}
+    fn diagnostic(&mut self, _: u32, _: DiagnosticKind) {}
 }
 
 impl Question<'_> {
-    /// The place in the agent's chain of the name in a user-agent line; behind all names if it is `*`.
+    /// The place in the agent's chain of the token in a user-agent line; after all tokens if it is `*`.
     fn place_of(&self, value: &[u8]) -> Option<usize> {
         let tokens = &self.agent.tokens;
         match (named(value, self.dialect), self.dialect.name_matching) {
@@ -122,19 +121,16 @@ impl Question<'_> {
         let pattern = self.dialect.normal_form.pattern(value);
         let key = key_of(&pattern, kind, line, order);
         if self.improves(key) {
-            let (text, anchored) = match pattern.strip_suffix(b"$") {
-                Some(text) => (text, true),
-                None => (&*pattern, false),
-            };
-            if matches(text, anchored, self.path) {
+            if Pattern::new(&pattern).matches(self.path) {
                 self.best = Some((key, kind, line));
             } else if kind == RuleKind::Allow
                 && self.dialect.index_htm_opens_directory
                 && let Some(slash) = slash_before_index(&pattern)
             {
-                // The directory's pattern, with `$` behind it, has as many octets as the rule's up to the `i`.
+                // The directory's pattern, `$` included, has as many octets as the rule's up to the `i`.
                 let key = key_of(&pattern[..slash + 2], kind, line, order);
-                if self.improves(key) && matches(&pattern[..=slash], true, self.path) {
+                let directory = Pattern { text: &pattern[..=slash], anchored: true };
+                if self.improves(key) && directory.matches(self.path) {
                     self.best = Some((key, kind, line));
                 }
             }
@@ -147,41 +143,15 @@ impl Question<'_> {
     }
 }
 
-/// Whether a rule as written differs from the path in its text before anything special, so that it cannot match.
+/// Whether a rule as written cannot match, because its text differs from the path before any special byte.
 #[inline]
 fn parts_early(value: &[u8], path: &[u8]) -> bool {
     let same = value.iter().zip(path).take_while(|&(a, b)| a == b && NormalForm::is_kept(*a)).count();
     match value.get(same) {
         Some(&byte) if NormalForm::is_kept(byte) && path.get(same) != Some(&byte) => {
-            // An allow of this file may allow the directory.
+            // An allow of an index page may allow its directory.
             same < path.len() || !value[same..].starts_with(b"index.htm")
         }
         _ => false,
-    }
-}
-
-/// Whether a pattern without its final `$` matches a path, up to whose end it must reach if it is anchored.
-///
-/// The leftmost place of each segment is always a right one. Linear in the pattern and the path together, since each
-/// segment is looked for behind the one before it.
-fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
-    let Some(first_wildcard) = memchr::memchr(b'*', pattern) else {
-        return if anchored { path == pattern } else { path.starts_with(pattern) };
-    };
-    let Some(mut rest) = path.strip_prefix(&pattern[..first_wildcard]) else { return false };
-    let mut segments = &pattern[first_wildcard + 1..];
-    while let Some(wildcard) = memchr::memchr(b'*', segments) {
-        let Some(end) = end_of(&segments[..wildcard], rest) else { return false };
-        (rest, segments) = (&rest[end..], &segments[wildcard + 1..]);
-    }
-    if anchored { rest.ends_with(segments) } else { end_of(segments, rest).is_some() }
-}
-
-/// Where the leftmost occurrence of a segment ends.
-fn end_of(segment: &[u8], text: &[u8]) -> Option<usize> {
-    match segment {
-        [] => Some(0),
-        [byte] => memchr::memchr(*byte, text).map(|at| at + 1),
-        _ => memchr::memmem::find(text, segment).map(|at| at + segment.len()),
     }
 }

@@ -1,11 +1,11 @@
-//! The slow, plainly correct matcher that every fast path is compared with.
+//! The oracle: a slow, plainly correct matcher that all compiled rulesets are compared with.
 //!
 //! Reads the file anew for every question and evaluates every rule by its definition: no order, no automaton, no
-//! merging. Shares the first two stages (lines, keys, groups) with the compiler, which the replay of the
-//! reference's own verdicts keeps honest, and nothing of the stages behind them.
+//! merging. Shares the reading of lines, keys and groups with the compiler, which the replay of the reference's own
+//! verdicts checks, and no later stage. Its matcher is its own.
 
 use bumpalo::Bump;
-use reptile_engine::format::tables::NameMatching;
+use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::RuleKind;
 
@@ -23,11 +23,11 @@ pub struct Answer {
     pub line: u32,
 }
 
-/// What every answer is that no rule has a part in.
+/// The answer where no rule matches.
 const ALLOWED: Answer = Answer { allowed: true, line: 0 };
 
-/// Whether the crawler that goes by the name `agent` in this dialect may fetch `url` according to the file `body`,
-/// and the line that says so.
+/// Whether the crawler with the name `agent` in this dialect may fetch `url` according to the file `body`, and the line
+/// that says so.
 ///
 /// Source: google/robotstxt, `RobotsMatcher`, for that library's reading; the dialect's switches for the others. Time:
 /// the length of the body times that of the path.
@@ -36,7 +36,7 @@ pub fn decide(body: &[u8], dialect: &Dialect, agent: &[u8], url: &[u8]) -> Answe
     decide_for(body, dialect, &of_name(agent, dialect), url)
 }
 
-/// As [`decide`], for an agent whose names are known.
+/// As [`decide`], for an agent whose product tokens are known.
 #[must_use]
 pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Answer {
     let arena = Bump::new();
@@ -53,7 +53,7 @@ pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) 
         .filter_map(|rule| match_of(rule, &path, dialect))
         .collect();
     let (empty, matching): (Vec<Match>, Vec<Match>) = matching.into_iter().partition(|found| found.is_empty);
-    // The first of those that are best; lines rise with their place in the file.
+    // The first of the best; lines rise with their place in the file.
     let best = match dialect.order {
         Order::FileOrder => matching.iter().min_by_key(|found| found.line),
         Order::Longest | Order::LongestWithoutTrailingWildcards => {
@@ -63,30 +63,30 @@ pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) 
     if let Some(best) = best {
         return Answer { allowed: best.kind == RuleKind::Allow, line: best.line };
     }
-    // A rule without a pattern restricts nothing, but is named where no other matches.
+    // A rule with an empty pattern restricts nothing, but is named where no other rule matches.
     empty
         .iter()
         .min_by_key(|found| (found.kind, found.line))
         .map_or(ALLOWED, |found| Answer { line: found.line, ..ALLOWED })
 }
 
-/// Whose groups an agent obeys.
+/// Why an agent obeys the groups that it obeys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChosenBy {
-    /// Those that name its token of this index, the first of its tokens that the file names.
+    /// They name its product token of this index, the first of its tokens that the file names.
     Token(usize),
-    /// Those for everybody who is not named.
+    /// They are the default group.
     DefaultGroup,
-    /// None at all.
+    /// It obeys no group.
     Nobody,
 }
 
 /// The groups that an agent obeys, and why those.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Why these.
+    /// Why the agent obeys them.
     pub by: ChosenBy,
-    /// Their places among the groups of the file.
+    /// Their indices among the groups of the file.
     pub groups: Vec<usize>,
 }
 
@@ -111,7 +111,7 @@ pub fn choose(robots: &Robots<'_>, dialect: &Dialect, agent: &Resolved) -> Choic
     Choice { by: if groups.is_empty() { ChosenBy::Nobody } else { ChosenBy::DefaultGroup }, groups }
 }
 
-/// Whether the value of a user-agent line names a token, or for `None` everybody who is not named.
+/// Whether the value of a user-agent line names a product token, or for `None` the default group.
 pub(crate) fn names(value: &[u8], token: Option<&[u8]>, dialect: &Dialect) -> bool {
     match (named(value, dialect), token) {
         (Named::Everyone, token) => token.is_none(),
@@ -132,7 +132,7 @@ struct Match {
     is_empty: bool,
 }
 
-/// What a rule has to say about a path, if it matches.
+/// The match of a rule with a path, if it matches.
 fn match_of(rule: &RawRule<'_>, path: &[u8], dialect: &Dialect) -> Option<Match> {
     let RawRule { mut kind, mut value, line } = *rule;
     if kind == RuleKind::Disallow && value.is_empty() && dialect.empty_disallow == EmptyDisallow::AllowRoot {

@@ -84,13 +84,12 @@ fn ask(bytes: Vec<u8>) {
             let _ = set.explain(&agent, url);
         }
     }
-    for place in 0..set.origins().len() {
-        let Ok(origin) = set.origins().at(place) else { continue };
-        let Ok(groups) = set.policy_of(&origin).and_then(|policy| policy.groups()) else { continue };
-        groups.iter().for_each(|(_, _, rules)| drop(rules.all()));
-        let Ok(fields) = set.policy_of(&origin).and_then(|policy| set.fields_of(&policy)) else { continue };
-        drop(fields.parts_of(&[0, 1]));
-        let Ok(mut reader) = fields.reader() else { continue };
+    for origin in set.origins() {
+        let Ok(site) = origin.and_then(|origin| set.site_of(&origin)) else { continue };
+        let Ok(groups) = site.policy().groups() else { continue };
+        groups.iter().for_each(|group| drop(group.rules.all()));
+        drop((site.stale_at(), site.expires_at(), site.other().parts_of(&[0, 1])));
+        let Ok(mut reader) = site.other().reader() else { continue };
         while let Ok(Some(_)) = reader.next() {}
     }
 }
@@ -170,7 +169,7 @@ fn sections_may_hold_anything_under_a_right_checksum() {
         let sections = Section::ALL.map(|section| container.section(&whole, section).to_vec());
         let write = |sections: &[Vec<u8>; Section::COUNT]| {
             let mut out = Vec::new();
-            container::write(&mut out, container.normal_form(), container.name_matching(), sections).unwrap();
+            container::write(&mut out, &container.header(), sections).unwrap();
             out
         };
         assert_eq!(write(&sections), whole);

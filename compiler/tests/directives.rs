@@ -17,12 +17,12 @@ use reptile_compiler::body::directives;
 use reptile_compiler::dialect::{ALL, BING, Dialect, GOOGLE_LIB, YANDEX, YANDEX_2017};
 use reptile_compiler::limits::{MAX_CLEAN_PARAM_BYTES, MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTIVES, MAX_OTHER_KEY_BYTES};
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare, prepare_without_other};
-use reptile_engine::format::fields::{DirectiveKind, MAX_DIRECTIVE_BYTES};
+use reptile_engine::format::directives::{DirectiveKind, MAX_DIRECTIVE_BYTES};
 use reptile_engine::set::Set;
 use reptile_engine::url::Scheme;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use support::{compile, origin_of, policy_of, read, shared, workspace};
+use support::{compile, origin_of, read, shared, workspace};
 
 /// Rows of the files of `corpora/fields`. Correct these when you add one.
 const HOST_ROWS: usize = 29;
@@ -51,15 +51,15 @@ struct Line {
 
 /// The other directives that a set has for a host.
 fn lines_of<D: AsRef<[u8]>>(set: &Set<D>, host: &str) -> Vec<Line> {
-    let policy = policy_of(set, host);
-    let list = set.fields_of(&policy).unwrap();
-    let groups = policy.groups().unwrap();
+    let site = set.site(&origin_of(host)).unwrap().unwrap();
+    let list = site.other();
+    let groups = site.policy().groups().unwrap();
     let mut agents: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for (group, part) in list.parts().unwrap() {
-        let (tokens, for_default_group, _) = &groups[group as usize];
+        let group = &groups[group as usize];
         let names = agents.entry(part).or_default();
-        names.extend(tokens.iter().map(|&token| text(set.agents().name(token).unwrap())));
-        names.extend(for_default_group.then(|| "*".to_owned()));
+        names.extend(group.tokens.iter().map(|&token| text(set.tokens().name(token).unwrap())));
+        names.extend(group.is_default.then(|| "*".to_owned()));
         names.sort();
     }
     let mut reader = list.reader().unwrap();
@@ -67,13 +67,13 @@ fn lines_of<D: AsRef<[u8]>>(set: &Set<D>, host: &str) -> Vec<Line> {
     while let Some(field) = reader.next().unwrap() {
         let key = match field.kind {
             DirectiveKind::Other => text(field.key).to_ascii_lowercase(),
-            kind => kind.name().to_owned(),
+            kind => kind.as_str().to_owned(),
         };
         lines.push(Line {
             line: field.line,
             key,
             value: text(field.value),
-            state: field.state.name().to_owned(),
+            state: field.state.as_str().to_owned(),
             agents: field.part.map(|part| agents.get(&part).cloned().unwrap_or_default()),
         });
     }
@@ -380,7 +380,7 @@ fn many_tokens_do_not_multiply_lines() {
     body.push_str("disallow: /\n");
     body.extend(names(1000).map(|name| name + "disallow: /own\n"));
     let made = prepare(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap();
-    assert!(made.fields.len() < 20_000, "{}", made.fields.len());
+    assert!(made.other.len() < 20_000, "{}", made.other.len());
     assert_eq!(lines(&body, &GOOGLE_LIB)[999].agents.as_ref().map(Vec::len), Some(1000));
 }
 
@@ -408,8 +408,8 @@ fn equal_side_data_is_there_once_and_none_costs_nothing() {
     let without = Set::from_bytes(set(&[two], false)).unwrap();
     assert!(!without.has_other_directives());
     without.verify().unwrap();
-    let policy = without.policy(&reptile_engine::url::Origin { port: 1, ..origin_of("e.example") }).unwrap().unwrap();
-    assert!(without.fields_of(&policy).unwrap().is_empty());
+    let origin = reptile_engine::url::Origin { port: 1, ..origin_of("e.example") };
+    assert!(without.site(&origin).unwrap().unwrap().other().is_empty());
 }
 
 /// The other directives of a file, read plainly as the reference reads lines. `None` for a value over a limit.
@@ -475,7 +475,7 @@ fn second_reading(body: &[u8]) -> Vec<Line> {
             }
         } else {
             let key = if begins(&["sitemap", "site-map"]) { "sitemap".to_owned() } else { key };
-            let known = DirectiveKind::ALL.iter().any(|kind| *kind != DirectiveKind::Other && kind.name() == key);
+            let known = DirectiveKind::ALL.iter().any(|kind| *kind != DirectiveKind::Other && kind.as_str() == key);
             let like_key = key.len() <= 64 && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
             if known || (like_key && !is_html) {
                 assert!(

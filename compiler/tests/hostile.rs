@@ -127,7 +127,7 @@ fn steps_of_a_walk_are_bounded() {
         let list = prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
         let bytes = compile(&list, Strategy::Factored, &arena).unwrap();
         let ruleset = Ruleset::new(&bytes).unwrap();
-        let patterns: Vec<Vec<u8>> = ruleset.rules().unwrap().into_iter().map(|(_, pattern)| pattern).collect();
+        let patterns: Vec<Vec<u8>> = ruleset.rules().unwrap().into_iter().map(|rule| rule.pattern).collect();
         // WildcardCount that can begin in the trie stand behind different texts; the others are limited.
         let mut first_wildcards: Vec<&[u8]> =
             patterns.iter().filter_map(|text| text.split(|&b| b == b'*').next()).collect();

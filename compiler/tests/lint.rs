@@ -57,7 +57,7 @@ fn every_finding_of_every_case() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/lint/cases.toml");
     let cases: Cases = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let mut wrong = Vec::new();
-    let known: Vec<&str> = Code::ALL.iter().map(|code| code.name()).collect();
+    let known: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
     let (mut with, mut without) = (BTreeSet::new(), BTreeSet::new());
     for case in &cases.case {
         let dialect = case.dialect.as_ref().map_or(&GOOGLE_LIB, |name| Dialect::from_name(name).unwrap());
@@ -172,7 +172,7 @@ fn real_files() {
         time += start.elapsed();
         files += 1;
         for ((severity, code), count) in found.counts {
-            *counts.entry((severity, code.name())).or_insert(0) += count;
+            *counts.entry((severity, code.as_str())).or_insert(0) += count;
         }
     }
     for ((severity, code), count) in counts {

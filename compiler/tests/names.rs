@@ -5,7 +5,7 @@ mod support;
 
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::dialect::{Dialect, GOOGLE_LIB, KOSTER_1996};
-use reptile_engine::format::tables::NameMatching;
+use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::set::{Agent, Set};
 use reptile_engine::verdict::Verdict;
 use support::{compile, policy_of};

@@ -19,7 +19,7 @@
 //! ```no_run
 //! use reptile_engine::set::Set;
 //!
-//! let set = Set::open("robots.set".as_ref())?;
+//! let set = Set::from_bytes(std::fs::read("robots.set")?)?;
 //! set.verify()?;
 //! let agent = set.agent(b"GPTBot")?;
 //! println!("{}", set.decide(&agent, b"https://example.com/private/")?);
@@ -35,6 +35,7 @@ pub mod host;
 pub mod norm;
 pub mod platform;
 pub mod set;
+pub mod token;
 pub mod url;
 pub mod verdict;
 

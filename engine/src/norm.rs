@@ -1,44 +1,49 @@
-//! The normal forms: how the bytes of a URL path and of a rule's pattern are made comparable.
+//! The normal forms, which make the bytes of URL paths and of patterns comparable, and [`Pattern`], which compares them.
 //!
 //! Both sides go through this file and no other. A set names one normal form in its header; the compiler
 //! applied [`NormalForm::pattern`] to every rule of that set, and every look-up applies [`NormalForm::path`] to
 //! its URL. Which reading of the protocol uses which form is not known here.
 //!
-//! In a normalised pattern two bytes are operators: every `*` stands for any run of bytes, also the empty one,
-//! and a `$` that is the very last byte stands for the end of the path. Every other byte is itself. A form that
-//! lets a rule name a literal `*` or `$` must keep it escaped on both sides, or write another byte for it.
+//! In a normalised pattern two bytes are operators: every `*` is a wildcard for any run of bytes, the empty one included,
+//! and a `$` that is the very last byte is the end anchor. Every other byte is itself. A form that lets a rule name a
+//! literal `*` or `$` must keep it escaped on both sides, or write another byte for it.
 
 use std::borrow::Cow;
+
+use memchr::{memchr, memmem};
 
 /// A way of writing paths and patterns so that equal things have equal bytes.
 ///
 /// The number of each form is stored in set files and never changes its meaning. Both sides of each form are
-/// idempotent, and a text without operators has the same form on both (but for the first, which leaves paths alone).
+/// idempotent, and a text without `*` and `$` has the same form on both (except for the first, which leaves paths as
+/// they are).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NormalForm {
-    /// The path is taken as it is, up to a NUL byte. In a pattern the hex digits of `%xx` become upper case and
-    /// bytes of 0x80 and above become `%XX`; nothing is decoded. Number 1.
+    /// The path stays as it is. In a pattern the hex digits of `%xx` become upper case and bytes of 0x80 and above
+    /// become `%XX`; nothing is decoded. Number 1.
     AsWritten,
     /// As [`NormalForm::AsWritten`], but the path is treated as the pattern is. Number 2.
     Escaped,
     /// On both sides `%XX` of a letter, digit, `-`, `.`, `_` or `~` is decoded, other hex digits become upper case,
-    /// and bytes of 0x80 and above, the space and a `%` that begins no `%XX` are encoded. A `*` or `$` that is no
-    /// operator, which in a path is every one, becomes `%2A` or `%24`. Number 3.
+    /// and bytes of 0x80 and above, the space and a `%` that begins no `%XX` are encoded. A `*` or `$` that is not an
+    /// operator, which in a path is every one, becomes `%2A` or `%24`. Other octets stay: control bytes, and the reserved
+    /// ``!"#&'()+,/:;<=>?@[\]^`{|}``. Number 3.
     Decoded,
-    /// As [`NormalForm::Decoded`], and also encoded are control bytes, ``"<>\^`{|}:@[]#``, every `?` but the first,
-    /// and every `/` behind that. Number 4.
+    /// As [`NormalForm::Decoded`], and also encoded are control bytes, ``"<>\^`{|}:@[]#``, every `?` but the first, and
+    /// every `/` after that one. Number 4.
     Reserved,
-    /// Every `%XX` is decoded but `%2F`, `%25` and `%00`; a `%` that begins no `%XX` becomes `%25`. There are no
-    /// operators. Number 5.
+    /// Every `%XX` is decoded but `%2F`, `%25`, `%00` and `%0A`, whose hex digits become upper case; a `%` that begins no
+    /// `%XX` becomes `%25`. There are no operators: a `*` becomes a NUL byte and a `$` a line feed. Number 5.
     FullyDecoded,
-    /// Everything is taken as it is, and there are no operators. Number 6.
+    /// Everything stays as it is but `*` and `$`, which become a NUL byte and a line feed, since there are no operators.
+    /// Number 6.
     Verbatim,
 }
 
-/// What stands for a literal `*` in a form without operators: a byte that is in no URL.
+/// The byte for a literal `*` in a form without operators: one that is in no URL.
 const LITERAL_STAR: u8 = 0;
-/// What stands for a literal `$` in a form without operators: a byte that is in no URL and no line.
+/// The byte for a literal `$` in a form without operators: one that is in no URL and no line.
 const LITERAL_DOLLAR: u8 = b'\n';
 
 impl NormalForm {
@@ -52,7 +57,7 @@ impl NormalForm {
         NormalForm::Verbatim,
     ];
 
-    /// The number that stands for this form in a set file.
+    /// The number of this form in a set file.
     #[must_use]
     pub const fn number(self) -> u32 {
         match self {
@@ -65,7 +70,7 @@ impl NormalForm {
         }
     }
 
-    /// The form in a set of forms.
+    /// The bit of this form in a set of forms.
     const fn bit(self) -> u8 {
         1 << (self.number() - 1)
     }
@@ -107,9 +112,9 @@ impl NormalForm {
         rewrite(self, pattern, Side::Pattern)
     }
 
-    /// Whether every form, on both sides, leaves a byte as it is as long as all bytes in front of it are such bytes.
+    /// Whether every form, on both sides, keeps a byte as it is, as long as all bytes before it are kept too.
     ///
-    /// Two texts that part at one of them part in every normal form, and need not be brought to it.
+    /// Two texts that first differ at such a byte differ in every normal form, which then need not be made.
     #[inline]
     #[must_use]
     pub const fn is_kept(byte: u8) -> bool {
@@ -125,7 +130,7 @@ impl NormalForm {
         KEPT[byte as usize]
     }
 
-    /// A normalised pattern as it is shown to people: bytes that stand for a literal `*` or `$` are those again.
+    /// A normalised pattern as it is shown to people: the bytes for a literal `*` and `$` become those again.
     #[must_use]
     pub fn shown(self, pattern: &[u8]) -> Cow<'_, [u8]> {
         if self.has_operators() || !pattern.iter().any(|byte| [LITERAL_STAR, LITERAL_DOLLAR].contains(byte)) {
@@ -140,15 +145,87 @@ impl NormalForm {
     }
 }
 
+/// A pattern in normal form without its end anchor.
+///
+/// Every `*` in its text is a wildcard. Made in no time from the bytes of a normalised pattern, which it borrows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern<'a> {
+    /// The text before the end anchor, if there is one.
+    pub text: &'a [u8],
+    /// Whether a match must end where the path ends.
+    pub anchored: bool,
+}
+
+impl<'a> Pattern<'a> {
+    /// The pattern with these bytes, which are in a normal form.
+    #[inline]
+    #[must_use]
+    pub fn new(normal: &'a [u8]) -> Pattern<'a> {
+        match normal {
+            [text @ .., b'$'] => Pattern { text, anchored: true },
+            text => Pattern { text, anchored: false },
+        }
+    }
+
+    /// The same pattern without wildcards at its end. They make an end anchor idle; without one, any text may follow
+    /// anyway. It matches the same paths.
+    #[inline]
+    #[must_use]
+    pub fn without_trailing_wildcards(self) -> Pattern<'a> {
+        let len = self.text.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1);
+        Pattern { text: &self.text[..len], anchored: self.anchored && len == self.text.len() }
+    }
+
+    /// The text before the first wildcard: what every path that matches begins with.
+    #[must_use]
+    pub fn prefix(self) -> &'a [u8] {
+        &self.text[..memchr(b'*', self.text).unwrap_or(self.text.len())]
+    }
+
+    /// Whether the pattern matches a path in normal form.
+    ///
+    /// Looks for each segment after the one before it: the leftmost place is always a right one. Time linear in the
+    /// pattern and the path together.
+    ///
+    /// ```
+    /// use reptile_engine::norm::Pattern;
+    /// assert!(Pattern::new(b"/*.gif$").matches(b"/a.gif.gif"));
+    /// assert!(!Pattern::new(b"/*.gif$").matches(b"/a.gif?"));
+    /// ```
+    #[must_use]
+    pub fn matches(self, path: &[u8]) -> bool {
+        let Pattern { text, anchored } = self;
+        let Some(first_wildcard) = memchr(b'*', text) else {
+            return if anchored { path == text } else { path.starts_with(text) };
+        };
+        let Some(mut rest) = path.strip_prefix(&text[..first_wildcard]) else { return false };
+        let mut segments = &text[first_wildcard + 1..];
+        while let Some(wildcard) = memchr(b'*', segments) {
+            let Some(end) = end_of(&segments[..wildcard], rest) else { return false };
+            (rest, segments) = (&rest[end..], &segments[wildcard + 1..]);
+        }
+        if anchored { rest.ends_with(segments) } else { end_of(segments, rest).is_some() }
+    }
+}
+
+/// The end of the leftmost occurrence of a segment.
+fn end_of(segment: &[u8], text: &[u8]) -> Option<usize> {
+    match segment {
+        [] => Some(0),
+        [byte] => memchr(*byte, text).map(|at| at + 1),
+        _ => memmem::find(text, segment).map(|at| at + segment.len()),
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Path,
     Pattern,
 }
 
-/// What becomes of one byte, or of one `%XX`.
+/// What one byte or one `%XX` becomes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Piece {
+enum Octet {
     /// This byte.
     Byte(u8),
     /// This byte as `%XX`.
@@ -181,8 +258,8 @@ const CHANGED_BY: [u8; 256] = {
     changed_by
 };
 
-/// Goes through a text piece by piece, and copies it from the first piece on that changes. Runs of bytes that can
-/// only stay as they are, which is all of nearly every text, are passed over at about a byte in a cycle.
+/// Rewrites a text to a form, and copies it from the first octet on that changes. Runs of bytes that cannot change,
+/// which is all of nearly every text, are passed over at about a byte in a cycle.
 fn rewrite(form: NormalForm, text: &[u8], side: Side) -> Cow<'_, [u8]> {
     let can_change = |&byte: &u8| CHANGED_BY[usize::from(byte)] & form.bit() != 0;
     let Some(first) = text.iter().position(can_change) else { return Cow::Borrowed(text) };
@@ -198,14 +275,14 @@ fn rewrite(form: NormalForm, text: &[u8], side: Side) -> Cow<'_, [u8]> {
             continue;
         }
         let escaped = if byte == b'%' && form != NormalForm::Verbatim { hex_pair(text, at) } else { None };
-        let (piece, len) = match escaped {
+        let (octet, len) = match escaped {
             Some(pair) => (form.of_escape(value_of(pair)), 3),
             None => (form.of_byte(byte, side, at + 1 == text.len(), in_query), 1),
         };
         in_query |= byte == b'?';
-        let unchanged = match (piece, escaped) {
-            (Piece::Byte(new), None) => new == byte,
-            (Piece::Escape(_), Some(pair)) => !pair.iter().any(u8::is_ascii_lowercase),
+        let unchanged = match (octet, escaped) {
+            (Octet::Byte(new), None) => new == byte,
+            (Octet::Escape(_), Some(pair)) => !pair.iter().any(u8::is_ascii_lowercase),
             _ => false,
         };
         if !unchanged && out.is_none() {
@@ -215,9 +292,9 @@ fn rewrite(form: NormalForm, text: &[u8], side: Side) -> Cow<'_, [u8]> {
         }
         if let Some(out) = &mut out {
             const HEX: &[u8; 16] = b"0123456789ABCDEF";
-            match piece {
-                Piece::Byte(new) => out.push(new),
-                Piece::Escape(byte) => {
+            match octet {
+                Octet::Byte(new) => out.push(new),
+                Octet::Escape(byte) => {
                     out.extend_from_slice(&[b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
                 }
             }
@@ -228,31 +305,31 @@ fn rewrite(form: NormalForm, text: &[u8], side: Side) -> Cow<'_, [u8]> {
 }
 
 impl NormalForm {
-    /// What becomes of a byte that is written as `%XX`.
-    fn of_escape(self, byte: u8) -> Piece {
+    /// What a byte becomes that is written as `%XX`.
+    fn of_escape(self, byte: u8) -> Octet {
         match self {
-            NormalForm::AsWritten | NormalForm::Escaped => Piece::Escape(byte),
-            NormalForm::Decoded | NormalForm::Reserved if is_unreserved(byte) => Piece::Byte(byte),
-            NormalForm::Decoded | NormalForm::Reserved => Piece::Escape(byte),
-            // A decoded `%` could begin an escape that nobody wrote; NUL and LF stand for other bytes.
+            NormalForm::AsWritten | NormalForm::Escaped => Octet::Escape(byte),
+            NormalForm::Decoded | NormalForm::Reserved if is_unreserved(byte) => Octet::Byte(byte),
+            NormalForm::Decoded | NormalForm::Reserved => Octet::Escape(byte),
+            // A decoded `%` could begin an escape that nobody wrote; NUL and LF are the bytes for `*` and `$`.
             NormalForm::FullyDecoded => match byte {
-                b'/' | b'%' | LITERAL_STAR | LITERAL_DOLLAR => Piece::Escape(byte),
-                b'*' => Piece::Byte(LITERAL_STAR),
-                b'$' => Piece::Byte(LITERAL_DOLLAR),
-                _ => Piece::Byte(byte),
+                b'/' | b'%' | LITERAL_STAR | LITERAL_DOLLAR => Octet::Escape(byte),
+                b'*' => Octet::Byte(LITERAL_STAR),
+                b'$' => Octet::Byte(LITERAL_DOLLAR),
+                _ => Octet::Byte(byte),
             },
             // Not asked: this form knows no escapes.
-            NormalForm::Verbatim => Piece::Escape(byte),
+            NormalForm::Verbatim => Octet::Escape(byte),
         }
     }
 
-    /// What becomes of a byte that begins no `%XX`. `last` is whether it ends the text, `in_query` whether a `?`
-    /// is in front of it.
-    fn of_byte(self, byte: u8, side: Side, last: bool, in_query: bool) -> Piece {
+    /// What a byte becomes that begins no `%XX`. `last` is whether it ends the text, `in_query` whether a `?` comes
+    /// before it.
+    fn of_byte(self, byte: u8, side: Side, last: bool, in_query: bool) -> Octet {
         let is_operator = side == Side::Pattern && (byte == b'*' || (byte == b'$' && last));
         let escapes = match (self, byte) {
-            (NormalForm::FullyDecoded | NormalForm::Verbatim, b'*') => return Piece::Byte(LITERAL_STAR),
-            (NormalForm::FullyDecoded | NormalForm::Verbatim, b'$') => return Piece::Byte(LITERAL_DOLLAR),
+            (NormalForm::FullyDecoded | NormalForm::Verbatim, b'*') => return Octet::Byte(LITERAL_STAR),
+            (NormalForm::FullyDecoded | NormalForm::Verbatim, b'$') => return Octet::Byte(LITERAL_DOLLAR),
             (NormalForm::Verbatim, _) => false,
             (NormalForm::FullyDecoded, _) => byte == b'%',
             (NormalForm::AsWritten | NormalForm::Escaped, _) => !byte.is_ascii(),
@@ -264,7 +341,7 @@ impl NormalForm {
             }
             (_, _) => !byte.is_ascii(),
         };
-        if escapes { Piece::Escape(byte) } else { Piece::Byte(byte) }
+        if escapes { Octet::Escape(byte) } else { Octet::Byte(byte) }
     }
 }
 
@@ -374,6 +451,56 @@ mod tests {
         assert_eq!(&*NormalForm::Escaped.shown(b"/\0a\n"), b"/\0a\n");
     }
 
+    /// Whether a pattern matches, by trying every length of every wildcard.
+    fn matches_slowly(pattern: &[u8], path: &[u8]) -> bool {
+        match pattern {
+            [] => true,
+            [b'$'] => path.is_empty(),
+            [b'*', rest @ ..] => (0..=path.len()).any(|skipped| matches_slowly(rest, &path[skipped..])),
+            [byte, rest @ ..] => path.first() == Some(byte) && matches_slowly(rest, &path[1..]),
+        }
+    }
+
+    #[test]
+    fn patterns_match_as_by_definition() {
+        // All texts over an alphabet, in the order of their lengths.
+        fn texts(alphabet: &[u8], count: usize) -> Vec<Vec<u8>> {
+            let mut texts = vec![Vec::new()];
+            for at in 0..count {
+                let longer: Vec<Vec<u8>> = alphabet.iter().map(|&byte| [&texts[at][..], &[byte]].concat()).collect();
+                texts.extend(longer);
+            }
+            texts
+        }
+        let (patterns, paths) = (texts(b"ab*$", 341), texts(b"ab$", 121));
+        assert_eq!((patterns.len(), paths.len()), (1365, 364));
+        for pattern in &patterns {
+            let (whole, trimmed) = (Pattern::new(pattern), Pattern::new(pattern).without_trailing_wildcards());
+            for path in &paths {
+                let expected = matches_slowly(pattern, path);
+                assert_eq!(whole.matches(path), expected, "{pattern:?} {path:?}");
+                assert_eq!(trimmed.matches(path), expected, "{pattern:?} {path:?}");
+                assert!(!expected || path.starts_with(whole.prefix()));
+            }
+        }
+    }
+
+    /// Which octets each form leaves as they are in a path, as its documentation says.
+    #[test]
+    fn octets_that_each_form_leaves() {
+        let reserved_kept = |byte: &u8| b"!\"#&'()+,/:;<=>?@[\\]^`{|}".contains(byte) || byte.is_ascii_control();
+        for byte in 0..=255_u8 {
+            let stays = |form: NormalForm| *form.path(&[b'/', byte, b'x']) == [b'/', byte, b'x'];
+            assert!(stays(NormalForm::AsWritten));
+            assert_eq!(stays(NormalForm::Escaped), byte.is_ascii(), "{byte}");
+            assert_eq!(stays(NormalForm::Decoded), is_unreserved(byte) || reserved_kept(&byte), "{byte}");
+            let also_encoded = byte.is_ascii_control() || b"\"<>\\^`{|}:@[]#".contains(&byte);
+            assert_eq!(stays(NormalForm::Reserved), stays(NormalForm::Decoded) && !also_encoded, "{byte}");
+            assert_eq!(stays(NormalForm::FullyDecoded), !b"%*$".contains(&byte), "{byte}");
+            assert_eq!(stays(NormalForm::Verbatim), !b"*$".contains(&byte), "{byte}");
+        }
+    }
+
     /// Bytes of which escapes and operators are likely.
     fn text() -> impl Strategy<Value = Vec<u8>> {
         let byte = prop_oneof![
@@ -394,7 +521,7 @@ mod tests {
             }
             for side in [Side::Path, Side::Pattern] {
                 for (last, in_query) in [(false, false), (false, true), (true, false), (true, true)] {
-                    assert!(form.of_byte(byte, side, last, in_query) == Piece::Byte(byte), "{form:?} {byte}");
+                    assert!(form.of_byte(byte, side, last, in_query) == Octet::Byte(byte), "{form:?} {byte}");
                     tried += 1;
                 }
             }

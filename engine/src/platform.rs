@@ -8,44 +8,50 @@
 //!   53, 120 and 238 ns where they had taken 105, 247 and 789. With AVX-512 over AVX2, two of them took 33 and 99 ns where
 //!   they had taken 37 and 108. The safe twin is [`ByByte`].
 
+#[cfg(feature = "mmap")]
 use std::fs::File;
+#[cfg(feature = "mmap")]
 use std::io;
+#[cfg(feature = "mmap")]
 use std::path::Path;
 
-/// A file mapped read-only.
+/// A file that is mapped read-only.
+#[cfg(feature = "mmap")]
 #[derive(Debug)]
-pub struct Mapped {
+pub struct MappedFile {
     // `memmap2` refuses to map nothing, so an empty file is `None`.
     map: Option<memmap2::Mmap>,
 }
 
-impl Mapped {
+#[cfg(feature = "mmap")]
+impl MappedFile {
     /// Maps a file. Cost: one system call, whatever the size.
     ///
-    /// If another process truncates the file while it is mapped, touching what is gone kills this process with
-    /// `SIGBUS`; replace a set by renaming a new file over it, as `reptile compile` does, and never write into it.
+    /// # Safety
+    /// Nobody may write into the file or shorten it while it is mapped, in this process or another; replacing it by
+    /// renaming another file over it is fine. Bytes that change under a reader are undefined behaviour in Rust, and touching
+    /// what was cut off ends the process (`SIGBUS` on Unix).
     ///
     /// # Errors
-    /// When the file cannot be opened, is no regular file, or cannot be mapped.
-    pub fn open(path: &Path) -> io::Result<Mapped> {
+    /// When the file cannot be opened, is not a regular file, or cannot be mapped.
+    pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<MappedFile> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
         if metadata.len() == 0 {
-            return Ok(Mapped { map: None });
+            return Ok(MappedFile { map: None });
         }
-        // SAFETY: `Mmap::map` asks that nobody changes the file while it is mapped. That cannot be forced, so
-        // nothing here relies on it: the bytes are read through checked accesses only, never twice with the
-        // first reading trusted, and never as a type with invalid values. What remains is truncation, which
-        // ends the process as documented above.
+        // SAFETY: `Mmap::map` asks that the file does not change while it is mapped, which is what this function asks of
+        // its caller.
         let map = unsafe { memmap2::Mmap::map(&file) }?;
-        Ok(Mapped { map: Some(map) })
+        Ok(MappedFile { map: Some(map) })
     }
 }
 
-impl AsRef<[u8]> for Mapped {
+#[cfg(feature = "mmap")]
+impl AsRef<[u8]> for MappedFile {
     fn as_ref(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
     }
@@ -370,12 +376,43 @@ mod tests {
         }
     }
 
+    /// The kind of search that is run, by the name of its type.
+    struct Kind;
+
+    impl WithSearch for Kind {
+        type Output = &'static str;
+
+        fn with<S: Search>(self, _search: S) -> &'static str {
+            std::any::type_name::<S>()
+        }
+    }
+
     #[test]
-    fn kinds_of_search_are_named() {
-        let names: Vec<_> = searches::<From<'_>>().into_iter().map(|(name, _)| name).collect();
-        println!("beside bytes one by one, this processor has {names:?}");
-        let fingerprints = [0xFF; 96];
-        assert_eq!(search(b"abc", From(&fingerprints, 0)) & 7, 7);
+    fn the_fastest_search_that_the_processor_has_is_run() {
+        let found = search(b"abc", Kind);
+        println!("this processor runs {found}");
+        let names: Vec<_> = searches::<Kind>().into_iter().map(|(name, _)| name).collect();
+        let expected = match names.last() {
+            Some(&"avx512bw") => "Avx512",
+            Some(&"avx2") => "Avx2",
+            _ => "ByByte",
+        };
+        assert!(found.contains(expected), "{found} is run where {names:?} are there");
+        for (name, search) in searches::<Kind>() {
+            let kind = if name == "avx512bw" { "Avx512" } else { "Avx2" };
+            assert!(search(b"abc", Kind).contains(kind), "{name}");
+        }
+    }
+
+    /// Whether a text of some bucket may begin at a place, by the definition of [`Fingerprints`].
+    fn may_begin(fingerprints: &Fingerprints, text: &[u8], at: usize) -> bool {
+        (0..8).any(|bucket| {
+            (0..FINGERPRINT_BYTES).all(|offset| {
+                let byte = usize::from(text.get(at + offset).copied().unwrap_or(0));
+                let has = |table: usize, half: usize| fingerprints[table * 16 + half] >> bucket & 1 != 0;
+                has(offset * 2, byte % 16) && has(offset * 2 + 1, byte / 16)
+            })
+        })
     }
 
     proptest! {
@@ -387,6 +424,8 @@ mod tests {
         ) {
             let fingerprints: &Fingerprints = &tables.try_into().unwrap();
             let by_byte = All { fingerprints, len: text.len() }.with(ByByte(&text));
+            let by_definition: Vec<usize> = (0..text.len()).filter(|&at| may_begin(fingerprints, &text, at)).collect();
+            prop_assert_eq!(&by_byte, &by_definition);
             // Places at the end of a block may be candidates without need, never the other way round; and there are
             // no such places in texts without zeros of which no fingerprint is that of a short text.
             for (name, search) in searches::<All<'_>>() {

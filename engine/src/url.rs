@@ -1,13 +1,17 @@
 //! Splitting a URL into the origin that a robots.txt governs and the path that its rules are matched against.
 //!
-//! Works on bytes and borrows. It does not resolve dot segments, decode, or change case inside the path: rules
-//! are written against the path as it is sent (see [`crate::norm`] for what is made equal). Two entry points:
-//! [`split`] for a URL whose origin matters, which refuses URLs whose origin is ambiguous, and [`path_of`] for any
+//! Works on bytes and, except for [`OwnedOrigin`], borrows. It does not resolve dot segments, decode, or change case
+//! inside the path: rules are written against the path as it is sent ([`crate::norm`] makes equal things equal). Two entry
+//! points: [`split`] for a URL whose origin matters, which refuses URLs whose origin is ambiguous, and [`path_of`] for any
 //! text where one robots.txt is asked, whatever the host.
 
+use std::fmt;
 use std::net::Ipv6Addr;
+use std::str::FromStr;
 
 use memchr::{memchr, memchr3};
+
+use crate::host::canonical;
 
 /// The longest URL that is decided, in bytes; a longer one is [`UrlError::TooLong`].
 ///
@@ -45,7 +49,7 @@ impl Scheme {
 
     /// The scheme's name in lower case.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Scheme::Http => "http",
             Scheme::Https => "https",
@@ -56,7 +60,7 @@ impl Scheme {
     /// The scheme with this name in any letter case.
     #[must_use]
     pub fn from_name(name: &[u8]) -> Option<Scheme> {
-        Scheme::ALL.into_iter().find(|scheme| name.eq_ignore_ascii_case(scheme.name().as_bytes()))
+        Scheme::ALL.into_iter().find(|scheme| name.eq_ignore_ascii_case(scheme.as_str().as_bytes()))
     }
 
     /// The scheme with this number.
@@ -66,32 +70,154 @@ impl Scheme {
     }
 }
 
-/// What a robots.txt governs: a scheme, a host and a port, borrowed from a URL.
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = UrlError;
+
+    fn from_str(name: &str) -> Result<Scheme, UrlError> {
+        Scheme::from_name(name.as_bytes()).ok_or(UrlError::OtherScheme)
+    }
+}
+
+/// What one robots.txt governs: a scheme, a host and a port.
 ///
-/// The host is as written; [`crate::host::canonical`] gives the form in which hosts are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Origin<'a> {
+/// [`Origin`] borrows its host from a URL, as written there. [`OwnedOrigin`] has it in the form in which hosts are
+/// compared. An origin is displayed as its URL, without a port that the scheme implies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OriginOf<H> {
+    /// The host, without user information and port; never empty.
+    pub host: H,
     /// The scheme.
     pub scheme: Scheme,
-    /// The host as written in the URL, without user information and port; never empty.
-    pub host: &'a [u8],
-    /// The port, the scheme's default if the URL names none.
+    /// The port; the scheme's default if the URL names none.
     pub port: u16,
 }
+
+/// An origin whose host is as written in a URL; [`crate::host::canonical`] gives the form in which hosts are compared.
+pub type Origin<'a> = OriginOf<&'a [u8]>;
+
+/// An origin whose host is in the form in which hosts are compared: an A-label for a name beyond ASCII, lower case,
+/// addresses in one spelling. No URL finds an origin with another spelling.
+///
+/// ```
+/// use reptile_engine::url::OwnedOrigin;
+/// let origin: OwnedOrigin = "https://user@Example.com.:8443".parse()?;
+/// assert_eq!(origin.to_string(), "https://example.com:8443");
+/// # Ok::<(), reptile_engine::url::UrlError>(())
+/// ```
+pub type OwnedOrigin = OriginOf<Box<[u8]>>;
+
+impl<H: AsRef<[u8]>> OriginOf<H> {
+    /// The same origin, with a borrowed host.
+    #[must_use]
+    pub fn borrowed(&self) -> Origin<'_> {
+        Origin { host: self.host.as_ref(), scheme: self.scheme, port: self.port }
+    }
+}
+
+impl OwnedOrigin {
+    /// The origin with its host in the form in which hosts are compared.
+    ///
+    /// # Errors
+    /// [`UrlError::Host`] when no origin has such a host. Names beyond ASCII need the feature `idna`.
+    pub fn new(origin: &Origin<'_>) -> Result<OwnedOrigin, UrlError> {
+        let host = canonical(origin.host).ok_or(UrlError::Host)?;
+        Ok(OwnedOrigin { host: host.as_bytes().into(), scheme: origin.scheme, port: origin.port })
+    }
+
+    /// The origin of a URL, with its host in the form in which hosts are compared.
+    ///
+    /// # Errors
+    /// When the text is not an absolute http, https or ftp URL with a host.
+    pub fn of_url(url: impl AsRef<[u8]>) -> Result<OwnedOrigin, UrlError> {
+        OwnedOrigin::new(&split(url.as_ref())?.origin)
+    }
+
+    /// The origin that the robots.txt at a URL governs.
+    ///
+    /// Source: RFC 9309 section 2.3 and Google's specification: only `/robots.txt`, in this letter case, counts.
+    ///
+    /// # Errors
+    /// When the text is not a URL, or not that of a robots.txt.
+    ///
+    /// ```
+    /// use reptile_engine::url::OwnedOrigin;
+    /// let origin = OwnedOrigin::of_robots_url(b"https://user@www.EXAMPLE.com:443/robots.txt")?;
+    /// assert_eq!((&*origin.host, origin.port), (&b"www.example.com"[..], 443));
+    /// assert!(OwnedOrigin::of_robots_url(b"https://example.com/folder/robots.txt").is_err());
+    /// # Ok::<(), reptile_engine::url::RobotsUrlError>(())
+    /// ```
+    pub fn of_robots_url(url: &[u8]) -> Result<OwnedOrigin, RobotsUrlError> {
+        let url = split(url).map_err(RobotsUrlError::NoUrl)?;
+        if !url.path.with(|path| path == b"/robots.txt") {
+            return Err(RobotsUrlError::OtherPath);
+        }
+        OwnedOrigin::new(&url.origin).map_err(RobotsUrlError::NoUrl)
+    }
+}
+
+impl<H: AsRef<[u8]>> fmt::Display for OriginOf<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", self.scheme, String::from_utf8_lossy(self.host.as_ref()))?;
+        if self.port != self.scheme.default_port() {
+            write!(f, ":{}", self.port)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the URL of an origin, with or without a slash at its end.
+impl FromStr for OwnedOrigin {
+    type Err = UrlError;
+
+    fn from_str(url: &str) -> Result<OwnedOrigin, UrlError> {
+        let split = split(url.as_bytes())?;
+        if url.contains('#') || !split.path.with(|path| path == b"/") {
+            return Err(UrlError::Path);
+        }
+        OwnedOrigin::new(&split.origin)
+    }
+}
+
+/// Why a URL is not that of a robots.txt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RobotsUrlError {
+    /// It is not an http, https or ftp URL with a host.
+    NoUrl(UrlError),
+    /// Its path is not `/robots.txt`.
+    OtherPath,
+}
+
+impl fmt::Display for RobotsUrlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RobotsUrlError::NoUrl(error) => error.fmt(f),
+            RobotsUrlError::OtherPath => f.write_str("its path is not /robots.txt"),
+        }
+    }
+}
+
+impl std::error::Error for RobotsUrlError {}
 
 /// A URL split in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UrlRef<'a> {
-    /// Who decides: the origin whose robots.txt applies.
+    /// The origin whose robots.txt decides.
     pub origin: Origin<'a>,
-    /// What is decided: path, parameters and query.
+    /// The path, parameters and query, which its rules are matched against.
     pub path: Path<'a>,
 }
 
 /// The part of a URL that rules are matched against: path, parameters and query, without the fragment.
 ///
-/// It always reads as if it began with `/`. Where the URL has none (`http://host?query`) the slash is not in
-/// the borrowed bytes, so [`Path::with`] is the way to look at it.
+/// It reads as if it began with `/` even where the URL has no slash (`http://host?query`). The borrowed bytes then lack
+/// it, so look at them through [`Path::with`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path<'a> {
     bytes: &'a [u8],
@@ -142,13 +268,15 @@ pub enum UrlError {
     Host,
     /// The port is not a number from 0 to 65535.
     Port,
+    /// A path, query or fragment where only an origin is expected.
+    Path,
 }
 
-impl std::fmt::Display for UrlError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for UrlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             UrlError::Empty => "empty line",
-            UrlError::TooLong => "longer than 65,536 bytes",
+            UrlError::TooLong => return write!(f, "longer than {MAX_URL_BYTES} bytes"),
             UrlError::Control => "contains a NUL, tab or line break",
             UrlError::NoScheme => "does not begin with scheme://",
             UrlError::OtherScheme => "its scheme is not http, https or ftp",
@@ -158,6 +286,7 @@ impl std::fmt::Display for UrlError {
             UrlError::UserInfo => "its user information has a second @ or a character that must be escaped",
             UrlError::Host => "no valid host after ://",
             UrlError::Port => "port is not a number from 0 to 65535",
+            UrlError::Path => "an origin has no path, query or fragment",
         })
     }
 }
@@ -277,14 +406,14 @@ fn authority_len(text: &[u8]) -> (usize, u8) {
     (text.len(), kinds)
 }
 
-/// Whether a byte cannot be in any URL and would break a line or column of output.
+/// Whether a byte is in no URL and would break a line or column of output.
 const fn is_control(byte: u8) -> bool {
     matches!(byte, 0 | b'\t' | b'\n' | b'\r')
 }
 
-/// Whether any byte after the authority is a control or begins a fragment. Looks at every byte, in blocks for which the
-/// compiler emits vector instructions. The last block overlaps the one before it: to take the remaining bytes one by
-/// one costs more than all blocks, which take 6 ns of the 65 of a URL, the search for `#` included.
+/// Whether any byte of a URL after its authority is a control or begins a fragment. Looks at every byte, in blocks
+/// that become vector instructions; the last block overlaps the one before it, since the bytes that are left would cost
+/// more one by one than all blocks: 6 ns of 65 a URL, the search for `#` included.
 #[inline]
 fn has_special(text: &[u8]) -> bool {
     let any = |bytes: &[u8]| bytes.iter().fold(false, |found, &byte| found | is_control(byte) | (byte == b'#'));
@@ -303,7 +432,7 @@ fn path_with_special(tail: &[u8]) -> Result<Path<'_>, UrlError> {
     Ok(path_from(tail))
 }
 
-/// The scheme and the offset of the authority, for all spellings that the fast path of [`split`] does not know.
+/// The scheme and the offset of the authority, for all spellings that [`split`] does not recognise at once.
 fn scheme_of(url: &[u8]) -> Result<(Scheme, usize), UrlError> {
     if url.is_empty() {
         return Err(UrlError::Empty);
@@ -429,7 +558,7 @@ pub fn path_of(url: &[u8]) -> Path<'_> {
         Some(fragment) if fragment < path_start => return Path::new(b"/"),
         _ => path_from(&url[path_start..]),
     };
-    // Last, since a NUL before the path does not end it.
+    // Only now, since a NUL before the path does not hide it.
     match memchr(0, path.bytes) {
         Some(end) => Path { bytes: &path.bytes[..end], ..path },
         None => path,
@@ -487,12 +616,37 @@ mod tests {
         for (url, origin) in table {
             let split = split(url.as_bytes()).unwrap().origin;
             let host = std::str::from_utf8(split.host).unwrap();
-            assert_eq!(format!("{} {host} {}", split.scheme.name(), split.port), origin);
+            assert_eq!(format!("{} {host} {}", split.scheme.as_str(), split.port), origin);
         }
     }
 
     #[test]
-    fn says_why_a_line_is_no_url() {
+    fn origins_are_written_as_urls_and_read_again() {
+        for (url, expected) in [
+            ("http://A.b", Ok("http://a.b")),
+            ("https://a.b:443/", Ok("https://a.b")),
+            ("HTTP://u@a.b.:443", Ok("http://a.b:443")),
+            ("ftp://[0::1]:80", Ok("ftp://[::1]:80")),
+            ("http://a/b", Err(UrlError::Path)),
+            ("http://a?", Err(UrlError::Path)),
+            ("http://a#", Err(UrlError::Path)),
+            ("a", Err(UrlError::NoScheme)),
+            ("http://1.2.3.4.5", Err(UrlError::Host)),
+        ] {
+            let origin = url.parse::<OwnedOrigin>();
+            assert_eq!(origin.clone().map(|origin| origin.to_string()), expected.map(str::to_owned), "{url}");
+            if let Ok(origin) = origin {
+                assert_eq!(origin.to_string().parse(), Ok(origin.clone()));
+                assert_eq!(origin.borrowed().to_string(), origin.to_string());
+            }
+        }
+        for scheme in Scheme::ALL {
+            assert_eq!(scheme.to_string().parse(), Ok(scheme));
+        }
+    }
+
+    #[test]
+    fn says_why_a_text_is_not_a_url() {
         let table: [(&[u8], UrlError); 34] = [
             (b"", UrlError::Empty),
             (b"example.com/a", UrlError::NoScheme),

@@ -39,7 +39,7 @@ fn form(host: &str) -> Option<String> {
 fn engine(url: &str) -> Result<Origin, String> {
     let origin = split(url.as_bytes()).map_err(|error| format!("{error:?}"))?.origin;
     let host = form(std::str::from_utf8(origin.host).unwrap()).ok_or(NO_FORM)?;
-    Ok(Origin { scheme: origin.scheme.name().into(), host, port: origin.port })
+    Ok(Origin { scheme: origin.scheme.as_str().into(), host, port: origin.port })
 }
 
 /// The origin by the WHATWG URL standard. The engine drops the final dot of a host, by choice, so it is dropped here.
@@ -118,7 +118,7 @@ fn compare(url: &str) -> String {
         assert_eq!(split.path.to_vec(), path_of(url.as_bytes()).to_vec(), "{url:?}: path");
         let (scheme, host, port) = rfc.unwrap_or_else(|| panic!("{url:?} is accepted, against RFC 3986"));
         let origin = split.origin;
-        assert!(scheme.eq_ignore_ascii_case(origin.scheme.name()), "{url:?}: scheme");
+        assert!(scheme.eq_ignore_ascii_case(origin.scheme.as_str()), "{url:?}: scheme");
         assert_eq!(host.as_bytes(), origin.host, "{url:?}: host");
         let port = if port.is_empty() { Ok(origin.scheme.default_port()) } else { port.parse() };
         assert_eq!(port, Ok(origin.port), "{url:?}: port");

@@ -1,8 +1,10 @@
-//! Counts the instructions of the kernels and compares them with `bench/instructions.tsv`.
+//! Counts the instructions of the benchmarks in `benches/instructions.rs` and compares them with `instructions.tsv`.
 //!
-//! `--check` fails if one takes more than 3 % more than before (15 % where compiler, valgrind or processor are others); `--accept` makes the new counts the baseline, which is
-//! then to be committed with the reason. Exit code: 0 fine, 1 more instructions or another list of benchmarks, 2 wrong
-//! arguments, 3 the tools are not installed, 4 the benchmarks did not run.
+//! `--check` fails if a benchmark takes more than 3 % more instructions than the baseline, or more than 15 % where the
+//! compiler, valgrind or the processor differs. `--accept` makes the new counts the baseline, to be committed with the
+//! reason. Exit codes: 0 fine, 1 more instructions or another list of benchmarks, 2 wrong arguments, 3 a tool is
+//! missing, 4 the benchmarks did not run.
+#![deny(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,14 +13,14 @@ use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::Value;
 
-/// The version of the library and of its runner, which must be the same.
-const RUNNER_VERSION: &str = "0.16.1";
+/// The manifest of the workspace. It demands an exact version of the library, which its runner must have too.
+const MANIFEST: &str = include_str!("../../../Cargo.toml");
 
-/// How many percent more are let pass.
+/// The rise of a count that passes, in percent.
 const TOLERANCE: u64 = 3;
 
-/// The same where the baseline was counted with another compiler, valgrind or processor, which alone moves the counts
-/// by some percent. What takes that much more than before is still found.
+/// The rise that passes, in percent, if the baseline was counted with another compiler, valgrind or processor. Each of
+/// them moves the counts by a few percent; the check still finds a larger rise.
 const TOLERANCE_ELSEWHERE: u64 = 15;
 
 const FINE: u8 = 0;
@@ -27,9 +29,10 @@ const USAGE: u8 = 2;
 const NO_TOOLS: u8 = 3;
 const DID_NOT_RUN: u8 = 4;
 
+/// The number of instructions of each benchmark, by its name.
 type Counts = BTreeMap<String, u64>;
 
-/// What to say, and the exit code to say it with.
+/// An exit code, and the message that explains it.
 type Failure = (u8, String);
 
 fn main() -> ExitCode {
@@ -47,23 +50,25 @@ fn main() -> ExitCode {
 
 fn check() -> Result<u8, Failure> {
     let text = std::fs::read_to_string(baseline_path())
-        .map_err(|error| (MORE, format!("{}: {error}; make it with --accept", baseline_path().display())))?;
-    let old = parse(&text).ok_or_else(|| (MORE, "instructions.tsv: a line is not name TAB number".to_owned()))?;
+        .map_err(|error| (MORE, format!("{}: {error}; --accept writes the file", baseline_path().display())))?;
+    let old = parse(&text).ok_or_else(|| {
+        (MORE, "instructions.tsv: expected lines of a name, a tab and a number, found another".to_owned())
+    })?;
     let tools = tools()?;
-    let counted_with = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or("something unknown");
+    let counted_with = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or("unknown tools");
     let is_elsewhere = counted_with != tools;
     let tolerance = if is_elsewhere { TOLERANCE_ELSEWHERE } else { TOLERANCE };
-    let (table, right) = compare(&old, &measure()?, tolerance);
+    let (table, passes) = compare(&old, &measure()?, tolerance);
     print!("{table}");
     if is_elsewhere {
         println!("The baseline was counted with {counted_with}; these counts with {tools}.");
-        println!("So the counts were compared with a tolerance of {tolerance} % instead of {TOLERANCE} %.");
+        println!("Therefore a rise of up to {tolerance} % passes instead of {TOLERANCE} %.");
     }
-    if right {
+    if passes {
         println!("No benchmark takes more than {tolerance} % more instructions.");
         return Ok(FINE);
     }
-    println!("FAILED. If this is meant: cargo run -p reptile-bench --bin instructions -- --accept");
+    println!("FAILED. If the change is intended: cargo run -p reptile-bench --bin instructions -- --accept");
     Ok(MORE)
 }
 
@@ -77,7 +82,7 @@ fn accept() -> Result<u8, Failure> {
         let _ = writeln!(text, "{name}\t{count}");
     }
     std::fs::write(baseline_path(), text).map_err(|error| (DID_NOT_RUN, error.to_string()))?;
-    println!("Accepted. Commit bench/instructions.tsv, and say why.");
+    println!("Accepted. Commit bench/instructions.tsv and give the reason.");
     Ok(FINE)
 }
 
@@ -85,26 +90,34 @@ fn baseline_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions.tsv")
 }
 
-/// Reads a baseline. Lines that begin with `#` say where it was counted.
+/// Parses a baseline; `None` if a line is malformed. A line that begins with `#` names the tools.
 fn parse(text: &str) -> Option<Counts> {
     let line =
         |line: &str| line.split_once('\t').and_then(|(name, count)| Some((name.to_owned(), count.parse().ok()?)));
     text.lines().filter(|line| !line.starts_with('#')).map(line).collect()
 }
 
-/// Checks that everything that counting needs is there. Returns what the counts depend on.
+/// Returns the exact version of the library that the manifest of the workspace demands.
+fn runner_version() -> Result<&'static str, Failure> {
+    let version = |line: &'static str| line.strip_prefix("iai-callgrind = \"=")?.strip_suffix('"');
+    let expected = "Cargo.toml: expected a line iai-callgrind = \"=VERSION\", found none";
+    MANIFEST.lines().find_map(version).ok_or_else(|| (NO_TOOLS, expected.to_owned()))
+}
+
+/// Checks that the tools which counting needs are installed, and names everything that the counts depend on.
 fn tools() -> Result<String, Failure> {
     let runner = std::env::var("IAI_CALLGRIND_RUNNER").unwrap_or_else(|_| "iai-callgrind-runner".to_owned());
-    let install = format!("cargo install iai-callgrind-runner --locked --version {RUNNER_VERSION}");
-    // The runner has no option that prints its version; called like this it complains, and says it.
+    let runner_version = runner_version()?;
+    let install = format!("cargo install iai-callgrind-runner --locked --version {runner_version}");
+    // The runner has no option that prints its version, but its error message for missing arguments names it.
     let Ok(answer) = Command::new(&runner).output() else {
-        return Err((NO_TOOLS, format!("NOT CHECKED: {runner} is missing; {install}")));
+        return Err((NO_TOOLS, format!("NOT CHECKED: {runner} is missing: {install}")));
     };
-    if !String::from_utf8_lossy(&answer.stderr).contains(RUNNER_VERSION) {
-        return Err((NO_TOOLS, format!("NOT CHECKED: {runner} is of another version; {install}")));
+    if !String::from_utf8_lossy(&answer.stderr).contains(&format!("runner is {runner_version}. ")) {
+        return Err((NO_TOOLS, format!("NOT CHECKED: {runner} has another version: {install}")));
     }
     let Some(valgrind) = version("valgrind") else {
-        return Err((NO_TOOLS, "NOT CHECKED: valgrind is missing; apt-get install valgrind libc6-dbg".to_owned()));
+        return Err((NO_TOOLS, "NOT CHECKED: valgrind is missing: apt-get install valgrind libc6-dbg".to_owned()));
     };
     let rustc = version("rustc").unwrap_or_default();
     #[cfg(target_arch = "x86_64")]
@@ -120,7 +133,7 @@ fn version(program: &str) -> Option<String> {
     output.status.success().then(|| text.trim().to_owned())
 }
 
-/// Runs the benchmarks; takes about half a minute once they are built.
+/// Runs the benchmarks, which takes about half a minute once they are built.
 fn measure() -> Result<Counts, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -136,22 +149,26 @@ fn measure() -> Result<Counts, Failure> {
         .collect();
     match counts {
         Some(counts) if !counts.is_empty() => Ok(counts),
-        _ => Err((DID_NOT_RUN, "NOT CHECKED: the output of the benchmarks is not understood".to_owned())),
+        _ => Err((
+            DID_NOT_RUN,
+            "NOT CHECKED: expected summaries in JSON from the benchmarks, found something else".to_owned(),
+        )),
     }
 }
 
-/// The name and count in the summary of one benchmark (the runner's `summary.v6.schema.json`).
+/// Extracts the name and count from the summary of one benchmark (the runner's `summary.v6.schema.json`).
 fn count_of(summary: &Value) -> Option<(String, u64)> {
     let name = format!("{}/{}", summary["function_name"].as_str()?, summary["id"].as_str()?);
     let metrics = &summary["profiles"][0]["summaries"]["total"]["summary"]["Callgrind"]["Ir"]["metrics"];
-    // The runner keeps the counts of its last run and gives both; the first is the new one.
+    // The runner keeps the counts of its previous run and reports both; the first is the new one.
     let new = metrics.get("Left").or_else(|| metrics.get("Both")?.get(0))?;
     Some((name, new["Int"].as_u64()?))
 }
 
-/// A table, and whether the new counts may pass: the same benchmarks, none much above the old.
+/// Makes a table of old and new counts, and says whether the new ones pass: the same benchmarks, each within the
+/// tolerance.
 fn compare(old: &Counts, new: &Counts, tolerance: u64) -> (String, bool) {
-    let mut right = true;
+    let mut passes = true;
     let mut table = format!("{:24} {:>14} {:>14} {:>9}\n", "benchmark", "before", "now", "change");
     let mut names: Vec<&String> = old.keys().chain(new.keys()).collect();
     names.sort_unstable();
@@ -163,32 +180,39 @@ fn compare(old: &Counts, new: &Counts, tolerance: u64) -> (String, bool) {
                 let percent = (new as f64 / old as f64 - 1.0) * 100.0;
                 let more = new * 100 > old * (100 + tolerance);
                 let less = new * 100 < old * (100 - tolerance);
-                right &= !more;
+                passes &= !more;
                 let remark = match (more, less) {
                     (true, _) => "MORE",
-                    (_, true) => "less: accept it, so that it stays",
+                    (_, true) => "less: accept it to keep it",
                     _ => "",
                 };
                 (format!("{percent:+.2} %"), remark)
             }
             (None, _) => {
-                right = false;
+                passes = false;
                 ("-".to_owned(), "NEW")
             }
             (_, None) => {
-                right = false;
+                passes = false;
                 ("-".to_owned(), "GONE")
             }
         };
         let line = format!("{name:24} {:>14} {:>14} {change:>9} {remark}", text(old), text(new));
         let _ = writeln!(table, "{}", line.trim_end());
     }
-    (table, right)
+    (table, passes)
 }
+
+#[cfg(test)]
+#[path = "../../tests/support/documents.rs"]
+mod documents;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::documents::assert_says;
+
+    const METHODOLOGY: &str = include_str!("../../METHODOLOGY.md");
 
     fn counts(of: &[(&str, u64)]) -> Counts {
         of.iter().map(|&(name, count)| (name.to_owned(), count)).collect()
@@ -211,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn another_list_fails() {
+    fn another_list_of_benchmarks_fails() {
         let one = counts(&[("a", 1)]);
         let two = counts(&[("a", 1), ("b", 1)]);
         assert!(!compare(&one, &two, TOLERANCE).1);
@@ -239,8 +263,37 @@ mod tests {
     }
 
     #[test]
-    fn the_runner_is_that_of_the_library() {
+    fn the_runner_has_the_version_of_the_library() {
+        let version = runner_version().unwrap();
         let lock = include_str!("../../../Cargo.lock");
-        assert!(lock.contains(&format!("name = \"iai-callgrind\"\nversion = \"{RUNNER_VERSION}\"")));
+        assert!(lock.contains(&format!("name = \"iai-callgrind\"\nversion = \"{version}\"")));
+        assert_says(METHODOLOGY, &format!("`cargo install iai-callgrind-runner --locked --version {version}`"));
+    }
+
+    #[test]
+    fn the_document_names_tolerances_and_exit_codes() {
+        assert_says(METHODOLOGY, &format!("if a count rises by more than {TOLERANCE} %"));
+        assert_says(METHODOLOGY, &format!("tolerates a rise of up to {TOLERANCE_ELSEWHERE} %"));
+        let codes = format!(
+            "{FINE} fine, {MORE} more instructions or another list of benchmarks, {USAGE} wrong arguments, \
+             {NO_TOOLS} a tool is missing, {DID_NOT_RUN} the benchmarks did not run"
+        );
+        assert_says(METHODOLOGY, &codes);
+    }
+
+    /// Reads the names out of the source of the benchmarks, because running them takes valgrind.
+    #[test]
+    fn the_baseline_lists_the_benchmarks() {
+        let (mut names, mut ids) = (Vec::new(), Vec::new());
+        for line in include_str!("../../benches/instructions.rs").lines() {
+            if let Some((id, _)) = line.strip_prefix("#[bench::").and_then(|rest| rest.split_once('(')) {
+                ids.push(id);
+            } else if let Some((function, _)) = line.strip_prefix("fn ").and_then(|rest| rest.split_once('(')) {
+                names.extend(ids.drain(..).map(|id| format!("{function}/{id}")));
+            }
+        }
+        names.sort_unstable();
+        let baseline = parse(include_str!("../../instructions.tsv")).unwrap();
+        assert!(names.iter().eq(baseline.keys()), "expected {names:?}, found {:?}", baseline.keys());
     }
 }

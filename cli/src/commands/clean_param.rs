@@ -1,4 +1,4 @@
-//! `reptile clean-param`: URLs without the parameters that a robots.txt says change nothing.
+//! `reptile clean-param`: removes from URLs the parameters that a robots.txt says change nothing.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,27 +8,29 @@ use std::path::{Path, PathBuf};
 use reptile_compiler::advice::clean_param::CleanParams;
 use reptile_compiler::dialect::YANDEX;
 use reptile_engine::format::FormatError;
-use reptile_engine::format::fields::DirectiveKind;
-use reptile_engine::set::{Policy, Set};
+use reptile_engine::format::directives::DirectiveKind;
+use reptile_engine::set::{Set, Site};
 use reptile_engine::url::split;
 use serde_json::json;
 
-use crate::error::{Failure, Outcome, Result};
-use crate::inputs::CompileOptions;
+use crate::error::{Exit, Failure, Result};
 use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
-use crate::inputs::load::{Loaded, ONE_ORIGIN, damaged};
-use crate::outputs::file::{Output, safe_json};
+use crate::inputs::options::CompileOptions;
+use crate::inputs::sets::single::ONE_ORIGIN;
+use crate::inputs::sets::{Loaded, damaged};
+use crate::outputs::file::Output;
+use crate::outputs::json::safe_json;
 
-/// Policies whose parameters are kept at once. One file's take some kilobytes at most, mostly none.
+/// The number of policies whose parameters are kept in memory. Those of one take some kilobytes at most, mostly none.
 const MAX_KNOWN: usize = 1 << 14;
 
-/// Strip the parameters of URLs that change nothing, by Clean-param
+/// Remove from URLs the parameters that change nothing, as Clean-param lines say
 ///
-/// One line out for each line in. A single robots.txt counts for all URLs, whatever
-/// their host, and is read as by --dialect yandex unless another is given; in a set
-/// each URL has that of its origin. Every Clean-param line that can be read counts,
-/// whatever the dialect. A URL without any stays as it is, and so does text that is
-/// no URL.
+/// Prints a line for each line of the list. A single robots.txt counts for all URLs,
+/// whatever their host, and is read under --dialect yandex unless another is given;
+/// in a set, that of the URL's origin counts. Every well-formed Clean-param line
+/// counts, whatever the dialect. URLs without such parameters and text that is not a
+/// URL stay as they are.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -36,18 +38,18 @@ const MAX_KNOWN: usize = 1 << 14;
   reptile clean-param robots.txt 'https://example.com/forum/?sid=1&t=2'
   reptile clean-param web.reptile --urls urls.txt.gz > cleaned.txt
 
-Exit code: 0 done, 2 the command could not go on."
+Exit code: 0 done; 2 the command could not go on."
 )]
 pub struct Args {
     /// A set file, a robots.txt, or what `reptile compile` takes as INPUT
     set: PathBuf,
-    /// What to clean; without any, the lines of --urls
+    /// The URLs to clean; without any, the lines of --urls
     #[arg(value_name = "URL", conflicts_with = "list")]
     urls: Vec<String>,
-    /// A file with a URL on each line, also .gz; - is standard input
+    /// A list, a URL on each line; unpacked if its name ends in .gz; - is standard input
     #[arg(long = "urls", value_name = "FILE", default_value = "-")]
     list: PathBuf,
-    /// JSON, an object a line with "url", "clean" and "changed"
+    /// Print a JSON object for each URL: "url", "clean" and "changed"
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -55,12 +57,15 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args) -> Result<Outcome> {
+///
+/// # Errors
+/// If the set or the list cannot be read, or the output cannot be written.
+pub fn run(args: &Args) -> Result<Exit> {
     let options = CompileOptions { dialect: args.options.dialect.or(Some(&YANDEX)), ..args.options.clone() };
     let is_set = Loaded::is_set(&args.set)?;
     let (loaded, is_one) = Loaded::open_or_robots(&args.set, if is_set { &args.options } else { &options })?;
     let set = loaded.verified()?;
-    loaded.note_without_side_data(&set);
+    loaded.note_without_other_directives(&set);
     let mut cleaner = Cleaner { set: &set, is_one, known: HashMap::new() };
     let mut out = BufWriter::new(Output::stdout());
     let done = if args.urls.is_empty() {
@@ -73,16 +78,17 @@ pub fn run(args: &Args) -> Result<Outcome> {
         Stop::Set(error) => damaged(&args.set, &error),
         Stop::Other(failure) => failure,
     })?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
-/// Why no more is written.
+/// The reason why cleaning stopped early.
 enum Stop {
     Write(std::io::Error),
     Set(FormatError),
     Other(Failure),
 }
 
+/// Cleans the lines of the list.
 fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> std::result::Result<(), Stop> {
     let mut chunks = Chunks::new(open(&args.list).map_err(Stop::Other)?);
     let mut buffer = Vec::new();
@@ -95,12 +101,12 @@ fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> s
                     clean_line(args, cleaner, text, &line[text.len()..], out)?;
                 }
             }
-            // Far too long for a URL: nothing to clean.
+            // Far too long for a URL, so there is nothing to clean.
             ChunkKind::LongLine { .. } if !args.json => out.write_all(chunk.bytes()).map_err(Stop::Write)?,
             ChunkKind::LongLine { last } => {
                 if last {
-                    let record = json!({"url": null, "clean": null, "changed": false});
-                    out.write_all(safe_json(&record.to_string()).as_bytes()).map_err(Stop::Write)?;
+                    let object = json!({"url": null, "clean": null, "changed": false});
+                    out.write_all(safe_json(&object.to_string()).as_bytes()).map_err(Stop::Write)?;
                 }
             }
         }
@@ -110,11 +116,12 @@ fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> s
     Ok(())
 }
 
+/// The path of a list as a message names it.
 fn name_of(path: &Path) -> &Path {
     if path == Path::new("-") { Path::new("standard input") } else { path }
 }
 
-/// Writes one URL cleaned, and what ended its line.
+/// Writes one URL cleaned, and the end of its line.
 fn clean_line(
     args: &Args,
     cleaner: &mut Cleaner<'_>,
@@ -125,46 +132,50 @@ fn clean_line(
     let clean = cleaner.clean(url).map_err(Stop::Set)?;
     if args.json {
         let text = |bytes| String::from_utf8_lossy(bytes);
-        let record = json!({"url": text(url), "clean": text(&clean), "changed": clean != url});
-        return out.write_all(safe_json(&record.to_string()).as_bytes()).map_err(Stop::Write);
+        let object = json!({"url": text(url), "clean": text(&clean), "changed": clean != url});
+        return out.write_all(safe_json(&object.to_string()).as_bytes()).map_err(Stop::Write);
     }
     out.write_all(&clean).and_then(|()| out.write_all(line_end)).map_err(Stop::Write)
 }
 
-/// Cleans URLs by the policies of a set.
+/// The policies of a set, to clean URLs by.
 struct Cleaner<'s> {
     set: &'s Set<&'s [u8]>,
     /// Whether the set is one robots.txt for all URLs.
     is_one: bool,
-    /// The parameters of policies, by number.
+    /// The parameters of some policies, by the number of the policy.
     known: HashMap<u32, CleanParams>,
 }
 
 impl Cleaner<'_> {
+    /// A URL without the parameters that change nothing.
     fn clean<'u>(&mut self, url: &'u [u8]) -> std::result::Result<Cow<'u, [u8]>, FormatError> {
-        let policy = if self.is_one {
-            self.set.policy(&ONE_ORIGIN)?
+        let site = if self.is_one {
+            self.set.site(&ONE_ORIGIN)?
         } else {
             match split(url) {
-                Ok(url) => self.set.policy(&url.origin)?,
+                Ok(url) => self.set.site(&url.origin)?,
                 Err(_) => None,
             }
         };
-        let Some(policy) = policy else { return Ok(Cow::Borrowed(url)) };
-        if self.known.len() >= MAX_KNOWN && !self.known.contains_key(&policy.number()) {
+        let Some(site) = site else { return Ok(Cow::Borrowed(url)) };
+        // The address of the other directives, which origins may share.
+        let Some(address) = site.origin().other else { return Ok(Cow::Borrowed(url)) };
+        if self.known.len() >= MAX_KNOWN && !self.known.contains_key(&address) {
             self.known.clear();
         }
-        let params = match self.known.entry(policy.number()) {
+        let params = match self.known.entry(address) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::hash_map::Entry::Vacant(entry) => entry.insert(params_of(self.set, &policy)?),
+            std::collections::hash_map::Entry::Vacant(entry) => entry.insert(params_of(&site)?),
         };
         Ok(params.clean(url))
     }
 }
 
-fn params_of(set: &Set<&[u8]>, policy: &Policy<'_>) -> std::result::Result<CleanParams, FormatError> {
+/// The Clean-param lines of an origin.
+fn params_of(site: &Site<'_>) -> std::result::Result<CleanParams, FormatError> {
     let mut values: Vec<Vec<u8>> = Vec::new();
-    let mut reader = set.fields_of(policy)?.reader()?;
+    let mut reader = site.other().reader()?;
     while let Some(field) = reader.next()? {
         if field.kind == DirectiveKind::CleanParam {
             values.push(field.value.to_vec());

@@ -1,41 +1,56 @@
-//! `reptile compile`: from inputs to a set file.
+//! `reptile compile`: from inputs to a set file, and the record of how it was made beside it.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
+use reptile_compiler::set::CompiledSet;
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::FormatError;
 use reptile_engine::set::Set;
 
-use crate::error::{Failure, Outcome, Result};
-use crate::inputs::assemble::{Report, assemble};
-use crate::inputs::load::{damaged, has_label};
-use crate::inputs::{CompileOptions, Kind};
-use crate::outputs::file::Output;
+use crate::error::{Exit, Failure, Result};
+use crate::inputs::options::CompileOptions;
+use crate::inputs::sets::assemble::assemble;
+use crate::inputs::sets::report::Report;
+use crate::inputs::sets::{Loaded, damaged};
+use crate::outputs::file::{Complete, Output, publish};
+use crate::outputs::made::{self, Made};
 use crate::outputs::summary::{Summary, grouped, seconds};
 
 /// Compile robots.txt files into a set
 ///
 /// An INPUT is one of
-///   a directory     every file below it is a robots.txt; the first part of its
-///                   path is the host: DIR/example.com, DIR/example.com:8080,
+///   a folder        every file in it and below is a robots.txt; the first part of
+///                   its path is the host: DIR/example.com, DIR/example.com:8080,
 ///                   DIR/example.com/robots.txt
 ///   .tar, .tar.gz   the same in an archive
-///   .jsonl          a record a line; also .ndjson, and .gz of both
+///   .jsonl          a capture on each line; also .ndjson, and .gz of both
 ///   a single file   with --host
 ///
-/// A record has the "url" that was asked for first, and of the last answer "status",
-/// "body" and "headers" (an object: Cache-Control and Content-Type matter); "time"
-/// (2026-03-14T15:09:26Z, or seconds since 1970); "redirects" (how many were
-/// followed, or a list of them); "truncated" (true, or why: "length", "time",
-/// "disconnect", "unspecified"); "error" (a text, if there was no answer). All but
-/// "url" may be left out. --profile says what they mean.
+/// A capture is one fetch of one robots.txt: a JSON object with the "url" that was
+/// requested first, and of the last answer "status", "body" and "headers" (an object:
+/// Cache-Control and Content-Type matter); "time" (2026-03-14T15:09:26Z, or seconds
+/// since 1970); "redirects" (how many were followed, or a list of them); "truncated"
+/// (true, or why: "length", "time", "disconnect", "unspecified"); "error" (a text, if
+/// there was no answer). All but "url" may be left out. --profile says what they mean.
 ///
-/// Where several captures are for one origin the profile chooses among them, by their
-/// times and not by their order. One without a time is older than any with one. Of
-/// two at the same time one counts, always the same. Hidden files are left out. The
-/// set gets its name when it is whole and checked.
+/// Of several captures for one origin the profile chooses by their times, not by their
+/// order. One without a time is older than any with one. Of two at the same time one
+/// counts, always the same. Hidden files are left out.
+///
+/// The set appears under its name only when it is whole and checked. SET.made.json
+/// beside it records how it was made; nothing needs that file, and `reptile inspect`
+/// shows it.
+///
+/// Some of the figures that are printed at the end:
+///   product tokens named   names in User-agent lines, each counted once
+///   policies               what the robots.txt of an origin, or its absence, says
+///                          for all crawlers; equal ones are stored once
+///   distinct rulesets      the rules that decide together for one group; equal ones
+///                          are stored once
+///   diagnostic             lines that the dialect does not take as they stand;
+///                          `reptile lint` says which
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -44,7 +59,8 @@ use crate::outputs::summary::{Summary, grouped, seconds};
   reptile compile --force -o web.reptile fetched-1.jsonl.gz fetched-2.jsonl.gz
   reptile compile --host example.com -o one.reptile robots.txt
 
-Exit code: 0 done, 1 some files were bad and left out, 2 no set written."
+Exit code: 0 done; 1 some files were bad and left out; 2 the set could not be
+written."
 )]
 pub struct Args {
     /// What to compile
@@ -53,7 +69,7 @@ pub struct Args {
     /// The set file to write
     #[arg(short, long, value_name = "SET")]
     output: PathBuf,
-    /// Replace the set file if there is one
+    /// Replace the set file and its .made.json if they exist
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -63,48 +79,66 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args) -> Result<Outcome> {
+///
+/// # Errors
+/// If an input cannot be read to its end, or the set cannot be built or written.
+pub fn run(args: &Args) -> Result<Exit> {
     let start = Instant::now();
     args.threads.apply()?;
     for path in &args.inputs {
-        if Kind::of(path)? != Kind::Directory && has_label(path) {
+        if Loaded::is_set(path)? {
             return Err(Failure::at(path, "is a compiled set already"));
         }
     }
+    // Both are opened before any work is done, so that a folder that cannot be written is noticed at once.
     let output = Output::create_file(&args.output, args.force)?;
+    let made_output = Output::create_file(&made::path_of(&args.output)?, args.force)?;
     let (set, report) = assemble(&args.inputs, &args.options)?;
-    let mut writer = BufWriter::new(output);
-    let written = set.write(&mut writer).and_then(|()| writer.flush());
-    // Taken apart, not unwrapped: after an error the rest must not be written again.
-    let (output, _) = writer.into_parts();
-    written.map_err(|error| output.failure(&error))?;
-
     let mut summary = Summary::default();
-    output.finish(|path| {
-        let set = Set::open(path).map_err(|error| Failure::at(path, error))?;
-        set.verify().map_err(|error| damaged(path, &error))?;
-        describe(&set, &report, &mut summary).map_err(|error| damaged(path, &error))?;
-        let bytes = std::fs::metadata(path).map_err(|error| Failure::at(path, error))?.len();
-        summary.row("bytes", format!("{} in, {} in the set", grouped(report.bytes), grouped(bytes)));
-        Ok(())
-    })?;
+    let complete = write(&set, output)?;
+    drop(set);
+    let made = check(args, &complete, &report, &mut summary)?;
+    let made = made.write(made_output)?;
+    publish([complete].into_iter().chain(made))?;
+
     report.name_discarded();
     report.note_future();
     summary.row("time", seconds(start.elapsed()));
     summary.print();
-    Ok(Outcome::from_bad(report.any_bad()))
+    Ok(Exit::from_bad(report.any_bad()))
 }
 
-/// Says what went in and what came out.
+/// Writes the set to its file, which lacks its name after this.
+fn write(set: &CompiledSet, output: Output) -> Result<Complete> {
+    let mut writer = BufWriter::new(output);
+    let written = set.write(&mut writer).and_then(|()| writer.flush());
+    // Taken apart, since dropping the writer after an error would write the rest again.
+    let (output, _) = writer.into_parts();
+    written.map_err(|error| output.failure(&error))?;
+    output.complete()?.ok_or_else(|| Failure::new("a set can only be written to a file"))
+}
+
+/// Reads the set back from its file, checks every byte, and says what is in it.
+fn check(args: &Args, complete: &Complete, report: &Report, summary: &mut Summary) -> Result<Made> {
+    let path = complete.hidden_path();
+    let loaded = Loaded::open_set(path)?;
+    let set = loaded.verified()?;
+    describe(&set, report, summary).map_err(|error| damaged(path, &error))?;
+    let in_set = grouped(loaded.bytes().len() as u64);
+    summary.row("bytes", format!("{} in, {in_set} in the set", grouped(report.bytes())));
+    Ok(Made::new(loaded.bytes(), &args.inputs, &args.options, report))
+}
+
+/// Adds rows for what went in and what came out.
 fn describe<D: AsRef<[u8]>>(
     set: &Set<D>,
     report: &Report,
     summary: &mut Summary,
 ) -> std::result::Result<(), FormatError> {
     report.describe_inputs(summary);
-    summary.count("origins", set.origins().len() as u64);
+    summary.count("origins", set.origin_count());
     report.describe_captures(summary);
-    summary.count("agents named", set.agents().count()?.into());
+    summary.count("product tokens named", set.tokens().count()?.into());
     summary.count("policies", set.policy_count()?.into());
     describe_rulesets(set, summary)?;
     summary.count("rules as written", report.rules);
@@ -112,21 +146,21 @@ fn describe<D: AsRef<[u8]>>(
     Ok(())
 }
 
-/// Says how many rulesets there are of which shape.
+/// Adds rows for the number of rulesets, by the parts that their automata have.
 pub fn describe_rulesets<D: AsRef<[u8]>>(set: &Set<D>, summary: &mut Summary) -> std::result::Result<(), FormatError> {
     let rulesets = set.rulesets();
-    let (mut plain, mut starred, mut listed) = (0, 0, 0);
+    let (mut trie_only, mut with_wildcards, mut with_fallbacks) = (0, 0, 0);
     for number in 0..rulesets.len() {
         let shape = Ruleset::new(rulesets.get(number)?)?.shape();
         match (shape.fallbacks, shape.wildcards) {
-            (true, _) => listed += 1,
-            (false, 0) => plain += 1,
-            (false, _) => starred += 1,
+            (true, _) => with_fallbacks += 1,
+            (false, 0) => trie_only += 1,
+            (false, _) => with_wildcards += 1,
         }
     }
     summary.count("distinct rulesets", rulesets.len().into());
-    summary.count("  trie only", plain);
-    summary.count("  with wildcards", starred);
-    summary.count("  with fallback patterns", listed);
+    summary.count("  trie only", trie_only);
+    summary.count("  with wildcards", with_wildcards);
+    summary.count("  with fallback patterns", with_fallbacks);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `reptile fields`: other directives, the lines that decide no URL, as one record a line.
+//! `reptile fields`: the other directives, which decide no URL, one on each line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,27 +8,32 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reptile_compiler::body::directives::{self, Hours};
 use reptile_engine::format::FormatError;
-use reptile_engine::format::fields::{Directive, DirectiveKind};
-use reptile_engine::set::{Agent, Policy, Set};
+use reptile_engine::format::directives::{Directive, DirectiveKind};
+use reptile_engine::set::{Agent, Policy, Set, Site};
 use reptile_engine::url::Origin;
 use serde_json::{Value, json};
 
 use crate::commands::inspect::Wanted;
-use crate::error::{Failure, Outcome, Result, escaped, note, printable};
-use crate::inputs::CompileOptions;
-use crate::inputs::load::{Loaded, ONE_ORIGIN, agents_of, damaged};
-use crate::outputs::file::{Output, safe_json};
+use crate::error::{Exit, Failure, Result, note};
+use crate::inputs::options::CompileOptions;
+use crate::inputs::sets::agents::agents_of;
+use crate::inputs::sets::single::ONE_ORIGIN;
+use crate::inputs::sets::{Loaded, damaged};
+use crate::outputs::file::Output;
+use crate::outputs::json::safe_json;
+use crate::outputs::text::{escaped, printable};
 
-/// Show the lines that decide no URL: Sitemap, Crawl-delay, Content-Signal ...
+/// Show the other directives, which decide no URL: Sitemap, Crawl-delay, Content-Signal ...
 ///
-/// One line each, in columns that end at tabs:
+/// Prints a line for each, its columns separated by tabs:
 ///   origin   scheme://host:port; - for a single robots.txt
 ///   line     its number in the robots.txt
 ///   key      in lower case
 ///   state    counts, or why it does not under the dialect: not-read, malformed,
 ///            outside (of every group), superseded (by an earlier line)
-///   agents   whom it is for; * is everybody not named, - everybody, nothing nobody
-///   value    as written; \t, \\ and \xNN stand for what has no place in a column
+///   agents   the product tokens that it is for; * is the default group, - is every
+///            crawler, and nothing is none
+///   value    as written, with \t, \\ and \xNN for what would break a column
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -37,37 +42,42 @@ use crate::outputs::file::{Output, safe_json};
   reptile fields web.reptile example.com --kind sitemap
   reptile fields web.reptile --kind crawl-delay --agent bingbot --json
 
-Exit code: 0 done, 1 the set knows no such origin, 2 the set cannot be read."
+Exit code: 0 done; 1 the set has no robots.txt for the host; 2 the set cannot be
+read."
 )]
 pub struct Args {
     /// A set file, a robots.txt, or what `reptile compile` takes as INPUT
     set: PathBuf,
-    /// A host, host:port, or URL; all that there are without
+    /// A host, host:port, or URL [default: every origin]
     #[arg(value_name = "HOST")]
     origin: Option<String>,
-    /// Only lines of this kind; may be given again
+    /// Show only lines of this kind; may be given again
     #[arg(long = "kind", value_name = "KIND", value_parser = kinds())]
     kinds: Vec<DirectiveKind>,
-    /// Only lines that are for this crawler or for everybody
+    /// Show only lines that are for this crawler or for every crawler
     #[arg(short, long, value_name = "TOKEN")]
     agent: Option<String>,
-    /// JSON, an object a line, with what the value means where it has a form
+    /// Print a JSON object for each line, with the meaning of values that can be parsed
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     options: CompileOptions,
 }
 
+/// A parser for the name of a kind of directive.
 fn kinds() -> impl TypedValueParser<Value = DirectiveKind> {
-    let find = |name: String| DirectiveKind::ALL.into_iter().find(|kind| kind.name() == name);
-    PossibleValuesParser::new(DirectiveKind::ALL.map(DirectiveKind::name))
+    let find = |name: String| DirectiveKind::ALL.into_iter().find(|kind| kind.as_str() == name);
+    PossibleValuesParser::new(DirectiveKind::ALL.map(DirectiveKind::as_str))
         .try_map(move |name| find(name).ok_or("no such kind"))
 }
 
 /// Runs the command.
-pub fn run(args: &Args) -> Result<Outcome> {
+///
+/// # Errors
+/// If the set or the input cannot be read, or the output cannot be written.
+pub fn run(args: &Args) -> Result<Exit> {
     let mut options = args.options.clone();
-    // A set file is not read any differently for it; --scheme only chooses what is shown.
+    // With a set file, --scheme only chooses what is shown.
     if args.origin.is_some() && Loaded::is_set(&args.set)? {
         options.schemes.clear();
     }
@@ -78,16 +88,16 @@ pub fn run(args: &Args) -> Result<Outcome> {
         None => None,
         Some(spec) => match &agents_of(&set, std::slice::from_ref(spec))?[..] {
             [one] => Some(one.look_up(&set).map_err(fail)?),
-            _ => return Err(Failure::new("--agent: one crawler, not a group")),
+            _ => return Err(Failure::new("--agent takes one crawler here, not a group of crawlers")),
         },
     };
     let wanted = args.origin.as_deref().map(|host| Wanted::read(host, &args.options.schemes)).transpose()?;
-    loaded.note_without_side_data(&set);
+    loaded.note_without_other_directives(&set);
     let mut out = BufWriter::new(Output::stdout());
     let mut any = false;
-    // Not collected: a set may have millions of origins.
-    for place in 0..set.origins().len() {
-        let entry = set.origins().at(place).map_err(fail)?;
+    // Written one by one, since a set may have millions of origins.
+    for entry in set.origins() {
+        let entry = entry.map_err(fail)?;
         if wanted.as_ref().is_some_and(|wanted| !wanted.fits(&entry)) {
             continue;
         }
@@ -96,9 +106,9 @@ pub fn run(args: &Args) -> Result<Outcome> {
         let name = if is_one && origin == ONE_ORIGIN {
             "-".to_owned()
         } else {
-            format!("{}://{}:{}", entry.scheme.name(), printable(entry.host), entry.port)
+            format!("{}://{}:{}", entry.scheme.as_str(), printable(entry.host), entry.port)
         };
-        let text = set.policy_of(&entry).and_then(|policy| records(args, &set, &policy, agent.as_ref(), &name));
+        let text = set.site_of(&entry).and_then(|site| wanted_lines(args, &set, &site, agent.as_ref(), &name));
         if let Err(error) = out.write_all(text.map_err(fail)?.as_bytes()) {
             return Err(out.get_ref().failure(&error));
         }
@@ -108,20 +118,20 @@ pub fn run(args: &Args) -> Result<Outcome> {
     }
     if let Some(host) = args.origin.as_ref().filter(|_| !any) {
         note(format_args!("{}: no robots.txt is known for {}", args.set.display(), printable(host.as_bytes())));
-        return Ok(Outcome::SomeBad);
+        return Ok(Exit::SomeBad);
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
-/// The lines of one policy that are asked for.
-fn records(
+/// The directives of one origin that the user asks for.
+fn wanted_lines(
     args: &Args,
     set: &Set<&[u8]>,
-    policy: &Policy<'_>,
+    site: &Site<'_>,
     agent: Option<&Agent>,
     origin: &str,
 ) -> std::result::Result<String, FormatError> {
-    let list = set.fields_of(policy)?;
+    let (policy, list) = (site.policy(), site.other());
     let mut text = String::new();
     if list.is_empty() {
         return Ok(text);
@@ -139,16 +149,16 @@ fn records(
         }
         let agents = field.part.and_then(|part| names.get(&part));
         if args.json {
-            let record = json!({
+            let object = json!({
                 "origin": origin,
                 "line": field.line,
                 "key": key_of(&field),
-                "state": field.state.name(),
+                "state": field.state.as_str(),
                 "agents": agents,
                 "value": String::from_utf8_lossy(field.value),
                 "means": meaning(&field),
             });
-            text.push_str(&safe_json(&record.to_string()));
+            text.push_str(&safe_json(&object.to_string()));
         } else {
             let agents = agents.map_or("-".to_owned(), |names| names.join(","));
             let (key, value) = (escaped(key_of(&field).as_bytes()), escaped(field.value));
@@ -156,7 +166,7 @@ fn records(
                 text,
                 "{origin}\t{}\t{key}\t{}\t{}\t{value}",
                 field.line,
-                field.state.name(),
+                field.state.as_str(),
                 escaped(agents.as_bytes())
             );
         }
@@ -164,7 +174,7 @@ fn records(
     Ok(text)
 }
 
-/// Whom each part of a file is for.
+/// The product tokens that each part of a file is for.
 fn names_of_parts(
     set: &Set<&[u8]>,
     policy: &Policy<'_>,
@@ -176,25 +186,26 @@ fn names_of_parts(
     }
     let groups = policy.groups()?;
     for &(group, part) in parts {
-        let Some((agents, for_default_group, _)) = groups.get(group as usize) else { continue };
+        let Some(group) = groups.get(group as usize) else { continue };
         let names = names.entry(part).or_default();
-        for &agent in agents {
-            names.push(String::from_utf8_lossy(set.agents().name(agent)?).into_owned());
+        for &token in &group.tokens {
+            names.push(String::from_utf8_lossy(set.tokens().name(token)?).into_owned());
         }
-        names.extend(for_default_group.then(|| "*".to_owned()));
+        names.extend(group.is_default.then(|| "*".to_owned()));
     }
     names.values_mut().for_each(|names| names.sort());
     Ok(names)
 }
 
+/// The key of a directive in lower case.
 fn key_of(field: &Directive<'_>) -> String {
     match field.kind {
         DirectiveKind::Other => String::from_utf8_lossy(field.key).to_ascii_lowercase(),
-        kind => kind.name().to_owned(),
+        kind => kind.as_str().to_owned(),
     }
 }
 
-/// What a value means, or null where it has no form, or another one.
+/// The meaning of a value, or null if it cannot be parsed or its kind has no syntax.
 fn meaning(field: &Directive<'_>) -> Value {
     let text = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
     let hours = |hours: Hours| json!({"start_minute": hours.start, "end_minute": hours.end});
@@ -206,7 +217,7 @@ fn meaning(field: &Directive<'_>) -> Value {
         }),
         DirectiveKind::VisitTime => directives::visit_time(value).map(hours),
         DirectiveKind::Host => directives::host(value).map(|(name, port)| json!({"host": text(name), "port": port})),
-        DirectiveKind::CleanParam => reptile_compiler::advice::clean_param::CleanParam::parse(value).map(|param| {
+        DirectiveKind::CleanParam => directives::CleanParam::parse(value).map(|param| {
             json!({"names": param.names.into_iter().map(text).collect::<Vec<_>>(), "prefix": text(param.prefix)})
         }),
         DirectiveKind::ContentSignal => directives::content_signal(value).map(|signals| {

@@ -1,4 +1,4 @@
-//! `reptile inspect`: what is in a set, as a whole or for one host.
+//! `reptile inspect`: the contents of a set, as a whole or for one host.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,67 +6,107 @@ use std::path::PathBuf;
 
 use reptile_compiler::set::origin::OwnedOrigin;
 use reptile_engine::automaton::{Ruleset, Shape};
-use reptile_engine::format::tables::OriginRecord;
+use reptile_engine::format::origins::OriginRecord;
 use reptile_engine::format::{FORMAT_VERSION, FormatError};
-use reptile_engine::set::{Policy, Set};
+use reptile_engine::set::{Agent, Policy, PolicyGroup, Set};
 use reptile_engine::url::{Scheme, origin_of, split};
 use reptile_engine::verdict::PolicySource;
 
 use crate::commands::compile::describe_rulesets;
-use crate::error::{Failure, Outcome, Result, note, printable};
-use crate::inputs::load::{Loaded, damaged, has_label};
-use crate::inputs::{CompileOptions, Kind};
+use crate::error::{Exit, Failure, Result, note};
+use crate::inputs::options::CompileOptions;
+use crate::inputs::sets::agents::agents_of;
+use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::file::print;
+use crate::outputs::made;
 use crate::outputs::summary::{Summary, grouped};
+use crate::outputs::text::printable;
 
-/// How many of the largest rulesets are listed.
+/// The number of rulesets, the largest first, that are listed.
 const LARGEST: usize = 5;
 
 /// Show what a set holds, or what it holds for one host
 ///
-/// For a host: its origins, and the rules of each group that can decide something, by their lines. With --scheme,
-/// the origins of that scheme only.
+/// For a set as a whole: how it was made, if its .made.json is there, and its figures.
+/// A ruleset is the rules that decide together for one group; a policy is what the
+/// robots.txt of an origin, or its absence, says for all crawlers. Equal ones are
+/// stored once.
+///
+/// For a host: its origins, and the rules of each group, by their lines. With --scheme,
+/// the origins of that scheme only. With --automaton, the states of the automaton that
+/// the rules of one crawler are compiled to.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
   reptile inspect web.reptile
   reptile inspect web.reptile example.com
   reptile inspect web.reptile https://example.com/
+  reptile inspect web.reptile example.com --automaton --agent GPTBot
+  reptile inspect web.reptile example.com --automaton --dot | dot -Tpng -o example.png
 
-Exit code: 0 done, 1 the set knows no such origin, 2 the set cannot be read.")]
+Exit code: 0 done; 1 the set has no robots.txt for the host; 2 the set cannot be
+read."
+)]
 pub struct Args {
     /// A set file, or what `reptile compile` takes as INPUT
     set: PathBuf,
     /// A host, host:port, or URL
     #[arg(value_name = "HOST")]
     origin: Option<String>,
+    /// Print the states of the automaton that decides for --agent
+    #[arg(long, requires = "origin")]
+    automaton: bool,
+    /// The product token of a crawler [default: a crawler that no group names]
+    #[arg(long, value_name = "TOKEN", requires = "automaton")]
+    agent: Option<String>,
+    /// Print the automaton as a graph for Graphviz
+    #[arg(long, requires = "automaton")]
+    dot: bool,
     #[command(flatten)]
     options: CompileOptions,
 }
 
 /// Runs the command.
-pub fn run(args: &Args) -> Result<Outcome> {
-    // A set file is not read any differently for it; --scheme only chooses what is shown.
+pub fn run(args: &Args) -> Result<Exit> {
+    // With a set file, --scheme only chooses what is shown.
     let mut options = args.options.clone();
-    if Kind::of(&args.set)? != Kind::Directory && has_label(&args.set) && args.origin.is_some() {
+    if args.origin.is_some() && Loaded::is_set(&args.set)? {
         options.schemes.clear();
     }
     let loaded = Loaded::open(&args.set, &options)?;
     let set = loaded.verified()?;
     let Some(host) = &args.origin else {
-        print(overview(&set, loaded.byte_len()).map_err(|error| damaged(&args.set, &error))?)?;
-        return Ok(Outcome::Done);
+        let mut summary = Summary::default();
+        made::describe(&args.set, loaded.bytes(), &mut summary)?;
+        overview(&set, loaded.bytes().len(), &mut summary).map_err(|error| damaged(&args.set, &error))?;
+        print(summary.render())?;
+        return Ok(Exit::Done);
     };
     let wanted = Wanted::read(host, &args.options.schemes)?;
-    let text = host_listing(&set, &wanted).map_err(|error| damaged(&args.set, &error))?;
+    let mut text = host_listing(&set, &wanted).map_err(|error| damaged(&args.set, &error))?;
     if text.is_empty() {
         note(format_args!("{}: no robots.txt is known for {}", args.set.display(), printable(host.as_bytes())));
-        return Ok(Outcome::SomeBad);
+        return Ok(Exit::SomeBad);
+    }
+    if args.automaton {
+        // A name that no group can have stands for a crawler that no group names.
+        let agent = args.agent.clone().unwrap_or_else(|| "*".to_owned());
+        let agents = match args.agent {
+            Some(_) => agents_of(&set, std::slice::from_ref(&agent))?.iter().map(|agent| agent.look_up(&set)).collect(),
+            None => set.agent(agent.as_bytes()).map(|agent| vec![agent]),
+        };
+        let shown = agents.and_then(|agents: Vec<Agent>| automata(&set, &wanted, &agents, args.dot));
+        text = shown.map_err(|error| damaged(&args.set, &error))?;
+        if text.is_empty() {
+            note(format_args!("no rules are for agent {}: everything is allowed", printable(agent.as_bytes())));
+        }
     }
     print(text)?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
-/// The origins that are asked for.
+/// The origins that the user asks for: a host, perhaps a port, and some schemes.
 pub struct Wanted {
     host: Box<[u8]>,
     schemes: Vec<Scheme>,
@@ -75,12 +115,15 @@ pub struct Wanted {
 
 impl Wanted {
     /// Reads a host, host:port or URL.
+    ///
+    /// # Errors
+    /// If the host or the port is invalid.
     pub fn read(text: &str, schemes: &[Scheme]) -> Result<Wanted> {
         if let Ok(url) = split(text.as_bytes()) {
             let origin = OwnedOrigin::new(&url.origin).map_err(|error| Failure::new(format!("{text}: {error}")))?;
             return Ok(Wanted { host: origin.host, schemes: vec![origin.scheme], port: Some(origin.port) });
         }
-        // Read under two schemes, a port that is not given shows by being different.
+        // Read under two schemes, the port differs if it is not given.
         let read = |scheme| {
             let origin = origin_of(scheme, text.as_bytes()).and_then(|origin| OwnedOrigin::new(&origin));
             origin.map_err(|error| Failure::new(format!("{text}: {error}")))
@@ -99,14 +142,14 @@ impl Wanted {
     }
 }
 
-fn overview(set: &Set<&[u8]>, bytes: usize) -> std::result::Result<String, FormatError> {
-    let mut summary = Summary::default();
+/// Adds the figures of a whole set.
+fn overview(set: &Set<&[u8]>, bytes: usize, summary: &mut Summary) -> std::result::Result<(), FormatError> {
     summary.row("dialect", printable(set.dialect().as_bytes()));
     summary.row("format", format!("version {FORMAT_VERSION}"));
-    summary.count("origins", set.origins().len() as u64);
-    summary.count("agents named", set.agents().count()?.into());
+    summary.count("origins", set.origin_count());
+    summary.count("product tokens named", set.tokens().count()?.into());
     summary.count("policies", set.policy_count()?.into());
-    describe_rulesets(set, &mut summary)?;
+    describe_rulesets(set, summary)?;
     summary.count("bytes", bytes as u64);
     for (section, len) in set.section_sizes() {
         summary.count(format!("  section {section}"), len as u64);
@@ -120,9 +163,10 @@ fn overview(set: &Set<&[u8]>, bytes: usize) -> std::result::Result<String, Forma
     for &(_, number) in largest.iter().take(LARGEST) {
         summary.row(format!("  ruleset {number}"), describe(&Ruleset::new(set.rulesets().get(number)?)?));
     }
-    Ok(summary.render())
+    Ok(())
 }
 
+/// The size and the shape of a ruleset.
 fn describe(ruleset: &Ruleset<'_>) -> String {
     let Shape { trie, wildcards, fallbacks } = ruleset.shape();
     let mut parts = vec![
@@ -135,20 +179,20 @@ fn describe(ruleset: &Ruleset<'_>) -> String {
     parts.join(", ")
 }
 
-/// Everything that the set knows of a host. Origins with the same policy are listed together.
+/// The policies of a host. Origins with the same policy are listed together.
 fn host_listing(set: &Set<&[u8]>, wanted: &Wanted) -> std::result::Result<String, FormatError> {
     let mut by_policy: BTreeMap<u32, (Vec<String>, Policy<'_>)> = BTreeMap::new();
     let mut found = Vec::new();
-    // The table has no index for a host of unknown scheme and port, so this looks at every entry.
-    for place in 0..set.origins().len() {
-        let entry = set.origins().at(place)?;
+    // The table is indexed by whole origins, so a host without scheme and port is compared with every entry.
+    for entry in set.origins() {
+        let entry = entry?;
         if wanted.fits(&entry) {
             found.push(entry);
         }
     }
     found.sort_unstable_by_key(|entry| (entry.scheme, entry.port));
     for entry in found {
-        let name = format!("{}://{}:{}", entry.scheme.name(), printable(entry.host), entry.port);
+        let name = format!("{}://{}:{}", entry.scheme.as_str(), printable(entry.host), entry.port);
         let policy = set.policy_of(&entry)?;
         by_policy.entry(entry.policy).or_insert_with(|| (Vec::new(), policy)).0.push(name);
     }
@@ -160,6 +204,39 @@ fn host_listing(set: &Set<&[u8]>, wanted: &Wanted) -> std::result::Result<String
     Ok(text)
 }
 
+/// The automata that decide for some agents at the origins that are asked for, each once.
+fn automata(
+    set: &Set<&[u8]>,
+    wanted: &Wanted,
+    agents: &[Agent],
+    dot: bool,
+) -> std::result::Result<String, FormatError> {
+    let mut shown = BTreeMap::new();
+    for entry in set.origins() {
+        let entry = entry?;
+        if !wanted.fits(&entry) {
+            continue;
+        }
+        let policy = set.policy_of(&entry)?;
+        let groups = policy.groups()?;
+        for agent in agents {
+            let indices = policy.group_indices(agent)?;
+            let chosen = indices.iter().filter_map(|&index| groups.get(index as usize));
+            shown.extend(chosen.map(|group| (group.rules.number, group.rules.ruleset)));
+        }
+    }
+    let mut text = String::new();
+    for (number, ruleset) in &shown {
+        if dot {
+            text.push_str(&ruleset.to_dot()?);
+        } else {
+            text.push_str(&format!("ruleset {number}: {}", ruleset.to_text()?));
+        }
+    }
+    Ok(text)
+}
+
+/// Appends the policy source where it is not a robots.txt, and the groups with their rules.
 fn push_groups(set: &Set<&[u8]>, policy: &Policy<'_>, text: &mut String) -> std::result::Result<(), FormatError> {
     match policy.source()? {
         PolicySource::AllowAll(cause) => {
@@ -177,14 +254,14 @@ fn push_groups(set: &Set<&[u8]>, policy: &Policy<'_>, text: &mut String) -> std:
     if groups.is_empty() {
         text.push_str("  no groups: everything is allowed\n");
     }
-    for (agents, for_default_group, rules) in groups {
+    for PolicyGroup { tokens, is_default, rules } in groups {
         let mut names = Vec::new();
-        for agent in agents {
-            let name = set.agents().name(agent)?;
+        for token in tokens {
+            let name = set.tokens().name(token)?;
             names.push(if name.is_empty() { "\"\"".to_owned() } else { printable(name) });
         }
-        names.extend(for_default_group.then(|| "*".to_owned()));
-        text.push_str(&format!("  agents: {}\n", names.join(", ")));
+        names.extend(is_default.then(|| "*".to_owned()));
+        text.push_str(&format!("  group: {}\n", names.join(", ")));
         text.push_str(&format!("    ruleset {}: {}\n", rules.number, describe(&rules.ruleset)));
         let mut all = rules.all()?;
         all.sort_by_key(|rule| rule.line);

@@ -1,5 +1,6 @@
-//! `reptile lint`: what is wrong with robots.txt files, line by line.
+//! `reptile lint`: finds mistakes in robots.txt files, line by line.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -9,27 +10,37 @@ use reptile_compiler::advice::lint::{Code, Linted, MAX_FINDINGS_PER_CODE, Severi
 use reptile_compiler::dialect::{self, Dialect};
 use serde::Serialize;
 
-use crate::error::{Failure, Outcome, Result, note, printable};
-use crate::inputs::{Item, Kind, Robots, dialects, read_bodies, read_single, read_single_file};
-use crate::outputs::file::{Output, json_line};
+use crate::error::{Exit, Failure, Result, note};
+use crate::inputs::bodies::{read_single, read_single_file};
+use crate::inputs::kinds::Kind;
+use crate::inputs::options::dialects;
+use crate::inputs::{Item, Robots, read_bodies};
+use crate::outputs::file::Output;
+use crate::outputs::json::json_line;
 use crate::outputs::summary::{Summary, grouped};
+use crate::outputs::text::printable;
 
 /// Find mistakes in robots.txt files
 ///
-/// Exit code 1 if there is any error, 2 if a file cannot be read.
+/// Prints file, line, severity and kind of each finding, what is wrong, and a fix where
+/// there is one. An error is a line that does not do what it says, or does more; a
+/// warning, one that some crawlers read differently or that most likely is a mistake; a
+/// note, one that could be shorter or plainer.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "Examples:
   reptile lint robots.txt
   reptile lint robots/ --severity error
-  reptile lint robots.tar.gz --json > findings.jsonl"
+  reptile lint robots.tar.gz --json > findings.jsonl
+
+Exit code: 0 no errors; 1 errors were found; 2 a file could not be read."
 )]
 pub struct Args {
-    /// Robots.txt files, folders or archives of them under any names, JSON Lines; - is standard input
+    /// A robots.txt, a folder or archive of them under any names, or JSON Lines; - is standard input
     #[arg(value_name = "FILE|DIR|TAR", required = true)]
     inputs: Vec<PathBuf>,
-    /// Which reading of the protocol the files are given [default: google-lib]
+    /// The dialect: which reading of the protocol the files are given [default: google-lib]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<&'static Dialect>,
     /// Print a JSON object for each finding
@@ -38,19 +49,19 @@ pub struct Args {
     /// The least severity that is shown and counted
     #[arg(long, value_name = "LEVEL", default_value = "note", value_parser = severities())]
     severity: Severity,
-    /// How many findings of one kind are shown for each file; all are counted
+    /// The greatest number of findings of one kind that are shown for each file; all are counted
     #[arg(long, value_name = "N", default_value_t = MAX_FINDINGS_PER_CODE)]
     max_findings: u32,
 }
 
 fn severities() -> impl TypedValueParser<Value = Severity> {
-    PossibleValuesParser::new(Severity::ALL.map(Severity::name))
-        .try_map(|name| Severity::ALL.into_iter().find(|severity| severity.name() == name).ok_or("no such severity"))
+    PossibleValuesParser::new(Severity::ALL.map(Severity::as_str))
+        .try_map(|name| Severity::ALL.into_iter().find(|severity| severity.as_str() == name).ok_or("no such severity"))
 }
 
-/// A finding as it is printed with --json.
+/// A finding as it is printed with `--json`.
 #[derive(Serialize)]
-struct Record<'f> {
+struct FindingJson<'f> {
     file: &'f str,
     line: u32,
     severity: &'static str,
@@ -59,18 +70,25 @@ struct Record<'f> {
     fix: Option<&'f str>,
 }
 
+/// The findings so far, counted by kind.
 struct Report<'a> {
     args: &'a Args,
     dialect: &'static Dialect,
     output: BufWriter<Output>,
-    counts: BTreeMap<(std::cmp::Reverse<Severity>, Code), u64>,
-    files_with: BTreeMap<(std::cmp::Reverse<Severity>, Code), u64>,
+    /// The number of findings of each kind.
+    counts: BTreeMap<(Reverse<Severity>, Code), u64>,
+    /// The number of files with findings of each kind.
+    files_with: BTreeMap<(Reverse<Severity>, Code), u64>,
     files: u64,
+    /// Whether some files could not be read.
     is_partial: bool,
 }
 
 /// Runs the command.
-pub fn run(args: &Args) -> Result<Outcome> {
+///
+/// # Errors
+/// If an input cannot be read, or the output cannot be written.
+pub fn run(args: &Args) -> Result<Exit> {
     let mut report = Report {
         args,
         dialect: args.dialect.unwrap_or(dialect::ALL[0]),
@@ -86,44 +104,47 @@ pub fn run(args: &Args) -> Result<Outcome> {
         } else if Kind::of(input)? == Kind::File {
             report.file(&input.display().to_string(), &read_single_file(input)?)?;
         } else {
-            read_bodies(input, &mut |item| {
-                match item {
-                    Item::Robots(Robots { name, capture, body: Some(body), .. })
-                        if capture.status.is_none_or(|status| status / 100 == 2) =>
-                    {
-                        report.file(&name, &body)?;
-                    }
-                    // An error page is no robots.txt, whatever was sent as its body.
-                    Item::Robots(_) => {}
-                    Item::Bad { name, reason, detail } => {
-                        report.is_partial = true;
-                        note(format!("{name}: {reason}: {detail}"));
-                    }
-                    Item::LeftOut(_) | Item::Remark(_) => {}
-                }
-                Ok(())
-            })?;
+            read_bodies(input, &mut |item| report.item(item))?;
         }
     }
     report.finish()
 }
 
 impl Report<'_> {
+    /// Checks an item of an input, if it is a robots.txt.
+    fn item(&mut self, item: Item) -> Result<()> {
+        match item {
+            // The body of an error page is not a robots.txt, whatever it holds.
+            Item::Robots(Robots { name, capture, body: Some(body), .. })
+                if capture.status.is_none_or(|status| status / 100 == 2) =>
+            {
+                self.file(&name, &body)?;
+            }
+            Item::Bad { name, reason, detail } => {
+                self.is_partial = true;
+                note(format!("{name}: {reason}: {detail}"));
+            }
+            Item::Robots(_) | Item::LeftOut(_) | Item::Remark(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Checks a robots.txt, and prints the findings.
     fn file(&mut self, name: &str, body: &[u8]) -> Result<()> {
         self.files += 1;
         let name = printable(name.as_bytes());
         let Linted { findings, counts } = lint(body, self.dialect, self.args.max_findings);
         for ((severity, code), count) in counts.into_iter().filter(|((severity, _), _)| *severity >= self.args.severity)
         {
-            *self.counts.entry((std::cmp::Reverse(severity), code)).or_default() += count;
-            *self.files_with.entry((std::cmp::Reverse(severity), code)).or_default() += 1;
+            *self.counts.entry((Reverse(severity), code)).or_default() += count;
+            *self.files_with.entry((Reverse(severity), code)).or_default() += 1;
         }
         for finding in findings.into_iter().filter(|finding| finding.severity >= self.args.severity) {
-            let (line, severity, code) = (finding.line, finding.severity.name(), finding.code.name());
+            let (line, severity, code) = (finding.line, finding.severity.as_str(), finding.code.as_str());
             let text = if self.args.json {
                 let (message, fix) = (&*finding.message, finding.fix.as_deref());
-                let record = Record { file: &name, line, severity, code, message, fix };
-                json_line(&record)?
+                let finding = FindingJson { file: &name, line, severity, code, message, fix };
+                json_line(&finding)?
             } else {
                 let fix = finding.fix.map(|fix| format!("    fix: {fix}\n")).unwrap_or_default();
                 format!("{name}:{line}: {severity}[{code}]: {}\n{fix}", finding.message)
@@ -134,7 +155,8 @@ impl Report<'_> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Outcome> {
+    /// Prints the counts.
+    fn finish(self) -> Result<Exit> {
         let Report { mut output, counts, files_with, files, is_partial, .. } = self;
         output.flush().map_err(|error| output.get_ref().failure(&error))?;
         let mut summary = Summary::default();
@@ -148,8 +170,8 @@ impl Report<'_> {
         }
         summary.print();
         if is_partial {
-            return Err(Failure::new("some files could not be read"));
+            return Err(Failure::new("some files could not be read; they are named above"));
         }
-        Ok(Outcome::from_bad(counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
+        Ok(Exit::from_bad(counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
     }
 }

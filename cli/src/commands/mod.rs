@@ -1,4 +1,4 @@
-//! The commands, each in the file of its name.
+//! The commands, each in the file or folder of its name: its arguments, its help, and what it does.
 
 pub mod check;
 pub mod classify;

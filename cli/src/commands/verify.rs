@@ -1,33 +1,42 @@
-//! `reptile verify`: reads every byte of a set file and says whether it is whole.
+//! `reptile verify`: reads every byte of a set file and reports whether it is valid.
 
 use std::path::PathBuf;
 
-use crate::error::{Outcome, Result};
-use crate::inputs::load::Loaded;
+use crate::error::{Exit, Result};
+use crate::inputs::sets::Loaded;
 use crate::outputs::file::print;
 use crate::outputs::summary::grouped;
 
 /// Check every byte of a set file
+///
+/// Checks that no byte has changed since the set was written, and that every part of
+/// it is well formed.
 #[derive(clap::Args)]
-#[command(after_help = "Example:
+#[command(
+    verbatim_doc_comment,
+    after_help = "Example:
   reptile verify web.reptile
 
-Exit code: 0 the set is valid, 2 it is not.")]
+Exit code: 0 the set is valid; 2 it is damaged, or cannot be read."
+)]
 pub struct Args {
     /// The set file
     set: PathBuf,
 }
 
 /// Runs the command.
-pub fn run(args: &Args) -> Result<Outcome> {
+///
+/// # Errors
+/// If the set is damaged or cannot be read.
+pub fn run(args: &Args) -> Result<Exit> {
     let loaded = Loaded::open_set(&args.set)?;
     let set = loaded.verified()?;
     print(format!(
         "{}: valid, {} origins, {} rulesets, {} bytes\n",
         args.set.display(),
-        grouped(set.origins().len() as u64),
+        grouped(set.origin_count()),
         grouped(set.rulesets().len().into()),
-        grouped(loaded.byte_len() as u64),
+        grouped(loaded.bytes().len() as u64),
     ))?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }

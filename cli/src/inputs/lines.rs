@@ -1,6 +1,6 @@
-//! Reading lines in chunks that are worth handing to another thread, with memory that no input can make grow.
+//! Lists of lines, read in chunks that are worth handing to another thread, with bounded memory.
 //!
-//! Knows nothing of what the lines say. A line that is too long for a chunk comes out in parts.
+//! Nothing here knows what the lines mean. A line that is too long to be kept is passed on in parts.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -11,8 +11,7 @@ use reptile_engine::url::MAX_URL_BYTES;
 
 use crate::error::{Failure, Result};
 
-/// Bytes of a line that are kept in memory at once. A longer line is passed on in parts and no part is looked at,
-/// since it is far over [`MAX_URL_BYTES`] anyway.
+/// Bytes of a line that is kept whole. A longer line is far over [`MAX_URL_BYTES`] and is passed on in parts, unread.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// Bytes of a chunk: some tens of thousands of URLs, so that handing it over costs nothing by comparison.
@@ -20,20 +19,20 @@ pub const CHUNK_BYTES: usize = 4 << 20;
 
 const _: () = assert!(MAX_URL_BYTES < MAX_LINE_BYTES && MAX_LINE_BYTES < CHUNK_BYTES);
 
-/// Some bytes of the input: the first `filled` of `buffer`.
+/// A part of the input: the first `filled` bytes of `buffer`.
 pub struct Chunk {
-    /// Longer than what it holds, so that it can be filled anew without being cleared.
+    /// The memory, which is longer than what it holds so that it can be filled again without being cleared.
     pub buffer: Vec<u8>,
-    /// How many bytes are of the input.
+    /// The number of bytes that are from the input.
     pub filled: usize,
-    /// What they are.
+    /// Whether they are whole lines.
     pub kind: ChunkKind,
 }
 
-/// What a chunk holds.
+/// Whether a chunk holds whole lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkKind {
-    /// Whole lines, each with its LF but perhaps the very last one of the input.
+    /// Whole lines, each with its LF; the last line of the input may lack it.
     Lines,
     /// A part of a line of more than [`MAX_LINE_BYTES`]; the last part has the LF, if there is one.
     LongLine {
@@ -49,10 +48,10 @@ impl Chunk {
     }
 }
 
-/// Cuts an input into chunks.
+/// Reads an input chunk by chunk.
 pub struct Chunks<R> {
     source: R,
-    /// What was read behind the end of the last chunk.
+    /// What was read beyond the end of the last chunk.
     carry: Vec<u8>,
     at_end: bool,
     in_long_line: bool,
@@ -61,7 +60,7 @@ pub struct Chunks<R> {
 }
 
 impl<R: Read> Chunks<R> {
-    /// Chunks of the usual sizes.
+    /// Reads an input in chunks of [`CHUNK_BYTES`].
     pub fn new(source: R) -> Chunks<R> {
         Chunks::with_sizes(source, CHUNK_BYTES, MAX_LINE_BYTES)
     }
@@ -72,8 +71,11 @@ impl<R: Read> Chunks<R> {
 
     /// The next chunk, or `None` at the end.
     ///
-    /// Fills a chunk to the brim unless `is_awaited` says that somebody has nothing to do but wait for it; then
-    /// the first whole line is enough, so that what comes slowly is answered at once.
+    /// A chunk is filled to the end, unless `is_awaited` says that other threads are idle; then the first whole line
+    /// is enough, so that an input that comes slowly is answered at once.
+    ///
+    /// # Errors
+    /// If the input cannot be read.
     pub fn next(&mut self, mut buffer: Vec<u8>, is_awaited: impl Fn() -> bool) -> io::Result<Option<Chunk>> {
         buffer.resize(self.chunk_bytes, 0);
         let mut filled = self.carry.len();
@@ -121,37 +123,37 @@ impl<R: Read> Chunks<R> {
     }
 }
 
-/// Cuts whole lines into about `count` pieces of about the same size.
-pub fn pieces(lines: &[u8], count: usize) -> Vec<&[u8]> {
+/// Cuts whole lines into about `count` blocks of about the same size.
+pub fn blocks(lines: &[u8], count: usize) -> Vec<&[u8]> {
     let size = lines.len().div_ceil(count.max(1)).max(1);
-    let mut pieces = Vec::with_capacity(count);
+    let mut blocks = Vec::with_capacity(count);
     let mut rest = lines;
     while !rest.is_empty() {
         let end = match rest.get(size - 1..).and_then(|tail| memchr(b'\n', tail)) {
             Some(at) => size + at,
             None => rest.len(),
         };
-        let (piece, behind) = rest.split_at(end);
-        pieces.push(piece);
-        rest = behind;
+        let (block, after) = rest.split_at(end);
+        blocks.push(block);
+        rest = after;
     }
-    pieces
+    blocks
 }
 
-/// The lines of a piece, each with its LF. Behind the last LF there is a line only if there are bytes.
-pub fn lines(piece: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The lines of a block, each with its LF. After the last LF there is a line only if there are bytes.
+pub fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut start = 0;
-    let ends = memchr::memchr_iter(b'\n', piece).map(|at| at + 1);
-    let rest = (piece.last().is_some_and(|&last| last != b'\n')).then_some(piece.len());
-    ends.chain(rest).map(move |end| &piece[std::mem::replace(&mut start, end)..end])
+    let ends = memchr::memchr_iter(b'\n', block).map(|at| at + 1);
+    let rest = (block.last().is_some_and(|&last| last != b'\n')).then_some(block.len());
+    ends.chain(rest).map(move |end| &block[std::mem::replace(&mut start, end)..end])
 }
 
-/// A line without its LF, nothing else taken off.
+/// A line without its LF, and otherwise unchanged.
 pub fn without_lf(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\n").unwrap_or(line)
 }
 
-/// A line without its LF and one CR in front of that. A CR with no LF behind it does not end a line.
+/// A line without its LF and one CR before that. A CR without an LF after it does not end a line.
 #[inline]
 pub fn without_line_end(line: &[u8]) -> &[u8] {
     match line {
@@ -161,13 +163,16 @@ pub fn without_line_end(line: &[u8]) -> &[u8] {
 }
 
 /// Opens a list of lines: a file, unpacked if its name ends in `.gz`, or standard input for `-`.
+///
+/// # Errors
+/// If the file cannot be opened, or is a folder.
 pub fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
     if path == Path::new("-") {
         return Ok(Box::new(io::stdin()));
     }
     let file = File::open(path).map_err(|error| Failure::at(path, error))?;
     if file.metadata().is_ok_and(|found| found.is_dir()) {
-        return Err(Failure::at(path, "is a directory, not a list"));
+        return Err(Failure::at(path, "is a folder, not a list"));
     }
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
         return Ok(Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, file))));
@@ -198,7 +203,7 @@ mod tests {
         while let Some(chunk) = chunks.next(Vec::new(), || awaited).unwrap() {
             match chunk.kind {
                 ChunkKind::Lines => {
-                    let lines = pieces(chunk.bytes(), 3).into_iter().flat_map(lines);
+                    let lines = blocks(chunk.bytes(), 3).into_iter().flat_map(lines);
                     found.extend(lines.map(|line| (without_lf(line).into(), false)));
                 }
                 ChunkKind::LongLine { last } => {

@@ -1,4 +1,4 @@
-//! Times of fetches, as people and records write them.
+//! Times of fetches, as people and captures write them.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -6,11 +6,15 @@ use jiff::tz::TimeZone;
 use reptile_compiler::capture::Time;
 use reptile_compiler::limits::{MAX_TIME, MIN_TIME};
 
-/// Reads a time: seconds since 1970, RFC 3339 such as `2026-03-14T15:09:26Z`, or a date, which is its beginning in UTC.
+/// Reads a time: seconds since 1970, RFC 3339 such as `2026-03-14T15:09:26Z`, or a date, which means its first second in
+/// UTC.
+///
+/// # Errors
+/// If the text is not a time, or not one that a set can hold.
 pub fn read_time(text: &str) -> Result<Time, String> {
     let seconds = text.parse::<Time>().ok();
     let moment = || text.parse::<Timestamp>().ok().map(Timestamp::as_second);
-    // A longer text could be a time without its zone, which says nothing.
+    // A longer text could be a time without a zone, which does not say when it was.
     let is_day = text.len() == 10;
     let day = || {
         text.parse::<Date>()
@@ -26,7 +30,10 @@ pub fn read_time(text: &str) -> Result<Time, String> {
     in_range(time)
 }
 
-/// Checks that a time is one that can be written.
+/// Checks that a time is in the range that a set can hold.
+///
+/// # Errors
+/// If it is not.
 pub fn in_range(time: Time) -> Result<Time, String> {
     if (MIN_TIME..=MAX_TIME).contains(&time) {
         return Ok(time);
@@ -34,12 +41,12 @@ pub fn in_range(time: Time) -> Result<Time, String> {
     Err(format!("expected a time in the years 1 to 9999, found {time} seconds since 1970"))
 }
 
-/// The time by the clock of this machine.
+/// The current time by the clock of this machine.
 pub fn now() -> Time {
     Timestamp::now().as_second()
 }
 
-/// A time as RFC 3339 has it.
+/// A time in the form of RFC 3339.
 pub fn show_time(time: Time) -> String {
     Timestamp::from_second(time).map_or_else(|_| format!("{time}"), |time| time.to_string())
 }

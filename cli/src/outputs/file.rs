@@ -1,25 +1,24 @@
-//! Where results go: standard output, or a file that appears under its name only when it is whole.
+//! Outputs: standard output, or a file that appears under its name only when it is complete.
 //!
-//! A file is written beside its place under a hidden name, brought to disk, and renamed. Whatever goes wrong
-//! before that, an interrupt included, leaves nothing behind and an older file untouched.
+//! A file is written beside its place under a hidden name, synchronised with the disk, and renamed. Whatever goes wrong
+//! before the rename, an interrupt included, leaves nothing in the folder and an older file untouched.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
-use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use crate::error::{Failure, Result, is_unsafe};
+use crate::error::{Failure, Result};
 
-/// The exit code after a signal that ends the command, the one that shells have for an interrupt.
+/// The exit code after SIGINT or SIGTERM: 128 plus the number of SIGINT, as shells have it.
 const INTERRUPTED: i32 = 130;
 
-/// The unfinished file, for the handler of interrupts. One command writes one file.
-static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+/// The hidden files that are being written, for the handler of interrupts to remove.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// An output being written.
+/// An output that is being written.
 pub struct Output {
     name: String,
     target: Target,
@@ -27,13 +26,21 @@ pub struct Output {
 
 enum Target {
     Stdout(io::Stdout),
-    /// What is there already and is no regular file, such as a device: renaming would replace it.
+    /// An existing device or pipe, which is written in place: a rename would replace it by a file.
     Device(File),
-    Beside {
-        file: NamedTempFile,
-        path: PathBuf,
-        force: bool,
-    },
+    File(Hidden),
+}
+
+/// A file under a hidden name beside its place.
+struct Hidden {
+    file: NamedTempFile,
+    path: PathBuf,
+    force: bool,
+}
+
+/// A file whose bytes are all on disk and that lacks only its name.
+pub struct Complete {
+    hidden: Hidden,
 }
 
 impl Output {
@@ -42,7 +49,10 @@ impl Output {
         Output { name: "standard output".into(), target: Target::Stdout(io::stdout()) }
     }
 
-    /// A file, or a device that is there already.
+    /// Opens a file as [`Output::create_file`] does, or an existing device or pipe.
+    ///
+    /// # Errors
+    /// As [`Output::create_file`], but for devices and pipes.
     pub fn create(path: &Path, force: bool) -> Result<Output> {
         if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             let device = File::options().write(true).open(path).map_err(|error| Failure::at(path, error))?;
@@ -51,49 +61,40 @@ impl Output {
         Output::create_file(path, force)
     }
 
-    /// A file. Refuses to replace one unless `force` is given, before any work is done.
+    /// Opens a file beside its place. A symbolic link stays, and the file that it points to is replaced.
+    ///
+    /// # Errors
+    /// If the file exists and `force` is not given, if there is something else of that name, or if the folder cannot be
+    /// written. All of it is found out here, before any work is done.
     pub fn create_file(path: &Path, force: bool) -> Result<Output> {
         let name = path.display().to_string();
-        let existing = match fs::symlink_metadata(path) {
+        let path = resolved(path)?;
+        let existing = match fs::metadata(&path) {
             Ok(found) => Some(found),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(Failure::at(path, error)),
+            Err(error) => return Err(Failure::at(&path, error)),
         };
-        // A link stays, and what it points to is replaced.
-        let is_link = existing.as_ref().is_some_and(|found| found.file_type().is_symlink());
-        let path =
-            if is_link { fs::canonicalize(path).map_err(|error| Failure::at(path, error))? } else { path.into() };
-        let existing = if is_link { fs::metadata(&path).ok() } else { existing };
         match &existing {
             Some(found) if !found.is_file() => return Err(Failure::at(&path, "exists and is not a regular file")),
             Some(_) if !force => return Err(Failure::at(&path, "exists already; --force replaces it")),
             _ => {}
         }
-        let mut builder = tempfile::Builder::new();
-        let base = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let prefix = format!(".{base}.");
-        builder.prefix(&prefix).suffix(".tmp");
-        if let Some(permissions) = existing.map(|found| found.permissions()).or_else(usual_permissions) {
-            builder.permissions(permissions);
-        }
-        remove_when_interrupted();
-        // Locked from before the file is there, so that no interrupt finds it without knowing of it.
-        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = builder.tempfile_in(folder(&path)).map_err(|error| {
+        let permissions = existing.map(|found| found.permissions()).or_else(usual_permissions);
+        let file = create_hidden(&path, permissions).map_err(|error| {
+            // The outer error repeats the hidden name, which means nothing to the user.
             let reason = error.get_ref().and_then(|inner| inner.source().map(ToString::to_string));
             Failure::new(format!("{name}: cannot be created: {}", reason.unwrap_or_else(|| error.to_string())))
         })?;
-        *unfinished = Some(file.path().into());
-        drop(unfinished);
-        Ok(Output { name, target: Target::Beside { file, path, force } })
+        Ok(Output { name, target: Target::File(Hidden { file, path, force }) })
     }
 
-    /// Whether it is a terminal.
+    /// Whether the output is a terminal.
     pub fn is_terminal(&self) -> bool {
         matches!(&self.target, Target::Stdout(stdout) if io::IsTerminal::is_terminal(stdout))
     }
 
-    /// The failure that an error in writing is.
+    /// Turns an error of writing into a failure that names the output. A reader of standard output that has gone away
+    /// is not an error.
     pub fn failure(&self, error: &io::Error) -> Failure {
         match self.target {
             Target::Stdout(_) if error.kind() == ErrorKind::BrokenPipe => Failure::Quiet,
@@ -101,24 +102,63 @@ impl Output {
         }
     }
 
-    /// Brings everything to where it belongs. `check` sees the file, whole and on disk, before it gets its name.
-    pub fn finish(mut self, check: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    /// Writes out what is buffered and gives a file its name.
+    ///
+    /// # Errors
+    /// If the output cannot be written, or if another process has created the file in the meantime.
+    pub fn finish(self) -> Result<()> {
+        match self.complete()? {
+            Some(complete) => publish([complete]),
+            None => Ok(()),
+        }
+    }
+
+    /// Brings every byte to where it belongs. A file is still hidden after this, until it is published; standard output
+    /// and devices need no more and give `None`.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn complete(mut self) -> Result<Option<Complete>> {
         self.flush().map_err(|error| self.failure(&error))?;
-        let Target::Beside { file, path, force } = self.target else { return Ok(()) };
+        let Target::File(hidden) = self.target else { return Ok(None) };
+        hidden.file.as_file().sync_all().map_err(|error| hidden.failure(&error))?;
+        Ok(Some(Complete { hidden }))
+    }
+}
+
+impl Complete {
+    /// The hidden name, under which the file can be read.
+    pub fn hidden_path(&self) -> &Path {
+        self.hidden.file.path()
+    }
+}
+
+impl Hidden {
+    fn failure(&self, error: &io::Error) -> Failure {
+        Failure::at(&self.path, format!("cannot be written: {error}"))
+    }
+}
+
+/// Gives files their names, one after the other. An interrupt comes before the first of them or after the last.
+///
+/// # Errors
+/// If a file cannot be renamed, or was created by another process and is not to be replaced. The files before it have
+/// their names; it and those after it are removed.
+pub fn publish(files: impl IntoIterator<Item = Complete>) -> Result<()> {
+    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    for Complete { hidden: Hidden { file, path, force } } in files {
+        let hidden_path = file.path().to_owned();
         let fail = |error: io::Error| Failure::at(&path, format!("cannot be written: {error}"));
-        file.as_file().sync_all().map_err(fail)?;
-        check(file.path())?;
-        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         let renamed = if force { file.persist(&path) } else { file.persist_noclobber(&path) };
         renamed.map_err(|error| match error.error.kind() {
-            ErrorKind::AlreadyExists => Failure::at(&path, "has come into being meanwhile; --force replaces it"),
+            ErrorKind::AlreadyExists => Failure::at(&path, "was created in the meantime; --force replaces it"),
             _ => fail(error.error),
         })?;
-        *unfinished = None;
-        drop(unfinished);
-        // The name itself is on disk only when the folder is.
-        File::open(folder(&path)).and_then(|folder| folder.sync_all()).map_err(fail)
+        unfinished.retain(|unfinished| *unfinished != hidden_path);
+        // Without this the name might be lost when the power fails.
+        File::open(folder(&path)).and_then(|folder| folder.sync_all()).map_err(fail)?;
     }
+    Ok(())
 }
 
 impl Write for Output {
@@ -126,7 +166,7 @@ impl Write for Output {
         match &mut self.target {
             Target::Stdout(stdout) => stdout.write(bytes),
             Target::Device(file) => file.write(bytes),
-            Target::Beside { file, .. } => file.write(bytes),
+            Target::File(hidden) => hidden.file.write(bytes),
         }
     }
 
@@ -134,7 +174,7 @@ impl Write for Output {
         match &mut self.target {
             Target::Stdout(stdout) => stdout.flush(),
             Target::Device(file) => file.flush(),
-            Target::Beside { file, .. } => file.flush(),
+            Target::File(hidden) => hidden.file.flush(),
         }
     }
 }
@@ -143,27 +183,36 @@ impl Write for Output {
 pub fn print(text: impl AsRef<[u8]>) -> Result<()> {
     let mut stdout = Output::stdout();
     stdout.write_all(text.as_ref()).map_err(|error| stdout.failure(&error))?;
-    stdout.finish(|_| Ok(()))
+    stdout.finish()
 }
 
-/// A value as a line of JSON, in which what might do something to a terminal is escaped.
-pub fn json_line(value: &impl Serialize) -> Result<String> {
-    Ok(safe_json(&serde_json::to_string(value).map_err(Failure::new)?))
-}
-
-/// JSON as a line, in which what might do something to a terminal is escaped.
-pub fn safe_json(json: &str) -> String {
-    let mut line = String::with_capacity(json.len() + 1);
-    for character in json.chars() {
-        if is_unsafe(character) {
-            // All of them are in the first plane.
-            line.push_str(&format!("\\u{:04x}", u32::from(character)));
-        } else {
-            line.push(character);
-        }
+/// The path of the file itself: a symbolic link is followed, and what does not exist is taken as it is.
+///
+/// # Errors
+/// If a symbolic link points to nothing, or the path cannot be looked up.
+pub fn resolved(path: &Path) -> Result<PathBuf> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => fs::canonicalize(path).map_err(|error| Failure::at(path, error)),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(Failure::at(path, error)),
+        _ => Ok(path.into()),
     }
-    line.push('\n');
-    line
+}
+
+/// Creates the hidden file for a path.
+fn create_hidden(path: &Path, permissions: Option<fs::Permissions>) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    let base = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let prefix = format!(".{base}.");
+    builder.prefix(&prefix).suffix(".tmp");
+    if let Some(permissions) = permissions {
+        builder.permissions(permissions);
+    }
+    remove_when_interrupted();
+    // Locked before the file exists, so that no interrupt comes between its creation and its entry in the list.
+    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    let file = builder.tempfile_in(folder(path))?;
+    unfinished.push(file.path().into());
+    Ok(file)
 }
 
 /// The folder that a file is in.
@@ -174,7 +223,8 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-/// What a new file may be used for by whom, before the umask. Temporary files are private otherwise.
+/// The permissions of a new file, from which the system takes those that the umask forbids. Temporary files would be
+/// private.
 fn usual_permissions() -> Option<fs::Permissions> {
     #[cfg(unix)]
     return Some(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -182,16 +232,15 @@ fn usual_permissions() -> Option<fs::Permissions> {
     None
 }
 
-/// Has the unfinished file removed when the user interrupts the command or the system ends it. Called before there
-/// is one, so that no interrupt comes too early.
+/// Installs the handler that removes unfinished files when the command is interrupted or terminated.
 fn remove_when_interrupted() {
     static HANDLER: Once = Once::new();
     HANDLER.call_once(|| {
-        // Without the handler an interrupt leaves the file; nothing else depends on it.
+        // Without the handler an interrupt leaves the hidden file; nothing else depends on it.
         let _ = ctrlc::set_handler(|| {
-            // The lock is kept until the end, so that the file is not renamed while it is removed.
+            // The lock is held until the process ends, so that no file is renamed while it is being removed.
             let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(path) = &*unfinished {
+            for path in &*unfinished {
                 let _ = fs::remove_file(path);
             }
             std::process::exit(INTERRUPTED);

@@ -1,6 +1,9 @@
-//! What commands put out: files that are whole or not there ([`file`]), summaries for people ([`summary`]), and lines with
-//! columns of verdicts ([`verdicts`]).
+//! What commands write: whole files ([`file`]), figures for people ([`summary`]), columns of verdicts ([`verdicts`]),
+//! the record of how a set was made ([`made`]), JSON ([`json`]), and text that is safe to show ([`text`]).
 
 pub mod file;
+pub mod json;
+pub mod made;
 pub mod summary;
+pub mod text;
 pub mod verdicts;

@@ -1,37 +1,41 @@
-//! The tidy block of figures that a command ends with.
+//! The block of figures that a command ends with.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Lines of a label and a value, printed with the values one below the other.
+use indicatif::HumanCount;
+
+use super::text::{pad, width};
+
+/// Rows of a label and a value, printed with the values aligned.
 #[derive(Default)]
 pub struct Summary {
     rows: Vec<(String, String)>,
 }
 
 impl Summary {
-    /// Adds a line.
+    /// Adds a row.
     pub fn row(&mut self, label: impl Into<String>, value: impl Into<String>) {
         self.rows.push((label.into(), value.into()));
     }
 
-    /// Adds a line that holds a number.
+    /// Adds a row whose value is a number.
     pub fn count(&mut self, label: impl Into<String>, number: u64) {
         self.row(label, grouped(number));
     }
 
-    /// The block as text.
+    /// The rows as text.
     pub fn render(&self) -> String {
-        let width = self.rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+        let widest = self.rows.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
         let mut text = String::new();
         for (label, value) in &self.rows {
-            text.push_str(format!("{label:width$}  {value}").trim_end());
+            text.push_str(format!("{}  {value}", pad(label, widest)).trim_end());
             text.push('\n');
         }
         text
     }
 
-    /// Prints the block on standard error.
+    /// Prints the rows on standard error.
     pub fn print(&self) {
         let _ = io::stderr().write_all(self.render().as_bytes());
     }
@@ -39,23 +43,15 @@ impl Summary {
 
 /// A number with a comma between groups of three digits.
 pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(number).to_string()
 }
 
-/// A time in seconds.
+/// A time in seconds, to a hundredth. (`indicatif::HumanDuration` rounds to whole seconds, and most commands take less.)
 pub fn seconds(time: Duration) -> String {
     format!("{:.2} s", time.as_secs_f64())
 }
 
-/// How many of something a second.
+/// How many of something a second, as a grouped number.
 pub fn rate(count: u64, time: Duration) -> String {
     grouped((count as f64 / time.as_secs_f64().max(1e-9)) as u64)
 }
@@ -70,13 +66,16 @@ mod tests {
         for (number, text) in table {
             assert_eq!(grouped(number), text);
         }
+        assert_eq!(rate(5000, Duration::from_millis(500)), "10,000");
+        assert_eq!(seconds(Duration::from_millis(1250)), "1.25 s");
     }
 
     #[test]
-    fn values_stand_below_each_other() {
+    fn values_are_aligned() {
         let mut summary = Summary::default();
         summary.count("a", 1);
         summary.row("long", "x");
-        assert_eq!(summary.render(), "a     1\nlong  x\n");
+        summary.row("日", "y");
+        assert_eq!(summary.render(), "a     1\nlong  x\n日    y\n");
     }
 }

@@ -1,6 +1,6 @@
-//! Deciding a piece of a list: from lines to lines with columns of verdicts. The inner loop of `classify`.
+//! Lines of URLs in, the same lines with columns of verdicts out: the inner loop of `reptile classify`.
 //!
-//! Knows nothing of files and threads. Appends to a buffer that is used again and again.
+//! Nothing here knows of files or threads. The output buffers are reused.
 
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Agent, Set};
@@ -8,39 +8,39 @@ use reptile_engine::verdict::{Explanation, Verdict};
 
 use crate::inputs::lines::{lines, without_line_end};
 
-/// How often each verdict was given, for each agent.
+/// The number of times that each verdict was given, for each agent.
 pub type Tally = Vec<[u64; 4]>;
 
-/// What decides: a set, and the agents looked up in it.
+/// A set and the agents to decide for, looked up in it.
 pub struct Decider<'s> {
     /// The set.
     pub set: Set<&'s [u8]>,
-    /// The agents, a column each.
+    /// The agents, one column of verdicts each.
     pub agents: Vec<Agent>,
-    /// Whether each column of verdicts is followed by the line and the rule.
+    /// Whether two columns follow each verdict: the line of the deciding rule, and the rule.
     pub explain: bool,
-    /// Whether it is, behind that, followed by the reason.
+    /// Whether a column with the reason follows, after those of `explain`.
     pub reason: bool,
 }
 
-/// The lines that a piece has become.
+/// The output lines of one block of input lines.
 #[derive(Default)]
 pub struct Answers {
     /// The text.
     pub text: Vec<u8>,
-    /// How many lines it is.
+    /// The number of lines in it.
     pub lines: u64,
-    /// How often each verdict is in it.
+    /// The verdicts in it, counted.
     pub tally: Tally,
 }
 
 impl Decider<'_> {
-    /// Decides each line of a piece. What `answers` held is gone; its memory is used again.
-    pub fn decide(&self, piece: &[u8], answers: &mut Answers) -> Result<(), FormatError> {
+    /// Decides each line of a block. Replaces what `answers` holds and reuses its memory.
+    pub fn decide(&self, block: &[u8], answers: &mut Answers) -> Result<(), FormatError> {
         answers.clear(self.agents.len());
         let Answers { text, lines: line_count, tally } = answers;
         let mut verdicts = vec![Verdict::Invalid; self.agents.len()];
-        for line in lines(piece) {
+        for line in lines(block) {
             let url = without_line_end(line);
             *line_count += 1;
             text.extend_from_slice(url);
@@ -62,7 +62,7 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Passes on a part of a line that is too long to be looked at. Behind the last part stand the columns.
+    /// Copies a part of a line that is too long for a URL. The columns, which say `invalid`, follow the last part.
     pub fn pass_on(&self, part: &[u8], last: bool, answers: &mut Answers) {
         answers.clear(self.agents.len());
         answers.text.extend_from_slice(part);
@@ -78,7 +78,7 @@ impl Decider<'_> {
 }
 
 impl Decider<'_> {
-    /// The columns of one agent.
+    /// Appends the columns of one agent.
     fn push_explanation(&self, text: &mut Vec<u8>, explanation: &Explanation) {
         text.extend_from_slice(column(explanation.verdict));
         if self.explain {
@@ -91,6 +91,7 @@ impl Decider<'_> {
 }
 
 impl Answers {
+    /// Empties the buffers and sets the counts of `agents` agents to zero.
     fn clear(&mut self, agents: usize) {
         self.text.clear();
         self.lines = 0;
@@ -102,7 +103,7 @@ impl Answers {
 /// The columns of line and rule where no rule decided.
 const NO_RULE: &[u8] = b"\t0\t";
 
-/// A verdict's column, with the tab in front of it.
+/// The column of a verdict, with the tab before it.
 fn column(verdict: Verdict) -> &'static [u8] {
     match verdict {
         Verdict::Allow => b"\tallow",
@@ -112,6 +113,7 @@ fn column(verdict: Verdict) -> &'static [u8] {
     }
 }
 
+/// Appends the line and the text of the deciding rule. Bytes that would break a column become `%XX`.
 fn push_rule(text: &mut Vec<u8>, explanation: &Explanation) {
     let Some(rule) = explanation.rule() else {
         text.extend_from_slice(NO_RULE);
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_break_a_column_is_escaped() {
+    fn bytes_that_would_break_a_column_are_escaped() {
         let rule = Rule { kind: RuleKind::Disallow, pattern: b"/a\tb\rc\nd\0e".to_vec(), line: 7 };
         let mut text = Vec::new();
         push_rule(

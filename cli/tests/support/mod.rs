@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// What a run came to.
+/// The result of a run: its exit code and what it printed.
 #[derive(Debug)]
 pub struct Run {
     pub code: Option<i32>,
@@ -131,7 +131,7 @@ pub fn gz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Names below a directory, and bodies, that fill every section of a set.
+/// Files of a folder: names, and bodies that fill every section of a set.
 pub const ROBOTS: [(&str, &str); 3] = [
     (
         "a.example",

@@ -1,64 +1,27 @@
-//! `Clean-param`: which parameters of a URL change nothing, and the URL without them.
+//! Removes the parameters of a URL that `Clean-param` lines declare to change nothing.
 //!
-//! [`CleanParam`] reads one value, [`CleanParams`] applies those of a file. Source: Yandex Webmaster help, Clean-param
+//! [`CleanParam`] is one value, [`CleanParams`] applies those of a file. Source: Yandex Webmaster help, Clean-param
 //! (Yclean in `DIALECTS.md`), with our choices where it is silent; `corpora/fields/clean-param.toml` has the cases.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use memchr::{memchr, memmem};
+use memchr::memchr;
+use reptile_engine::norm::Pattern;
 use reptile_engine::url::path_of;
 
-use crate::limits::MAX_CLEAN_PARAM_BYTES;
-
-/// A `Clean-param` value: `name[&name...] [prefix]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CleanParam<'v> {
-    /// The names of parameters. Letter case matters.
-    pub names: Vec<&'v [u8]>,
-    /// What the path must begin with, where each `*` is any run of bytes. Empty for all paths.
-    pub prefix: &'v [u8],
-}
-
-impl<'v> CleanParam<'v> {
-    /// Reads a value. `None` if it is longer than [`MAX_CLEAN_PARAM_BYTES`], names no parameter, has a third word, or
-    /// a prefix with other bytes than letters, digits and `.-/*_`.
-    #[must_use]
-    pub fn parse(value: &'v [u8]) -> Option<CleanParam<'v>> {
-        if value.len() > MAX_CLEAN_PARAM_BYTES {
-            return None;
-        }
-        let mut words = value.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
-        let (names, prefix) = (words.next()?, words.next().unwrap_or_default());
-        let names: Vec<&[u8]> = names.split(|&byte| byte == b'&').filter(|name| !name.is_empty()).collect();
-        let in_prefix = |byte: &u8| byte.is_ascii_alphanumeric() || b".-/*_".contains(byte);
-        let fits = words.next().is_none() && !names.is_empty() && prefix.iter().all(in_prefix);
-        fits.then_some(CleanParam { names, prefix })
-    }
-}
-
-/// Whether a path begins with a prefix, in which each `*` is any run of bytes. Takes the leftmost place for each
-/// piece between stars, which is as good as any other; time linear in both.
-fn begins_with(path: &[u8], prefix: &[u8]) -> bool {
-    let mut pieces = prefix.split(|&byte| byte == b'*');
-    let Some(mut rest) = path.strip_prefix(pieces.next().unwrap_or_default()) else { return false };
-    pieces.all(|piece| {
-        let found = memmem::find(rest, piece);
-        rest = found.map_or(rest, |at| &rest[at + piece.len()..]);
-        found.is_some()
-    })
-}
+use crate::body::directives::CleanParam;
 
 /// The `Clean-param` values of one robots.txt. All of them count, wherever they stand.
 #[derive(Clone, Debug, Default)]
 pub struct CleanParams {
     prefixes: Vec<Box<[u8]>>,
-    /// For each name the places of its prefixes.
+    /// The indices of the prefixes of each name.
     names: HashMap<Box<[u8]>, Vec<usize>>,
 }
 
 impl CleanParams {
-    /// Those of some values that can be read; others are left out. Memory: as much as the values.
+    /// Reads values and leaves malformed ones out. Memory: as much as the values.
     ///
     /// ```
     /// use reptile_compiler::advice::clean_param::CleanParams;
@@ -89,12 +52,12 @@ impl CleanParams {
 
     /// The URL without the parameters that change nothing: the address of the page.
     ///
-    /// Splits the query at each `&`, leaves out what has a name (the text in front of the first `=`) of a value whose
-    /// prefix the path begins with, and joins the rest in its order. A `?` behind which nothing is left goes too. Names
-    /// and paths are compared as they are written, and the fragment stays. Where nothing is left out the URL stays
-    /// as it is.
+    /// Splits the query at each `&`, removes the parameters whose name (the text before the first `=`) is in a value
+    /// whose prefix the path begins with, and joins the rest in its order. A `?` with nothing after it is removed too.
+    /// Names and paths are compared as they are written, and the fragment stays. A URL without such a parameter stays as
+    /// it is.
     ///
-    /// Time: linear in the URL for each prefix that stands beside one of its parameters' names.
+    /// Time: linear in the URL, for each prefix that a value has beside the name of one of its parameters.
     #[must_use]
     pub fn clean<'u>(&self, url: &'u [u8]) -> Cow<'u, [u8]> {
         let end = memchr(b'#', url).unwrap_or(url.len());
@@ -105,18 +68,22 @@ impl CleanParams {
         let mut is_clean = |parameter: &[u8]| {
             let name = &parameter[..memchr(b'=', parameter).unwrap_or(parameter.len())];
             let mut places = self.names.get(name).into_iter().flatten();
-            places.any(|&place| *known.entry(place).or_insert_with(|| begins_with(&path, &self.prefixes[place])))
+            places.any(|&place| {
+                *known
+                    .entry(place)
+                    .or_insert_with(|| Pattern { text: &self.prefixes[place], anchored: false }.matches(&path))
+            })
         };
         let mut kept: Vec<&[u8]> = Vec::new();
-        let mut any_left_out = false;
+        let mut any_removed = false;
         for parameter in query.split(|&byte| byte == b'&') {
             if is_clean(parameter) {
-                any_left_out = true;
+                any_removed = true;
             } else {
                 kept.push(parameter);
             }
         }
-        if !any_left_out {
+        if !any_removed {
             return Cow::Borrowed(url);
         }
         let mut cleaned = url[..start].to_vec();
@@ -126,48 +93,5 @@ impl CleanParams {
         }
         cleaned.extend_from_slice(&url[end..]);
         Cow::Owned(cleaned)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_limit_of_a_value_holds_at_its_edges() {
-        for (len, fits) in
-            [(MAX_CLEAN_PARAM_BYTES - 1, true), (MAX_CLEAN_PARAM_BYTES, true), (MAX_CLEAN_PARAM_BYTES + 1, false)]
-        {
-            assert_eq!(CleanParam::parse(&vec![b'a'; len]).is_some(), fits, "{len}");
-        }
-    }
-
-    #[test]
-    fn prefixes_match_as_by_definition() {
-        /// Every way to read the stars.
-        fn slowly(path: &[u8], prefix: &[u8]) -> bool {
-            match prefix {
-                [] => true,
-                [b'*', rest @ ..] => (0..=path.len()).any(|skipped| slowly(&path[skipped..], rest)),
-                [byte, rest @ ..] => path.first() == Some(byte) && slowly(&path[1..], rest),
-            }
-        }
-        let texts = |alphabet: &[u8; 3]| -> Vec<Vec<u8>> {
-            let mut texts = vec![Vec::new()];
-            for start in 0..364 {
-                let extended = alphabet.iter().map(|&byte| [&texts[start][..], &[byte]].concat());
-                texts.extend(extended.collect::<Vec<_>>());
-            }
-            texts
-        };
-        let (paths, prefixes) = (texts(b"/ab"), texts(b"/a*"));
-        let mut count = 0;
-        for path in &paths {
-            for prefix in &prefixes {
-                assert_eq!(begins_with(path, prefix), slowly(path, prefix), "{path:?} {prefix:?}");
-                count += 1;
-            }
-        }
-        assert_eq!(count, 1093 * 1093);
     }
 }

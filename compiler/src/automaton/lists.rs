@@ -1,40 +1,41 @@
-//! The wildcards that begin in the trie, and how few of them a walk has to begin.
+//! The linked lists of the wildcard automata that begin in the trie, and how few of them a walk has to begin.
 //!
-//! A state of the trie in which a wildcard begins stands for a chain: its own wildcard, and those that have begun on the way to
+//! A trie state in which a wildcard begins refers to a list: its own automaton, and those that have begun on the way to
 //! it. A walk begins all of them, so two things are done here to have few. Site owners like to write the same patterns
 //! for each country (`/*?sort=`, `/de/*?sort=`, `/fr/*?sort=`), and both `*/sold` and `/*?sort=`:
 //!
-//! - A wildcard is *left out* of verdicts if it leads only to rules that cannot change one. Whatever matches `/de/*?sort=`
-//!   also matches `/*?sort=`; only a rule of the other kind, between the two in the order of precedence, makes a
-//!   difference.
-//! - A wildcard is *joined* with the one in front of it in the chain, to one machine that looks for the segments of both from
-//!   where the first began, if the text in between cannot be the beginning of a segment of the second.
+//! - An automaton is *left out* of verdicts if it leads only to rules that cannot change one. Whatever matches
+//!   `/de/*?sort=` also matches `/*?sort=`; only a rule of the other kind, between the two in the order of precedence, makes
+//!   a difference.
+//! - An automaton is *joined* with the one before it in the list, to one that looks for the segments of both from where the
+//!   first began, if the text between the two wildcards cannot be the beginning of a segment of the second.
 //!
-//! Holds no machine (that is `wildcard`) and no tree of states (that is the module above).
+//! Holds no automaton (that is `wildcard`) and no trie (that is `trie`).
 
 use std::ops::Range;
 
 use reptile_engine::format::automaton::{MAX_WILDCARD_BRANCHES, NO_RANK, Ranks, kind_of};
 
+use super::trie::Way;
 use super::wildcard::Segment;
-use super::{Builder, Way, merge};
+use super::{Builder, merge};
 use crate::limits::{MAX_SEGMENTS_JOINED, MAX_SOURCES_ASKED, MAX_TEXT_BETWEEN, MAX_TRANSITIONS_PER_BYTE_JOINED};
 
-/// A wildcard of the trie that verdicts need, for those that begin behind it.
+/// A wildcard of the trie that verdicts need, for those that begin after it.
 pub(super) struct Source<'l> {
-    /// Its machine.
+    /// Its automaton.
     wildcard: u32,
-    /// The rules that have the wildcard, and where the text behind it begins in their matchers.
+    /// The rules that have the wildcard, and where the text after it begins in their matchers.
     rules: Range<usize>,
     offset: usize,
-    /// The segments that the machine looks for, which may be more than those of `rules`; none if they are too many to be
+    /// The segments that the automaton looks for, which may be more than those of `rules`; empty if they are too many to be
     /// joined with others.
     segments: &'l [Segment<'l>],
 }
 
 impl<'l> Builder<'l> {
-    /// Begins the wildcard of a range of rules behind `depth` bytes, in front of those that have begun on the way and may
-    /// still matter. Returns whether that changed the chains.
+    /// Puts the automaton of a range of rules, whose wildcard comes after `depth` bytes, before those in the list that have
+    /// begun on the way and may still matter. Returns whether that changed the lists.
     pub(super) fn begin_on_way(&mut self, way: &mut Way, rules: Range<usize>, depth: usize) -> bool {
         if way.wildcards_best[0] >= way.accepted[0] && way.wildcards_best[1] >= way.accepted[1] {
             *way = Way { accepted: way.accepted, ..Way::START };
@@ -44,36 +45,36 @@ impl<'l> Builder<'l> {
         let is_left_out = left_out.is_some();
         let (mut source, mut is_joined) = (None, false);
         let fallbacks = self.fallbacks.len();
-        let machines = self.machines_or_fallbacks(rules.clone(), |builder| {
-            let (mut machines, segments) = builder.segments_and_machines(rules.clone(), depth + 1)?;
+        let automata = self.automata_or_fallbacks(rules.clone(), |builder| {
+            let (mut automata, segments) = builder.segments_and_automata(rules.clone(), depth + 1)?;
             if !segments.is_empty() {
                 let text = &builder.rules[rules.start].matcher[..depth];
-                let may_join = !is_left_out && machines.is_empty();
+                let may_join = !is_left_out && automata.is_empty();
                 let joined = if may_join { builder.join(way, &segments, text) } else { None };
                 is_joined = joined.is_some();
                 let (wildcard, kept) = match joined {
                     Some(joined) => joined,
                     None => {
-                        let wildcard = builder.machine(&segments)?;
+                        let wildcard = builder.automaton(&segments)?;
                         (wildcard, if is_left_out { &[] } else { builder.kept(&segments) })
                     }
                 };
                 builder.give_back(segments);
-                machines.push(wildcard);
+                automata.push(wildcard);
                 source = Some(Source { wildcard, rules, offset: depth + 1, segments: kept });
             }
-            Some(machines)
+            Some(automata)
         });
-        // Rules that had to be fallbacks, all or those behind further wildcards, are tried on any path.
+        // Rules that had to be fallbacks, all or those after further wildcards, are tried on any path.
         let brings_back = self.fallbacks.len() > fallbacks && !way.needs_all;
         way.needs_all |= brings_back;
-        if machines.is_empty() {
+        if automata.is_empty() {
             return brings_back;
         }
         if let Some((first, last)) = left_out {
             way.between[kind] = (way.between[kind].0.min(first), way.between[kind].1.max(last));
         }
-        for &index in machines {
+        for &index in automata {
             let deciding = way.wildcard.and_then(|wildcard| self.draft.wildcards[wildcard as usize].deciding);
             let before = way.wildcard.map(|wildcard| &self.draft.wildcards[wildcard as usize]);
             let (from, next) = match before {
@@ -95,11 +96,11 @@ impl<'l> Builder<'l> {
         true
     }
 
-    /// Tells whether no verdict would change without the wildcard of a range of rules: whether for each of them another of
-    /// its kind matches whatever it does, on the way or behind a wildcard that verdicts need, and no rule of the other kind
-    /// on the way stands between the two. If so, from where to where in the order of precedence none may stand.
+    /// Whether no verdict would change without the automaton of a range of rules: for each of them another rule of its kind
+    /// matches whatever it matches, on the way or after a wildcard that verdicts need, and no rule of the other kind on the
+    /// way comes between the two. If so, returns the first and the last rank between which none may come.
     fn left_out(&self, way: &Way, rules: Range<usize>, offset: usize) -> Option<(u32, u32)> {
-        // What is listed is tried on any path.
+        // A fallback pattern is tried on any path.
         if !self.fallbacks.is_empty() || way.needs_all {
             return None;
         }
@@ -126,8 +127,8 @@ impl<'l> Builder<'l> {
         Some((first, last)).filter(|&between| !makes_difference(way, other, way.accepted[other], between))
     }
 
-    /// Notes whether verdicts need all wildcards from a state on, which accepts what is on the way, and some ranks if the path
-    /// ends in it. Returns `true` if that is new there.
+    /// Notes whether verdicts need every automaton from a state on, which accepts what is on the way, and `at_end` if the path
+    /// ends in it. Returns whether that is new there.
     pub(super) fn need_all(&self, way: &mut Way, at_end: Ranks) -> bool {
         let difference = |other: usize| {
             let between = way.between[1 - other];
@@ -138,12 +139,13 @@ impl<'l> Builder<'l> {
         is_new
     }
 
-    /// One machine for the segments behind some text of the trie and for those of the wildcard in front in the chain, if they
-    /// can be joined. It begins where that wildcard does.
+    /// One automaton for the segments after some text of the trie and for those of the automaton before it in the list, if
+    /// they can be *joined*. It begins where the earlier one does.
     fn join(&mut self, way: &Way, segments: &[Segment<'l>], text: &[u8]) -> Option<(u32, &'l [Segment<'l>])> {
         let before = self.sources.last().filter(|source| way.wildcard == Some(source.wildcard))?;
         let between = text.get(self.draft.wildcards[before.wildcard as usize].from as usize..)?;
-        // No more is copied than there is, and few transitions are taken over, so that building stays linear.
+        // No more is copied than is there already, and few transitions are copied from suffixes, so that building stays
+        // linear.
         let size = |segments: &[Segment<'_>]| segments.iter().map(|segment| 1 + segment.text.len()).sum::<usize>();
         let wildcard_count =
             |segments: &[Segment<'_>]| segments.iter().map(|segment| segment.wildcards.len()).sum::<usize>();
@@ -160,18 +162,18 @@ impl<'l> Builder<'l> {
         }
         let mut joined = [before.segments, segments].concat();
         self.unite(&mut joined);
-        let wildcard = self.machine_within(&joined, |nodes| MAX_TRANSITIONS_PER_BYTE_JOINED * nodes)?;
+        let wildcard = self.automaton_within(&joined, |nodes| MAX_TRANSITIONS_PER_BYTE_JOINED * nodes)?;
         Some((wildcard, self.kept(&joined)))
     }
 
-    /// The segments of a wildcard, if they are few enough to be joined with others; else none.
+    /// The segments of an automaton if they are few enough to be joined with others; else none.
     fn kept(&self, segments: &[Segment<'l>]) -> &'l [Segment<'l>] {
         if segments.len() <= MAX_SEGMENTS_JOINED { self.arena.alloc_slice_clone(segments) } else { &[] }
     }
 }
 
-/// Whether a rule of a kind that may match stands between two ranks: the best that is accepted, which alone of these
-/// matters, or any of those behind wildcards.
+/// Whether a rule of a kind that may match comes between two ranks: the best that is accepted, which alone of these
+/// matters, or any of those after wildcards.
 fn makes_difference(way: &Way, kind: usize, accepted: u32, (first, last): (u32, u32)) -> bool {
     first < last && ((first..last).contains(&accepted) || way.wildcards_best[kind] < last)
 }

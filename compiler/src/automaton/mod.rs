@@ -1,57 +1,102 @@
-//! From a list of rules to the automaton of a ruleset.
+//! From a list of rules to the automaton of a ruleset, and back.
 //!
-//! [`compile`] is the whole of it. The trie is built here, the machines behind wildcards in `wildcard`, the order in which wildcards
-//! are begun in `chain`; what the parts mean is said in [`reptile_engine::format::automaton`].
+//! [`compile`] is the way there, [`recompile`] proves that a ruleset's bytes are what its rules compile to. What the parts
+//! of an automaton mean, and the invariants that the comments name in *italics*, is said in
+//! [`reptile_engine::format::automaton`].
+//!
+//! | where | what |
+//! |---|---|
+//! | `trie` | the prefix trie |
+//! | `wildcard` | the wildcard automata |
+//! | `lists` | which wildcard automata a walk has to begin |
+//! | `whole` | one DFA over whole patterns, for comparison |
 //!
 //! # Why the automaton is factored at the wildcards
 //!
-//! One DFA over whole patterns has to remember, for every pattern whose first segment has gone by, that it has:
-//! its states multiply. Over 4,231 real files it takes 42 s to build and 400 MB to keep, and for some files it does
-//! not end (regex-automata, every match reported, 2 MiB cap each). Factored, each wildcard has a machine of its own,
-//! whose states are the prefixes of its segments and no more, so that size and time are linear in the text; at run
-//! time only those wildcards are begun whose text in front matches, which is one or two on most paths.
+//! One DFA over whole patterns has to remember every pattern whose first segment has been read: its states multiply. Over
+//! 4,231 real files it takes 42 s to build and 400 MB to keep, and for some files it does not end (regex-automata, every
+//! match reported, 2 MiB cap each). Factored, each wildcard has an automaton of its own, whose states are the prefixes of
+//! its segments and no more, so that size and time are linear in the text; at run time only those automata begin whose
+//! text before the wildcard matches, which is one or two on most paths.
 //!
-//! `AUTOMATON.md`, beside this crate's manifest, says which form is chosen for which rules, by which measured constants,
-//! and what was tried and dropped.
+//! `AUTOMATON.md`, beside this crate's manifest, walks through one ruleset, and says which form is chosen for which rules,
+//! by which measured constants, and what was tried and dropped.
 //!
 //! # Strategies
 //!
-//! [`Strategy::Factored`] is what a set has by default. [`Strategy::Fallback`] tries the patterns one by one; a
-//! pattern whose wildcards nest too deep, or a wildcard whose machine would be too large, falls back to it by itself.
-//! [`Strategy::Whole`] is one DFA over whole patterns, with a bound. All give the same answers on every path, and the
-//! tests force each.
+//! [`Strategy::Factored`] is what a set has by default. [`Strategy::Fallback`] tries the patterns one by one; a pattern that
+//! is over a limit falls back to that by itself. `Strategy::Whole`, which the feature `whole` adds, is one DFA over whole
+//! patterns, within a bound. All give the same answers on every path, and the tests force each.
 
 mod lists;
+mod recompile;
+mod trie;
+#[cfg(feature = "whole")]
 mod whole;
 mod wildcard;
+
+pub use recompile::{Recompiled, recompile, recompile_each};
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::automaton::{
-    Draft, FallbackPattern, MAX_WILDCARD_DEPTH, NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD, Ranks, State, kind_of, write,
+    Draft, FallbackPattern, MAX_WILDCARD_DEPTH, MAX_WILDCARDS, Ranks, Text, TextFlags, kind_of, write,
 };
 
 use crate::limits::{MAX_NESTED_WILDCARDS, MAX_TRIE_WILDCARDS};
-use crate::rules::order::{OrderedRule, RuleList};
+use crate::rules::order::{OrderedRule, RuleList, slash_before_index};
+
+// Each wildcard after another adds at most one automaton of its own, and one more for every 64.
+const _: () = assert!(MAX_TRIE_WILDCARDS + 2 * MAX_NESTED_WILDCARDS <= MAX_WILDCARDS);
 
 /// How a ruleset is compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// A trie and a machine for each wildcard, within limits; listed patterns beyond them.
+    /// A trie and a wildcard automaton for each wildcard, within limits; fallback patterns beyond them.
     #[default]
     Factored,
     /// Every pattern with a wildcard is a fallback pattern. For comparison.
     Fallback,
-    /// One DFA over whole patterns where it stays within bounds, else as `Factored`. For comparison.
+    /// One DFA over whole patterns where it stays within bounds, else as `Factored`. For comparison; takes the feature
+    /// `whole`.
+    #[cfg(feature = "whole")]
     Whole,
 }
 
 impl Strategy {
     /// Every strategy, by the name that users give.
+    #[cfg(feature = "whole")]
     pub const ALL: [(&'static str, Strategy); 3] =
         [("factored", Strategy::Factored), ("fallback", Strategy::Fallback), ("whole", Strategy::Whole)];
+
+    /// Every strategy, by the name that users give.
+    #[cfg(not(feature = "whole"))]
+    pub const ALL: [(&'static str, Strategy); 2] = [("factored", Strategy::Factored), ("fallback", Strategy::Fallback)];
+
+    /// The number of the form that this version of the compiler gives an automaton: which strategy in the lowest byte, and
+    /// in the next one the revision, which rises whenever the same rules come to be compiled to other bytes.
+    #[must_use]
+    pub const fn form(self) -> u32 {
+        const REVISION: u32 = 1;
+        let strategy = match self {
+            Strategy::Factored => 1,
+            Strategy::Fallback => 2,
+            #[cfg(feature = "whole")]
+            Strategy::Whole => 3,
+        };
+        REVISION << 8 | strategy
+    }
+
+    /// The strategy that makes a form, or `None` if this version of the compiler does not make it.
+    #[must_use]
+    pub fn from_form(form: u32) -> Option<Strategy> {
+        Strategy::ALL.into_iter().map(|(_, strategy)| strategy).find(|strategy| strategy.form() == form)
+    }
 }
+
+/// The revision of the construction: it rises whenever the same rules give another automaton than before.
+pub const FORM_REVISION: u32 = 1;
 
 /// Compiles a list of rules to the bytes of an automaton.
 ///
@@ -63,13 +108,13 @@ pub fn compile<'l>(list: &'l RuleList, strategy: Strategy, arena: &'l Bump) -> R
     compile_counted(list, strategy, arena).map(|(bytes, _)| bytes)
 }
 
-/// As [`compile`], and counts the steps: states, rules looked at for each wildcard in front of them, nodes of machines, and
-/// transitions of nodes that have some of another's.
+/// As [`compile`], and counts the steps: states, rules looked at for each wildcard before them, nodes of wildcard automata,
+/// and transitions of nodes that have some of another's.
 ///
 /// A byte of a pattern is in one segment, and so makes at most one state or node; a rule is looked at once for each of
-/// its wildcards; and [`MAX_TRANSITIONS_PER_BYTE`](crate::limits::MAX_TRANSITIONS_PER_BYTE) bounds the transitions of a
-/// machine. So [`Strategy::Factored`] takes at most `12 * list.byte_len() + 1024` steps. Beside them, sorting and the
-/// search for ends of runs take a logarithm of the number of rules.
+/// its wildcards; and [`MAX_TRANSITIONS_PER_BYTE`](crate::limits::MAX_TRANSITIONS_PER_BYTE) bounds the transitions of an
+/// automaton. So [`Strategy::Factored`] takes at most `12 * list.byte_len() + 1024` steps. In addition, sorting and the
+/// search for the ends of runs take a logarithm of the number of rules.
 ///
 /// # Errors
 /// As [`compile`].
@@ -78,61 +123,12 @@ pub fn compile_counted<'l>(
     strategy: Strategy,
     arena: &'l Bump,
 ) -> Result<(Vec<u8>, usize), TooLarge> {
-    let (rule_count, text_count) = list
-        .iter()
-        .fold((0, 0), |(rules, texts), rule| (rules + 1, texts + usize::from(!rule.is_empty && has_text(&rule))));
-    let mut draft = Draft { rule_count: rule_count as u32, ..Draft::default() };
-    draft.texts.reserve_exact(text_count);
-    let mut rules: Vec<BuiltRule<'_>> = Vec::with_capacity(rule_count);
-    for rule in list.iter() {
-        if let Some(key) = rule.key {
-            draft.keys.resize(rule_count, u32::MAX);
-            draft.keys[(rule.rank / 2) as usize] = key;
-        }
-        if rule.is_empty {
-            draft.otherwise = Some(rule.rank);
-            continue;
-        }
-        let built = BuiltRule { matcher: rule.matcher, rank: rule.rank, anchored: rule.anchored };
-        rules.push(built);
-        if has_text(&rule) {
-            draft.texts.push((rule.rank, rule.pattern.unwrap_or_else(|| text_of(&built, arena))));
-        }
-    }
-    draft.texts.sort_unstable_by_key(|&(rank, _)| rank);
-
-    let too_deep = |from_wildcard: &[u8]| match strategy {
-        Strategy::Factored | Strategy::Whole => {
-            memchr::memchr_iter(b'*', from_wildcard).nth(MAX_WILDCARD_DEPTH).is_some()
-        }
-        Strategy::Fallback => true,
-    };
-    let mut fallbacks = Vec::new();
-    let mut wildcards = WildcardCount::default();
-    rules.retain(|rule| {
-        let is_fallback = memchr::memchr(b'*', rule.matcher).is_some_and(|wildcard| {
-            too_deep(&rule.matcher[wildcard..]) || !wildcards.make_room_for(rule.matcher, wildcard)
-        });
-        if is_fallback {
-            fallbacks.push(*rule);
-        }
-        !is_fallback
-    });
-    let mut builder = Builder {
-        arena,
-        draft,
-        rules,
-        fallbacks,
-        sources: Vec::new(),
-        scratch: Default::default(),
-        wildcard_states: 0,
-        is_full: false,
-        work: 0,
-    };
-    if strategy == Strategy::Whole && builder.whole() {
-        builder.add_all_texts(arena);
-    } else {
-        builder.trie();
+    let mut builder = Builder::new(list, arena);
+    builder.take_out_fallbacks(strategy);
+    match strategy {
+        Strategy::Factored | Strategy::Fallback => builder.trie(),
+        #[cfg(feature = "whole")]
+        Strategy::Whole => builder.whole_or_trie(),
     }
     let (draft, steps) = builder.finish();
     Ok((write(&draft)?, steps))
@@ -144,19 +140,35 @@ struct BuiltRule<'l> {
     matcher: &'l [u8],
     rank: u32,
     anchored: bool,
+    /// Whether the table of texts has its pattern, because it could not be read off the trie.
+    has_text: bool,
 }
 
-/// Whether a rule's pattern cannot be read off the trie.
-fn has_text(rule: &OrderedRule<'_>) -> bool {
-    rule.pattern.is_some() || memchr::memchr(b'*', rule.matcher).is_some()
+/// What the shown pattern of a rule means, apart from its bytes.
+fn flags_of(rule: &OrderedRule<'_>) -> TextFlags {
+    let Some(pattern) = rule.pattern else { return TextFlags::default() };
+    // Only the rule for a directory ends in a slash although its pattern goes on with a page.
+    let opens_directory = rule.matcher.ends_with(b"/") && slash_before_index(pattern).is_some();
+    let shown = if opens_directory { pattern.get(..rule.matcher.len()).unwrap_or(pattern) } else { pattern };
+    let is_same = |(&shown, &matched): (&u8, &u8)| {
+        shown == matched || [(b'*', LITERAL_ASTERISK), (b'$', LITERAL_DOLLAR)].contains(&(shown, matched))
+    };
+    let is_literal =
+        shown.len() == rule.matcher.len() && shown != rule.matcher && shown.iter().zip(rule.matcher).all(is_same);
+    TextFlags { opens_directory, is_literal }
 }
+
+/// The bytes that a literal `*` and `$` are matched as, where a normal form has no operators. See
+/// [`reptile_engine::norm`].
+const LITERAL_ASTERISK: u8 = 0;
+const LITERAL_DOLLAR: u8 = b'\n';
 
 /// Counts the different wildcards, while matchers come in the order of their bytes.
 #[derive(Default)]
 struct WildcardCount<'l> {
     /// Those that come first in a pattern.
     in_trie: usize,
-    /// Those behind other wildcards.
+    /// Those after other wildcards.
     nested: usize,
     /// The last matcher that there was room for. No earlier one has more bytes in common with the next.
     last: &'l [u8],
@@ -167,7 +179,7 @@ impl<'l> WildcardCount<'l> {
     /// [`MAX_NESTED_WILDCARDS`]. If so they are counted.
     fn make_room_for(&mut self, matcher: &'l [u8], first: usize) -> bool {
         let common = matcher.iter().zip(self.last).take_while(|(a, b)| a == b).count();
-        // WildcardCount that both have, and the first, are not new.
+        // The wildcards that both matchers have, and the first of this one, are not new.
         let new_from = common.max(first + 1);
         let in_trie = self.in_trie + usize::from(common <= first);
         let nested = self.nested + memchr::memchr_iter(b'*', &matcher[new_from..]).count();
@@ -179,223 +191,97 @@ impl<'l> WildcardCount<'l> {
     }
 }
 
-/// The pattern of a rule that has nothing in it but what is matched.
-fn text_of<'l>(rule: &BuiltRule<'l>, arena: &'l Bump) -> &'l [u8] {
-    if !rule.anchored {
-        return rule.matcher;
-    }
-    let mut text = BumpVec::with_capacity_in(rule.matcher.len() + 1, arena);
-    text.extend_from_slice(rule.matcher);
-    text.push(b'$');
-    text.into_bump_slice()
-}
-
 /// What is being built. The rules are in the order of their matchers.
 struct Builder<'l> {
     arena: &'l Bump,
     draft: Draft<'l>,
     rules: Vec<BuiltRule<'l>>,
     fallbacks: Vec<BuiltRule<'l>>,
-    /// The wildcards of the trie that have begun on the way to where the trie is being built, and that verdicts need.
+    /// The wildcards that have begun on the way to where the trie is being built, and that verdicts need.
     sources: Vec<lists::Source<'l>>,
     scratch: wildcard::Scratch<'l>,
-    /// How many of the draft's states are those of wildcards.
+    /// How many of the draft's states belong to wildcard automata.
     wildcard_states: usize,
-    /// Whether there were to be more, so that no further wildcards are built.
+    /// Whether the limit of states was met, so that no further wildcard automata are built.
     is_full: bool,
     /// Steps of building so far, as [`compile_counted`] says.
     work: usize,
 }
 
-/// A range of rules that have the first `depth` bytes in common, and the state that is to stand for them.
-struct Open {
-    state: usize,
-    start: usize,
-    end: usize,
-    depth: usize,
-    way: Way,
-    /// How many of the builder's `sources` are on the way.
-    sources: usize,
-}
-
-/// What there is on the way through the trie to a state.
-#[derive(Clone, Copy)]
-struct Way {
-    /// The best ranks that are accepted.
-    accepted: Ranks,
-    /// The last wildcard that begins; the others follow it.
-    wildcard: Option<u32>,
-    /// The best ranks of these wildcards.
-    wildcards_best: Ranks,
-    /// The best ranks of those among them that a verdict needs.
-    deciding_best: Ranks,
-    /// For each kind of rule, from where to where in the order of precedence the other kind would make a difference to
-    /// wildcards that were left out; the first is greater than the last if nothing would.
-    between: [(u32, u32); 2],
-    /// Whether a verdict needs all wildcards after all.
-    needs_all: bool,
-}
-
-impl Way {
-    const START: Way = Way {
-        accepted: NO_RANKS,
-        wildcard: None,
-        wildcards_best: NO_RANKS,
-        deciding_best: NO_RANKS,
-        between: [(NO_RANK, 0); 2],
-        needs_all: false,
-    };
-}
-
 impl<'l> Builder<'l> {
-    /// Adds the patterns of plain rules to the texts, for a trie that is no tree they could be read off.
-    fn add_all_texts(&mut self, arena: &'l Bump) {
-        let known: Vec<u32> = self.draft.texts.iter().map(|&(rank, _)| rank).collect();
-        for rule in self.rules.iter().filter(|rule| known.binary_search(&rule.rank).is_err()) {
-            self.draft.texts.push((rule.rank, text_of(rule, arena)));
+    /// Takes in the rules of a list: what they match, the texts of those that no trie could show, and joint ranks.
+    fn new(list: &'l RuleList, arena: &'l Bump) -> Builder<'l> {
+        let has_text = |rule: &OrderedRule<'_>| rule.pattern.is_some() || memchr::memchr(b'*', rule.matcher).is_some();
+        let (rule_count, text_count) = list
+            .iter()
+            .fold((0, 0), |(rules, texts), rule| (rules + 1, texts + usize::from(!rule.is_empty && has_text(&rule))));
+        let mut builder = Builder {
+            arena,
+            draft: Draft { rule_count: rule_count as u32, ..Draft::default() },
+            rules: Vec::with_capacity(rule_count),
+            fallbacks: Vec::new(),
+            sources: Vec::new(),
+            scratch: Default::default(),
+            wildcard_states: 0,
+            is_full: false,
+            work: 0,
+        };
+        builder.draft.texts.reserve_exact(text_count);
+        for rule in list.iter() {
+            if let Some(key) = rule.key {
+                builder.draft.joint_ranks.resize(rule_count, u32::MAX);
+                builder.draft.joint_ranks[(rule.rank / 2) as usize] = key;
+            }
+            if rule.is_empty {
+                builder.draft.otherwise = Some(rule.rank);
+                continue;
+            }
+            let OrderedRule { matcher, rank, anchored, .. } = rule;
+            let built = BuiltRule { matcher, rank, anchored, has_text: has_text(&rule) };
+            builder.rules.push(built);
+            match rule.pattern {
+                Some(pattern) => builder.draft.texts.push(Text { rank, flags: flags_of(&rule), pattern }),
+                None if built.has_text => builder.add_text(&built),
+                None => {}
+            }
         }
-        self.draft.texts.sort_unstable();
+        builder
     }
 
-    /// Builds the trie: a tree of the texts in front of wildcards, a state for each place where they part.
-    ///
-    /// Each step takes a range of the sorted rules, so that nothing is searched for. Every rule is looked at once
-    /// for each state on its way, which is at most once for each of its bytes.
-    fn trie(&mut self) {
-        if self.rules.is_empty() {
-            return;
+    /// Adds a rule's pattern to the texts. It is what the rule matches, with `$` if it is anchored.
+    fn add_text(&mut self, rule: &BuiltRule<'l>) {
+        let mut pattern = rule.matcher;
+        if rule.anchored {
+            let mut text = BumpVec::with_capacity_in(rule.matcher.len() + 1, self.arena);
+            text.extend_from_slice(rule.matcher);
+            text.push(b'$');
+            pattern = text.into_bump_slice();
         }
-        self.draft.has_trie = true;
-        let mut children = Vec::new();
-        let mut open = vec![Open {
-            state: self.new_state(),
-            start: 0,
-            end: self.rules.len(),
-            depth: 0,
-            way: Way::START,
-            sources: 0,
-        }];
-        while let Some(Open { mut state, mut start, end, mut depth, mut way, sources }) = open.pop() {
-            self.sources.truncate(sources);
-            let mut label = self.common(start, end, depth);
-            depth += label.len();
-            // A label holds up to 255 bytes; a longer one takes a chain of states.
-            while label.len() > 255 {
-                let next = self.new_state();
-                self.pass(state, &way);
-                self.draft.states[state].label = &label[..255];
-                self.draft.states[state].children = self.arena.alloc_slice_copy(&[(label[255], next as u32)]);
-                (state, label) = (next, &label[256..]);
-            }
-            self.draft.states[state].label = label;
-            let (mut here, mut at_end) = (NO_RANKS, NO_RANKS);
-            while start < end && self.rules[start].matcher.len() == depth {
-                let rule = self.rules[start];
-                accept(if rule.anchored { &mut at_end } else { &mut here }, rule.rank);
-                start += 1;
-            }
-            self.accept_on_way(state, &mut way, here, at_end);
-            children.clear();
-            let first_open = open.len();
-            let mut begins = false;
-            while start < end {
-                let byte = self.rules[start].matcher[depth];
-                let run_end = self.run_end(start, end, depth);
-                if byte == b'*' {
-                    begins |= self.begin_on_way(&mut way, start..run_end, depth);
-                } else {
-                    let child = self.new_state();
-                    children.push((byte, child as u32));
-                    open.push(Open { state: child, start, end: run_end, depth: depth + 1, way, sources });
-                }
-                start = run_end;
-            }
-            begins |= self.need_all(&mut way, at_end);
-            if let Some(first) = way.wildcard.filter(|_| begins) {
-                let deciding = self.draft.wildcards[first as usize].deciding.unwrap_or(NO_WILDCARD);
-                let for_verdicts = if way.needs_all { (NEEDS_ALL, first) } else { (0, deciding) };
-                self.draft.states[state].wildcards = self.arena.alloc_slice_copy(&[for_verdicts, (0, first)]);
-            }
-            self.pass(state, &way);
-            // The wildcard may have come behind some of the bytes.
-            let sources = self.sources.len();
-            open[first_open..].iter_mut().for_each(|open| (open.way, open.sources) = (way, sources));
-            self.draft.states[state].children = self.arena.alloc_slice_copy(&children);
-        }
+        self.draft.texts.push(Text { rank: rule.rank, flags: TextFlags::default(), pattern });
     }
 
-    /// Adds what a state accepts to what is accepted on the way to it.
-    fn accept_on_way(&mut self, state: usize, way: &mut Way, here: Ranks, at_end: Ranks) {
-        let before = way.accepted;
-        merge(&mut way.accepted, here);
-        let state = &mut self.draft.states[state];
-        if way.accepted != before {
-            state.accept = way.accepted;
-        }
-        let mut ranks = way.accepted;
-        merge(&mut ranks, at_end);
-        if ranks != way.accepted {
-            state.accept_at_end = ranks;
-        }
-        state.disallows_at_end = ranks[1] < ranks[0];
-    }
-
-    /// Writes down what a walk that ends in a state of the trie can know there.
-    fn pass(&mut self, state: usize, way: &Way) {
-        let state = &mut self.draft.states[state];
-        let smaller = |ranks: Ranks| ranks[0].min(ranks[1]);
-        state.disallows = way.accepted[1] < way.accepted[0];
-        if state.accept_at_end == NO_RANKS {
-            state.disallows_at_end = state.disallows;
-        }
-        let wildcards_best = if way.needs_all { way.wildcards_best } else { way.deciding_best };
-        state.settled = smaller(wildcards_best) >= smaller(way.accepted);
-    }
-
-    fn new_state(&mut self) -> usize {
-        self.draft.states.push(State {
-            label: &[],
-            accept: NO_RANKS,
-            accept_at_end: NO_RANKS,
-            disallows: false,
-            disallows_at_end: false,
-            settled: false,
-            wildcards: &[],
-            children: &[],
+    /// Takes the rules out that are to be fallback patterns: those over a limit, or all that have a wildcard.
+    fn take_out_fallbacks(&mut self, strategy: Strategy) {
+        let mut wildcards = WildcardCount::default();
+        let fallbacks = &mut self.fallbacks;
+        self.rules.retain(|rule| {
+            let Some(first) = memchr::memchr(b'*', rule.matcher) else { return true };
+            let is_too_deep = || memchr::memchr_iter(b'*', &rule.matcher[first..]).nth(MAX_WILDCARD_DEPTH).is_some();
+            let is_fallback =
+                strategy == Strategy::Fallback || is_too_deep() || !wildcards.make_room_for(rule.matcher, first);
+            if is_fallback {
+                fallbacks.push(*rule);
+            }
+            !is_fallback
         });
-        self.draft.states.len() - 1
     }
 
-    /// The bytes from `depth` on that the rules of a range have in common, up to the first wildcard.
-    fn common(&self, start: usize, end: usize, depth: usize) -> &'l [u8] {
-        let first = &self.rules[start].matcher[depth..];
-        if start + 1 == end {
-            return &first[..memchr::memchr(b'*', first).unwrap_or(first.len())];
-        }
-        let last = &self.rules[end - 1].matcher[depth..];
-        let common = first.iter().zip(last).take_while(|&(a, b)| a == b && *a != b'*').count();
-        &first[..common]
-    }
-
-    /// Where the run of rules ends whose byte at `depth` is that of the rule at `start`.
-    fn run_end(&self, start: usize, end: usize, depth: usize) -> usize {
-        let byte = self.rules[start].matcher.get(depth);
-        let is_in_run = |rule: &BuiltRule<'_>| rule.matcher.get(depth) <= byte;
-        // Most runs are short: steps that double find the end of one without looking far behind it.
-        let (mut inside, mut step) = (start, 1);
-        while inside + step < end && is_in_run(&self.rules[inside + step]) {
-            inside += step;
-            step *= 2;
-        }
-        let end = end.min(inside + step);
-        inside + 1 + self.rules[inside + 1..end].partition_point(is_in_run)
-    }
-
-    /// Adds the patterns that are not in the machine, best first, and gives back the draft and the steps so far. What
-    /// was needed to build it is gone, so that there is room to write it.
+    /// Adds the fallback patterns, best first, and returns the draft and the steps so far. Frees what only building needs,
+    /// so that there is room to write the draft.
     fn finish(self) -> (Draft<'l>, usize) {
         let Builder { mut draft, mut fallbacks, work, rules, scratch, .. } = self;
         drop((rules, scratch));
+        draft.texts.sort_unstable();
         fallbacks.sort_unstable_by_key(|rule| rule.rank);
         fallbacks.dedup_by_key(|rule| rule.rank);
         let fallbacks = fallbacks.iter().map(|rule| FallbackPattern {

@@ -1,17 +1,15 @@
-//! The machine behind a wildcard: looks for all segments that can follow the wildcard at once.
+//! The wildcard automata: each looks for all segments that can follow a wildcard at once.
 //!
-//! It is the deterministic form of Aho and Corasick's machine (1975) with the transitions that lead back to the
-//! beginning left out, and runs of states that nothing else leads into made one. Built here from the sorted
-//! segments and not with the `aho-corasick` crate, whose machines cannot be taken apart into states with default
-//! transitions, and whose dense tables take 4 bytes for each state and byte class.
+//! One is the deterministic form of Aho and Corasick's machine (1975), with the transitions that lead back to the root left
+//! out, and runs of states whose failure link is the root, and which are no other node's failure link, made one state.
+//! Built here from the sorted segments and not with the `aho-corasick` crate, whose automata cannot be taken apart into
+//! states with default transitions, and whose dense tables take 4 bytes for each state and byte class.
 
 use std::ops::Range;
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-
 use reptile_engine::format::automaton::{MAX_WILDCARD_BRANCHES, NO_RANKS, Ranks, State, WildcardAutomaton};
-
 use reptile_engine::platform::{FINGERPRINT_BYTES, Fingerprints};
 
 use super::{Builder, accept, merge};
@@ -23,9 +21,9 @@ pub(super) struct Segment<'l> {
     pub(super) text: &'l [u8],
     accept: Ranks,
     accept_at_end: Ranks,
-    /// The rules that go on with a wildcard behind the segment, by index.
+    /// The rules that go on with a wildcard after the segment, by index.
     after_wildcard: Range<u32>,
-    /// The wildcards that these were made into.
+    /// The wildcard automata that these were compiled to.
     pub(super) wildcards: &'l [u32],
 }
 
@@ -37,20 +35,20 @@ struct Node {
     depth: u32,
     /// The nodes one byte longer.
     children: Range<u32>,
-    /// The longest proper suffix that is itself a prefix of a segment.
+    /// The failure link: the longest proper suffix that is itself a prefix of a segment.
     fail: u32,
     /// What is found here, as an index, or [`NOTHING`].
     found: u32,
-    /// Where its transitions are in [`Scratch::taken_over`], if its `fail` is not the root. Otherwise they are those to
-    /// its children.
+    /// Where its transitions are in [`Scratch::merged`], if its failure link is not the root. Otherwise they are those
+    /// to its children.
     transitions: Range<u32>,
     /// The byte that leads to it from its prefix.
     byte: u8,
-    /// Whether it is some other node's `fail`, so that others have its transitions too.
+    /// Whether it is some other node's failure link, so that others have its transitions too.
     is_fail: bool,
 }
 
-/// What a machine comes to at a node: segments that end there.
+/// What an automaton finds at a node: the segments that end there.
 #[derive(Clone, Copy)]
 struct Found<'l> {
     accept: Ranks,
@@ -63,48 +61,50 @@ const ROOT: u32 = 0;
 /// In place of an index: no [`Found`].
 const NOTHING: u32 = u32::MAX;
 
-/// Lists that each machine fills anew, kept so that the many small ones need no memory of their own.
+/// Lists that are filled anew for each automaton, kept so that the many small automata need no memory of their own.
 #[derive(Default)]
 pub(super) struct Scratch<'l> {
     segments: Vec<Segment<'l>>,
     nodes: Vec<Node>,
     found: Vec<Found<'l>>,
-    /// Transitions of nodes that have some of another's: byte and node, in the order of the bytes.
-    taken_over: Vec<(u8, u32)>,
+    /// Transitions of nodes whose failure link is not the root: their own, and for all other bytes those of the failure
+    /// link. Byte and node, in the order of the bytes.
+    merged: Vec<(u8, u32)>,
     state_of: Vec<u32>,
     open: Vec<u32>,
     runs: Vec<(u32, u32)>,
 }
 
-/// Machines that begin at one place: a state counts them in a byte.
-const MAX_MACHINES: usize = 255;
+/// Wildcard automata that begin at one place: a state counts them in a byte.
+const MAX_AUTOMATA: usize = 255;
 
 impl<'l> Builder<'l> {
-    /// Builds the machine, or machines, for a range of rules that have a wildcard in front of `offset`.
+    /// Builds the wildcard automata for a range of rules that have a wildcard before `offset`.
     ///
-    /// More than one if they would lead to more wildcards than one machine can keep track of. None if the rules had to
-    /// be fallbacks.
+    /// There are several if they would lead to more automata than one can keep track of, and none if the rules had to be
+    /// fallbacks.
     fn wildcard(&mut self, rules: Range<usize>, offset: usize) -> &'l [u32] {
-        self.machines_or_fallbacks(rules.clone(), |builder| {
-            let (mut machines, segments) = builder.segments_and_machines(rules, offset)?;
+        self.automata_or_fallbacks(rules.clone(), |builder| {
+            let (mut automata, segments) = builder.segments_and_automata(rules, offset)?;
             if !segments.is_empty() {
-                let machine = builder.machine(&segments);
+                let automaton = builder.automaton(&segments);
                 builder.give_back(segments);
-                machines.push(machine?);
+                automata.push(automaton?);
             }
-            Some(machines)
+            Some(automata)
         })
     }
 
-    /// What `build` makes of a range of rules; if that is too large, they are listed and it is nothing.
-    pub(super) fn machines_or_fallbacks(
+    /// The automata that `build` makes of a range of rules. If they are too large, the rules become fallbacks and there are
+    /// none.
+    pub(super) fn automata_or_fallbacks(
         &mut self,
         rules: Range<usize>,
         build: impl FnOnce(&mut Self) -> Option<Vec<u32>>,
     ) -> &'l [u32] {
         let built = (self.draft.states.len(), self.draft.wildcards.len(), self.wildcard_states);
-        if let Some(machines) = build(self).filter(|machines| machines.len() <= MAX_MACHINES) {
-            return self.arena.alloc_slice_copy(&machines);
+        if let Some(automata) = build(self).filter(|automata| automata.len() <= MAX_AUTOMATA) {
+            return self.arena.alloc_slice_copy(&automata);
         }
         self.draft.states.truncate(built.0);
         self.draft.wildcards.truncate(built.1);
@@ -113,21 +113,21 @@ impl<'l> Builder<'l> {
         &[]
     }
 
-    /// The segments that follow a wildcard, in the order of their bytes, with the wildcards that they lead to. If these are more
-    /// than one machine can keep track of, there are machines for some of the segments. `None` if one of the machines
-    /// would be too large.
-    pub(super) fn segments_and_machines(
+    /// The segments that follow a wildcard, in the order of their bytes, with the automata that they lead to. If these are
+    /// more than one automaton can keep track of, some of the segments get automata of their own, which come first in the
+    /// result. `None` if one of them would be too large.
+    pub(super) fn segments_and_automata(
         &mut self,
         rules: Range<usize>,
         offset: usize,
     ) -> Option<(Vec<u32>, Vec<Segment<'l>>)> {
         let segments = self.segments(rules, offset);
-        let mut machines = Vec::new();
+        let mut automata = Vec::new();
         if segments.iter().all(|segment| segment.after_wildcard.is_empty()) {
-            return Some((machines, segments));
+            return Some((automata, segments));
         }
         let mut plain = Vec::new();
-        // WildcardCount behind segments first, since a machine refers to the wildcards that it leads to.
+        // The automata after segments first, since an automaton refers to those that it leads to (*nesting*).
         let mut branches: Vec<Segment<'l>> = Vec::new();
         let mut branch_count = 0;
         for mut segment in segments {
@@ -147,7 +147,7 @@ impl<'l> Builder<'l> {
                 return None;
             }
             if branch_count + wildcards.len() > MAX_WILDCARD_BRANCHES {
-                machines.push(self.machine(&branches)?);
+                automata.push(self.automaton(&branches)?);
                 branches.clear();
                 branch_count = 0;
             }
@@ -158,7 +158,7 @@ impl<'l> Builder<'l> {
         branches.extend(plain);
         // Those with and without wildcards alternate.
         sort(&mut branches);
-        Some((machines, branches))
+        Some((automata, branches))
     }
 
     /// The segments that follow the wildcard, in the order of their bytes.
@@ -195,12 +195,12 @@ impl<'l> Builder<'l> {
         segments
     }
 
-    /// Keeps the memory of segments that are no longer needed for the next ones.
+    /// Keeps the memory of segments that are no longer needed, for the next ones.
     pub(super) fn give_back(&mut self, segments: Vec<Segment<'l>>) {
         self.scratch.segments = segments;
     }
 
-    /// Sorts segments, and makes those with the same text one.
+    /// Sorts segments, and merges those with the same text.
     pub(super) fn unite(&self, segments: &mut Vec<Segment<'l>>) {
         sort(segments);
         segments.dedup_by(|later, first| {
@@ -220,13 +220,13 @@ impl<'l> Builder<'l> {
         });
     }
 
-    /// Builds one machine for different segments in the order of their bytes. `None` if it would be too large.
-    pub(super) fn machine(&mut self, segments: &[Segment<'l>]) -> Option<u32> {
-        self.machine_within(segments, |nodes| MAX_TRANSITIONS_PER_BYTE * nodes + 256)
+    /// Builds one automaton for different segments in the order of their bytes. `None` if it would be too large.
+    pub(super) fn automaton(&mut self, segments: &[Segment<'l>]) -> Option<u32> {
+        self.automaton_within(segments, |nodes| MAX_TRANSITIONS_PER_BYTE * nodes + 256)
     }
 
-    /// As [`Self::machine`], with a limit of transitions for a number of nodes, of which a byte of a segment is one at most.
-    pub(super) fn machine_within(&mut self, segments: &[Segment<'l>], limit: impl Fn(usize) -> usize) -> Option<u32> {
+    /// As [`Self::automaton`], with a limit of transitions for a number of nodes. Each byte of a segment is one node at most.
+    pub(super) fn automaton_within(&mut self, segments: &[Segment<'l>], limit: impl Fn(usize) -> usize) -> Option<u32> {
         if self.is_full {
             return None;
         }
@@ -238,10 +238,10 @@ impl<'l> Builder<'l> {
                 merge(&mut best, self.draft.wildcards[wildcard as usize].best);
             }
         }
-        let fingerprints = fingerprints(segments);
+        let fingerprints = fingerprints(segments, self.arena);
         self.scratch.tree(segments, self.arena);
         let linked = self.scratch.link(self.arena, limit(self.scratch.nodes.len()));
-        self.work += self.scratch.nodes.len() + self.scratch.taken_over.len();
+        self.work += self.scratch.nodes.len() + self.scratch.merged.len();
         let children = if linked { self.states(segments) } else { None };
         self.draft.wildcards.push(WildcardAutomaton {
             best,
@@ -257,9 +257,9 @@ impl<'l> Builder<'l> {
     /// Turns nodes into states, runs of nodes into one. Returns the root's transitions, or `None` if the ruleset would have
     /// too many states.
     fn states(&mut self, segments: &[Segment<'l>]) -> Option<&'l [(u8, u32)]> {
-        let Scratch { nodes, found, taken_over, state_of, open, runs, .. } = &mut self.scratch;
-        // The last node of the run that begins at each node; a run goes on as long as nothing happens in it,
-        // a byte that differs leads back to the resting state, and no other node leads into the middle.
+        let Scratch { nodes, found, merged, state_of, open, runs, .. } = &mut self.scratch;
+        // The last node of the run that begins at each node. A run goes on as long as nothing is found in it, the failure
+        // link is the root, and no other node's failure link leads into the middle.
         let run_end = |mut index: u32| {
             let start = nodes[index as usize].depth;
             loop {
@@ -285,7 +285,7 @@ impl<'l> Builder<'l> {
                 let last = &nodes[end as usize];
                 match last.fail {
                     ROOT => open.extend(last.children.clone()),
-                    _ => open.extend(taken_over[as_usize(&last.transitions)].iter().map(|&(_, node)| node)),
+                    _ => open.extend(merged[as_usize(&last.transitions)].iter().map(|&(_, node)| node)),
                 }
             }
         }
@@ -314,7 +314,7 @@ impl<'l> Builder<'l> {
                 children: match last.fail {
                     ROOT => to_children(last),
                     _ => {
-                        let transitions = taken_over[as_usize(&last.transitions)].iter();
+                        let transitions = merged[as_usize(&last.transitions)].iter();
                         arena.alloc_slice_fill_iter(transitions.map(|&(byte, node)| (byte, state_of[node as usize])))
                     }
                 },
@@ -332,13 +332,13 @@ fn sort(segments: &mut [Segment<'_>]) {
 }
 
 /// What the segments begin with.
-fn fingerprints(segments: &[Segment<'_>]) -> Box<Fingerprints> {
+fn fingerprints<'l>(segments: &[Segment<'_>], arena: &'l Bump) -> &'l Fingerprints {
     // The segments are sorted, and so are their starts.
     let starts = || segments.iter().map(|segment| &segment.text[..segment.text.len().min(FINGERPRINT_BYTES)]);
     let is_new = |(index, start): &(usize, &[u8])| *index == 0 || !segments[index - 1].text.starts_with(start);
     let runs = || starts().enumerate().filter(is_new).map(|(_, start)| start);
     let count = runs().count();
-    let mut table = Box::new([0; 32 * FINGERPRINT_BYTES]);
+    let table = arena.alloc([0; 32 * FINGERPRINT_BYTES]);
     for (index, start) in runs().enumerate() {
         // Neighbours have bytes in common, so that they do least harm in the same bucket.
         let bucket = 1 << (index * 8 / count);
@@ -363,7 +363,7 @@ fn as_usize(range: &Range<u32>) -> Range<usize> {
 }
 
 impl<'l> Scratch<'l> {
-    /// Makes the tree of all prefixes of the segments, which are sorted.
+    /// Builds the tree of all prefixes of the segments, which are sorted.
     fn tree(&mut self, segments: &[Segment<'l>], arena: &'l Bump) {
         let node = |segments: Range<u32>, depth: u32, byte: u8| Node {
             segments,
@@ -410,17 +410,17 @@ impl<'l> Scratch<'l> {
         }
     }
 
-    /// Gives each node what it takes over from its longest suffix, so that one transition for each byte suffices.
-    /// Returns `false` if that takes more transitions than the limit.
+    /// Sets the failure links, and merges what is found at a node and its transitions with those of its failure link, so
+    /// that a walk follows one transition for each byte. Returns `false` if that takes more transitions than the limit.
     fn link(&mut self, arena: &'l Bump, limit: usize) -> bool {
-        let Scratch { nodes, found, taken_over, .. } = self;
+        let Scratch { nodes, found, merged, .. } = self;
         let mut transition_count = nodes.len() - 1;
-        taken_over.clear();
+        merged.clear();
         let mut from_root = [ROOT; 256];
         for child in nodes[ROOT as usize].children.clone() {
             from_root[usize::from(nodes[child as usize].byte)] = child;
         }
-        // In the order of their numbers: a node's suffix is shorter, and so already has all of its transitions.
+        // In the order of their numbers: a failure link is shorter, and so already has all of its transitions.
         for index in 1..nodes.len() {
             let Node { fail, children, found: own, .. } = &nodes[index];
             let (fail, children, own) = (*fail, children.clone(), *own);
@@ -447,39 +447,39 @@ impl<'l> Scratch<'l> {
                 (Some(_), None) => own,
                 (None, _) => suffix.found,
             };
-            // The children, and what the suffix has for other bytes.
-            let start = taken_over.len() as u32;
+            // The children, and what the failure link has for other bytes.
+            let start = merged.len() as u32;
             let suffix = &nodes[fail as usize];
             let (own_count, is_list) = (children.len(), suffix.fail != ROOT);
             let others = if is_list { as_usize(&suffix.transitions) } else { as_usize(&suffix.children) };
-            let other = |at: usize, nodes: &[Node], taken_over: &[(u8, u32)]| match is_list {
-                true => taken_over[at],
+            let other = |at: usize, nodes: &[Node], merged: &[(u8, u32)]| match is_list {
+                true => merged[at],
                 false => (nodes[at].byte, at as u32),
             };
             let mut at = others.start;
             for child in children {
                 let byte = nodes[child as usize].byte;
-                while at < others.end && other(at, nodes, taken_over).0 < byte {
-                    taken_over.push(other(at, nodes, taken_over));
+                while at < others.end && other(at, nodes, merged).0 < byte {
+                    merged.push(other(at, nodes, merged));
                     at += 1;
                 }
-                let target = match at < others.end && other(at, nodes, taken_over).0 == byte {
+                let target = match at < others.end && other(at, nodes, merged).0 == byte {
                     true => {
                         at += 1;
-                        other(at - 1, nodes, taken_over).1
+                        other(at - 1, nodes, merged).1
                     }
                     false => from_root[usize::from(byte)],
                 };
                 nodes[child as usize].fail = target;
                 nodes[target as usize].is_fail = true;
-                taken_over.push((byte, child));
+                merged.push((byte, child));
             }
             while at < others.end {
-                taken_over.push(other(at, nodes, taken_over));
+                merged.push(other(at, nodes, merged));
                 at += 1;
             }
-            nodes[index].transitions = start..taken_over.len() as u32;
-            transition_count += taken_over.len() - start as usize - own_count;
+            nodes[index].transitions = start..merged.len() as u32;
+            transition_count += merged.len() - start as usize - own_count;
             if transition_count > limit {
                 return false;
             }

@@ -1,66 +1,68 @@
-//! Other directives: which lines it is, what their values mean, and which of them count under a dialect.
+//! Other directives, the lines that decide no URL: their kinds, their values, and which of them count under a dialect.
 //!
-//! [`DirectiveReader`] turns the other lines of a file into what a set keeps. The values that have a form are read by a function
-//! each, for whoever wants more than the text; `Clean-param` is in [`crate::advice::clean_param`]. Knows no bytes of the set.
+//! [`DirectiveReader`] turns the other lines of a file into the directives that a set keeps. Values that have a form are
+//! read by a function each, for callers who want more than the text. How a set stores them is the engine's matter.
 
 use core::time::Duration;
 
-use reptile_engine::format::fields::{Directive, DirectiveKind, DirectiveState, MAX_DIRECTIVE_BYTES};
+use reptile_engine::format::directives::{
+    Directive, DirectiveKind, DirectiveState, MAX_DIRECTIVE_BYTES, decimal_seconds,
+};
 use reptile_engine::url::split;
 
-use crate::advice::clean_param::CleanParam;
 use crate::body::{Diagnostic, DiagnosticKind, RawDirective};
 use crate::dialect::{CrawlDelays, Dialect, Sitemaps};
-use crate::limits::{MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTIVES, MAX_OTHER_KEY_BYTES};
+use crate::limits::{MAX_CLEAN_PARAM_BYTES, MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTIVES, MAX_OTHER_KEY_BYTES};
 
-/// What a line with this key is about. Names are compared in any letter case and as a whole.
+/// The kind of directive that a key names. Keys are compared in any letter case and as a whole.
 #[must_use]
 pub fn kind_of(key: &[u8]) -> DirectiveKind {
     let named =
-        |kind: &DirectiveKind| *kind != DirectiveKind::Other && key.eq_ignore_ascii_case(kind.name().as_bytes());
+        |kind: &DirectiveKind| *kind != DirectiveKind::Other && key.eq_ignore_ascii_case(kind.as_str().as_bytes());
     DirectiveKind::ALL.into_iter().find(named).unwrap_or(DirectiveKind::Other)
 }
 
-/// Whether text in front of a colon can be a key that we do not know: letters, digits, `-` and `_`, not too many.
+/// Whether the text before a colon can be an unknown key: up to [`MAX_OTHER_KEY_BYTES`] letters, digits, `-` and `_`.
 fn is_key(text: &[u8]) -> bool {
     let in_key = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-' || *byte == b'_';
     text.len() <= MAX_OTHER_KEY_BYTES && text.iter().all(in_key)
 }
 
-/// Picks the other directives out of the lines that are no rules. What is over a limit is left out as a whole, and noted.
+/// Picks the other directives out of the lines that are not rules. A directive over a limit is left out as a whole, with a
+/// diagnostic.
 ///
-/// A line with an unknown key is other directives if the key looks like one and the file is no web page. Takes one line after
-/// the other, in their order, so that of a file full of such lines no more is kept than counts.
+/// A line with an unknown key is a directive if the key looks like one and the file is not a web page. Takes the lines one
+/// by one, in their order, so that of a file full of such lines no more is kept than the limits allow.
 pub struct DirectiveReader<'d, 'b> {
     dialect: &'d Dialect,
     is_html: bool,
-    fields: Vec<Directive<'b>>,
-    /// Of the values and unknown keys so far.
+    directives: Vec<Directive<'b>>,
+    /// Bytes of the values and unknown keys so far.
     bytes: usize,
     is_full: bool,
     has_host: bool,
-    /// The last part that has a delay.
-    has_delay: Option<u32>,
+    /// The last group that has a valid `Crawl-delay`.
+    group_with_delay: Option<u32>,
 }
 
 impl<'d, 'b> DirectiveReader<'d, 'b> {
-    /// A reader that has seen no line yet of a file, which may be a web page.
+    /// A reader before the first line of a file; `is_html` says whether the file is a web page.
     #[must_use]
     pub fn new(dialect: &'d Dialect, is_html: bool) -> DirectiveReader<'d, 'b> {
         DirectiveReader {
             dialect,
             is_html,
-            fields: Vec::new(),
+            directives: Vec::new(),
             bytes: 0,
             is_full: false,
             has_host: false,
-            has_delay: None,
+            group_with_delay: None,
         }
     }
 
-    /// Takes the next line. Returns why it is left out, if it is and has to be noted.
+    /// Takes the next line. Returns a diagnostic if a limit leaves it out.
     pub fn line(&mut self, line: RawDirective<'b>) -> Option<Diagnostic> {
-        let RawDirective { part, key, value, line, is_sitemap } = line;
+        let RawDirective { group: part, key, value, line, is_sitemap } = line;
         let kind = if is_sitemap { DirectiveKind::Sitemap } else { kind_of(key) };
         if kind == DirectiveKind::Other && (self.is_html || !is_key(key)) {
             return None;
@@ -70,67 +72,68 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
             return Some(Diagnostic { line, kind: DiagnosticKind::DirectiveTooLong });
         }
         self.bytes += key.len() + value.len();
-        self.is_full |= self.fields.len() == MAX_DIRECTIVES || self.bytes > MAX_DIRECTIVE_TEXT_BYTES;
+        self.is_full |= self.directives.len() == MAX_DIRECTIVES || self.bytes > MAX_DIRECTIVE_TEXT_BYTES;
         if self.is_full {
             return Some(Diagnostic { line, kind: DiagnosticKind::TooManyDirectives });
         }
         let is_for_all = matches!(kind, DirectiveKind::Sitemap | DirectiveKind::Host | DirectiveKind::CleanParam);
         let part = part.filter(|_| !is_for_all);
-        let is_good = match (kind, self.dialect.other_directives) {
-            (DirectiveKind::Sitemap, side) => match side.sitemap {
+        let is_valid = self.is_valid(kind, value);
+        let state = match is_valid {
+            None => DirectiveState::NotRead,
+            Some(false) => DirectiveState::Malformed,
+            Some(true) if kind == DirectiveKind::CrawlDelay && part.is_none() => DirectiveState::Outside,
+            // Lines come group by group, so that the last group with a delay is enough to know.
+            Some(true) if kind == DirectiveKind::CrawlDelay && self.group_with_delay == part => {
+                DirectiveState::Superseded
+            }
+            Some(true) if kind == DirectiveKind::Host && self.has_host => DirectiveState::Superseded,
+            Some(true) => DirectiveState::Counts,
+        };
+        self.has_host |= kind == DirectiveKind::Host && state == DirectiveState::Counts;
+        if kind == DirectiveKind::CrawlDelay && state == DirectiveState::Counts {
+            self.group_with_delay = part;
+        }
+        self.directives.push(Directive { kind, state, part, key, value, line });
+        None
+    }
+
+    /// Whether a value is valid under the dialect; `None` if the dialect does not read the directive.
+    fn is_valid(&self, kind: DirectiveKind, value: &[u8]) -> Option<bool> {
+        let read = self.dialect.other_directives;
+        match kind {
+            DirectiveKind::Sitemap => match read.sitemap {
                 Sitemaps::NotRead => None,
                 Sitemaps::Any => Some(!value.is_empty()),
                 Sitemaps::Absolute => Some(split(value).is_ok()),
             },
-            (DirectiveKind::CrawlDelay, side) => match side.crawl_delay {
+            DirectiveKind::CrawlDelay => match read.crawl_delay {
                 CrawlDelays::NotRead => None,
                 CrawlDelays::Seconds => Some(crawl_delay(value).is_some()),
                 CrawlDelays::WholeSeconds => {
                     Some(value.iter().all(u8::is_ascii_digit) && crawl_delay(value) > Some(Duration::ZERO))
                 }
             },
-            (DirectiveKind::Host, side) if side.host => Some(host(value).is_some()),
-            (DirectiveKind::CleanParam, side) if side.clean_param => Some(CleanParam::parse(value).is_some()),
+            DirectiveKind::Host if read.host => Some(host(value).is_some()),
+            DirectiveKind::CleanParam if read.clean_param => Some(CleanParam::parse(value).is_some()),
             _ => None,
-        };
-        let state = match is_good {
-            None => DirectiveState::NotRead,
-            Some(false) => DirectiveState::Malformed,
-            Some(true) if kind == DirectiveKind::CrawlDelay && part.is_none() => DirectiveState::Outside,
-            // Parts come one after the other, so the last one is enough to know.
-            Some(true) if kind == DirectiveKind::CrawlDelay && self.has_delay == part => DirectiveState::Superseded,
-            Some(true) if kind == DirectiveKind::Host && self.has_host => DirectiveState::Superseded,
-            Some(true) => DirectiveState::Counts,
-        };
-        self.has_host |= kind == DirectiveKind::Host && state == DirectiveState::Counts;
-        if kind == DirectiveKind::CrawlDelay && state == DirectiveState::Counts {
-            self.has_delay = part;
         }
-        self.fields.push(Directive { kind, state, part, key, value, line });
-        None
     }
 
-    /// The other directives of the lines so far.
+    /// The directives of the lines so far.
     #[must_use]
     pub fn finish(self) -> Vec<Directive<'b>> {
-        self.fields
+        self.directives
     }
 }
 
-/// Seconds, with a fraction or without: `2`, `4.5`, `.5`. What is finer than a nanosecond is cut.
+/// Reads seconds, with or without a fraction: `2`, `4.5`, `.5`. Digits after the ninth are cut.
 #[must_use]
 pub fn crawl_delay(value: &[u8]) -> Option<Duration> {
-    let (whole, fraction) = match value.iter().position(|&byte| byte == b'.') {
-        Some(point) => (&value[..point], &value[point + 1..]),
-        None => (value, &b""[..]),
-    };
-    let is_number = whole.iter().chain(fraction).all(u8::is_ascii_digit) && whole.len() + fraction.len() > 0;
-    let seconds = if whole.is_empty() { Some(0) } else { number(whole) };
-    let digits = fraction.iter().map(|digit| u32::from(digit - b'0')).chain(std::iter::repeat(0)).take(9);
-    is_number.then(|| Some(Duration::new(seconds?.into(), digits.fold(0, |nanos, digit| nanos * 10 + digit)))).flatten()
+    decimal_seconds(value)
 }
 
-/// A number of 32 bits in digits alone.
+/// Reads a number of 32 bits that has digits only.
 fn number(text: &[u8]) -> Option<u32> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
@@ -147,7 +150,7 @@ pub struct Hours {
     pub end: u32,
 }
 
-/// Two times of day, `HHMM-HHMM`, also with white space around the hyphen or instead of it.
+/// Reads two times of day, `HHMM-HHMM`, also with white space around the hyphen or instead of it.
 ///
 /// Source: the extensions of 1996 as they are used; the list message that proposes them leaves the format open.
 #[must_use]
@@ -161,7 +164,7 @@ pub fn visit_time(value: &[u8]) -> Option<Hours> {
     times.next().is_none().then_some(hours)
 }
 
-/// So many documents in so many seconds, perhaps at some hours only.
+/// A number of documents in a number of seconds, perhaps at some hours only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestRate {
     /// How many documents.
@@ -172,7 +175,7 @@ pub struct RequestRate {
     pub hours: Option<Hours>,
 }
 
-/// `documents/time`, in seconds or with one of the units `s`, `m` and `h`, and perhaps [`visit_time`] behind.
+/// Reads `documents/time`, in seconds or with one of the units `s`, `m` and `h`, and perhaps a [`visit_time`] after it.
 ///
 /// Source: the extensions proposed on the robots mailing list in October 1996.
 #[must_use]
@@ -191,9 +194,9 @@ pub fn request_rate(value: &[u8]) -> Option<RequestRate> {
     (documents > 0 && seconds > 0).then_some(RequestRate { documents, seconds, hours })
 }
 
-/// A host's name and port; 80 if there is none.
+/// Reads the name and port of a host; the port is 80 if there is none.
 ///
-/// The name is of two labels or more, of letters, digits and inner hyphens, and is no IPv4 address. Source: Yseed.
+/// The name has two labels or more, of letters, digits and inner hyphens, and is not an IPv4 address. Source: Yseed.
 #[must_use]
 pub fn host(value: &[u8]) -> Option<(&[u8], u16)> {
     let (name, port) = match value.iter().position(|&byte| byte == b':') {
@@ -211,8 +214,35 @@ pub fn host(value: &[u8]) -> Option<(&[u8], u16)> {
     (labels().count() > 1 && labels().all(is_label) && !is_address).then_some((name, port))
 }
 
-/// The signals of a `Content-Signal` value, each with whether it is `yes`: `search=yes, ai-train=no`. `None` if any of
-/// them is neither `yes` nor `no`. Names that are not in the policy are signals too.
+/// A `Clean-param` value, `name[&name...] [prefix]`; [`crate::advice::clean_param`] applies it to URLs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CleanParam<'v> {
+    /// The names of parameters. Letter case matters.
+    pub names: Vec<&'v [u8]>,
+    /// What the path must begin with, where each `*` is a wildcard. Empty for all paths.
+    pub prefix: &'v [u8],
+}
+
+impl<'v> CleanParam<'v> {
+    /// Reads a value. `None` if it is longer than [`MAX_CLEAN_PARAM_BYTES`], names no parameter, has a third word, or
+    /// a prefix with other bytes than letters, digits and `.-/*_`.
+    #[must_use]
+    pub fn parse(value: &'v [u8]) -> Option<CleanParam<'v>> {
+        if value.len() > MAX_CLEAN_PARAM_BYTES {
+            return None;
+        }
+        let mut words = value.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+        let (names, prefix) = (words.next()?, words.next().unwrap_or_default());
+        let names: Vec<&[u8]> = names.split(|&byte| byte == b'&').filter(|name| !name.is_empty()).collect();
+        let in_prefix = |byte: &u8| byte.is_ascii_alphanumeric() || b".-/*_".contains(byte);
+        let fits = words.next().is_none() && !names.is_empty() && prefix.iter().all(in_prefix);
+        fits.then_some(CleanParam { names, prefix })
+    }
+}
+
+/// Reads the signals of a `Content-Signal` value, each with whether it is `yes`: `search=yes, ai-train=no`.
+///
+/// `None` if any of them is neither `yes` nor `no`. Names that are not in the policy are signals too.
 ///
 /// Source: contentsignals.org.
 #[must_use]
@@ -232,8 +262,9 @@ pub fn content_signal(value: &[u8]) -> Option<Vec<(&[u8], bool)>> {
     signals.collect()
 }
 
-/// The path and the statement of preference of a `Content-Usage` value: `/ai-ok/ train-ai=y`; for all paths if there
-/// is none. `None` without a statement. The statement is a dictionary of RFC 9651, and left as it is.
+/// Reads the path, if any, and the statement of preference of a `Content-Usage` value: `/ai-ok/ train-ai=y`.
+///
+/// `None` without a statement. The statement is a dictionary of RFC 9651, and stays as it is.
 ///
 /// Source: draft-ietf-aipref-attach, "Processing Content-Usage Rules".
 #[must_use]
@@ -243,4 +274,18 @@ pub fn content_usage(value: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     }
     let end = value.iter().position(|&byte| byte == b' ' || byte == b'\t')?;
     Some((Some(&value[..end]), value[end..].trim_ascii())).filter(|(_, statement)| !statement.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_a_value_holds_at_its_edges() {
+        for (len, fits) in
+            [(MAX_CLEAN_PARAM_BYTES - 1, true), (MAX_CLEAN_PARAM_BYTES, true), (MAX_CLEAN_PARAM_BYTES + 1, false)]
+        {
+            assert_eq!(CleanParam::parse(&vec![b'a'; len]).is_some(), fits, "{len}");
+        }
+    }
 }

@@ -1,28 +1,32 @@
-//! From the bytes of a robots.txt to its groups: decoding lines, recognising keys, collecting groups.
+//! Reads the bytes of a robots.txt to its groups.
 //!
-//! Total: any bytes give a [`Robots`], with [`Diagnostic`]s about what was odd. Does not yet know whom a group is
-//! for ([`crate::rules::groups`]) or what a pattern means ([`crate::rules::order`]).
+//! Total: any bytes give a [`Robots`], with [`Diagnostic`]s about the lines that do not count or are read in part.
+//! `lines` decodes lines and recognises keys, `html` recognises web pages, [`directives`] reads the lines that decide
+//! no URL. Whom a group is for is in [`crate::rules::groups`], what a pattern means in [`crate::rules::order`].
 
 pub mod directives;
+pub(crate) mod html;
+mod lines;
 
-use std::sync::LazyLock;
-
-use aho_corasick::AhoCorasick;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-use memchr::{memchr, memchr_iter, memchr2, memchr3, memrchr2};
+use memchr::{memchr, memchr_iter, memrchr2};
 use reptile_engine::verdict::RuleKind;
 
-use crate::dialect::{BlankLine, BodyLimit, ByteOrderMark, Dialect, KeyMatching, RuleBytes, RuleStart, WhiteSpace};
+pub(crate) use self::html::is_html;
+pub use self::lines::Lines;
+use self::lines::recognise;
+pub(crate) use self::lines::{Line, line_of};
+use crate::dialect::{BlankLine, BodyLimit, Dialect, RuleBytes, RuleStart};
 
 /// A parsed robots.txt. Borrows its text from the body and its lists from an arena.
 #[derive(Debug)]
 pub struct Robots<'b> {
     /// The groups, in the order of the file.
     pub groups: BumpVec<'b, Group<'b>>,
-    /// What was odd, in the order of the lines.
+    /// The diagnostics, in the order of their lines.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many lines there are.
+    /// How many lines the part of the file has that is read.
     pub line_count: u32,
 }
 
@@ -49,8 +53,8 @@ pub struct RawRule<'b> {
 /// A line with another key than those that make groups and rules: other directives, or a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawDirective<'b> {
-    /// The index of the group that it stands in.
-    pub part: Option<u32>,
+    /// The index of the group that the line is in.
+    pub group: Option<u32>,
     /// The key as written.
     pub key: &'b [u8],
     /// The value, trimmed, otherwise as written.
@@ -61,16 +65,16 @@ pub struct RawDirective<'b> {
     pub is_sitemap: bool,
 }
 
-/// Something odd about a line.
+/// Something to know about a line that does not count, or is read in part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The line, from 1.
     pub line: u32,
-    /// What about it.
+    /// What there is to know.
     pub kind: DiagnosticKind,
 }
 
-/// What can be odd about a line.
+/// The kinds of diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum DiagnosticKind {
@@ -78,15 +82,15 @@ pub enum DiagnosticKind {
     LineTooLong,
     /// A NUL byte, which ends the line in some dialects.
     Nul,
-    /// A rule in front of the first user-agent line, or behind the end of a group; it counts for nobody.
+    /// A rule before the first user-agent line, or after the end of a group; it counts for nobody.
     RuleOutsideGroup,
     /// A key other than those that decide URLs; other directives, or a mistake.
     UnknownKey,
     /// Text without a separator between key and value.
     NoSeparator,
-    /// A file longer than the dialect reads; the lines behind that were dropped.
+    /// A file longer than the dialect reads; the lines after that were dropped.
     BodyCut,
-    /// A file so long that the dialect takes it as empty.
+    /// A file so long that the dialect treats it as empty.
     BodyIgnored,
     /// A rule that begins with neither `/` nor `*`, in a dialect where it must; it was left out.
     RuleStart,
@@ -94,18 +98,18 @@ pub enum DiagnosticKind {
     RuleBytes,
     /// A rule longer than the dialect takes; it was left out.
     RuleTooLong,
-    /// A rule behind as many as the dialect takes; it was left out.
+    /// A rule after as many as the dialect takes; it was left out.
     TooManyRules,
-    /// A line of other directives with more bytes than are kept; it was left out.
+    /// Another directive with more bytes than are kept; it was left out.
     DirectiveTooLong,
-    /// A line of other directives behind as much of it as is kept; it was left out.
+    /// Another directive after as many as are kept; it was left out.
     TooManyDirectives,
     /// The file is a web page and not a robots.txt; what looks like a rule in it counts nevertheless.
     Html,
 }
 
 impl DiagnosticKind {
-    /// What to tell people.
+    /// The words for it in reports.
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
@@ -115,51 +119,42 @@ impl DiagnosticKind {
             DiagnosticKind::UnknownKey => "key that decides nothing",
             DiagnosticKind::NoSeparator => "line without a separator",
             DiagnosticKind::BodyCut => "file too long, its end was dropped",
-            DiagnosticKind::BodyIgnored => "file too long, taken as empty",
+            DiagnosticKind::BodyIgnored => "file too long, treated as empty",
             DiagnosticKind::RuleStart => "rule that does not begin with \"/\" or \"*\", left out",
-            DiagnosticKind::RuleBytes => "rule with bytes that have no place in one, left out",
+            DiagnosticKind::RuleBytes => "rule with bytes that the dialect does not accept, left out",
             DiagnosticKind::RuleTooLong => "rule too long, left out",
-            DiagnosticKind::TooManyRules => "rule behind the last that counts, left out",
-            DiagnosticKind::DirectiveTooLong => "other directives too long, left out",
-            DiagnosticKind::TooManyDirectives => "other directives behind the last that is kept, left out",
+            DiagnosticKind::TooManyRules => "rule after the last that counts, left out",
+            DiagnosticKind::DirectiveTooLong => "other directive too long, left out",
+            DiagnosticKind::TooManyDirectives => "other directive after the last that is kept, left out",
             DiagnosticKind::Html => "web page instead of a robots.txt",
         }
     }
 }
 
-/// A recognised line.
-pub(crate) enum Line<'b> {
-    Agent(&'b [u8]),
-    Rule(RuleKind, &'b [u8]),
-    Sitemap(&'b [u8], &'b [u8]),
-    /// Any other key, and its value.
-    Other(&'b [u8], &'b [u8]),
-    Blank,
-}
-
-/// Reads a robots.txt. Time linear in the body; the arena grows by a constant for each agent, rule and oddity.
+/// Reads a robots.txt. Time linear in the body; the arena grows by a constant for each user-agent line
+/// and rule.
 pub fn parse<'b>(body: &'b [u8], dialect: &Dialect, arena: &'b Bump) -> Robots<'b> {
     parse_with(body, dialect, arena, |_| ())
 }
 
-/// As [`parse`], but also hands over the lines with other keys, in their order.
+/// As [`parse`], and also hands the lines with other keys over, in their order.
 pub fn parse_with<'b>(
     body: &'b [u8],
     dialect: &Dialect,
     arena: &'b Bump,
-    on_field: impl FnMut(RawDirective<'b>),
+    on_directive: impl FnMut(RawDirective<'b>),
 ) -> Robots<'b> {
-    // Room for as many rules as there can be: growing would leave what is outgrown in the arena.
+    // Room for as many rules as there can be: a list that grows leaves its old places unused in the arena.
     let most_rules = (memchr_iter(b'\n', body).count() + 1).min(body.len() / SHORTEST_RULE_BYTES + 1);
     let mut collector = Collector {
         starts: Vec::new(),
         agents: Vec::new(),
         rules: BumpVec::with_capacity_in(most_rules, arena),
         diagnostics: Vec::new(),
-        on_field,
+        on_directive,
     };
     if is_html(body) {
-        collector.oddity(1, DiagnosticKind::Html);
+        collector.diagnostic(1, DiagnosticKind::Html);
     }
     let line_count = read(body, dialect, &mut collector);
     let Collector { starts, agents, rules, diagnostics, .. } = collector;
@@ -177,14 +172,14 @@ pub fn parse_with<'b>(
 /// `allow:` and the end of the line.
 const SHORTEST_RULE_BYTES: usize = 7;
 
-/// Makes a [`Robots`] out of what is read.
+/// Collects the meaning of the lines for a [`Robots`].
 struct Collector<'b, F> {
-    /// For each group the indices of its first user-agent line and of its first rule. Both go on to the next group's.
+    /// For each group the indices of its first user-agent line and of its first rule. Both end where those of the next group begin.
     starts: Vec<(usize, usize)>,
     agents: Vec<&'b [u8]>,
     rules: BumpVec<'b, RawRule<'b>>,
     diagnostics: Vec<Diagnostic>,
-    on_field: F,
+    on_directive: F,
 }
 
 impl<'b, F: FnMut(RawDirective<'b>)> Visitor<'b> for Collector<'b, F> {
@@ -199,43 +194,43 @@ impl<'b, F: FnMut(RawDirective<'b>)> Visitor<'b> for Collector<'b, F> {
         self.rules.push(rule);
     }
 
-    fn field(&mut self, field: RawDirective<'b>) {
-        (self.on_field)(field);
+    fn directive(&mut self, directive: RawDirective<'b>) {
+        (self.on_directive)(directive);
     }
 
-    fn oddity(&mut self, line: u32, kind: DiagnosticKind) {
+    fn diagnostic(&mut self, line: u32, kind: DiagnosticKind) {
         self.diagnostics.push(Diagnostic { line, kind });
     }
 }
 
-/// Is told what is in a robots.txt, line by line.
+/// Receives the meaning of a robots.txt, line by line.
 pub(crate) trait Visitor<'b> {
-    /// Whether it listens to [`Visitor::field`] and [`Visitor::oddity`]; lines that have no other meaning are
-    /// recognised faster without.
+    /// Whether [`Visitor::directive`] and [`Visitor::diagnostic`] do anything; if not, lines without another meaning are
+    /// passed over faster.
     const WANTS_ALL: bool = true;
     /// A user-agent line, and whether it begins a group or goes on with one.
     fn agent(&mut self, value: &'b [u8], begins_group: bool);
     /// A rule that counts, of the group that began last.
     fn rule(&mut self, rule: RawRule<'b>);
     /// A line with another key.
-    fn field(&mut self, field: RawDirective<'b>);
-    /// Something odd about a line.
-    fn oddity(&mut self, line: u32, kind: DiagnosticKind);
+    fn directive(&mut self, directive: RawDirective<'b>);
+    /// Something to know about a line.
+    fn diagnostic(&mut self, line: u32, kind: DiagnosticKind);
 }
 
 /// Reads a robots.txt to a visitor and returns the number of its lines. Time linear in the body.
 pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visitor: &mut V) -> u32 {
-    let (body, oddity) = within_limit(body, dialect.body_limit);
+    let (body, limit_met) = within_limit(body, dialect.body_limit);
     // Whether the last group takes rules, and whether it still takes user-agent lines.
     let (mut takes_rules, mut takes_agents) = (false, false);
     let (mut line_count, mut group_count, mut rule_count) = (0, 0_u32, 0);
     let mut lines = Lines::new(body, dialect.byte_order_mark);
-    // Looked for once and not in every line: hardly any file has one.
+    // One search for the file instead of one for each line: hardly any file has a NUL.
     let nul_ends_line = dialect.nul_ends_line && memchr(0, body).is_some();
     while let Some((line, comment)) = lines.next_with_comment() {
         line_count += 1;
         let number = line_count;
-        let note = &mut |oddity| visitor.oddity(number, oddity);
+        let note = &mut |kind| visitor.diagnostic(number, kind);
         let recognised = if V::WANTS_ALL {
             recognise::<true>(line, comment, nul_ends_line, dialect, note)
         } else {
@@ -248,28 +243,28 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
                 (takes_rules, takes_agents) = (true, true);
             }
             Some(Line::Rule(kind, value)) if takes_rules => {
-                // A rule ends the list of user-agent lines, be it one that counts or not.
+                // A rule ends the list of user-agent lines, whether it counts or not.
                 takes_agents = false;
                 rule_count += 1;
                 match fault_of(kind, value, rule_count, dialect) {
                     None => visitor.rule(RawRule { kind, value, line: number }),
-                    Some(oddity) => visitor.oddity(number, oddity),
+                    Some(kind) => visitor.diagnostic(number, kind),
                 }
             }
-            Some(Line::Rule(..)) => visitor.oddity(number, DiagnosticKind::RuleOutsideGroup),
+            Some(Line::Rule(..)) => visitor.diagnostic(number, DiagnosticKind::RuleOutsideGroup),
             Some(Line::Blank) if dialect.blank_line == BlankLine::EndsGroup => {
                 (takes_rules, takes_agents) = (false, false);
             }
             Some(Line::Sitemap(key, value) | Line::Other(key, value)) => {
                 let is_sitemap = matches!(recognised, Some(Line::Sitemap(..)));
-                let part = takes_rules.then(|| group_count - 1);
-                visitor.field(RawDirective { part, key, value, line: number, is_sitemap });
+                let group = takes_rules.then(|| group_count - 1);
+                visitor.directive(RawDirective { group, key, value, line: number, is_sitemap });
             }
             Some(Line::Blank) | None => {}
         }
     }
-    if let Some(oddity) = oddity {
-        visitor.oddity(line_count, oddity);
+    if let Some(kind) = limit_met {
+        visitor.diagnostic(line_count, kind);
     }
     line_count
 }
@@ -312,236 +307,10 @@ fn fault_of(kind: RuleKind, value: &[u8], number: usize, dialect: &Dialect) -> O
     }
 }
 
-/// How much of a file is searched for the marks of a web page.
-const HTML_BYTES: usize = 1024;
-
-/// Whether a file begins like a web page, as one in thirty does that popular sites serve as robots.txt.
-///
-/// One pass for all marks at once, in any letter case: 30 ns for a file without `<`.
-pub(crate) fn is_html(body: &[u8]) -> bool {
-    static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-        let marks = ["<!doctype", "<html", "<head", "<body", "<title", "<meta", "<script"];
-        AhoCorasick::builder().ascii_case_insensitive(true).build(marks).ok()
-    });
-    let start = &body[..body.len().min(HTML_BYTES)];
-    memchr(b'<', start).is_some() && MARKS.as_ref().is_some_and(|marks| marks.is_match(start))
-}
-
-/// Recognises one line. `None` for a line that has no meaning.
-pub(crate) fn line_of<'b>(
-    line: &'b [u8],
-    dialect: &Dialect,
-    note: &mut impl FnMut(DiagnosticKind),
-) -> Option<Line<'b>> {
-    recognise::<true>(line, memchr(b'#', line), dialect.nul_ends_line, dialect, note)
-}
-
-/// As [`line_of`], for a line whose comment begins at `comment`. `nul_ends_line` may be false where there is no NUL.
-/// Without `NOTES` some of what is odd is not noted.
-#[inline]
-fn recognise<'b, const NOTES: bool>(
-    line: &'b [u8],
-    comment: Option<usize>,
-    nul_ends_line: bool,
-    dialect: &Dialect,
-    note: &mut impl FnMut(DiagnosticKind),
-) -> Option<Line<'b>> {
-    let mut text = line;
-    if text.len() > dialect.max_line_bytes {
-        text = &text[..dialect.max_line_bytes];
-        note(DiagnosticKind::LineTooLong);
-    }
-    if nul_ends_line && let Some(end) = memchr(0, text) {
-        text = &text[..end];
-        note(DiagnosticKind::Nul);
-    }
-    let comment = comment.filter(|&comment| comment < text.len());
-    if let Some(comment) = comment {
-        text = &text[..comment];
-    }
-    let trim = |text| trim(text, dialect.white_space);
-    let text = trim(text);
-    if let Some((key, separator)) = plain_key(text) {
-        return Some(key.with(&text[..separator], trim(&text[separator + 1..])));
-    }
-    if text.is_empty() {
-        return comment.is_none().then_some(Line::Blank);
-    }
-    if !NOTES && !matches!(text[0], b'U' | b'u' | b'A' | b'a' | b'D' | b'd' | b'S' | b's') {
-        // No key begins like this.
-        return None;
-    }
-    let Some(separator) = memchr(b':', text).or_else(|| blank_separator(text, dialect)) else {
-        note(DiagnosticKind::NoSeparator);
-        return None;
-    };
-    let (key, value) = (trim(&text[..separator]), trim(&text[separator + 1..]));
-    if key.is_empty() {
-        note(DiagnosticKind::NoSeparator);
-        return None;
-    }
-    let recognised = match dialect.key_matching {
-        KeyMatching::PrefixesAndTypos => key_by_prefix(key),
-        KeyMatching::Exact => key_by_name(key),
-    };
-    if recognised.is_none() {
-        note(DiagnosticKind::UnknownKey);
-    }
-    Some(recognised.map_or(Line::Other(key, value), |known| known.with(key, value)))
-}
-
-/// The key of a line as nearly all are written, in the spelling that every dialect takes and with the colon behind
-/// it, and where that colon is. Saves looking for it.
-#[inline]
-fn plain_key(text: &[u8]) -> Option<(Key, usize)> {
-    let begins = |with: &[u8]| text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
-    match text.first()? {
-        b'D' | b'd' if begins(b"disallow:") => Some((Key::Rule(RuleKind::Disallow), 8)),
-        b'A' | b'a' if begins(b"allow:") => Some((Key::Rule(RuleKind::Allow), 5)),
-        b'U' | b'u' if begins(b"user-agent:") => Some((Key::Agent, 10)),
-        _ => None,
-    }
-}
-
-/// The white space that stands for a forgotten colon: the first, if exactly two words surround it.
-fn blank_separator(text: &[u8], dialect: &Dialect) -> Option<usize> {
-    if !dialect.colon_optional {
-        return None;
-    }
-    let separator = memchr2(b' ', b'\t', text)?;
-    let value = text[separator..].iter().position(|byte| !b" \t".contains(byte))?;
-    memchr2(b' ', b'\t', &text[separator + value..]).is_none().then_some(separator)
-}
-
-enum Key {
-    Agent,
-    Rule(RuleKind),
-    Sitemap,
-}
-
-impl Key {
-    /// The line with the key, which is written like this, and a value.
-    fn with<'b>(self, written: &'b [u8], value: &'b [u8]) -> Line<'b> {
-        match self {
-            Key::Agent => Line::Agent(value),
-            Key::Rule(kind) => Line::Rule(kind, value),
-            Key::Sitemap => Line::Sitemap(written, value),
-        }
-    }
-}
-
-/// Recognises a key by its beginning, misspellings that are frequent included.
-///
-/// Source: google/robotstxt, `ParsedRobotsKey`; the order matters only in that no spelling begins another.
-fn key_by_prefix(key: &[u8]) -> Option<Key> {
-    const DISALLOW: [&[u8]; 6] = [b"disallow", b"dissallow", b"dissalow", b"disalow", b"diasllow", b"disallaw"];
-    let begins = |with: &[u8]| key.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
-    match key[0].to_ascii_lowercase() {
-        b'u' if begins(b"user-agent") || begins(b"useragent") || begins(b"user agent") => Some(Key::Agent),
-        b'a' if begins(b"allow") => Some(Key::Rule(RuleKind::Allow)),
-        b'd' if DISALLOW.into_iter().any(begins) => Some(Key::Rule(RuleKind::Disallow)),
-        b's' if begins(b"sitemap") || begins(b"site-map") => Some(Key::Sitemap),
-        _ => None,
-    }
-}
-
-/// Recognises a key by its name.
-fn key_by_name(key: &[u8]) -> Option<Key> {
-    let names: [(&[u8], Key); 4] = [
-        (b"user-agent", Key::Agent),
-        (b"allow", Key::Rule(RuleKind::Allow)),
-        (b"disallow", Key::Rule(RuleKind::Disallow)),
-        (b"sitemap", Key::Sitemap),
-    ];
-    names.into_iter().find(|(name, _)| key.eq_ignore_ascii_case(name)).map(|(_, key)| key)
-}
-
-/// Whether C's `isspace` holds, which is what the reference trims. The no-break space is not among them.
-pub(crate) fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | 0x0B | 0x0C | b'\r')
-}
-
-fn trim(text: &[u8], white_space: WhiteSpace) -> &[u8] {
-    let is_text = |&byte: &u8| match white_space {
-        WhiteSpace::C => !is_space(byte),
-        WhiteSpace::SpaceTab => byte != b' ' && byte != b'\t',
-    };
-    let start = text.iter().position(is_text).unwrap_or(text.len());
-    let end = text.iter().rposition(is_text).map_or(start, |last| last + 1);
-    &text[start..end]
-}
-
-/// The lines of a file, numbered by their order from 1. A line ends at CR, LF or CRLF; the text behind the last
-/// of them is a line even if it is empty.
-pub struct Lines<'b> {
-    rest: Option<&'b [u8]>,
-}
-
-impl<'b> Lines<'b> {
-    /// The lines of `body`, behind its byte order mark.
-    #[must_use]
-    pub fn new(body: &'b [u8], mark: ByteOrderMark) -> Lines<'b> {
-        const MARK: &[u8] = b"\xEF\xBB\xBF";
-        let skipped = match mark {
-            ByteOrderMark::CommonPrefix => MARK.iter().zip(body).take_while(|(a, b)| a == b).count(),
-            ByteOrderMark::Whole if body.starts_with(MARK) => MARK.len(),
-            ByteOrderMark::Whole => 0,
-        };
-        Lines { rest: Some(&body[skipped..]) }
-    }
-
-    /// The next line, and where in it the first `#` is. One search for both.
-    #[inline]
-    fn next_with_comment(&mut self) -> Option<(&'b [u8], Option<usize>)> {
-        let text = self.rest?;
-        let mut end = memchr3(b'\n', b'\r', b'#', text);
-        let comment = end.filter(|&at| text[at] == b'#');
-        if let Some(comment) = comment {
-            end = memchr2(b'\n', b'\r', &text[comment..]).map(|at| comment + at);
-        }
-        let Some(end) = end else {
-            self.rest = None;
-            return Some((text, comment));
-        };
-        let terminator = if text[end..].starts_with(b"\r\n") { 2 } else { 1 };
-        self.rest = Some(&text[end + terminator..]);
-        Some((&text[..end], comment))
-    }
-}
-
-impl<'b> Iterator for Lines<'b> {
-    type Item = &'b [u8];
-
-    fn next(&mut self) -> Option<&'b [u8]> {
-        self.next_with_comment().map(|(line, _)| line)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::dialect::{GOOGLE_LIB, KOSTER_1994, RFC9309, RFC9309_STRICT, YANDEX};
-
-    fn lines(body: &[u8]) -> Vec<&[u8]> {
-        Lines::new(body, ByteOrderMark::CommonPrefix).collect()
-    }
-
-    #[test]
-    fn line_ends() {
-        assert_eq!(lines(b""), [b""]);
-        assert_eq!(lines(b"a\nb"), [b"a", b"b"]);
-        assert_eq!(lines(b"a\r\nb\r\n"), [&b"a"[..], b"b", b""]);
-        assert_eq!(lines(b"\n\ra"), [&b""[..], b"", b"a"]);
-        assert_eq!(lines(b"\r\r\na"), [&b""[..], b"", b"a"]);
-    }
-
-    #[test]
-    fn byte_order_mark_is_skipped_as_far_as_it_goes() {
-        assert_eq!(lines(b"\xEF\xBB\xBFa"), [b"a"]);
-        assert_eq!(lines(b"\xEF\xBBa"), [b"a"]);
-        assert_eq!(lines(b"\xEF\x11\xBFa"), [b"\x11\xBFa"]);
-        assert_eq!(lines(b"a\n\xEF\xBB\xBFb")[1], b"\xEF\xBB\xBFb");
-    }
 
     #[test]
     fn line_limit_holds_at_its_edges() {
@@ -557,21 +326,6 @@ mod tests {
             assert_eq!(robots.groups[0].rules[0].value.len(), kept - b"allow:".len());
             let found: Vec<DiagnosticKind> = robots.diagnostics.iter().map(|diagnostic| diagnostic.kind).collect();
             assert_eq!(found == [DiagnosticKind::LineTooLong], reported, "{extra}");
-        }
-    }
-
-    #[test]
-    fn web_pages_are_told_apart() {
-        for (body, html) in [
-            ("<!DOCTYPE html>\n<p>", true),
-            ("\n <HtMl lang=en>", true),
-            ("user-agent: *\ndisallow: /<b\n", false),
-            ("", false),
-            (&("#".repeat(HTML_BYTES - 4) + "<html"), false),
-            (&("#".repeat(HTML_BYTES - 5) + "<html"), true),
-            (&("#".repeat(HTML_BYTES - 6) + "<html"), true),
-        ] {
-            assert_eq!(is_html(body.as_bytes()), html, "{body:?}");
         }
     }
 
@@ -598,7 +352,7 @@ mod tests {
         assert_eq!(rule("disallow"), None);
     }
 
-    /// The values of the rules, and what was odd.
+    /// The values of the rules, and the diagnostics.
     fn rules_and_diagnostics(body: &[u8], dialect: &Dialect) -> (Vec<String>, Vec<DiagnosticKind>) {
         let arena = Bump::new();
         let robots = parse(body, dialect, &arena);

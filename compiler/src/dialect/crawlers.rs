@@ -1,15 +1,16 @@
 //! Known crawlers as data: which product tokens each goes by, and whether it obeys the rules for `*`.
 //!
-//! A robots.txt cannot say this; each operator's documentation does. A dialect names the families that it knows; to
-//! the others a crawler is the one name that it is given by. What a user writes behind `--agent` is read by
-//! [`resolve`].
+//! A robots.txt cannot say this; each operator's documentation does. A dialect lists the families that it knows; a
+//! crawler of another family has one product token, its name. [`resolve`] reads what users write; [`of_name`] takes
+//! names as they are.
 
 use std::fmt;
 
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Agent, Set};
 
-use crate::dialect::{CallerVersion, Dialect, Family};
+use super::token::{TokenError, product_token};
+use super::{Dialect, Family};
 
 /// What a crawler is for, as far as it can be asked for as a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +136,15 @@ pub struct Resolved {
 }
 
 impl Resolved {
+    /// The agent of one product token, whichever bytes it has; it obeys the default group where no group names it.
+    ///
+    /// For conformance tests, where a reference takes names as they are. Read what users write with [`resolve`].
+    #[must_use]
+    pub fn verbatim(token: &[u8]) -> Resolved {
+        let name = String::from_utf8_lossy(token).into_owned();
+        Resolved { name, tokens: vec![token.to_vec()], honours_default_group: true }
+    }
+
     /// Looks the agent up in a set.
     ///
     /// # Errors
@@ -145,33 +155,44 @@ impl Resolved {
     }
 }
 
-/// Why there is no such agent.
+/// Why a string names no agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResolveError {
     /// No group of crawlers has this name.
     UnknownGroup(String),
-    /// A chain has an empty name, or a `*` in front of another name.
+    /// A chain has an empty name, or a `*` before another name.
     Chain(String),
+    /// A name is not a product token.
+    Token(TokenError),
 }
 
 impl fmt::Display for ResolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ResolveError::UnknownGroup(spec) => {
-                write!(f, "\"{spec}\" is no group of crawlers; there are {} and {}", GROUPS[0].0, GROUPS[1].0)
+                let known = GROUPS.map(|(name, _)| name).join(" and ");
+                write!(f, "unknown group of crawlers {spec:?}; the known ones are {known}")
             }
             ResolveError::Chain(spec) => {
-                write!(f, "\"{spec}\" is no chain of names, such as Googlebot-News>Googlebot>*")
+                write!(f, "{spec:?} is not a chain of product tokens, such as Googlebot-News>Googlebot>*")
             }
+            ResolveError::Token(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for ResolveError {}
 
-/// The agents that a user means: a product token, a known crawler's name, a chain such as `Googlebot-News>Googlebot>*`
-/// (which falls back to the rules for `*` only if it ends in it), or a group of crawlers such as `@ai-training`.
+impl From<TokenError> for ResolveError {
+    fn from(error: TokenError) -> ResolveError {
+        ResolveError::Token(error)
+    }
+}
+
+/// Resolves what a user writes to the agents that are meant: a product token, a known crawler's name, a chain such as
+/// `Googlebot-News>Googlebot>*` (which falls back to the default group only if it ends in `*`), `*` for the default
+/// group alone, or a group of crawlers such as `@ai-training`.
 ///
 /// ```
 /// use reptile_compiler::dialect::{GOOGLE, GOOGLE_LIB, crawlers::resolve};
@@ -180,11 +201,16 @@ impl std::error::Error for ResolveError {}
 /// assert_eq!(tokens("googlebot-image", &GOOGLE_LIB), [b"googlebot-image"]);
 /// assert!(!resolve("a>b", &GOOGLE_LIB).unwrap()[0].honours_default_group);
 /// assert!(resolve("@search", &GOOGLE).unwrap().len() > 10);
+/// assert!(resolve("GPTBot,CCBot", &GOOGLE).is_err());
 /// ```
 ///
 /// # Errors
-/// When a group is unknown or a chain has an empty name.
+/// When a group of crawlers is unknown, a chain has an empty name, or a name is not a product token
+/// ([`product_token`]).
 pub fn resolve(spec: &str, dialect: &Dialect) -> Result<Vec<Resolved>, ResolveError> {
+    if spec == "*" {
+        return Ok(vec![Resolved { name: spec.into(), tokens: Vec::new(), honours_default_group: true }]);
+    }
     if spec.starts_with('@') {
         let group = GROUPS.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(spec));
         let (_, purpose) = group.ok_or_else(|| ResolveError::UnknownGroup(spec.into()))?;
@@ -196,22 +222,22 @@ pub fn resolve(spec: &str, dialect: &Dialect) -> Result<Vec<Resolved>, ResolveEr
             Some(names) => (names, true),
             None => (spec, false),
         };
-        let tokens: Vec<Vec<u8>> = names.split('>').map(|name| name.as_bytes().to_vec()).collect();
-        if tokens.iter().any(|token| token.is_empty() || token == b"*") {
+        if names.split('>').any(|name| name.is_empty() || name == "*") {
             return Err(ResolveError::Chain(spec.into()));
         }
+        let tokens = names.split('>').map(|name| product_token(name, dialect).map(<[u8]>::to_vec));
+        let tokens = tokens.collect::<Result<Vec<Vec<u8>>, TokenError>>()?;
         return Ok(vec![Resolved { name: spec.into(), tokens, honours_default_group }]);
     }
+    product_token(spec, dialect)?;
     Ok(vec![of_name(spec.as_bytes(), dialect)])
 }
 
-/// The agent of one name: a known crawler, if the dialect knows its family, or else just this name.
+/// The agent of one name: a known crawler with its chain of product tokens, if the dialect knows its family, or else this
+/// name alone. Takes any bytes.
 #[must_use]
 pub fn of_name(name: &[u8], dialect: &Dialect) -> Resolved {
-    let token = match dialect.caller_version {
-        CallerVersion::Verbatim => name,
-        CallerVersion::Cut => name.split(|&byte| byte == b'/').next().unwrap_or(name).trim_ascii_end(),
-    };
+    let token = dialect.caller_version.cut(name);
     let known = ALL.iter().filter(|crawler| dialect.crawlers.contains(&crawler.family));
     let (tokens, honours_default_group) =
         match known.into_iter().find(|known| token.eq_ignore_ascii_case(known.name.as_bytes())) {
@@ -266,9 +292,14 @@ mod tests {
             let found = &resolve(spec, &GOOGLE).unwrap()[0];
             assert_eq!((found.tokens.len(), found.honours_default_group), (tokens, honours_default_group), "{spec}");
         }
-        for spec in [">", "A>", ">A", "A>>B", "*>A", "A>*>*", "@", "@nobody"] {
+        for spec in [">", "A>", ">A", "A>>B", "*>A", "A>*>*", "@", "@nobody", "", "A,B", "A/1", "A>B/1>*", "A>B2"] {
             assert!(resolve(spec, &GOOGLE).is_err(), "{spec}");
         }
+        let default = &resolve("*", &GOOGLE).unwrap()[0];
+        assert_eq!((default.tokens.len(), default.honours_default_group), (0, true));
+        assert_eq!(resolve("A/1>B/2", &KOSTER_1996).unwrap()[0].tokens, [b"A", b"B"]);
+        let error = resolve("@nobody", &GOOGLE).unwrap_err().to_string();
+        assert_eq!(error, "unknown group of crawlers \"@nobody\"; the known ones are @ai-training and @search");
         assert!(resolve("@AI-training", &GOOGLE_LIB).unwrap().iter().any(|agent| agent.name == "GPTBot"));
         assert!(resolve("@ai-training", &GOOGLE_LIB).unwrap().iter().all(|agent| agent.name != "Googlebot"));
     }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use reptile_engine::format::tables::NameMatching;
+use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::norm::NormalForm;
 
 use super::{
@@ -193,3 +193,59 @@ pub const KOSTER_1996: Dialect = Dialect {
 /// Every dialect that has a name, in the order in which they are listed to users. The first is the default.
 pub const ALL: [&Dialect; 9] =
     [&GOOGLE_LIB, &GOOGLE, &RFC9309, &RFC9309_STRICT, &YANDEX, &YANDEX_2017, &BING, &KOSTER_1994, &KOSTER_1996];
+
+impl Dialect {
+    /// [`GOOGLE_LIB`], to borrow.
+    #[must_use]
+    pub fn google_lib() -> &'static Dialect {
+        &GOOGLE_LIB
+    }
+
+    /// [`GOOGLE`], to borrow.
+    #[must_use]
+    pub fn google() -> &'static Dialect {
+        &GOOGLE
+    }
+
+    /// [`RFC9309`], to borrow.
+    #[must_use]
+    pub fn rfc9309() -> &'static Dialect {
+        &RFC9309
+    }
+
+    /// [`RFC9309_STRICT`], to borrow.
+    #[must_use]
+    pub fn rfc9309_strict() -> &'static Dialect {
+        &RFC9309_STRICT
+    }
+
+    /// [`YANDEX`], to borrow.
+    #[must_use]
+    pub fn yandex() -> &'static Dialect {
+        &YANDEX
+    }
+
+    /// [`YANDEX_2017`], to borrow.
+    #[must_use]
+    pub fn yandex_2017() -> &'static Dialect {
+        &YANDEX_2017
+    }
+
+    /// [`BING`], to borrow.
+    #[must_use]
+    pub fn bing() -> &'static Dialect {
+        &BING
+    }
+
+    /// [`KOSTER_1994`], to borrow.
+    #[must_use]
+    pub fn koster_1994() -> &'static Dialect {
+        &KOSTER_1994
+    }
+
+    /// [`KOSTER_1996`], to borrow.
+    #[must_use]
+    pub fn koster_1996() -> &'static Dialect {
+        &KOSTER_1996
+    }
+}

@@ -5,17 +5,22 @@
 //! [`crate::rules::order`] (the order of the rules) and [`crawlers`] (the product tokens of a crawler). [`NormalForm`] and
 //! [`NameMatching`] are the engine's.
 //!
-//! [`known`] holds the nine dialects that have a name, each value with its source.
+//! [`known`] holds the nine dialects that have a name, each value with its source, and [`token`] says which strings are
+//! product tokens under a dialect.
 
 pub mod crawlers;
 pub mod known;
+pub mod token;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use reptile_engine::format::tables::NameMatching;
+use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::norm::NormalForm;
+use reptile_engine::token::without_version;
+
+pub use reptile_engine::token::TokenSyntax;
 
 pub use self::known::{
     ALL, BING, GOOGLE, GOOGLE_LIB, KOSTER_1994, KOSTER_1996, RFC9309, RFC9309_STRICT, YANDEX, YANDEX_2017,
@@ -219,6 +224,27 @@ pub enum WhiteSpace {
     SpaceTab,
 }
 
+impl WhiteSpace {
+    /// A text without the white space around it.
+    #[inline]
+    #[must_use]
+    pub fn trim(self, text: &[u8]) -> &[u8] {
+        let is_text = |&byte: &u8| match self {
+            WhiteSpace::C => !is_space(byte),
+            WhiteSpace::SpaceTab => byte != b' ' && byte != b'\t',
+        };
+        let start = text.iter().position(is_text).unwrap_or(text.len());
+        let end = text.iter().rposition(is_text).map_or(start, |last| last + 1);
+        &text[start..end]
+    }
+}
+
+/// Whether C's `isspace` holds for a byte, which is what the reference trims. It does not for a no-break space.
+#[inline]
+const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | 0x0B | 0x0C | b'\r')
+}
+
 /// What a blank line means. A line with only a comment is not blank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -239,18 +265,6 @@ pub enum KeyMatching {
     Exact,
 }
 
-/// Which part of a user-agent line's value is the product token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TokenSyntax {
-    /// The letters, `-` and `_` that the value begins with.
-    Letters,
-    /// The text before the first `/` or white space.
-    BeforeVersion,
-    /// The whole value.
-    WholeValue,
-}
-
 /// Which values of a user-agent line name the default group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -259,6 +273,20 @@ pub enum DefaultToken {
     AloneOrBeforeSpace,
     /// `*` and nothing else.
     Alone,
+}
+
+impl DefaultToken {
+    /// Whether the value of a user-agent line names the default group.
+    ///
+    /// Source for white space after the `*`: google/robotstxt, `HandleUserAgent`.
+    #[must_use]
+    pub fn is_named_by(self, value: &[u8]) -> bool {
+        match value {
+            [b'*'] => true,
+            [b'*', next, ..] => self == DefaultToken::AloneOrBeforeSpace && is_space(*next),
+            _ => false,
+        }
+    }
 }
 
 /// Which of several groups for the same product token count.
@@ -279,6 +307,17 @@ pub enum CallerVersion {
     Verbatim,
     /// It is cut off, from the first `/` on.
     Cut,
+}
+
+impl CallerVersion {
+    /// The name that is compared with those of groups.
+    #[must_use]
+    pub fn cut(self, name: &[u8]) -> &[u8] {
+        match self {
+            CallerVersion::Verbatim => name,
+            CallerVersion::Cut => without_version(name),
+        }
+    }
 }
 
 /// How a rule's pattern must begin. A rule without a value is never left out for this.

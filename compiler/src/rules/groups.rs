@@ -1,5 +1,4 @@
-//! Whom a group is for: from the values of user-agent lines to one list of rules for each product token, and one
-//! for everybody else.
+//! Assigns each group to the product tokens that it names: one list of rules for each token, and one for the default group.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,46 +6,35 @@ use std::collections::hash_map::Entry;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
-use crate::body::{Group, RawRule, Robots, is_space};
-use crate::dialect::{DefaultToken, Dialect, GroupChoice, TokenSyntax};
+use crate::body::{Group, RawRule, Robots};
+use crate::dialect::{Dialect, GroupChoice};
 use crate::limits::{MAX_MERGED_RULES_PER_RULE, MIN_MERGED_RULES};
 
 /// Whom a user-agent line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named<'b> {
-    /// Everybody who is not named elsewhere: `*`.
+    /// Every crawler that no group names: `*`, the default group.
     Everyone,
-    /// The crawlers of this product token, as written; it may be empty.
+    /// The crawlers with this product token, as written; it may be empty.
     Token(&'b [u8]),
 }
 
-/// Reads the value of a user-agent line. Source for the library's reading: google/robotstxt, `ExtractUserAgent` and
-/// `HandleUserAgent`.
+/// Reads whom the value of a user-agent line names.
 #[must_use]
 pub fn named<'b>(value: &'b [u8], dialect: &Dialect) -> Named<'b> {
-    match value {
-        [b'*'] => return Named::Everyone,
-        [b'*', next, ..] if dialect.default_token == DefaultToken::AloneOrBeforeSpace && is_space(*next) => {
-            return Named::Everyone;
-        }
-        _ => {}
+    if dialect.default_token.is_named_by(value) {
+        return Named::Everyone;
     }
-    let in_token = |&byte: &u8| match dialect.token_syntax {
-        TokenSyntax::Letters => byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_',
-        TokenSyntax::BeforeVersion => byte != b'/' && !is_space(byte),
-        TokenSyntax::WholeValue => true,
-    };
-    let len = value.iter().position(|byte| !in_token(byte)).unwrap_or(value.len());
-    Named::Token(&value[..len])
+    Named::Token(dialect.token_syntax.token_of(value))
 }
 
-/// Who gets which rules.
+/// The lists of rules of a file, and the product tokens that have each.
 #[derive(Debug)]
 pub struct Assignment<'b> {
-    /// Each product token of the file, in lower case and in order, with the index of its list; a token that is
-    /// there more than once has several lists, which decide together.
+    /// Each product token of the file, in lower case and sorted, with the index of its list; a token with several entries
+    /// has several lists, which decide together.
     pub tokens: BumpVec<'b, (&'b [u8], u32)>,
-    /// The index of the list for everybody else, if there is a group for them.
+    /// The index of the list of the default group, if there is one.
     pub default_group: Option<u32>,
     /// The lists of rules, each in the order of the file.
     pub lists: Vec<List<'b>>,
@@ -59,16 +47,16 @@ pub struct List<'b> {
     pub rules: &'b [RawRule<'b>],
     /// The groups of the file that it merges.
     pub groups: &'b [u32],
-    /// Whether it decides together with default_group for some token, so that its rules need comparable ranks.
+    /// Whether it decides together with other lists for some token, so that its rules need comparable ranks.
     pub is_part: bool,
 }
 
-/// Merges the groups of each product token, and those for everybody else; or takes the first, where the dialect says
-/// so.
+/// Assigns each group to the product tokens that it names, and merges the groups of each token and of `*`, or takes the
+/// first of them, as the dialect says.
 ///
-/// A group that names both a token and everybody counts for both. Tokens that share all of their groups share a
-/// list. When the merged lists would have many times the rules of the file, as they can when each of thousands of
-/// tokens has a group of its own beside a large common one, the rest of the tokens keep their groups apart.
+/// A group that names both a token and `*` counts for both. Tokens that share all of their groups share a list. Merged
+/// lists could have many times the rules of the file, where each of thousands of tokens has a group of its own beside a
+/// large common one; over a limit the remaining tokens keep their groups apart.
 ///
 /// Time linear in the number of user-agent lines (times the logarithm, to sort them) and of rules.
 #[must_use]
@@ -122,8 +110,8 @@ pub fn assign<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> As
     Assignment { tokens, default_group, lists: lists.lists }
 }
 
-/// Gives each token the first group that names it. The lists are in the order of the groups, by which the engine
-/// tells which comes first among those of several names that contain the crawler's.
+/// Assigns the first group that names it to each token. The lists are in the order of the groups, so that the engine knows
+/// which comes first where several names contain the crawler's.
 fn first_groups<'b>(
     robots: &Robots<'b>,
     mut named_in: BumpVec<'b, (&'b [u8], u32)>,
@@ -143,7 +131,7 @@ fn first_groups<'b>(
 struct Lists<'r, 'b> {
     robots: &'r Robots<'b>,
     arena: &'b Bump,
-    /// For each group the list that has it alone.
+    /// The list that has each group alone.
     of_one: &'b mut [Option<u32>],
     of_several: HashMap<&'b [u32], u32>,
     lists: Vec<List<'b>>,

@@ -11,6 +11,7 @@ use reptile_compiler::dialect::Dialect;
 use reptile_compiler::dialect::crawlers::{Resolved, of_name};
 use reptile_compiler::oracle::Answer;
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
+use reptile_engine::platform::MappedFile;
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme, path_of};
 use reptile_engine::verdict::Verdict;
@@ -127,6 +128,12 @@ pub fn ask_for<D: AsRef<[u8]>>(
         };
         Ok(Answer { allowed, line: explained.rule().map_or(0, |rule| rule.line) })
     })
+}
+
+/// Maps a file that no test changes.
+pub fn mapped(path: &Path) -> MappedFile {
+    // SAFETY: the tests write their files once, under names that nobody else uses.
+    unsafe { MappedFile::open(path) }.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// A file that is removed when this is dropped.

@@ -1,159 +1,65 @@
-//! Checking the whole of an automaton that comes from a file. Holds no walk.
+//! Checks the whole of an automaton that comes from a file: the invariants that [`crate::format::automaton`] marks as
+//! checked by `verify`. Holds no walk.
+//!
+//! The automaton is decoded, checked as a draft, written again, and compared. Each state, wildcard automaton, reference and
+//! rule is looked at a constant number of times, so that the time is linear whatever the bytes refer to.
 
-use std::collections::{HashMap, HashSet};
-
+use super::list::{NOT_ALL, TrieRules, text_of};
 use crate::format::automaton::{
-    Automaton, Corrupt, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, NEEDS_ALL, NO_RANK, NO_RANKS, Ranks, StateView,
+    Corrupt, Decoded, Draft, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD,
+    Ranks, State, corrupt, decode, kind_of, write,
 };
+use crate::verdict::RuleKind;
 
-/// Checks an automaton without trusting it: see [`super::Ruleset::verify`].
-pub(super) struct Verify<'a, const W: usize> {
-    automaton: Automaton<'a, W>,
+/// Checks an automaton, and counts the steps.
+pub(super) fn verify(bytes: &[u8]) -> (Result<(), Corrupt>, usize) {
+    let decoded = match decode(bytes) {
+        Ok(decoded) => decoded,
+        Err(error) => return (Err(error), bytes.len()),
+    };
+    let draft = decoded.draft();
+    let mut verify = Verify {
+        decoded: &decoded,
+        draft: &draft,
+        owner: vec![NOBODY; draft.states.len()],
+        lists: Vec::with_capacity(draft.wildcards.len()),
+        is_listed: vec![false; draft.wildcards.len()],
+        steps: decoded.steps(),
+    };
+    let result = verify.run().and_then(|()| written_form(bytes, &draft));
+    (result, verify.steps + bytes.len())
 }
 
-impl<'a, const W: usize> Verify<'a, W> {
-    pub(super) fn new(automaton: Automaton<'a, W>) -> Self {
-        Verify { automaton }
-    }
-
-    pub(super) fn run(&self) -> Result<(), Corrupt> {
-        self.references()?;
-        self.known(self.automaton.otherwise().unwrap_or(NO_RANK))?;
-        self.automaton.texts()?.into_iter().try_for_each(|(rank, _)| self.known(rank))?;
-        let mut fallbacks = self.automaton.fallbacks();
-        let mut last = None;
-        while let Some((rank, _, mut segments)) = fallbacks.next_pattern()? {
-            self.known(rank)?;
-            if last >= Some(rank) || segments.next_segment()?.is_none() {
-                return Err(Corrupt);
-            }
-            while segments.next_segment()?.is_some() {}
-            last = Some(rank);
-        }
-        Ok(())
-    }
-
-    /// Whether a rank is one that a rule has, or none.
-    fn known(&self, rank: u32) -> Result<(), Corrupt> {
-        let rules = self.automaton.rule_count();
-        if rank == NO_RANK || rank / 2 < rules { Ok(()) } else { Err(Corrupt) }
-    }
-
-    /// Follows every reference from the trie. Each state and wildcard is looked at once, so that circles, which wildcards
-    /// have, do no harm.
-    fn references(&self) -> Result<(), Corrupt> {
-        let automaton = self.automaton;
-        let mut seen_states = HashSet::new();
-        let mut seen_wildcards = HashSet::new();
-        let mut chains: HashMap<usize, Chain> = HashMap::new();
-        // Where a machine goes, how many wildcards are in front of it, and where its own is; for the trie the way to it.
-        let mut states: Vec<(usize, usize, usize)> = Vec::new();
-        let mut ways: Vec<(usize, Way)> = automaton.trie().map(|at| (at, Way::START)).into_iter().collect();
-        let mut begin = |at: usize, depth: usize, states: &mut Vec<(usize, usize, usize)>| {
-            let wildcard = automaton.wildcard(at)?;
-            if seen_wildcards.insert(at) {
-                wildcard.best.into_iter().try_for_each(|rank| self.known(rank))?;
-                states.extend(wildcard.children.all()?.into_iter().map(|(_, next)| (next, depth, at)));
-            }
-            Ok(wildcard)
-        };
-        while let Some((at, mut way)) = ways.pop() {
-            if !seen_states.insert(at) {
-                continue;
-            }
-            let state = automaton.state(at)?;
-            self.ranks(&state)?;
-            way.depth += state.label()?.len();
-            let ranks = if state.accepts() { state.accept()? } else { way.ranks };
-            let at_end = if state.accepts_at_end() { state.accept_at_end()? } else { ranks };
-            let is_worse = |[allow, disallow]: Ranks, than: Ranks| allow > than[0] || disallow > than[1];
-            if is_worse(ranks, way.ranks) || is_worse(at_end, ranks) {
-                return Err(Corrupt);
-            }
-            way.ranks = ranks;
-            if state.has_wildcards() {
-                let [(number, deciding), (all_number, first)] = state.chains()?;
-                // Chains have their ends in common: each wildcard is followed once, else a crafted file takes the square.
-                let mut chain = Vec::new();
-                let mut next = Some(first).filter(|&first| first != 0);
-                let mut behind = Chain { best: NO_RANKS, deciding_best: NO_RANKS, from: 0, deciding: None };
-                while let Some(at) = next {
-                    if let Some(&known) = chains.get(&at) {
-                        behind = known;
-                        break;
-                    }
-                    let wildcard = begin(at, 1, &mut states)?;
-                    chain.push((at, wildcard));
-                    next = wildcard.next;
-                }
-                for (at, wildcard) in chain.into_iter().rev() {
-                    let merge = |best: Ranks| [best[0].min(wildcard.best[0]), best[1].min(wildcard.best[1])];
-                    behind.best = merge(behind.best);
-                    if wildcard.deciding == Some(at) {
-                        (behind.deciding_best, behind.deciding) = (merge(behind.deciding_best), Some(at));
-                    }
-                    if wildcard.deciding != behind.deciding {
-                        return Err(Corrupt);
-                    }
-                    behind.from = behind.from.max(wildcard.from);
-                    chains.insert(at, behind);
-                }
-                let (right, best) = match number {
-                    NEEDS_ALL => (first, behind.best),
-                    _ => (behind.deciding.unwrap_or(0), behind.deciding_best),
-                };
-                let count = state.wildcards()?.count();
-                if behind.from > way.depth || deciding != right || (count, all_number) != (2, 0) || number > NEEDS_ALL {
-                    return Err(Corrupt);
-                }
-                // A kind of rule that is left out must be stood in for by one that is not.
-                let stands_in = |kind: usize| best[kind].min(ranks[kind]) != NO_RANK || behind.best[kind] == NO_RANK;
-                if !stands_in(0) || !stands_in(1) {
-                    return Err(Corrupt);
-                }
-                way.wildcards = best;
-            }
-            let settled = best_of(way.wildcards) >= best_of(ranks);
-            let end = state.end();
-            let verdicts = [(false, ranks), (true, at_end)];
-            let agree = |(at_end, [allow, disallow]): (bool, Ranks)| end.disallows(at_end) == (disallow < allow);
-            if end.is_settled() != settled || !verdicts.into_iter().all(agree) {
-                return Err(Corrupt);
-            }
-            way.depth += 1;
-            ways.extend(state.children().all()?.into_iter().map(|(_, next)| (next, way)));
-        }
-        while let Some((at, depth, own)) = states.pop() {
-            if !seen_states.insert(at) {
-                continue;
-            }
-            let state = automaton.state(at)?;
-            self.ranks(&state)?;
-            states.extend(state.children().all()?.into_iter().map(|(_, next)| (next, depth, own)));
-            for (number, wildcard) in state.wildcards()? {
-                // A wildcard stands in front of those that lead to it, so that there are no circles.
-                if depth >= MAX_WILDCARD_DEPTH || usize::from(number) >= MAX_WILDCARD_BRANCHES || wildcard >= own {
-                    return Err(Corrupt);
-                }
-                begin(wildcard, depth + 1, &mut states)?;
-            }
-        }
-        if seen_wildcards.len() != automaton.wildcard_count() as usize {
-            return Err(Corrupt);
-        }
-        Ok(())
-    }
-
-    /// Whether the ranks of a state are known, and its label is there.
-    fn ranks(&self, state: &StateView<'a, W>) -> Result<(), Corrupt> {
-        state.label()?;
-        state.accept()?.into_iter().chain(state.accept_at_end()?).try_for_each(|rank| self.known(rank))
+/// Whether the bytes are those that a writer writes (*written form*).
+fn written_form(bytes: &[u8], draft: &Draft<'_>) -> Result<(), Corrupt> {
+    let written =
+        write(draft).map_err(|_| corrupt!(4, "an automaton within the limits of the format", "a larger one"))?;
+    match bytes.iter().zip(&written).position(|(a, b)| a != b) {
+        Some(at) => Err(corrupt!(at, "the byte that a writer writes there", "another byte")),
+        None if bytes.len() == written.len() => Ok(()),
+        None => Err(corrupt!(bytes.len().min(written.len()), "as many bytes as a writer writes", "another number")),
     }
 }
 
-/// A wildcard of the trie and those that follow it.
+/// In place of the index of a wildcard automaton: no state owner yet, and the trie.
+const NOBODY: u32 = u32::MAX;
+const TRIE: u32 = u32::MAX - 1;
+
+struct Verify<'d> {
+    decoded: &'d Decoded<'d>,
+    draft: &'d Draft<'d>,
+    /// For each state, the wildcard automaton that it belongs to, or [`TRIE`].
+    owner: Vec<u32>,
+    /// For each wildcard automaton, the list that begins with it.
+    lists: Vec<List>,
+    /// For each wildcard automaton, whether it is in a list of the trie.
+    is_listed: Vec<bool>,
+    steps: usize,
+}
+
+/// A wildcard automaton that begins in the trie, and those after it in its list.
 #[derive(Clone, Copy)]
-struct Chain {
+struct List {
     /// The best ranks of them.
     best: Ranks,
     /// The best ranks of those that a verdict needs.
@@ -161,22 +67,286 @@ struct Chain {
     /// The furthest place where one of them begins.
     from: usize,
     /// The first that a verdict needs.
-    deciding: Option<usize>,
+    deciding: Option<u32>,
 }
 
-/// The way through the trie to a state.
+const NO_LIST: List = List { best: NO_RANKS, deciding_best: NO_RANKS, from: 0, deciding: None };
+
+/// What is known on the way through the trie to a state.
 #[derive(Clone, Copy)]
 struct Way {
     /// What has been accepted.
     ranks: Ranks,
-    /// The best ranks of the wildcards that have begun and that a verdict needs.
+    /// The best ranks of the wildcard automata that have begun and that a verdict needs.
     wildcards: Ranks,
     /// How many bytes have been read.
     depth: usize,
 }
 
-impl Way {
-    const START: Way = Way { ranks: NO_RANKS, wildcards: NO_RANKS, depth: 0 };
+const START: Way = Way { ranks: NO_RANKS, wildcards: NO_RANKS, depth: 0 };
+
+impl Verify<'_> {
+    fn run(&mut self) -> Result<(), Corrupt> {
+        self.check_trie_owner()?;
+        self.check_wildcards()?;
+        self.check_trie()?;
+        self.check_fallbacks()?;
+        self.check_rules()
+    }
+
+    /// Whether a slot for a kind of rule holds a rank of that kind which a rule has, or none (*ranks*).
+    fn known(&self, ranks: Ranks, at: usize) -> Result<(), Corrupt> {
+        let is_known = |(kind, rank): (RuleKind, u32)| {
+            rank == NO_RANK || (rank / 2 < self.draft.rule_count && kind_of(rank) == kind)
+        };
+        match [(RuleKind::Allow, ranks[0]), (RuleKind::Disallow, ranks[1])].into_iter().all(is_known) {
+            true => Ok(()),
+            false => Err(corrupt!(at, "ranks of rules of their kind", "another rank")),
+        }
+    }
+
+    fn known_state(&self, state: &State<'_>, index: usize) -> Result<(), Corrupt> {
+        self.known(state.accept, self.decoded.state_at(index))?;
+        self.known(state.accept_at_end, self.decoded.state_at(index))
+    }
+
+    /// Gives all states that a walk through the trie can reach to the trie.
+    fn check_trie_owner(&mut self) -> Result<(), Corrupt> {
+        let mut open = Vec::from_iter(self.draft.has_trie.then_some(0));
+        while let Some(state) = open.pop() {
+            self.own(state, TRIE, &mut open)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a state to its owner (*nesting*), and adds those after it to `open` if it had none.
+    fn own(&mut self, index: usize, owner: u32, open: &mut Vec<usize>) -> Result<bool, Corrupt> {
+        self.steps += 1;
+        let (Some(slot), Some(state)) = (self.owner.get_mut(index), self.draft.states.get(index)) else {
+            return Err(corrupt!(0, "a reference to a state", "another"));
+        };
+        if *slot == owner {
+            return Ok(false);
+        }
+        if *slot != NOBODY {
+            let at = self.decoded.state_at(index);
+            return Err(corrupt!(at, "a state of one automaton", "a state that two automata reach"));
+        }
+        *slot = owner;
+        open.extend(state.children.iter().map(|&(_, child)| child as usize));
+        Ok(true)
+    }
+
+    /// Checks each wildcard automaton: its states are its own, its best ranks those of its states, those that it leads to
+    /// come before it (*nesting*), and its place in the lists (*lists end*, *left out*).
+    fn check_wildcards(&mut self) -> Result<(), Corrupt> {
+        // How many automata nest from each on, itself included.
+        let mut height: Vec<usize> = Vec::with_capacity(self.draft.wildcards.len());
+        let mut is_nested = vec![false; self.draft.wildcards.len()];
+        for (index, wildcard) in self.draft.wildcards.iter().enumerate() {
+            let at = self.decoded.wildcard_at(index);
+            let (mut best, mut nested_height) = (NO_RANKS, 0);
+            let mut numbers = [NO_WILDCARD; MAX_WILDCARD_BRANCHES];
+            let mut open: Vec<usize> = wildcard.children.iter().map(|&(_, child)| child as usize).collect();
+            if open.is_empty() {
+                return Err(corrupt!(at, "a wildcard automaton with a segment", "no segment"));
+            }
+            while let Some(state_index) = open.pop() {
+                if !self.own(state_index, index as u32, &mut open)? {
+                    continue;
+                }
+                let state = &self.draft.states[state_index];
+                self.known_state(state, state_index)?;
+                if state.disallows || state.disallows_at_end || state.settled {
+                    let at = self.decoded.state_at(state_index);
+                    return Err(corrupt!(at, "a state without the flags of the trie", "such a flag"));
+                }
+                merge(&mut best, state.accept);
+                merge(&mut best, state.accept_at_end);
+                for &(number, nested) in state.wildcards {
+                    self.steps += 1;
+                    let known =
+                        numbers.get_mut(usize::from(number)).filter(|known| [NO_WILDCARD, nested].contains(known));
+                    let (Some(known), true) = (known, (nested as usize) < index) else {
+                        let at = self.decoded.state_at(state_index);
+                        return Err(corrupt!(at, "a wildcard automaton before this one, by one number", "another"));
+                    };
+                    *known = nested;
+                    is_nested[nested as usize] = true;
+                    nested_height = nested_height.max(height[nested as usize]);
+                    merge(&mut best, self.draft.wildcards[nested as usize].best);
+                }
+            }
+            height.push(nested_height + 1);
+            if nested_height >= MAX_WILDCARD_DEPTH {
+                return Err(corrupt!(at, "wildcard automata that nest up to 16 deep", "deeper ones"));
+            }
+            if best != wildcard.best {
+                return Err(corrupt!(at, "the best ranks of the automaton's states", "other ranks"));
+            }
+            self.check_list(index)?;
+        }
+        self.check_list_members(&is_nested)
+    }
+
+    /// Notes the list that begins with a wildcard automaton, which those before it are known of.
+    fn check_list(&mut self, index: usize) -> Result<(), Corrupt> {
+        let wildcard = &self.draft.wildcards[index];
+        let mut list = wildcard.next.and_then(|next| self.lists.get(next as usize)).copied().unwrap_or(NO_LIST);
+        merge(&mut list.best, wildcard.best);
+        if wildcard.deciding == Some(index as u32) {
+            merge(&mut list.deciding_best, wildcard.best);
+            list.deciding = wildcard.deciding;
+        }
+        if wildcard.deciding != list.deciding {
+            let at = self.decoded.wildcard_at(index);
+            return Err(corrupt!(at, "the first automaton of the list that a verdict needs", "another"));
+        }
+        list.from = list.from.max(wildcard.from as usize);
+        self.lists.push(list);
+        Ok(())
+    }
+
+    /// Whether every automaton either begins in the trie, and is in its lists, or is led to by others, and has no list.
+    fn check_list_members(&mut self, is_nested: &[bool]) -> Result<(), Corrupt> {
+        let states = self.draft.states.iter().zip(&self.owner).filter(|&(_, &owner)| owner == TRIE);
+        let first = states.flat_map(|(state, _)| state.wildcards.iter().map(|&(_, wildcard)| wildcard));
+        let next = self.draft.wildcards.iter().filter_map(|wildcard| wildcard.next);
+        for wildcard in first.chain(next) {
+            if let Some(is_listed) = self.is_listed.get_mut(wildcard as usize) {
+                *is_listed = true;
+            }
+        }
+        for (index, wildcard) in self.draft.wildcards.iter().enumerate() {
+            self.steps += 1;
+            let is_plain = wildcard.from == 0 && wildcard.next.is_none() && wildcard.deciding.is_none();
+            let is_listed = self.is_listed.get(index) == Some(&true);
+            if is_listed == is_nested[index] || (!is_listed && !is_plain) {
+                let at = self.decoded.wildcard_at(index);
+                return Err(corrupt!(at, "an automaton that begins in the trie or after another", "both or neither"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows every way through the trie. A trie that is not a tree, which has no wildcard automata, may reach a state on
+    /// several ways; they must agree.
+    fn check_trie(&mut self) -> Result<(), Corrupt> {
+        let mut seen: Vec<Option<Ranks>> = vec![None; self.draft.states.len()];
+        let mut ways: Vec<(usize, Way)> = Vec::from_iter(self.draft.has_trie.then_some((0, START)));
+        while let Some((index, way)) = ways.pop() {
+            self.steps += 1;
+            let (state, at) = (&self.draft.states[index], self.decoded.state_at(index));
+            let accepts = state.accept != NO_RANKS;
+            let ranks = if accepts { state.accept } else { way.ranks };
+            if is_worse(ranks, way.ranks) {
+                return Err(corrupt!(at, "ranks at least as good as those accepted before", "worse ranks"));
+            }
+            if let Some(before) = seen[index].replace(ranks) {
+                if before != ranks || !self.draft.wildcards.is_empty() {
+                    return Err(corrupt!(at, "a trie state that is reached on one way", "two ways"));
+                }
+                continue;
+            }
+            self.known_state(state, index)?;
+            let at_end = if state.accept_at_end == NO_RANKS { ranks } else { state.accept_at_end };
+            if is_worse(at_end, ranks) {
+                return Err(corrupt!(at, "ranks at least as good as those accepted before", "worse ranks"));
+            }
+            let depth = way.depth + state.label.len();
+            let wildcards =
+                if state.wildcards.is_empty() { way.wildcards } else { self.begun(state, ranks, depth, at)? };
+            let is_settled = best_of(wildcards) >= best_of(ranks);
+            let disallows = |[allow, disallow]: Ranks| disallow < allow;
+            let flags = (state.settled, state.disallows, state.disallows_at_end);
+            if flags != (is_settled, disallows(ranks), disallows(at_end)) {
+                return Err(corrupt!(at, "the flags that follow from the ranks", "other flags"));
+            }
+            let after = Way { ranks, wildcards, depth: depth + 1 };
+            ways.extend(state.children.iter().map(|&(_, child)| (child as usize, after)));
+        }
+        Ok(())
+    }
+
+    /// Checks the lists of a trie state in which a wildcard begins (*lists are complete*, *left out*). Returns the best
+    /// ranks of the automata that a verdict needs from there on.
+    fn begun(&self, state: &State<'_>, ranks: Ranks, depth: usize, at: usize) -> Result<Ranks, Corrupt> {
+        let &[(number, deciding), (0, first)] = state.wildcards else {
+            return Err(corrupt!(at, "two lists of wildcard automata", "something else"));
+        };
+        let Some(list) = self.lists.get(first as usize) else {
+            return Err(corrupt!(at, "a list of wildcard automata", "no list"));
+        };
+        let (expected, best) = match number {
+            NEEDS_ALL => (first, list.best),
+            _ => (list.deciding.unwrap_or(NO_WILDCARD), list.deciding_best),
+        };
+        if number > NEEDS_ALL || deciding != expected || list.from > depth {
+            return Err(corrupt!(at, "the list that a verdict needs", "another list"));
+        }
+        // A kind of rule that a verdict leaves out must have a rule in its place that is not left out.
+        let is_left_out = |kind: usize| best[kind].min(ranks[kind]) == NO_RANK && list.best[kind] != NO_RANK;
+        if is_left_out(0) || is_left_out(1) {
+            return Err(corrupt!(at, "a list for verdicts with both kinds of rule", "a kind that is left out"));
+        }
+        Ok(best)
+    }
+
+    fn check_fallbacks(&mut self) -> Result<(), Corrupt> {
+        self.steps += self.draft.fallbacks.len();
+        let is_known = self.draft.fallbacks.iter().all(|pattern| pattern.rank / 2 < self.draft.rule_count);
+        match is_known && self.draft.fallbacks.is_sorted_by(|a, b| a.rank < b.rank) {
+            true => Ok(()),
+            false => Err(corrupt!(12, "fallback patterns in the order of their ranks", "another order")),
+        }
+    }
+
+    /// Checks that every rule can be listed, once (*ranks*, *listed*).
+    fn check_rules(&mut self) -> Result<(), Corrupt> {
+        const TEXTS: usize = 16;
+        let draft = self.draft;
+        self.steps += draft.texts.len();
+        if !draft.texts.is_sorted_by(|a, b| a.rank < b.rank) {
+            return Err(corrupt!(TEXTS, "texts in the order of their ranks", "another order"));
+        }
+        for text in &draft.texts {
+            let is_directory = kind_of(text.rank) == RuleKind::Allow && text.pattern.contains(&b'/');
+            if text.pattern.is_empty() || (text.flags.opens_directory && !is_directory) {
+                return Err(corrupt!(TEXTS, "the pattern of a rule", "another text"));
+            }
+        }
+        let in_trie = TrieRules::read(draft);
+        let found = || in_trie.iter().flat_map(|trie| &trie.rules);
+        let mut ranks: Vec<u32> = found().map(|rule| rule.rank).collect();
+        ranks.sort_unstable();
+        self.steps += ranks.len();
+        if !ranks.is_sorted_by(|a, b| a < b) {
+            return Err(NOT_ALL);
+        }
+        // Each text is compared once at most, since each rank is in the trie once at most.
+        for (rule, text) in found().filter_map(|rule| Some((rule, text_of(draft, rule.rank)?))) {
+            self.steps += text.pattern.len();
+            let is_pattern = || in_trie.as_ref().is_some_and(|trie| trie.is_pattern(draft, rule, text.pattern));
+            if text.flags == Default::default() && is_pattern() {
+                return Err(corrupt!(TEXTS, "texts that cannot be read off the trie", "one that can"));
+            }
+        }
+        ranks.retain(|&rank| text_of(draft, rank).is_none());
+        ranks.extend(draft.texts.iter().map(|text| text.rank).chain(draft.otherwise));
+        ranks.sort_unstable();
+        let is_each = ranks.iter().zip(0..).all(|(&rank, place)| rank / 2 == place);
+        if is_each && ranks.len() == draft.rule_count as usize { Ok(()) } else { Err(NOT_ALL) }
+    }
+}
+
+/// Whether ranks are worse than others of their kind.
+fn is_worse([allow, disallow]: Ranks, than: Ranks) -> bool {
+    allow > than[0] || disallow > than[1]
+}
+
+/// Keeps the better rank of each kind.
+fn merge(into: &mut Ranks, from: Ranks) {
+    *into = [into[0].min(from[0]), into[1].min(from[1])];
 }
 
 /// The smaller of the two ranks.

@@ -14,47 +14,63 @@ const LABEL: [u8; 8] = *b"\x89RPTL\r\n\x1a";
 /// Reads back as this number on a machine of the writer's byte order, which is always little-endian.
 const ENDIAN_MARK: u32 = 0x0102_0304;
 
-const HEADER_BYTES: usize = 56;
-const ENTRY_BYTES: usize = 32;
+/// Bytes of the header: one cache line.
+pub const HEADER_BYTES: usize = 64;
+
+/// Bytes of an entry of the section table.
+pub const ENTRY_BYTES: usize = 32;
+
+/// Sections begin at multiples of so many bytes, so that what is laid out by cache lines stays so.
+pub const SECTION_ALIGNMENT: usize = 64;
+
 const NAME_BYTES: usize = 8;
+
+/// Where the header has its checksum.
+const CHECKSUM_AT: usize = 56;
+
+/// Where the header has bytes without a meaning, which are zero.
+const RESERVED: std::ops::Range<usize> = 40..CHECKSUM_AT;
 
 /// The sections of a set, in the order in which they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Section {
-    /// The name of the dialect that the set was compiled under, for people.
-    Dialect,
-    /// The product tokens that the set's groups name.
-    Agents,
-    /// Where each bucket of origins begins.
+    /// The dialect, the fetch profile and the time that the set was made for.
+    Reading,
+    /// Known crawlers and the product tokens that each obeys.
+    Crawlers,
+    /// The product tokens that the files name.
+    Tokens,
+    /// The hash table of origins.
     Buckets,
-    /// One record an origin.
+    /// A record for each origin.
     Origins,
-    /// The bytes of host names.
-    Hosts,
-    /// For each robots.txt, which token has which ruleset.
+    /// What is known of the fetches behind the policies.
+    Captures,
+    /// For each robots.txt, which product token has which group of rules.
     Policies,
-    /// Where each ruleset's automaton begins.
+    /// Where each ruleset ends.
     Index,
     /// The automata.
     Rulesets,
     /// Line numbers of rules.
     Lines,
-    /// Other directives: the lines that decide nothing.
+    /// Other directives: the lines that decide no URL.
     Other,
 }
 
 impl Section {
-    /// How many there are.
-    pub const COUNT: usize = 10;
+    /// How many sections there are.
+    pub const COUNT: usize = 11;
 
     /// Every section, in file order.
     pub const ALL: [Section; Section::COUNT] = [
-        Section::Dialect,
-        Section::Agents,
+        Section::Reading,
+        Section::Crawlers,
+        Section::Tokens,
         Section::Buckets,
         Section::Origins,
-        Section::Hosts,
+        Section::Captures,
         Section::Policies,
         Section::Index,
         Section::Rulesets,
@@ -66,16 +82,17 @@ impl Section {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Section::Dialect => "dialect",
-            Section::Agents => "agents",
+            Section::Reading => "reading",
+            Section::Crawlers => "crawlers",
+            Section::Tokens => "tokens",
             Section::Buckets => "buckets",
             Section::Origins => "origins",
-            Section::Hosts => "hosts",
+            Section::Captures => "captures",
             Section::Policies => "policies",
             Section::Index => "index",
             Section::Rulesets => "rulesets",
             Section::Lines => "lines",
-            Section::Other => "fields",
+            Section::Other => "other",
         }
     }
 
@@ -86,7 +103,19 @@ impl Section {
     }
 }
 
-/// Where a section lies in the file, and its checksum. All zero for one that is not there.
+/// What the header says of the set as a whole, besides where its sections lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The number of the normal form that patterns are in and paths must be brought to.
+    pub normal_form: u32,
+    /// The number of the way in which product tokens are compared.
+    pub name_matching: u32,
+    /// The number of the form of automata, as the compiler counts its forms: which construction made them, in which
+    /// revision. No reader needs it; it says whether two sets of the same content have the same bytes.
+    pub automata_form: u32,
+}
+
+/// Where a section lies in the file, and its checksum. All zero for a section that is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Entry {
     start: usize,
@@ -97,83 +126,54 @@ struct Entry {
 /// A set's header and section table, checked against the length of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Container {
-    normal_form: u32,
-    name_matching: u32,
+    header: Header,
     table_end: usize,
     entries: [Entry; Section::COUNT],
 }
 
 impl Container {
-    /// Reads the header and the section table. Cost: fixed, whatever the size of the file.
+    /// Reads the header and the section table, of which there is exactly one for given sections: everything in them is
+    /// checked but the checksums of the sections, which are left to [`Container::verify`].
+    ///
+    /// Cost: fixed, whatever the size of the file.
     ///
     /// # Errors
-    /// When the file is no set, is of another version, is shorter or longer than it says, or its header's
-    /// checksum is wrong. The sections' own checksums are left to [`Container::verify`].
+    /// When the file is not a set, is of another version, is shorter or longer than it says, or its header and section
+    /// table are not what [`write()`] writes.
     pub fn read(file: &[u8]) -> Result<Container, FormatError> {
-        let error = |expected: String, found: String| FormatError::new("header", expected, found);
-        if !file.starts_with(&LABEL) {
-            let start = &file[..file.len().min(LABEL.len())];
-            let found = if start.is_empty() { "an empty file".into() } else { format!("\"{}\"", start.escape_ascii()) };
-            return Err(error(format!("the label \"{}\"", LABEL.escape_ascii()), found));
+        let header = read_header(file)?;
+        let count = number(file, 20)? as usize;
+        if count > Section::COUNT {
+            return Err(error(20, format!("{} sections at most", Section::COUNT), count.to_string()));
         }
-        let short = || error(format!("at least {HEADER_BYTES} bytes"), format!("{} bytes", file.len()));
-        let version = u32_at(file, 8).ok_or_else(short)?;
-        if version != FORMAT_VERSION {
-            let expected = format!("format version {FORMAT_VERSION}; compile the set again with this version");
-            return Err(error(expected, format!("version {version}")));
-        }
-        if u32_at(file, 12).ok_or_else(short)? != ENDIAN_MARK {
-            return Err(error("the byte-order mark 04 03 02 01".into(), format!("{:02x?}", &file[12..16])));
-        }
-        let normal_form = u32_at(file, 16).ok_or_else(short)?;
-        let count = u32_at(file, 20).ok_or_else(short)?;
-        if count as usize > Section::COUNT {
-            return Err(error(format!("{} sections at most", Section::COUNT), format!("{count}")));
-        }
-        let table_end = HEADER_BYTES + count as usize * ENTRY_BYTES;
-        let Some(header) = file.get(..table_end) else {
-            return Err(error(format!("at least {table_end} bytes"), format!("{} bytes", file.len())));
+        let table_end = HEADER_BYTES + count * ENTRY_BYTES;
+        let Some(covered) = file.get(..table_end) else {
+            return Err(error(file.len(), format!("at least {table_end} bytes"), format!("{} bytes", file.len())));
         };
-        let checksum = u64_at(file, 48).ok_or_else(short)?;
-        let actual = header_checksum(header);
-        if checksum != actual {
-            return Err(error(format!("checksum {checksum:016x}"), format!("{actual:016x}: the header is damaged")));
+        let (stored, actual) = (u64_at(file, CHECKSUM_AT).unwrap_or_default(), header_checksum(covered));
+        if stored != actual {
+            return Err(error(CHECKSUM_AT, format!("checksum {actual:016x}"), format!("{stored:016x}")));
         }
-        let name_matching = u32_at(file, 32).ok_or_else(short)?;
-        let file_len = u64_at(file, 24).ok_or_else(short)?;
+        if file[RESERVED].iter().any(|&byte| byte != 0) {
+            return Err(error(RESERVED.start, "zeros", format!("{:02x?}", &file[RESERVED])));
+        }
+        let file_len = u64_at(file, 24).unwrap_or_default();
         if file_len != file.len() as u64 {
-            return Err(error(format!("{file_len} bytes"), format!("{}: the file is cut or padded", file.len())));
+            let found = format!("{}: the file is cut or padded", file.len());
+            return Err(error(24, format!("{file_len} bytes"), found));
         }
-        let mut entries = [Entry::default(); Section::COUNT];
-        let mut expected = Section::ALL.into_iter();
-        for at in (HEADER_BYTES..table_end).step_by(ENTRY_BYTES) {
-            let name = &file[at..at + NAME_BYTES];
-            // Sections are in order, and those without a byte are not there.
-            let section = expected.find(|section| name == section.stored_name()).ok_or_else(|| {
-                error("the names of known sections, in order".into(), format!("\"{}\"", name.escape_ascii()))
-            })?;
-            let number = |offset| u64_at(file, at + offset).and_then(|number| usize::try_from(number).ok());
-            let inside = || {
-                let (start, len) = (number(8)?, number(16)?);
-                (len > 0 && start >= table_end && start.checked_add(len)? <= file.len()).then_some((start, len))
-            };
-            let (start, len) = inside()
-                .ok_or_else(|| FormatError::new(section.name(), "bytes inside the file", "none, or offsets outside"))?;
-            entries[section as usize] = Entry { start, len, checksum: u64_at(file, at + 24).ok_or_else(short)? };
+        let entries = read_table(&file[..table_end])?;
+        let end = entries.iter().map(|entry| entry.start + entry.len).max().unwrap_or(0).max(table_end);
+        if end != file.len() {
+            return Err(error(24, format!("the end of the last section, {end}"), format!("{file_len}")));
         }
-        Ok(Container { normal_form, name_matching, table_end, entries })
+        Ok(Container { header, table_end, entries })
     }
 
-    /// The number of the normal form that patterns are in and URLs must be brought to.
+    /// What the header says of the set as a whole.
     #[must_use]
-    pub fn normal_form(&self) -> u32 {
-        self.normal_form
-    }
-
-    /// The number of the way in which agents' names are compared.
-    #[must_use]
-    pub fn name_matching(&self) -> u32 {
-        self.name_matching
+    pub fn header(&self) -> Header {
+        self.header
     }
 
     /// The bytes of a section. `file` is what the container was read from.
@@ -185,7 +185,7 @@ impl Container {
         file.get(start..start + len).unwrap_or_default()
     }
 
-    /// Checks that the few bytes between the sections, which no checksum covers, are zero.
+    /// Checks that the bytes between the sections, which no checksum covers, are zero.
     ///
     /// # Errors
     /// When one is not.
@@ -193,13 +193,10 @@ impl Container {
         let (mut end, mut last) = (self.table_end, "header");
         for (section, entry) in Section::ALL.into_iter().zip(&self.entries).filter(|(_, entry)| entry.len > 0) {
             let gap = file.get(end..entry.start).unwrap_or(&[1]);
-            if gap.len() >= 8 || gap.iter().any(|&byte| byte != 0) {
-                return Err(FormatError::new(section.name(), "fewer than 8 zero bytes in front", "other bytes"));
+            if gap.iter().any(|&byte| byte != 0) {
+                return Err(FormatError::new(last, "zeros between it and the next section", "other bytes"));
             }
             (end, last) = (entry.start + entry.len, section.name());
-        }
-        if end != file.len() {
-            return Err(FormatError::new(last, "the end of the file behind it", "more bytes"));
         }
         Ok(())
     }
@@ -209,71 +206,126 @@ impl Container {
     /// # Errors
     /// When they differ.
     pub fn verify(&self, file: &[u8], section: Section) -> Result<(), FormatError> {
-        let Entry { len, checksum: expected, .. } = self.entries[section as usize];
+        let Entry { len, checksum: stored, .. } = self.entries[section as usize];
         if len == 0 {
             return Ok(());
         }
         let actual = xxh3_64(self.section(file, section));
-        if expected == actual {
+        if stored == actual {
             return Ok(());
         }
-        let found = format!("{actual:016x}: the section is damaged");
-        Err(FormatError::new(section.name(), format!("checksum {expected:016x}"), found))
+        let found = format!("bytes with the checksum {actual:016x}");
+        Err(FormatError::new(section.name(), format!("bytes with the checksum {stored:016x}"), found))
     }
 }
 
-/// The checksum of everything in front of the first section, but for the checksum itself.
+/// An error at a byte of the header or the section table.
+#[cold]
+fn error(offset: usize, expected: impl Into<String>, found: impl Into<String>) -> FormatError {
+    FormatError::new("header", expected, found).in_record_at(offset)
+}
+
+/// A number of four bytes of the header.
+fn number(file: &[u8], at: usize) -> Result<u32, FormatError> {
+    let short = || error(file.len(), format!("at least {HEADER_BYTES} bytes"), format!("{} bytes", file.len()));
+    u32_at(file, at).ok_or_else(short)
+}
+
+/// Reads what stands at fixed places of the header.
+fn read_header(file: &[u8]) -> Result<Header, FormatError> {
+    if !file.starts_with(&LABEL) {
+        let start = &file[..file.len().min(LABEL.len())];
+        let found = if start.is_empty() { "an empty file".into() } else { format!("\"{}\"", start.escape_ascii()) };
+        return Err(FormatError::new("header", format!("the label \"{}\"", LABEL.escape_ascii()), found));
+    }
+    let version = number(file, 8)?;
+    if version != FORMAT_VERSION {
+        let expected = format!("format version {FORMAT_VERSION}; compile the set again with this version");
+        return Err(FormatError::new("header", expected, format!("version {version}")));
+    }
+    if number(file, 12)? != ENDIAN_MARK {
+        return Err(error(12, "the byte-order mark 04 03 02 01", format!("{:02x?}", &file[12..16])));
+    }
+    number(file, HEADER_BYTES - 4)?;
+    Ok(Header { normal_form: number(file, 16)?, name_matching: number(file, 32)?, automata_form: number(file, 36)? })
+}
+
+/// Reads the entries of the section table, each of which begins where the one before says.
+fn read_table(table: &[u8]) -> Result<[Entry; Section::COUNT], FormatError> {
+    let mut entries = [Entry::default(); Section::COUNT];
+    let mut order = Section::ALL.into_iter();
+    let mut end = table.len() as u64;
+    for at in (HEADER_BYTES..table.len()).step_by(ENTRY_BYTES) {
+        let name = &table[at..at + NAME_BYTES];
+        let section = order.find(|section| name == section.stored_name()).ok_or_else(|| {
+            error(at, "the names of known sections, in order", format!("\"{}\"", name.escape_ascii()))
+        })?;
+        let field = |offset| u64_at(table, at + offset).unwrap_or_default();
+        let (start, len) = (field(8), field(16));
+        let expected = end.checked_next_multiple_of(SECTION_ALIGNMENT as u64);
+        if Some(start) != expected {
+            let expected = format!("the section {} at the next multiple of {SECTION_ALIGNMENT}", section.name());
+            return Err(error(at + 8, expected, format!("offset {start}")));
+        }
+        // What is beyond the memory of this machine is also beyond the file.
+        let inside = start.checked_add(len).filter(|&end| len > 0 && usize::try_from(end).is_ok());
+        end = inside
+            .ok_or_else(|| error(at + 16, format!("a length of the section {}", section.name()), format!("{len}")))?;
+        entries[section as usize] = Entry { start: start as usize, len: len as usize, checksum: field(24) };
+    }
+    Ok(entries)
+}
+
+/// The checksum of the header and the section table, but for the checksum itself.
 fn header_checksum(header: &[u8]) -> u64 {
     let mut covered = header.to_vec();
-    covered[48..56].fill(0);
+    covered[CHECKSUM_AT..HEADER_BYTES].fill(0);
     xxh3_64(&covered)
 }
 
+/// The sections of a set as bytes, in the order of [`Section::ALL`].
+pub type Sections = [Vec<u8>; Section::COUNT];
+
 /// The most bytes that [`write()`] writes.
 #[must_use]
-pub fn size_of(sections: &[Vec<u8>; Section::COUNT]) -> usize {
-    let largest_gap = 7;
-    HEADER_BYTES + sections.iter().map(|bytes| ENTRY_BYTES + bytes.len() + largest_gap).sum::<usize>()
+pub fn size_of(sections: &Sections) -> usize {
+    HEADER_BYTES + sections.iter().map(|bytes| ENTRY_BYTES + bytes.len() + SECTION_ALIGNMENT - 1).sum::<usize>()
 }
 
-/// Writes a whole set: header, table, then each section that has bytes at the next multiple of eight.
+/// Writes a whole set: header, table, then each section that has bytes at the next multiple of [`SECTION_ALIGNMENT`].
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(
-    out: &mut impl Write,
-    normal_form: u32,
-    name_matching: u32,
-    sections: &[Vec<u8>; Section::COUNT],
-) -> io::Result<()> {
+pub fn write(out: &mut impl Write, header: &Header, sections: &Sections) -> io::Result<()> {
     let present: Vec<(Section, &Vec<u8>)> =
         Section::ALL.into_iter().zip(sections).filter(|(_, bytes)| !bytes.is_empty()).collect();
     let table_end = HEADER_BYTES + present.len() * ENTRY_BYTES;
-    let mut header = vec![0; table_end];
+    let mut start = vec![0; table_end];
     let mut end = table_end;
-    for ((section, bytes), entry) in present.iter().zip(header[HEADER_BYTES..].chunks_exact_mut(ENTRY_BYTES)) {
-        let start = end.next_multiple_of(8);
+    for ((section, bytes), entry) in present.iter().zip(start[HEADER_BYTES..].chunks_exact_mut(ENTRY_BYTES)) {
+        let start = end.next_multiple_of(SECTION_ALIGNMENT);
         end = start + bytes.len();
         entry[..8].copy_from_slice(&section.stored_name());
         entry[8..16].copy_from_slice(&(start as u64).to_le_bytes());
         entry[16..24].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
         entry[24..].copy_from_slice(&xxh3_64(bytes).to_le_bytes());
     }
-    header[..8].copy_from_slice(&LABEL);
-    header[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
-    header[12..16].copy_from_slice(&ENDIAN_MARK.to_le_bytes());
-    header[16..20].copy_from_slice(&normal_form.to_le_bytes());
-    header[20..24].copy_from_slice(&(present.len() as u32).to_le_bytes());
-    header[24..32].copy_from_slice(&(end as u64).to_le_bytes());
-    header[32..36].copy_from_slice(&name_matching.to_le_bytes());
-    let checksum = header_checksum(&header);
-    header[48..56].copy_from_slice(&checksum.to_le_bytes());
-    out.write_all(&header)?;
+    start[..8].copy_from_slice(&LABEL);
+    start[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+    start[12..16].copy_from_slice(&ENDIAN_MARK.to_le_bytes());
+    start[16..20].copy_from_slice(&header.normal_form.to_le_bytes());
+    start[20..24].copy_from_slice(&(present.len() as u32).to_le_bytes());
+    start[24..32].copy_from_slice(&(end as u64).to_le_bytes());
+    start[32..36].copy_from_slice(&header.name_matching.to_le_bytes());
+    start[36..40].copy_from_slice(&header.automata_form.to_le_bytes());
+    let checksum = header_checksum(&start);
+    start[CHECKSUM_AT..HEADER_BYTES].copy_from_slice(&checksum.to_le_bytes());
+    out.write_all(&start)?;
     let mut end = table_end;
     for (_, bytes) in present {
-        out.write_all(&[0; 8][..end.next_multiple_of(8) - end])?;
+        out.write_all(&[0; SECTION_ALIGNMENT][..end.next_multiple_of(SECTION_ALIGNMENT) - end])?;
         out.write_all(bytes)?;
-        end = end.next_multiple_of(8) + bytes.len();
+        end = end.next_multiple_of(SECTION_ALIGNMENT) + bytes.len();
     }
     Ok(())
 }

@@ -1,35 +1,83 @@
-//! The bytes of a compiled set: the container here, the tables and the automata in the files beside it.
+//! The bytes of a compiled set: a container of sections, a file of code for each section, and the automata.
 //!
-//! Nothing outside this folder knows an offset. [`container`] is the label, the section table and the
-//! checksums; [`tables`] the fixed-width tables (agents, origins, policies, lines); [`fields`] other directives;
-//! [`automaton`] the automaton of one ruleset. Each file holds its reader beside its writer. `FORMAT.md` draws the same bytes.
+//! Nothing outside this folder knows an offset. Each file holds its reader beside its writer:
 //!
-//! Every read is checked: bytes that make no sense give an error, never a panic, an endless loop or an answer.
+//! | where | section | what |
+//! |---|---|---|
+//! | [`container`] | - | label, version, section table, checksums |
+//! | [`reading`] | `reading` | dialect, fetch profile and time that the set was made for |
+//! | [`crawlers`] | `crawlers` | known crawlers and the product tokens that each obeys |
+//! | [`tokens`] | `tokens` | product tokens that the files name |
+//! | [`origins`] | `buckets`, `origins` | the hash table from origin to policy |
+//! | [`captures`] | `captures` | what is known of the fetches behind an origin's policy |
+//! | [`policies`] | `policies` | which product token has which group of rules |
+//! | [`rulesets`] | `index`, `rulesets` | where each automaton lies |
+//! | [`lines`] | `lines` | line numbers of rules |
+//! | [`directives`] | `other` | other directives: lines that decide no URL |
+//! | [`automaton`] | - | the bytes of one automaton |
+//!
+//! [`draft`] is the content of a whole set, before it is written or after it was read; `FORMAT.md` draws the bytes.
+//!
+//! The format is canonical: the same content has exactly one encoding, and verifying a set proves that it is that one.
+//! Every read is checked: invalid bytes give an error, never a panic, an endless loop or an answer.
 
 pub mod automaton;
+pub mod captures;
 pub mod container;
-pub mod fields;
-pub mod tables;
+pub mod crawlers;
+pub mod directives;
+pub mod draft;
+pub mod lines;
+pub mod origins;
+pub mod policies;
+mod pool;
+pub mod reading;
+pub mod rulesets;
+pub mod tokens;
 
 use std::fmt;
 
+use self::container::Section;
+
 /// The version of the format that this engine writes, and the only one that it reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
+
+/// Stands for "none" wherever the tables hold the number or the address of something.
+pub const NONE: u32 = u32::MAX;
 
 /// Bytes that are not a compiled set, or not a whole one.
 ///
-/// Says which section, what was expected there and what was found.
+/// Says which section, where in it if that is known, what was expected there and what was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
     section: &'static str,
+    offset: Option<u64>,
     expected: String,
     found: String,
 }
 
 impl FormatError {
     /// An error in `section`. `expected` and `found` are noun phrases.
+    #[cold]
     pub(crate) fn new(section: &'static str, expected: impl Into<String>, found: impl Into<String>) -> FormatError {
-        FormatError { section, expected: expected.into(), found: found.into() }
+        FormatError { section, offset: None, expected: expected.into(), found: found.into() }
+    }
+
+    /// An error at a byte of a section.
+    #[cold]
+    pub(crate) fn at(
+        section: Section,
+        offset: usize,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> FormatError {
+        FormatError { offset: Some(offset as u64), ..FormatError::new(section.name(), expected, found) }
+    }
+
+    /// The same error, of a record that begins at `start` of its section.
+    pub(crate) fn in_record_at(mut self, start: usize) -> FormatError {
+        self.offset = Some(self.offset.unwrap_or(0).saturating_add(start as u64));
+        self
     }
 
     /// The part of the file that is damaged: `header`, or a section's name.
@@ -37,11 +85,33 @@ impl FormatError {
     pub fn section(&self) -> &'static str {
         self.section
     }
+
+    /// The byte at which the damage was noticed, from the section's start; `None` if it concerns the whole section.
+    #[must_use]
+    pub fn offset(&self) -> Option<u64> {
+        self.offset
+    }
+
+    /// What should have been there.
+    #[must_use]
+    pub fn expected(&self) -> &str {
+        &self.expected
+    }
+
+    /// What was there.
+    #[must_use]
+    pub fn found(&self) -> &str {
+        &self.found
+    }
 }
 
 impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: expected {}, found {}", self.section, self.expected, self.found)
+        f.write_str(self.section)?;
+        if let Some(offset) = self.offset {
+            write!(f, " at byte {offset}")?;
+        }
+        write!(f, ": expected {}, found {}", self.expected, self.found)
     }
 }
 
@@ -66,7 +136,13 @@ impl fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
-/// The little-endian number of two or four bytes at `at`.
+/// The little-endian number of two bytes at `at`.
+#[inline(always)]
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+/// The little-endian number of four bytes at `at`.
 #[inline(always)]
 pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
@@ -76,6 +152,21 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 #[inline(always)]
 pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+/// Appends a number of four bytes.
+fn put(out: &mut Vec<u8>, number: u32) {
+    out.extend_from_slice(&number.to_le_bytes());
+}
+
+/// Appends a number of eight bytes.
+fn put_long(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(&number.to_le_bytes());
+}
+
+/// Appends zeros up to the next multiple of `unit`.
+fn pad(out: &mut Vec<u8>, unit: usize) {
+    out.resize(out.len().next_multiple_of(unit), 0);
 }
 
 /// A size as the format stores it.

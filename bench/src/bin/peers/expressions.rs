@@ -1,4 +1,4 @@
-//! The rules of a group as regular expressions, and the engines of the `regex` family that match them.
+//! Writes the rules of a group as regular expressions, and matches them with the engines of the `regex` family.
 
 use std::fmt::Write as _;
 
@@ -13,23 +13,25 @@ use reptile_engine::verdict::RuleKind;
 
 use crate::rounds::Any;
 
-/// Bytes that these engines may use for their program, and for the automaton that they make as they go.
-const REGEX_BYTES: usize = 4 << 30;
+/// The memory that these engines may use for their program, and again for the automaton that they build while they
+/// match, in bytes.
+pub const REGEX_BYTES: usize = 4 << 30;
 
-/// An expression for each rule, over bytes, where a dot is any of them and the match is to begin where the text does;
-/// the rule that decides before those that it beats. What others would have to do, too: reading and ordering the rules
-/// is Reptile's work and not in the times of the engines.
+/// One expression for each rule of a group, in the order of precedence, so that the first that matches decides. The
+/// expressions are over bytes, a dot matches any byte, and a match begins at the start of the text. Reptile reads and
+/// orders the rules; the times of the engines do not include that work.
 pub struct Expressions {
     /// The expressions, without `\A`.
     pub texts: Vec<String>,
-    /// Whether the rule of each is a disallow.
+    /// Whether the rule of each expression is a disallow.
     pub disallow: Vec<bool>,
 }
 
 impl Expressions {
+    /// Writes the expressions of a list of rules; a rule with an empty pattern decides nothing and gets none.
     pub fn of(list: &RuleList) -> Expressions {
         let mut rules: Vec<_> = list.iter().filter(|rule| !rule.is_empty).collect();
-        rules.sort_by_key(|rule| rule.code);
+        rules.sort_by_key(|rule| rule.rank);
         let expression = |matcher: &[u8], anchored: bool| {
             let mut text = String::new();
             for &byte in matcher {
@@ -45,35 +47,43 @@ impl Expressions {
         };
         Expressions {
             texts: rules.iter().map(|rule| expression(rule.matcher, rule.anchored)).collect(),
-            disallow: rules.iter().map(|rule| kind_of(rule.code) == RuleKind::Disallow).collect(),
+            disallow: rules.iter().map(|rule| kind_of(rule.rank) == RuleKind::Disallow).collect(),
         }
     }
 
-    /// The expressions for engines that look for them everywhere.
+    /// Returns the expressions with `\A`, for engines that would otherwise search the whole text.
     pub fn anchored(&self) -> impl Iterator<Item = String> {
         self.texts.iter().map(|text| format!(r"\A{text}"))
     }
 
-    /// Whether the first of the expressions that match, if any does, is a disallow.
+    /// Says whether the path is disallowed, given the first expression that matches, if any does.
     pub fn disallows(&self, first: Option<usize>) -> bool {
         first.and_then(|first| self.disallow.get(first)).is_some_and(|&disallow| disallow)
     }
 }
 
+/// Builds a `RegexSet` of the expressions.
+///
+/// # Errors
+/// Errors if an expression or the whole set is over a limit of the library.
 pub fn regex_set(expressions: &Expressions) -> Any<RegexSet> {
     let mut builder = RegexSetBuilder::new(expressions.anchored());
     builder.unicode(false).dot_matches_new_line(true).size_limit(REGEX_BYTES).dfa_size_limit(REGEX_BYTES);
     Ok(builder.build()?)
 }
 
-/// What `RegexSet` is made of, asked for the first expression that matches instead of for all: as quick as that
-/// library gets.
+/// The lazy DFA on which `RegexSet` is built, asked for the first expression that matches instead of for all: the fastest
+/// use of that library.
 pub struct LazyDfa {
     dfa: DFA,
     cache: Cache,
 }
 
 impl LazyDfa {
+    /// Builds what the DFA needs before its first search.
+    ///
+    /// # Errors
+    /// Errors if an expression or the whole set is over a limit of the library.
     pub fn new(expressions: &Expressions) -> Any<LazyDfa> {
         let dfa = DFA::builder()
             .configure(dfa::Config::new().cache_capacity(REGEX_BYTES))
@@ -84,6 +94,7 @@ impl LazyDfa {
         Ok(LazyDfa { dfa, cache })
     }
 
+    /// Returns the index of the first expression that matches a path, or `None` if none does.
     pub fn first(&mut self, path: &str) -> Option<usize> {
         let found = self.dfa.try_search_fwd(&mut self.cache, &Input::new(path).anchored(Anchored::Yes));
         found.ok().flatten().map(|found| found.pattern().as_usize())

@@ -1,26 +1,28 @@
-//! Tables of figures, with how Reptile stands to the best of the others at their end, and the plot.
+//! Prints tables of figures, which end with the ratios of the best peers to Reptile, and draws the plot.
 
 use std::fmt::Write as _;
 
-/// The row that the best peer is compared with.
+/// The row of Reptile that the best peer is compared with.
 pub const OURS: &str = "reptile, path given";
 
-/// The peers that Reptile is meant to be twice as fast as: the names of their rows begin with these.
+/// The peers that Reptile aims to be twice as fast as. The names of their rows begin with these names.
 const FASTEST: [&str; 4] = ["Hyperscan", "Vectorscan", "RE2::Set", "fast-robots"];
 
-/// For each implementation, in order, a figure for each file; `None` where it refuses the file.
+/// A table: one row for each implementation, with one figure for each file, or `None` where it refuses the file.
 #[derive(Default)]
 pub struct Figures {
+    /// The names of the files.
     pub columns: Vec<String>,
     rows: Vec<(String, Vec<Option<f64>>)>,
 }
 
 impl Figures {
+    /// Makes a table without rows.
     pub fn new(columns: &[String]) -> Figures {
         Figures { columns: columns.to_vec(), ..Figures::default() }
     }
 
-    /// Adds a figure to a row.
+    /// Adds a figure at the end of a row; a new name begins a new row.
     pub fn add(&mut self, name: &str, figure: Option<f64>) {
         match self.rows.iter_mut().find(|(row, _)| row == name) {
             Some((_, figures)) => figures.push(figure),
@@ -28,14 +30,14 @@ impl Figures {
         }
     }
 
-    /// Puts a figure in the place of the one that was added to a row last.
+    /// Replaces the last figure of a row.
     pub fn set(&mut self, name: &str, figure: f64) {
         if let Some(last) = self.rows.iter_mut().find(|(row, _)| row == name).and_then(|(_, row)| row.last_mut()) {
             *last = Some(figure);
         }
     }
 
-    /// Prints the table without an end, so that rows can follow.
+    /// Prints the table without the blank line after it, so that more rows can follow.
     fn print_rows(&self, unit: &str) {
         println!("| {unit} | {} |\n|---|{}", self.columns.join(" | "), "---|".repeat(self.columns.len()));
         for (name, figures) in &self.rows {
@@ -44,24 +46,27 @@ impl Figures {
         }
     }
 
+    /// Prints the table.
     pub fn print(&self, unit: &str) {
         self.print_rows(unit);
         println!();
     }
 
-    /// As [`Figures::print`], and at the end how many times as long as Reptile the fastest of the others takes: of the
-    /// four that matter, saying which of them are not in the table, and of all.
+    /// Prints the table and two rows of ratios: the time of the best peer divided by Reptile's, first among the peers of
+    /// [`FASTEST`], then among all. The label of the first names those of [`FASTEST`] that were not measured.
     pub fn print_with_ratios(&self, unit: &str) {
         self.print_rows(unit);
         let (measured, missing): (Vec<&str>, Vec<&str>) =
             FASTEST.iter().partition(|&&peer| self.rows.iter().any(|(name, _)| name.starts_with(peer)));
-        let missing = if missing.is_empty() { String::new() } else { format!(" ({} absent)", missing.join(", ")) };
+        let missing =
+            if missing.is_empty() { String::new() } else { format!(" ({} not measured)", missing.join(", ")) };
         let label = format!("**best of {}{missing}, times Reptile's**", measured.join(", "));
         self.print_ratios(&label, |name| FASTEST.iter().any(|&peer| name.starts_with(peer)));
-        self.print_ratios("best of all others, times Reptile's", |name| !name.starts_with("reptile"));
+        self.print_ratios("best of all peers, times Reptile's", |name| !name.starts_with("reptile"));
         println!();
     }
 
+    /// Prints the row of ratios for the best of the peers whose names `is_meant` accepts.
     fn print_ratios(&self, label: &str, is_meant: impl Fn(&str) -> bool) {
         let Some((_, ours)) = self.rows.iter().find(|(name, _)| name == OURS) else { return };
         let ratio = |column: usize| {
@@ -76,7 +81,7 @@ impl Figures {
     }
 }
 
-/// Three digits, and no more than are true.
+/// Writes a figure with three significant digits; more would be noise.
 fn text_of(figure: Option<f64>) -> String {
     match figure {
         None => "refuses".to_owned(),
@@ -86,12 +91,13 @@ fn text_of(figure: Option<f64>) -> String {
     }
 }
 
+/// The colours of the lines in the plot; they repeat if there are more implementations.
 const COLOURS: [&str; 12] = [
     "#c00000", "#e08000", "#205090", "#208040", "#70b070", "#7030a0", "#909090", "#404040", "#00a0a0", "#d060b0",
     "#a08000", "#6080ff",
 ];
 
-/// Draws a line for each implementation over the files, with a logarithmic scale.
+/// Draws the figures as SVG: a line for each implementation over the files, with a logarithmic scale.
 pub fn plot(figures: &Figures) -> String {
     let (left, top, width, height) = (70.0, 50.0, 520.0, 400.0);
     let highest = 7.0;

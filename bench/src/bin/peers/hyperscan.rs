@@ -1,6 +1,6 @@
-//! Hyperscan or Vectorscan as a matcher of all rules of a group: the library that the system has, in block mode.
+//! Matches all rules of a group with Hyperscan or Vectorscan, whichever library is loaded, in block mode.
 //!
-//! It does not read robots.txt. The rules come as expressions, the one that decides before those that it beats.
+//! The library does not read robots.txt. It gets the rules as expressions, in the order of precedence.
 
 use std::time::Instant;
 
@@ -9,15 +9,15 @@ use hyperscan::{BlockDatabase, Builder, Matching, Pattern, PatternFlags, Pattern
 use crate::expressions::Expressions;
 use crate::rounds::Any;
 
-/// Which library this process has loaded, by its own account. It says a version only, but the last open Hyperscan was
-/// 5.4.2, and what counts on from there is Vectorscan.
+/// Returns the name and version of the library that this process has loaded. The library reports only a version, but the
+/// last open version of Hyperscan is 5.4.2, and Vectorscan counts on from there.
 pub fn library() -> String {
     let version = version();
-    let last = (version.major, version.minor, version.patch) <= (5, 4, 2);
-    format!("{} {version}", if last { "Hyperscan" } else { "Vectorscan" })
+    let is_hyperscan = (version.major, version.minor, version.patch) <= (5, 4, 2);
+    format!("{} {version}", if is_hyperscan { "Hyperscan" } else { "Vectorscan" })
 }
 
-/// All rules of a group, and the memory that a scan works in.
+/// The compiled rules of a group, and the scratch memory for a scan.
 pub struct HyperscanRules {
     database: BlockDatabase,
     scratch: Scratch,
@@ -26,13 +26,14 @@ pub struct HyperscanRules {
 }
 
 impl HyperscanRules {
-    /// Compiles the expressions for the processor at hand.
+    /// Compiles the expressions for this processor.
     ///
     /// # Errors
-    /// When the library refuses them; it says why.
+    /// Errors with the library's reason if it refuses an expression.
     pub fn new(expressions: &Expressions) -> Any<HyperscanRules> {
-        // A rule with the pattern `*` matches the empty path, too, which must be allowed for. `SINGLEMATCH` would save
-        // little: no expression ends open, so that few are reported twice, and to remember them costs more.
+        // A rule with the pattern `*` matches the empty path too, which the library accepts only with `ALLOWEMPTY`.
+        // `SINGLEMATCH` would save little: no expression ends in a wildcard, so that few match twice, and remembering
+        // which have matched costs more.
         let flags = PatternFlags::DOTALL | PatternFlags::ALLOWEMPTY;
         let patterns = expressions.anchored().map(|text| Pattern::with_flags(text, flags));
         let patterns: Patterns = patterns.collect::<hyperscan::Result<_>>()?;
@@ -43,11 +44,11 @@ impl HyperscanRules {
         Ok(HyperscanRules { database, scratch, built })
     }
 
-    /// The first of the expressions that match a path.
+    /// Returns the index of the first expression that matches a path, or `None` if none does.
     #[inline]
     pub fn first(&self, path: &str) -> Option<usize> {
         let mut first = u32::MAX;
-        // The library reports in the order in which the matches end, so that all of them are to be heard.
+        // The library reports matches in the order of their ends, so the first expression may come last.
         let scanned = self.database.scan(path, &self.scratch, |id: u32, _: u64, _: u64, _: u32| {
             first = first.min(id);
             Matching::Continue

@@ -1,8 +1,9 @@
-//! Reptile beside other implementations: the same files, URLs and run, in interleaved rounds, with medians.
+//! Compares Reptile with other implementations: the same files, URLs and run, in interleaved rounds, with medians.
 //!
-//! `peers [--real] [--vectorscan=FOLDER] [SVG]` prints Markdown, and draws the repeated decisions into the SVG file.
-//! With `--real` the generated files are left out. `FOLDER` has the `libhs.so.5` of Vectorscan. What the figures mean,
-//! and what to distrust, is in `METHODOLOGY.md` and `BIAS.md`.
+//! `peers [--real] [--vectorscan=FOLDER] [SVG]` prints tables in Markdown, and draws the repeated decisions into the SVG
+//! file. `--real` leaves the generated files out. `FOLDER` has the `libhs.so.5` of Vectorscan. `METHODOLOGY.md` says
+//! what the figures mean, `BIAS.md` what to distrust.
+#![deny(unsafe_code)]
 
 mod expressions;
 mod figures;
@@ -22,8 +23,8 @@ use fast_robots::{ParseError, ParseOptions, RobotsTxt};
 #[cfg(feature = "re2")]
 use reptile_bench::re2::Re2Set;
 use reptile_bench::{
-    AGENT, Case, FRESH_LISTS, FRESH_URLS, PreparedCase, builder_of, explained, fresh_paths, list_for, real_files,
-    shared,
+    AGENT, Case, FRESH_LISTS, FRESH_URLS, PreparedCase, builder_of, disallowed_by_matches, fresh_paths, list_for,
+    real_files, shared,
 };
 use reptile_compiler::automaton::{Strategy, compile};
 use reptile_compiler::dialect::GOOGLE_LIB;
@@ -38,10 +39,10 @@ use crate::expressions::{Expressions, LazyDfa, regex_set};
 use crate::figures::{Figures, OURS, plot};
 use crate::rounds::{Any, Build, Contender, Decide, measure_builds, measure_decisions, measure_fresh, over, over_lazy};
 
-/// [`AGENT`] as text.
+/// The crawler [`AGENT`] as text, as most peers take it.
 const AGENT_TEXT: &str = "Googlebot";
 
-/// Bytes that RE2::Set may use.
+/// The memory that RE2::Set may use, in bytes.
 #[cfg(feature = "re2")]
 const RE2_BYTES: i64 = 8 << 30;
 
@@ -49,13 +50,15 @@ const RE2_BYTES: i64 = 8 << 30;
 #[cfg(feature = "hyperscan")]
 const VECTORSCAN: &str = "--vectorscan=";
 
-/// What the arguments say.
+/// The options that the arguments set.
 #[derive(Default)]
 struct Options {
+    /// The file to draw the plot into.
     svg: Option<String>,
+    /// Whether to leave the generated files out.
     real_only: bool,
-    /// The folder of Vectorscan, and its name.
-    #[cfg_attr(not(feature = "hyperscan"), expect(dead_code, reason = "nothing can load it"))]
+    /// The folder of Vectorscan, and the name and version that it reports.
+    #[cfg_attr(not(feature = "hyperscan"), expect(dead_code, reason = "only this feature loads it"))]
     vectorscan: Option<(PathBuf, String)>,
 }
 
@@ -77,19 +80,24 @@ fn main() -> Any<()> {
                 options.vectorscan = Some((folder, name));
             }
             "--real" => options.real_only = true,
-            option if option.starts_with('-') => return Err(format!("{option}: no such option in this build").into()),
+            option if option.starts_with('-') => {
+                return Err(format!(
+                    "{option}: expected --real, or --vectorscan=FOLDER in a build with the feature hyperscan"
+                )
+                .into());
+            }
             _ => options.svg = Some(argument),
         }
     }
 
-    // Panics are counted, not shown.
+    // Panics of peers are counted; their messages would break the tables.
     std::panic::set_hook(Box::new(|_| {}));
     if !options.real_only {
         println!("## Generated files\n");
         files(&Case::all_generated(), &options, 0)?;
     }
     let Some(shared) = shared() else {
-        println!("The folder of real inputs is absent: nothing else is measured.");
+        println!("The folder of real inputs is absent: measured only the generated files.");
         return Ok(());
     };
     let real = real_files(&shared)?;
@@ -103,7 +111,7 @@ fn main() -> Any<()> {
     Ok(())
 }
 
-/// The tables of a group of files.
+/// The tables of several files, and the notes under them.
 struct Tables {
     decisions: Figures,
     fresh: Figures,
@@ -111,8 +119,8 @@ struct Tables {
     notes: String,
 }
 
-/// Measures all files, prints the tables, and returns that of repeated decisions. So many lists of fresh URLs are gone
-/// through.
+/// Measures all peers on some files, with `fresh_lists` lists of fresh URLs, and prints the tables. Returns the table of
+/// repeated decisions.
 fn files(cases: &[Case], options: &Options, fresh_lists: u64) -> Any<Figures> {
     let columns: Vec<String> = cases.iter().map(|case| case.name.clone()).collect();
     let [decisions, fresh, builds] = [(); 3].map(|()| Figures::new(&columns));
@@ -129,11 +137,11 @@ fn files(cases: &[Case], options: &Options, fresh_lists: u64) -> Any<Figures> {
     println!("### Building\n");
     tables.builds.print("build, µs");
     let none = if tables.notes.is_empty() { " none" } else { "" };
-    println!("Files that are refused, and numbers of disallowed URLs that are not right:{none}\n\n{}", tables.notes);
+    println!("Refused files, failures and wrong numbers of disallowed URLs:{none}\n\n{}", tables.notes);
     Ok(tables.decisions)
 }
 
-/// What a peer made of a file; if it refuses, the reason is noted.
+/// Returns what a peer built from a file; if the peer refuses the file, adds a note with its reason.
 fn unless_refused<T, E: Display>(made: Result<T, E>, name: &str, case: &Case, notes: &mut String) -> Option<T> {
     made.inspect_err(|reason| {
         let _ = writeln!(notes, "- {name}, {}: refused: {reason}", case.name);
@@ -141,7 +149,7 @@ fn unless_refused<T, E: Display>(made: Result<T, E>, name: &str, case: &Case, no
     .ok()
 }
 
-#[cfg_attr(not(feature = "hyperscan"), expect(unused_variables, reason = "nothing can load Vectorscan"))]
+#[cfg_attr(not(feature = "hyperscan"), expect(unused_variables, reason = "only this feature loads Vectorscan"))]
 fn measure_case(case: &Case, options: &Options, fresh_lists: u64, tables: &mut Tables) -> Any<()> {
     let Tables { decisions, fresh, builds, notes } = tables;
     let prepared = PreparedCase::checked(case)?;
@@ -161,7 +169,7 @@ fn measure_case(case: &Case, options: &Options, fresh_lists: u64, tables: &mut T
     let mut right = Vec::new();
     for seed in 0..fresh_lists {
         let list = fresh_paths(ruleset, seed)?;
-        right.push(explained(ruleset, &list));
+        right.push(disallowed_by_matches(ruleset, &list));
         paths.push(texts(&list)?);
     }
     let (urls, paths) = (&urls[..], &paths[..]);
@@ -173,7 +181,7 @@ fn measure_case(case: &Case, options: &Options, fresh_lists: u64, tables: &mut T
     let expressions = &Expressions::of(&prepared.list);
     let inputs = case.urls.len();
 
-    // Those that are asked about fresh URLs, too.
+    // These contenders decide fresh URLs too.
     let mut contenders: Vec<Contender<Decide<'_>>> = vec![
         (OURS.to_owned(), Some(over(paths, |path| disallows(ruleset.verdict(path.as_bytes()))))),
         (
@@ -202,7 +210,7 @@ fn measure_case(case: &Case, options: &Options, fresh_lists: u64, tables: &mut T
             |set, path| expressions.disallows(set.first(path.as_bytes()).ok().flatten()),
         )?),
     ));
-    // Built once, because that takes seconds.
+    // Hyperscan and Vectorscan build only once, because that takes seconds.
     #[cfg(feature = "hyperscan")]
     let built_once = {
         let linked = hyperscan::library();
@@ -241,7 +249,7 @@ fn measure_case(case: &Case, options: &Options, fresh_lists: u64, tables: &mut T
     let mut arena = Bump::new();
     let contenders: Vec<Contender<Build<'_>>> = vec![
         (
-            "reptile, record of the file and automaton of one group".to_owned(),
+            "reptile, prepare the file and compile one group".to_owned(),
             Some(Box::new(move || {
                 arena.reset();
                 build(body, &arena).map_or(0, |automaton| automaton.len())
@@ -291,29 +299,31 @@ fn measure_case(case: &Case, options: &Options, fresh_lists: u64, tables: &mut T
     Ok(())
 }
 
-/// Without its limit on the size of a file, which would leave the largest out.
+/// Parses a file with `fast-robots`, without its limit on the size of a file, by which it would refuse the largest.
 fn fast_robots(body: &[u8]) -> Result<RobotsTxt<'_>, ParseError> {
     RobotsTxt::parse_bytes_with_options(body, ParseOptions { max_bytes: None })
 }
 
+/// Builds an RE2::Set of the expressions.
 #[cfg(feature = "re2")]
 fn re2_set(expressions: &Expressions) -> Any<Re2Set> {
     let texts: Vec<&str> = expressions.texts.iter().map(String::as_str).collect();
     Ok(Re2Set::new(&texts, RE2_BYTES)?)
 }
 
+/// Says whether a verdict is disallow; an error is not.
 fn disallows<E>(verdict: Result<Verdict, E>) -> bool {
     matches!(verdict, Ok(Verdict::Disallow))
 }
 
-/// The host of a case's URLs.
+/// Returns the host of a case's URLs.
 fn host_of(case: &Case) -> Any<&str> {
-    let url = case.urls.first().ok_or("no URLs")?;
+    let url = case.urls.first().ok_or_else(|| format!("{}: expected URLs, found none", case.name))?;
     let split = reptile_engine::url::split(url)?;
     Ok(std::str::from_utf8(split.origin.host)?)
 }
 
-/// The record of a file and the automaton of the agent's rules in it.
+/// Reads a file and compiles the rules for [`AGENT`] in it; empty if no single list of rules decides for it.
 fn build(body: &[u8], arena: &Bump) -> Option<Vec<u8>> {
     let made = prepare(body, &GOOGLE_LIB, arena).ok()?;
     match list_for(&made, AGENT) {
@@ -322,6 +332,43 @@ fn build(body: &[u8], arena: &Bump) -> Option<Vec<u8>> {
     }
 }
 
+/// Says whether `robotstxt` allows a URL; it reads the file each time.
 fn robotstxt_allows(text: &str, url: &str) -> bool {
     DefaultMatcher::default().one_agent_allowed_by_robots(text, AGENT_TEXT, url)
+}
+
+#[cfg(test)]
+#[path = "../../../tests/support/documents.rs"]
+mod documents;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::documents::assert_says;
+    use crate::expressions::REGEX_BYTES;
+    use crate::rounds::{MAX_BUILD_SECONDS, MIN_TURN_SECONDS, ROUNDS};
+
+    #[test]
+    fn the_document_describes_rounds_and_memory() {
+        let document = include_str!("../../../METHODOLOGY.md");
+        assert_says(document, &format!("there are {ROUNDS} rounds"));
+        assert_says(document, &format!("takes at least {} ms", MIN_TURN_SECONDS * 1e3));
+        assert_says(document, &format!("after about {MAX_BUILD_SECONDS} seconds"));
+        assert_says(document, &format!("over bytes, {} GiB for its automaton", REGEX_BYTES >> 30));
+        #[cfg(feature = "re2")]
+        assert_says(document, &format!("anchored at the start, {} GiB", RE2_BYTES >> 30));
+    }
+
+    #[test]
+    fn engines_find_the_first_matching_expression() {
+        let texts = ["/a.*c", "/ab", r"/\xc3\xa9"].map(str::to_owned);
+        let texts = Vec::from(texts);
+        let expressions = Expressions { disallow: vec![true; texts.len()], texts };
+        let set = regex_set(&expressions).unwrap();
+        let mut dfa = LazyDfa::new(&expressions).unwrap();
+        for (path, first) in [("/ab", Some(1)), ("/ab\ncd", Some(0)), ("x/ab", None), ("/é", Some(2)), ("", None)] {
+            assert_eq!(set.matches(path.as_bytes()).iter().next(), first, "{path:?}");
+            assert_eq!(dfa.first(path), first, "{path:?}");
+        }
+    }
 }

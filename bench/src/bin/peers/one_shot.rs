@@ -1,4 +1,4 @@
-//! One shot: reading a file and deciding a single URL.
+//! Measures one shot: reading a file and deciding a single URL.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -21,15 +21,16 @@ use texting_robots::Robot;
 use crate::rounds::ROUNDS;
 use crate::{AGENT_TEXT, build, robotstxt_allows};
 
-/// Reads a file and decides a URL; `None` if it refuses the file.
+/// Reads a file and says whether it allows a URL; `None` if the peer refuses the file.
 type OneShot = fn(&[u8], &str, &mut Bump) -> Option<bool>;
 
+/// The implementations, by the names of their rows.
 const ONE_SHOTS: [(&str, OneShot); 6] = [
     ("reptile", |body, url, _| {
         static AGENT_NAMES: LazyLock<Resolved> = LazyLock::new(|| of_name(AGENT, &GOOGLE_LIB));
         Some(decide_once(body, &GOOGLE_LIB, &AGENT_NAMES, url.as_bytes()).allowed)
     }),
-    ("reptile: record, automaton, walk", |body, _, arena| {
+    ("reptile: prepare, compile, walk", |body, _, arena| {
         arena.reset();
         let automaton = build(body, arena)?;
         if automaton.is_empty() {
@@ -43,7 +44,7 @@ const ONE_SHOTS: [(&str, OneShot); 6] = [
     ("texting_robots", |body, _, _| Some(Robot::new(AGENT_TEXT, body).ok()?.allowed("/"))),
 ];
 
-/// Measures all, and prints the table.
+/// Measures all implementations on all files, compares their answers with the oracle's, and prints the table.
 pub fn one_shot(files: &[HostFile]) {
     let urls: Vec<String> = files.iter().map(|(host, _)| format!("https://{host}/")).collect();
     let bytes: usize = files.iter().map(|(_, body)| body.len()).sum();

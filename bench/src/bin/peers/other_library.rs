@@ -1,8 +1,8 @@
-//! The same program once more, in a process that has loaded another library of Hyperscan's interface: Vectorscan.
+//! Runs this program a second time, in a process that has loaded Vectorscan instead of Hyperscan.
 //!
-//! Two libraries of one name do not fit into one process. The other process gets the expressions and the paths as a
-//! line of JSON, and then a line for each task; it times itself, by the same loop, so that the way between the
-//! processes is in no figure.
+//! The two libraries have the same name, so one process cannot load both. The second process gets the expressions and
+//! the paths as one line of JSON, and then one line for each task. It times itself with the same loop, so no figure
+//! includes the communication between the processes.
 
 use std::io::{BufRead, BufReader, Write, stdin, stdout};
 use std::path::Path;
@@ -12,20 +12,23 @@ use crate::expressions::Expressions;
 use crate::hyperscan::HyperscanRules;
 use crate::rounds::{Any, Done, Task, over};
 
-/// The argument by which the program says which library it has loaded, and the one by which it carries out tasks.
+/// The argument that makes the program print the library that it has loaded.
 pub const SAY_LIBRARY: &str = "--say-library";
+
+/// The argument that makes the program carry out tasks.
 pub const SERVE: &str = "--serve";
 
+/// Prepares to start this program with the library in a folder.
 fn command(folder: &Path, argument: &str) -> Any<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(argument).env("LD_LIBRARY_PATH", folder);
     Ok(command)
 }
 
-/// The name of the library in a folder, as it says itself.
+/// Returns the name and version that the library in a folder reports.
 ///
 /// # Errors
-/// When it is not Vectorscan.
+/// Errors if the library is missing, or is not Vectorscan.
 pub fn vectorscan_in(folder: &Path) -> Any<String> {
     let said = command(folder, SAY_LIBRARY)?.output()?;
     let name = String::from_utf8(said.stdout)?.trim().to_owned();
@@ -35,7 +38,7 @@ pub fn vectorscan_in(folder: &Path) -> Any<String> {
     Ok(name)
 }
 
-/// A process that has compiled expressions with the other library.
+/// A second process, which has compiled the expressions with Vectorscan.
 pub struct OtherLibrary {
     child: Child,
     answers: BufReader<ChildStdout>,
@@ -44,31 +47,32 @@ pub struct OtherLibrary {
 }
 
 impl OtherLibrary {
-    /// Starts the process with the library in a folder.
+    /// Starts the process with the library in a folder, and has it compile the expressions.
     ///
     /// # Errors
-    /// When it does not start, or the library refuses the expressions.
+    /// Errors if the process does not start, or if the library refuses an expression.
     pub fn new(folder: &Path, expressions: &Expressions, lists: &[Vec<String>]) -> Any<OtherLibrary> {
         let mut child = command(folder, SERVE)?.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let answers = BufReader::new(child.stdout.take().ok_or("no output")?);
+        let answers = BufReader::new(child.stdout.take().ok_or("the second process has no output")?);
         let mut other = OtherLibrary { child, answers, built: 0.0 };
         let inputs = serde_json::to_string(&(&expressions.texts, &expressions.disallow, lists))?;
         other.built = serde_json::from_str::<Result<f64, String>>(&other.ask(&inputs)?)??;
         Ok(other)
     }
 
-    /// Has the process carry out a task.
+    /// Has the process carry out a task and returns its figures.
     ///
     /// # Errors
-    /// When it has ended.
+    /// Errors if the process has ended.
     pub fn decide(&mut self, task: Task) -> Any<Done> {
         let answer = self.ask(&serde_json::to_string(&[task.list, task.count, task.repeat, task.warm_up])?)?;
         let (seconds, disallowed) = serde_json::from_str(&answer)?;
         Ok(Done { seconds, disallowed })
     }
 
+    /// Sends a line to the process and waits for a line from it.
     fn ask(&mut self, line: &str) -> Any<String> {
-        let requests = self.child.stdin.as_mut().ok_or("no input")?;
+        let requests = self.child.stdin.as_mut().ok_or("the second process has no input")?;
         writeln!(requests, "{line}")?;
         requests.flush()?;
         let mut answer = String::new();
@@ -79,18 +83,18 @@ impl OtherLibrary {
 
 impl Drop for OtherLibrary {
     fn drop(&mut self) {
-        // This closes its input, upon which it ends.
+        // `wait` closes the input of the process, which makes it end.
         let _ = self.child.wait();
     }
 }
 
-/// The other side: answers until the input ends.
+/// Carries out tasks in the second process until its input ends.
 ///
 /// # Errors
-/// When a line is none of those that [`OtherLibrary`] writes.
+/// Errors if a line is not one that [`OtherLibrary`] writes.
 pub fn serve() -> Any<()> {
     let mut lines = stdin().lock().lines();
-    let inputs = lines.next().ok_or("no expressions")??;
+    let inputs = lines.next().ok_or("expected a line of expressions, found the end of the input")??;
     let (texts, disallow, lists): (Vec<String>, Vec<bool>, Vec<Vec<String>>) = serde_json::from_str(&inputs)?;
     let expressions = Expressions { texts, disallow };
     let made = HyperscanRules::new(&expressions).map_err(|reason| reason.to_string());
@@ -105,6 +109,7 @@ pub fn serve() -> Any<()> {
     Ok(())
 }
 
+/// Sends a line to the first process.
 fn answer(line: &str) -> Any<()> {
     let mut out = stdout().lock();
     writeln!(out, "{line}")?;

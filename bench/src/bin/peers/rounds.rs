@@ -1,4 +1,4 @@
-//! How the peers take turns: the one loop that all are timed in, and the rounds of deciding and building.
+//! Times the peers in turns: the loop that is the same for all of them, and the rounds of deciding and building.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -10,68 +10,73 @@ use reptile_bench::median;
 
 use crate::figures::Figures;
 
+/// The result of anything that can fail here; the program only prints the reason.
 pub type Any<T> = Result<T, Box<dyn Error>>;
 
-/// How often each is measured; they take turns.
+/// The number of rounds, in each of which every contender has a turn.
 pub const ROUNDS: usize = 11;
 
-/// What one measurement of repeated decisions should take at least, and at most if URLs can be left out, in seconds.
-const ENOUGH: f64 = 0.01;
-const TOO_MUCH: f64 = 0.1;
+/// The least time of one turn, in seconds: faster work is repeated.
+pub const MIN_TURN_SECONDS: f64 = 0.01;
 
-/// What all rounds of one measurement of building may take, in seconds: the more a build takes, the fewer rounds.
-const PATIENCE: f64 = 2.0;
+/// The most time of one pass over the inputs, in seconds: a slower contender decides only the first inputs.
+const MAX_PASS_SECONDS: f64 = 0.1;
 
-/// What to decide.
+/// The time for all rounds of one build, in seconds: a slower build has fewer rounds.
+pub const MAX_BUILD_SECONDS: f64 = 2.0;
+
+/// The inputs to decide in one turn.
 #[derive(Clone, Copy)]
 pub struct Task {
-    /// Which list of inputs: 0 is gone through again and again, each of the others once.
+    /// The index of the list of inputs: list 0 is decided again and again, every other list once.
     pub list: usize,
-    /// How many inputs of it, from the first.
+    /// The number of inputs, from the first of the list.
     pub count: usize,
-    /// How often.
+    /// The number of passes over them.
     pub repeat: usize,
-    /// How many inputs of list 0 come first, untimed, because the others have had the caches since.
+    /// The number of inputs of list 0 to decide first, untimed, because other contenders have filled the caches in the
+    /// meantime.
     pub warm_up: usize,
 }
 
-/// How long a task took, and how many inputs are disallowed.
+/// The time that a task took, and the number of disallowed inputs in one pass.
 pub struct Done {
     pub seconds: f64,
     pub disallowed: usize,
 }
 
-/// Carries out tasks.
+/// A contender that decides: carries out tasks.
 pub type Decide<'c> = Box<dyn FnMut(Task) -> Any<Done> + 'c>;
 
-/// Builds, and returns something that depends on what was built.
+/// A contender that builds: returns a number that depends on what it built, so that no compiler leaves the work out.
 pub type Build<'c> = Box<dyn FnMut() -> usize + 'c>;
 
-/// A name, and what carries out tasks or builds; `None` if it refuses the file.
+/// The name of a row, and what to time for it; `None` if the peer refuses the file.
 pub type Contender<T> = (String, Option<T>);
 
-/// The same loop for all: over the first inputs of a list, counting those that are disallowed.
+/// Times a task with the loop that is the same for all contenders: it counts the disallowed among the first inputs of
+/// a list.
 fn timed(lists: &[Vec<String>], task: Task, mut disallows: impl FnMut(&str) -> bool) -> Done {
-    let mut go = |list: usize, count: usize| {
+    let mut pass = |list: usize, count: usize| {
         let inputs = lists.get(list).map_or(&[][..], Vec::as_slice);
         black_box(inputs.iter().take(count).filter(|input| disallows(black_box(input))).count())
     };
-    go(0, task.warm_up);
+    pass(0, task.warm_up);
     let start = Instant::now();
     let mut disallowed = 0;
     for _ in 0..task.repeat {
-        disallowed = go(task.list, task.count);
+        disallowed = pass(task.list, task.count);
     }
     Done { seconds: start.elapsed().as_secs_f64(), disallowed }
 }
 
-/// Decides by a question to each input.
+/// Makes a contender of a function that says whether an input is disallowed.
 pub fn over<'c>(lists: &'c [Vec<String>], mut disallows: impl FnMut(&str) -> bool + 'c) -> Decide<'c> {
     Box::new(move |task| Ok(timed(lists, task, &mut disallows)))
 }
 
-/// As [`over`], for an engine that builds its automaton as it goes: made anew for each list of fresh inputs, because
-/// it would not be a first pass otherwise.
+/// Makes a contender of an engine that builds its automaton while it matches. The engine is built anew before each list
+/// of fresh inputs; otherwise the pass over the list would not be a first pass.
 pub fn over_lazy<'c, E: 'c>(
     lists: &'c [Vec<String>],
     anew: impl Fn() -> Any<E> + 'c,
@@ -86,8 +91,8 @@ pub fn over_lazy<'c, E: 'c>(
     }))
 }
 
-/// Measures decisions of list 0, which has so many inputs, again and again. What answers in another way than right is
-/// noted.
+/// Measures repeated decisions of list 0, which has `inputs` inputs, of which `right` are disallowed. Adds a note for
+/// each contender that counts differently or fails.
 pub fn measure_decisions(
     case: &str,
     (inputs, right): (usize, usize),
@@ -97,10 +102,10 @@ pub fn measure_decisions(
 ) {
     let mut running = Vec::new();
     for (name, decide) in contenders {
-        // A row for each, in this order.
+        // Adds the row now, so that the rows keep the order of the contenders.
         figures.add(name, None);
         let Some(decide) = decide else { continue };
-        // All inputs once: the answers, and how long it takes about. A panic shows as no answer.
+        // One pass over all inputs checks the answers and estimates the time.
         let once = Task { list: 0, count: inputs, repeat: 1, warm_up: 0 };
         let mut all = match catch_unwind(AssertUnwindSafe(|| decide(once))) {
             Ok(Ok(done)) => {
@@ -116,13 +121,13 @@ pub fn measure_decisions(
                 continue;
             }
         };
-        // A lazy engine has spent most of that on its automaton.
+        // A lazy engine has spent most of that time on its automaton, so a second pass gives the estimate.
         if let (true, Ok(again)) = (all < 1.0, decide(once)) {
             all = again.seconds;
         }
-        let share = (TOO_MUCH / all).clamp(0.01, 1.0);
+        let share = (MAX_PASS_SECONDS / all).clamp(0.01, 1.0);
         let count = (inputs as f64 * share) as usize;
-        let repeat = (ENOUGH / (all * share)).max(1.0) as usize;
+        let repeat = (MIN_TURN_SECONDS / (all * share)).max(1.0) as usize;
         running.push((name, decide, Task { count, repeat, warm_up: count, ..once }, Vec::new()));
     }
     for _ in 0..ROUNDS {
@@ -135,8 +140,8 @@ pub fn measure_decisions(
     }
 }
 
-/// Measures a first pass over each of the lists of fresh inputs, behind list 0 of so many inputs. `right` has the
-/// numbers of disallowed ones.
+/// Measures a first pass over each list of fresh inputs. The lists come after list 0, which has `inputs` inputs; each has
+/// `fresh` inputs, and `right` has the number of disallowed ones in each.
 pub fn measure_fresh(
     case: &str,
     (inputs, fresh): (usize, usize),
@@ -160,13 +165,14 @@ pub fn measure_fresh(
     Ok(())
 }
 
+/// Adds a note if a number of disallowed inputs is not the right one.
 fn note_wrong(name: &str, case: &str, found: usize, right: usize, notes: &mut String) {
     if found != right {
-        let _ = writeln!(notes, "- {name}, {case}: {found} instead of {right}");
+        let _ = writeln!(notes, "- {name}, {case}: expected {right} disallowed URLs, found {found}");
     }
 }
 
-/// Measures building, in microseconds.
+/// Measures builds, in microseconds.
 pub fn measure_builds(contenders: Vec<Contender<Build<'_>>>, builds: &mut Figures) {
     let mut running = Vec::new();
     for (name, build) in contenders {
@@ -175,9 +181,9 @@ pub fn measure_builds(contenders: Vec<Contender<Build<'_>>>, builds: &mut Figure
         let start = Instant::now();
         black_box(build());
         let first = start.elapsed().as_secs_f64();
-        let repeat = (ENOUGH / first).clamp(1.0, 1000.0) as usize;
-        let rounds = (PATIENCE / first) as usize;
-        // Where there is no patience for a round, the first build is the figure.
+        let repeat = (MIN_TURN_SECONDS / first).clamp(1.0, 1000.0) as usize;
+        let rounds = (MAX_BUILD_SECONDS / first) as usize;
+        // If one build takes longer than all rounds may, its time is the figure.
         let times = if rounds == 0 { vec![first * 1e6] } else { Vec::new() };
         running.push((name, build, repeat, rounds, times));
     }

@@ -1,6 +1,6 @@
-//! How often the dialects disagree: the rows of a table decided by all of them, counted for each pair.
+//! How often the dialects disagree: every dialect decides the rows of a table, and differences are counted by pair.
 //!
-//! Memory: a set for each dialect, a chunk of the table, and a number for each host about which any two disagree.
+//! Memory: a set for each dialect, a chunk of the table, and a word for each host that any two dialects disagree about.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -12,16 +12,18 @@ use reptile_engine::set::{Agent, Set};
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::Verdict;
 
-use super::{Args, Row, TOO_LONG, compiled, each_piece, opened, policy_of};
-use crate::error::{Outcome, Result, note, printable};
+use super::rows::{Row, TOO_LONG, each_block, policy_of};
+use super::{Args, compiled, opened};
+use crate::error::{Exit, Result, note};
 use crate::inputs::lines::{lines, without_lf};
 use crate::outputs::file::Output;
 use crate::outputs::summary::{grouped, rate, seconds};
+use crate::outputs::text::printable;
 
-/// How many pairs of dialects there are.
+/// The number of pairs of dialects.
 const PAIRS: usize = ALL.len() * (ALL.len() - 1) / 2;
 
-/// Every pair has a bit of a word.
+/// A set of pairs, a bit each.
 type Pairs = u64;
 const _: () = assert!(PAIRS <= Pairs::BITS as usize);
 
@@ -30,25 +32,25 @@ fn pairs() -> impl Iterator<Item = (usize, usize)> {
     (0..ALL.len()).flat_map(|first| (first + 1..ALL.len()).map(move |second| (first, second)))
 }
 
-/// What came out of some rows.
+/// The results of some rows, counted.
 #[derive(Default)]
 struct Counts {
     rows: u64,
     unknown: u64,
-    wrong: u64,
+    malformed: u64,
     disallowed: [u64; ALL.len()],
     /// Rows that differ, by pair.
     differing: Vec<u64>,
-    /// Rows about which any two differ.
+    /// Rows that any two dialects decide differently.
     disputed: u64,
-    /// The hosts of those rows, and the pairs that differ about any row of theirs.
+    /// The hosts of those rows, and the pairs that differ about any of their rows.
     hosts: HashMap<Box<[u8]>, Pairs>,
     printed: Vec<u8>,
-    /// The first rows that cannot be decided, from 0, and why.
+    /// The first rows that cannot be decided, numbered from 0, and why.
     faults: Vec<(u64, String)>,
 }
 
-/// Rows that cannot be decided and are named; the others are only counted.
+/// The number of rows that cannot be decided and are named; the others are only counted.
 const MAX_FAULTS: usize = 10;
 
 impl Counts {
@@ -56,19 +58,20 @@ impl Counts {
         Counts { differing: vec![0; PAIRS], ..Counts::default() }
     }
 
+    /// Keeps why the current row cannot be decided, unless enough are kept.
     fn fault(&mut self, why: impl FnOnce() -> String) {
         if self.faults.len() < MAX_FAULTS {
             self.faults.push((self.rows, why()));
         }
     }
 
-    /// Adds those of the rows that come next.
+    /// Adds the counts of the next rows.
     fn add(&mut self, other: Counts) {
         let room = MAX_FAULTS - self.faults.len();
         self.faults.extend(other.faults.into_iter().take(room).map(|(row, why)| (self.rows + row, why)));
         self.rows += other.rows;
         self.unknown += other.unknown;
-        self.wrong += other.wrong;
+        self.malformed += other.malformed;
         self.disputed += other.disputed;
         self.disallowed.iter_mut().zip(other.disallowed).for_each(|(sum, count)| *sum += count);
         self.differing.iter_mut().zip(other.differing).for_each(|(sum, count)| *sum += count);
@@ -78,18 +81,21 @@ impl Counts {
     }
 }
 
-/// Counts, and prints the table.
-pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Outcome> {
+/// Counts the differences, and prints the table.
+///
+/// # Errors
+/// If the table or the robots.txt files cannot be read.
+pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Exit> {
     let start = std::time::Instant::now();
     let bytes = ALL.iter().map(|dialect| compiled(args, dialect, one_for_all)).collect::<Result<Vec<_>>>()?;
     let sets = bytes.iter().map(|bytes| opened(args, bytes)).collect::<Result<Vec<_>>>()?;
     let mut total = Counts::new();
     let mut stdout = Output::stdout();
-    each_piece(
+    each_block(
         cases,
         args,
-        |piece| count_piece(piece, &sets, one_for_all, args.print),
-        || Counts { rows: 1, wrong: 1, faults: vec![(0, TOO_LONG.into())], ..Counts::new() },
+        |block| count_block(block, &sets, one_for_all, args.print),
+        || Counts { rows: 1, malformed: 1, faults: vec![(0, TOO_LONG.into())], ..Counts::new() },
         |mut counts| {
             let printed = std::mem::take(&mut counts.printed);
             total.add(counts);
@@ -105,31 +111,32 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Outcome> 
     } else {
         stdout.write_all(table.as_bytes()).map_err(|error| stdout.failure(&error))?;
     }
-    stdout.finish(|_| Ok(()))?;
+    stdout.finish()?;
     let _ = writeln!(
         io::stderr(),
-        "{} rows: {} disputed, of {} hosts; {} without robots.txt, {} wrong rows ({}, {} rows/s)",
+        "{} rows: {} disputed, of {} hosts; {} without robots.txt, {} malformed rows ({}, {} rows/s)",
         total.rows,
         total.disputed,
         total.hosts.len(),
         total.unknown,
-        total.wrong,
+        total.malformed,
         seconds(start.elapsed()),
         rate(total.rows, start.elapsed()),
     );
-    Ok(Outcome::from_bad(total.unknown + total.wrong > 0))
+    Ok(Exit::from_bad(total.unknown + total.malformed > 0))
 }
 
-fn count_piece(
-    piece: &[u8],
+/// Counts the differences of a block of rows.
+fn count_block(
+    block: &[u8],
     sets: &[Set<&[u8]>],
     one_for_all: bool,
     print: bool,
 ) -> std::result::Result<Counts, FormatError> {
     let mut counts = Counts::new();
-    // Few agents ask about many rows, and to look one up may cost more than to decide.
+    // A table has few agents and many rows, and looking an agent up may cost more than deciding a row.
     let mut agents: HashMap<&[u8], Vec<Agent>> = HashMap::new();
-    for line in lines(piece) {
+    for line in lines(block) {
         match Row::read(without_lf(line)) {
             Ok(row) => {
                 if !agents.contains_key(row.agent) {
@@ -140,8 +147,8 @@ fn count_piece(
                 count_row(&row, sets, agents, one_for_all, print, &mut counts)?;
             }
             Err(fault) => {
-                counts.wrong += 1;
-                counts.fault(|| format!("wrong row, {fault}"));
+                counts.malformed += 1;
+                counts.fault(|| format!("malformed row, {fault}"));
             }
         }
         counts.rows += 1;
@@ -149,6 +156,7 @@ fn count_piece(
     Ok(counts)
 }
 
+/// Decides a row by every dialect, and counts the differences.
 fn count_row(
     row: &Row<'_>,
     sets: &[Set<&[u8]>],

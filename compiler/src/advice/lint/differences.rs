@@ -1,4 +1,4 @@
-//! Rules whose own path is decided in another way by another dialect in use: found by asking, not by guessing.
+//! Rules whose own path another dialect in use decides differently: found by compiling the file under each of them.
 
 use bumpalo::Bump;
 use reptile_engine::format::FormatError;
@@ -15,19 +15,19 @@ use crate::dialect::{BING, Dialect, GOOGLE, GOOGLE_LIB, RFC9309, YANDEX};
 use crate::rules::groups::{Named, named};
 use crate::set::{OwnedOrigin, SetBuilder, prepare};
 
-/// The dialects that somebody reads by today. The others are history, or the letter of a text, and differ often.
+/// The dialects of crawlers of today. The others are history, or the letter of a text, and differ often.
 const IN_USE: [&Dialect; 5] = [&GOOGLE_LIB, &GOOGLE, &RFC9309, &YANDEX, &BING];
 
-/// Rules of one file whose paths are asked for. Of files with more the first are, and a finding says so.
+/// Rules of one file whose paths are compared: of files with more only the first, and a finding says so.
 pub const MAX_COMPARED_RULES: usize = 2000;
 
-/// Steps of one file that are spent on this at most: for each path its bytes times the stars of its group and one.
-/// Only files that were made to keep matchers busy need more; of those too the first rules are compared.
+/// Steps that are spent on the paths of one file: each takes its bytes, times the wildcards of its group and one. Only
+/// files that were made to keep matchers busy need more; of those too the first rules are compared.
 pub const MAX_COMPARED_STEPS: usize = 20_000_000;
 
 const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
 
-/// A dialect, and a set of the file by it.
+/// A dialect, and the file compiled under it.
 struct Reader {
     dialect: &'static Dialect,
     set: Set<Vec<u8>>,
@@ -48,15 +48,15 @@ pub(super) fn differences(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, f
     }
     let others = IN_USE.into_iter().filter(|other| other.name != dialect.name);
     let Some(reference) = Dialect::from_name(&dialect.name) else { return };
-    // A body over the compiler's limit has no verdicts; that is said of the file as a whole.
+    // A body over the compiler's limit has no verdicts; there is a finding for the file as a whole.
     let readers: Option<Vec<Reader>> =
         [reference].into_iter().chain(others).map(|dialect| reader(body, dialect)).collect();
     let Some(readers) = readers else { return };
-    // A set that was made just now is not damaged; if it were, there would be nothing to say here.
+    // A set that was made just now is not damaged; of a damaged one there would be nothing to report.
     let _ = compare(robots, &readers, found);
 }
 
-/// The path that a rule is most plainly about, as it stands in a URL.
+/// The path that a rule is most plainly about, as a URL has it.
 fn path_of_rule(rule: &RawRule<'_>) -> Vec<u8> {
     let value = rule.value.strip_suffix(b"$").unwrap_or(rule.value);
     let mut path: Vec<u8> = value.iter().copied().filter(|&byte| byte != b'*').collect();
@@ -80,8 +80,7 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
     let mut disagreements: Vec<Disagreement> = Vec::new();
     let (mut rules_left, mut steps_left) = (MAX_COMPARED_RULES, MAX_COMPARED_STEPS);
     'file: for group in &robots.groups {
-        // Whoever the group is for, under a name that all dialects read from the line alike; that a name is cut is said
-        // of the line.
+        // A name of the group that all dialects read alike; a name that is cut has a finding of its own.
         let alike = |value: &&&[u8]| readers.iter().all(|reader| named(value, reader.dialect) == named(value, dialect));
         let name = match group.agents.iter().find(alike).map(|value| named(value, dialect)) {
             Some(Named::Everyone) => None,
@@ -96,13 +95,13 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
                 asked.push((policy, agent));
             }
         }
-        let stars: usize = group.rules.iter().map(|rule| memchr::memchr_iter(b'*', rule.value).count()).sum();
+        let wildcards: usize = group.rules.iter().map(|rule| memchr::memchr_iter(b'*', rule.value).count()).sum();
         for rule in group.rules {
             let path = path_of_rule(rule);
-            let steps = path.len().saturating_mul(stars + 1);
+            let steps = path.len().saturating_mul(wildcards + 1);
             if rules_left == 0 || steps > steps_left {
                 found.add(rule.line, Code::NotCompared, Severity::Note, || {
-                    let message = "the file is so large that the rules from here on were not compared by the dialects";
+                    let message = "the file is so large that the rules from here on were not compared between dialects";
                     (message.into(), None)
                 });
                 break 'file;
@@ -135,8 +134,8 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
             let word = |allowed: bool| if allowed { "allowed" } else { "disallowed" };
             let more = match more {
                 0 => String::new(),
-                1 => "; so with the path of 1 more rule".into(),
-                more => format!("; so with the paths of {more} more rules"),
+                1 => "; likewise the path of 1 more rule".into(),
+                more => format!("; likewise the paths of {more} more rules"),
             };
             let message = format!(
                 "\"{}\" is {} to \"{agent}\" by {}, and {} by {}{more}",
@@ -146,7 +145,7 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
                 word(!allowed[0]),
                 names.join(", "),
             );
-            (message.into(), Some("`reptile test --all-dialects` shows why".into()))
+            (message.into(), None)
         });
     }
     Ok(())

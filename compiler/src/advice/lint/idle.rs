@@ -1,17 +1,18 @@
-//! Rules that change nothing: said again by an equal one, or by a shorter one that decides the same.
+//! Rules that change nothing, because an equal rule or a shorter one decides the same.
 //!
 //! Reports only what is certain; the tests replace each such rule and compare all verdicts.
 
 use std::collections::HashMap;
 
 use memchr::memchr;
+use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::RuleKind;
 
 use super::{Code, Findings, Severity};
 use crate::body::{Group, RawRule, Robots};
 use crate::dialect::{Dialect, EmptyDisallow, GroupChoice, Order};
 use crate::rules::groups::{Named, named};
-use crate::rules::order::without_trailing_wildcards;
+use crate::rules::order::len_without_trailing_wildcards;
 
 /// Which groups decide together with another one, because both name the same crawler.
 pub(super) fn merged_groups(robots: &Robots<'_>, dialect: &Dialect) -> Vec<bool> {
@@ -39,10 +40,10 @@ pub(super) fn merged_groups(robots: &Robots<'_>, dialect: &Dialect) -> Vec<bool>
 struct Compared<'r> {
     rule: &'r RawRule<'r>,
     kind: RuleKind,
-    /// What is matched, without trailing stars and final `$`.
+    /// The pattern without trailing wildcards and end anchor.
     matcher: Vec<u8>,
     anchored: bool,
-    /// Its place in the order: octets that count, or the line.
+    /// What its precedence depends on: the octets that count, or the line.
     weight: usize,
     /// Whether it says more than "the path begins with this", or weighs more than that has octets.
     is_wild: bool,
@@ -50,9 +51,9 @@ struct Compared<'r> {
 }
 
 impl Compared<'_> {
-    /// What every path that it matches begins with.
-    fn head(&self) -> &[u8] {
-        &self.matcher[..memchr(b'*', &self.matcher).unwrap_or(self.matcher.len())]
+    /// The text that every path that it matches begins with.
+    fn prefix(&self) -> &[u8] {
+        Pattern { text: &self.matcher, anchored: self.anchored }.prefix()
     }
 }
 
@@ -68,13 +69,11 @@ fn compared<'r>(rule: &'r RawRule<'r>, dialect: &Dialect) -> Option<Compared<'r>
     }
     let weight = match dialect.order {
         Order::Longest => pattern.len(),
-        Order::LongestWithoutTrailingWildcards => without_trailing_wildcards(&pattern),
+        Order::LongestWithoutTrailingWildcards => len_without_trailing_wildcards(&pattern),
         Order::FileOrder => rule.line as usize,
     };
-    let body = pattern.strip_suffix(b"$").unwrap_or(&pattern);
-    let end = body.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1);
-    let anchored = body.len() < pattern.len() && end == body.len();
-    let mut matcher = body[..end].to_vec();
+    let Pattern { text, anchored } = Pattern::new(&pattern).without_trailing_wildcards();
+    let mut matcher = text.to_vec();
     matcher.dedup_by(|a, b| *a == b'*' && *b == b'*');
     let is_wild = anchored || memchr(b'*', &matcher).is_some() || pattern.len() != matcher.len();
     let slash = memchr::memrchr(b'/', &pattern).unwrap_or(0);
@@ -86,7 +85,7 @@ fn compared<'r>(rule: &'r RawRule<'r>, dialect: &Dialect) -> Option<Compared<'r>
 /// Rules that can go without a verdict changing.
 pub(super) fn idle_rules(group: &Group<'_>, merged: bool, dialect: &Dialect, found: &mut Findings) {
     let mut rules: Vec<Compared<'_>> = group.rules.iter().filter_map(|rule| compared(rule, dialect)).collect();
-    // Equal ones beside each other, an allow in front of a disallow, the one that decides first.
+    // Equal ones beside each other, an allow before a disallow, the deciding one first.
     let by_line = dialect.order == Order::FileOrder;
     rules.sort_by(|a, b| {
         let key = |rule: &Compared<'_>| (rule.anchored, if by_line { RuleKind::Allow } else { rule.kind });
@@ -103,11 +102,11 @@ pub(super) fn idle_rules(group: &Group<'_>, merged: bool, dialect: &Dialect, fou
             let best =
                 equal[..index].iter().rev().find(|other| other.kind == rule.kind && !other.rule.value.is_empty());
             let over = equal[..index].iter().find(|other| other.kind != rule.kind);
-            // The heaviest of its kind stands first, so that each further one loses against it wherever it matches.
+            // The longest of its kind comes first, so that each further one loses against it wherever it matches.
             let first = equal[..index].iter().find(|other| other.kind == rule.kind && !other.rule.value.is_empty());
             if let (Some(_), Some(first)) = (best, first) {
                 is_idle[at + index] = true;
-                // In the words of the file the later line is the one too many.
+                // To the reader of the file the later line is the superfluous one.
                 let (early, late) = (first.rule.line.min(rule.rule.line), first.rule.line.max(rule.rule.line));
                 let line = if first.weight == rule.weight { late } else { rule.rule.line };
                 let other = early + late - line;
@@ -129,12 +128,12 @@ pub(super) fn idle_rules(group: &Group<'_>, merged: bool, dialect: &Dialect, fou
     }
 }
 
-/// Shorter rules that are tried for each rule, to keep the time linear where thousands begin like one another.
+/// Shorter rules that are tried for each rule. Keeps the time linear where thousands begin with the same text.
 const MAX_SHORTER_RULES: usize = 8;
 
-/// Rules of which a shorter one says the same, with nothing between that says the contrary.
+/// Finds rules of which a shorter one says the same, with no rule between that says the contrary.
 fn shadowed(rules: &[Compared<'_>], is_idle: &[bool], by_line: bool, found: &mut Findings) {
-    // The weights of those that might match anything, and of all, by kind.
+    // The weights of the rules that may match any path, and of all rules, by kind.
     let mut wild: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
     let mut all: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
     for rule in rules {
@@ -155,16 +154,16 @@ fn shadowed(rules: &[Compared<'_>], is_idle: &[bool], by_line: bool, found: &mut
     let any_within = |list: &[usize], from: usize, to: usize| {
         list.get(list.partition_point(|&weight| weight < from)).is_some_and(|&weight| weight < to)
     };
-    // By what their paths begin with: those that are a prefix of a rule's head are on the stack when it comes.
+    // In the order of their prefixes: the rules whose prefix begins that of the next rule are on the stack when it comes.
     let mut order: Vec<usize> = (0..rules.len()).collect();
     order.sort_by(|&a, &b| {
-        rules[a].head().cmp(rules[b].head()).then(rules[a].matcher.len().cmp(&rules[b].matcher.len()))
+        rules[a].prefix().cmp(rules[b].prefix()).then(rules[a].matcher.len().cmp(&rules[b].matcher.len()))
     });
-    let covers = |rule: &Compared<'_>| !rule.anchored && rule.head().len() == rule.matcher.len();
+    let covers = |rule: &Compared<'_>| !rule.anchored && rule.prefix().len() == rule.matcher.len();
     let mut stack: Vec<usize> = Vec::new();
     for index in order {
         let rule = &rules[index];
-        while stack.last().is_some_and(|&top| !rule.head().starts_with(&rules[top].matcher)) {
+        while stack.last().is_some_and(|&top| !rule.prefix().starts_with(&rules[top].matcher)) {
             stack.pop();
         }
         if !rule.rule.value.is_empty() && !is_idle[index] && !rule.opens_folder {

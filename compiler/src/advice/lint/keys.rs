@@ -1,13 +1,13 @@
-//! Keys: those that are known, those that were most likely meant, and what there is to say about each.
+//! Findings about keys: known ones that decide nothing, misspelt ones, and those that nothing reads.
 
 use super::{Code, Findings, Severity, quote};
 use crate::body::{Line, line_of};
 use crate::dialect::{ALL, Dialect};
 
-/// Keys that decide URLs or are read by everybody.
+/// Keys that decide URLs, and `sitemap`, which nearly all dialects read.
 const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"];
 
-/// Keys that somebody reads or has read, and that decide no URL. Source: google/robotstxt, its reporting parser.
+/// Keys that some crawler reads or has read, and that decide no URL. Source: google/robotstxt, its reporting parser.
 const UNUSED_KEYS: [&str; 12] = [
     "crawl-delay",
     "clean-param",
@@ -23,18 +23,18 @@ const UNUSED_KEYS: [&str; 12] = [
     "visit-time",
 ];
 
-/// What stands in front of the first white space.
+/// The text before the first white space.
 fn first_word(key: &[u8]) -> &[u8] {
     key.split(|&byte| byte == b' ' || byte == b'\t').next().unwrap_or_default()
 }
 
-/// Whether a text in front of a colon is a key and more, so that the colon is one of the value.
+/// Whether a text before a colon begins with a key and goes on, so that the colon belongs to the value.
 pub(super) fn lacks_colon(key: &[u8]) -> bool {
     let word = first_word(key);
     word.len() < key.len() && KEYS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
 }
 
-/// What there is to say about a key.
+/// Adds a finding about a key, if there is anything to say.
 pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool, is_read: bool, found: &mut Findings) {
     let is_one_of = |keys: &[&str], key: &[u8]| keys.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
     let readers = || {
@@ -48,7 +48,7 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
     let first_word = first_word(key);
     if !has_colon || lacks_colon(key) {
         let known = known_key(first_word);
-        // A key that takes a later colon for its own is read, but with another value.
+        // A key that takes a later colon for its own is read, but its value is cut.
         let severity = match known {
             Some(_) if has_colon => Severity::Error,
             Some(_) => severity,
@@ -61,9 +61,9 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
                         .trim_ascii();
                     format!("{}: {}", capital(known), quote(value))
                 }
-                None => "put # in front of a comment".into(),
+                None => "put # before a comment".into(),
             };
-            (format!("no colon behind the key; {}", readers()).into(), Some(fix))
+            (format!("no colon after the key; {}", readers()).into(), Some(fix))
         });
         return;
     }
@@ -82,20 +82,20 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
             (message.into(), Some(format!("{}: ...", capital(known))))
         }),
         None if is_read => found.add(number, Code::MisspeltKey, Severity::Warning, || {
-            (format!("\"{}\" is no key, but begins like one; {}", quote(key), readers()).into(), None)
+            (format!("\"{}\" is not a key, but begins like one; {}", quote(key), readers()).into(), None)
         }),
         None => found.add(number, Code::UnknownKey, Severity::Warning, || {
             let is_url = line[line.len().min(key.len() + 1)..].starts_with(b"//");
-            let fix = is_url.then(|| "put \"Sitemap: \" in front of it, if it is one".to_owned());
-            (format!("\"{}\" is no key; the line decides nothing", quote(key)).into(), fix)
+            let fix = is_url.then(|| "put \"Sitemap: \" before it, if it is one".to_owned());
+            (format!("\"{}\" is not a key; the line decides nothing", quote(key)).into(), fix)
         }),
     }
 }
 
-/// The longest key that is compared with the known ones letter by letter.
+/// Bytes of the longest key that is compared with the known ones letter by letter.
 const MAX_KEY_BYTES: usize = 24;
 
-/// The known key that this is, or most likely was meant to be.
+/// The known key that a key is, or most likely was meant to be.
 fn known_key(key: &[u8]) -> Option<&'static str> {
     if key.is_empty() || key.len() > MAX_KEY_BYTES {
         return None;
@@ -113,7 +113,7 @@ fn known_key(key: &[u8]) -> Option<&'static str> {
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
 }
 
-/// How many letters have to be put in, left out, changed or swapped with the next to get from one word to another.
+/// How many letters must be inserted, removed, replaced or swapped with the next to turn one word into another.
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut before = vec![0; b.len() + 1];
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -1,22 +1,26 @@
-//! Reading an automaton. Every access is checked.
+//! The reader for walks: views of an automaton's bytes. Every access is checked.
+//!
+//! A view reads what it is asked for and nothing else. `decode.rs` reads everything.
 
 use super::{
-    FLAG_DISALLOWS, FLAG_SETTLED, FLAG_WILDCARDS, HEADER_BYTES, LIST_MAX, NO_RANK, NO_RANKS, Ranks, STATE_HEADER_BYTES,
+    Corrupt, FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_SETTLED, FLAG_WILDCARDS, HEADER_BYTES, LIST_MAX,
+    MAX_FALLBACK_BYTES, MAX_WILDCARDS, NO_RANK, NO_RANKS, Ranks, STATE_HEADER_BYTES, Text, TextFlags, corrupt,
     list_max_bytes,
 };
-use crate::format::{FormatError, u32_at};
+use crate::format::u32_at;
 use crate::platform::Fingerprints;
 
-/// The width of an automaton's numbers, or the error that it has none.
+/// The width of an automaton's numbers.
 ///
 /// # Errors
-/// When the bytes do not begin like an automaton.
+/// When the bytes do not begin with the header of an automaton.
 #[inline]
 pub fn width(bytes: &[u8]) -> Result<Width, Corrupt> {
     match bytes.first() {
-        Some(2) if bytes.len() >= HEADER_BYTES => Ok(Width::Two),
-        Some(4) if bytes.len() >= HEADER_BYTES => Ok(Width::Four),
-        _ => Err(Corrupt),
+        Some(2 | 4) if bytes.len() < HEADER_BYTES => Err(corrupt!(0, "a header of 32 bytes")),
+        Some(2) => Ok(Width::Two),
+        Some(4) => Ok(Width::Four),
+        _ => Err(corrupt!(0, "numbers of two or four bytes", "another width")),
     }
 }
 
@@ -27,16 +31,6 @@ pub enum Width {
     Two,
     /// Four bytes.
     Four,
-}
-
-/// Met bytes that no writer writes. A set turns it into a [`FormatError`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Corrupt;
-
-impl Corrupt {
-    pub(crate) fn in_section(self) -> FormatError {
-        FormatError::new("rulesets", "an automaton", "bytes that are none: run `verify` on the file")
-    }
 }
 
 /// A view of an automaton's bytes, with numbers of `W` bytes. Free to make; every access is checked.
@@ -69,7 +63,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         self.bytes.len()
     }
 
-    /// The first state of the trie.
+    /// The root of the trie.
     #[inline(always)]
     #[must_use]
     pub fn trie(&self) -> Option<usize> {
@@ -83,30 +77,40 @@ impl<'a, const W: usize> Automaton<'a, W> {
         Some(self.header(20)).filter(|&rank| rank != NO_RANK)
     }
 
-    /// The place of a rule, by place, among the rules of all rulesets that decide together with this one.
+    /// The number by which the rule at `place` is compared with the rules of other rulesets; the smaller wins.
     ///
     /// # Errors
-    /// When this ruleset decides alone.
-    pub fn key(&self, place: u32) -> Result<u32, Corrupt> {
-        let at = Some(self.header(28) as usize).filter(|&at| at != 0 && place < self.rule_count()).ok_or(Corrupt)?;
-        u32_at(self.bytes, at + place as usize * 4).ok_or(Corrupt)
+    /// When this ruleset decides alone, or has no rule there.
+    pub fn joint_rank(&self, place: u32) -> Result<u32, Corrupt> {
+        let at = self.header(28) as usize;
+        if at == 0 || place >= self.rule_count() {
+            return Err(corrupt!(28, "a joint rank", "no joint rank of the rule"));
+        }
+        let at = at + place as usize * 4;
+        u32_at(self.bytes, at).ok_or(corrupt!(at, "a joint rank"))
     }
 
-    /// How many wildcards there are; in a damaged automaton at most as many as it has room for.
+    /// Where the table of joint ranks begins; `None` in a ruleset that decides alone.
+    pub(super) fn joint_ranks_at(&self) -> Option<usize> {
+        Some(self.header(28) as usize).filter(|&at| at != 0)
+    }
+
+    /// How many wildcard automata there are, and so how many a walk begins at most. In invalid bytes no more than
+    /// [`MAX_WILDCARDS`].
     #[inline]
     #[must_use]
     pub fn wildcard_count(&self) -> u32 {
-        self.header(24).min((self.bytes.len() / (2 + 6 * W)) as u32)
+        self.header(24).min(MAX_WILDCARDS as u32)
     }
 
     #[inline(always)]
     fn number(&self, at: usize) -> Result<u32, Corrupt> {
-        number::<W>(self.bytes, at).ok_or(Corrupt)
+        number::<W>(self.bytes, at).ok_or(corrupt!(at, "a number"))
     }
 
     #[inline(always)]
     fn byte(&self, at: usize) -> Result<u8, Corrupt> {
-        self.bytes.get(at).copied().ok_or(Corrupt)
+        self.bytes.get(at).copied().ok_or(corrupt!(at, "a byte"))
     }
 
     #[inline(always)]
@@ -118,98 +122,133 @@ impl<'a, const W: usize> Automaton<'a, W> {
     /// The state at an offset that [`Self::trie`] or a transition gave.
     ///
     /// # Errors
-    /// When there is none.
+    /// When the bytes end before the state does.
     #[inline(always)]
     pub fn state(&self, at: usize) -> Result<StateView<'a, W>, Corrupt> {
         let Some((&[label_len, flags, count, lowest], list)) =
             self.bytes.get(at..at + STATE_HEADER_BYTES + list_max_bytes(W)).and_then(|bytes| bytes.split_first_chunk())
         else {
-            return Err(Corrupt);
+            return Err(corrupt!(at, "a state"));
         };
         let children = Children { automaton: *self, list, count, lowest, at: at + STATE_HEADER_BYTES };
         Ok(StateView { automaton: *self, at, label_len, flags, children })
     }
 
-    /// The wildcard at an offset that a state gave.
+    /// The wildcard automaton at an offset that a state gave. Its lists end (*lists end*).
     ///
     /// # Errors
-    /// When there is none.
+    /// When the bytes end before it does, or it names one after it as the next in a list.
     #[inline(always)]
     pub fn wildcard(&self, at: usize) -> Result<WildcardView<'a, W>, Corrupt> {
-        let &[count, lowest] = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?;
+        let header = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk());
+        let &[count, lowest] = header.ok_or(corrupt!(at, "a wildcard automaton"))?;
         let number = |index: usize| self.number(at + 2 + index * W);
         let fingerprints_at = number(5)? as usize;
         let children_at = at + 2 + 6 * W;
-        let list = self.bytes.get(children_at..children_at + list_max_bytes(W)).ok_or(Corrupt)?;
-        let reference = |index: usize| Ok(Some(number(index)? as usize).filter(|&at| at != 0));
+        let list = self.bytes.get(children_at..children_at + list_max_bytes(W));
+        let fingerprints = self.bytes.get(fingerprints_at..).and_then(|bytes| bytes.first_chunk());
+        let (next, deciding) = (number(3)? as usize, number(4)? as usize);
+        if next >= at || deciding > at {
+            return Err(corrupt!(at, "a reference back to a wildcard automaton", "a reference forward"));
+        }
         Ok(WildcardView {
             best: [self.rank(at + 2)?, self.rank(at + 2 + W)?],
             from: number(2)? as usize,
-            // A chain never goes forward, and so ends.
-            next: reference(3)?.map(|next| if next < at { Ok(next) } else { Err(Corrupt) }).transpose()?,
-            deciding: reference(4)?.map(|first| if first <= at { Ok(first) } else { Err(Corrupt) }).transpose()?,
-            fingerprints: self.bytes.get(fingerprints_at..).and_then(|bytes| bytes.first_chunk()).ok_or(Corrupt)?,
-            children: Children { automaton: *self, list, count, lowest, at: children_at },
+            next: Some(next).filter(|&at| at != 0),
+            deciding: Some(deciding).filter(|&at| at != 0),
+            fingerprints: fingerprints.ok_or(corrupt!(fingerprints_at, "fingerprints"))?,
+            children: Children {
+                automaton: *self,
+                list: list.ok_or(corrupt!(children_at, "transitions"))?,
+                count,
+                lowest,
+                at: children_at,
+            },
         })
     }
 
-    /// Whether there are patterns that are tried one by one.
+    /// Whether there are fallback patterns.
     #[inline(always)]
     #[must_use]
     pub fn has_fallbacks(&self) -> bool {
         self.header(12) != 0
     }
 
-    /// The patterns that are tried one by one, in the order of their ranks.
+    /// Where the fallback patterns begin.
+    pub(super) fn fallbacks_at(&self) -> Option<usize> {
+        Some(self.header(12) as usize).filter(|&at| at != 0)
+    }
+
+    /// The fallback patterns, in the order of their ranks. Reads [`MAX_FALLBACK_BYTES`] of them at most.
     #[must_use]
     pub fn fallbacks(&self) -> FallbackReader<'a> {
         let at = self.header(12) as usize;
-        FallbackReader { bytes: if at == 0 { &[] } else { self.bytes.get(at..).unwrap_or(&[0]) } }
+        let bytes = if at == 0 { &[] } else { self.bytes.get(at..).unwrap_or(&[0]) };
+        FallbackReader { bytes: &bytes[..bytes.len().min(MAX_FALLBACK_BYTES)], at }
     }
 
-    /// The pattern of a rank's rule, if it is one of those that cannot be read off the trie.
+    /// The pattern of a rank's rule, if the table of texts has it.
     ///
     /// # Errors
-    /// When the table of patterns is damaged.
-    pub fn text(&self, rank: u32) -> Result<Option<&'a [u8]>, Corrupt> {
-        let Some((ranks, ends, texts)) = self.text_table()? else { return Ok(None) };
-        let rank_at = |index: usize| u32_at(ranks, index * 4).unwrap_or(NO_RANK);
-        let (mut low, mut high) = (0, ranks.len() / 4);
+    /// When the table of texts is damaged.
+    pub fn text(&self, rank: u32) -> Result<Option<Text<'a>>, Corrupt> {
+        let Some(table) = self.text_table()? else { return Ok(None) };
+        let (mut low, mut high) = (0, table.count);
         while low < high {
             let middle = low.midpoint(high);
-            if rank_at(middle) < rank { low = middle + 1 } else { high = middle }
+            if table.rank(middle).1 < rank { low = middle + 1 } else { high = middle }
         }
-        if rank_at(low) != rank {
-            return Ok(None);
-        }
-        let start = if low == 0 { 0 } else { u32_at(ends, (low - 1) * 4).ok_or(Corrupt)? };
-        let end = u32_at(ends, low * 4).ok_or(Corrupt)?;
-        texts.get(start as usize..end as usize).map(Some).ok_or(Corrupt)
+        if low == table.count || table.rank(low).1 != rank { Ok(None) } else { table.text(low).map(Some) }
     }
 
-    /// The table of patterns: ranks, ends and bytes.
-    #[expect(clippy::type_complexity, reason = "three slices of one table")]
-    fn text_table(&self) -> Result<Option<(&'a [u8], &'a [u8], &'a [u8])>, Corrupt> {
-        let at = self.header(16) as usize;
-        if at == 0 {
-            return Ok(None);
-        }
-        let count = u32_at(self.bytes, at).ok_or(Corrupt)? as usize;
-        let table = self.bytes.get(at + 4..).ok_or(Corrupt)?;
-        if count > table.len() / 8 {
-            return Err(Corrupt);
-        }
-        Ok(Some((&table[..count * 4], &table[count * 4..count * 8], &table[count * 8..])))
+    /// Where the table of texts begins.
+    pub(super) fn texts_at(&self) -> Option<usize> {
+        Some(self.header(16) as usize).filter(|&at| at != 0)
     }
 
-    /// Every pattern of [`Self::text`] with its rank.
+    fn text_table(&self) -> Result<Option<TextTable<'a>>, Corrupt> {
+        let Some(at) = self.texts_at() else { return Ok(None) };
+        let count = u32_at(self.bytes, at).ok_or(corrupt!(at, "the number of texts"))? as usize;
+        let bytes = self.bytes.get(at + 4..).unwrap_or_default();
+        if count > bytes.len() / 8 {
+            return Err(corrupt!(at, "the number of texts", "more than there is room for"));
+        }
+        let (ranks, rest) = bytes.split_at(count * 4);
+        let (ends, patterns) = rest.split_at(count * 4);
+        Ok(Some(TextTable { at, count, ranks, ends, patterns }))
+    }
+
+    /// Every pattern of the table of texts.
     ///
     /// # Errors
-    /// When the table of patterns is damaged.
-    pub fn texts(&self) -> Result<Vec<(u32, &'a [u8])>, Corrupt> {
-        let Some((ranks, _, _)) = self.text_table()? else { return Ok(Vec::new()) };
-        let ranks = ranks.chunks_exact(4).filter_map(|rank| u32_at(rank, 0));
-        ranks.map(|rank| Ok((rank, self.text(rank)?.ok_or(Corrupt)?))).collect()
+    /// When the table of texts is damaged.
+    pub fn texts(&self) -> Result<Vec<Text<'a>>, Corrupt> {
+        let Some(table) = self.text_table()? else { return Ok(Vec::new()) };
+        (0..table.count).map(|index| table.text(index)).collect()
+    }
+}
+
+/// The table of texts: ranks with flags, ends, patterns.
+struct TextTable<'a> {
+    at: usize,
+    count: usize,
+    ranks: &'a [u8],
+    ends: &'a [u8],
+    patterns: &'a [u8],
+}
+
+impl<'a> TextTable<'a> {
+    fn rank(&self, index: usize) -> (TextFlags, u32) {
+        TextFlags::split(u32_at(self.ranks, index * 4).unwrap_or(NO_RANK))
+    }
+
+    fn text(&self, index: usize) -> Result<Text<'a>, Corrupt> {
+        let end_of = |index: usize| u32_at(self.ends, index * 4).map_or(usize::MAX, |end| end as usize);
+        let start = if index == 0 { 0 } else { end_of(index - 1) };
+        let pattern = self.patterns.get(start..end_of(index));
+        let pattern = pattern.ok_or(corrupt!(self.at + 4 + (self.count + index) * 4, "the end of a text"))?;
+        let (flags, rank) = self.rank(index);
+        Ok(Text { rank, flags, pattern })
     }
 }
 
@@ -232,11 +271,11 @@ impl<'a, const W: usize> StateView<'a, W> {
     /// See [`State::label`](super::State::label).
     ///
     /// # Errors
-    /// When the bytes end before.
+    /// When the bytes end too early.
     #[inline(always)]
     pub fn label(&self) -> Result<&'a [u8], Corrupt> {
         let at = self.label_at();
-        self.automaton.bytes.get(at..at + usize::from(self.label_len)).ok_or(Corrupt)
+        self.automaton.bytes.get(at..at + usize::from(self.label_len)).ok_or(corrupt!(at, "a label"))
     }
 
     /// How many bytes the label has.
@@ -249,7 +288,7 @@ impl<'a, const W: usize> StateView<'a, W> {
     /// How many bytes of the label stand in `path` from `from` on.
     ///
     /// # Errors
-    /// When the bytes end before.
+    /// When the bytes end too early.
     #[inline(always)]
     pub fn common_prefix(&self, path: &[u8], from: usize) -> Result<usize, Corrupt> {
         let rest = path.get(from..).unwrap_or_default();
@@ -261,15 +300,16 @@ impl<'a, const W: usize> StateView<'a, W> {
     /// Most labels are short: eight bytes are compared at once, without a loop.
     ///
     /// # Errors
-    /// When the bytes end before.
+    /// When the bytes end too early.
     #[inline(always)]
-    pub fn behind_label(&self, path: &[u8], from: usize) -> Result<Option<usize>, Corrupt> {
+    pub fn after_label(&self, path: &[u8], from: usize) -> Result<Option<usize>, Corrupt> {
         let label_len = usize::from(self.label_len);
         if label_len == 0 {
             return Ok(Some(from));
         }
         let at = self.label_at();
-        let start = self.automaton.bytes.get(at..at + 8).and_then(|start| start.first_chunk()).ok_or(Corrupt)?;
+        let start = self.automaton.bytes.get(at..at + 8).and_then(|start| start.first_chunk());
+        let start = start.ok_or(corrupt!(at, "a label"))?;
         let differs = eight_bytes(path, from) ^ u64::from_le_bytes(*start);
         let end = from + label_len;
         if differs & u64::MAX >> (64 - 8 * label_len.min(8)) != 0 || end > path.len() {
@@ -288,7 +328,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.flags & 3 != 0
     }
 
-    /// Whether it accepts anything if the path ends behind the label.
+    /// Whether it accepts anything if the path ends after the label.
     #[inline(always)]
     #[must_use]
     pub fn accepts_at_end(&self) -> bool {
@@ -305,7 +345,7 @@ impl<'a, const W: usize> StateView<'a, W> {
     /// See [`State::accept`](super::State::accept).
     ///
     /// # Errors
-    /// When the bytes end before.
+    /// When the bytes end too early.
     #[inline(always)]
     pub fn accept(&self) -> Result<Ranks, Corrupt> {
         self.ranks(0)
@@ -314,7 +354,7 @@ impl<'a, const W: usize> StateView<'a, W> {
     /// See [`State::accept_at_end`](super::State::accept_at_end).
     ///
     /// # Errors
-    /// When the bytes end before.
+    /// When the bytes end too early.
     #[inline(always)]
     pub fn accept_at_end(&self) -> Result<Ranks, Corrupt> {
         self.ranks(2)
@@ -333,38 +373,58 @@ impl<'a, const W: usize> StateView<'a, W> {
         Ok(ranks)
     }
 
-    /// Whether a wildcard begins here.
+    /// Whether wildcards begin after the label.
     #[inline(always)]
     #[must_use]
     pub fn has_wildcards(&self) -> bool {
         self.flags & FLAG_WILDCARDS != 0
     }
 
+    /// How many bytes before the state belong to it.
+    pub(super) fn wildcards_len(&self) -> Result<usize, Corrupt> {
+        if !self.has_wildcards() {
+            return Ok(0);
+        }
+        let count = usize::from(self.automaton.byte(self.at.wrapping_sub(1))?);
+        let len = 1 + count * (1 + W);
+        if len > self.at {
+            return Err(corrupt!(self.at, "wildcard automata before the state", "the start of the bytes"));
+        }
+        Ok(len)
+    }
+
+    /// How many bytes the ranks take.
+    pub(super) fn ranks_len(&self) -> usize {
+        bits(self.flags & 15) * W
+    }
+
     /// See [`State::wildcards`](super::State::wildcards): number and offset of each.
     ///
     /// # Errors
-    /// When the bytes end before.
+    /// When the bytes end too early.
     #[inline(always)]
     pub fn wildcards(&self) -> Result<impl Iterator<Item = (u8, usize)> + use<'a, W>, Corrupt> {
         let count = if self.has_wildcards() { usize::from(self.automaton.byte(self.at.wrapping_sub(1))?) } else { 0 };
         let start = self.at.wrapping_sub(1 + count * (1 + W));
         let table = self.automaton.bytes.get(start..start.wrapping_add(count * (1 + W)));
-        let table = if count == 0 { &[] } else { table.ok_or(Corrupt)? };
+        let missing = corrupt!(self.at, "wildcard automata before the state", "the start of the bytes");
+        let table = if count == 0 { &[] } else { table.ok_or(missing)? };
         let wildcard = |entry: &[u8]| Some((*entry.first()?, number::<W>(entry, 1)? as usize));
         Ok(table.chunks_exact(1 + W).filter_map(wildcard))
     }
 
-    /// The chains of [`State::wildcards`](super::State::wildcards), for a state of the trie in which a wildcard begins: first that for
-    /// verdicts, then that of all. Number and offset of the first wildcard, 0 for none.
+    /// The two lists of [`State::wildcards`](super::State::wildcards), for a trie state in which a wildcard begins: that
+    /// for verdicts, then that of all. Number and offset of the first wildcard automaton, 0 for none.
     ///
     /// # Errors
-    /// When the bytes end before.
+    /// When the bytes end too early.
     #[inline(always)]
-    pub fn chains(&self) -> Result<[(u8, usize); 2], Corrupt> {
+    pub fn lists(&self) -> Result<[(u8, usize); 2], Corrupt> {
         let start = self.at.wrapping_sub(1 + 2 * (1 + W));
-        let table = self.automaton.bytes.get(start..self.at).ok_or(Corrupt)?;
-        let chain = |at: usize| Some((*table.get(at)?, number::<W>(table, at + 1)? as usize));
-        Ok([chain(0).ok_or(Corrupt)?, chain(1 + W).ok_or(Corrupt)?])
+        let missing = corrupt!(self.at, "two lists before the state", "the start of the bytes");
+        let table = self.automaton.bytes.get(start..self.at).ok_or(missing)?;
+        let list = |at: usize| Some((*table.get(at)?, number::<W>(table, at + 1)? as usize));
+        Ok([list(0).ok_or(missing)?, list(1 + W).ok_or(missing)?])
     }
 
     /// The state's own transitions.
@@ -375,12 +435,12 @@ impl<'a, const W: usize> StateView<'a, W> {
     }
 }
 
-/// What the last state of a walk through the trie says.
+/// The flags of the last state of a walk through the trie.
 #[derive(Clone, Copy)]
 pub struct TrieEnd(u8);
 
 impl TrieEnd {
-    /// Of a walk through the trie that comes to no state.
+    /// A walk through the trie that reached no state.
     pub const NOTHING: TrieEnd = TrieEnd(FLAG_SETTLED);
 
     /// See [`State::settled`](super::State::settled).
@@ -399,7 +459,7 @@ impl TrieEnd {
     }
 }
 
-/// The eight bytes of `text` from `from` on, which is in it or at its end, with zeros behind its end.
+/// The eight bytes of `text` from `from` on, which is in it or at its end, with zeros after its end.
 #[inline(always)]
 fn eight_bytes(text: &[u8], from: usize) -> u64 {
     match text.get(from..).and_then(|text| text.first_chunk()) {
@@ -436,20 +496,20 @@ fn bits(four: u8) -> usize {
     (0x4332_3221_3221_2110_u64 >> (four * 4) & 15) as usize
 }
 
-/// A wildcard as it lies in the bytes.
+/// A wildcard automaton as it lies in the bytes.
 #[derive(Clone, Copy)]
 pub struct WildcardView<'a, const W: usize> {
     /// See [`WildcardAutomaton::best`](super::WildcardAutomaton::best).
     pub best: Ranks,
     /// See [`WildcardAutomaton::from`](super::WildcardAutomaton::from).
     pub from: usize,
-    /// The offset of the wildcard of [`WildcardAutomaton::next`](super::WildcardAutomaton::next).
+    /// The offset of the automaton of [`WildcardAutomaton::next`](super::WildcardAutomaton::next).
     pub next: Option<usize>,
-    /// The offset of the wildcard of [`WildcardAutomaton::deciding`](super::WildcardAutomaton::deciding).
+    /// The offset of the automaton of [`WildcardAutomaton::deciding`](super::WildcardAutomaton::deciding).
     pub deciding: Option<usize>,
     /// See [`WildcardAutomaton::fingerprints`](super::WildcardAutomaton::fingerprints).
     pub fingerprints: &'a Fingerprints,
-    /// The resting state's transitions.
+    /// The root's transitions.
     pub children: Children<'a, W>,
 }
 
@@ -471,7 +531,7 @@ impl<const W: usize> Children<'_, W> {
     /// and so go on from a state to the next without waiting for the byte that leads there.
     ///
     /// # Errors
-    /// When the bytes end before.
+    /// When the bytes end too early.
     #[inline(always)]
     pub fn get(&self, byte: u8) -> Result<Option<usize>, Corrupt> {
         let count = usize::from(self.count);
@@ -481,12 +541,12 @@ impl<const W: usize> Children<'_, W> {
                 if index == count {
                     return Ok(None);
                 }
-                if *self.list.get(count * W + index).ok_or(Corrupt)? == byte {
+                if *self.list.get(count * W + index).ok_or(corrupt!(self.at, "transitions"))? == byte {
                     break;
                 }
                 index += 1;
             }
-            number::<W>(self.list, index * W).ok_or(Corrupt)?
+            number::<W>(self.list, index * W).ok_or(corrupt!(self.at, "transitions"))?
         } else {
             let index = usize::from(byte.wrapping_sub(self.lowest));
             if index > count {
@@ -497,86 +557,107 @@ impl<const W: usize> Children<'_, W> {
         Ok(Some(reference as usize).filter(|&at| at != 0))
     }
 
-    /// How many bytes the table takes.
+    /// How many bytes the transitions take.
     #[inline(always)]
-    fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         match usize::from(self.count) {
             count @ 0..=LIST_MAX => count * (1 + W),
             last => (last + 1) * W,
         }
     }
 
-    /// Every transition, by byte. For inspection; a walk uses [`Self::get`].
+    /// Every transition, by byte. A walk uses [`Self::get`].
     ///
     /// # Errors
-    /// When the bytes end before, or do not stand in the order of the bytes.
+    /// When the bytes end before the transitions do, or a list is not in the order of its bytes.
     pub fn all(&self) -> Result<Vec<(u8, usize)>, Corrupt> {
-        self.automaton.bytes.get(self.at..self.at + self.size()).ok_or(Corrupt)?;
         let mut all = Vec::new();
-        if usize::from(self.count) <= LIST_MAX {
-            let references = usize::from(self.count) * W;
-            let bytes = self.list.get(references..references + usize::from(self.count)).ok_or(Corrupt)?;
-            if !bytes.is_sorted_by(|a, b| a < b) {
-                return Err(Corrupt);
-            }
-            for &byte in bytes {
-                all.push((byte, self.get(byte)?.ok_or(Corrupt)?));
-            }
-        } else {
-            for byte in 0..=255 {
-                all.extend(self.get(byte)?.map(|at| (byte, at)));
-            }
-        }
+        self.each(|byte, at| all.push((byte, at)))?;
         Ok(all)
+    }
+
+    /// Calls `visit` with each transition, by byte.
+    pub(super) fn each(&self, mut visit: impl FnMut(u8, usize)) -> Result<(), Corrupt> {
+        let table = self.automaton.bytes.get(self.at..self.at + self.size()).ok_or(corrupt!(self.at, "transitions"))?;
+        let count = usize::from(self.count);
+        let reference = |index: usize| number::<W>(table, index * W).map_or(0, |at| at as usize);
+        if count > LIST_MAX {
+            for (index, byte) in (0..=count).zip(self.lowest..=u8::MAX).filter(|&(index, _)| reference(index) != 0) {
+                visit(byte, reference(index));
+            }
+            return Ok(());
+        }
+        let bytes = table.get(count * W..).unwrap_or_default();
+        if !bytes.is_sorted_by(|a, b| a < b) {
+            return Err(corrupt!(self.at, "transitions in the order of their bytes", "another order"));
+        }
+        for (index, &byte) in bytes.iter().enumerate() {
+            if reference(index) == 0 {
+                return Err(corrupt!(self.at, "a reference to a state", "0"));
+            }
+            visit(byte, reference(index));
+        }
+        Ok(())
     }
 }
 
-/// Reads the listed patterns one after the other.
+/// Reads the fallback patterns one after the other.
 #[derive(Clone, Copy)]
 pub struct FallbackReader<'a> {
     bytes: &'a [u8],
+    at: usize,
 }
 
 impl<'a> FallbackReader<'a> {
-    /// The next pattern: its rank, whether it is anchored at the end, and its segments.
+    /// The next pattern: its rank, whether it is anchored at the end, and its segments. `None` after the last.
     ///
     /// # Errors
     /// When the bytes are not a pattern.
     pub fn next_pattern(&mut self) -> Result<Option<(u32, bool, Segments<'a>)>, Corrupt> {
-        if self.bytes.is_empty() {
+        if self.bytes.is_empty() && self.at == 0 {
             return Ok(None);
         }
-        let rank = u32_at(self.bytes, 0).ok_or(Corrupt)?;
+        let missing = corrupt!(self.at, "a fallback pattern");
+        let rank = u32_at(self.bytes, 0).ok_or(missing)?;
         if rank == NO_RANK {
             return Ok(None);
         }
-        let anchored = u32_at(self.bytes, 4).ok_or(Corrupt)? != 0;
-        let count = u32_at(self.bytes, 8).ok_or(Corrupt)?;
-        let size = u32_at(self.bytes, 12).ok_or(Corrupt)? as usize;
-        let body = self.bytes.get(16..).ok_or(Corrupt)?;
-        let segments = Segments { bytes: body.get(..size).ok_or(Corrupt)?, left: count };
-        self.bytes = &body[size..];
+        let anchored = u32_at(self.bytes, 4).ok_or(missing)? != 0;
+        let count = u32_at(self.bytes, 8).ok_or(missing)?;
+        let size = u32_at(self.bytes, 12).ok_or(missing)? as usize;
+        let body = self.bytes.get(FALLBACK_HEADER_BYTES..).and_then(|bytes| bytes.split_at_checked(size));
+        let (segments, rest) = body.ok_or(missing)?;
+        let segments = Segments { bytes: segments, left: count, at: self.at + FALLBACK_HEADER_BYTES };
+        (self.bytes, self.at) = (rest, self.at + FALLBACK_HEADER_BYTES + size);
         Ok(Some((rank, anchored, segments)))
+    }
+
+    /// Where the next pattern begins.
+    pub(super) fn at(&self) -> usize {
+        self.at
     }
 }
 
-/// The segments of a listed pattern.
+/// The segments of a fallback pattern.
 #[derive(Clone, Copy)]
 pub struct Segments<'a> {
     bytes: &'a [u8],
     left: u32,
+    at: usize,
 }
 
 impl<'a> Segments<'a> {
     /// The next segment, and whether it is the last one.
     ///
     /// # Errors
-    /// When the bytes end before.
+    /// When the bytes end before the segment does.
     pub fn next_segment(&mut self) -> Result<Option<(&'a [u8], bool)>, Corrupt> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
-        let len = u32_at(self.bytes, 0).ok_or(Corrupt)? as usize;
-        let segment = self.bytes.get(4..).and_then(|bytes| bytes.get(..len)).ok_or(Corrupt)?;
-        (self.bytes, self.left) = (&self.bytes[4 + len..], left);
+        let missing = corrupt!(self.at, "a segment of a fallback pattern");
+        let len = u32_at(self.bytes, 0).ok_or(missing)? as usize;
+        let after_len = self.bytes.get(4..).and_then(|bytes| bytes.split_at_checked(len));
+        let (segment, rest) = after_len.ok_or(missing)?;
+        *self = Segments { bytes: rest, left, at: self.at + 4 + len };
         Ok(Some((segment, left == 0)))
     }
 }

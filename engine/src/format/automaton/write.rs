@@ -1,22 +1,30 @@
-//! Writing an automaton. The layout comes first, since a wildcard's states point in circles.
+//! The writer. It lays out everything before it writes, because the states of a wildcard automaton refer to each other
+//! in circles.
 
 use std::collections::HashMap;
 
 use super::{
-    Draft, FLAG_DISALLOWS, FLAG_DISALLOWS_AT_END, FLAG_SETTLED, FLAG_WILDCARDS, FallbackPattern, HEADER_BYTES,
-    LIST_MAX, MAX_RULES, NO_RANK, NO_WILDCARD, STATE_HEADER_BYTES, State, WildcardAutomaton, list_max_bytes,
+    Draft, FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_DISALLOWS_AT_END, FLAG_SETTLED, FLAG_WILDCARDS, FallbackPattern,
+    HEADER_BYTES, LIST_MAX, MAX_FALLBACK_BYTES, MAX_RULES, MAX_WILDCARDS, NO_RANK, NO_WILDCARD, STATE_HEADER_BYTES,
+    State, Text, WildcardAutomaton, list_max_bytes,
 };
 use crate::format::{TooLarge, fit};
 use crate::platform::Fingerprints;
 
-/// Writes a draft as bytes, with two-byte numbers if they suffice and four-byte numbers if not.
+/// Writes a draft as bytes, with two-byte numbers if they suffice and four-byte numbers if not. Linear in the draft.
 ///
 /// # Errors
-/// When the automaton takes 4 GiB or more, or has more than [`MAX_RULES`] rules.
+/// When the automaton takes 4 GiB or more, or is over [`MAX_RULES`], [`MAX_WILDCARDS`] or [`MAX_FALLBACK_BYTES`].
 pub fn write(draft: &Draft<'_>) -> Result<Vec<u8>, TooLarge> {
-    if draft.rule_count as usize > MAX_RULES {
-        let (limit, found) = (MAX_RULES as u64, u64::from(draft.rule_count));
-        return Err(TooLarge { what: "rules in a ruleset", limit, found });
+    let fallback_bytes = draft.fallbacks.iter().map(fallback_size).sum::<usize>() + size_of_val(&NO_RANK);
+    for (what, found, limit) in [
+        ("rules in a ruleset", draft.rule_count as usize, MAX_RULES),
+        ("wildcard automata in a ruleset", draft.wildcards.len(), MAX_WILDCARDS),
+        ("bytes of fallback patterns in a ruleset", fallback_bytes, MAX_FALLBACK_BYTES),
+    ] {
+        if found > limit {
+            return Err(TooLarge { what, limit: limit as u64, found: found as u64 });
+        }
     }
     // The ranks must stay below the two-byte "no rank", the offsets below 64 KiB.
     if draft.rule_count < u32::from(u16::MAX) / 2 {
@@ -48,7 +56,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
             end += size;
             at
         };
-        // What a state leads to stands in front of it.
+        // The wildcard automata that begin in a state come before its header.
         let state_at = draft.states.iter();
         let state_at = state_at.map(|state| place(Self::state_size(state)) + Self::wildcards_size(state)).collect();
         let wildcard_at = draft.wildcards.iter().map(|wildcard| place(Self::wildcard_size(wildcard))).collect();
@@ -56,17 +64,17 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         let mut known = HashMap::new();
         let mut last: Option<(&Fingerprints, usize)> = None;
         let place_of = |wildcard: &'d WildcardAutomaton<'t>| {
-            // Neighbours often begin with the same segments, which is told sooner than looked up.
+            // Neighbours often begin with the same segments; comparing is faster than looking up.
             if let Some((table, index)) = last
-                && *table == *wildcard.fingerprints
+                && table == wildcard.fingerprints
             {
                 return index;
             }
-            let index = *known.entry(&*wildcard.fingerprints).or_insert_with_key(|table| {
+            let index = *known.entry(wildcard.fingerprints).or_insert_with_key(|table| {
                 fingerprints.push(*table);
                 fingerprints.len() - 1
             });
-            last = Some((&wildcard.fingerprints, index));
+            last = Some((wildcard.fingerprints, index));
             index
         };
         let fingerprints_of = draft.wildcards.iter().map(place_of).collect();
@@ -96,7 +104,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
     fn write(&self) -> Result<Vec<u8>, TooLarge> {
         let too_large = |_| TooLarge { what: "bytes of an automaton", limit: u32::MAX.into(), found: self.end as u64 };
         u32::try_from(self.end).map_err(too_large)?;
-        let mut out = Vec::with_capacity(self.end + self.size_behind());
+        let mut out = Vec::with_capacity(self.end + self.size_after());
         out.resize(HEADER_BYTES, 0);
         for state in &self.draft.states {
             self.state(&mut out, state);
@@ -119,9 +127,9 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         if texts != 0 {
             write_texts(&mut out, &self.draft.texts)?;
         }
-        let keys = if self.draft.keys.is_empty() { 0 } else { out.len() };
-        for &key in &self.draft.keys {
-            put_u32(&mut out, key);
+        let joint_ranks = if self.draft.joint_ranks.is_empty() { 0 } else { out.len() };
+        for &joint_rank in &self.draft.joint_ranks {
+            put_u32(&mut out, joint_rank);
         }
         let mut header = Vec::with_capacity(HEADER_BYTES);
         put_u32(&mut header, W as u32);
@@ -132,20 +140,16 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         }
         put_u32(&mut header, self.draft.otherwise.unwrap_or(NO_RANK));
         put_u32(&mut header, fit("wildcards of an automaton", self.draft.wildcards.len(), u32::MAX.into())?);
-        put_u32(&mut header, fit("bytes of an automaton", keys, u32::MAX.into())?);
+        put_u32(&mut header, fit("bytes of an automaton", joint_ranks, u32::MAX.into())?);
         out[..HEADER_BYTES].copy_from_slice(&header);
         Ok(out)
     }
 
-    /// How many bytes come behind the layout: listed patterns, texts and keys.
-    fn size_behind(&self) -> usize {
-        let size_of = |pattern: &FallbackPattern<'_>| {
-            let segments = 1 + memchr::memchr_iter(b'*', pattern.text).count();
-            16 + 4 * segments + pattern.text.len() + 1 - segments
-        };
-        let fallbacks = self.draft.fallbacks.iter().map(size_of).sum::<usize>();
-        let texts = self.draft.texts.iter().map(|(_, text)| 8 + text.len()).sum::<usize>();
-        8 + fallbacks + texts + 4 * self.draft.keys.len()
+    /// How many bytes follow the layout: fallback patterns, texts and joint ranks.
+    fn size_after(&self) -> usize {
+        let fallbacks = self.draft.fallbacks.iter().map(fallback_size).sum::<usize>();
+        let texts = self.draft.texts.iter().map(|text| 8 + text.pattern.len()).sum::<usize>();
+        8 + fallbacks + texts + 4 * self.draft.joint_ranks.len()
     }
 
     fn state(&self, out: &mut Vec<u8>, state: &State<'_>) {
@@ -214,8 +218,8 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
     }
 }
 
-/// How many children are fallbacks, or, above [`LIST_MAX`], the index of the last entry of the table; and the byte of
-/// the table's first.
+/// How many children the list has, or, above [`LIST_MAX`], the index of the table's last entry; and the byte of the
+/// table's first entry.
 fn children_header(children: &[(u8, u32)]) -> [u8; 2] {
     match *children {
         [(lowest, _), .., (highest, _)] if children.len() > LIST_MAX => {
@@ -234,6 +238,12 @@ fn put_u32(out: &mut Vec<u8>, number: u32) {
     out.extend_from_slice(&number.to_le_bytes());
 }
 
+/// How many bytes a fallback pattern takes.
+fn fallback_size(pattern: &FallbackPattern<'_>) -> usize {
+    let wildcards = memchr::memchr_iter(b'*', pattern.text).count();
+    FALLBACK_HEADER_BYTES + 4 * (1 + wildcards) + pattern.text.len() - wildcards
+}
+
 fn write_fallback(out: &mut Vec<u8>, pattern: &FallbackPattern<'_>) -> Result<(), TooLarge> {
     put_u32(out, pattern.rank);
     put_u32(out, pattern.anchored.into());
@@ -248,18 +258,18 @@ fn write_fallback(out: &mut Vec<u8>, pattern: &FallbackPattern<'_>) -> Result<()
     Ok(())
 }
 
-fn write_texts(out: &mut Vec<u8>, texts: &[(u32, &[u8])]) -> Result<(), TooLarge> {
+fn write_texts(out: &mut Vec<u8>, texts: &[Text<'_>]) -> Result<(), TooLarge> {
     put_u32(out, fit("rules in a ruleset", texts.len(), u32::MAX.into())?);
-    for &(rank, _) in texts {
-        put_u32(out, rank);
+    for text in texts {
+        put_u32(out, text.flags.join(text.rank));
     }
     let mut end = 0;
-    for (_, text) in texts {
-        end += text.len();
+    for text in texts {
+        end += text.pattern.len();
         put_u32(out, fit("bytes of a ruleset's patterns", end, u32::MAX.into())?);
     }
-    for (_, text) in texts {
-        out.extend_from_slice(text);
+    for text in texts {
+        out.extend_from_slice(text.pattern);
     }
     Ok(())
 }

@@ -1,0 +1,187 @@
+//! The comparison of each row with the verdict and the line that it expects.
+
+use std::io::{self, Read, Write};
+
+use reptile_compiler::dialect::Dialect;
+use reptile_compiler::dialect::crawlers::of_name;
+use reptile_engine::format::FormatError;
+use reptile_engine::set::Set;
+use reptile_engine::url::path_of;
+use reptile_engine::verdict::{RuleKind, Verdict};
+
+use super::Args;
+use super::rows::{Row, TOO_LONG, each_block, policy_of, word};
+use crate::error::Result;
+use crate::inputs::lines::{lines, without_lf};
+use crate::outputs::file::Output;
+use crate::outputs::text::printable;
+
+/// Bytes of a malformed row that are shown.
+const MAX_SHOWN_BYTES: usize = 200;
+
+/// The results of some rows, counted.
+#[derive(Default)]
+pub struct Tally {
+    /// The number of rows.
+    pub rows: u64,
+    /// Those that expect a verdict.
+    pub checked: u64,
+    /// Those with another verdict.
+    pub verdicts: u64,
+    /// Those with the right verdict by another line.
+    pub lines: u64,
+    /// Those whose host has no robots.txt.
+    pub unknown: u64,
+    /// Those that are not rows.
+    pub malformed: u64,
+    /// The differences to show: the number of the row, from 0, and the text. No more than are shown.
+    shown: Vec<(u64, Vec<u8>)>,
+    /// The number of all differences.
+    pub shown_of: u64,
+    /// All rows with their verdicts, if they are printed.
+    printed: Vec<u8>,
+}
+
+/// A set, and how to compare the rows with it.
+pub struct Checker<'s> {
+    /// The set.
+    pub set: Set<&'s [u8]>,
+    /// Its dialect, which knows the names of crawlers.
+    pub dialect: &'static Dialect,
+    /// Whether a single robots.txt decides for all hosts.
+    pub one_for_all: bool,
+    /// Whether every row is printed with its verdict.
+    pub print: bool,
+    /// The greatest number of differences that are shown.
+    pub max_shown: usize,
+}
+
+impl Checker<'_> {
+    /// Compares every row of the table.
+    ///
+    /// # Errors
+    /// If the table cannot be read, the set is damaged, or the output cannot be written.
+    pub fn check_all(&self, source: impl Read, args: &Args) -> Result<Tally> {
+        let mut total = Tally::default();
+        let mut stdout = Output::stdout();
+        each_block(
+            source,
+            args,
+            |block| self.check_block(block),
+            || self.long_row(),
+            |tally| self.merge(&mut total, tally, &mut stdout).map_err(|error| stdout.failure(&error)),
+        )?;
+        let hidden = total.shown_of - total.shown_of.min(self.max_shown as u64);
+        if hidden > 0 {
+            let more = format!("... and {hidden} more\n");
+            self.show(more.as_bytes(), &mut stdout).map_err(|error| stdout.failure(&error))?;
+        }
+        stdout.finish()?;
+        Ok(total)
+    }
+
+    /// Adds the tally of the next rows, and shows their differences.
+    fn merge(&self, total: &mut Tally, tally: Tally, stdout: &mut Output) -> io::Result<()> {
+        stdout.write_all(&tally.printed)?;
+        let left = self.max_shown.saturating_sub(usize::try_from(total.shown_of).unwrap_or(usize::MAX));
+        for (row, text) in tally.shown.iter().take(left) {
+            let number = total.rows + row + 1;
+            self.show(&[format!("row {number}: ").as_bytes(), text, b"\n"].concat(), stdout)?;
+        }
+        total.rows += tally.rows;
+        total.checked += tally.checked;
+        total.verdicts += tally.verdicts;
+        total.lines += tally.lines;
+        total.unknown += tally.unknown;
+        total.malformed += tally.malformed;
+        total.shown_of += tally.shown_of;
+        Ok(())
+    }
+
+    /// Writes to standard output, or to standard error if the rows themselves go to standard output.
+    fn show(&self, text: &[u8], stdout: &mut Output) -> io::Result<()> {
+        if self.print {
+            let _ = io::stderr().write_all(text);
+            return Ok(());
+        }
+        stdout.write_all(text)
+    }
+
+    /// Compares the rows of a block.
+    fn check_block(&self, block: &[u8]) -> std::result::Result<Tally, FormatError> {
+        let mut tally = Tally::default();
+        for line in lines(block) {
+            let line = without_lf(line);
+            match Row::read(line) {
+                Ok(row) => self.check_row(&row, &mut tally)?,
+                Err(fault) => self.malformed(fault, line, &mut tally),
+            }
+            tally.rows += 1;
+        }
+        Ok(tally)
+    }
+
+    /// The tally of a row that is too long to be kept.
+    fn long_row(&self) -> Tally {
+        let mut tally = Tally::default();
+        self.malformed(TOO_LONG, b"", &mut tally);
+        tally.rows = 1;
+        tally
+    }
+
+    /// Counts a malformed row, and keeps what to show of it.
+    fn malformed(&self, fault: &str, line: &[u8], tally: &mut Tally) {
+        tally.malformed += 1;
+        let start = printable(&line[..line.len().min(MAX_SHOWN_BYTES)]);
+        self.note(tally, || format!("malformed row, {fault}: \"{start}\"").into_bytes());
+    }
+
+    /// Keeps a text to show, unless there are enough of them.
+    fn note(&self, tally: &mut Tally, text: impl FnOnce() -> Vec<u8>) {
+        tally.shown_of += 1;
+        if tally.shown.len() < self.max_shown {
+            tally.shown.push((tally.rows, text()));
+        }
+    }
+
+    /// Compares one row.
+    fn check_row(&self, row: &Row<'_>, tally: &mut Tally) -> std::result::Result<(), FormatError> {
+        let Some(policy) = policy_of(&self.set, self.one_for_all, row.host)? else {
+            tally.unknown += 1;
+            self.note(tally, || [&row.columns(), &b"\tno robots.txt for this host"[..]].concat());
+            self.print(row, "UNKNOWN", 0, tally);
+            return Ok(());
+        };
+        let agent = of_name(row.agent, self.dialect).look_up(&self.set)?;
+        let explanation = path_of(row.url).with(|path| policy.explain(&agent, path))?;
+        let kind = if explanation.verdict == Verdict::Disallow { RuleKind::Disallow } else { RuleKind::Allow };
+        let line = explanation.rule().map_or(0, |rule| rule.line);
+        self.print(row, word(kind), line, tally);
+        let Some((expected, expected_line)) = row.expected else { return Ok(()) };
+        tally.checked += 1;
+        let verdict_differs = kind != expected;
+        let line_differs = expected_line.is_some_and(|expected| expected != line);
+        if verdict_differs {
+            tally.verdicts += 1;
+        } else if line_differs {
+            tally.lines += 1;
+        } else {
+            return Ok(());
+        }
+        self.note(tally, || {
+            let expected_line = expected_line.map(|line| format!(" line {line}")).unwrap_or_default();
+            let (expected, found) = (word(expected), word(kind));
+            let text = format!("\texpected {expected}{expected_line}, found {found} line {line}");
+            [row.columns(), text.into_bytes()].concat()
+        });
+        Ok(())
+    }
+
+    /// Keeps a row with its verdict for standard output, if the rows are printed.
+    fn print(&self, row: &Row<'_>, verdict: &str, line: u32, tally: &mut Tally) {
+        if self.print {
+            tally.printed.extend_from_slice(&row.columns());
+            tally.printed.extend_from_slice(format!("\t{verdict}\t{line}\n").as_bytes());
+        }
+    }
+}

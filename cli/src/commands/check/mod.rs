@@ -1,0 +1,130 @@
+//! `reptile check`: compares the verdicts of compiled robots.txt files with those that a table expects.
+//!
+//! The table is in [`rows`]: nothing in it is trimmed or skipped, so that a row can hold any bytes but tab and LF. The
+//! comparison is in [`expected`]; [`matrix`] counts how often the dialects disagree about the rows.
+
+mod expected;
+mod matrix;
+mod rows;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use reptile_compiler::automaton::Strategy;
+use reptile_compiler::dialect::{self, Dialect};
+use reptile_engine::format::FormatError;
+use reptile_engine::set::Set;
+
+use crate::error::{Exit, Result};
+use crate::inputs::kinds::Kind;
+use crate::inputs::lines;
+use crate::inputs::options::{CompileOptions, dialects, strategies};
+use crate::inputs::sets::assemble::assemble;
+use crate::inputs::sets::damaged;
+use crate::outputs::summary::{rate, seconds};
+use expected::Checker;
+
+/// The host that a single file is compiled for.
+const ANY_HOST: &str = "localhost";
+
+/// Compare verdicts with expected ones
+///
+/// CASES is a table without a header, its columns separated by tabs:
+///   host  agent  url  [ALLOW|DISALLOW  [line]]
+/// The host chooses the robots.txt, and only the path of the url counts, so that a path
+/// alone will do. The agent is a product token, or the name of a crawler that the
+/// dialect knows. The line is that of the deciding rule, 0 if no rule decides. Nothing
+/// is trimmed, and an empty line is an error.
+///
+/// A row whose verdict differs is a verdict difference, whatever its line; one with
+/// the right verdict and another line is a line difference.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  reptile check cases.tsv.gz --robots robots/
+  reptile check cases.tsv --robots robots.txt --strategy fallback
+  reptile check urls.tsv --robots robots.tar.gz --print > verdicts.tsv
+
+Exit code: 0 all as expected; 1 differences, malformed rows, or hosts without
+robots.txt; 2 the command could not go on."
+)]
+pub struct Args {
+    /// The table; unpacked if its name ends in .gz; - is standard input
+    cases: PathBuf,
+    /// The robots.txt files: what `reptile compile` takes as INPUT, or one file for all hosts
+    #[arg(long, value_name = "INPUT")]
+    robots: PathBuf,
+    /// The dialect: which reading of the protocol the files are given [default: google-lib]
+    #[arg(long, value_name = "NAME", value_parser = dialects())]
+    dialect: Option<&'static Dialect>,
+    /// Count for each pair of dialects the rows that they decide differently, and print the counts as a table in
+    /// Markdown; with --print, the verdict and line of each dialect for each row
+    ///
+    /// Above the diagonal are the numbers of rows, below it those of their hosts. What the rows expect is ignored.
+    #[arg(long, conflicts_with = "dialect", conflicts_with = "max_differences")]
+    all_dialects: bool,
+    /// How the rules of a group become an automaton; the verdicts are the same [default: factored]
+    #[arg(long, value_name = "NAME", value_parser = strategies())]
+    strategy: Option<Strategy>,
+    /// Write host, agent, url, verdict and line of each row to standard output, and differences to standard error
+    ///
+    /// The verdict of a host without robots.txt is UNKNOWN. A malformed row is not written.
+    #[arg(long)]
+    print: bool,
+    /// The greatest number of differences that are shown; all are counted
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    max_differences: usize,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the table or the robots.txt files cannot be read.
+pub fn run(args: &Args) -> Result<Exit> {
+    let start = std::time::Instant::now();
+    let cases = lines::open(&args.cases)?;
+    let one_for_all = Kind::of(&args.robots)? == Kind::File;
+    if args.all_dialects {
+        return matrix::run(args, cases, one_for_all);
+    }
+    let dialect = args.dialect.unwrap_or(dialect::ALL[0]);
+    let bytes = compiled(args, dialect, one_for_all)?;
+    let set = opened(args, &bytes)?;
+
+    let checker = Checker { set, dialect, one_for_all, print: args.print, max_shown: args.max_differences };
+    let total = checker.check_all(cases, args)?;
+    let _ = writeln!(
+        io::stderr(),
+        "{} rows: {} checked, {} verdict differences, {} line differences, {} without robots.txt{} ({}, {} rows/s)",
+        total.rows,
+        total.checked,
+        total.verdicts,
+        total.lines,
+        total.unknown,
+        if total.malformed > 0 { format!(", {} malformed rows", total.malformed) } else { String::new() },
+        seconds(start.elapsed()),
+        rate(total.rows, start.elapsed()),
+    );
+    Ok(Exit::from_bad(total.shown_of > 0))
+}
+
+/// The bytes of the set that decides the rows.
+fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool) -> Result<Vec<u8>> {
+    let options = CompileOptions {
+        dialect: Some(dialect),
+        strategy: args.strategy,
+        host: one_for_all.then(|| ANY_HOST.to_owned()),
+        no_other: true,
+        ..CompileOptions::default()
+    };
+    Ok(assemble(std::slice::from_ref(&args.robots), &options)?.0.to_bytes())
+}
+
+/// The set, every byte checked.
+fn opened<'s>(args: &Args, bytes: &'s [u8]) -> Result<Set<&'s [u8]>> {
+    let broken = |error: FormatError| damaged(&args.robots, &error);
+    let set = Set::from_bytes(bytes).map_err(broken)?;
+    set.verify().map_err(broken)?;
+    Ok(set)
+}

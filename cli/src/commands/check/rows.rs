@@ -1,0 +1,129 @@
+//! The table of `reptile check`: its rows, and the loop over them on all threads.
+
+use std::io::Read;
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use reptile_engine::format::FormatError;
+use reptile_engine::set::{Policy, Set};
+use reptile_engine::url::{Origin, Scheme, origin_of};
+use reptile_engine::verdict::RuleKind;
+
+use super::{ANY_HOST, Args};
+use crate::error::{Failure, Result};
+use crate::inputs::lines::{ChunkKind, Chunks, MAX_LINE_BYTES, blocks};
+use crate::inputs::sets::damaged;
+
+/// Bytes of a block of the table, the work of one thread at a time.
+const BLOCK_BYTES: usize = 64 << 10;
+
+/// A row of the table.
+pub struct Row<'a> {
+    /// The host whose robots.txt decides.
+    pub host: &'a [u8],
+    /// The product token, or the name of a crawler.
+    pub agent: &'a [u8],
+    /// The URL, or its path.
+    pub url: &'a [u8],
+    /// The expected verdict and line, as far as given.
+    pub expected: Option<(RuleKind, Option<u32>)>,
+}
+
+/// What is wrong with a row that is too long to be kept.
+pub const TOO_LONG: &str = "longer than 1 MiB";
+const _: () = assert!(MAX_LINE_BYTES == 1 << 20);
+
+impl<'a> Row<'a> {
+    /// Reads a row.
+    ///
+    /// # Errors
+    /// What is wrong with it, in a few words.
+    pub fn read(line: &'a [u8]) -> std::result::Result<Row<'a>, &'static str> {
+        if line.is_empty() {
+            return Err("empty");
+        }
+        if line.len() > MAX_LINE_BYTES {
+            return Err(TOO_LONG);
+        }
+        let mut columns = line.split(|&byte| byte == b'\t');
+        let (Some(host), Some(agent), Some(url)) = (columns.next(), columns.next(), columns.next()) else {
+            return Err("fewer than 3 columns");
+        };
+        let verdict = match columns.next() {
+            None => None,
+            Some(b"ALLOW") => Some(RuleKind::Allow),
+            Some(b"DISALLOW") => Some(RuleKind::Disallow),
+            Some(_) => return Err("the fourth column is neither ALLOW nor DISALLOW"),
+        };
+        let number = |text: &[u8]| {
+            let text = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+            text.and_then(|text| text.parse().ok()).ok_or("the fifth column is not a line number")
+        };
+        let rule_line = columns.next().map(number).transpose()?;
+        if columns.next().is_some() {
+            return Err("more than 5 columns");
+        }
+        Ok(Row { host, agent, url, expected: verdict.map(|verdict| (verdict, rule_line)) })
+    }
+
+    /// The first three columns as they were given.
+    pub fn columns(&self) -> Vec<u8> {
+        [self.host, self.agent, self.url].join(&b'\t')
+    }
+}
+
+/// A verdict in the words of the table.
+pub fn word(kind: RuleKind) -> &'static str {
+    match kind {
+        RuleKind::Allow => "ALLOW",
+        RuleKind::Disallow => "DISALLOW",
+    }
+}
+
+/// The policy for a host of the table, under the first scheme that has one; `None` if the set knows no such host.
+pub fn policy_of<'s>(
+    set: &'s Set<&[u8]>,
+    one_for_all: bool,
+    host: &[u8],
+) -> std::result::Result<Option<Policy<'s>>, FormatError> {
+    if one_for_all {
+        return set.policy(&Origin { scheme: Scheme::Http, host: ANY_HOST.as_bytes(), port: 80 });
+    }
+    for scheme in Scheme::ALL {
+        let Ok(origin) = origin_of(scheme, host) else { return Ok(None) };
+        if let Some(policy) = set.policy(&origin)? {
+            return Ok(Some(policy));
+        }
+    }
+    Ok(None)
+}
+
+/// Works through the table chunk by chunk, each on all threads, and merges the results in the order of the rows.
+///
+/// # Errors
+/// If the table cannot be read, the set is damaged, or merging fails.
+pub fn each_block<T: Send>(
+    source: impl Read,
+    args: &Args,
+    work_on: impl Fn(&[u8]) -> std::result::Result<T, FormatError> + Sync,
+    long_row: impl Fn() -> T,
+    mut merge: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    let mut chunks = Chunks::new(source);
+    let mut buffer = Vec::new();
+    loop {
+        let chunk = chunks.next(buffer, || false);
+        let chunk = chunk.map_err(|error| Failure::at(&args.cases, format!("cannot be read: {error}")))?;
+        let Some(chunk) = chunk else { return Ok(()) };
+        let done: Vec<T> = match chunk.kind {
+            ChunkKind::Lines => {
+                let blocks = blocks(chunk.bytes(), chunk.filled.div_ceil(BLOCK_BYTES));
+                let work = blocks.into_par_iter().map(&work_on);
+                work.collect::<std::result::Result<_, _>>().map_err(|error| damaged(&args.robots, &error))?
+            }
+            ChunkKind::LongLine { last: true } => vec![long_row()],
+            ChunkKind::LongLine { last: false } => Vec::new(),
+        };
+        done.into_iter().try_for_each(&mut merge)?;
+        buffer = chunk.buffer;
+    }
+}

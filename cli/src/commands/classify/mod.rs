@@ -1,0 +1,188 @@
+//! `reptile classify`: a list of URLs in, the same list with columns of verdicts out.
+//!
+//! The threads and buffers are in [`pipeline`]; the verdicts of one line are made in
+//! [`verdicts`](crate::outputs::verdicts).
+
+mod pipeline;
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use reptile_compiler::dialect::crawlers::Resolved;
+use reptile_compiler::dialect::{Dialect, TokenSyntax};
+use reptile_engine::verdict::Verdict;
+
+use crate::error::{Exit, Result, note};
+use crate::inputs::lines;
+use crate::inputs::options::CompileOptions;
+use crate::inputs::sets::agents::agents_of;
+use crate::inputs::sets::{Loaded, damaged};
+use crate::outputs::file::Output;
+use crate::outputs::summary::{Summary, grouped, rate, seconds};
+use crate::outputs::text::printable;
+use crate::outputs::verdicts::{Answers, Decider, Tally};
+use pipeline::Pipeline;
+
+/// Decide each URL of a list
+///
+/// Writes a line for each line of URLS, in the same order: the URL as it is given,
+/// and a column for each agent, separated by tabs:
+///   allow     the rules allow it, or say nothing about it
+///   disallow  the rules disallow it
+///   unknown   the set has no robots.txt for the URL's origin
+///   invalid   the line is not an http, https or ftp URL, or is too long
+///
+/// Lines end at LF; one CR before it is removed. Memory does not depend on how long
+/// the list or a line is.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  reptile classify web.reptile urls.txt.gz --agent MyBot -o verdicts.tsv
+  cut -f2 crawl.tsv | reptile classify web.reptile --agent MyBot --agent OtherBot > verdicts.tsv
+  reptile classify robots/ urls.txt --agent MyBot --explain
+
+TOKEN is a product token, such as Googlebot, in any letter case. Where a robots.txt
+does not name it, its rules for * apply. Dialects that know crawlers also look up
+the other names that a crawler obeys: for Googlebot-Image the group Googlebot-Image,
+else Googlebot, else *. A chain says the same under any dialect:
+\"Googlebot-Image>Googlebot>*\"; without the * at its end the rules for * do not
+apply. @ai-training and @search are groups of crawlers, a column each.
+
+Exit code: 0 done, whatever the verdicts; 1 SET was compiled from an input and
+some of its files were bad; 2 the command could not go on, and no file is left by
+-o."
+)]
+pub struct Args {
+    /// A set file, or what `reptile compile` takes as INPUT, to be compiled in memory
+    #[arg(value_name = "SET")]
+    set: PathBuf,
+    /// The list, a URL a line; unpacked if its name ends in .gz; - is standard input
+    #[arg(default_value = "-", hide_default_value = true)]
+    urls: PathBuf,
+    /// A crawler: a product token, a chain of them, or a group of crawlers; may be given again, a column each
+    #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
+    agents: Vec<String>,
+    /// Add two columns after each verdict: the line of the deciding rule, and the rule
+    ///
+    /// Where no rule decided the line is 0 and the rule is empty. NUL, tab, CR and LF in a rule are written as %00, %09, %0D, %0A.
+    #[arg(long)]
+    explain: bool,
+    /// Add a column after each verdict and the columns of --explain: what decided
+    ///
+    /// "rule", "no rule matches", the outcome of fetching the robots.txt (such as "404", "503", "network error"), "no
+    /// robots.txt is known" or "no URL".
+    #[arg(long)]
+    reason: bool,
+    /// Write to this file instead of standard output; it appears under its name only when it is whole
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Replace the output file if there is one
+    #[arg(long)]
+    force: bool,
+    /// Do not check every byte of the set first
+    ///
+    /// The check reads the whole set. Without it a damaged set may be noticed late, or give wrong verdicts.
+    #[arg(long)]
+    no_verify: bool,
+    #[command(flatten)]
+    options: CompileOptions,
+    #[command(flatten)]
+    threads: crate::Threads,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the list or the set cannot be read, the set is damaged, or the output cannot be written.
+pub fn run(args: &Args) -> Result<Exit> {
+    args.threads.apply()?;
+    let source = lines::open(&args.urls)?;
+    let output = match &args.output {
+        Some(path) => Output::create(path, args.force)?,
+        None => Output::stdout(),
+    };
+    let loaded = Loaded::open(&args.set, &args.options)?;
+    let set = if args.no_verify { loaded.set()? } else { loaded.verified()? };
+    let named = agents_of(&set, &args.agents)?;
+    let agents = named.iter().map(|agent| agent.look_up(&set));
+    let agents = agents.collect::<std::result::Result<Vec<_>, _>>().map_err(|error| damaged(&args.set, &error))?;
+    if Dialect::from_name(&set.dialect()).is_none_or(|dialect| dialect.token_syntax == TokenSyntax::Letters) {
+        named.iter().for_each(warn_of_agent);
+    }
+    let decider = Decider { set, agents, explain: args.explain, reason: args.reason };
+
+    let progress = progress(&output);
+    let start = Instant::now();
+    let totals = Pipeline::start(source, output).decide(&decider, args, &progress)?;
+    progress.finish_and_clear();
+    totals.report(&named, &decider, start.elapsed());
+    Ok(Exit::from_bad(loaded.report.is_some_and(|report| report.any_bad())))
+}
+
+/// Warns of a product token that no group can name, which is most likely a mistake of the user.
+fn warn_of_agent(agent: &Resolved) {
+    let in_token = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-' || *byte == b'_';
+    for token in agent.tokens.iter().filter(|token| token.is_empty() || !token.iter().all(in_token)) {
+        note(format_args!(
+            "agent \"{}\": a product token has only letters, \"-\" and \"_\", so no robots.txt can name this one; it is looked up \
+             as it is",
+            printable(token)
+        ));
+    }
+}
+
+/// A progress bar, unless standard error is not a terminal or the output goes to one.
+fn progress(output: &Output) -> ProgressBar {
+    if output.is_terminal() || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} URLs in {elapsed}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// The verdicts of the whole list, counted.
+#[derive(Default)]
+struct Totals {
+    lines: u64,
+    tally: Tally,
+}
+
+impl Totals {
+    /// Adds the verdicts of a block.
+    fn add(&mut self, answers: &Answers) {
+        self.lines += answers.lines;
+        self.tally.resize(answers.tally.len(), [0; 4]);
+        for (total, counts) in self.tally.iter_mut().zip(&answers.tally) {
+            total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+        }
+    }
+
+    /// Prints the figures, and names the agents that no robots.txt names.
+    fn report(mut self, named: &[Resolved], decider: &Decider<'_>, time: Duration) {
+        let mut summary = Summary::default();
+        summary.count("lines", self.lines);
+        self.tally.resize(named.len(), [0; 4]);
+        for ((resolved, agent), counts) in named.iter().zip(&decider.agents).zip(&self.tally) {
+            let verdicts = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
+            let counts = verdicts.map(|verdict| format!("{verdict} {}", grouped(counts[verdict as usize])));
+            let name = printable(resolved.name.as_bytes());
+            summary.row(format!("agent {name}"), counts.join(", "));
+            if !agent.is_named() {
+                let applies = match (agent.honours_default_group(), &*resolved.tokens) {
+                    (true, _) => "is named by no robots.txt of this set; the rules for * apply",
+                    (false, []) => "obeys no robots.txt, as its operator says",
+                    (false, _) => "is named by no robots.txt of this set, and does not obey the rules for *",
+                };
+                note(format_args!("agent {name} {applies}"));
+            }
+        }
+        summary.row("time", format!("{}, {} URLs/s", seconds(time), rate(self.lines, time)));
+        summary.print();
+    }
+}

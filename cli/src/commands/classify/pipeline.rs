@@ -1,0 +1,166 @@
+//! One thread that reads, all threads that decide, one thread that writes, each a chunk ahead of the next.
+//!
+//! Buffers are handed back and used again, so that memory is the same for a list of any length.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+
+use indicatif::ProgressBar;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
+use reptile_engine::format::FormatError;
+
+use super::{Args, Totals};
+use crate::error::{Failure, Result};
+use crate::inputs::lines::{Chunk, ChunkKind, Chunks, blocks, without_line_end};
+use crate::inputs::sets::damaged;
+use crate::outputs::file::Output;
+use crate::outputs::verdicts::{Answers, Decider};
+
+/// Bytes of a block, the work of one thread at a time: enough to be worth handing over, and few enough that all threads
+/// end at about the same time.
+const BLOCK_BYTES: usize = 64 << 10;
+
+/// The number of chunks that are read, and of answers that are kept for writing, ahead of the threads that decide.
+const AHEAD: usize = 1;
+
+/// The threads that read and write, and the channels to and from them.
+pub struct Pipeline {
+    chunks: Receiver<io::Result<Chunk>>,
+    /// The number of chunks that are read and not yet decided.
+    waiting: Arc<AtomicUsize>,
+    used_buffers: Sender<Vec<u8>>,
+    answers: mpsc::SyncSender<Vec<Answers>>,
+    used_answers: Receiver<Vec<Answers>>,
+    writer: JoinHandle<Result<Output>>,
+}
+
+impl Pipeline {
+    /// Starts the threads.
+    pub fn start(source: Box<dyn Read + Send>, output: Output) -> Pipeline {
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let (chunk_sender, chunks) = mpsc::sync_channel(AHEAD);
+        let (used_buffers, free_buffers) = mpsc::channel();
+        // Nobody joins the reader: after a failure it may hang in a read that never returns.
+        let reader_waiting = Arc::clone(&waiting);
+        thread::spawn(move || read(source, &chunk_sender, &free_buffers, &reader_waiting));
+
+        let (answers, answer_receiver) = mpsc::sync_channel(AHEAD);
+        let (free_answers, used_answers) = mpsc::channel();
+        let writer = thread::spawn(move || write(output, &answer_receiver, &free_answers));
+        Pipeline { chunks, waiting, used_buffers, answers, used_answers, writer }
+    }
+
+    /// Decides every line, and finishes the output.
+    ///
+    /// # Errors
+    /// If the list cannot be read, the set is damaged, or the output cannot be written.
+    pub fn decide(self, decider: &Decider<'_>, args: &Args, progress: &ProgressBar) -> Result<Totals> {
+        let mut totals = Totals::default();
+        let result = self.decide_chunks(decider, &mut totals, progress);
+        drop(self.answers);
+        let written = self
+            .writer
+            .join()
+            .unwrap_or_else(|_| Err(Failure::new("the thread that writes has failed; this is a fault of reptile")));
+        // Deciding stops when writing fails, and then the error of the writer is the cause.
+        let output = written?;
+        match result {
+            Ok(()) => output.finish().map(|()| totals),
+            Err(Stop::Damaged(error)) => Err(damaged(&args.set, &error)),
+            Err(Stop::Unreadable(error)) => Err(Failure::at(&args.urls, format!("cannot be read: {error}"))),
+            Err(Stop::WriterGone) => {
+                Err(Failure::new("the thread that writes has stopped; this is a fault of reptile"))
+            }
+        }
+    }
+
+    /// Decides the chunks as they come.
+    fn decide_chunks(
+        &self,
+        decider: &Decider<'_>,
+        totals: &mut Totals,
+        progress: &ProgressBar,
+    ) -> std::result::Result<(), Stop> {
+        // A CR at the end of a part may belong to the end of the line, which only the next part shows.
+        let mut held_cr = false;
+        for chunk in &self.chunks {
+            let chunk = chunk.map_err(Stop::Unreadable)?;
+            let mut answers = self.used_answers.try_recv().unwrap_or_default();
+            match chunk.kind {
+                ChunkKind::Lines => {
+                    let blocks = blocks(chunk.bytes(), chunk.filled.div_ceil(BLOCK_BYTES));
+                    answers.resize_with(blocks.len(), Answers::default);
+                    let work = blocks.par_iter().zip(answers.par_iter_mut());
+                    work.try_for_each(|(block, answers)| decider.decide(block, answers)).map_err(Stop::Damaged)?;
+                }
+                ChunkKind::LongLine { last } => {
+                    answers.resize_with(1, Answers::default);
+                    let part = long_part(chunk.bytes(), last, &mut held_cr);
+                    answers.iter_mut().for_each(|answers| decider.pass_on(&part, last, answers));
+                }
+            }
+            answers.iter().for_each(|answers| totals.add(answers));
+            progress.set_position(totals.lines);
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            // The reader may have ended already, and needs no buffer then.
+            let _ = self.used_buffers.send(chunk.buffer);
+            self.answers.send(answers).map_err(|_| Stop::WriterGone)?;
+        }
+        Ok(())
+    }
+}
+
+/// The reason why deciding stopped before the end of the list.
+enum Stop {
+    Damaged(FormatError),
+    Unreadable(io::Error),
+    WriterGone,
+}
+
+/// A part of a long line without the end of the line. `held_cr` keeps a CR at the end of a part until the next one.
+fn long_part(bytes: &[u8], last: bool, held_cr: &mut bool) -> Vec<u8> {
+    let mut part = if std::mem::take(held_cr) { vec![b'\r'] } else { Vec::new() };
+    part.extend_from_slice(bytes);
+    if last {
+        part.truncate(without_line_end(&part).len());
+    } else {
+        *held_cr = part.pop_if(|end| *end == b'\r').is_some();
+    }
+    part
+}
+
+/// The thread that reads: chunks from the source, in buffers that come back.
+fn read(
+    source: Box<dyn Read + Send>,
+    chunks: &mpsc::SyncSender<io::Result<Chunk>>,
+    free_buffers: &Receiver<Vec<u8>>,
+    waiting: &AtomicUsize,
+) {
+    let mut reader = Chunks::new(source);
+    loop {
+        let buffer = free_buffers.try_recv().unwrap_or_default();
+        let next = reader.next(buffer, || waiting.load(Ordering::Relaxed) == 0);
+        let Some(next) = next.transpose() else { return };
+        let failed = next.is_err();
+        waiting.fetch_add(1, Ordering::Relaxed);
+        if chunks.send(next).is_err() || failed {
+            return;
+        }
+    }
+}
+
+/// The thread that writes: answers in order, and their buffers back.
+fn write(mut output: Output, answers: &Receiver<Vec<Answers>>, free_answers: &Sender<Vec<Answers>>) -> Result<Output> {
+    for answers in answers {
+        for block in &answers {
+            if let Err(error) = output.write_all(&block.text).and_then(|()| output.flush()) {
+                return Err(output.failure(&error));
+            }
+        }
+        let _ = free_answers.send(answers);
+    }
+    Ok(output)
+}

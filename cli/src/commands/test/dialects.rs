@@ -1,0 +1,114 @@
+//! The answers of all dialects side by side.
+
+use reptile_engine::verdict::Verdict;
+
+use super::words::shown;
+use super::{Column, Tested};
+use crate::outputs::text::{pad, width};
+
+/// Cells of a column of the table. A wider URL pushes the rest of its row to the right.
+const MAX_COLUMN: usize = 60;
+
+/// The answers with `--all-dialects`: a column for each dialect, and the reasons where they disagree.
+pub fn table(tested: &Tested<'_>, brief: bool) -> String {
+    let reference = tested.reference();
+    let mut rows: Vec<Vec<String>> = vec![
+        ["", "URL", "agent"]
+            .into_iter()
+            .chain(tested.columns.iter().map(|column| column.reading.dialect().as_str()))
+            .map(str::to_owned)
+            .collect(),
+    ];
+    let mut reasons = String::new();
+    let (mut count, mut differing) = (0, 0);
+    for (index, (url, agent)) in tested.questions().enumerate() {
+        let at = |column: &Column<'_>| -> (Verdict, u32) {
+            let answer = &column.answers[index];
+            (answer.explanation.verdict, answer.line())
+        };
+        let expected = at(reference);
+        let differs = tested.columns.iter().any(|column| at(column).0 != expected.0);
+        let mut row =
+            vec![if differs { "!" } else { "" }.to_owned(), shown(url, false), shown(agent.name.as_bytes(), false)];
+        for column in tested.columns {
+            let (verdict, line) = at(column);
+            let mark = if verdict == expected.0 { "" } else { "!" };
+            let line = if line == 0 { String::new() } else { format!(" {line}") };
+            row.push(format!("{mark}{verdict}{line}"));
+        }
+        rows.push(row);
+        count += 1;
+        differing += u32::from(differs);
+        if differs && !brief {
+            reasons.push_str(&reasons_of(tested, index, url, &agent.name));
+        }
+    }
+    let mut text = aligned(&rows);
+    text.push_str(&reasons);
+    let against = reference.reading.dialect().as_str();
+    let verb = if differing == 1 { "differs" } else { "differ" };
+    let of = if count == 1 { "answer" } else { "answers" };
+    text.push_str(&format!(
+        "\n{differing} of {count} {of} {verb} between dialects; ! marks a verdict other than that of {against}\n"
+    ));
+    text
+}
+
+/// The reasons of one row. Dialects with the same reasons are named together.
+fn reasons_of(tested: &Tested<'_>, index: usize, url: &[u8], agent: &str) -> String {
+    let decided_here = tested.reference().answers[index].line();
+    let expected = tested.reference().answers[index].explanation.verdict;
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    for column in tested.columns {
+        let answer = &column.answers[index];
+        let mut lines = vec![format!("group: {}", column.group(answer.agent))];
+        if answer.path_differs {
+            lines.push(format!("path: compared as {}", shown(&answer.shown_path, false)));
+        }
+        for rule in [&answer.explanation.allow, &answer.explanation.disallow].into_iter().flatten() {
+            let read_as = column.read_as(rule, false).map(|words| format!(", {words}")).unwrap_or_default();
+            lines.push(format!("{}{read_as}", column.line_and_text(rule, false)));
+        }
+        lines.push(format!("because {}", column.because(answer)));
+        // A different verdict may come from what this dialect makes of the deciding line, or of the whole file.
+        let verdict = answer.explanation.verdict;
+        let here = column
+            .reading
+            .diagnostics()
+            .filter(|&(line, _)| verdict != expected && (line == 0 || (decided_here != 0 && line == decided_here)));
+        for (line, kind) in here {
+            let place = if line == 0 { "the file".into() } else { format!("line {line}") };
+            lines.push(format!("{place}: {}", kind.describe()));
+        }
+        let words = format!("{verdict}\n      {}", lines.join("\n      "));
+        let name = column.reading.dialect().as_str();
+        match reasons.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((words, vec![name])),
+        }
+    }
+    let mut text = format!("\n! {}  for {}\n", shown(url, false), shown(agent.as_bytes(), false));
+    for (words, names) in reasons {
+        text.push_str(&format!("   {}: {words}\n", names.join(", ")));
+    }
+    text
+}
+
+/// Rows in aligned columns, each as wide as its widest cell.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let widest = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(|column| widest(column).min(MAX_COLUMN)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, &cells) in row.iter().zip(&widths) {
+            if cells > 0 {
+                line.push_str(&format!("{}  ", pad(cell, cells)));
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}

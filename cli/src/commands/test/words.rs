@@ -1,0 +1,130 @@
+//! The words for what decides: groups, rules, and why one rule wins.
+
+use reptile_compiler::advice::explanation::Why;
+use reptile_compiler::dialect::Order;
+use reptile_compiler::dialect::crawlers::Resolved;
+use reptile_compiler::oracle::ChosenBy;
+use reptile_engine::verdict::{Rule, RuleKind};
+
+use super::{Answer, Column};
+use crate::outputs::text::printable;
+
+/// Characters of a line of the file or of a URL that are shown without `--full`.
+const MAX_SHOWN: usize = 200;
+
+/// A line of the file or a URL as it is shown: safe for a terminal, and cut unless `full` is given.
+pub fn shown(text: &[u8], full: bool) -> String {
+    // No character has more than four bytes, so what is dropped here would not be shown anyway.
+    let start = if full { text } else { &text[..text.len().min(MAX_SHOWN * 4 + 4)] };
+    let text = printable(start);
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) if !full => format!("{}...", &text[..end]),
+        _ => text,
+    }
+}
+
+/// Numbers as in a sentence; of many, the last are only counted.
+pub fn numbers(list: &[u32]) -> String {
+    const SHOWN: usize = 8;
+    let mut words: Vec<String> = list.iter().take(SHOWN).map(u32::to_string).collect();
+    if list.len() > SHOWN {
+        words.push(format!("{} more", list.len() - SHOWN));
+    }
+    match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+impl Column<'_> {
+    /// A line of the file, without spaces around it.
+    pub fn text_of(&self, line: u32) -> &[u8] {
+        let line = (line as usize).checked_sub(1).and_then(|index| self.reading.lines.get(index));
+        line.copied().unwrap_or_default().trim_ascii()
+    }
+
+    /// The group that an agent obeys, and why.
+    pub fn group(&self, agent: usize) -> String {
+        let (agent, choice) = (&self.agents[agent], &self.choices[agent]);
+        let name = shown(agent.name.as_bytes(), false);
+        let lines = self.reading.naming_lines(agent, choice);
+        let (line, merged) = match (&lines[..], choice.groups.len()) {
+            ([_], _) => ("line", ""),
+            (_, 1) => ("lines", ""),
+            _ => ("lines", ", taken together"),
+        };
+        let place = format!("{line} {}{merged}", numbers(&lines));
+        let token = |index: usize| shown(agent.tokens.get(index).map_or(&b""[..], Vec::as_slice), false);
+        match choice.by {
+            ChosenBy::Token(0) => format!("{place}: names {}", token(0)),
+            ChosenBy::Token(index) => {
+                format!("{place}: names {}, which {name} obeys where {} is not named", token(index), token(index - 1))
+            }
+            ChosenBy::DefaultGroup => format!("{place}: for *, since no group names {name}"),
+            ChosenBy::Nobody => format!("none: {}", self.without_group(agent)),
+        }
+    }
+
+    /// Why no group is for an agent.
+    fn without_group(&self, agent: &Resolved) -> String {
+        let name = shown(agent.name.as_bytes(), false);
+        match (agent.tokens.is_empty(), agent.honours_default_group) {
+            (true, _) => format!("{name} obeys no robots.txt"),
+            (false, true) => format!("no group names {name}, and no group is for *"),
+            (false, false) => format!("no group names {name}, which does not obey the rules for *"),
+        }
+    }
+
+    /// Why the verdict is what it is, in words.
+    pub fn because(&self, answer: &Answer) -> String {
+        let Some(rule) = answer.explanation.rule() else {
+            return match answer.why {
+                Why::NoGroup => self.without_group(&self.agents[answer.agent]),
+                _ => answer.explanation.reason().to_string(),
+            };
+        };
+        let (kind, other) = match rule.kind {
+            RuleKind::Allow => ("Allow", "Disallow"),
+            RuleKind::Disallow => ("Disallow", "Allow"),
+        };
+        let reason = match answer.why {
+            Why::AlwaysAllowed => format!("{} always allows {}", self.reading.dialect().name, printable(&rule.pattern)),
+            Why::EmptyRule => "a rule without a value restricts nothing, and no other rule matches".into(),
+            Why::Longer { octets, other } => format!("the {kind} is longer: {} against {other}", octets_of(octets)),
+            Why::AllowOnTie { octets } => format!("both have {}, and then the Allow wins", octets_of(octets)),
+            Why::First => "the first rule that matches decides".into(),
+            _ => format!("no {other} matches"),
+        };
+        let index_page = if self.reading.opens_folder(rule, &answer.path) {
+            "; an Allow of an index page also allows its folder"
+        } else {
+            ""
+        };
+        reason + index_page
+    }
+
+    /// The line of a rule, and the rule as the file has it.
+    pub fn line_and_text(&self, rule: &Rule, full: bool) -> String {
+        if rule.line == 0 {
+            return format!("no line: {rule}");
+        }
+        format!("line {}: {}", rule.line, shown(self.text_of(rule.line), full))
+    }
+
+    /// The rule as the dialect reads it, if that differs from what the file has.
+    pub fn read_as(&self, rule: &Rule, full: bool) -> Option<String> {
+        let written = self.reading.rule_at(rule.line)?;
+        (written.value != rule.pattern).then(|| format!("read as {}: {}", rule.kind.name(), shown(&rule.pattern, full)))
+    }
+
+    /// The octets that count for the precedence of a rule, where precedence goes by length.
+    pub fn octets(&self, rule: &Rule, answer: &Answer) -> Option<usize> {
+        let counts = self.reading.dialect().order != Order::FileOrder && rule.line != 0;
+        counts.then(|| self.reading.octets(rule, &answer.path))
+    }
+}
+
+/// A number of octets in words.
+pub fn octets_of(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "octet" } else { "octets" })
+}

@@ -1,0 +1,104 @@
+//! The options that say how robots.txt files are read and compiled, shared by the commands that take an input.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use reptile_compiler::automaton::Strategy;
+use reptile_compiler::capture::{self, Profile, Time};
+use reptile_compiler::dialect::{self, Dialect};
+use reptile_engine::url::Scheme;
+
+use super::time::read_time;
+
+/// The options of compiling, as given.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct CompileOptions {
+    /// The dialect: which reading of the protocol the files are given [default: google-lib]
+    #[arg(long, value_name = "NAME", value_parser = dialects())]
+    pub dialect: Option<&'static Dialect>,
+    /// The fetch profile: whose habits say what a status, a redirect or an error means [default: that of the dialect]
+    #[arg(long, value_name = "NAME", value_parser = profiles())]
+    pub profile: Option<&'static Profile>,
+    /// The time that the set is for; captures fetched later do not count [default: that of the newest capture]
+    ///
+    /// Such as 2026-03-14T15:09:26Z, 2026-03-14, or seconds since 1970.
+    #[arg(long, value_name = "TIME", value_parser = read_time, allow_negative_numbers = true)]
+    pub at: Option<Time>,
+    /// How the rules of a group become an automaton; the verdicts are the same [default: factored]
+    #[arg(long, value_name = "NAME", value_parser = strategies())]
+    pub strategy: Option<Strategy>,
+    /// The schemes that a file named after a host counts for; may be given again [default: http and https]
+    ///
+    /// In JSON Lines the url of each capture says its scheme.
+    #[arg(long = "scheme", value_name = "SCHEME", value_parser = schemes())]
+    pub schemes: Vec<Scheme>,
+    /// The host, when INPUT is a single robots.txt
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub host: Option<String>,
+    /// Leave out the other directives, which decide no URL: Sitemap, Crawl-delay and the like
+    #[arg(long)]
+    pub no_other: bool,
+}
+
+impl CompileOptions {
+    /// The dialect, given or by default.
+    pub fn dialect(&self) -> &'static Dialect {
+        self.dialect.unwrap_or(dialect::ALL[0])
+    }
+
+    /// The fetch profile, given or that of the dialect.
+    pub fn profile(&self) -> &'static Profile {
+        self.profile.unwrap_or_else(|| Profile::of_dialect(self.dialect()))
+    }
+
+    /// The name of the strategy, given or by default.
+    pub fn strategy_name(&self) -> &'static str {
+        let strategy = self.strategy.unwrap_or_default();
+        Strategy::ALL.into_iter().find(|&(_, known)| known == strategy).map_or("unknown", |(name, _)| name)
+    }
+
+    /// The schemes, given or by default, each once and in a fixed order.
+    pub fn schemes(&self) -> Vec<Scheme> {
+        let mut schemes = self.schemes.clone();
+        if schemes.is_empty() {
+            schemes = vec![Scheme::Http, Scheme::Https];
+        }
+        schemes.sort_unstable();
+        schemes.dedup();
+        schemes
+    }
+
+    /// Whether any of the options was given.
+    pub fn are_given(&self) -> bool {
+        self.profile.is_some()
+            || self.at.is_some()
+            || self.dialect.is_some()
+            || self.strategy.is_some()
+            || !self.schemes.is_empty()
+            || self.host.is_some()
+            || self.no_other
+    }
+}
+
+/// A parser for the name of a dialect.
+pub fn dialects() -> impl TypedValueParser<Value = &'static Dialect> {
+    PossibleValuesParser::new(dialect::ALL.map(Dialect::as_str))
+        .try_map(|name| Dialect::from_name(&name).ok_or("no such dialect"))
+}
+
+/// A parser for the name of a fetch profile.
+pub fn profiles() -> impl TypedValueParser<Value = &'static Profile> {
+    PossibleValuesParser::new(capture::ALL.map(Profile::as_str))
+        .try_map(|name| Profile::from_name(&name).ok_or("no such profile"))
+}
+
+/// A parser for the name of a strategy.
+pub fn strategies() -> impl TypedValueParser<Value = Strategy> {
+    let find = |name: String| Strategy::ALL.into_iter().find(|&(known, _)| known == name);
+    PossibleValuesParser::new(Strategy::ALL.map(|(name, _)| name))
+        .try_map(move |name| find(name).map(|(_, strategy)| strategy).ok_or("no such strategy"))
+}
+
+/// A parser for the name of a scheme.
+pub fn schemes() -> impl TypedValueParser<Value = Scheme> {
+    PossibleValuesParser::new(Scheme::ALL.map(Scheme::as_str))
+        .try_map(|name| Scheme::from_name(name.as_bytes()).ok_or("no such scheme"))
+}

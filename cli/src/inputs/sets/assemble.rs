@@ -1,0 +1,158 @@
+//! From inputs to a compiled set in memory, on all threads.
+//!
+//! One thread reads a batch while the others compile the batch before it. Memory: two batches of bodies, and what is
+//! distinct in all files, which is about the size of the set.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, SyncSender};
+use std::thread;
+
+use bumpalo::Bump;
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use reptile_compiler::automaton::compile;
+use reptile_compiler::body::DiagnosticKind;
+use reptile_compiler::capture::{Capture, Outcome, Profile};
+use reptile_compiler::dialect::Dialect;
+use reptile_compiler::set::origin::OwnedOrigin;
+use reptile_compiler::set::{
+    BadCapture, CompiledSet, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other,
+};
+
+use super::report::{InputCounts, Report};
+use crate::error::{Failure, Result, note};
+use crate::inputs::bodies::TOO_LARGE;
+use crate::inputs::options::CompileOptions;
+use crate::inputs::{Item, Robots, no_robots, read_all};
+
+/// Bytes of bodies in a batch.
+const BATCH_BYTES: usize = 32 << 20;
+
+/// Items in a batch, so that a batch of empty bodies is bounded too.
+const BATCH_ITEMS: usize = 1 << 15;
+
+/// An item, and the place of its input on the command line.
+struct Found {
+    input: usize,
+    item: Item,
+}
+
+/// An item after its body was parsed.
+enum Done {
+    Capture {
+        origins: Vec<OwnedOrigin>,
+        bytes: u64,
+        capture: Capture,
+        outcome: Outcome,
+        prepared: Option<Prepared>,
+        diagnostics: BTreeMap<DiagnosticKind, u64>,
+    },
+    Other(Item),
+}
+
+/// Reads and compiles inputs. Faults of single files are told to the user at once, and counted.
+///
+/// # Errors
+/// If an input cannot be read to its end, if there is no robots.txt in any, or if the set exceeds a limit.
+pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(CompiledSet, Report)> {
+    let (dialect, profile) = (options.dialect(), options.profile());
+    let strategy = options.strategy.unwrap_or_default();
+    let mut builder = SetBuilder::with_profile(dialect, profile, options.at);
+    let mut report = Report { inputs: vec![InputCounts::default(); inputs.len()], ..Report::default() };
+    thread::scope(|scope| {
+        let (send, batches) = mpsc::sync_channel(0);
+        let reader = scope.spawn(move || read_batches(inputs, options, &send));
+        for batch in batches {
+            for (input, done) in work_on(batch, dialect, profile, !options.no_other) {
+                take(input, done, &mut builder, &mut report);
+            }
+        }
+        reader.join().unwrap_or_else(|_| {
+            Err(Failure::new("the thread that reads the inputs has failed; this is a fault of reptile"))
+        })
+    })?;
+    if report.read() == 0 {
+        let names: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+        return Err(no_robots(&PathBuf::from(names.join(", "))));
+    }
+    let set = builder.finish_with(strategy, |lists| {
+        let compiled = lists.par_iter().map_init(Bump::new, |arena, list| {
+            arena.reset();
+            compile(list, strategy, arena)
+        });
+        compiled.collect()
+    });
+    let set = set.map_err(|error| Failure::new(format!("the set cannot be built: {error}")))?;
+    report.captures = set.report().clone();
+    Ok((set, report))
+}
+
+/// The reading thread: sends the items of all inputs in batches.
+fn read_batches(inputs: &[PathBuf], options: &CompileOptions, send: &SyncSender<Vec<Found>>) -> Result<()> {
+    let (mut batch, mut bytes) = (Vec::new(), 0);
+    let gone = |_| Failure::Quiet;
+    let result = read_all(inputs, options, &mut |input, item| {
+        if let Item::Robots(robots) = &item {
+            bytes += robots.byte_len();
+        }
+        batch.push(Found { input, item });
+        if bytes >= BATCH_BYTES || batch.len() >= BATCH_ITEMS {
+            bytes = 0;
+            send.send(std::mem::take(&mut batch)).map_err(gone)?;
+        }
+        Ok(())
+    });
+    send.send(batch).map_err(gone)?;
+    result
+}
+
+/// Parses the bodies of a batch on all threads, and keeps the order.
+fn work_on(batch: Vec<Found>, dialect: &'static Dialect, profile: &Profile, with_other: bool) -> Vec<(usize, Done)> {
+    let read = if with_other { prepare } else { prepare_without_other };
+    let work = batch.into_par_iter().map_init(Bump::new, |arena, Found { input, item }| {
+        let Item::Robots(Robots { name, origins, capture, body }) = item else { return (input, Done::Other(item)) };
+        arena.reset();
+        let bytes = body.as_ref().map_or(0, Vec::len) as u64;
+        let done = match prepare_capture(&capture, body.as_deref(), profile, |body| read(body, dialect, arena)) {
+            Ok((outcome, mut prepared)) => {
+                let mut diagnostics = BTreeMap::new();
+                for diagnostic in prepared.iter_mut().flat_map(|prepared| std::mem::take(&mut prepared.diagnostics)) {
+                    *diagnostics.entry(diagnostic.kind).or_insert(0) += 1;
+                }
+                Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics }
+            }
+            Err(BadCapture::NoBody) => Done::Other(Item::Bad { name, reason: "no body", detail: String::new() }),
+            Err(BadCapture::TooLarge(error)) => {
+                Done::Other(Item::Bad { name, reason: TOO_LARGE, detail: error.to_string() })
+            }
+        };
+        (input, done)
+    });
+    work.collect()
+}
+
+/// Adds one item to the set and to the report.
+fn take(input: usize, done: Done, builder: &mut SetBuilder, report: &mut Report) {
+    let counts = &mut report.inputs[input];
+    match done {
+        Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics } => {
+            counts.captures += 1;
+            counts.bytes += bytes;
+            report.rules += prepared.as_ref().map_or(0, |prepared| prepared.rule_count as u64);
+            for (kind, count) in diagnostics {
+                *report.diagnostics.entry(kind).or_insert(0) += count;
+            }
+            builder.add_capture(origins, &capture, outcome, prepared);
+        }
+        Done::Other(Item::Bad { name, reason, detail }) => {
+            let separator = if detail.is_empty() { "" } else { ": " };
+            note(format_args!("{name}: {reason}{separator}{detail}"));
+            counts.bad += 1;
+            *report.bad.entry(reason).or_insert(0) += 1;
+        }
+        Done::Other(Item::LeftOut(reason)) => *report.left_out.entry(reason).or_insert(0) += 1,
+        Done::Other(Item::Remark(remark)) => note(remark),
+        // A robots.txt is always parsed, so it never comes here.
+        Done::Other(Item::Robots(_)) => {}
+    }
+}

@@ -1,0 +1,145 @@
+//! Compiled sets to ask: mapped from a set file, or compiled in memory from an input.
+//!
+//! [`map`] maps files, [`assemble`] compiles inputs on all threads, [`single`] compiles one robots.txt, [`report`] counts
+//! what went into a set, and [`agents`] finds the crawlers to ask about.
+
+pub mod agents;
+pub mod assemble;
+mod map;
+pub mod report;
+pub mod single;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use reptile_engine::format::FormatError;
+use reptile_engine::platform::MappedFile;
+use reptile_engine::set::Set;
+
+use super::bodies::read_single_file;
+use super::kinds::Kind;
+use super::options::CompileOptions;
+use crate::error::{Failure, Result, note};
+use assemble::assemble;
+use report::Report;
+use single::compile_one;
+
+/// The first bytes of every set file.
+const LABEL_START: &[u8] = b"\x89RPTL";
+
+/// The bytes of a set and where they are from.
+pub struct Loaded {
+    path: PathBuf,
+    bytes: Bytes,
+    /// What went into the set, if it was compiled from an input.
+    pub report: Option<Report>,
+}
+
+enum Bytes {
+    Mapped(MappedFile),
+    Compiled(Vec<u8>),
+}
+
+impl Loaded {
+    /// Maps a set file, or reads and compiles an input.
+    ///
+    /// # Errors
+    /// If the file or the input cannot be read, if the header of the set is invalid, or if options of compiling are
+    /// given with a set file.
+    pub fn open(path: &Path, options: &CompileOptions) -> Result<Loaded> {
+        let is_set = Loaded::is_set(path)?;
+        if !is_set && (options.host.is_some() || Kind::of(path)? != Kind::File) {
+            let (set, report) = assemble(&[path.into()], options)?;
+            return Ok(Loaded { path: path.into(), bytes: Bytes::Compiled(set.to_bytes()), report: Some(report) });
+        }
+        let loaded = Loaded::open_set(path).map_err(|failure| match failure {
+            Failure::Fatal(message) if !is_set => {
+                Failure::Fatal(format!("{message}; a single robots.txt needs --host HOST[:PORT]"))
+            }
+            failure => failure,
+        })?;
+        if options.are_given() {
+            let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host and --no-other \
+                           are for inputs";
+            return Err(Failure::at(path, message));
+        }
+        Ok(loaded)
+    }
+
+    /// Opens a path as [`Loaded::open`] does, but takes a single file that is not a set for a robots.txt, and returns
+    /// whether it did. Without `--host` it is for [`single::ONE_ORIGIN`].
+    ///
+    /// # Errors
+    /// As [`Loaded::open`].
+    pub fn open_or_robots(path: &Path, options: &CompileOptions) -> Result<(Loaded, bool)> {
+        if Kind::of(path)? != Kind::File || Loaded::is_set(path)? || options.host.is_some() {
+            return Ok((Loaded::open(path, options)?, false));
+        }
+        let body = read_single_file(path)?;
+        let bytes = Bytes::Compiled(compile_one(path, &body, options.dialect())?);
+        Ok((Loaded { path: path.into(), bytes, report: None }, true))
+    }
+
+    /// Maps a set file and checks its header.
+    ///
+    /// # Errors
+    /// If the file cannot be mapped, or its header is invalid.
+    pub fn open_set(path: &Path) -> Result<Loaded> {
+        let loaded = Loaded { path: path.into(), bytes: Bytes::Mapped(map::map(path)?), report: None };
+        loaded.set()?;
+        Ok(loaded)
+    }
+
+    /// Whether there is a set file at a path, by its first bytes.
+    ///
+    /// # Errors
+    /// If there is nothing at the path.
+    pub fn is_set(path: &Path) -> Result<bool> {
+        Ok(Kind::of(path)? != Kind::Folder && has_label(path))
+    }
+
+    /// Tells the user if a set has no other directives, as one compiled with `--no-other`.
+    pub fn note_without_other_directives(&self, set: &Set<&[u8]>) {
+        if !set.has_other_directives() {
+            note(format_args!("{}: no other directives in it", self.path.display()));
+        }
+    }
+
+    /// The bytes of the set.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Mapped(mapped) => mapped.as_ref(),
+            Bytes::Compiled(bytes) => bytes,
+        }
+    }
+
+    /// The set, its header checked.
+    ///
+    /// # Errors
+    /// If the header is invalid.
+    pub fn set(&self) -> Result<Set<&[u8]>> {
+        Set::from_bytes(self.bytes()).map_err(|error| Failure::at(&self.path, format!("not a valid set: {error}")))
+    }
+
+    /// The set, every byte checked. Cost: reads the whole file.
+    ///
+    /// # Errors
+    /// If the set is damaged.
+    pub fn verified(&self) -> Result<Set<&[u8]>> {
+        let set = self.set()?;
+        set.verify().map_err(|error| damaged(&self.path, &error))?;
+        Ok(set)
+    }
+}
+
+/// The failure of a set whose bytes are damaged.
+pub fn damaged(path: &Path, error: &FormatError) -> Failure {
+    Failure::at(path, format!("the set is damaged: {error}"))
+}
+
+/// Whether a file starts like a set.
+fn has_label(path: &Path) -> bool {
+    let mut start = [0; LABEL_START.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == LABEL_START
+}

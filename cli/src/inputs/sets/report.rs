@@ -1,0 +1,121 @@
+//! The report of what went into a set, and of what did not.
+
+use std::collections::BTreeMap;
+
+use reptile_compiler::body::DiagnosticKind;
+use reptile_compiler::set::{CaptureReport, DiscardedCapture};
+use reptile_engine::verdict::PolicySource;
+
+use crate::error::note;
+use crate::inputs::time::{now, show_time};
+use crate::outputs::summary::Summary;
+
+/// Counts of what went into a set, and of what was left out.
+#[derive(Default)]
+pub struct Report {
+    /// What was read from each input, in the order of the command line.
+    pub inputs: Vec<InputCounts>,
+    /// Faulty files and captures, by the kind of fault.
+    pub bad: BTreeMap<&'static str, u64>,
+    /// What was rightly left out, by reason.
+    pub left_out: BTreeMap<String, u64>,
+    /// How the captures were chosen.
+    pub captures: CaptureReport,
+    /// Rules as written, before equal rulesets are merged.
+    pub rules: u64,
+    /// Diagnostics of lines, by kind.
+    pub diagnostics: BTreeMap<DiagnosticKind, u64>,
+}
+
+/// Counts of what was read from one input.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InputCounts {
+    /// Files and captures that could be read, those that do not count included.
+    pub captures: u64,
+    /// Bytes of their bodies.
+    pub bytes: u64,
+    /// Files and captures that could not be read.
+    pub bad: u64,
+}
+
+impl Report {
+    /// Whether anything that should have been a robots.txt was left out.
+    pub fn any_bad(&self) -> bool {
+        !self.bad.is_empty()
+    }
+
+    /// The number of files and captures that could be read.
+    pub fn read(&self) -> u64 {
+        self.inputs.iter().map(|input| input.captures).sum()
+    }
+
+    /// The number of bytes in their bodies.
+    pub fn bytes(&self) -> u64 {
+        self.inputs.iter().map(|input| input.bytes).sum()
+    }
+
+    /// Adds rows for what was read and what was left out.
+    pub fn describe_inputs(&self, summary: &mut Summary) {
+        summary.count("files read", self.read());
+        for (reason, &count) in &self.bad {
+            summary.count(format!("  skipped: {reason}"), count);
+        }
+        for (reason, &count) in &self.left_out {
+            summary.count(format!("  left out: {reason}"), count);
+        }
+    }
+
+    /// Adds rows for the policies that come from a fetch rather than from the rules of a file.
+    pub fn describe_captures(&self, summary: &mut Summary) {
+        let CaptureReport { at, origins, stale, discarded, .. } = &self.captures;
+        if let Some(at) = at {
+            summary.row("  as of", show_time(*at));
+        }
+        for (source, &count) in origins {
+            let words = match source {
+                PolicySource::LastGoodCopy(cause) => format!("the last good copy ({cause})"),
+                PolicySource::AllowAll(cause) => format!("everything allowed ({cause})"),
+                PolicySource::DisallowAll(cause) => format!("everything disallowed ({cause})"),
+                _ => continue,
+            };
+            summary.count(format!("  {words}"), count);
+        }
+        if *stale > 0 {
+            summary.count("  no longer fresh", *stale);
+        }
+        for (why, &count) in discarded {
+            summary.count(format!("  discarded: {}", why.describe()), count);
+        }
+    }
+
+    /// Names the captures that do not count; of many, the first few.
+    pub fn name_discarded(&self) {
+        let named = self.captures.listed();
+        for DiscardedCapture { origin, time, status, why } in &named {
+            let time = time.map(|time| format!(", fetched {}", show_time(time))).unwrap_or_default();
+            let status = status.map(|status| format!(", status {status}")).unwrap_or_default();
+            note(format_args!("discarded: {origin}/robots.txt{time}{status}: {}", why.describe()));
+        }
+        let more = self.captures.discarded.values().sum::<u64>() - named.len() as u64;
+        if more > 0 {
+            note(format_args!("discarded: {more} more"));
+        }
+    }
+
+    /// Warns if the set is for a time in the future: one wrong clock makes every other capture look old.
+    pub fn note_future(&self) {
+        if let Some(at) = self.captures.at.filter(|&at| at > now()) {
+            note(format_args!(
+                "the set is for {}, which is in the future; --at TIME chooses another time",
+                show_time(at)
+            ));
+        }
+    }
+
+    /// Adds a row for each kind of diagnostic.
+    pub fn describe_diagnostics(&self, summary: &mut Summary) {
+        for (kind, &count) in &self.diagnostics {
+            summary.count(format!("  diagnostic: {}", kind.describe()), count);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Sets of a single robots.txt, for commands that do not ask whose it is.
+
+use std::path::Path;
+
+use bumpalo::Bump;
+use reptile_compiler::automaton::Strategy;
+use reptile_compiler::dialect::Dialect;
+use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
+use reptile_engine::url::{Origin, Scheme};
+
+use crate::error::{Failure, Result};
+
+/// The origin of the one robots.txt in a set of [`compile_one`].
+pub const ONE_ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
+
+/// The bytes of a set of one robots.txt, for [`ONE_ORIGIN`]; the path is for messages only.
+///
+/// # Errors
+/// If the body is too large, or the rules exceed a limit of sets.
+pub fn compile_one(path: &Path, body: &[u8], dialect: &'static Dialect) -> Result<Vec<u8>> {
+    let prepared = prepare(body, dialect, &Bump::new()).map_err(|error| Failure::at(path, error))?;
+    let mut builder = SetBuilder::new(dialect);
+    let origin = OwnedOrigin { host: ONE_ORIGIN.host.into(), scheme: ONE_ORIGIN.scheme, port: ONE_ORIGIN.port };
+    builder.add([origin], prepared);
+    let set = builder.finish(Strategy::default()).map_err(|error| Failure::at(path, error))?;
+    Ok(set.to_bytes())
+}

@@ -1,0 +1,217 @@
+//! `SET.made.json`: the record of how a set was made, in a file beside it.
+//!
+//! The bytes of a set depend on nothing but the robots.txt files and the options that matter, so that equal inputs give
+//! equal sets. Whatever else is worth knowing, such as the version of the tool and the paths of the inputs, is in this
+//! record, with the checksum of the set that it belongs to. No command needs it; `reptile inspect` shows it.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::file::{Complete, Output, resolved};
+use super::json::json_lines;
+use super::summary::{Summary, grouped};
+use super::text::printable;
+use crate::error::Result;
+use crate::inputs::options::CompileOptions;
+use crate::inputs::sets::report::Report;
+use crate::inputs::time::show_time;
+
+/// What is appended to the name of a set.
+const SUFFIX: &str = ".made.json";
+
+/// Bytes of a record that is read: more than any command line is long.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The record.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+pub struct Made {
+    made_by: Tool,
+    set: Identity,
+    dialect: String,
+    profile: String,
+    /// The time that the set is for, if any capture has a time or `--at` was given.
+    as_of: Option<String>,
+    options: Options,
+    inputs: Vec<Input>,
+}
+
+/// The program that made the set.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+struct Tool {
+    name: String,
+    version: String,
+}
+
+/// The set that the record belongs to, by its length and the XXH3-64 of its bytes, in hexadecimal digits.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+struct Identity {
+    bytes: u64,
+    xxh3_64: String,
+}
+
+/// The options that the set was made with, those given by default included.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+struct Options {
+    at: Option<String>,
+    strategy: String,
+    schemes: Vec<String>,
+    host: Option<String>,
+    no_other: bool,
+}
+
+/// An input as it was given, and what was read from it.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+struct Input {
+    path: String,
+    /// Files and captures that were read.
+    captures: u64,
+    /// Bytes of their bodies, unpacked.
+    bytes: u64,
+    /// Files and captures that were left out because something was wrong with them.
+    bad: u64,
+}
+
+impl Identity {
+    /// The identity of a set. Cost: reads every byte.
+    fn of(set: &[u8]) -> Identity {
+        Identity { bytes: set.len() as u64, xxh3_64: format!("{:016x}", xxh3_64(set)) }
+    }
+}
+
+impl Made {
+    /// The record of a set that was just compiled.
+    pub fn new(set: &[u8], inputs: &[PathBuf], options: &CompileOptions, report: &Report) -> Made {
+        let counts = inputs.iter().zip(&report.inputs);
+        Made {
+            made_by: Tool { name: "reptile".into(), version: env!("CARGO_PKG_VERSION").into() },
+            set: Identity::of(set),
+            dialect: options.dialect().as_str().into(),
+            profile: options.profile().as_str().into(),
+            as_of: report.captures.at.map(show_time),
+            options: Options {
+                at: options.at.map(show_time),
+                strategy: options.strategy_name().into(),
+                schemes: options.schemes().into_iter().map(|scheme| scheme.as_str().into()).collect(),
+                host: options.host.clone(),
+                no_other: options.no_other,
+            },
+            inputs: counts
+                .map(|(path, counts)| Input {
+                    path: path.display().to_string(),
+                    captures: counts.captures,
+                    bytes: counts.bytes,
+                    bad: counts.bad,
+                })
+                .collect(),
+        }
+    }
+
+    /// Writes the record to a file that still lacks its name.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write(&self, mut output: Output) -> Result<Option<Complete>> {
+        let json = json_lines(self)?;
+        output.write_all(json.as_bytes()).map_err(|error| output.failure(&error))?;
+        output.complete()
+    }
+
+    /// Adds rows for people.
+    fn describe(&self, summary: &mut Summary) {
+        let shown = |text: &str| printable(text.as_bytes());
+        summary.row("made by", format!("{} {}", shown(&self.made_by.name), shown(&self.made_by.version)));
+        summary.row("  profile", shown(&self.profile));
+        if let Some(as_of) = &self.as_of {
+            summary.row("  as of", shown(as_of));
+        }
+        for Input { path, captures, bytes, bad } in &self.inputs {
+            let bad = if *bad > 0 { format!(", {} bad and left out", grouped(*bad)) } else { String::new() };
+            let counts = format!("{} read, {} bytes{bad}", grouped(*captures), grouped(*bytes));
+            summary.row("  input", format!("{}: {counts}", shown(path)));
+        }
+    }
+}
+
+/// The path of the record that belongs to a set file.
+///
+/// # Errors
+/// If the set is a symbolic link that points to nothing.
+pub fn path_of(set: &Path) -> Result<PathBuf> {
+    let mut path = OsString::from(resolved(set)?);
+    path.push(SUFFIX);
+    Ok(path.into())
+}
+
+/// Adds rows that say how a set was made: nothing if there is no record, and a remark if the record is of another set
+/// or malformed.
+///
+/// # Errors
+/// If the path cannot be looked up. A record that cannot be read is not an error, since the set can be shown without it.
+pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
+    let path = path_of(set)?;
+    let unknown = |why: String| format!("unknown: {} {why}", path.display());
+    match read(&path) {
+        Ok(None) => {}
+        Ok(Some(made)) if made.set == Identity::of(bytes) => made.describe(summary),
+        Ok(Some(_)) => summary.row("made by", unknown("is of another set".into())),
+        Err(error) => summary.row("made by", unknown(error)),
+    }
+    Ok(())
+}
+
+/// Reads a record, if there is one.
+fn read(path: &Path) -> std::result::Result<Option<Made>, String> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) => return Err(format!("cannot be read: {error}")),
+    };
+    let mut json = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut json).map_err(|error| format!("cannot be read: {error}"))?;
+    if json.len() as u64 > MAX_BYTES {
+        return Err(format!("is too large; the limit is {} bytes", grouped(MAX_BYTES)));
+    }
+    serde_json::from_slice(&json).map(Some).map_err(|error| format!("is malformed: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made() -> Made {
+        let report = Report { inputs: vec![Default::default()], ..Report::default() };
+        Made::new(b"set", &["in\u{202e}put".into()], &CompileOptions::default(), &report)
+    }
+
+    #[test]
+    fn a_record_is_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.made.json");
+        assert_eq!(read(&path), Ok(None));
+        std::fs::write(&path, json_lines(&made()).unwrap()).unwrap();
+        assert_eq!(read(&path), Ok(Some(made())));
+        let mut summary = Summary::default();
+        describe(&folder.path().join("s"), b"set", &mut summary).unwrap();
+        assert!(summary.render().contains("in\\u{202e}put: 0 read, 0 bytes\n"), "{}", summary.render());
+        let mut summary = Summary::default();
+        describe(&folder.path().join("s"), b"sex", &mut summary).unwrap();
+        assert!(summary.render().ends_with("is of another set\n"), "{}", summary.render());
+    }
+
+    #[test]
+    fn the_limit_of_a_record_holds_at_its_edges() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.made.json");
+        let json = json_lines(&made()).unwrap();
+        for (len, fits) in [(MAX_BYTES - 1, true), (MAX_BYTES, true), (MAX_BYTES + 1, false)] {
+            let padding = " ".repeat(len as usize - json.len());
+            std::fs::write(&path, format!("{json}{padding}")).unwrap();
+            assert_eq!(read(&path).is_ok(), fits, "{len}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Text from files and command lines, made safe for a terminal and aligned in columns.
+
+use unicode_width::UnicodeWidthStr;
+
+/// Text from a file, made safe for a terminal: invalid UTF-8 is replaced, and control characters and those that change
+/// the direction of text are escaped. Tabs stay.
+pub fn printable(text: &[u8]) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in String::from_utf8_lossy(text).chars() {
+        if is_unsafe(character) && character != '\t' {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
+/// Text for a column that ends at a tab, with `\t`, `\\` and `\xNN` for what would break it. The original bytes can be
+/// recovered.
+pub fn escaped(text: &[u8]) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let hex = |bytes: &[u8], shown: &mut String| {
+        for byte in bytes {
+            shown.push_str(&format!("\\x{byte:02X}"));
+        }
+    };
+    for chunk in text.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\\' => shown.push_str("\\\\"),
+                '\t' => shown.push_str("\\t"),
+                _ if is_unsafe(character) => hex(character.encode_utf8(&mut [0; 4]).as_bytes(), &mut shown),
+                _ => shown.push(character),
+            }
+        }
+        hex(chunk.invalid(), &mut shown);
+    }
+    shown
+}
+
+/// Whether a terminal acts on a character instead of showing it: control characters, line separators, and marks that
+/// change the direction of text.
+pub fn is_unsafe(character: char) -> bool {
+    let changes_direction =
+        matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || changes_direction
+}
+
+/// The width of a text in cells of a terminal: 2 for each East Asian wide character, 0 for each combining mark.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// A text with spaces after it, so that it takes at least `cells` cells of a terminal. A wider text stays as it is.
+pub fn pad(text: &str, cells: usize) -> String {
+    let mut padded = text.to_owned();
+    padded.extend(std::iter::repeat_n(' ', cells.saturating_sub(width(text))));
+    padded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(printable(b"a\x1b[31m\0\xff\tb"), "a\\u{1b}[31m\\u{0}\u{fffd}\tb");
+        assert_eq!(printable("a\u{202e}b\u{85}\u{200c}".as_bytes()), "a\\u{202e}b\\u{85}\u{200c}");
+    }
+
+    #[test]
+    fn no_byte_can_break_a_column() {
+        for (bytes, shown) in [
+            (&b"a b"[..], "a b"),
+            (b"a\tb\\c", "a\\tb\\\\c"),
+            (b"\x00\x1b\xff\x0b", "\\x00\\x1B\\xFF\\x0B"),
+            ("é\u{85}\u{2028}".as_bytes(), "é\\xC2\\x85\\xE2\\x80\\xA8"),
+        ] {
+            assert_eq!(escaped(bytes), shown);
+        }
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_a_terminal_shows_them() {
+        for (text, cells) in [("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("ｱ", 1), ("a日", 3)] {
+            assert_eq!(width(text), cells, "{text}");
+            assert_eq!(pad(text, 5), format!("{text}{}", " ".repeat(5 - cells)), "{text}");
+            assert_eq!(pad(text, cells.saturating_sub(1)), text);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! `SET.made.json`, the record of how a set was made: written by `compile`, shown by `inspect`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{Folder, binary, finish};
+
+fn record(folder: &Folder, name: &str) -> Value {
+    serde_json::from_slice(&folder.read(name)).unwrap()
+}
+
+#[test]
+fn a_record_says_how_the_set_was_made() {
+    let folder = Folder::new();
+    folder.robots();
+    folder.write("robots/bad host", "");
+    folder.write("c.jsonl", r#"{"url": "http://d.example/robots.txt", "time": "2026-02-01T00:00:00Z", "status": 404}"#);
+    let args = ["compile", "-o", "web.set", "./robots", "c.jsonl", "--dialect", "yandex", "--scheme", "https"];
+    folder.run(&args).says(1, &[]);
+    let mut found = record(&folder, "web.set.made.json");
+    let checksum = found["set"]["xxh3_64"].take();
+    assert!(checksum.as_str().is_some_and(|digits| digits.len() == 16), "{checksum}");
+    let bytes: usize = support::ROBOTS.iter().map(|(_, body)| body.len()).sum();
+    let expected = json!({
+        "made_by": {"name": "reptile", "version": env!("CARGO_PKG_VERSION")},
+        "set": {"bytes": folder.read("web.set").len(), "xxh3_64": null},
+        "dialect": "yandex",
+        "profile": "yandex",
+        "as_of": "2026-02-01T00:00:00Z",
+        "options": {"at": null, "strategy": "factored", "schemes": ["https"], "host": null, "no_other": false},
+        "inputs": [
+            {"path": "./robots", "captures": 3, "bytes": bytes, "bad": 1},
+            {"path": "c.jsonl", "captures": 1, "bytes": 0, "bad": 0},
+        ],
+    });
+    assert_eq!(found, expected);
+    let text = folder.run(&["inspect", "web.set"]).says(0, &[]).text();
+    for line in [
+        &format!("made by                   reptile {}\n", env!("CARGO_PKG_VERSION")),
+        "  profile                 yandex\n",
+        "  as of                   2026-02-01T00:00:00Z\n",
+        &format!("  input                   ./robots: 3 read, {bytes} bytes, 1 bad and left out\n"),
+        "  input                   c.jsonl: 1 read, 0 bytes\n",
+    ] {
+        assert!(text.contains(line), "no {line:?} in {text}");
+    }
+}
+
+#[test]
+fn a_set_does_not_depend_on_its_record() {
+    let folder = Folder::new();
+    folder.robots();
+    folder.run(&["compile", "-o", "a", "robots"]).says(0, &[]);
+    folder.run(&["compile", "-o", "b", "./robots", "--threads", "1"]).says(0, &[]);
+    assert_eq!(folder.read("a"), folder.read("b"));
+    assert_ne!(folder.read("a.made.json"), folder.read("b.made.json"));
+    // Without its record a set is the same to every command.
+    let before = folder.run(&["inspect", "a"]).says(0, &[]).text();
+    std::fs::remove_file(folder.path("a.made.json")).unwrap();
+    folder.run(&["verify", "a"]).says(0, &[]);
+    let after = folder.run(&["inspect", "a"]).says(0, &[]).text();
+    assert!(before.starts_with("made by ") && !after.contains("made by"), "{before}{after}");
+    assert!(before.ends_with(&after), "{before}{after}");
+    // A set in memory has none, and a host is shown without it.
+    assert!(!folder.run(&["inspect", "robots"]).says(0, &[]).text().contains("made by"));
+    assert!(!folder.run(&["inspect", "b", "a.example"]).says(0, &[]).text().contains("made by"));
+}
+
+#[test]
+fn a_record_of_another_set_is_not_believed() {
+    let folder = Folder::with_set();
+    let inspect = || folder.run(&["inspect", "set"]).says(0, &[]).text();
+    folder.write("robots/d.example", "User-agent: *\nDisallow: /d\n");
+    folder.run(&["compile", "-o", "other", "robots"]).says(0, &[]);
+    folder.write("set.made.json", folder.read("other.made.json"));
+    assert!(inspect().starts_with("made by                   unknown: set.made.json is of another set\n"));
+    assert!(!inspect().contains("profile"));
+    folder.write("set.made.json", "{\"made_by\": \"me\"}");
+    assert!(inspect().starts_with("made by                   unknown: set.made.json is malformed: "));
+    std::fs::remove_file(folder.path("set.made.json")).unwrap();
+    std::fs::create_dir(folder.path("set.made.json")).unwrap();
+    assert!(inspect().starts_with("made by                   unknown: set.made.json cannot be read: "));
+}
+
+#[test]
+fn a_record_is_replaced_only_by_force_and_with_its_set() {
+    let folder = Folder::new();
+    folder.robots();
+    folder.write("set.made.json", "precious");
+    let args = ["compile", "-o", "set", "robots"];
+    folder.run(&args).says(2, &["set.made.json: exists already; --force replaces it"]);
+    assert_eq!(folder.names(), ["robots", "set.made.json"]);
+    // Nor does a compilation that fails touch it.
+    folder.run(&["compile", "--force", "-o", "set", "missing"]).says(2, &["missing"]);
+    assert_eq!(folder.read("set.made.json"), b"precious");
+    folder.run(&["compile", "--force", "-o", "set", "robots"]).says(0, &[]);
+    assert_eq!(record(&folder, "set.made.json")["inputs"][0]["path"], "robots");
+    // Through a link, the record lies beside the file that the link points to.
+    std::fs::create_dir(folder.path("links")).unwrap();
+    std::os::unix::fs::symlink("../set", folder.path("links/link")).unwrap();
+    folder.run(&["compile", "--force", "-o", "links/link", "robots", "--no-other"]).says(0, &[]);
+    assert_eq!(record(&folder, "set.made.json")["options"]["no_other"], true);
+    assert!(
+        folder.run(&["inspect", "links/link"]).says(0, &[]).text().starts_with("made by                   reptile ")
+    );
+    assert_eq!(folder.names(), ["links", "robots", "set", "set.made.json"]);
+}
+
+#[test]
+fn where_a_record_cannot_be_written_there_is_no_set_either() {
+    let folder = Folder::new();
+    folder.robots();
+    // A name that is a folder, and a disk that takes the set but not the record.
+    std::fs::create_dir(folder.path("set.made.json")).unwrap();
+    let run = folder.run(&["compile", "--force", "-o", "set", "robots"]);
+    run.says(2, &["set.made.json: exists and is not a regular file"]);
+    assert_eq!(folder.names(), ["robots", "set.made.json"]);
+    let long_path = format!("robots{}", "/../robots".repeat(400));
+    for (output, left) in [("new", None), ("old", Some(&b"precious"[..]))] {
+        folder.write("old", "precious");
+        folder.write("old.made.json", "precious");
+        // With the signal ignored, a write over the limit fails as one on a full disk does: the set is far below the
+        // limit of 3 KiB, and the record, which has the long path of the input, above it.
+        let script = "trap '' XFSZ; ulimit -f 3; exec \"$@\"";
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["-c", script, "bash"]).arg(binary()).args(["compile", "--force", "-o", output, &long_path]);
+        bash.current_dir(folder.path("."));
+        finish(bash).says(2, &[&format!("{output}.made.json: cannot be written: File too large")]);
+        assert_eq!(std::fs::read(folder.path(output)).ok().as_deref(), left);
+        assert_eq!(folder.names(), ["old", "old.made.json", "robots", "set.made.json"]);
+    }
+    assert_eq!(folder.read("old.made.json"), b"precious");
+}
+
+/// A folder without write permission; root may write everywhere, so for root there is nothing to test.
+#[test]
+fn in_a_folder_that_cannot_be_written_nothing_is_left() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    folder.robots();
+    std::fs::create_dir(folder.path("locked")).unwrap();
+    std::fs::set_permissions(folder.path("locked"), PermissionsExt::from_mode(0o555)).unwrap();
+    let is_root = std::fs::write(folder.path("locked/probe"), "").is_ok();
+    let run = folder.run(&["compile", "-o", "locked/set", "robots"]);
+    if !is_root {
+        run.says(2, &["locked/set: cannot be created: Permission denied"]);
+        assert_eq!(std::fs::read_dir(folder.path("locked")).unwrap().count(), 0);
+    }
+    // A folder that is not there cannot be written by anybody.
+    folder.run(&["compile", "-o", "absent/set", "robots"]).says(2, &["absent/set: cannot be created: No such file"]);
+    std::fs::set_permissions(folder.path("locked"), PermissionsExt::from_mode(0o755)).unwrap();
+}

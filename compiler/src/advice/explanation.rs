@@ -1,0 +1,276 @@
+//! Explanations of a verdict for people who test a file: the group that an agent obeys, the octets of the rules that
+//! match, and what a dialect does with each line. Decides nothing itself.
+
+use bumpalo::Bump;
+use reptile_engine::norm::Pattern;
+use reptile_engine::verdict::{Cause, Explanation, Reason, Rule, RuleKind};
+
+use crate::body::{DiagnosticKind, Line, Lines, RawRule, Robots, line_of, parse};
+use crate::dialect::crawlers::Resolved;
+use crate::dialect::{Dialect, EmptyDisallow, Order};
+use crate::oracle::{Choice, ChosenBy, choose, names, weight_of};
+use crate::rules::groups::{Named, named};
+
+/// A robots.txt as a dialect reads it, with the lines of its groups and rules.
+pub struct Reading<'b> {
+    dialect: &'b Dialect,
+    robots: Robots<'b>,
+    /// Every line, without its line end.
+    pub lines: Vec<&'b [u8]>,
+    /// The user-agent lines of each group, from 1.
+    pub agent_lines: Vec<Vec<u32>>,
+}
+
+/// Why the deciding rule decides, or why none does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Why {
+    /// No group is for the agent.
+    NoGroup,
+    /// No rule of its groups matches.
+    NoMatch,
+    /// The outcome of fetching the file decided, not its rules.
+    Fetch(Cause),
+    /// The dialect allows the path whatever the file says.
+    AlwaysAllowed,
+    /// A rule without a value restricts nothing, and is named because no other matches.
+    EmptyRule,
+    /// Only rules of its kind match; of those it is the first in the order.
+    OnlyKind,
+    /// It has more octets than the best of the other kind.
+    Longer {
+        /// Its octets.
+        octets: usize,
+        /// Those of the other.
+        other: usize,
+    },
+    /// Both have as many octets, and then an allow wins.
+    AllowOnTie {
+        /// How many.
+        octets: usize,
+    },
+    /// It comes before the first of the other kind that matches.
+    First,
+}
+
+impl Why {
+    /// The word for it. It does not change.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Why::NoGroup => "no-group",
+            Why::NoMatch => "no-match",
+            Why::Fetch(_) => "fetch",
+            Why::AlwaysAllowed => "always-allowed",
+            Why::EmptyRule => "empty-rule",
+            Why::OnlyKind => "only-kind",
+            Why::Longer { .. } => "longer",
+            Why::AllowOnTie { .. } => "allow-on-tie",
+            Why::First => "first",
+        }
+    }
+}
+
+impl<'b> Reading<'b> {
+    /// Reads a file. Time linear in it.
+    #[must_use]
+    pub fn new(body: &'b [u8], dialect: &'b Dialect, arena: &'b Bump) -> Reading<'b> {
+        let robots = parse(body, dialect, arena);
+        let lines: Vec<&[u8]> = Lines::new(body, dialect.byte_order_mark).collect();
+        // The user-agent lines of the groups, in their order, are those of the file. After a limit of the dialect
+        // there are more, which no group has.
+        let is_agent = |line: &&[u8]| matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Agent(_)));
+        let mut numbers = (1..).zip(&lines).filter(|(_, line)| is_agent(line)).map(|(number, _)| number);
+        let agent_lines = robots.groups.iter().map(|group| numbers.by_ref().take(group.agents.len()).collect());
+        let agent_lines = agent_lines.collect();
+        Reading { dialect, robots, lines, agent_lines }
+    }
+
+    /// The dialect.
+    #[must_use]
+    pub fn dialect(&self) -> &'b Dialect {
+        self.dialect
+    }
+
+    /// The groups that an agent obeys. Time: the number of user-agent lines times that of its tokens.
+    #[must_use]
+    pub fn choose(&self, agent: &Resolved) -> Choice {
+        choose(&self.robots, self.dialect, agent)
+    }
+
+    /// The rules of the groups that were chosen for an agent, in the order of the file.
+    pub fn rules<'r>(&'r self, choice: &'r Choice) -> impl Iterator<Item = RawRule<'b>> + 'r {
+        choice.groups.iter().flat_map(|&group| self.robots.groups[group].rules.iter().copied())
+    }
+
+    /// Whom the user-agent lines name, in the order of the file.
+    pub fn named(&self) -> impl Iterator<Item = Named<'b>> + '_ {
+        let values = self.robots.groups.iter().flat_map(|group| group.agents.iter());
+        values.map(|value| named(value, self.dialect))
+    }
+
+    /// The user-agent lines by which an agent has the groups that were chosen for it.
+    #[must_use]
+    pub fn naming_lines(&self, agent: &Resolved, choice: &Choice) -> Vec<u32> {
+        let token = match choice.by {
+            ChosenBy::Token(index) => agent.tokens.get(index).map(Vec::as_slice),
+            ChosenBy::DefaultGroup => None,
+            ChosenBy::Nobody => return Vec::new(),
+        };
+        let lines_of = |&group: &usize| {
+            let values = self.robots.groups[group].agents.iter().zip(&self.agent_lines[group]);
+            values.filter(|(value, _)| names(value, token, self.dialect)).map(|(_, &line)| line)
+        };
+        choice.groups.iter().flat_map(lines_of).collect()
+    }
+
+    /// The diagnostics by their lines; one about the whole file has line 0.
+    pub fn diagnostics(&self) -> impl Iterator<Item = (u32, DiagnosticKind)> + '_ {
+        self.robots.diagnostics.iter().map(|diagnostic| {
+            let of_file =
+                matches!(diagnostic.kind, DiagnosticKind::BodyCut | DiagnosticKind::BodyIgnored | DiagnosticKind::Html);
+            (if of_file { 0 } else { diagnostic.line }, diagnostic.kind)
+        })
+    }
+
+    /// The rule of a line, as it is written. Time: the number of groups.
+    #[must_use]
+    pub fn rule_at(&self, line: u32) -> Option<RawRule<'b>> {
+        let mut groups = self.robots.groups.iter();
+        let rules = &groups.find(|group| group.rules.last().is_some_and(|last| last.line >= line))?.rules;
+        rules.binary_search_by_key(&line, |rule| rule.line).ok().map(|at| rules[at])
+    }
+
+    /// Why the rule of an explanation decided, as it was given for `path`, which is in the dialect's normal form.
+    #[must_use]
+    pub fn why(&self, explanation: &Explanation, choice: &Choice, path: &[u8]) -> Why {
+        if let Reason::Fetch(cause) = explanation.reason() {
+            return Why::Fetch(cause);
+        }
+        let Some(decided) = explanation.rule() else {
+            return if choice.groups.is_empty() { Why::NoGroup } else { Why::NoMatch };
+        };
+        let other = match decided.kind {
+            RuleKind::Allow => explanation.disallow.as_ref(),
+            RuleKind::Disallow => explanation.allow.as_ref(),
+        };
+        let means_nothing = |rule: &RawRule<'_>| {
+            rule.value.is_empty()
+                && (rule.kind == RuleKind::Allow || self.dialect.empty_disallow == EmptyDisallow::NoRule)
+        };
+        match other {
+            _ if decided.line == 0 => Why::AlwaysAllowed,
+            _ if self.rule_at(decided.line).as_ref().is_some_and(means_nothing) => Why::EmptyRule,
+            None => Why::OnlyKind,
+            Some(_) if self.dialect.order == Order::FileOrder => Why::First,
+            Some(other) => match (self.octets(decided, path), self.octets(other, path)) {
+                (octets, other) if octets == other => Why::AllowOnTie { octets },
+                (octets, other) => Why::Longer { octets, other },
+            },
+        }
+    }
+
+    /// The octets of a rule that matches `path`, which is in the dialect's normal form, as far as they count where the longest
+    /// rule decides.
+    ///
+    /// Time: linear in the rule, and for an allow of an index page also in the path.
+    #[must_use]
+    pub fn octets(&self, rule: &Rule, path: &[u8]) -> usize {
+        let Some(written) = self.rule_at(rule.line) else { return rule.pattern.len() };
+        let is_root = written.value.is_empty() && written.kind == RuleKind::Disallow && rule.kind == RuleKind::Allow;
+        let pattern = self.dialect.normal_form.pattern(if is_root { b"/" } else { written.value });
+        if self.opens_folder(rule, path) {
+            // The folder's own pattern: up to the last slash, and `$`.
+            return memchr::memrchr(b'/', &pattern).map_or(pattern.len(), |slash| slash + 2);
+        }
+        weight_of(&pattern, self.dialect.order)
+    }
+
+    /// Whether an allow of an index page matches `path` only as the folder that the page is in.
+    #[must_use]
+    pub fn opens_folder(&self, rule: &Rule, path: &[u8]) -> bool {
+        let Some(written) = self.rule_at(rule.line) else { return false };
+        let pattern = self.dialect.normal_form.pattern(written.value);
+        let last = memchr::memrchr(b'/', &pattern).unwrap_or(0);
+        self.dialect.index_htm_opens_directory
+            && rule.kind == RuleKind::Allow
+            && pattern[last..].starts_with(b"/index.htm")
+            && !Pattern::new(&pattern).matches(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::crawlers::of_name;
+    use crate::dialect::{GOOGLE, GOOGLE_LIB, KOSTER_1996, RFC9309, YANDEX};
+    use crate::set::{OwnedOrigin, SetBuilder, prepare};
+    use reptile_engine::set::Set;
+    use reptile_engine::url::{Origin, Scheme};
+    use reptile_engine::verdict::{PolicySource, Verdict};
+
+    /// What a compiled set decides, and why, in words: whose groups, their lines, the line, and why.
+    fn why(body: &str, dialect: &'static Dialect, agent: &str, path: &str) -> (ChosenBy, Vec<u32>, u32, Why) {
+        let origin = Origin { scheme: Scheme::Http, host: b"h", port: 80 };
+        let mut builder = SetBuilder::new(dialect);
+        let key = OwnedOrigin { host: origin.host.into(), scheme: origin.scheme, port: origin.port };
+        builder.add([key], prepare(body.as_bytes(), dialect, &Bump::new()).unwrap());
+        let set = Set::from_bytes(builder.finish(Default::default()).unwrap().to_bytes()).unwrap();
+        let resolved = of_name(agent.as_bytes(), dialect);
+        let policy = set.policy(&origin).unwrap().unwrap();
+        let explanation = policy.explain(&resolved.look_up(&set).unwrap(), path.as_bytes()).unwrap();
+        let arena = Bump::new();
+        let reading = Reading::new(body.as_bytes(), dialect, &arena);
+        let choice = reading.choose(&resolved);
+        let lines = reading.naming_lines(&resolved, &choice);
+        let path = dialect.normal_form.path(path.as_bytes());
+        let why = reading.why(&explanation, &choice, &path);
+        (choice.by, lines, explanation.rule().map_or(0, |rule| rule.line), why)
+    }
+
+    #[test]
+    fn each_reason_is_given() {
+        use ChosenBy::{DefaultGroup, Nobody, Token};
+        let body = "user-agent: a\nuser-agent: b\nallow: /x\ndisallow: /x\ndisallow: /x/y\nallow: /d/index.html\ndisallow: /d\n\n\
+                    user-agent: c\n\nuser-agent: *\ndisallow: /é\ndisallow:\n";
+        for (dialect, agent, path, expected) in [
+            (&GOOGLE_LIB, "a", "/x", (Token(0), vec![1], 3, Why::AllowOnTie { octets: 2 })),
+            (&GOOGLE_LIB, "B", "/x/y", (Token(0), vec![2], 5, Why::Longer { octets: 4, other: 2 })),
+            (&GOOGLE_LIB, "a", "/d/", (Token(0), vec![1], 6, Why::Longer { octets: 4, other: 2 })),
+            (&GOOGLE_LIB, "a", "/d/index.html", (Token(0), vec![1], 6, Why::Longer { octets: 13, other: 2 })),
+            (&GOOGLE_LIB, "a", "/z", (Token(0), vec![1], 0, Why::NoMatch)),
+            (&GOOGLE_LIB, "z", "/%C3%A9", (DefaultGroup, vec![11], 12, Why::OnlyKind)),
+            (&GOOGLE_LIB, "c", "/z", (Token(0), vec![9], 13, Why::EmptyRule)),
+            (&YANDEX, "c", "/z", (Token(0), vec![9], 0, Why::NoMatch)),
+            (&YANDEX, "z", "/z", (DefaultGroup, vec![11], 13, Why::OnlyKind)),
+            (&RFC9309, "z", "/robots.txt", (DefaultGroup, vec![11], 0, Why::AlwaysAllowed)),
+            (&KOSTER_1996, "a", "/x/y", (Token(0), vec![1], 3, Why::First)),
+            (&GOOGLE, "AdsBot-Google", "/%C3%A9", (Nobody, vec![], 0, Why::NoGroup)),
+        ] {
+            assert_eq!(why(body, dialect, agent, path), expected, "{} {agent} {path}", dialect.name);
+        }
+    }
+
+    #[test]
+    fn what_a_fetch_decided_is_not_for_want_of_a_group() {
+        let arena = Bump::new();
+        let reading = Reading::new(b"user-agent: a\ndisallow: /\n", &GOOGLE_LIB, &arena);
+        let choice = reading.choose(&of_name(b"z", &GOOGLE_LIB));
+        let cause = Cause::Status(503);
+        let explanation =
+            Explanation { source: PolicySource::DisallowAll(cause), ..Explanation::without_rule(Verdict::Disallow) };
+        assert_eq!(reading.why(&explanation, &choice, b"/"), Why::Fetch(cause));
+        assert_eq!(reading.why(&Explanation::without_rule(Verdict::Allow), &choice, b"/"), Why::NoGroup);
+    }
+
+    #[test]
+    fn rules_are_found_by_their_lines() {
+        let arena = Bump::new();
+        let body = b"user-agent: a\n\nuser-agent: b\ndisallow: /1\nx\ndisallow: /2\n\nuser-agent: c\n\nuser-agent: d\nallow: /3\n";
+        for dialect in [&GOOGLE_LIB, &YANDEX] {
+            let reading = Reading::new(body, dialect, &arena);
+            let found: Vec<u32> = (0..13).filter(|&line| reading.rule_at(line).is_some()).collect();
+            assert_eq!(found, [4, 6, 11], "{}", dialect.name);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What there is to say about a group: user-agent lines and rules that do not belong together as they were meant to.
+
+use reptile_engine::verdict::RuleKind;
+
+use super::{Code, Findings, Places, Severity, quote};
+use crate::body::{Group, RawRule};
+use crate::dialect::{BlankLine, Dialect, EmptyDisallow};
+
+/// Whether a rule closes everything.
+fn closes_all(rule: &RawRule<'_>) -> bool {
+    rule.kind == RuleKind::Disallow && matches!(rule.value, b"/" | b"*" | b"/*")
+}
+
+/// User-agent lines that were meant as a group of their own, but have no rule to end it.
+pub(super) fn collapse(group: &Group<'_>, agent_lines: &[u32], places: &Places<'_>, found: &mut Findings) {
+    let Some(first_rule) = group.rules.first() else { return };
+    // The last user-agent line after a line with another key; those above it were meant as another group.
+    let between = |from: u32, to: u32| {
+        let at = places.others.partition_point(|&(line, _)| line <= from);
+        places.others.get(at).filter(|&&(line, _)| line < to)
+    };
+    let pairs = agent_lines.windows(2).enumerate();
+    let Some((last, other)) =
+        pairs.rev().find_map(|(index, pair)| between(pair[0], pair[1]).map(|other| (index, other)))
+    else {
+        return;
+    };
+    let above = &group.agents[..=last];
+    let has_star = above.iter().any(|value| matches!(value, [b'*'] | [b'*', b' ' | b'\t', ..]));
+    let closes = group.rules.iter().find(|rule| closes_all(rule));
+    let severity = if has_star && closes.is_some() { Severity::Error } else { Severity::Warning };
+    found.add(agent_lines[last + 1], Code::GroupsCollapse, severity, || {
+        const SHOWN: usize = 5;
+        let mut names: Vec<String> = above.iter().take(SHOWN).map(|value| format!("\"{}\"", quote(value))).collect();
+        if has_star && !names.iter().any(|name| name.starts_with("\"*")) {
+            names.push("\"*\"".into());
+        }
+        if above.len() > names.len() {
+            names.push(format!("{} more", above.len() - names.len()));
+        }
+        let (deciding, what) = match closes {
+            Some(rule) => (rule.line, ", which close the whole site to them"),
+            None => (first_rule.line, ""),
+        };
+        let message = format!(
+            "no rule ends the group above: {} (from line {} on) share the rules of this group, line {deciding}{what}; \
+             \"{}\" does not end a group",
+            names.join(", "),
+            agent_lines[0],
+            quote(other.1),
+        );
+        (message.into(), Some(format!("put \"Disallow:\" after line {}", agent_lines[last])))
+    });
+}
+
+/// A blank line at which some crawlers end the group.
+pub(super) fn blank_in_group(
+    group: &Group<'_>,
+    agent_lines: &[u32],
+    dialect: &Dialect,
+    places: &Places<'_>,
+    found: &mut Findings,
+) {
+    let restricts = |rule: &RawRule<'_>| rule.kind == RuleKind::Disallow && !rule.value.is_empty();
+    let (Some(&first), Some(last)) = (agent_lines.first(), group.rules.last()) else { return };
+    if dialect.blank_line == BlankLine::EndsGroup || !group.rules.iter().any(restricts) {
+        return;
+    }
+    let at = places.blanks.partition_point(|&line| line < first);
+    let Some(&blank) = places.blanks.get(at).filter(|&&line| line < last.line) else { return };
+    found.add(blank, Code::BlankLineInGroup, Severity::Warning, || {
+        let message = if agent_lines.last().is_some_and(|&line| line > blank) {
+            "Yandex, and the note of 1994, end a group at a blank line: the user-agent lines above get no rules there"
+        } else {
+            "Yandex, and the note of 1994, end a group at a blank line: the rules below it count for nobody there"
+        };
+        (message.into(), Some("remove the blank line".into()))
+    });
+}
+
+/// A `Disallow` without a value where reading it as `Allow: /` changes a verdict.
+pub(super) fn empty_disallow(group: &Group<'_>, dialect: &Dialect, found: &mut Findings) {
+    let Some(empty) = group.rules.iter().find(|rule| rule.kind == RuleKind::Disallow && rule.value.is_empty()) else {
+        return;
+    };
+    let restricts = |rule: &&RawRule<'_>| rule.kind == RuleKind::Disallow && !rule.value.is_empty();
+    if let Some(root) = group.rules.iter().find(|rule| closes_all(rule)) {
+        let reading = if dialect.empty_disallow == EmptyDisallow::AllowRoot { "here" } else { "at Yandex" };
+        found.add(empty.line, Code::EmptyDisallow, Severity::Warning, || {
+            let message =
+                format!("means \"Allow: /\" {reading}, and nothing elsewhere, while line {} closes all", root.line);
+            (message.into(), Some("keep one of the two".into()))
+        });
+    } else if group.rules.iter().find(restricts).is_some_and(|rule| rule.line > empty.line) {
+        found.add(empty.line, Code::EmptyDisallow, Severity::Note, || {
+            let message = "crawlers that take the first rule that matches, as Yandex did, read no rule after this one";
+            (message.into(), Some("remove it".into()))
+        });
+    }
+}

@@ -1,0 +1,312 @@
+//! What there is to say about a line without its group, and about the file as a whole.
+
+use memchr::{memchr, memmem, memrchr};
+use reptile_engine::url::path_of;
+use reptile_engine::verdict::RuleKind;
+
+use super::keys::{key_of_line, lacks_colon};
+use super::{Code, Findings, MAX_QUOTED, Places, Severity, quote};
+use crate::body::{DiagnosticKind, Line, Robots, line_of};
+use crate::dialect::{Dialect, Order};
+use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_LINE_BYTES_GOOGLE};
+use crate::rules::groups::{Named, named};
+
+/// What is true of the file as a whole.
+pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings) {
+    let text = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
+    if text.len() < body.len() {
+        found.add(1, Code::ByteOrderMark, Severity::Note, || {
+            let message =
+                "the file begins with a byte order mark, which some crawlers take for a part of the first key";
+            (message.into(), Some("save it as UTF-8 without one".into()))
+        });
+    }
+    if text.trim_ascii().is_empty() {
+        found.add(1, Code::EmptyFile, Severity::Note, || ("the file is empty: everything is allowed".into(), None));
+    } else if robots.groups.is_empty() && body.len() <= MAX_BODY_BYTES_500_KIB {
+        let has_rules = robots.diagnostics.iter().any(|diagnostic| diagnostic.kind == DiagnosticKind::RuleOutsideGroup);
+        let severity = if has_rules { Severity::Error } else { Severity::Note };
+        found.add(1, Code::NoGroup, severity, || {
+            let message = "there is no user-agent line: everything is allowed";
+            (message.into(), has_rules.then(|| "put \"User-agent: *\" before the first rule".into()))
+        });
+    }
+    let is_cut =
+        robots.diagnostics.iter().any(|d| matches!(d.kind, DiagnosticKind::BodyCut | DiagnosticKind::BodyIgnored));
+    if is_cut || body.len() > MAX_BODY_BYTES_500_KIB {
+        let severity = if is_cut { Severity::Error } else { Severity::Warning };
+        found.add(1, Code::FileTooLong, severity, || {
+            let message = format!(
+                "the file has {} bytes; Google reads {MAX_BODY_BYTES_500_KIB}, and Yandex treats a longer file as empty",
+                body.len()
+            );
+            (message.into(), Some("join rules with the same beginning".into()))
+        });
+    }
+}
+
+/// What there is to say about a line without its group.
+pub(super) fn each_line<'b>(
+    number: u32,
+    line: &'b [u8],
+    dialect: &Dialect,
+    is_html: bool,
+    places: &mut Places<'b>,
+    found: &mut Findings,
+) {
+    let kept = MAX_LINE_BYTES_GOOGLE.min(dialect.max_line_bytes);
+    // A comment that is cut changes nothing.
+    if !is_html && line.len() > kept && memchr(b'#', &line[..kept]).is_none() {
+        let severity = if line.len() > dialect.max_line_bytes { Severity::Error } else { Severity::Warning };
+        found.add(number, Code::LineTooLong, severity, || {
+            let message = format!("the line has {} bytes, of which Google keeps {MAX_LINE_BYTES_GOOGLE}", line.len());
+            (message.into(), None)
+        });
+    }
+    if let Some(at) = memchr(0, line) {
+        found.add(number, Code::NulByte, Severity::Error, || {
+            (format!("byte {} is NUL, at which some crawlers end the line", at + 1).into(), Some("remove it".into()))
+        });
+    }
+    let recognised = line_of(line, dialect, &mut |_| ());
+    let comment = memchr(b'#', line);
+    let (text, has_comment) = (&line[..comment.unwrap_or(line.len())], comment.is_some());
+    let colon = memchr(b':', text);
+    let key = text[..colon.unwrap_or(text.len())].trim_ascii();
+    match &recognised {
+        Some(Line::Agent(value)) => {
+            places.agents.push(number);
+            agent(number, value, dialect, found);
+        }
+        // Text after the colon of another text is not a value; the finding of the missing colon is enough.
+        Some(Line::Rule(..)) if lacks_colon(key) => {}
+        Some(Line::Rule(kind, value)) => {
+            RuleLine { number, kind: *kind, value, text, has_comment, dialect }.check(found);
+        }
+        Some(Line::Sitemap(..) | Line::Other(..)) => places.others.push((number, key)),
+        Some(Line::Blank) => places.blanks.push(number),
+        None => {}
+    }
+    if is_html || matches!(recognised, Some(Line::Blank)) || text.trim_ascii().is_empty() {
+        return;
+    }
+    let is_read = recognised.is_some_and(|recognised| !matches!(recognised, Line::Other(..)));
+    key_of_line(number, line, key, colon.is_some(), is_read, found);
+}
+
+/// A user-agent line.
+fn agent(number: u32, value: &[u8], dialect: &Dialect, found: &mut Findings) {
+    match named(value, dialect) {
+        Named::Everyone if value.len() > 1 => found.add(number, Code::AgentCut, Severity::Warning, || {
+            (format!("\"{}\" is read as \"*\": it is for everybody", quote(value)).into(), None)
+        }),
+        Named::Everyone => {}
+        Named::Token(b"") => found.add(number, Code::AgentEmpty, Severity::Error, || {
+            let fix = match value {
+                b"" => "User-agent: *",
+                _ => "write the product token alone, which begins with a letter, - or _",
+            };
+            (format!("\"{}\" names no crawler", quote(value)).into(), Some(fix.into()))
+        }),
+        Named::Token(token) if token.len() < value.len() => {
+            // Text after a slash or a final star is a version, and is rightly left out.
+            let is_version = matches!(value[token.len()..], [b'/', ..] | [b'*']);
+            let severity = if is_version { Severity::Note } else { Severity::Warning };
+            found.add(number, Code::AgentCut, severity, || {
+                let message = format!("\"{}\" is read as \"{}\"", quote(value), quote(token));
+                (message.into(), is_version.then(|| format!("User-agent: {}", quote(token))))
+            });
+        }
+        Named::Token(_) => {}
+    }
+}
+
+/// A rule, whatever group it is in.
+struct RuleLine<'l> {
+    number: u32,
+    kind: RuleKind,
+    value: &'l [u8],
+    /// The line before its comment.
+    text: &'l [u8],
+    has_comment: bool,
+    dialect: &'l Dialect,
+}
+
+impl RuleLine<'_> {
+    fn check(&self, found: &mut Findings) {
+        self.comment(found);
+        if self.value.is_empty() {
+            return;
+        }
+        self.start(found);
+        self.octets(found);
+        self.white_space(found);
+        self.operators(found);
+        self.index_page(found);
+    }
+
+    const fn key(&self) -> &'static str {
+        match self.kind {
+            RuleKind::Allow => "Allow",
+            RuleKind::Disallow => "Disallow",
+        }
+    }
+
+    /// A `#` right after text of the rule most likely is meant as a part of it.
+    fn comment(&self, found: &mut Findings) {
+        let ends_in_text = self.text.last().is_some_and(|byte| !byte.is_ascii_whitespace() && *byte != b':');
+        if !self.has_comment || !ends_in_text {
+            return;
+        }
+        let closes_all = matches!(self.value, b"/" | b"*" | b"/*") && self.kind == RuleKind::Disallow;
+        let severity = if closes_all { Severity::Error } else { Severity::Warning };
+        found.add(self.number, Code::CommentInRule, severity, || {
+            let message = format!("\"#\" begins a comment, so the rule is \"{}\"", quote(self.value));
+            let fix = "leave the rule out, or put a blank before a comment; crawlers drop what follows # in URLs";
+            (message.into(), Some(fix.into()))
+        });
+    }
+
+    fn start(&self, found: &mut Findings) {
+        let begins = |start: &[u8]| self.value.get(..start.len()).is_some_and(|v| v.eq_ignore_ascii_case(start));
+        if begins(b"http://") || begins(b"https://") {
+            found.add(self.number, Code::AbsoluteUrl, Severity::Error, || {
+                let message = "the value is a URL with a host, but is compared with paths: it never matches";
+                (message.into(), Some(format!("{}: {}", self.key(), quote(&path_of(self.value).to_vec()))))
+            });
+        } else if !matches!(self.value[0], b'/' | b'*') {
+            found.add(self.number, Code::NoLeadingSlash, Severity::Error, || {
+                let value = quote(self.value);
+                let message = format!("\"{value}\" does not begin with \"/\" or \"*\": it never matches");
+                (message.into(), Some(format!("{}: /{value}", self.key())))
+            });
+        }
+    }
+
+    /// Octets outside ASCII, and escapes.
+    fn octets(&self, found: &mut Findings) {
+        let value = self.value;
+        if !value.is_ascii() {
+            let is_utf8 = std::str::from_utf8(value).is_ok();
+            let (code, severity) =
+                if is_utf8 { (Code::NonAscii, Severity::Note) } else { (Code::InvalidUtf8, Severity::Warning) };
+            found.add(self.number, code, severity, || {
+                let message = if is_utf8 {
+                    "characters outside ASCII, which Yandex and Bing do not accept in rules"
+                } else {
+                    "bytes that are not UTF-8: crawlers differ in how they read them"
+                };
+                let can_be_escaped = is_utf8 && value.len() <= MAX_QUOTED;
+                (message.into(), can_be_escaped.then(|| format!("{}: {}", self.key(), escaped(value))))
+            });
+        }
+        let is_escape =
+            |at: usize| value.get(at + 1..at + 3).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        if let Some(at) = memchr::memchr_iter(b'%', value).find(|&at| !is_escape(at)) {
+            found.add(self.number, Code::StrayPercent, Severity::Warning, || {
+                let message = format!("\"%\" without two hexadecimal digits, at \"{}\"", quote(&value[at..]));
+                (message.into(), Some("write %25 for a percent sign".into()))
+            });
+        }
+    }
+
+    fn white_space(&self, found: &mut Findings) {
+        if !self.value.iter().any(u8::is_ascii_whitespace) {
+            return;
+        }
+        found.add(self.number, Code::SpaceInRule, Severity::Warning, || {
+            let is_escaped = *self.dialect.normal_form.pattern(b" ") == *b"%20";
+            let message = match is_escaped {
+                true => "white space inside the value: a blank is %20 here, but to Google the rule never matches",
+                false => "white space inside the value, which no URL has: the rule never matches",
+            };
+            let fix = "write %20 for a blank, # before a comment, and each rule on a line of its own";
+            (message.into(), Some(fix.into()))
+        });
+    }
+
+    /// Wildcards and end anchors that change nothing.
+    fn operators(&self, found: &mut Findings) {
+        let value = self.value;
+        let before_end = value.strip_suffix(b"$").unwrap_or(value);
+        if memchr(b'$', before_end).is_some() {
+            found.add(self.number, Code::DollarInside, Severity::Warning, || {
+                ("\"$\" means the end only as the last character; here it is an ordinary one".into(), None)
+            });
+        }
+        if memmem::find(value, b"**").is_some() {
+            found.add(self.number, Code::DoubleStar, Severity::Note, || {
+                ("several stars in a row match the same as one".into(), Some("write one".into()))
+            });
+        }
+        if before_end.len() > 1 && before_end.ends_with(b"*") {
+            found.add(self.number, Code::TrailingStar, Severity::Note, || {
+                let message = if before_end.len() < value.len() {
+                    "\"*$\" at the end matches the same as nothing"
+                } else if self.dialect.order == Order::Longest {
+                    "a star at the end matches the same as nothing; it only makes the rule one octet longer"
+                } else {
+                    "a star at the end matches the same as nothing"
+                };
+                let end = before_end.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1);
+                (message.into(), Some(format!("{}: {}", self.key(), quote(&before_end[..end.max(1)]))))
+            });
+        }
+    }
+
+    fn index_page(&self, found: &mut Findings) {
+        let last = memrchr(b'/', self.value).map_or(&self.value[..0], |slash| &self.value[slash..]);
+        if self.kind == RuleKind::Allow && last.starts_with(b"/index.htm") {
+            found.add(self.number, Code::IndexHtml, Severity::Note, || {
+                let message = "Google's library takes this to allow the folder itself too; others do not";
+                let folder = quote(&self.value[..self.value.len() - last.len() + 1]);
+                (message.into(), Some(format!("add \"Allow: {folder}$\"")))
+            });
+        }
+    }
+}
+
+/// A value with its bytes outside ASCII escaped.
+fn escaped(value: &[u8]) -> String {
+    let mut text = String::new();
+    for &byte in value {
+        if byte.is_ascii() {
+            text.push_str(&quote(&[byte]));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
+}
+
+/// A line that the dialect leaves out, or a file that is not a robots.txt.
+pub(super) fn left_out(number: u32, line: &[u8], kind: DiagnosticKind, dialect: &Dialect, found: &mut Findings) {
+    let mut error = |code, message: &'static str, fix: Option<&'static str>| {
+        found.add(number, code, Severity::Error, || (message.into(), fix.map(str::to_owned)));
+    };
+    match kind {
+        DiagnosticKind::Html => error(
+            Code::Html,
+            "the file is a web page; only lines of it that happen to look like rules count",
+            Some("serve a robots.txt as plain text, or the status 404"),
+        ),
+        DiagnosticKind::RuleOutsideGroup => error(
+            Code::RuleOutsideGroup,
+            "the rule is in no group: it counts for nobody",
+            Some("put a user-agent line before it"),
+        ),
+        DiagnosticKind::RuleBytes => {
+            error(Code::RuleBytes, "bytes that the dialect accepts in no rule: it is left out", None)
+        }
+        DiagnosticKind::RuleTooLong => {
+            error(Code::RuleTooLong, "longer than the dialect accepts: the rule is left out", None)
+        }
+        DiagnosticKind::TooManyRules => {
+            error(Code::TooManyRules, "after as many rules as the dialect takes: it is left out", None)
+        }
+        DiagnosticKind::UnknownKey if matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Rule(..))) => {
+            error(Code::UnknownKey, "the dialect has no Allow: the line decides nothing", None);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,84 @@
+//! From the bytes of a ruleset back to its rules, and from those to bytes again: the proof that the ruleset answers as its
+//! rules say.
+
+use bumpalo::Bump;
+use reptile_engine::automaton::Ruleset;
+use reptile_engine::format::automaton::Corrupt;
+
+use super::{Strategy, compile};
+use crate::rules::order::RuleList;
+
+/// What came of compiling the rules that a ruleset lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recompiled {
+    /// The same bytes. The ruleset answers as its rules say.
+    Same,
+    /// Other bytes. The ruleset was not made from the rules that it lists, by the strategy of this form.
+    Differs {
+        /// The first offset at which they differ.
+        offset: usize,
+        /// How many bytes the ruleset has.
+        found: usize,
+        /// How many bytes its rules are compiled to.
+        expected: usize,
+    },
+    /// Nothing was compiled, because this version of the compiler does not make the form.
+    OtherForm {
+        /// The form that was asked for.
+        found: u32,
+        /// The form that this version makes by default.
+        known: u32,
+    },
+}
+
+/// Compiles the rules that a ruleset lists once more, by the strategy that makes a form ([`Strategy::form`]), and compares
+/// every byte.
+///
+/// A ruleset with the outcome [`Recompiled::Same`] decides every path by the first of its rules, in the order of their
+/// ranks, that matches. What it takes to know that is the rules that [`Ruleset::rules`] lists, and trust in [`compile`], which
+/// is what the tests compare with the oracle.
+///
+/// Time and memory: as for compiling, so linear in the patterns.
+///
+/// # Errors
+/// When the bytes are not an automaton, or do not list all of its rules.
+///
+/// ```
+/// use bumpalo::Bump;
+/// use reptile_compiler::automaton::{Recompiled, Strategy, compile, recompile};
+/// use reptile_compiler::{dialect::GOOGLE_LIB, set::prepare};
+///
+/// let arena = Bump::new();
+/// let prepared = prepare(b"user-agent: *\ndisallow: /*?sort=\n", &GOOGLE_LIB, &arena)?;
+/// let mut bytes = compile(&prepared.groups[0].0, Strategy::Factored, &arena)?;
+/// assert_eq!(recompile(&bytes, Strategy::Factored.form())?, Recompiled::Same);
+///
+/// // Another pattern in the list than in the automaton.
+/// let last = bytes.len() - 1;
+/// bytes[last] = b'!';
+/// assert!(matches!(recompile(&bytes, Strategy::Factored.form())?, Recompiled::Differs { .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn recompile(bytes: &[u8], form: u32) -> Result<Recompiled, Corrupt> {
+    let Some(strategy) = Strategy::from_form(form) else {
+        return Ok(Recompiled::OtherForm { found: form, known: Strategy::default().form() });
+    };
+    let arena = Bump::new();
+    let list = RuleList::from_compiled(&Ruleset::new(bytes)?.rules()?, &arena);
+    // Rules that are too large to be written are not those of any ruleset.
+    let expected = compile(&list, strategy, &arena).unwrap_or_default();
+    let offset = bytes.iter().zip(&expected).position(|(a, b)| a != b);
+    Ok(match offset.or((bytes.len() != expected.len()).then(|| bytes.len().min(expected.len()))) {
+        None => Recompiled::Same,
+        Some(offset) => Recompiled::Differs { offset, found: bytes.len(), expected: expected.len() },
+    })
+}
+
+/// [`recompile`] for each of several rulesets, in their order. Each outcome depends on its ruleset alone, so that a caller
+/// with several threads can give each thread a part of the rulesets.
+pub fn recompile_each<'b>(
+    rulesets: impl IntoIterator<Item = &'b [u8]>,
+    form: u32,
+) -> impl Iterator<Item = Result<Recompiled, Corrupt>> {
+    rulesets.into_iter().map(move |bytes| recompile(bytes, form))
+}

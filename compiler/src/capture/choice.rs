@@ -1,0 +1,152 @@
+//! Which of several captures of an origin counts: decided by their times, never by the order in which they come.
+
+use reptile_engine::verdict::{Cause, PolicySource};
+
+use super::profile::{Outcome, Profile};
+use super::{DAY, Time};
+
+/// What a builder keeps of a capture to compare it with others of its origin.
+///
+/// Of two captures the greater one counts: the one fetched later, a time that is known before one that is not; at the
+/// same time the one with rules, and then whichever their content says, so that the order of input never does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeptCapture {
+    /// When it was fetched.
+    pub time: Option<Time>,
+    /// What it means by itself.
+    pub outcome: Outcome,
+    /// A number that depends on its body only.
+    pub body_hash: u64,
+    /// For how many seconds it may be kept, by its `max-age`.
+    pub max_age: Option<u32>,
+    /// The status that it came with, for reports.
+    pub status: Option<u16>,
+    /// A number that the caller gives its rules; the same for equal bodies.
+    pub rules: u32,
+}
+
+impl KeptCapture {
+    pub(super) fn is_failure(&self) -> bool {
+        matches!(self.outcome, Outcome::Unreachable(_))
+    }
+}
+
+/// The captures of one origin, as far as they can still count.
+///
+/// Memory does not grow with their number, except for the times of failures.
+#[derive(Clone, Debug, Default)]
+pub struct Captures {
+    /// The greatest.
+    pub(super) newest: Option<KeptCapture>,
+    /// Only where any has failed, which is rare, and there may be very many origins.
+    pub(super) failures: Option<Box<Failures>>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Failures {
+    /// The greatest that is an answer, if the greatest of all is a failure.
+    pub(super) answered: Option<KeptCapture>,
+    pub(super) times: Vec<Time>,
+}
+
+/// Why a capture does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Discarded {
+    /// A later one does, or another of the same time.
+    Superseded,
+    /// It failed, and the answer before it is kept.
+    Failed,
+    /// It was fetched after the time that the set is for.
+    TooLate,
+}
+
+impl Discarded {
+    /// The reason, as reports give it.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Discarded::Superseded => "there is a later or a better one",
+            Discarded::Failed => "failed, the answer before it is kept",
+            Discarded::TooLate => "fetched after the time asked for",
+        }
+    }
+}
+
+/// What the captures of an origin mean together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// What holds for the origin.
+    pub source: PolicySource,
+    /// The capture whose rules decide, where rules do.
+    pub rules: Option<u32>,
+    /// Whether what decides is no longer fresh.
+    pub is_stale: bool,
+    /// A capture that does not count though it was kept up to now, and why.
+    pub discarded: Option<(KeptCapture, Discarded)>,
+}
+
+impl Captures {
+    /// Takes another capture. Returns those that can no longer count, up to two.
+    pub fn add(&mut self, kept: KeptCapture) -> [Option<KeptCapture>; 2] {
+        let is_newest = self.newest.is_none_or(|newest| kept > newest);
+        if kept.is_failure() {
+            let failures = self.failures.get_or_insert_default();
+            failures.times.extend(kept.time);
+            if !is_newest {
+                return [Some(kept), None];
+            }
+            let before = self.newest.replace(kept);
+            return match before {
+                Some(newest) if newest.is_failure() => [Some(newest), None],
+                newest => [None, std::mem::replace(&mut failures.answered, newest)],
+            };
+        }
+        let answered = self.failures.as_mut().map(|failures| &mut failures.answered);
+        if is_newest {
+            return [self.newest.replace(kept), answered.and_then(Option::take)];
+        }
+        match (answered, self.newest.is_some_and(|newest| newest.is_failure())) {
+            (Some(answered), true) if answered.is_none_or(|answered| kept > answered) => [answered.replace(kept), None],
+            _ => [Some(kept), None],
+        }
+    }
+
+    /// What the captures mean at a time. None of them was fetched after it; the caller leaves those out.
+    #[must_use]
+    pub fn decide(&self, profile: &Profile, at: Option<Time>) -> Option<Decision> {
+        let newest = self.newest?;
+        let decision = |outcome: Outcome, of: KeptCapture, discarded| {
+            let (source, rules) = match outcome {
+                Outcome::Use => (PolicySource::Rules, Some(of.rules)),
+                Outcome::Allow(cause) => (PolicySource::AllowAll(cause), None),
+                Outcome::Disallow(cause) | Outcome::Unreachable(cause) => (PolicySource::DisallowAll(cause), None),
+            };
+            Decision { source, rules, is_stale: profile.is_stale(of.time, of.max_age, at), discarded }
+        };
+        let Outcome::Unreachable(cause) = newest.outcome else {
+            return Some(decision(newest.outcome, newest, None));
+        };
+        let failures = self.failures.as_deref();
+        let answered = failures.and_then(|failures| failures.answered);
+        let since = answered.and_then(|answered| answered.time);
+        let times = failures.map(|failures| &failures.times[..]).unwrap_or_default().iter();
+        let first_failure = times.copied().filter(|&time| since.is_none_or(|since| time > since)).min();
+        let is_over = first_failure.zip(at).is_some_and(|(first, at)| at.saturating_sub(first) > profile.patience);
+        let days = u16::try_from(profile.patience / DAY).unwrap_or(u16::MAX);
+        Some(match answered {
+            _ if is_over => {
+                let discarded = answered.map(|answered| (answered, Discarded::Superseded));
+                decision(Outcome::Allow(Cause::Unreachable(days)), newest, discarded)
+            }
+            Some(answered) => {
+                let kept = decision(answered.outcome, answered, Some((newest, Discarded::Failed)));
+                let source =
+                    if answered.outcome == Outcome::Use { PolicySource::LastGoodCopy(cause) } else { kept.source };
+                // A copy may be kept for longer than it is fresh, while there is no other.
+                Decision { source, is_stale: false, ..kept }
+            }
+            None => decision(Outcome::Disallow(cause), newest, None),
+        })
+    }
+}

@@ -1,0 +1,330 @@
+//! Fetch profiles: what a crawler does about each outcome of fetching a robots.txt.
+//!
+//! The profiles are data, as the dialects are in [`crate::dialect`]. The letter after a value names its source; letters
+//! and tests are in `DIALECTS.md`. *I* marks our choice.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use reptile_engine::verdict::Cause;
+
+use super::{Capture, DAY, Time, Truncation};
+use crate::body::html;
+use crate::dialect::{self, Dialect};
+use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_TIME};
+use crate::names::UnknownName;
+
+/// What a crawler does about a fetch that brought no rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Effect {
+    /// Everything is allowed.
+    Allow,
+    /// Everything is disallowed, until a later fetch.
+    Disallow,
+    /// The file is out of reach for the time being: see [`Profile::patience`].
+    Unreachable,
+}
+
+/// What a crawler does about a body that is a web page, or not text at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotText {
+    /// It reads the body as any other; a line that looks like a rule is one.
+    Read,
+    /// It takes the tags out and reads the rest.
+    WithoutTags,
+    /// Everything is allowed.
+    Allow,
+}
+
+/// How long a good answer is fresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freshness {
+    /// Seconds, where the answer has no `max-age`.
+    pub default: Time,
+    /// The most seconds that a `max-age` of the answer counts for; `None` if it is ignored.
+    pub max_age_up_to: Option<Time>,
+}
+
+/// What a crawler does about each outcome of a fetch.
+///
+/// The profiles that have a name are constants ([`ALL`]). A profile of your own begins as a copy of one of them
+/// ([`Profile::custom`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Profile {
+    /// The name by which users choose it.
+    pub name: Cow<'static, str>,
+    /// Whether 2xx other than 200 brings a file, as 200 does.
+    pub any_2xx: bool,
+    /// How many redirects are followed, whatever hosts they lead to.
+    pub max_redirects: u32,
+    /// More redirects than that, and a status of 3xx at the end.
+    pub redirected: Effect,
+    /// 401 and 403.
+    pub forbidden: Effect,
+    /// 429.
+    pub too_many_requests: Effect,
+    /// The rest of 4xx.
+    pub client_error: Effect,
+    /// 5xx.
+    pub server_error: Effect,
+    /// Every other status: 1xx, 600 and above, and 2xx that brings no file.
+    pub other_status: Effect,
+    /// No answer, or one that broke off.
+    pub network_error: Effect,
+    /// A body that is not text.
+    pub not_text: NotText,
+    /// Bytes above which a file counts for nothing and everything is allowed. A dialect may also cut.
+    pub max_bytes: Option<usize>,
+    /// How long a file may be out of reach, in seconds, with the last answer kept or everything disallowed; after
+    /// that everything is allowed. Only where an effect is [`Effect::Unreachable`].
+    pub patience: Time,
+    /// How long an answer is fresh; `None` if the crawler keeps none.
+    pub freshness: Option<Freshness>,
+}
+
+/// Google's crawlers.
+pub const GOOGLE: Profile = Profile {
+    name: Cow::Borrowed("google"),
+    any_2xx: true,                                                              // D
+    max_redirects: 5,                                                           // D
+    redirected: Effect::Allow,                                                  // D: as 404
+    forbidden: Effect::Allow,                                                   // D
+    too_many_requests: Effect::Unreachable,                                     // D
+    client_error: Effect::Allow,                                                // D
+    server_error: Effect::Unreachable,                                          // D
+    other_status: Effect::Unreachable,                                          // I: no valid answer
+    network_error: Effect::Unreachable,                                         // D
+    not_text: NotText::Read,                                                    // D
+    max_bytes: None,                                                            // D: the rest is ignored
+    patience: 30 * DAY,                                                         // D, Dnew
+    freshness: Some(Freshness { default: DAY, max_age_up_to: Some(MAX_TIME) }), // D
+};
+
+/// RFC 9309.
+pub const RFC9309: Profile = Profile {
+    name: Cow::Borrowed("rfc9309"),
+    any_2xx: true,                                                         // R231
+    max_redirects: 5,                                                      // R231
+    redirected: Effect::Allow,                                             // R231: MAY
+    forbidden: Effect::Allow,                                              // R231: MAY
+    too_many_requests: Effect::Allow,                                      // R231: MAY
+    client_error: Effect::Allow,                                           // R231: MAY
+    server_error: Effect::Unreachable,                                     // R231
+    other_status: Effect::Unreachable,                                     // I
+    network_error: Effect::Unreachable,                                    // R231
+    not_text: NotText::Read,                                               // R2315
+    max_bytes: None,                                                       // R25
+    patience: 30 * DAY,                                                    // R231, as its example
+    freshness: Some(Freshness { default: DAY, max_age_up_to: Some(DAY) }), // R24
+};
+
+/// Yandex: whatever is not answered with 200 leaves the site open.
+pub const YANDEX: Profile = Profile {
+    name: Cow::Borrowed("yandex"),
+    any_2xx: false,                                                   // Ysize
+    max_redirects: 5,                                                 // I
+    redirected: Effect::Allow,                                        // I
+    forbidden: Effect::Allow,                                         // Ysize
+    too_many_requests: Effect::Allow,                                 // Ysize
+    client_error: Effect::Allow,                                      // Ysize
+    server_error: Effect::Allow,                                      // Ysize
+    other_status: Effect::Allow,                                      // Ysize
+    network_error: Effect::Allow,                                     // I
+    not_text: NotText::Allow,                                         // Ysize
+    max_bytes: Some(MAX_BODY_BYTES_500_KIB),                          // Ysize
+    patience: 0,                                                      // nothing is out of reach
+    freshness: Some(Freshness { default: DAY, max_age_up_to: None }), // I
+};
+
+/// Apache Nutch as it is configured by default.
+pub const NUTCH: Profile = Profile {
+    name: Cow::Borrowed("nutch"),
+    any_2xx: false,                      // N
+    max_redirects: 5,                    // N
+    redirected: Effect::Allow,           // N
+    forbidden: Effect::Allow,            // N: http.robots.403.allow
+    too_many_requests: Effect::Disallow, // N: visits are put off
+    client_error: Effect::Allow,         // N
+    server_error: Effect::Disallow,      // N: visits are put off
+    other_status: Effect::Allow,         // N; 600 and above I
+    network_error: Effect::Allow,        // N
+    not_text: NotText::WithoutTags,      // C, which reads its files
+    max_bytes: None,                     // N
+    patience: 0,                         // it keeps no copy
+    freshness: None,                     // N: for one run
+};
+
+/// The library crawler-commons, for whose caller it is to fetch.
+pub const CRAWLER_COMMONS: Profile = Profile {
+    name: Cow::Borrowed("crawler-commons"),
+    any_2xx: true,                    // C
+    max_redirects: 5,                 // I: the caller's
+    redirected: Effect::Disallow,     // C: visits are put off
+    forbidden: Effect::Allow,         // C
+    too_many_requests: Effect::Allow, // C
+    client_error: Effect::Allow,      // C
+    server_error: Effect::Disallow,   // C: visits are put off
+    other_status: Effect::Disallow,   // C: visits are put off
+    network_error: Effect::Disallow,  // I: the caller's; as every failure that is no status of 4xx
+    not_text: NotText::WithoutTags,   // C
+    max_bytes: None,                  // C
+    patience: 0,                      // it keeps no copy
+    freshness: None,                  // the caller's
+};
+
+/// The draft of 1996.
+pub const KOSTER_1996: Profile = Profile {
+    name: Cow::Borrowed("koster-1996"),
+    any_2xx: true,                                                        // K96
+    max_redirects: 5,                                                     // I
+    redirected: Effect::Disallow,                                         // I: puts off, as a failure
+    forbidden: Effect::Disallow,                                          // K96
+    too_many_requests: Effect::Disallow,                                  // I: puts off
+    client_error: Effect::Allow,                                          // K96 for 404; the rest I
+    server_error: Effect::Disallow,                                       // K96: puts off
+    other_status: Effect::Disallow,                                       // I
+    network_error: Effect::Disallow,                                      // K96: puts off
+    not_text: NotText::Read,                                              // I
+    max_bytes: None,                                                      // K96
+    patience: 0,                                                          // K96 keeps no copy
+    freshness: Some(Freshness { default: 7 * DAY, max_age_up_to: None }), // K96, without Expires
+};
+
+/// Every profile, in the order in which they are listed to users.
+pub const ALL: [&Profile; 6] = [&GOOGLE, &RFC9309, &YANDEX, &NUTCH, &CRAWLER_COMMONS, &KOSTER_1996];
+
+/// What one capture means by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// There is no file for now; what that means depends on time and on other captures.
+    Unreachable(Cause),
+    /// Everything is disallowed.
+    Disallow(Cause),
+    /// Everything is allowed.
+    Allow(Cause),
+    /// Its rules decide.
+    Use,
+}
+
+impl Profile {
+    /// A copy of another profile under a new name, whose fields the caller then sets.
+    #[must_use]
+    pub fn custom(name: impl Into<Cow<'static, str>>, base: &Profile) -> Profile {
+        Profile { name: name.into(), ..base.clone() }
+    }
+
+    /// The named profile with this name, one of [`ALL`].
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<&'static Profile> {
+        ALL.into_iter().find(|profile| profile.name == name)
+    }
+
+    /// The name by which users choose the profile.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.name
+    }
+
+    /// The profile that goes with a dialect, where none is chosen; for a custom dialect that of Google.
+    #[must_use]
+    pub fn of_dialect(dialect: &Dialect) -> &'static Profile {
+        let table: [(&Dialect, &'static Profile); 9] = [
+            (&dialect::GOOGLE_LIB, &GOOGLE),
+            (&dialect::GOOGLE, &GOOGLE),
+            (&dialect::RFC9309, &RFC9309),
+            (&dialect::RFC9309_STRICT, &RFC9309),
+            (&dialect::BING, &RFC9309), // I
+            (&dialect::YANDEX, &YANDEX),
+            (&dialect::YANDEX_2017, &YANDEX),
+            (&dialect::KOSTER_1996, &KOSTER_1996),
+            (&dialect::KOSTER_1994, &KOSTER_1996), // I
+        ];
+        table.into_iter().find(|(known, _)| known.name == dialect.name).map_or(&GOOGLE, |(_, profile)| profile)
+    }
+
+    /// What a capture means. `body` is as it was fetched; only its length and its beginning matter.
+    #[must_use]
+    pub fn outcome(&self, capture: &Capture, body: &[u8]) -> Outcome {
+        let of = |effect, cause| match effect {
+            Effect::Allow => Outcome::Allow(cause),
+            Effect::Disallow => Outcome::Disallow(cause),
+            Effect::Unreachable => Outcome::Unreachable(cause),
+        };
+        let is_broken = matches!(capture.truncated, Some(Truncation::Time | Truncation::Disconnect));
+        if capture.has_failed || is_broken {
+            return of(self.network_error, Cause::Network);
+        }
+        if capture.redirects > self.max_redirects {
+            return of(self.redirected, Cause::Redirects);
+        }
+        let status = capture.status.unwrap_or(200);
+        let effect = match status {
+            200 => None,
+            201..=299 if self.any_2xx => None,
+            300..=399 => Some(self.redirected),
+            401 | 403 => Some(self.forbidden),
+            429 => Some(self.too_many_requests),
+            400..=499 => Some(self.client_error),
+            500..=599 => Some(self.server_error),
+            _ => Some(self.other_status),
+        };
+        if let Some(effect) = effect {
+            return of(effect, Cause::Status(status));
+        }
+        if self.not_text == NotText::Allow && !is_text(capture.media_type.as_deref(), body) {
+            return Outcome::Allow(Cause::NotText);
+        }
+        if self.max_bytes.is_some_and(|most| body.len() > most) {
+            return Outcome::Allow(Cause::TooLarge);
+        }
+        Outcome::Use
+    }
+
+    /// The part of a body that is read: its whole lines if it was cut, without tags where the profile takes them out.
+    /// Lines keep their numbers. Linear; copies only a web page whose tags are taken out.
+    #[must_use]
+    pub fn readable<'b>(&self, capture: &Capture, body: &'b [u8]) -> Cow<'b, [u8]> {
+        let body = match capture.truncated {
+            Some(_) => {
+                let end = memchr::memrchr2(b'\n', b'\r', body);
+                &body[..end.map_or(0, |end| end + 1)]
+            }
+            None => body,
+        };
+        let tags = self.not_text == NotText::WithoutTags
+            && (capture.media_type.as_deref() == Some("text/html") || html::has_document_tag(body));
+        if tags { html::without_tags(body).into() } else { body.into() }
+    }
+
+    /// Whether an answer that was fetched at `time` is no longer fresh at `at`.
+    pub(super) fn is_stale(&self, time: Option<Time>, max_age: Option<u32>, at: Option<Time>) -> bool {
+        let (Some(freshness), Some(time), Some(at)) = (&self.freshness, time, at) else { return false };
+        let allowed = freshness.max_age_up_to.zip(max_age).map(|(most, age)| most.min(Time::from(age)));
+        at.saturating_sub(time) > allowed.unwrap_or(freshness.default)
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name)
+    }
+}
+
+impl FromStr for Profile {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Profile, UnknownName> {
+        let known = || ALL.map(|profile| profile.as_str());
+        Profile::from_name(name).cloned().ok_or_else(|| UnknownName::new("fetch profile", name, known()))
+    }
+}
+
+/// Whether a body is text and not a web page: by the media type that the server gave, and by how it begins.
+fn is_text(media_type: Option<&str>, body: &[u8]) -> bool {
+    let by_type = media_type.is_none_or(|media_type| media_type.starts_with("text/") && media_type != "text/html");
+    by_type && !html::begins_like_html(body)
+}

@@ -1,0 +1,44 @@
+//! The table of known crawlers as a set holds it, under a dialect.
+
+use reptile_engine::format::crawlers::{CrawlerDraft, CrawlerTable, Purposes};
+
+use crate::dialect::crawlers::{ALL, Purpose};
+use crate::dialect::{CallerVersion, Dialect, Family};
+
+/// The name with which those of Yandex's crawlers begin that have no entry of their own, and the product token that they fall
+/// back to. Source: [`Family::Yandex`].
+const YANDEX: &str = "Yandex";
+
+/// The known crawlers as a dialect understands them: a crawler of a family that it does not know goes by just the name that
+/// it is given. What a set says of a name is what [`crate::dialect::crawlers::of_name`] says.
+#[must_use]
+pub fn crawler_table(dialect: &Dialect) -> CrawlerTable<'static> {
+    let known = ALL.iter().map(|crawler| {
+        let is_known = dialect.crawlers.contains(&crawler.family);
+        CrawlerDraft {
+            name: crawler.name.as_bytes(),
+            chain: if is_known { crawler.tokens.iter().map(|token| token.as_bytes()).collect() } else { Vec::new() },
+            starts_with_itself: !is_known,
+            is_prefix: false,
+            honours_default_group: crawler.honours_default_group || !is_known,
+            purposes: match crawler.purpose {
+                Purpose::AiTraining => Purposes::AI_TRAINING,
+                Purpose::Search => Purposes::SEARCH,
+                Purpose::Other => Purposes::default(),
+            },
+        }
+    });
+    let family = dialect.crawlers.contains(&Family::Yandex).then(|| CrawlerDraft {
+        name: YANDEX.as_bytes(),
+        chain: vec![YANDEX.as_bytes()],
+        starts_with_itself: true,
+        is_prefix: true,
+        honours_default_group: true,
+        purposes: Purposes::default(),
+    });
+    CrawlerTable {
+        syntax: dialect.token_syntax,
+        cuts_version: dialect.caller_version == CallerVersion::Cut,
+        crawlers: known.chain(family).collect(),
+    }
+}

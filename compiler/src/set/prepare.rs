@@ -1,0 +1,156 @@
+//! One robots.txt, or one capture of it, made ready to be added to a set.
+
+use std::collections::HashSet;
+
+use bumpalo::Bump;
+use reptile_engine::format::directives::{Directive, encode};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::body::directives::DirectiveReader;
+use crate::body::{Diagnostic, Robots, is_html, parse, parse_with};
+use crate::capture::{Capture, Outcome, Profile};
+use crate::dialect::Dialect;
+use crate::limits::MAX_BODY_BYTES;
+use crate::rules::groups::{Assignment, assign};
+use crate::rules::order::{OrderScratch, RuleList, order};
+
+/// One robots.txt, ready to be added to a set. Owns its memory.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The product tokens that it names, in lower case and in order, with the index of their group. A token that is
+    /// there more than once has several groups, which decide together.
+    pub tokens: Vec<(Box<[u8]>, u32)>,
+    /// The index of the group for all crawlers that it does not name.
+    pub default_group: Option<u32>,
+    /// For each group its rules, and the line of each by rank.
+    pub groups: Vec<(RuleList, Vec<u32>)>,
+    /// Its other directives, as a set holds them.
+    pub other: Box<[u8]>,
+    /// What the parser noticed about its lines.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How many rules the file has, as written.
+    pub rule_count: usize,
+    /// A number that depends on the body alone. It settles which of two files counts where nothing else does.
+    pub body_hash: u64,
+}
+
+/// A robots.txt that is over a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyTooLarge {
+    /// How many bytes it has.
+    pub found: usize,
+}
+
+impl std::fmt::Display for BodyTooLarge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "robots.txt has {} bytes, over the limit of {MAX_BODY_BYTES}", self.found)
+    }
+}
+
+impl std::error::Error for BodyTooLarge {}
+
+/// Reads one robots.txt. A pure function of its arguments; call it from any number of threads, with an arena
+/// for each, and [`Bump::reset`] between the calls.
+///
+/// # Errors
+/// When the body is longer than [`MAX_BODY_BYTES`].
+pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyTooLarge> {
+    check_size(body)?;
+    let mut directives = DirectiveReader::new(dialect, is_html(body));
+    let mut left_out = Vec::new();
+    let mut robots = parse_with(body, dialect, arena, |line| left_out.extend(directives.line(line)));
+    if !left_out.is_empty() {
+        robots.diagnostics.append(&mut left_out);
+        robots.diagnostics.sort_by_key(|diagnostic| diagnostic.line);
+    }
+    Ok(prepared_from(body, robots, &directives.finish(), dialect, arena))
+}
+
+/// As [`prepare`], but leaves out the other directives, which verdicts do not need.
+///
+/// # Errors
+/// As [`prepare`].
+pub fn prepare_without_other(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyTooLarge> {
+    check_size(body)?;
+    Ok(prepared_from(body, parse(body, dialect, arena), &[], dialect, arena))
+}
+
+fn check_size(body: &[u8]) -> Result<(), BodyTooLarge> {
+    if body.len() > MAX_BODY_BYTES { Err(BodyTooLarge { found: body.len() }) } else { Ok(()) }
+}
+
+fn prepared_from<'b>(
+    body: &[u8],
+    robots: Robots<'b>,
+    directives: &[Directive<'b>],
+    dialect: &Dialect,
+    arena: &'b Bump,
+) -> Prepared {
+    let assignment = assign(&robots, dialect, arena);
+    let mut scratch = OrderScratch::default();
+    Prepared {
+        tokens: assignment.tokens.iter().map(|&(token, list)| (token.into(), list)).collect(),
+        default_group: assignment.default_group,
+        groups: assignment.lists.iter().map(|list| order(list, dialect, arena, &mut scratch)).collect(),
+        other: other_directives(directives, &assignment),
+        diagnostics: robots.diagnostics,
+        rule_count: robots.groups.iter().map(|group| group.rules.len()).sum(),
+        body_hash: xxh3_64(body),
+    }
+}
+
+/// The other directives of a file as a set holds them. Which of the file's groups each list of rules has is kept for those
+/// groups alone that have any.
+fn other_directives(directives: &[Directive<'_>], assignment: &Assignment<'_>) -> Box<[u8]> {
+    if directives.is_empty() {
+        return Box::default();
+    }
+    let with_directives: HashSet<u32> = directives.iter().filter_map(|directive| directive.part).collect();
+    let mut parts = Vec::new();
+    for (list, index) in assignment.lists.iter().zip(0..) {
+        parts.extend(list.groups.iter().filter(|group| with_directives.contains(group)).map(|&group| (index, group)));
+    }
+    // Nothing that the reader lets through is too large for the format.
+    encode(&parts, directives).map(Vec::into_boxed_slice).unwrap_or_default()
+}
+
+/// Why a capture cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadCapture {
+    /// Its body is over a limit.
+    TooLarge(BodyTooLarge),
+    /// It should have a body, and has none.
+    NoBody,
+}
+
+impl std::fmt::Display for BadCapture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BadCapture::TooLarge(error) => error.fmt(f),
+            BadCapture::NoBody => f.write_str("no body"),
+        }
+    }
+}
+
+impl std::error::Error for BadCapture {}
+
+/// Returns what a capture comes to by itself, and its rules where they are to be used, as `read` reads them: [`prepare`], or
+/// [`prepare_without_other`]. Pure, if `read` is.
+///
+/// # Errors
+/// When its rules are to be used and there is no body, or too large a one. The answers 204 and 205 need none.
+pub fn prepare_capture(
+    capture: &Capture,
+    body: Option<&[u8]>,
+    profile: &Profile,
+    read: impl FnOnce(&[u8]) -> Result<Prepared, BodyTooLarge>,
+) -> Result<(Outcome, Option<Prepared>), BadCapture> {
+    let outcome = profile.outcome(capture, body.unwrap_or_default());
+    if outcome != Outcome::Use {
+        return Ok((outcome, None));
+    }
+    let may_lack_body = matches!(capture.status, Some(204 | 205));
+    let body = body.or(may_lack_body.then_some(&[])).ok_or(BadCapture::NoBody)?;
+    let made = read(&profile.readable(capture, body)).map_err(BadCapture::TooLarge)?;
+    Ok((outcome, Some(made)))
+}

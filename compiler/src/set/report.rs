@@ -1,0 +1,54 @@
+//! What became of the captures that a set was made from.
+
+use std::collections::{BTreeMap, BinaryHeap};
+
+use reptile_engine::verdict::PolicySource;
+
+use crate::capture::{Discarded, KeptCapture, Time};
+use crate::limits::MAX_DISCARDED_LISTED;
+use crate::set::OwnedOrigin;
+
+/// What became of the captures that a set was made from. Does not depend on their order.
+#[derive(Clone, Debug, Default)]
+pub struct CaptureReport {
+    /// The time that the set is for, if one was given or any capture has one.
+    pub at: Option<Time>,
+    /// How many origins there are by what holds for them.
+    pub origins: BTreeMap<PolicySource, u64>,
+    /// Origins for which an answer counts that is no longer fresh at the time of the set.
+    pub stale: u64,
+    /// How many captures do not count, by reason. One that stands for several origins is counted for each.
+    pub discarded: BTreeMap<Discarded, u64>,
+    pub(super) listed: BinaryHeap<DiscardedCapture>,
+}
+
+/// A capture that does not count.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DiscardedCapture {
+    /// The origin that it was fetched from.
+    pub origin: OwnedOrigin,
+    /// When it was fetched.
+    pub time: Option<Time>,
+    /// The status that it came with.
+    pub status: Option<u16>,
+    /// Why it does not count.
+    pub why: Discarded,
+}
+
+impl CaptureReport {
+    pub(super) fn discard(&mut self, origin: &OwnedOrigin, kept: &KeptCapture, why: Discarded) {
+        *self.discarded.entry(why).or_default() += 1;
+        let entry = DiscardedCapture { origin: origin.clone(), time: kept.time, status: kept.status, why };
+        self.listed.push(entry);
+        // The last in their order goes, so that those that stay do not depend on the order of input.
+        if self.listed.len() > MAX_DISCARDED_LISTED {
+            self.listed.pop();
+        }
+    }
+
+    /// The discarded captures, by origin and time; the first [`MAX_DISCARDED_LISTED`] of them.
+    #[must_use]
+    pub fn listed(&self) -> Vec<DiscardedCapture> {
+        self.listed.clone().into_sorted_vec()
+    }
+}

@@ -1,0 +1,263 @@
+//! Rulesets are what their rules compile to: every one of the real files, under every dialect and strategy; and no mutant
+//! that `verify` accepts answers otherwise than the rules that it lists.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+use std::collections::HashSet;
+use std::io::Read;
+use std::time::Instant;
+
+use bumpalo::Bump;
+use reptile_compiler::automaton::{Recompiled, Strategy, compile, recompile, recompile_each};
+use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
+use reptile_compiler::oracle::pattern_matches;
+use reptile_compiler::set::prepare;
+use reptile_engine::automaton::{Ruleset, RulesetRule};
+use reptile_engine::verdict::RuleKind;
+
+#[path = "support/families.rs"]
+#[allow(dead_code, reason = "a part of it is for other tests")]
+mod families;
+#[path = "support/mod.rs"]
+mod support;
+
+/// A generator of numbers that needs no library and gives the same in every run (xorshift64*).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % limit
+    }
+
+    fn pick<'t, T>(&mut self, from: &'t [T]) -> &'t T {
+        &from[self.below(from.len())]
+    }
+}
+
+/// Every different ruleset of a robots.txt.
+fn rulesets(body: &[u8], dialect: &'static Dialect, strategy: Strategy) -> Vec<Vec<u8>> {
+    let arena = Bump::new();
+    let groups = prepare(body, dialect, &arena).unwrap().groups;
+    groups.iter().map(|(list, _)| compile(list, strategy, &arena).unwrap()).collect()
+}
+
+/// Checks what must hold for every ruleset of the compiler: it is valid, lists all of its rules, and is what they compile
+/// to. Returns how many bytes it has.
+fn check(bytes: &[u8], strategy: Strategy, name: &str) -> usize {
+    let ruleset = Ruleset::new(bytes).unwrap();
+    ruleset.verify().unwrap_or_else(|error| panic!("{name}: {error}\n{ruleset:?}"));
+    let rules = ruleset.rules().unwrap();
+    assert_eq!(rules.len(), ruleset.rule_count() as usize, "{name}");
+    let outcome = recompile(bytes, strategy.form()).unwrap();
+    assert_eq!(
+        outcome,
+        Recompiled::Same,
+        "{name}: {}",
+        if bytes.len() < 4000 { format!("{ruleset:?}") } else { String::new() }
+    );
+    bytes.len()
+}
+
+#[test]
+fn every_ruleset_of_the_real_files_is_what_its_rules_compile_to() {
+    let Some(shared) = support::shared() else { return };
+    let packed = support::read(&shared.join("corpora/real/robots.tar.gz"));
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(&packed[..]));
+    let mut different = HashSet::new();
+    let mut listed = 0;
+    for entry in archive.entries().unwrap() {
+        let mut body = Vec::new();
+        entry.unwrap().read_to_end(&mut body).unwrap();
+        different.extend(rulesets(&body, &GOOGLE_LIB, Strategy::Factored));
+    }
+    let bytes = different.iter().map(Vec::len).sum::<usize>();
+    let start = Instant::now();
+    for ruleset in &different {
+        Ruleset::new(ruleset).unwrap().verify().unwrap();
+    }
+    let verified = start.elapsed();
+    let start = Instant::now();
+    for outcome in recompile_each(different.iter().map(|bytes| &bytes[..]), Strategy::Factored.form()) {
+        assert_eq!(outcome.unwrap(), Recompiled::Same);
+    }
+    let recompiled = start.elapsed();
+    for ruleset in &different {
+        let ruleset = Ruleset::new(ruleset).unwrap();
+        let rules = ruleset.rules().unwrap();
+        assert_eq!(rules.len(), ruleset.rule_count() as usize);
+        listed += rules.len();
+    }
+    println!(
+        "{} rulesets, {bytes} bytes, {listed} rules: verified in {verified:?}, recompiled in {recompiled:?}",
+        different.len()
+    );
+    assert_eq!(different.len(), 3871);
+}
+
+/// A pattern of few different bytes, so that patterns overlap, shadow each other, and are shown otherwise than matched.
+fn pattern(random: &mut Random) -> String {
+    const PARTS: [&str; 16] =
+        ["/", "a", "b", "*", "*", "$", "/index.html", "/index.htm$", "ab", "%2a", "%24", "?", "xaxa", "**", "é", "/a"];
+    let start = *random.pick(&["/", "/", "/", "*", ""]);
+    let parts: String = (0..random.below(6)).map(|_| *random.pick(&PARTS)).collect();
+    start.to_owned() + &parts
+}
+
+fn body(random: &mut Random, rules: usize) -> String {
+    let rules =
+        (0..random.below(rules)).map(|_| format!("{}: {}\n", random.pick(&["allow", "disallow"]), pattern(random)));
+    "user-agent: *\n".to_owned() + &rules.collect::<String>()
+}
+
+#[test]
+fn rulesets_of_every_dialect_and_strategy_are_what_their_rules_compile_to() {
+    let mut random = Random(7);
+    let mut checked = 0;
+    for number in 0..150 {
+        let mut body = body(&mut random, 12);
+        if number % 10 == 0 {
+            // Too many wildcards for an automaton.
+            body += &format!("disallow: /{}\n", "*a".repeat(17));
+        }
+        for dialect in ALL {
+            for (name, strategy) in Strategy::ALL {
+                for bytes in rulesets(body.as_bytes(), dialect, strategy) {
+                    check(&bytes, strategy, &format!("{} {name} {body:?}", dialect.name));
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert!(checked >= 150 * ALL.len() * Strategy::ALL.len() / 2, "{checked}");
+}
+
+#[test]
+fn hostile_rulesets_are_what_their_rules_compile_to() {
+    let mut joint = 0;
+    for family in families::families() {
+        for bytes in rulesets(family.body.as_bytes(), &GOOGLE_LIB, Strategy::Factored).into_iter().take(50) {
+            check(&bytes, Strategy::Factored, family.name);
+            let rules = Ruleset::new(&bytes).unwrap().rules().unwrap();
+            joint += usize::from(rules.iter().any(|rule| rule.joint_rank.is_some()));
+        }
+    }
+    assert!(joint > 0, "no ruleset decides together with others");
+}
+
+#[test]
+fn every_rule_is_listed_with_what_it_matches() {
+    let body = "user-agent: *\nallow: /d/index.html\ndisallow: /d/*x\ndisallow: /a*\nallow: /a\ndisallow:\n";
+    let bytes = rulesets(body.as_bytes(), &GOOGLE_LIB, Strategy::Factored).swap_remove(0);
+    let rules = Ruleset::new(&bytes).unwrap().rules().unwrap();
+    let rules = rules.iter().map(|rule| (rule.rank, std::str::from_utf8(&rule.pattern).unwrap(), rule.opens_directory));
+    let expected = [
+        (0, "/d/index.html", false),
+        (3, "/d/*x", false),
+        (4, "/d/index.html", true),
+        (7, "/a*", false),
+        (8, "/a", false),
+        (11, "", false),
+    ];
+    assert_eq!(rules.collect::<Vec<_>>(), expected);
+    // The first in the file decides: `/ab` can never, but is listed.
+    let body = "user-agent: *\ndisallow: /a\ndisallow: /ab\nallow: /abc\n";
+    let first = ALL.into_iter().find(|dialect| dialect.name == "koster-1996").unwrap();
+    let bytes = rulesets(body.as_bytes(), first, Strategy::Factored).swap_remove(0);
+    let ruleset = Ruleset::new(&bytes).unwrap();
+    let patterns: Vec<Vec<u8>> = ruleset.rules().unwrap().into_iter().map(|rule| rule.pattern).collect();
+    for pattern in ["/a", "/ab", "/abc"] {
+        assert!(patterns.contains(&pattern.as_bytes().to_vec()), "{pattern}: {ruleset:?}");
+    }
+}
+
+#[test]
+fn another_form_is_named() {
+    let bytes = rulesets(b"user-agent: *\ndisallow: /*a\n", &GOOGLE_LIB, Strategy::Factored).swap_remove(0);
+    let known = Strategy::Factored.form();
+    for found in [0, known + 4, known + 0x100] {
+        assert_eq!(recompile(&bytes, found), Ok(Recompiled::OtherForm { found, known }));
+    }
+    let fallback = Strategy::Fallback.form();
+    assert!(matches!(recompile(&bytes, fallback), Ok(Recompiled::Differs { .. })));
+    assert_eq!([known & 255, fallback & 255, Strategy::Whole.form() & 255], [1, 2, 3]);
+    assert!(Strategy::ALL.into_iter().all(|(_, strategy)| Strategy::from_form(strategy.form()) == Some(strategy)));
+    assert!(recompile(&bytes[..20], known).is_err());
+}
+
+/// Whether a rule matches a path, by definition.
+fn rule_matches(rule: &RulesetRule, path: &[u8]) -> bool {
+    let mut pattern = rule.pattern.clone();
+    if rule.opens_directory {
+        pattern.truncate(pattern.iter().rposition(|&byte| byte == b'/').unwrap() + 1);
+    }
+    if rule.is_literal {
+        pattern.iter_mut().for_each(|byte| match byte {
+            b'*' => *byte = 0,
+            b'$' => *byte = b'\n',
+            _ => {}
+        });
+    }
+    if rule.opens_directory {
+        pattern.push(b'$');
+    }
+    pattern_matches(&pattern, path)
+}
+
+/// How many mutants that `verify` accepts are tried, and how many paths on each that is what its rules compile to.
+const MUTANTS: usize = 1000;
+const PATHS: usize = 100;
+
+#[test]
+fn mutants_are_refused_or_answer_as_the_rules_that_they_list() {
+    let mut random = Random(42);
+    let (mut refused, mut same, mut tried) = (0, 0, 0);
+    while refused + same < MUTANTS {
+        let body = body(&mut random, 10);
+        let Some(mut bytes) = rulesets(body.as_bytes(), &GOOGLE_LIB, Strategy::Factored).pop() else { continue };
+        for _ in 0..40.min(MUTANTS - refused - same) {
+            let mut mutant = bytes.clone();
+            let (at, from) = (random.below(bytes.len()), random.below(bytes.len()));
+            match random.below(4) {
+                0 => mutant[at] ^= 1 << random.below(8),
+                1 => mutant[at] = *random.pick(b"/ab*$?x"),
+                2 => mutant[at] = bytes[from],
+                _ => mutant.swap(at, from),
+            }
+            tried += 1;
+            if mutant == bytes || Ruleset::new(&mutant).and_then(|ruleset| ruleset.verify()).is_err() {
+                continue;
+            }
+            if recompile(&mutant, Strategy::Factored.form()) != Ok(Recompiled::Same) {
+                refused += 1;
+                continue;
+            }
+            same += 1;
+            let ruleset = Ruleset::new(&mutant).unwrap();
+            let rules = ruleset.rules().unwrap();
+            for _ in 0..PATHS {
+                let mut path: Vec<u8> = (0..random.below(12)).map(|_| *random.pick(b"/ab?x*$%2A")).collect();
+                path.insert(0, b'/');
+                let best = |kind| {
+                    let with_pattern = rules.iter().filter(|rule| rule.kind == kind && !rule.pattern.is_empty());
+                    with_pattern.filter(|rule| rule_matches(rule, &path)).map(|rule| rule.rank).min()
+                };
+                let (allow, disallow) = (best(RuleKind::Allow), best(RuleKind::Disallow));
+                let disallows = disallow.is_some_and(|rank| allow.is_none_or(|allow| rank < allow));
+                let found = ruleset.matches(&path).unwrap();
+                let name = || format!("{}: {ruleset:?}", path.escape_ascii());
+                if allow.is_some() || disallow.is_some() {
+                    assert_eq!((found.allow, found.disallow), (allow, disallow), "{}", name());
+                }
+                assert_eq!(found.verdict, ruleset.verdict(&path).unwrap(), "{}", name());
+                assert_eq!(found.verdict as usize, usize::from(disallows), "{}", name());
+            }
+            // Mutants of mutants go further.
+            bytes = mutant;
+        }
+    }
+    println!("{tried} mutants: {refused} refused by compiling again, {same} answer as their rules say");
+    assert!(refused > MUTANTS / 20 && same > MUTANTS / 20);
+}

@@ -1,0 +1,441 @@
+//! `Ruleset::verify` and walks over bytes that no compiler wrote: what breaks an invariant is refused and the error says
+//! where, and neither takes more than its bound, however a file refers to itself.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+use bumpalo::Bump;
+use reptile_compiler::automaton::{Strategy, compile};
+use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::set::prepare;
+use reptile_engine::automaton::Ruleset;
+use reptile_engine::format::automaton::{
+    Draft, FallbackPattern, MAX_FALLBACK_BYTES, MAX_RULES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, MAX_WILDCARDS,
+    NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD, State, Text, TextFlags, WildcardAutomaton, decode, write,
+};
+use reptile_engine::platform::Fingerprints;
+
+/// Fingerprints that rule out no place.
+const ANYWHERE: Fingerprints = [0xFF; 96];
+
+fn compiled(body: &str, strategy: Strategy) -> Vec<u8> {
+    let arena = Bump::new();
+    let list = prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
+    compile(&list, strategy, &arena).unwrap()
+}
+
+/// Rules that use every part of an automaton but joint ranks.
+const BODY: &str = "user-agent: *\ndisallow: /shop/\nallow: /shop/index.html\nallow: /shop/*.html$\ndisallow: /*?sort=\n\
+     disallow: /*a*b\nallow: /a*\ndisallow: /a\nallow: /b$\ndisallow: /c\ndisallow: /d\ndisallow: /e\ndisallow: /f\n\
+     disallow: /g\ndisallow: /h\ndisallow:\nallow: /*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a\n";
+
+const STATE: State<'static> = State {
+    label: &[],
+    accept: NO_RANKS,
+    accept_at_end: NO_RANKS,
+    disallows: false,
+    disallows_at_end: false,
+    settled: false,
+    wildcards: &[],
+    children: &[],
+};
+
+fn steps_of(bytes: &[u8]) -> (bool, usize) {
+    let (result, steps) = Ruleset::new(bytes).unwrap().verify_counted();
+    (result.is_ok(), steps)
+}
+
+#[test]
+fn an_error_says_where_what_was_expected_and_what_was_found() {
+    let whole = compiled(BODY, Strategy::Factored);
+    Ruleset::new(&whole).unwrap().verify().unwrap();
+    let error_of = |bytes: &[u8]| match Ruleset::new(bytes).and_then(|ruleset| ruleset.verify()) {
+        Err(error) => error.to_string(),
+        Ok(()) => panic!("accepted"),
+    };
+    assert_eq!(
+        error_of(&whole[..20]),
+        "Invalid automaton bytes at offset 0: expected a header of 32 bytes, found the end of the bytes"
+    );
+    assert_eq!(
+        error_of(&[&[3][..], &whole[1..]].concat()),
+        "Invalid automaton bytes at offset 0: expected numbers of two or four bytes, found another width"
+    );
+    let mut root_at_the_end = whole.clone();
+    root_at_the_end[8..12].copy_from_slice(&(whole.len() as u32 - 1).to_le_bytes());
+    assert_eq!(
+        error_of(&root_at_the_end),
+        format!("Invalid automaton bytes at offset {}: expected a state, found the end of the bytes", whole.len() - 1)
+    );
+    let padded = [&whole[..], &[0]].concat();
+    assert_eq!(
+        error_of(&padded),
+        format!(
+            "Invalid automaton bytes at offset {}: expected as many bytes as a writer writes, found another number",
+            whole.len()
+        )
+    );
+}
+
+#[test]
+fn every_byte_is_needed() {
+    for strategy in [Strategy::Factored, Strategy::Fallback] {
+        let whole = compiled(BODY, strategy);
+        for len in 0..whole.len() {
+            let cut = &whole[..len];
+            assert!(Ruleset::new(cut).and_then(|ruleset| ruleset.verify()).is_err(), "cut to {len} bytes");
+        }
+        let (bytes, mut draft) = (decode(&whole).unwrap(), Draft::default());
+        draft.clone_from(&bytes.draft());
+        assert_eq!(write(&draft).unwrap(), whole);
+    }
+}
+
+#[test]
+fn numbers_wider_than_needed_are_refused() {
+    // The same automaton with four-byte numbers is what a larger one has; here the writer takes two.
+    let large: String = (0..10_000).map(|n| format!("disallow: /{n}\n")).collect();
+    let mut wide = compiled(&format!("user-agent: *\n{large}"), Strategy::Factored);
+    assert_eq!(wide[0], 4);
+    Ruleset::new(&wide).unwrap().verify().unwrap();
+    wide[0] = 2;
+    assert!(Ruleset::new(&wide).unwrap().verify().is_err());
+}
+
+/// Drafts that break an invariant, each with what the error says is expected.
+#[test]
+fn broken_invariants_are_refused() {
+    let whole = compiled(BODY, Strategy::Factored);
+    let decoded = decode(&whole).unwrap();
+    type Break = fn(&mut Draft<'_>);
+    let breaks: [(&str, &str, Break); 27] = [
+        ("rules", "every rule listed once", |draft| draft.rule_count += 1),
+        ("rules", "every rule listed once", |draft| draft.rule_count -= 1),
+        ("rules", "ranks of rules of their kind", |draft| draft.rule_count = 1),
+        ("otherwise", "every rule listed once", |draft| draft.otherwise = None),
+        ("texts", "every rule listed once", |draft| {
+            draft.texts.remove(0);
+        }),
+        ("texts", "texts in the order", |draft| draft.texts.swap(0, 1)),
+        ("texts", "the pattern of a rule", |draft| draft.texts[0].pattern = b""),
+        ("texts", "the pattern of a rule", |draft| {
+            let text = draft.texts.iter_mut().find(|text| text.rank % 2 == 1).unwrap();
+            text.flags.opens_directory = true;
+        }),
+        ("texts", "texts that cannot be read off", |draft| {
+            let rank = draft.states.iter().map(|state| state.accept[1]).filter(|&rank| rank != NO_RANK).min().unwrap();
+            let text = Text { rank, flags: TextFlags::default(), pattern: b"/shop/" };
+            draft.texts.push(text);
+            draft.texts.sort();
+        }),
+        ("trie", "ranks of rules of their kind", |draft| {
+            let state = draft.states.iter_mut().find(|state| state.accept[1] != NO_RANK).unwrap();
+            state.accept[1] -= 1;
+        }),
+        ("trie", "the flags that follow", |draft| {
+            let state = draft.states.iter_mut().find(|state| state.disallows).unwrap();
+            state.disallows = false;
+        }),
+        ("trie", "the flags that follow", |draft| draft.states[0].settled ^= true),
+        ("trie", "a trie state that is reached on one way", |draft| {
+            let states: Vec<usize> =
+                (0..draft.states.len()).filter(|&at| draft.states[at].children.len() > 1).collect();
+            let children = draft.states[states[0]].children.to_vec();
+            let mut same = children.clone();
+            same[1].1 = same[0].1;
+            draft.states[states[0]].children = Vec::leak(same);
+        }),
+        ("lists", "two lists", |draft| {
+            let state = draft.states.iter_mut().find(|state| state.wildcards.len() == 2).unwrap();
+            state.wildcards = &state.wildcards[..1];
+        }),
+        ("lists", "two lists", |draft| {
+            let state = draft.states.iter_mut().find(|state| state.wildcards.len() == 2).unwrap();
+            state.wildcards = Vec::leak(vec![state.wildcards[0], (7, state.wildcards[1].1)]);
+        }),
+        ("lists", "the list that a verdict needs", |draft| {
+            let state = draft.states.iter_mut().find(|state| state.wildcards.len() == 2).unwrap();
+            state.wildcards = Vec::leak(vec![(NEEDS_ALL + 1, state.wildcards[0].1), state.wildcards[1]]);
+        }),
+        ("lists", "the list that a verdict needs", |draft| {
+            let state = draft.states.iter_mut().find(|state| state.wildcards.len() == 2).unwrap();
+            state.wildcards = Vec::leak(vec![(0, NO_WILDCARD), state.wildcards[1]]);
+        }),
+        ("lists", "the list that a verdict needs", |draft| {
+            draft.wildcards.iter_mut().filter(|wildcard| wildcard.from > 0).for_each(|wildcard| wildcard.from += 100);
+        }),
+        ("lists", "the first automaton of the list", |draft| {
+            draft.wildcards.iter_mut().find(|wildcard| wildcard.deciding.is_some()).unwrap().deciding = None;
+        }),
+        ("wildcards", "the best ranks", |draft| draft.wildcards[0].best = NO_RANKS),
+        ("wildcards", "a wildcard automaton with a segment", |draft| draft.wildcards[0].children = &[]),
+        ("wildcards", "a state without the flags of the trie", |draft| {
+            let state = draft.wildcards[0].children[0].1 as usize;
+            draft.states[state].settled = true;
+        }),
+        ("wildcards", "a state of one automaton", |draft| draft.wildcards[0].children = draft.wildcards[1].children),
+        ("wildcards", "a wildcard automaton before this one", |draft| {
+            let state = draft.wildcards[0].children[0].1 as usize;
+            draft.states[state].wildcards = &[(0, 0)];
+        }),
+        ("wildcards", "a wildcard automaton before this one", |draft| {
+            let last = draft.wildcards.len() - 1;
+            let state = draft.wildcards[last].children[0].1 as usize;
+            draft.states[state].wildcards = &[(MAX_WILDCARD_BRANCHES as u8, 0)];
+        }),
+        ("wildcards", "an automaton that begins in the trie or after another", |draft| {
+            let nested = draft.states.iter().find(|state| state.wildcards.len() == 1).unwrap().wildcards[0].1;
+            draft.wildcards[nested as usize].from = 1;
+        }),
+        ("fallbacks", "fallback patterns in the order", |draft| {
+            let twice = draft.fallbacks[0].clone();
+            draft.fallbacks.push(twice);
+        }),
+    ];
+    for (number, (part, expected, break_it)) in breaks.into_iter().enumerate() {
+        let mut draft = decoded.draft();
+        break_it(&mut draft);
+        let bytes = write(&draft).unwrap();
+        let error = match Ruleset::new(&bytes).unwrap().verify() {
+            Err(error) => error,
+            Ok(()) => panic!("{number}, {part}: {expected}: accepted"),
+        };
+        assert!(error.expected().contains(expected), "{number}, {part}: {expected}: {error}");
+    }
+}
+
+/// Automata of a size, each referring to itself in another way.
+fn self_referring(n: usize) -> Vec<(&'static str, Vec<u8>)> {
+    let leak = |list: Vec<(u8, u32)>| &*Vec::leak(list);
+    let trie = |states| Draft { rule_count: 1, has_trie: true, states, otherwise: Some(1), ..Draft::default() };
+    let ladder = |next: &dyn Fn(usize) -> Vec<(u8, u32)>| {
+        let states = (0..n).map(|at| State { settled: true, children: leak(next(at)), ..STATE.clone() });
+        write(&trie(states.collect())).unwrap()
+    };
+    let after = |at: usize| (at + 1).min(n - 1) as u32;
+    let mut all = vec![
+        ("states that all lead to one", ladder(&|at| vec![(b'a', after(at)), (b'b', n as u32 - 1)])),
+        ("a circle of states", ladder(&|at| vec![(b'a', ((at + 1) % n) as u32)])),
+        ("states reached on 2^n ways", ladder(&|at| vec![(b'a', after(at)), (b'b', after(at))])),
+        ("every state leads to the first", ladder(&|at| vec![(b'a', 0), (b'b', after(at))])),
+    ];
+    // Wildcard automata that all nest, and automata that lead to each other in a circle.
+    for (name, nested) in [
+        (
+            "deep nesting",
+            &(|at: usize| at.checked_sub(1).map(|at| (0_u8, at as u32))) as &dyn Fn(usize) -> Option<(u8, u32)>,
+        ),
+        ("a circle of wildcard automata", &|at| Some((0, ((at + 1) % n) as u32))),
+        ("automata that all lead to one", &|at| (at > 0).then_some((0, 0))),
+    ] {
+        let count = n.min(MAX_WILDCARDS);
+        let last = count as u32 - 1;
+        let mut states = vec![State { wildcards: leak(vec![(0, last), (0, last)]), ..STATE.clone() }];
+        states.extend((0..count).map(|at| State {
+            wildcards: leak(Vec::from_iter(nested(at).filter(|&(_, nested)| (nested as usize) < count))),
+            ..STATE.clone()
+        }));
+        let wildcards = (0..count).map(|at| WildcardAutomaton {
+            best: NO_RANKS,
+            from: 0,
+            next: None,
+            deciding: (at == count - 1).then_some(last),
+            fingerprints: &ANYWHERE,
+            children: leak(vec![(b'a', at as u32 + 1)]),
+        });
+        let draft = Draft { wildcards: wildcards.collect(), ..trie(states) };
+        all.push((name, write(&draft).unwrap()));
+    }
+    // Lists that share their ends: at each of n places of one path begins a wildcard.
+    let n = n.min(2000);
+    let tails: String = (0..n).map(|at| format!("disallow: /{}*x{at}\n", "a".repeat(at))).collect();
+    all.push(("lists that share their ends", compiled(&format!("user-agent: *\n{tails}"), Strategy::Factored)));
+    let texts: String = (0..n).map(|at| format!("disallow: /{at}*\n")).collect();
+    all.push(("texts beside what the trie reads", compiled(&format!("user-agent: *\n{texts}"), Strategy::Factored)));
+    all
+}
+
+#[test]
+fn steps_of_verify_are_linear() {
+    const MOST: usize = 6;
+    let sizes = [500, 1000, 2000].map(self_referring);
+    let mut accepted = 0;
+    for ((a, b), c) in sizes[0].iter().zip(&sizes[1]).zip(&sizes[2]) {
+        let steps = [a, b, c].map(|(name, bytes)| {
+            let (is_valid, steps) = steps_of(bytes);
+            assert!(steps <= MOST * bytes.len(), "{name}: {steps} steps for {} bytes", bytes.len());
+            assert!(steps >= bytes.len() / 2, "{name}: nothing was counted");
+            accepted += usize::from(is_valid);
+            (steps, bytes.len())
+        });
+        println!("{}: {steps:?} steps and bytes", a.0);
+        // Twice the bytes, twice the steps: within a third, for what does not grow.
+        for pair in steps.windows(2) {
+            let [(small, small_len), (large, large_len)] = pair else { unreachable!() };
+            let growth = (*large as f64 / *small as f64) / (*large_len as f64 / *small_len as f64);
+            assert!(growth < 1.33, "{}: {steps:?}", a.0);
+        }
+    }
+    // A trie without wildcard automata need not be a tree, as that of a DFA over whole patterns, and lists and texts are
+    // those of a compiler. The three with wildcard automata are refused.
+    assert_eq!(accepted, (4 + 2) * 3);
+}
+
+#[test]
+fn counts_of_four_thousand_million_end_at_once() {
+    let whole = compiled(BODY, Strategy::Factored);
+    let number_at = |at: usize| u32::from_le_bytes(whole[at..at + 4].try_into().unwrap()) as usize;
+    let (fallbacks, texts) = (number_at(12), number_at(16));
+    // Rules, wildcard automata, segments and bytes of a fallback pattern, texts.
+    for at in [4, 24, fallbacks + 8, fallbacks + 12, texts] {
+        let mut bytes = whole.clone();
+        bytes[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+        let (is_valid, steps) = steps_of(&bytes);
+        assert!(!is_valid && steps <= 6 * bytes.len(), "{at}: {steps}");
+        let ruleset = Ruleset::new(&bytes).unwrap();
+        let _ = (ruleset.rules(), ruleset.verdict(b"/shop/aaaaaa"), ruleset.matches(b"/xaxaxaxa?sort="));
+        let _ = ruleset.shape();
+    }
+    // And joint ranks for as many rules.
+    let mut bytes = whole.clone();
+    bytes[4..8].copy_from_slice(&u32::MAX.to_le_bytes());
+    bytes[28..32].copy_from_slice(&40_u32.to_le_bytes());
+    assert!(!steps_of(&bytes).0);
+    assert!(Ruleset::new(&bytes).unwrap().joint_rank(u32::MAX - 8).is_err());
+}
+
+/// Every byte changed in every bit: refused, or still an automaton that lists its rules.
+#[test]
+fn changed_bytes_are_refused_or_list_their_rules() {
+    for strategy in [Strategy::Factored, Strategy::Fallback] {
+        let whole = compiled(BODY, strategy);
+        let mut accepted = 0;
+        for at in 0..whole.len() {
+            for bit in 0..8 {
+                let mut bytes = whole.clone();
+                bytes[at] ^= 1 << bit;
+                let Ok(ruleset) = Ruleset::new(&bytes) else { continue };
+                if ruleset.verify().is_ok() {
+                    accepted += 1;
+                    assert_eq!(ruleset.rules().unwrap().len(), ruleset.rule_count() as usize);
+                }
+                for path in [&b"/shop/index.html"[..], b"/xaxbxa?sort=.html", b"/", b"/a"] {
+                    let _ = (ruleset.verdict(path), ruleset.matches(path), format!("{ruleset:?}"), ruleset.to_dot());
+                }
+            }
+        }
+        println!("{accepted} of {} changes accepted", whole.len() * 8);
+        assert!(accepted < whole.len() * 8);
+    }
+}
+
+/// An automaton whose wildcard automata lead to all others of the next depth, so that one path begins 64^depth of them.
+fn fan(depth: usize) -> Vec<u8> {
+    let leak = |list: Vec<(u8, u32)>| &*Vec::leak(list);
+    let copies = MAX_WILDCARD_BRANCHES;
+    let count = 1 + depth * copies;
+    let mut states = vec![State { accept: [NO_RANK, 1], wildcards: leak(vec![(0, 0), (0, 0)]), ..STATE.clone() }];
+    // The first automaton leads to the 64 of the next depth, each of those to the 64 of the one after. All promise a rule
+    // that none of them has.
+    states.extend((0..count).map(|at| {
+        let next = if at == 0 { 1 } else { 1 + ((at - 1) / copies + 1) * copies };
+        let nested = (0..copies).filter(|_| next < count).map(|copy| (copy as u8, (next + copy) as u32));
+        State { wildcards: leak(nested.collect()), ..STATE.clone() }
+    }));
+    let wildcards = (0..count).map(|at| WildcardAutomaton {
+        best: [0, NO_RANK],
+        from: 0,
+        next: None,
+        deciding: (at == 0).then_some(0),
+        fingerprints: &ANYWHERE,
+        children: leak(vec![(b'a', at as u32 + 1)]),
+    });
+    let draft = Draft { rule_count: 2, has_trie: true, states, wildcards: wildcards.collect(), ..Draft::default() };
+    write(&draft).unwrap()
+}
+
+#[test]
+fn a_walk_begins_no_more_wildcard_automata_than_there_may_be() {
+    for depth in [1, 2, 3] {
+        let mut bytes = fan(depth);
+        // A header that promises so many that a walk need not stop.
+        bytes[24..28].copy_from_slice(&u32::MAX.to_le_bytes());
+        let ruleset = Ruleset::new(&bytes).unwrap();
+        assert!(ruleset.verify().is_err());
+        let begun: usize = (0..=depth as u32).map(|depth| MAX_WILDCARD_BRANCHES.pow(depth)).sum();
+        let path = [b'a'; 12];
+        let result = ruleset.matches(&path);
+        assert_eq!(result.is_ok(), begun <= MAX_WILDCARDS, "{depth}: {begun} begun");
+    }
+    assert!(MAX_WILDCARD_BRANCHES.pow(3) > MAX_WILDCARDS && MAX_WILDCARD_DEPTH > 3);
+}
+
+/// A ruleset of wildcard automata that all begin at the start of the path, in one list.
+fn list_of(count: usize) -> Result<Vec<u8>, reptile_engine::format::TooLarge> {
+    let last = count as u32 - 1;
+    let entry = &*Vec::leak(vec![(0, last), (0, last)]);
+    let mut states = vec![State { wildcards: entry, ..STATE.clone() }];
+    let rank = |at: usize| at as u32 * 2 + 1;
+    states.extend((0..count).map(|at| State { accept: [NO_RANK, rank(at)], ..STATE.clone() }));
+    let wildcards = (0..count).map(|at| WildcardAutomaton {
+        best: [NO_RANK, rank(at)],
+        from: 0,
+        next: (at as u32).checked_sub(1),
+        deciding: Some(at as u32),
+        fingerprints: &ANYWHERE,
+        children: Vec::leak(vec![(b'a', at as u32 + 1)]),
+    });
+    let text = |at| Text { rank: rank(at), flags: TextFlags::default(), pattern: b"*a" };
+    write(&Draft {
+        rule_count: count as u32,
+        has_trie: true,
+        states,
+        wildcards: wildcards.collect(),
+        texts: (0..count).map(text).collect(),
+        ..Draft::default()
+    })
+}
+
+#[test]
+fn wildcard_automata_of_a_ruleset() {
+    for count in [MAX_WILDCARDS - 1, MAX_WILDCARDS] {
+        let bytes = list_of(count).unwrap();
+        let ruleset = Ruleset::new(&bytes).unwrap();
+        ruleset.verify().unwrap();
+        // The last in the list has the best rule, so that a walk begins all of them.
+        assert_eq!(ruleset.matches(b"a").unwrap().disallow, Some(1), "{count}");
+    }
+    let error = list_of(MAX_WILDCARDS + 1).unwrap_err();
+    assert_eq!(error.to_string(), "wildcard automata in a ruleset: 16385 is over the limit of 16384");
+}
+
+#[test]
+fn bytes_of_fallback_patterns() {
+    // One pattern: its header, a segment's length, the segment, and the end of the list.
+    let overhead = 16 + 4 + 4;
+    let text = vec![b'a'; MAX_FALLBACK_BYTES];
+    for (bytes, fits) in [(MAX_FALLBACK_BYTES - 1, true), (MAX_FALLBACK_BYTES, true), (MAX_FALLBACK_BYTES + 1, false)] {
+        let pattern = FallbackPattern { rank: 1, anchored: false, text: &text[..bytes - overhead] };
+        let draft = Draft { rule_count: 1, fallbacks: vec![pattern], ..Draft::default() };
+        let written = write(&draft);
+        assert_eq!(written.is_ok(), fits, "{bytes}");
+        let Ok(mut written) = written else { continue };
+        assert_eq!(Ruleset::new(&written).unwrap().verdict(b"/"), Ok(reptile_engine::verdict::Verdict::Allow));
+        if bytes == MAX_FALLBACK_BYTES {
+            // One byte more, as no writer writes it: the end of the list is no longer read.
+            let at = u32::from_le_bytes(written[12..16].try_into().unwrap()) as usize;
+            let len = (bytes - overhead) as u32 + 1;
+            written[at + 12..at + 16].copy_from_slice(&(len + 4).to_le_bytes());
+            written[at + 16..at + 20].copy_from_slice(&len.to_le_bytes());
+            written.push(0xFF);
+            assert!(Ruleset::new(&written).unwrap().verdict(b"/").is_err());
+        }
+    }
+}
+
+#[test]
+fn rules_of_a_ruleset() {
+    for (rules, fits) in [(MAX_RULES - 1, true), (MAX_RULES, true), (MAX_RULES + 1, false)] {
+        let draft = Draft { rule_count: rules as u32, ..Draft::default() };
+        assert_eq!(write(&draft).is_ok(), fits, "{rules}");
+    }
+}

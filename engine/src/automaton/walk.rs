@@ -1,0 +1,443 @@
+//! The hot loops: a walk through the trie, and the wildcard automata that begin on it.
+//!
+//! The invariants that make it right are named in [`crate::format::automaton`]. Nothing here allocates. Every function
+//! with `inline(always)` is compiled into the one that was made for the processor's vector instructions
+//! ([`crate::platform::search`]); a call in between costs a tenth of a walk.
+
+use memchr::memmem;
+
+use crate::format::automaton::{
+    Automaton, Corrupt, FallbackReader, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, NEEDS_ALL, NO_RANKS, Ranks,
+    Segments, StateView, TrieEnd, WildcardView, corrupt, kind_of,
+};
+use crate::platform::{Fingerprints, PLACES, Search, WithSearch, search};
+
+/// Steps of a walk through the trie for each byte of the path, and for its end, at most: the byte leads to a state, or is
+/// compared with a byte of a label, or both.
+pub const STEPS_OF_TRIE: usize = 2;
+
+/// Steps of a wildcard automaton for each byte of the path, and for its end, at most: those of the trie, the search for the
+/// beginning of a segment, and a look at each of the automata that a state leads to.
+pub const STEPS_OF_WILDCARD: usize = 3 + MAX_WILDCARD_BRANCHES;
+
+/// Counts the steps of a walk. `()` does not count, and costs nothing.
+pub(super) trait Count: Default {
+    /// Adds steps.
+    fn add(&mut self, steps: usize);
+
+    /// Adds the steps of another count.
+    fn merge(&mut self, other: Self);
+}
+
+impl Count for () {
+    #[inline(always)]
+    fn add(&mut self, _steps: usize) {}
+
+    #[inline(always)]
+    fn merge(&mut self, (): ()) {}
+}
+
+impl Count for usize {
+    fn add(&mut self, steps: usize) {
+        *self += steps;
+    }
+
+    fn merge(&mut self, other: usize) {
+        *self += other;
+    }
+}
+
+/// How a walk through the trie ended: offsets of states, 0 for none, and the flags of the last one.
+#[derive(Clone, Copy)]
+pub(super) struct Trie {
+    pub(super) end: TrieEnd,
+    /// Whether the path ended after the label of the last state.
+    pub(super) at_end: bool,
+    last: usize,
+    /// The last state that accepts something.
+    accepting: usize,
+    /// The last state in which a wildcard begins.
+    with_wildcards: usize,
+}
+
+/// Walks the trie over a path. Remembers offsets and reads no ranks, because a verdict mostly needs none.
+#[inline(always)]
+pub(super) fn walk_trie<const W: usize, C: Count>(
+    automaton: Automaton<'_, W>,
+    path: &[u8],
+    count: &mut C,
+) -> Result<Trie, Corrupt> {
+    let mut trie = Trie { end: TrieEnd::NOTHING, at_end: false, last: 0, accepting: 0, with_wildcards: 0 };
+    let (mut next, mut from) = (automaton.trie(), 0);
+    while let Some(at) = next {
+        let state = automaton.state(at)?;
+        count.add(1 + state.label_len().min(path.len() - from));
+        let Some(after) = state.after_label(path, from)? else { break };
+        trie.end = state.end();
+        trie.last = at;
+        trie.accepting = if state.accepts() { at } else { trie.accepting };
+        trie.with_wildcards = if state.has_wildcards() { at } else { trie.with_wildcards };
+        let Some(&byte) = path.get(after) else {
+            trie.at_end = true;
+            break;
+        };
+        next = state.children().get(byte)?;
+        from = after + 1;
+    }
+    Ok(trie)
+}
+
+/// One walk. `FIRST` asks for the verdict alone: then only the smallest rank of all matters, and the walk leaves
+/// out whatever cannot be smaller.
+pub(super) struct Walk<'p, A, C, const FIRST: bool> {
+    automaton: A,
+    path: &'p [u8],
+    best: Ranks,
+    /// Whether the question needs every wildcard automaton that has begun in the trie, also those *left out*.
+    needs_all: bool,
+    /// How many wildcard automata may still begin.
+    wildcards_left: u32,
+    count: C,
+}
+
+impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a, W>, C, FIRST> {
+    #[inline(always)]
+    fn accept(&mut self, ranks: Ranks) {
+        self.best = [self.best[0].min(ranks[0]), self.best[1].min(ranks[1])];
+    }
+
+    /// Whether ranks at least as great as these could still change the answer.
+    #[inline(always)]
+    fn wants(&self, [allow, disallow]: Ranks) -> bool {
+        if FIRST {
+            allow.min(disallow) < self.best[0].min(self.best[1])
+        } else {
+            allow < self.best[0] || disallow < self.best[1]
+        }
+    }
+
+    /// The best ranks, after a walk through the trie. A function of its own, so that the loop over the trie keeps its
+    /// registers.
+    #[inline(never)]
+    pub(super) fn after_trie(
+        automaton: Automaton<'a, W>,
+        path: &'p [u8],
+        trie: Trie,
+        count: &mut C,
+    ) -> Result<Ranks, Corrupt> {
+        let best = if trie.at_end && automaton.state(trie.last)?.accepts_at_end() {
+            automaton.state(trie.last)?.accept_at_end()?
+        } else if trie.accepting != 0 {
+            automaton.state(trie.accepting)?.accept()?
+        } else {
+            NO_RANKS
+        };
+        let mut walk = Walk::<'_, _, _, FIRST> {
+            automaton,
+            path,
+            best,
+            needs_all: !FIRST,
+            wildcards_left: automaton.wildcard_count(),
+            count: C::default(),
+        };
+        // Before the wildcards: which of them can be skipped depends on the best disallow of all others.
+        walk.fallbacks(&mut automaton.fallbacks())?;
+        if trie.with_wildcards != 0
+            && let [for_verdicts, of_all] = automaton.state(trie.with_wildcards)?.lists()?
+            && let (number, first @ 1..) = if FIRST { for_verdicts } else { of_all }
+        {
+            walk.needs_all |= number == NEEDS_ALL;
+            search(path, TrieWildcards { walk: &mut walk, first })?;
+        }
+        count.merge(walk.count);
+        Ok(walk.best)
+    }
+
+    /// The second round of [`TrieWildcards`]: begins the wildcard automata that the first round left for it.
+    #[cold]
+    fn left_over(&mut self, first: usize, left: u64) -> Result<(), Corrupt> {
+        let mut next = Some(first);
+        for number in 0..REMEMBERED {
+            let Some((at, wildcard)) = self.listed(next)? else { break };
+            self.count.add(1);
+            if left >> number & 1 != 0 && wildcard.best[0] < self.best[1] && self.best[1] < self.best[0] {
+                self.nested(at, wildcard.from, 0)?;
+            }
+            next = wildcard.next;
+        }
+        Ok(())
+    }
+
+    /// The first wildcard automaton of a list, from `from` on, that the question needs, and its offset.
+    #[inline(always)]
+    fn listed(&self, from: Option<usize>) -> Result<Option<(usize, WildcardView<'a, W>)>, Corrupt> {
+        let Some(at) = from else { return Ok(None) };
+        let wildcard = self.automaton.wildcard(at)?;
+        if self.needs_all || wildcard.deciding == Some(at) {
+            return Ok(Some((at, wildcard)));
+        }
+        wildcard.deciding.map(|at| Ok((at, self.automaton.wildcard(at)?))).transpose()
+    }
+
+    /// Begins a wildcard automaton that another one leads to.
+    #[inline(never)]
+    fn nested(&mut self, wildcard: usize, from: usize, depth: usize) -> Result<(), Corrupt> {
+        let wildcard = self.automaton.wildcard(wildcard)?;
+        if !self.wants(wildcard.best) {
+            return Ok(());
+        }
+        search(self.path, NestedWildcard { walk: self, wildcard, from, depth })
+    }
+
+    /// Runs a wildcard automaton from `from` to the end of the path, or until nothing that it could find matters.
+    /// `found` are the candidates among the first places of the path.
+    #[inline(always)]
+    fn begin<S: Search>(
+        &mut self,
+        search: S,
+        wildcard: WildcardView<'a, W>,
+        from: usize,
+        depth: usize,
+        found: u64,
+    ) -> Result<(), Corrupt> {
+        // Both limits are met in invalid bytes only, where wildcard automata may lead to each other in a circle (*nesting*).
+        let left = self.wildcards_left.checked_sub(1);
+        self.wildcards_left = left.ok_or(corrupt!(0, "a walk that begins each wildcard automaton once", "more"))?;
+        if depth >= MAX_WILDCARD_DEPTH {
+            return Err(corrupt!(0, "wildcard automata that nest up to 16 deep", "deeper ones"));
+        }
+        let mut begun = 0_u64;
+        let mut candidates = Candidates::new(search, wildcard.fingerprints, self.path.len(), found);
+        let mut at_root_from = from;
+        self.count.add(self.path.len().min(PLACES));
+        'root: while let Some(start) = candidates.next(at_root_from, &mut self.count) {
+            let Some(&byte) = self.path.get(start) else { return Ok(()) };
+            let mut at = start + 1;
+            let Some(mut next) = wildcard.children.get(byte)? else {
+                self.count.add(1);
+                at_root_from = at;
+                continue;
+            };
+            loop {
+                let state = self.automaton.state(next)?;
+                let Some(after) = state.after_label(self.path, at)? else {
+                    let common = state.common_prefix(self.path, at)?;
+                    self.count.add(1 + common);
+                    at_root_from = at + common;
+                    continue 'root;
+                };
+                self.count.add(1 + state.label_len());
+                at = after;
+                let byte = self.path.get(at);
+                if state.accepts() {
+                    self.accept(state.accept()?);
+                }
+                if byte.is_none() && state.accepts_at_end() {
+                    self.accept(state.accept_at_end()?);
+                }
+                let Some(&byte) = byte else { return Ok(()) };
+                if state.accepts() && !self.wants(wildcard.best) {
+                    return Ok(());
+                }
+                if state.has_wildcards() {
+                    begun = self.branch(state, begun, at, depth)?;
+                }
+                match state.children().get(byte)? {
+                    Some(child) => (next, at) = (child, at + 1),
+                    None => {
+                        at_root_from = at;
+                        continue 'root;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the wildcard automata that a state of another one leads to, unless they have begun already (*leftmost*).
+    #[inline(always)]
+    fn branch(&mut self, state: StateView<'a, W>, mut begun: u64, from: usize, depth: usize) -> Result<u64, Corrupt> {
+        for (number, wildcard) in state.wildcards()? {
+            if usize::from(number) >= MAX_WILDCARD_BRANCHES {
+                return Err(corrupt!(wildcard, "up to 64 wildcard automata after one", "a higher number"));
+            }
+            let bit = 1 << number;
+            self.count.add(1);
+            if begun & bit == 0 {
+                begun |= bit;
+                self.nested(wildcard, from, depth + 1)?;
+            }
+        }
+        Ok(begun)
+    }
+
+    /// Tries the fallback patterns, best first.
+    #[inline(always)]
+    fn fallbacks(&mut self, fallbacks: &mut FallbackReader<'a>) -> Result<(), Corrupt> {
+        while let Some((rank, anchored, segments)) = fallbacks.next_pattern()? {
+            let mut ranks = NO_RANKS;
+            ranks[kind_of(rank) as usize] = rank;
+            self.count.add(1);
+            if self.wants(ranks) {
+                if segments_match(segments, anchored, self.path, &mut self.count)? {
+                    self.accept(ranks);
+                }
+            } else if FIRST {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The wildcard automata that have begun in the trie, from the last one on.
+struct TrieWildcards<'w, 'p, A, C, const FIRST: bool> {
+    walk: &'w mut Walk<'p, A, C, FIRST>,
+    first: usize,
+}
+
+/// How many wildcard automata that begin in the trie can be left for a second round. Real rulesets have up to five.
+const REMEMBERED: usize = 64;
+
+impl<const W: usize, C: Count, const FIRST: bool> WithSearch for TrieWildcards<'_, '_, Automaton<'_, W>, C, FIRST> {
+    type Output = Result<(), Corrupt>;
+
+    /// Runs the wildcard automata, for a verdict in two rounds. One that leads to no disallow better than the best allow
+    /// matters only if some disallow wins in the end; so it is left for the second round, which then looks only for
+    /// allows. Rules are mostly disallows and mostly do not match, so the second round is rare.
+    #[inline(always)]
+    fn with<S: Search>(self, search: S) -> Result<(), Corrupt> {
+        let TrieWildcards { walk, first } = self;
+        let mut left = 0_u64;
+        let mut next = Some(first);
+        let mut number = 0;
+        let mut first_candidates = FirstCandidates { known: [None; 2] };
+        while let Some((_, wildcard)) = walk.listed(next)? {
+            walk.count.add(1);
+            if FIRST && wildcard.best[1] >= walk.best[0] && number < REMEMBERED {
+                left |= 1 << number;
+            } else if walk.wants(wildcard.best) {
+                let found = first_candidates.of(wildcard.fingerprints, search);
+                // Most automata have no candidate, and most paths end where the first search does.
+                if walk.path.len() > PLACES || found >> wildcard.from.min(PLACES) != 0 {
+                    walk.begin(search, wildcard, wildcard.from, 0, found)?;
+                }
+            }
+            number += 1;
+            next = wildcard.next;
+        }
+        if left != 0 && walk.best[1] < walk.best[0] {
+            walk.left_over(first, left)?;
+        }
+        Ok(())
+    }
+}
+
+/// The candidates at the beginning of a path, for the two fingerprints asked for last. Wildcard automata that follow each
+/// other often look for the same segments, as those of `/*x` and `/de/*x` do.
+struct FirstCandidates<'f> {
+    known: [Option<(&'f Fingerprints, u64)>; 2],
+}
+
+impl<'f> FirstCandidates<'f> {
+    #[inline(always)]
+    fn of<S: Search>(&mut self, fingerprints: &'f Fingerprints, search: S) -> u64 {
+        // Equal fingerprints of a ruleset are stored once.
+        let known = self.known.into_iter().flatten().find(|(known, _)| std::ptr::eq(*known, fingerprints));
+        if let Some((_, found)) = known {
+            return found;
+        }
+        let found = search.candidates(fingerprints, 0);
+        self.known = [Some((fingerprints, found)), self.known[0]];
+        found
+    }
+}
+
+/// A wildcard automaton that another one leads to.
+struct NestedWildcard<'w, 'a, 'p, C, const W: usize, const FIRST: bool> {
+    walk: &'w mut Walk<'p, Automaton<'a, W>, C, FIRST>,
+    wildcard: WildcardView<'a, W>,
+    from: usize,
+    depth: usize,
+}
+
+impl<const W: usize, C: Count, const FIRST: bool> WithSearch for NestedWildcard<'_, '_, '_, C, W, FIRST> {
+    type Output = Result<(), Corrupt>;
+
+    #[inline(always)]
+    fn with<S: Search>(self, search: S) -> Result<(), Corrupt> {
+        let found = search.candidates(self.wildcard.fingerprints, 0);
+        self.walk.begin(search, self.wildcard, self.from, self.depth, found)
+    }
+}
+
+/// The places where a segment may begin. Between them the automaton would stay at its root, or come back to it.
+struct Candidates<'f, S> {
+    search: S,
+    fingerprints: &'f Fingerprints,
+    len: usize,
+    /// A bit for each of the places after `base`, and for `base` itself.
+    found: u64,
+    base: usize,
+}
+
+impl<'f, S: Search> Candidates<'f, S> {
+    #[inline(always)]
+    fn new(search: S, fingerprints: &'f Fingerprints, len: usize, found: u64) -> Self {
+        Candidates { search, fingerprints, len, found, base: 0 }
+    }
+
+    /// The first candidate at `at` or later. `at` never goes back.
+    #[inline(always)]
+    fn next(&mut self, at: usize, count: &mut impl Count) -> Option<usize> {
+        let mut from = at;
+        loop {
+            let passed = from - self.base;
+            if passed < PLACES {
+                let found = self.found >> passed;
+                let next = from + found.trailing_zeros() as usize;
+                if found != 0 && next < self.base + PLACES {
+                    return Some(next);
+                }
+                from = self.base + PLACES;
+            }
+            if from >= self.len {
+                return None;
+            }
+            self.base = from;
+            count.add(PLACES.min(self.len - from));
+            self.found = self.search.candidates(self.fingerprints, from);
+        }
+    }
+}
+
+/// Whether a fallback pattern matches: each segment is taken at its leftmost place after the one before, which leaves
+/// the most room for those that follow (*leftmost*).
+fn segments_match(
+    mut segments: Segments<'_>,
+    anchored: bool,
+    path: &[u8],
+    count: &mut impl Count,
+) -> Result<bool, Corrupt> {
+    let Some((first, only)) = segments.next_segment()? else {
+        return Err(corrupt!(0, "a fallback pattern with a segment", "a fallback pattern without segments"));
+    };
+    count.add(first.len());
+    let Some(mut rest) = path.strip_prefix(first) else { return Ok(false) };
+    if only {
+        return Ok(!anchored || rest.is_empty());
+    }
+    while let Some((segment, last)) = segments.next_segment()? {
+        count.add(1 + segment.len());
+        if last && anchored {
+            return Ok(rest.ends_with(segment));
+        }
+        let Some(at) = memmem::find(rest, segment) else {
+            count.add(rest.len());
+            return Ok(false);
+        };
+        count.add(at);
+        rest = &rest[at + segment.len()..];
+    }
+    Ok(true)
+}

@@ -1,0 +1,397 @@
+//! The reader for everything: turns the bytes of an automaton back into the [`Draft`] that they were written from.
+//!
+//! It follows every reference from the header. A byte that two things want is an error, so that the work is linear in the
+//! bytes however a file refers to itself. Bytes that nothing refers to are left out of the draft; writing the draft again
+//! and comparing finds them (*written form*).
+
+use super::{
+    Automaton, Corrupt, Draft, FallbackPattern, HEADER_BYTES, NO_WILDCARD, Ranks, STATE_HEADER_BYTES, State, Text,
+    Width, WildcardAutomaton, corrupt, width,
+};
+use crate::format::u32_at;
+use crate::platform::Fingerprints;
+
+/// An automaton that has been read as a whole. [`Decoded::draft`] gives what a writer takes.
+///
+/// States and wildcard automata are numbered in the order of their offsets. Memory: about 20 times the bytes of the
+/// automaton.
+pub struct Decoded<'a> {
+    rule_count: u32,
+    has_trie: bool,
+    otherwise: Option<u32>,
+    states: Vec<StateParts<'a>>,
+    wildcards: Vec<WildcardParts<'a>>,
+    /// Transitions and references to wildcard automata, for the ranges below.
+    references: Vec<(u8, u32)>,
+    fallbacks: Vec<(u32, bool, Span)>,
+    fallback_text: Vec<u8>,
+    texts: Vec<Text<'a>>,
+    joint_ranks: Vec<u32>,
+    steps: usize,
+}
+
+/// From where to where something is in a list.
+#[derive(Clone, Copy)]
+struct Span(usize, usize);
+
+impl Span {
+    fn of<T>(self, list: &[T]) -> &[T] {
+        list.get(self.0..self.1).unwrap_or_default()
+    }
+}
+
+struct StateParts<'a> {
+    at: usize,
+    label: &'a [u8],
+    accept: Ranks,
+    accept_at_end: Ranks,
+    disallows: bool,
+    disallows_at_end: bool,
+    settled: bool,
+    wildcards: Span,
+    children: Span,
+}
+
+struct WildcardParts<'a> {
+    at: usize,
+    best: Ranks,
+    from: u32,
+    next: Option<u32>,
+    deciding: Option<u32>,
+    fingerprints: &'a Fingerprints,
+    children: Span,
+}
+
+/// Reads the whole automaton. Time and memory are linear in its bytes.
+///
+/// # Errors
+/// When a reference leads nowhere, two things want the same byte, or a part is cut. That the parts make sense together is
+/// for `verify`.
+pub fn decode(bytes: &[u8]) -> Result<Decoded<'_>, Corrupt> {
+    match width(bytes)? {
+        Width::Two => Decoder::<2>::new(bytes).run(),
+        Width::Four => Decoder::<4>::new(bytes).run(),
+    }
+}
+
+impl<'a> Decoded<'a> {
+    /// What a writer takes to write these bytes.
+    #[must_use]
+    pub fn draft(&self) -> Draft<'_> {
+        let states = self.states.iter().map(|state| State {
+            label: state.label,
+            accept: state.accept,
+            accept_at_end: state.accept_at_end,
+            disallows: state.disallows,
+            disallows_at_end: state.disallows_at_end,
+            settled: state.settled,
+            wildcards: state.wildcards.of(&self.references),
+            children: state.children.of(&self.references),
+        });
+        let wildcards = self.wildcards.iter().map(|wildcard| WildcardAutomaton {
+            best: wildcard.best,
+            from: wildcard.from,
+            next: wildcard.next,
+            deciding: wildcard.deciding,
+            fingerprints: wildcard.fingerprints,
+            children: wildcard.children.of(&self.references),
+        });
+        let fallbacks = self.fallbacks.iter().map(|&(rank, anchored, text)| FallbackPattern {
+            rank,
+            anchored,
+            text: text.of(&self.fallback_text),
+        });
+        Draft {
+            rule_count: self.rule_count,
+            has_trie: self.has_trie,
+            otherwise: self.otherwise,
+            states: states.collect(),
+            wildcards: wildcards.collect(),
+            fallbacks: fallbacks.collect(),
+            texts: self.texts.clone(),
+            joint_ranks: self.joint_ranks.clone(),
+        }
+    }
+
+    /// The offset of a state.
+    #[must_use]
+    pub fn state_at(&self, state: usize) -> usize {
+        self.states.get(state).map_or(0, |state| state.at)
+    }
+
+    /// The offset of a wildcard automaton.
+    #[must_use]
+    pub fn wildcard_at(&self, wildcard: usize) -> usize {
+        self.wildcards.get(wildcard).map_or(0, |wildcard| wildcard.at)
+    }
+
+    /// The steps that decoding took: bytes that were claimed, references that were followed.
+    pub(crate) fn steps(&self) -> usize {
+        self.steps
+    }
+}
+
+/// A set of offsets that knows how many of its members are below each.
+struct Offsets {
+    words: Vec<u64>,
+    /// For each word, the members in the words before it.
+    before: Vec<u32>,
+}
+
+impl Offsets {
+    fn new(len: usize) -> Offsets {
+        Offsets { words: vec![0; len.div_ceil(64)], before: Vec::new() }
+    }
+
+    fn contains(&self, at: usize) -> bool {
+        self.words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
+    }
+
+    /// Adds `len` offsets from `start` on. Returns whether all of them are new.
+    fn insert_all(&mut self, start: usize, len: usize) -> bool {
+        let (mut at, end, mut are_new) = (start, start + len, true);
+        while at < end {
+            let count = (64 - at % 64).min(end - at);
+            let mask = u64::MAX >> (64 - count) << (at % 64);
+            let Some(word) = self.words.get_mut(at / 64) else { return false };
+            are_new &= *word & mask == 0;
+            *word |= mask;
+            at += count;
+        }
+        are_new
+    }
+
+    /// Has [`Self::index`] count, once all offsets are in.
+    fn count(&mut self) {
+        let mut sum = 0;
+        let before = self.words.iter().map(|word| {
+            sum += word.count_ones();
+            sum - word.count_ones()
+        });
+        self.before = before.collect();
+    }
+
+    /// How many members are below `at`, if it is one.
+    fn index(&self, at: usize) -> Option<u32> {
+        let (word, before) = (self.words.get(at / 64)?, self.before.get(at / 64)?);
+        self.contains(at).then(|| before + (word & ((1 << (at % 64)) - 1)).count_ones())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        let bits = |(place, &word): (usize, &u64)| {
+            let mut left = word;
+            std::iter::from_fn(move || {
+                let bit = left.trailing_zeros() as usize;
+                left &= left.checked_sub(1)?;
+                Some(place * 64 + bit)
+            })
+        };
+        self.words.iter().enumerate().flat_map(bits)
+    }
+}
+
+struct Decoder<'a, const W: usize> {
+    bytes: &'a [u8],
+    automaton: Automaton<'a, W>,
+    claimed: Offsets,
+    states: Offsets,
+    wildcards: Offsets,
+    open: Vec<Open>,
+    references: Vec<(u8, u32)>,
+    steps: usize,
+}
+
+/// Something that has been claimed, and whose references are still to be followed.
+enum Open {
+    State(usize),
+    Wildcard(usize),
+}
+
+impl<'a, const W: usize> Decoder<'a, W> {
+    fn new(bytes: &'a [u8]) -> Decoder<'a, W> {
+        let offsets = || Offsets::new(bytes.len());
+        Decoder {
+            bytes,
+            automaton: Automaton::new(bytes),
+            claimed: offsets(),
+            states: offsets(),
+            wildcards: offsets(),
+            open: Vec::new(),
+            references: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    fn run(mut self) -> Result<Decoded<'a>, Corrupt> {
+        self.claim(0, HEADER_BYTES)?;
+        if let Some(root) = self.automaton.trie() {
+            self.state(root)?;
+        }
+        while let Some(open) = self.open.pop() {
+            match open {
+                Open::State(at) => self.follow_state(at)?,
+                Open::Wildcard(at) => self.follow_wildcard(at)?,
+            }
+        }
+        self.states.count();
+        self.wildcards.count();
+        let states: Vec<usize> = self.states.iter().collect();
+        let states = states.into_iter().map(|at| self.state_parts(at)).collect::<Result<_, _>>()?;
+        let wildcards: Vec<usize> = self.wildcards.iter().collect();
+        let wildcards = wildcards.into_iter().map(|at| self.wildcard_parts(at)).collect::<Result<_, _>>()?;
+        let (fallbacks, fallback_text) = self.fallbacks()?;
+        let texts = self.texts()?;
+        let joint_ranks = self.joint_ranks()?;
+        Ok(Decoded {
+            rule_count: self.automaton.rule_count(),
+            has_trie: self.automaton.trie().is_some(),
+            otherwise: self.automaton.otherwise(),
+            states,
+            wildcards,
+            references: self.references,
+            fallbacks,
+            fallback_text,
+            texts,
+            joint_ranks,
+            steps: self.steps,
+        })
+    }
+
+    /// Takes bytes that nothing else may take.
+    fn claim(&mut self, start: usize, len: usize) -> Result<(), Corrupt> {
+        if start.checked_add(len).is_none_or(|end| end > self.bytes.len()) {
+            return Err(corrupt!(start, "bytes of a part of the automaton"));
+        }
+        self.steps += len;
+        match self.claimed.insert_all(start, len) {
+            true => Ok(()),
+            false => Err(corrupt!(start, "bytes that belong to nothing else", "parts that overlap")),
+        }
+    }
+
+    /// Claims a state, unless it is known.
+    fn state(&mut self, at: usize) -> Result<(), Corrupt> {
+        self.steps += 1;
+        if !self.states.contains(at) {
+            let state = self.automaton.state(at)?;
+            let before = state.wildcards_len()?;
+            let len = STATE_HEADER_BYTES + state.children().size() + state.label_len() + state.ranks_len();
+            self.claim(at - before, before + len)?;
+            self.states.insert_all(at, 1);
+            self.open.push(Open::State(at));
+        }
+        Ok(())
+    }
+
+    /// Claims a wildcard automaton, unless it is known.
+    fn wildcard(&mut self, at: usize) -> Result<(), Corrupt> {
+        self.steps += 1;
+        if !self.wildcards.contains(at) {
+            let wildcard = self.automaton.wildcard(at)?;
+            self.claim(at, 2 + 6 * W + wildcard.children.size())?;
+            self.wildcards.insert_all(at, 1);
+            self.open.push(Open::Wildcard(at));
+        }
+        Ok(())
+    }
+
+    fn follow_state(&mut self, at: usize) -> Result<(), Corrupt> {
+        let state = self.automaton.state(at)?;
+        for (_, child) in state.children().all()? {
+            self.state(child)?;
+        }
+        for (_, wildcard) in state.wildcards()?.filter(|&(_, wildcard)| wildcard != 0) {
+            self.wildcard(wildcard)?;
+        }
+        Ok(())
+    }
+
+    fn follow_wildcard(&mut self, at: usize) -> Result<(), Corrupt> {
+        let wildcard = self.automaton.wildcard(at)?;
+        for (_, child) in wildcard.children.all()? {
+            self.state(child)?;
+        }
+        [wildcard.next, wildcard.deciding].into_iter().flatten().try_for_each(|other| self.wildcard(other))
+    }
+
+    fn state_parts(&mut self, at: usize) -> Result<StateParts<'a>, Corrupt> {
+        let state = self.automaton.state(at)?;
+        let children = self.numbered(state.children().all()?, at)?;
+        let start = self.references.len();
+        for (number, wildcard) in state.wildcards()? {
+            let index = if wildcard == 0 { Some(NO_WILDCARD) } else { self.wildcards.index(wildcard) };
+            self.references
+                .push((number, index.ok_or(corrupt!(at, "a reference to a wildcard automaton", "another"))?));
+        }
+        Ok(StateParts {
+            at,
+            label: state.label()?,
+            accept: state.accept()?,
+            accept_at_end: state.accept_at_end()?,
+            disallows: state.end().disallows(false),
+            disallows_at_end: state.end().disallows(true),
+            settled: state.end().is_settled(),
+            wildcards: Span(start, self.references.len()),
+            children,
+        })
+    }
+
+    fn wildcard_parts(&mut self, at: usize) -> Result<WildcardParts<'a>, Corrupt> {
+        let wildcard = self.automaton.wildcard(at)?;
+        let children = self.numbered(wildcard.children.all()?, at)?;
+        Ok(WildcardParts {
+            at,
+            best: wildcard.best,
+            from: wildcard.from as u32,
+            next: wildcard.next.and_then(|next| self.wildcards.index(next)),
+            deciding: wildcard.deciding.and_then(|deciding| self.wildcards.index(deciding)),
+            fingerprints: wildcard.fingerprints,
+            children,
+        })
+    }
+
+    /// Transitions with the numbers of states in place of their offsets.
+    fn numbered(&mut self, children: Vec<(u8, usize)>, at: usize) -> Result<Span, Corrupt> {
+        let start = self.references.len();
+        for (byte, child) in children {
+            self.steps += 1;
+            let index = self.states.index(child).ok_or(corrupt!(at, "a reference to a state", "another"))?;
+            self.references.push((byte, index));
+        }
+        Ok(Span(start, self.references.len()))
+    }
+
+    #[expect(clippy::type_complexity, reason = "patterns, and the bytes that they share")]
+    fn fallbacks(&mut self) -> Result<(Vec<(u32, bool, Span)>, Vec<u8>), Corrupt> {
+        let (mut fallbacks, mut text) = (Vec::new(), Vec::new());
+        let mut reader = self.automaton.fallbacks();
+        let Some(mut at) = self.automaton.fallbacks_at() else { return Ok((fallbacks, text)) };
+        while let Some((rank, anchored, mut segments)) = reader.next_pattern()? {
+            self.claim(at, reader.at() - at)?;
+            let start = text.len();
+            while let Some((segment, is_last)) = segments.next_segment()? {
+                text.extend_from_slice(segment);
+                text.extend((!is_last).then_some(b'*'));
+            }
+            fallbacks.push((rank, anchored, Span(start, text.len())));
+            at = reader.at();
+        }
+        self.claim(at, 4)?;
+        Ok((fallbacks, text))
+    }
+
+    fn texts(&mut self) -> Result<Vec<Text<'a>>, Corrupt> {
+        let Some(at) = self.automaton.texts_at() else { return Ok(Vec::new()) };
+        let texts = self.automaton.texts()?;
+        let patterns = texts.iter().map(|text| text.pattern.len()).sum::<usize>();
+        self.claim(at, 4 + 8 * texts.len() + patterns)?;
+        Ok(texts)
+    }
+
+    fn joint_ranks(&mut self) -> Result<Vec<u32>, Corrupt> {
+        let Some(at) = self.automaton.joint_ranks_at() else { return Ok(Vec::new()) };
+        let count = self.automaton.rule_count() as usize;
+        self.claim(at, count.saturating_mul(4))?;
+        Ok((0..count).filter_map(|place| u32_at(self.bytes, at + place * 4)).collect())
+    }
+}

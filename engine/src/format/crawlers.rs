@@ -1,0 +1,338 @@
+//! The section `crawlers`: which product tokens a crawler of a given name obeys, as data, so that readers in any language resolve
+//! names alike.
+//!
+//! A robots.txt does not say that Googlebot-Image also obeys the group for Googlebot; each operator's documentation does.
+//! The compiler has the table and writes it as its dialect understands it.
+
+use super::container::Section;
+use super::{FormatError, TooLarge, fit, put, u32_at};
+use crate::token::{TokenSyntax, without_version};
+
+/// Bytes of the name of a crawler, or of one of its product tokens.
+pub const MAX_NAME_BYTES: usize = 255;
+
+/// Product tokens of one crawler.
+pub const MAX_CHAIN: usize = 255;
+
+/// Bytes of the section before its table of ends.
+const HEADER_BYTES: usize = 8;
+
+const HONOURS_DEFAULT_GROUP: u8 = 1;
+const IS_PREFIX: u8 = 2;
+const STARTS_WITH_ITSELF: u8 = 4;
+
+/// Something that a crawler can be asked for by. A set of bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Purposes(u8);
+
+impl Purposes {
+    /// Fetches what models are trained on, or stands for leave to do so.
+    pub const AI_TRAINING: Purposes = Purposes(1);
+    /// Fetches what a search engine or an answering machine looks up.
+    pub const SEARCH: Purposes = Purposes(2);
+
+    const KNOWN: u8 = 3;
+
+    /// Whether it has all of these purposes.
+    #[must_use]
+    pub fn contains(self, purposes: Purposes) -> bool {
+        self.0 & purposes.0 == purposes.0
+    }
+
+    /// The purposes of both.
+    #[must_use]
+    pub const fn union(self, other: Purposes) -> Purposes {
+        Purposes(self.0 | other.0)
+    }
+}
+
+/// A known crawler, as a writer hands it in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrawlerDraft<'a> {
+    /// The name by which users choose it.
+    pub name: &'a [u8],
+    /// Its product tokens, the most specific first.
+    pub chain: Vec<&'a [u8]>,
+    /// Whether the name that it is given comes before the chain, as it is given.
+    pub starts_with_itself: bool,
+    /// Whether it stands for every crawler whose name begins with this one, and which has no entry of its own.
+    pub is_prefix: bool,
+    /// Whether it obeys the default group where none of its product tokens is named.
+    pub honours_default_group: bool,
+    /// What it is for.
+    pub purposes: Purposes,
+}
+
+/// All that the section says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrawlerTable<'a> {
+    /// Which part of a user-agent line is the product token.
+    pub syntax: TokenSyntax,
+    /// Whether a version after the name that a caller gives, from the first `/` on, is cut off.
+    pub cuts_version: bool,
+    /// The crawlers, in any order. No two have the same name but for letter case.
+    pub crawlers: Vec<CrawlerDraft<'a>>,
+}
+
+impl CrawlerTable<'_> {
+    /// Writes the section.
+    pub(super) fn write(&self) -> Result<Vec<u8>, TooLarge> {
+        let mut crawlers: Vec<(Vec<u8>, &CrawlerDraft<'_>)> =
+            self.crawlers.iter().map(|crawler| (crawler.name.to_ascii_lowercase(), crawler)).collect();
+        crawlers.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let (mut ends, mut records) = (Vec::new(), Vec::new());
+        for (_, crawler) in &crawlers {
+            encode(crawler, &mut records)?;
+            put(&mut ends, fit("bytes of crawlers", records.len(), u32::MAX.into())?);
+        }
+        let mut out = vec![self.syntax as u8, self.cuts_version.into(), 0, 0];
+        put(&mut out, fit("crawlers", crawlers.len(), u32::MAX.into())?);
+        out.append(&mut ends);
+        out.append(&mut records);
+        Ok(out)
+    }
+}
+
+/// Appends the record of a crawler.
+fn encode(crawler: &CrawlerDraft<'_>, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+    let limited = |what, found: usize, limit: usize| {
+        u8::try_from(found).map_err(|_| TooLarge { what, limit: limit as u64, found: found as u64 })
+    };
+    let name_len = |name: &[u8]| limited("bytes of a crawler's name", name.len(), MAX_NAME_BYTES);
+    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+    out.push(
+        flag(crawler.honours_default_group, HONOURS_DEFAULT_GROUP)
+            | flag(crawler.is_prefix, IS_PREFIX)
+            | flag(crawler.starts_with_itself, STARTS_WITH_ITSELF),
+    );
+    out.push(crawler.purposes.0);
+    out.push(limited("product tokens of a crawler", crawler.chain.len(), MAX_CHAIN)?);
+    for name in [crawler.name].iter().chain(&crawler.chain) {
+        out.push(name_len(name)?);
+        out.extend_from_slice(name);
+    }
+    Ok(())
+}
+
+/// The known crawlers of a set.
+#[derive(Clone, Copy)]
+pub struct Crawlers<'a>(pub(crate) &'a [u8]);
+
+/// A crawler of a given name: the product tokens to look for, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedCrawler<'a> {
+    /// The product tokens, the most specific first. Without any it obeys no robots.txt, unless it honours the default group.
+    pub tokens: Vec<&'a [u8]>,
+    /// Whether it obeys the default group where none of its product tokens is named.
+    pub honours_default_group: bool,
+    /// The entry of the table; `None` for a name that is not known.
+    pub known: Option<CrawlerDraft<'a>>,
+}
+
+impl<'a> Crawlers<'a> {
+    /// Which part of a user-agent line is the product token.
+    ///
+    /// # Errors
+    /// When the table is damaged.
+    pub fn syntax(self) -> Result<TokenSyntax, FormatError> {
+        let number = self.0.first().copied();
+        number.and_then(|number| TokenSyntax::ALL.get(usize::from(number)).copied()).ok_or_else(|| {
+            self.error(0, "a syntax of product tokens that this version knows", format!("number {number:?}"))
+        })
+    }
+
+    /// Whether a version after the name that a caller gives is cut off.
+    ///
+    /// # Errors
+    /// When the table is damaged.
+    pub fn cuts_version(self) -> Result<bool, FormatError> {
+        match self.0.get(1) {
+            Some(0) => Ok(false),
+            Some(1) => Ok(true),
+            other => Err(self.error(1, "0 or 1", format!("{other:?}"))),
+        }
+    }
+
+    #[cold]
+    fn error(self, at: usize, expected: &str, found: impl Into<String>) -> FormatError {
+        FormatError::at(Section::Crawlers, at, expected, found)
+    }
+
+    /// How many crawlers there are.
+    ///
+    /// # Errors
+    /// When the table is damaged.
+    pub fn count(self) -> Result<u32, FormatError> {
+        let count = u32_at(self.0, 4).filter(|&count| (self.0.len() - HEADER_BYTES) / 4 >= count as usize);
+        count.ok_or_else(|| self.error(4, "as many crawlers as fit", format!("{:?}", u32_at(self.0, 4))))
+    }
+
+    /// The crawler at a place of the table.
+    fn at(self, place: u32) -> Result<CrawlerDraft<'a>, FormatError> {
+        let count = self.count()? as usize;
+        let (records, place) = (HEADER_BYTES + count * 4, place as usize);
+        let crawler = || {
+            let start = if place == 0 { 0 } else { u32_at(self.0, HEADER_BYTES + place * 4 - 4)? as usize };
+            let end = u32_at(self.0, HEADER_BYTES + place * 4).filter(|_| place < count)? as usize;
+            read(self.0.get(records + start..records.checked_add(end)?)?)
+        };
+        crawler().ok_or_else(|| self.error(HEADER_BYTES + place * 4, "a crawler", format!("entry {place} of {count}")))
+    }
+
+    /// Every crawler, in the order of their names in lower case.
+    pub fn iter(self) -> impl Iterator<Item = Result<CrawlerDraft<'a>, FormatError>> {
+        let count = self.count();
+        let error = count.as_ref().err().cloned();
+        (0..count.unwrap_or(0)).map(move |place| self.at(place)).chain(error.map(Err))
+    }
+
+    /// The crawlers that have all of these purposes, in the order of their names in lower case.
+    pub fn with_purpose(self, purposes: Purposes) -> impl Iterator<Item = Result<CrawlerDraft<'a>, FormatError>> {
+        self.iter().filter(move |crawler| crawler.as_ref().map_or(true, |crawler| crawler.purposes.contains(purposes)))
+    }
+
+    /// The crawler of a name, in any letter case: a known one, one of a family whose names begin alike, or else just this
+    /// name. Looks at every entry.
+    ///
+    /// # Errors
+    /// When the table is damaged.
+    pub fn find(self, name: &'a [u8]) -> Result<ResolvedCrawler<'a>, FormatError> {
+        let name = if self.cuts_version()? { without_version(name) } else { name };
+        let mut known: Option<CrawlerDraft<'a>> = None;
+        for crawler in self.iter() {
+            let crawler = crawler?;
+            if name.eq_ignore_ascii_case(crawler.name) {
+                known = Some(crawler);
+                break;
+            }
+            let start = name.get(..crawler.name.len()).filter(|_| crawler.is_prefix);
+            // In the order of names, a longer beginning comes after a shorter one.
+            if start.is_some_and(|start| start.eq_ignore_ascii_case(crawler.name)) {
+                known = Some(crawler);
+            }
+        }
+        let Some(crawler) = known else {
+            return Ok(ResolvedCrawler { tokens: vec![name], honours_default_group: true, known: None });
+        };
+        let itself = crawler.starts_with_itself.then_some(name);
+        let tokens = itself.into_iter().chain(crawler.chain.iter().copied()).collect();
+        let honours_default_group = crawler.honours_default_group;
+        Ok(ResolvedCrawler { tokens, honours_default_group, known: Some(crawler) })
+    }
+
+    /// The content of the section.
+    ///
+    /// # Errors
+    /// When the table is damaged.
+    pub fn to_table(self) -> Result<CrawlerTable<'a>, FormatError> {
+        let crawlers = self.iter().collect::<Result<_, _>>()?;
+        Ok(CrawlerTable { syntax: self.syntax()?, cuts_version: self.cuts_version()?, crawlers })
+    }
+
+    /// Proves that the section is what a writer makes of its content.
+    pub(crate) fn verify(self, steps: &mut u64) -> Result<(), FormatError> {
+        *steps += self.0.len() as u64;
+        let mut last: Option<Vec<u8>> = None;
+        for crawler in self.iter() {
+            let name = crawler?.name.to_ascii_lowercase();
+            if last.as_ref() >= Some(&name) {
+                let found = format!("\"{}\"", name.escape_ascii());
+                return Err(self.error(0, "names in order, each once", found));
+            }
+            last = Some(name);
+        }
+        match self.to_table()?.write() {
+            Ok(written) if written == self.0 => Ok(()),
+            _ => Err(self.error(0, "the only encoding of the table", "another encoding")),
+        }
+    }
+}
+
+/// Reads the record of a crawler, which takes all of the bytes.
+fn read(bytes: &[u8]) -> Option<CrawlerDraft<'_>> {
+    let (&[flags, purposes, count], mut rest) = bytes.split_first_chunk::<3>()?;
+    if flags & !(HONOURS_DEFAULT_GROUP | IS_PREFIX | STARTS_WITH_ITSELF) != 0 || purposes & !Purposes::KNOWN != 0 {
+        return None;
+    }
+    let mut text = || {
+        let (&len, behind) = rest.split_first()?;
+        let (text, behind) = behind.split_at_checked(len.into())?;
+        rest = behind;
+        Some(text)
+    };
+    let name = text()?;
+    let chain = (0..count).map(|_| text()).collect::<Option<Vec<&[u8]>>>()?;
+    rest.is_empty().then_some(CrawlerDraft {
+        name,
+        chain,
+        starts_with_itself: flags & STARTS_WITH_ITSELF != 0,
+        is_prefix: flags & IS_PREFIX != 0,
+        honours_default_group: flags & HONOURS_DEFAULT_GROUP != 0,
+        purposes: Purposes(purposes),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn crawler(name: &[u8]) -> CrawlerDraft<'_> {
+        CrawlerDraft {
+            name,
+            chain: vec![name],
+            starts_with_itself: false,
+            is_prefix: false,
+            honours_default_group: true,
+            purposes: Purposes::default(),
+        }
+    }
+
+    fn table<'a>(crawlers: impl Into<Vec<CrawlerDraft<'a>>>) -> CrawlerTable<'a> {
+        CrawlerTable { syntax: TokenSyntax::Letters, cuts_version: true, crawlers: crawlers.into() }
+    }
+
+    #[test]
+    fn names_resolve_to_the_longest_entry() {
+        let prefix =
+            |name, then| CrawlerDraft { chain: vec![then], is_prefix: true, starts_with_itself: true, ..crawler(name) };
+        let search = CrawlerDraft { purposes: Purposes::SEARCH, ..crawler(b"YaCy") };
+        let bytes = table([prefix(b"ya", b"first"), search, prefix(b"yan", b"second")]).write().unwrap();
+        let crawlers = Crawlers(&bytes);
+        crawlers.verify(&mut 0).unwrap();
+        let tokens = |name| crawlers.find(name).unwrap().tokens;
+        assert_eq!(tokens(b"yacy"), [b"YaCy"]);
+        assert_eq!(tokens(b"YaX/1.0"), [&b"YaX"[..], b"first"]);
+        assert_eq!(tokens(b"YANdex /3"), [&b"YANdex"[..], b"second"]);
+        assert_eq!(tokens(b"other"), [b"other"]);
+        assert_eq!(tokens(b""), [b""]);
+        assert_eq!(crawlers.with_purpose(Purposes::SEARCH).count(), 1);
+        assert_eq!(crawlers.with_purpose(Purposes::SEARCH.union(Purposes::AI_TRAINING)).count(), 0);
+    }
+
+    #[test]
+    fn only_one_encoding_passes() {
+        let bytes = table([crawler(b"b"), crawler(b"A")]).write().unwrap();
+        Crawlers(&bytes).verify(&mut 0).unwrap();
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut other = bytes.clone();
+                other[at] ^= 1 << bit;
+                if Crawlers(&other).verify(&mut 0).is_ok() {
+                    assert_eq!(Crawlers(&other).to_table().unwrap().write().unwrap(), other, "byte {at}, bit {bit}");
+                }
+            }
+            assert!(Crawlers(&bytes[..at]).verify(&mut 0).is_err());
+        }
+    }
+
+    #[test]
+    fn limits_hold_at_their_edges() {
+        for (len, fits) in [(MAX_NAME_BYTES - 1, true), (MAX_NAME_BYTES, true), (MAX_NAME_BYTES + 1, false)] {
+            assert_eq!(table([crawler(&vec![b'a'; len])]).write().is_ok(), fits, "{len}");
+        }
+        for (len, fits) in [(MAX_CHAIN - 1, true), (MAX_CHAIN, true), (MAX_CHAIN + 1, false)] {
+            let chain = vec![&b"a"[..]; len];
+            assert_eq!(table([CrawlerDraft { chain, ..crawler(b"a") }]).write().is_ok(), fits, "{len}");
+        }
+    }
+}

@@ -1,0 +1,517 @@
+//! The section `other`: other directives, the lines of a robots.txt that decide no URL, as kind, text and line number.
+//!
+//! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes, one for each distinct list of lines; the origins
+//! refer to them. What a value means is not known here, and no decision reads any of it.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::container::Section;
+use super::pool::{References, verify_pool};
+use super::{FormatError, TooLarge, fit, pad};
+
+/// Bytes of a unit of addresses.
+pub(super) const UNIT: usize = 4;
+
+/// Bytes of one value, or of one key. A longer one cannot be written, and makes no sense when read; it bounds what a
+/// reader has to hold.
+pub const MAX_DIRECTIVE_BYTES: usize = 4096;
+
+/// What a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum DirectiveKind {
+    /// The address of a sitemap.
+    Sitemap = 0,
+    /// Seconds between two requests.
+    CrawlDelay = 1,
+    /// Requests in a time, perhaps at some hours only.
+    RequestRate = 2,
+    /// The hours for visits.
+    VisitTime = 3,
+    /// The main one of several hosts.
+    Host = 4,
+    /// Parameters of URLs that change nothing.
+    CleanParam = 5,
+    /// Content signals: what may be done with what was fetched.
+    ContentSignal = 6,
+    /// Usage preferences of the IETF, for a path or for all.
+    ContentUsage = 7,
+    /// Paths to be left out of an index.
+    Noindex = 8,
+    /// Anything else; the record has the key.
+    Other = 9,
+    /// The comment that begins a block which a vendor manages; the value is its text.
+    ManagedBegin = 10,
+    /// The comment that ends such a block.
+    ManagedEnd = 11,
+}
+
+impl DirectiveKind {
+    /// Every kind, by its number.
+    pub const ALL: [DirectiveKind; 12] = [
+        DirectiveKind::Sitemap,
+        DirectiveKind::CrawlDelay,
+        DirectiveKind::RequestRate,
+        DirectiveKind::VisitTime,
+        DirectiveKind::Host,
+        DirectiveKind::CleanParam,
+        DirectiveKind::ContentSignal,
+        DirectiveKind::ContentUsage,
+        DirectiveKind::Noindex,
+        DirectiveKind::Other,
+        DirectiveKind::ManagedBegin,
+        DirectiveKind::ManagedEnd,
+    ];
+
+    /// The key that begins such a line, in lower case; `other` for any other.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            DirectiveKind::Sitemap => "sitemap",
+            DirectiveKind::CrawlDelay => "crawl-delay",
+            DirectiveKind::RequestRate => "request-rate",
+            DirectiveKind::VisitTime => "visit-time",
+            DirectiveKind::Host => "host",
+            DirectiveKind::CleanParam => "clean-param",
+            DirectiveKind::ContentSignal => "content-signal",
+            DirectiveKind::ContentUsage => "content-usage",
+            DirectiveKind::Noindex => "noindex",
+            DirectiveKind::Other => "other",
+            DirectiveKind::ManagedBegin => "managed-begin",
+            DirectiveKind::ManagedEnd => "managed-end",
+        }
+    }
+}
+
+/// What the dialect that a set was compiled under makes of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum DirectiveState {
+    /// It counts.
+    Counts = 0,
+    /// The dialect gives such lines no meaning. Others may.
+    NotRead = 1,
+    /// The value is none that the dialect takes.
+    Malformed = 2,
+    /// It belongs in a group, and stands in none.
+    Outside = 3,
+    /// Only one such line counts, and an earlier one does.
+    Superseded = 4,
+}
+
+impl DirectiveState {
+    const ALL: [DirectiveState; 5] = [
+        DirectiveState::Counts,
+        DirectiveState::NotRead,
+        DirectiveState::Malformed,
+        DirectiveState::Outside,
+        DirectiveState::Superseded,
+    ];
+
+    /// The word that stands for it in output.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            DirectiveState::Counts => "counts",
+            DirectiveState::NotRead => "not-read",
+            DirectiveState::Malformed => "malformed",
+            DirectiveState::Outside => "outside",
+            DirectiveState::Superseded => "superseded",
+        }
+    }
+}
+
+impl fmt::Display for DirectiveKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for DirectiveState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A line of other directives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Directive<'a> {
+    /// What it is about.
+    pub kind: DirectiveKind,
+    /// What the dialect makes of it.
+    pub state: DirectiveState,
+    /// The part of the file that it belongs to, for the lines that are for some agents; `None` for those that are
+    /// for everybody. [`DirectiveList::parts_of`] has the parts of a group.
+    pub part: Option<u32>,
+    /// The key as written, for [`DirectiveKind::Other`]; else empty.
+    pub key: &'a [u8],
+    /// The value as written, trimmed.
+    pub value: &'a [u8],
+    /// The line, from 1.
+    pub line: u32,
+}
+
+/// A number of seconds, with a fraction or without: `2`, `4.5`, `.5`. What is finer than a nanosecond is cut off. `None` for
+/// anything else, and for more than 2^32 - 1 seconds.
+#[must_use]
+pub fn decimal_seconds(value: &[u8]) -> Option<Duration> {
+    let (whole, fraction) = match value.iter().position(|&byte| byte == b'.') {
+        Some(point) => (&value[..point], &value[point + 1..]),
+        None => (value, &b""[..]),
+    };
+    let is_number = whole.iter().chain(fraction).all(u8::is_ascii_digit) && whole.len() + fraction.len() > 0;
+    let seconds: u32 = match whole {
+        _ if !is_number => return None,
+        [] => 0,
+        digits => std::str::from_utf8(digits).ok()?.parse().ok()?,
+    };
+    let digits = fraction.iter().map(|digit| u32::from(digit - b'0')).chain(std::iter::repeat(0)).take(9);
+    Some(Duration::new(seconds.into(), digits.fold(0, |nanos, digit| nanos * 10 + digit)))
+}
+
+/// Bits of a line's first byte that are its kind; the others are its state.
+const KIND_BITS: u32 = 4;
+
+/// Writes the record of one file: which parts of it each group of its policy has, as pairs of both, in order, and the
+/// lines in their order. Nothing for a file without any.
+///
+/// # Errors
+/// When a value or a key is longer than [`MAX_DIRECTIVE_BYTES`], or there are 2^32 lines or more.
+pub fn encode(parts: &[(u32, u32)], lines: &[Directive<'_>]) -> Result<Vec<u8>, TooLarge> {
+    let mut out = Vec::new();
+    if lines.is_empty() {
+        return Ok(out);
+    }
+    // So that a reader need not look at the pairs to know that a policy has all of the groups.
+    put(&mut out, parts.last().map_or(0, |&(group, _)| group.saturating_add(1)));
+    put(&mut out, fit("parts of a file", parts.len(), u32::MAX.into())?);
+    for &(group, part) in parts {
+        put(&mut out, group);
+        put(&mut out, part);
+    }
+    put(&mut out, fit("lines of other directives", lines.len(), u32::MAX.into())?);
+    let (mut before, mut value): (u32, &[u8]) = (0, b"");
+    for line in lines {
+        for text in [line.key, line.value] {
+            if text.len() > MAX_DIRECTIVE_BYTES {
+                let limit = MAX_DIRECTIVE_BYTES as u64;
+                return Err(TooLarge { what: "bytes of a line of other directives", limit, found: text.len() as u64 });
+            }
+        }
+        out.push((line.state as u8) << KIND_BITS | line.kind as u8);
+        put(&mut out, line.part.map_or(0, |part| part.saturating_add(1)));
+        put(&mut out, line.line.wrapping_sub(before));
+        if line.kind == DirectiveKind::Other {
+            put(&mut out, line.key.len() as u32);
+            out.extend_from_slice(line.key);
+        }
+        // Neighbours are often alike: the addresses of one site's sitemaps.
+        let shared = value.iter().zip(line.value).take_while(|(a, b)| a == b).count();
+        put(&mut out, shared as u32);
+        put(&mut out, (line.value.len() - shared) as u32);
+        out.extend_from_slice(&line.value[shared..]);
+        (before, value) = (line.line, line.value);
+    }
+    pad(&mut out, UNIT);
+    Ok(out)
+}
+
+fn put(out: &mut Vec<u8>, mut number: u32) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+#[cold]
+fn damaged(expected: &str, found: impl Into<String>) -> FormatError {
+    FormatError::at(Section::Other, 0, expected, found)
+}
+
+/// The other directives of a set.
+#[derive(Clone, Copy)]
+pub struct OtherDirectives<'a>(pub(crate) &'a [u8]);
+
+impl<'a> OtherDirectives<'a> {
+    /// The lines of an origin, by their address; none without one.
+    #[must_use]
+    pub fn get(self, address: Option<u32>) -> DirectiveList<'a> {
+        let Some(address) = address else { return DirectiveList { bytes: &[], is_absent: true } };
+        DirectiveList { bytes: self.0.get(address as usize * UNIT..).unwrap_or_default(), is_absent: false }
+    }
+
+    /// Proves that the section is what a writer makes of its content.
+    pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
+        verify_pool(Section::Other, self.0, UNIT, steps, |bytes, out| {
+            let list = DirectiveList { bytes, is_absent: false };
+            let parts = list.parts()?;
+            if parts.windows(2).any(|pair| pair[0] >= pair[1]) {
+                return Err(damaged("groups and parts in order", "another order"));
+            }
+            let groups = parts.last().map_or(0, |&(group, _)| group.saturating_add(1));
+            if list.group_count()? != groups {
+                return Err(damaged(&format!("{groups} groups"), list.group_count()?.to_string()));
+            }
+            let mut reader = list.reader()?;
+            if reader.left == 0 {
+                return Err(damaged("a line at least", "none"));
+            }
+            // Numbers and texts are only read in their shortest form, so that nothing has to be written again.
+            while reader.next()?.is_some() {}
+            out.extend_from_slice(&bytes[..bytes.len() - reader.source.bytes.len()]);
+            pad(out, UNIT);
+            Ok(())
+        })
+    }
+}
+
+/// The other directives of one origin.
+#[derive(Clone, Copy)]
+pub struct DirectiveList<'a> {
+    /// The record, and whatever follows it.
+    bytes: &'a [u8],
+    is_absent: bool,
+}
+
+impl<'a> DirectiveList<'a> {
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.is_absent
+    }
+
+    /// How many groups the policy has at least.
+    ///
+    /// # Errors
+    /// When the section is damaged.
+    pub(crate) fn group_count(&self) -> Result<u32, FormatError> {
+        if self.is_absent { Ok(0) } else { Source { bytes: self.bytes }.number() }
+    }
+
+    /// Pairs of a group of the policy, by its index, and a part of the file that it has.
+    ///
+    /// # Errors
+    /// When the section is damaged.
+    pub fn parts(&self) -> Result<Vec<(u32, u32)>, FormatError> {
+        let mut source = Source { bytes: self.bytes };
+        // Not reserved: the count is not to be trusted.
+        let mut parts = Vec::new();
+        for _ in 0..if self.is_absent { 0 } else { source.part_count()? } {
+            parts.push((source.number()?, source.number()?));
+        }
+        Ok(parts)
+    }
+
+    /// The parts of the file that some groups of the policy have, by their indices.
+    ///
+    /// # Errors
+    /// When the section is damaged.
+    pub fn parts_of(&self, groups: &[u32]) -> Result<Vec<u32>, FormatError> {
+        let mut parts = self.parts()?;
+        parts.retain(|(group, _)| groups.contains(group));
+        Ok(parts.into_iter().map(|(_, part)| part).collect())
+    }
+
+    /// The lines, in their order.
+    ///
+    /// # Errors
+    /// When the section is damaged.
+    pub fn reader(&self) -> Result<DirectiveReader<'a>, FormatError> {
+        let mut source = Source { bytes: self.bytes };
+        let mut left = 0;
+        if !self.is_absent {
+            for _ in 0..source.part_count()? {
+                source.number()?;
+                source.number()?;
+            }
+            left = source.number()?;
+        }
+        Ok(DirectiveReader { source, left, line: 0, value: Vec::new() })
+    }
+
+    /// The record.
+    ///
+    /// # Errors
+    /// When the section is damaged.
+    pub(crate) fn record(&self) -> Result<&'a [u8], FormatError> {
+        let mut reader = self.reader()?;
+        while reader.next()?.is_some() {}
+        let len = (self.bytes.len() - reader.source.bytes.len()).next_multiple_of(UNIT);
+        self.bytes.get(..len).ok_or_else(|| damaged("whole units of 4 bytes", "the end of the section"))
+    }
+}
+
+/// Reads the lines of one origin one after the other, with memory for one value.
+pub struct DirectiveReader<'a> {
+    source: Source<'a>,
+    left: u32,
+    line: u32,
+    value: Vec<u8>,
+}
+
+impl DirectiveReader<'_> {
+    /// The next line; `None` after the last.
+    ///
+    /// # Errors
+    /// When the section is damaged.
+    #[allow(clippy::should_implement_trait, reason = "what it gives borrows from the reader")]
+    pub fn next(&mut self) -> Result<Option<Directive<'_>>, FormatError> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let first = self.source.byte()?;
+        let kind = DirectiveKind::ALL.get(usize::from(first & ((1 << KIND_BITS) - 1)));
+        let state = DirectiveState::ALL.get(usize::from(first >> KIND_BITS));
+        let (Some(&kind), Some(&state)) = (kind, state) else {
+            return Err(damaged("a kind and a state of line that this version knows", format!("{first:02x}")));
+        };
+        let part = self.source.number()?.checked_sub(1);
+        self.line = self.line.wrapping_add(self.source.number()?);
+        let key = if kind == DirectiveKind::Other { self.source.text(0)? } else { b"" };
+        let shared = self.source.number()? as usize;
+        if shared > self.value.len() {
+            let expected = format!("a beginning of the {} bytes of the value before", self.value.len());
+            return Err(damaged(&expected, format!("one of {shared} bytes")));
+        }
+        let text = self.source.text(shared)?;
+        if !text.is_empty() && self.value.get(shared) == text.first() {
+            return Err(damaged("all bytes shared that agree with the value before", format!("{shared} bytes")));
+        }
+        self.value.truncate(shared);
+        self.value.extend_from_slice(text);
+        Ok(Some(Directive { kind, state, part, key, value: &self.value, line: self.line }))
+    }
+}
+
+/// Bytes that are read from front to back.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Source<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8], FormatError> {
+        let split = self.bytes.split_at_checked(len);
+        let (taken, rest) = split.ok_or_else(|| damaged("the rest of a record", "the end of the section"))?;
+        self.bytes = rest;
+        Ok(taken)
+    }
+
+    fn byte(&mut self) -> Result<u8, FormatError> {
+        Ok(self.take(1)?.first().copied().unwrap_or_default())
+    }
+
+    fn number(&mut self) -> Result<u32, FormatError> {
+        let mut number = 0_u64;
+        for shift in (0..35).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7F) << shift;
+            if byte == 0 && shift > 0 {
+                return Err(damaged("a number in its shortest form", "a longer one"));
+            }
+            if byte < 0x80 {
+                return u32::try_from(number).map_err(|_| damaged("a number of 32 bits", number.to_string()));
+            }
+        }
+        Err(damaged("a number of five bytes at most", "a longer one"))
+    }
+
+    /// How many pairs of group and part there are.
+    fn part_count(&mut self) -> Result<u32, FormatError> {
+        self.number()?;
+        self.number()
+    }
+
+    /// Text with its length before it, which has `before` bytes already.
+    fn text(&mut self, before: usize) -> Result<&'a [u8], FormatError> {
+        let len = self.number()? as usize;
+        if before + len > MAX_DIRECTIVE_BYTES {
+            return Err(damaged(&format!("a text of {MAX_DIRECTIVE_BYTES} bytes at most"), (before + len).to_string()));
+        }
+        self.take(len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line<'a>(kind: DirectiveKind, part: Option<u32>, key: &'a [u8], value: &'a [u8], line: u32) -> Directive<'a> {
+        Directive { kind, state: DirectiveState::Counts, part, key, value, line }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let lines = [
+            line(DirectiveKind::Sitemap, None, b"", b"https://a.example/1", 1),
+            Directive {
+                state: DirectiveState::Superseded,
+                ..line(DirectiveKind::Sitemap, None, b"", b"https://a.example/2", 300)
+            },
+            line(DirectiveKind::Other, Some(7), b"Key", b"", 300),
+            line(DirectiveKind::CrawlDelay, Some(200), b"", b"2.5", 70_000),
+        ];
+        let record = encode(&[(0, 7), (1, 200)], &lines).unwrap();
+        assert!(encode(&[(0, 7)], &[]).unwrap().is_empty());
+        let other = OtherDirectives(&record);
+        other.verify(&mut 0).unwrap();
+        let list = other.get(Some(0));
+        let mut reader = list.reader().unwrap();
+        for line in lines {
+            assert_eq!(reader.next().unwrap(), Some(line));
+        }
+        assert_eq!(reader.next().unwrap(), None);
+        assert_eq!(list.parts_of(&[1, 2]).unwrap(), [200]);
+        assert_eq!(list.group_count(), Ok(2));
+        assert_eq!(list.record(), Ok(&record[..]));
+        assert!(other.get(None).reader().unwrap().next().unwrap().is_none());
+    }
+
+    #[test]
+    fn bytes_have_one_meaning() {
+        let record = encode(&[(0, 7)], &[line(DirectiveKind::Other, Some(7), b"k", b"vw", 3)]).unwrap();
+        for at in 0..record.len() {
+            for bit in 0..8 {
+                let mut other = record.clone();
+                other[at] ^= 1 << bit;
+                if OtherDirectives(&other).verify(&mut 0).is_err() {
+                    continue;
+                }
+                let list = OtherDirectives(&other).get(Some(0));
+                let mut reader = list.reader().unwrap();
+                let found = reader.next().unwrap().unwrap();
+                assert_eq!(encode(&list.parts().unwrap(), &[found]).unwrap(), other, "byte {at}, bit {bit}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_limit_of_a_text_holds_at_its_edges() {
+        for (len, fits) in
+            [(MAX_DIRECTIVE_BYTES - 1, true), (MAX_DIRECTIVE_BYTES, true), (MAX_DIRECTIVE_BYTES + 1, false)]
+        {
+            let text = vec![b'a'; len];
+            assert_eq!(encode(&[], &[line(DirectiveKind::Host, None, b"", &text, 1)]).is_ok(), fits);
+            assert_eq!(encode(&[], &[line(DirectiveKind::Other, None, &text, b"", 1)]).is_ok(), fits);
+            // Two values that share all but the end of the second: what is read is bounded as a whole.
+            let start = vec![b'a'; MAX_DIRECTIVE_BYTES - 1];
+            let mut bytes = encode(&[], &[line(DirectiveKind::Host, None, b"", &start, 1)]).unwrap();
+            // Two lines instead of one, and no padding before the second.
+            bytes[2] = 2;
+            bytes.truncate(3 + 7 + start.len());
+            bytes.extend_from_slice(&[DirectiveKind::Host as u8, 0, 1]);
+            put(&mut bytes, MAX_DIRECTIVE_BYTES as u32 - 1);
+            put(&mut bytes, (len + 1 - MAX_DIRECTIVE_BYTES) as u32);
+            bytes.extend_from_slice(&[b'a'; 2]);
+            let list = OtherDirectives(&bytes).get(Some(0));
+            let mut reader = list.reader().unwrap();
+            assert!(reader.next().unwrap().is_some());
+            assert_eq!(reader.next().is_ok(), fits, "{len}");
+        }
+    }
+}

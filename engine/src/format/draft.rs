@@ -1,0 +1,301 @@
+//! The content of a whole set: what a writer hands in, and what a set can be turned into again.
+//!
+//! [`SetDraft::write`] is the only writer of sets. It brings the content into its canonical form: everything sorted, each
+//! thing once, and nothing that nothing refers to. So the order of the content, and what else was in it, leaves no trace.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::captures::{self, CaptureHistory, CaptureRecord, Captures};
+use super::container::{Header, Section, Sections};
+use super::crawlers::CrawlerTable;
+use super::directives::{self, OtherDirectives};
+use super::lines::{self, Lines};
+use super::origins::{OriginRecord, Origins, write_origins};
+use super::policies::{self, Group, Policies, PolicyDraft};
+use super::pool::{Pool, Records, write_pool};
+use super::reading::Reading;
+use super::rulesets::{Rulesets, write_rulesets};
+use super::tokens::{Tokens, write_tokens};
+use super::{FormatError, NONE, TooLarge};
+
+/// The content of a set. Where one thing refers to another it has the other's place in its list here.
+#[derive(Clone, Debug)]
+pub struct SetDraft<'a> {
+    /// The numbers of the header.
+    pub header: Header,
+    /// The reading that the set was made under.
+    pub reading: Reading<'a>,
+    /// The known crawlers.
+    pub crawlers: CrawlerTable<'a>,
+    /// Product tokens in lower case.
+    pub tokens: Vec<&'a [u8]>,
+    /// Automata, as [`super::automaton::write`] writes them.
+    pub rulesets: Vec<Vec<u8>>,
+    /// For groups, the lines of their rules by rank.
+    pub lines: Vec<Cow<'a, [u32]>>,
+    /// Other directives, as [`super::directives::encode`] writes them. None is empty.
+    pub other: Vec<&'a [u8]>,
+    /// Policies. Their tokens, rulesets and lines are places in the lists above; tokens need not be in order.
+    pub policies: Vec<PolicyDraft>,
+    /// Capture histories, none of which is plain. Their policies are places in the list above.
+    pub captures: Vec<CaptureHistory>,
+    /// Origins, each once. Their policies, captures and other directives are places in the lists above.
+    pub origins: Vec<OriginRecord<'a>>,
+}
+
+/// Which things of each list something refers to.
+struct Used {
+    tokens: Vec<bool>,
+    rulesets: Vec<bool>,
+    lines: Vec<bool>,
+    other: Vec<bool>,
+    policies: Vec<bool>,
+    captures: Vec<bool>,
+}
+
+fn mark(used: &mut [bool], place: Option<u32>) {
+    if let Some(used) = place.and_then(|place| used.get_mut(place as usize)) {
+        *used = true;
+    }
+}
+
+/// Where a thing of a list has come to lie.
+fn moved(to: &[u32], place: u32) -> u32 {
+    to.get(place as usize).copied().unwrap_or(NONE)
+}
+
+impl SetDraft<'_> {
+    fn used(&self) -> Used {
+        let mut used = Used {
+            tokens: vec![false; self.tokens.len()],
+            rulesets: vec![false; self.rulesets.len()],
+            lines: vec![false; self.lines.len()],
+            other: vec![false; self.other.len()],
+            policies: vec![false; self.policies.len()],
+            captures: vec![false; self.captures.len()],
+        };
+        for origin in &self.origins {
+            mark(&mut used.policies, Some(origin.policy));
+            mark(&mut used.captures, origin.captures);
+            mark(&mut used.other, origin.other);
+        }
+        for (history, _) in self.captures.iter().zip(&used.captures).filter(|(_, is_used)| **is_used) {
+            mark(&mut used.policies, history.newest.policy);
+            mark(&mut used.policies, history.answered.as_ref().and_then(|answered| answered.policy));
+        }
+        for (policy, _) in self.policies.iter().zip(&used.policies).filter(|(_, is_used)| **is_used) {
+            policy.tokens.iter().for_each(|&(token, _)| mark(&mut used.tokens, Some(token)));
+            for group in &policy.groups {
+                mark(&mut used.rulesets, Some(group.ruleset));
+                mark(&mut used.lines, Some(group.lines));
+            }
+        }
+        used
+    }
+
+    /// Writes the sections, in canonical form. Time: that of sorting everything; memory: the sections, and once more
+    /// the largest of them but for the automata.
+    ///
+    /// # Errors
+    /// When something is too large for the format.
+    pub fn write(mut self) -> Result<Sections, TooLarge> {
+        let used = self.used();
+        let (tokens, token_numbers) = sorted_tokens(&self.tokens, &used.tokens);
+        let (index, rulesets, ruleset_numbers) = write_rulesets(std::mem::take(&mut self.rulesets), &used.rulesets)?;
+        let lines = pool_of("bytes of line numbers", lines::UNIT, &self.lines, &used.lines, |lines, out| {
+            lines::encode(lines, out);
+        })?;
+        let policies = pool_of("bytes of policies", policies::UNIT, &self.policies, &used.policies, |policy, out| {
+            let mut tokens: Vec<(u32, u32)> =
+                policy.tokens.iter().map(|&(token, group)| (moved(&token_numbers, token), group)).collect();
+            tokens.sort_unstable();
+            let group = |group: &Group| Group {
+                ruleset: moved(&ruleset_numbers, group.ruleset),
+                lines: moved(&lines.addresses, group.lines),
+            };
+            let groups = policy.groups.iter().map(group).collect();
+            PolicyDraft { source: policy.source, tokens, default_group: policy.default_group, groups }.encode(out);
+        })?;
+        let captures = pool_of("bytes of captures", captures::UNIT, &self.captures, &used.captures, |history, out| {
+            let capture = |capture: CaptureRecord| CaptureRecord {
+                policy: capture.policy.map(|policy| moved(&policies.addresses, policy)),
+                ..capture
+            };
+            let CaptureHistory { newest, answered, ref earlier_failures } = *history;
+            CaptureHistory {
+                newest: capture(newest),
+                answered: answered.map(capture),
+                earlier_failures: earlier_failures.clone(),
+            }
+            .encode(out);
+        })?;
+        let what = "bytes of other directives";
+        let other = pool_of(what, directives::UNIT, &self.other, &used.other, |record, out| {
+            out.extend_from_slice(record);
+        })?;
+        for origin in &mut self.origins {
+            origin.policy = moved(&policies.addresses, origin.policy);
+            origin.captures = origin.captures.map(|place| moved(&captures.addresses, place));
+            origin.other = origin.other.map(|place| moved(&other.addresses, place));
+        }
+        let (buckets, origins) = write_origins(&self.origins)?;
+        let mut sections = Sections::default();
+        for (section, bytes) in [
+            (Section::Reading, self.reading.write()?),
+            (Section::Crawlers, self.crawlers.write()?),
+            (Section::Tokens, write_tokens(&tokens)?),
+            (Section::Buckets, buckets),
+            (Section::Origins, origins),
+            (Section::Captures, captures.bytes),
+            (Section::Policies, policies.bytes),
+            (Section::Index, index),
+            (Section::Rulesets, rulesets),
+            (Section::Lines, lines.bytes),
+            (Section::Other, other.bytes),
+        ] {
+            sections[section as usize] = bytes;
+        }
+        Ok(sections)
+    }
+}
+
+/// The tokens that are used, in order and each once, and the number of each.
+fn sorted_tokens<'a>(tokens: &[&'a [u8]], is_used: &[bool]) -> (Vec<&'a [u8]>, Vec<u32>) {
+    let mut sorted: Vec<&[u8]> =
+        tokens.iter().zip(is_used).filter(|(_, used)| **used).map(|(token, _)| *token).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    // A number that is too large is refused when the table is written.
+    let number = |token: &&[u8]| sorted.binary_search(token).map_or(NONE, |number| number as u32);
+    let numbers = tokens.iter().map(number).collect();
+    (sorted, numbers)
+}
+
+/// The pool of the records that are used.
+fn pool_of<T>(
+    what: &'static str,
+    unit: usize,
+    things: &[T],
+    is_used: &[bool],
+    mut encode: impl FnMut(&T, &mut Vec<u8>),
+) -> Result<Pool, TooLarge> {
+    let mut records = Records::default();
+    for (thing, used) in things.iter().zip(is_used) {
+        records.push_with(|out| {
+            if *used {
+                encode(thing, out)
+            }
+        });
+    }
+    write_pool(what, &records, unit, is_used)
+}
+
+/// The tables of a set whose content is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Tables<'a> {
+    pub tokens: Tokens<'a>,
+    pub origins: Origins<'a>,
+    pub captures: Captures<'a>,
+    pub policies: Policies<'a>,
+    pub rulesets: Rulesets<'a>,
+    pub lines: Lines<'a>,
+    pub other: OtherDirectives<'a>,
+}
+
+/// Reads content back, each record when something first refers to it.
+pub(crate) struct ReadBack<'a> {
+    tables: Tables<'a>,
+    draft: SetDraft<'a>,
+    /// For each section of records, the place in the draft of the record at an address.
+    lines: HashMap<u32, u32>,
+    policies: HashMap<u32, u32>,
+    captures: HashMap<u32, u32>,
+    other: HashMap<u32, u32>,
+}
+
+impl<'a> ReadBack<'a> {
+    /// Reads the content of a set. Time and memory: linear in the set.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn read(
+        header: Header,
+        reading: Reading<'a>,
+        crawlers: CrawlerTable<'a>,
+        tables: Tables<'a>,
+    ) -> Result<SetDraft<'a>, FormatError> {
+        let automata = (0..tables.rulesets.len()).map(|number| tables.rulesets.get(number).map(<[u8]>::to_vec));
+        let draft = SetDraft {
+            header,
+            reading,
+            crawlers,
+            tokens: tables.tokens.iter().collect::<Result<_, _>>()?,
+            rulesets: automata.collect::<Result<_, _>>()?,
+            lines: Vec::new(),
+            other: Vec::new(),
+            policies: Vec::new(),
+            captures: Vec::new(),
+            origins: Vec::new(),
+        };
+        let (lines, policies) = (HashMap::new(), HashMap::new());
+        let mut read = ReadBack { tables, draft, lines, policies, captures: HashMap::new(), other: HashMap::new() };
+        for origin in tables.origins.iter() {
+            let mut origin = origin?;
+            origin.policy = read.policy(origin.policy)?;
+            origin.captures = origin.captures.map(|address| read.history(address)).transpose()?;
+            origin.other = origin.other.map(|address| read.other(address)).transpose()?;
+            read.draft.origins.push(origin);
+        }
+        Ok(read.draft)
+    }
+
+    fn lines(&mut self, address: u32) -> Result<u32, FormatError> {
+        if let Some(&place) = self.lines.get(&address) {
+            return Ok(place);
+        }
+        let Some(list) = self.tables.lines.get(address)? else { return Ok(NONE) };
+        let place = self.draft.lines.len() as u32;
+        self.draft.lines.push(list.to_vec().into());
+        self.lines.insert(address, place);
+        Ok(place)
+    }
+
+    fn policy(&mut self, address: u32) -> Result<u32, FormatError> {
+        if let Some(&place) = self.policies.get(&address) {
+            return Ok(place);
+        }
+        let mut policy = self.tables.policies.get(address)?.to_draft()?;
+        for group in &mut policy.groups {
+            group.lines = self.lines(group.lines)?;
+        }
+        let place = self.draft.policies.len() as u32;
+        self.draft.policies.push(policy);
+        self.policies.insert(address, place);
+        Ok(place)
+    }
+
+    fn history(&mut self, address: u32) -> Result<u32, FormatError> {
+        if let Some(&place) = self.captures.get(&address) {
+            return Ok(place);
+        }
+        let mut history = self.tables.captures.get(address)?;
+        for capture in [Some(&mut history.newest), history.answered.as_mut()].into_iter().flatten() {
+            capture.policy = capture.policy.map(|address| self.policy(address)).transpose()?;
+        }
+        let place = self.draft.captures.len() as u32;
+        self.draft.captures.push(history);
+        self.captures.insert(address, place);
+        Ok(place)
+    }
+
+    fn other(&mut self, address: u32) -> Result<u32, FormatError> {
+        if let Some(&place) = self.other.get(&address) {
+            return Ok(place);
+        }
+        let place = self.draft.other.len() as u32;
+        self.draft.other.push(self.tables.other.get(Some(address)).record()?);
+        self.other.insert(address, place);
+        Ok(place)
+    }
+}

@@ -1,0 +1,481 @@
+//! The sections `buckets` and `origins`: a hash table from an origin to its policy.
+//!
+//! `origins` has a record for each origin with the name of its host in place, so that one cache line mostly answers a
+//! look-up. The records are in the order of their hashes. `buckets` has slots of eight bytes, eight to a cache line: 24 bits
+//! of hash and the address of a record, or zero. An origin's slot is the first free one from its bucket on; since
+//! the origins are placed in the order of their hashes, a writer and a verifier need one pass. FORMAT.md draws both.
+//!
+//! Strangers choose the names of hosts. So the hash has a seed that depends on all origins of the set, which nobody
+//! knows who controls only some of them, and the writer takes the first seed from there on with which no look-up reads
+//! more than [`MAX_PROBE_SLOTS`] slots.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::container::Section;
+use super::{FormatError, NONE, TooLarge, pad, put, put_long, u32_at, u64_at};
+use crate::url::Scheme;
+
+/// Slots of a bucket: those of one cache line.
+pub const BUCKET_SLOTS: u64 = 8;
+
+/// Origins for each bucket, on average over the table. With four, a look-up needs a second cache line once in twenty times,
+/// and the table has 16 bytes for each origin; with five, once in six times and 13 bytes.
+pub const ORIGINS_PER_BUCKET: u64 = 4;
+
+/// Slots that one look-up reads at most, the empty one at its end included. With random names, one look-up in ten
+/// million needs more than 64, too many for a large set, and one in 10^12 more than 128.
+pub const MAX_PROBE_SLOTS: usize = 128;
+
+/// Seeds that are tried for the hash, one after the other.
+pub const MAX_SEEDS: u64 = 16;
+
+/// Bits of a slot that are the address of a record, plus 1.
+const ADDRESS_BITS: u32 = 40;
+
+/// Bytes of all records of origins, for which the addresses suffice.
+pub const MAX_ORIGINS_BYTES: u64 = ((1 << ADDRESS_BITS) - 1) * UNIT as u64;
+
+/// Bytes of a unit of addresses.
+const UNIT: usize = 8;
+
+/// Bytes of the section `buckets` before its slots: one cache line.
+const HEADER_BYTES: usize = 64;
+
+/// Bytes of a slot.
+const SLOT_BYTES: usize = 8;
+
+/// Bytes of a record before the name of the host.
+const RECORD_BYTES: usize = 16;
+
+/// An origin of a set, and what the set has for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OriginRecord<'a> {
+    /// The host, in the form that [`crate::host::canonical`] gives it.
+    pub host: &'a [u8],
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The port.
+    pub port: u16,
+    /// The address of its policy.
+    pub policy: u32,
+    /// The address of what is known of its captures; `None` for a file that was fetched well at a time that is not known.
+    pub captures: Option<u32>,
+    /// The address of its other directives, if it has any.
+    pub other: Option<u32>,
+}
+
+/// Spreads origins over the table. Two origins with the same hash are told apart by their names.
+#[inline]
+fn hash_of(seed: u64, scheme: Scheme, host: &[u8], port: u16) -> u64 {
+    let salt = (u64::from(port) << 8 | scheme as u64).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    xxh3_64_with_seed(host, seed).wrapping_add(salt).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+}
+
+/// The hash of a record, under a seed.
+fn hash_of_record(seed: u64, record: &OriginRecord<'_>) -> u64 {
+    hash_of(seed, record.scheme, record.host, record.port)
+}
+
+/// How many buckets a table of so many origins has.
+fn bucket_count(origins: u64) -> u64 {
+    origins.div_ceil(ORIGINS_PER_BUCKET)
+}
+
+/// The bucket of a hash. A greater hash never has a smaller bucket.
+#[inline]
+fn bucket_of(hash: u64, buckets: u64) -> u64 {
+    ((u128::from(hash) * u128::from(buckets)) >> 64) as u64
+}
+
+/// The slot of a record at an address: the lowest bits of its hash, and the address plus 1.
+fn slot_of(hash: u64, address: u64) -> u64 {
+    hash << ADDRESS_BITS | (address + 1)
+}
+
+/// Whether no look-up reads more than [`MAX_PROBE_SLOTS`] slots if each bucket has so many origins. Linear.
+fn is_bounded(origins_of_bucket: &[u8]) -> bool {
+    // Where the row of full slots begins that a bucket's slots continue, and the slot after it.
+    let (mut start, mut end) = (0, 0);
+    for (bucket, &origins) in (0..).zip(origins_of_bucket) {
+        let first = bucket * BUCKET_SLOTS as usize;
+        if end < first {
+            (start, end) = (first, first);
+        }
+        end += usize::from(origins);
+        // A look-up that begins at `start` reads all of them, and an empty one.
+        if end - start >= MAX_PROBE_SLOTS {
+            return false;
+        }
+    }
+    true
+}
+
+/// How many origins each bucket has under a seed; a number that is too large for a byte is too large for any bucket.
+fn origins_of_buckets(buckets: u64, hashes: impl Iterator<Item = u64>) -> Vec<u8> {
+    let mut origins = vec![0_u8; buckets as usize];
+    for hash in hashes {
+        if let Some(count) = origins.get_mut(bucket_of(hash, buckets) as usize) {
+            *count = count.saturating_add(1);
+        }
+    }
+    origins
+}
+
+/// The first seed that is tried: the sum of the origins' hashes.
+fn first_seed<'a>(records: impl Iterator<Item = OriginRecord<'a>>) -> u64 {
+    records.fold(0, |sum, record| sum.wrapping_add(hash_of_record(0, &record)))
+}
+
+/// The first seed from `first` on that bounds every look-up.
+fn choose_seed(first: u64, origins: &[OriginRecord<'_>]) -> Result<u64, TooLarge> {
+    let buckets = bucket_count(origins.len() as u64);
+    let is_good = |&seed: &u64| {
+        let hashes = origins.iter().map(|origin| hash_of_record(seed, origin));
+        is_bounded(&origins_of_buckets(buckets, hashes))
+    };
+    (0..MAX_SEEDS).map(|number| first.wrapping_add(number)).find(is_good).ok_or(TooLarge {
+        what: "slots that one look-up of an origin reads, under each of 16 seeds",
+        limit: MAX_PROBE_SLOTS as u64,
+        found: MAX_PROBE_SLOTS as u64 + 1,
+    })
+}
+
+/// Appends the record of an origin.
+fn encode(origin: &OriginRecord<'_>, out: &mut Vec<u8>) {
+    put(out, origin.policy);
+    put(out, origin.captures.unwrap_or(NONE));
+    put(out, origin.other.unwrap_or(NONE));
+    out.extend_from_slice(&origin.port.to_le_bytes());
+    // A host has 255 bytes at most.
+    out.extend_from_slice(&[origin.scheme as u8, origin.host.len() as u8]);
+    out.extend_from_slice(origin.host);
+    pad(out, UNIT);
+}
+
+/// Writes the sections `buckets` and `origins`. No origin may be there twice, and no host may be longer than
+/// [`crate::url::MAX_HOST_BYTES`].
+///
+/// # Errors
+/// When the records take more than [`MAX_ORIGINS_BYTES`], or look-ups cannot be bounded.
+pub(super) fn write_origins(origins: &[OriginRecord<'_>]) -> Result<(Vec<u8>, Vec<u8>), TooLarge> {
+    let first = first_seed(origins.iter().copied());
+    let seed = choose_seed(first, origins)?;
+    write_with_seed(origins, seed)
+}
+
+fn write_with_seed(origins: &[OriginRecord<'_>], seed: u64) -> Result<(Vec<u8>, Vec<u8>), TooLarge> {
+    let (mut slots, mut records) = (Vec::new(), Vec::new());
+    if origins.is_empty() {
+        return Ok((slots, records));
+    }
+    let mut order: Vec<(u64, &OriginRecord<'_>)> =
+        origins.iter().map(|origin| (hash_of_record(seed, origin), origin)).collect();
+    order.sort_unstable_by_key(|&(hash, origin)| key_of(hash, origin));
+    let buckets = bucket_count(origins.len() as u64);
+    put_long(&mut slots, origins.len() as u64);
+    put_long(&mut slots, buckets);
+    put_long(&mut slots, seed);
+    slots.resize(HEADER_BYTES + (buckets * BUCKET_SLOTS) as usize * SLOT_BYTES, 0);
+    let mut next = 0;
+    for (hash, origin) in order {
+        let at = records.len() as u64;
+        if at >= MAX_ORIGINS_BYTES {
+            return Err(TooLarge { what: "bytes of origins", limit: MAX_ORIGINS_BYTES, found: at });
+        }
+        let slot = next.max(bucket_of(hash, buckets) * BUCKET_SLOTS);
+        next = slot + 1;
+        let place = HEADER_BYTES + slot as usize * SLOT_BYTES;
+        slots.resize(slots.len().max(place + SLOT_BYTES), 0);
+        slots[place..place + SLOT_BYTES].copy_from_slice(&slot_of(hash, at / UNIT as u64).to_le_bytes());
+        encode(origin, &mut records);
+    }
+    Ok((slots, records))
+}
+
+/// What origins are sorted by.
+fn key_of<'a>(hash: u64, origin: &OriginRecord<'a>) -> (u64, Scheme, u16, &'a [u8]) {
+    (hash, origin.scheme, origin.port, origin.host)
+}
+
+/// Counts slots and records that a look-up reads, or does not.
+trait Count {
+    fn add(&mut self, steps: usize);
+}
+
+impl Count for () {
+    #[inline(always)]
+    fn add(&mut self, _steps: usize) {}
+}
+
+impl Count for usize {
+    fn add(&mut self, steps: usize) {
+        *self += steps;
+    }
+}
+
+/// The table of origins.
+#[derive(Clone, Copy)]
+pub struct Origins<'a> {
+    /// The section `buckets`.
+    pub(crate) buckets: &'a [u8],
+    /// The section `origins`.
+    pub(crate) records: &'a [u8],
+}
+
+impl<'a> Origins<'a> {
+    /// How many origins there are, by the table's own word.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        u64_at(self.buckets, 0).unwrap_or(0)
+    }
+
+    /// The record of an origin, whose host is in the form that [`crate::host::canonical`] gives it. Two memory accesses that
+    /// miss the cache in a large set, and [`MAX_PROBE_SLOTS`] slots at most.
+    ///
+    /// # Errors
+    /// When the table is damaged.
+    #[inline]
+    pub fn find(&self, scheme: Scheme, host: &[u8], port: u16) -> Result<Option<OriginRecord<'a>>, FormatError> {
+        self.find_with(scheme, host, port, &mut ())
+    }
+
+    /// As [`Origins::find`], and counts the slots and records that are read. For tests; the look-up is the same.
+    ///
+    /// # Errors
+    /// As [`Origins::find`].
+    pub fn find_counted(
+        &self,
+        scheme: Scheme,
+        host: &[u8],
+        port: u16,
+    ) -> Result<(Option<OriginRecord<'a>>, usize), FormatError> {
+        let mut steps = 0;
+        let found = self.find_with(scheme, host, port, &mut steps)?;
+        Ok((found, steps))
+    }
+
+    #[inline(always)]
+    fn find_with(
+        &self,
+        scheme: Scheme,
+        host: &[u8],
+        port: u16,
+        count: &mut impl Count,
+    ) -> Result<Option<OriginRecord<'a>>, FormatError> {
+        // A record has one byte for the length.
+        let Ok(host_len) = u8::try_from(host.len()) else { return Ok(None) };
+        let Some(header) = self.buckets.first_chunk::<HEADER_BYTES>() else {
+            return if self.buckets.is_empty() { Ok(None) } else { Err(self.no_buckets()) };
+        };
+        let long = |at: usize| u64_at(header, at).unwrap_or_default();
+        let (buckets, seed) = (long(8), long(16));
+        let hash = hash_of(seed, scheme, host, port);
+        let start = (bucket_of(hash, buckets) as usize).saturating_mul(BUCKET_SLOTS as usize * SLOT_BYTES);
+        let slots = self.buckets.get(HEADER_BYTES.saturating_add(start)..).ok_or_else(|| self.no_buckets())?;
+        // Port, scheme and length of the host, as a record has them.
+        let wanted = u32::from(port) | (scheme as u32) << 16 | u32::from(host_len) << 24;
+        for slot in slots.chunks_exact(SLOT_BYTES).take(MAX_PROBE_SLOTS) {
+            let slot = u64_at(slot, 0).unwrap_or_default();
+            count.add(1);
+            if slot == 0 {
+                return Ok(None);
+            }
+            if (slot ^ hash << ADDRESS_BITS) >> ADDRESS_BITS == 0 {
+                count.add(1);
+                let at = (slot & ((1 << ADDRESS_BITS) - 1)).wrapping_sub(1) as usize * UNIT;
+                let record = self.records.get(at..).ok_or_else(|| self.no_record(at))?;
+                if u32_at(record, 12) == Some(wanted)
+                    && record.get(RECORD_BYTES..RECORD_BYTES + host.len()) == Some(host)
+                {
+                    return self
+                        .record_of(record, scheme, port, host.len())
+                        .map(Some)
+                        .ok_or_else(|| self.no_record(at));
+                }
+            }
+        }
+        if slots.len() < MAX_PROBE_SLOTS * SLOT_BYTES { Ok(None) } else { Err(self.no_end(start)) }
+    }
+
+    #[inline(always)]
+    fn record_of(&self, record: &'a [u8], scheme: Scheme, port: u16, host_len: usize) -> Option<OriginRecord<'a>> {
+        let host = record.get(RECORD_BYTES..RECORD_BYTES + host_len)?;
+        let optional = |at| Some(Some(u32_at(record, at)?).filter(|&address| address != NONE));
+        Some(OriginRecord {
+            host,
+            scheme,
+            port,
+            policy: u32_at(record, 0)?,
+            captures: optional(4)?,
+            other: optional(8)?,
+        })
+    }
+
+    #[cold]
+    fn no_buckets(&self) -> FormatError {
+        let found = format!("{} bytes for {} origins", self.buckets.len(), self.count());
+        FormatError::new(Section::Buckets.name(), "a table of buckets", found)
+    }
+
+    #[cold]
+    fn no_record(&self, at: usize) -> FormatError {
+        let found = format!("the address of byte {at} of {}", self.records.len());
+        FormatError::new(Section::Buckets.name(), "the address of an origin", found)
+    }
+
+    #[cold]
+    fn no_end(&self, start: usize) -> FormatError {
+        let expected = format!("an empty slot among {MAX_PROBE_SLOTS}");
+        FormatError::at(Section::Buckets, HEADER_BYTES.saturating_add(start), expected, "none")
+    }
+
+    /// The record at a byte of the section, and where the next one begins.
+    fn at(&self, at: usize) -> Result<(OriginRecord<'a>, usize), FormatError> {
+        let record = || {
+            let record = self.records.get(at..)?;
+            let head: &[u8; RECORD_BYTES] = record.first_chunk()?;
+            let (scheme, port) = (Scheme::from_number(head[14])?, u16::from_le_bytes([head[12], head[13]]));
+            let origin = self.record_of(record, scheme, port, head[15].into())?;
+            Some((origin, at + (RECORD_BYTES + origin.host.len()).next_multiple_of(UNIT)))
+        };
+        record().ok_or_else(|| {
+            let found = format!("{} bytes that are not one", self.records.len().saturating_sub(at).min(RECORD_BYTES));
+            FormatError::at(Section::Origins, at, "the record of an origin", found)
+        })
+    }
+
+    /// Every origin, in the order of the table, which follows no order that means anything. After an error it ends.
+    #[must_use]
+    pub fn iter(self) -> OriginIter<'a> {
+        OriginIter { origins: self, at: 0 }
+    }
+
+    /// Proves that the sections are what a writer makes of their content. `check` is called for each record, with its place
+    /// in the section.
+    pub(crate) fn verify(
+        self,
+        steps: &mut u64,
+        mut check: impl FnMut(&OriginRecord<'a>) -> Result<(), FormatError>,
+    ) -> Result<(), FormatError> {
+        let damaged = |at, expected: &str, found: String| FormatError::at(Section::Buckets, at, expected, found);
+        let (mut count, mut first) = (0_u64, 0_u64);
+        for origin in self.iter() {
+            let origin = origin?;
+            check(&origin)?;
+            *steps += 1 + origin.host.len() as u64;
+            count += 1;
+            first = first.wrapping_add(hash_of_record(0, &origin));
+        }
+        if count == 0 {
+            let is_absent = self.buckets.is_empty() && self.records.is_empty();
+            return if is_absent { Ok(()) } else { Err(damaged(0, "no table without origins", "one".into())) };
+        }
+        let long = |at: usize| u64_at(self.buckets, at).unwrap_or_default();
+        let (buckets, seed) = (bucket_count(count), long(16));
+        if (long(0), long(8)) != (count, buckets) {
+            let found = format!("{} in {}", long(0), long(8));
+            return Err(damaged(0, &format!("{count} origins in {buckets} buckets"), found));
+        }
+        let number = seed.wrapping_sub(first);
+        if number >= MAX_SEEDS {
+            let expected = format!("a seed from {first:016x} on, {MAX_SEEDS} at most");
+            return Err(damaged(16, &expected, format!("{seed:016x}")));
+        }
+        if self.buckets.get(24..HEADER_BYTES).is_none_or(|rest| rest.iter().any(|&byte| byte != 0)) {
+            return Err(damaged(24, "zeros", "other bytes".into()));
+        }
+        self.verify_slots(seed, buckets, steps)?;
+        for number in 0..=number {
+            let tried = first.wrapping_add(number);
+            *steps += count + buckets;
+            let hashes = self.iter().filter_map(Result::ok).map(|origin| hash_of_record(tried, &origin));
+            if is_bounded(&origins_of_buckets(buckets, hashes)) != (tried == seed) {
+                let expected = "the first seed that bounds every look-up";
+                return Err(damaged(16, expected, format!("{seed:016x}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks order and encoding of the records, and every slot.
+    fn verify_slots(&self, seed: u64, buckets: u64, steps: &mut u64) -> Result<(), FormatError> {
+        let slots = self.buckets.get(HEADER_BYTES..).unwrap_or_default();
+        let (mut at, mut next, mut last) = (0, 0_u64, None);
+        let mut written = Vec::new();
+        // Looks at the slots up to one, all of which are to be empty.
+        let empty_up_to = |from: u64, to: u64| {
+            let range = from as usize * SLOT_BYTES..to as usize * SLOT_BYTES;
+            match slots.get(range.clone()) {
+                Some(empty) if empty.iter().all(|&byte| byte == 0) => Ok(()),
+                Some(_) => Err(FormatError::at(Section::Buckets, HEADER_BYTES + range.start, "empty slots", "others")),
+                None => Err(self.no_buckets()),
+            }
+        };
+        while at < self.records.len() {
+            let (origin, end) = self.at(at)?;
+            written.clear();
+            encode(&origin, &mut written);
+            if self.records.get(at..end) != Some(&written[..]) {
+                return Err(FormatError::at(Section::Origins, at, "the only encoding of a record", "another encoding"));
+            }
+            let hash = hash_of_record(seed, &origin);
+            let key = key_of(hash, &origin);
+            if last >= Some(key) {
+                let expected = "origins in the order of their hashes, each once";
+                return Err(FormatError::at(Section::Origins, at, expected, "another order"));
+            }
+            let slot = next.max(bucket_of(hash, buckets) * BUCKET_SLOTS);
+            empty_up_to(next, slot)?;
+            let place = slot as usize * SLOT_BYTES;
+            let expected = slot_of(hash, (at / UNIT) as u64);
+            if u64_at(slots, place) != Some(expected) {
+                let found = u64_at(slots, place).map_or("the end of the section".into(), |slot| format!("{slot:016x}"));
+                return Err(FormatError::at(
+                    Section::Buckets,
+                    HEADER_BYTES + place,
+                    format!("the slot {expected:016x}"),
+                    found,
+                ));
+            }
+            *steps += 1 + (slot - next) + written.len() as u64;
+            (at, next, last) = (end, slot + 1, Some(key));
+        }
+        let end = next.max(buckets * BUCKET_SLOTS);
+        empty_up_to(next, end)?;
+        if slots.len() as u64 != end * SLOT_BYTES as u64 {
+            return Err(FormatError::new(
+                Section::Buckets.name(),
+                format!("{end} slots"),
+                format!("{} bytes", slots.len()),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Every origin of a set; see [`Origins::iter`].
+#[derive(Clone)]
+pub struct OriginIter<'a> {
+    origins: Origins<'a>,
+    at: usize,
+}
+
+impl<'a> Iterator for OriginIter<'a> {
+    type Item = Result<OriginRecord<'a>, FormatError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at >= self.origins.records.len() {
+            return None;
+        }
+        match self.origins.at(self.at) {
+            Ok((origin, next)) => {
+                self.at = next;
+                Some(Ok(origin))
+            }
+            Err(error) => {
+                self.at = self.origins.records.len();
+                Some(Err(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,490 @@
+//! The section `policies`: for each robots.txt, or for what stands in its place, which product token has which group of rules.
+//!
+//! A pool of records (see `FORMAT.md`) with addresses in units of 8 bytes.
+
+use super::container::Section;
+use super::pool::{References, verify_pool};
+use super::{FormatError, NONE, put, u32_at};
+use crate::verdict::{Cause, PolicySource};
+
+/// Bytes of a unit of addresses.
+pub(super) const UNIT: usize = 8;
+
+/// Bytes of a record before its numbers of tokens.
+const HEADER_BYTES: usize = 16;
+
+/// Bytes that a token takes, and that a group takes.
+const ENTRY_BYTES: usize = 8;
+
+/// A group of a policy: its ruleset, and the lines of the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Group {
+    /// The number of the ruleset.
+    pub ruleset: u32,
+    /// The address of the line numbers; [`NONE`] if they were left out.
+    pub lines: u32,
+}
+
+/// Who gets which rules of one robots.txt.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PolicyDraft {
+    /// What the policy rests on. Where no rules decide there are no tokens and no groups.
+    pub source: PolicySource,
+    /// For each product token that the file names: its number, and the index of its group. In the order of the numbers.
+    /// A token that is there more than once has several groups, which decide together.
+    pub tokens: Vec<(u32, u32)>,
+    /// The index of the group for all crawlers that the file does not name.
+    pub default_group: Option<u32>,
+    /// The groups, each of which some crawler has.
+    pub groups: Vec<Group>,
+}
+
+impl PolicyDraft {
+    /// Appends the record. Counts fit, since a robots.txt is shorter than 4 GiB.
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        let PolicyDraft { source, tokens, default_group, groups } = self;
+        let kind = kind_of_source(*source);
+        encode(kind, default_group.unwrap_or(NONE), tokens.len(), tokens.iter().copied(), groups.iter().copied(), out);
+    }
+}
+
+/// Appends a record.
+fn encode(
+    kind: u32,
+    default_group: u32,
+    token_count: usize,
+    tokens: impl Iterator<Item = (u32, u32)> + Clone,
+    groups: impl ExactSizeIterator<Item = Group>,
+    out: &mut Vec<u8>,
+) {
+    for number in [kind, default_group, token_count as u32, groups.len() as u32] {
+        put(out, number);
+    }
+    tokens.clone().for_each(|(token, _)| put(out, token));
+    tokens.for_each(|(_, group)| put(out, group));
+    for group in groups {
+        put(out, group.ruleset);
+        put(out, group.lines);
+    }
+}
+
+/// The first of the sources that leave nothing to rules.
+const FIRST_WITHOUT_RULES: u8 = 2;
+
+/// The numbers that stand for a cause.
+pub(super) fn numbers_of_cause(cause: Cause) -> (u8, u16) {
+    match cause {
+        Cause::Status(status) => (1, status),
+        Cause::Redirects => (2, 0),
+        Cause::Network => (3, 0),
+        Cause::NotText => (4, 0),
+        Cause::TooLarge => (5, 0),
+        Cause::Unreachable(days) => (6, days),
+    }
+}
+
+/// The cause that numbers stand for, if they stand for any.
+pub(super) fn cause_of_numbers(cause: u8, number: u16) -> Option<Cause> {
+    match (cause, number) {
+        (1, status) => Some(Cause::Status(status)),
+        (2, 0) => Some(Cause::Redirects),
+        (3, 0) => Some(Cause::Network),
+        (4, 0) => Some(Cause::NotText),
+        (5, 0) => Some(Cause::TooLarge),
+        (6, days) => Some(Cause::Unreachable(days)),
+        _ => None,
+    }
+}
+
+/// The kind of a policy as it is stored: a byte for source and cause, a zero, and two bytes for the cause's number.
+fn kind_of_source(source: PolicySource) -> u32 {
+    let (source, cause) = match source {
+        PolicySource::Rules => return 0,
+        PolicySource::LastGoodCopy(cause) => (1, cause),
+        PolicySource::AllowAll(cause) => (FIRST_WITHOUT_RULES, cause),
+        PolicySource::DisallowAll(cause) => (FIRST_WITHOUT_RULES + 1, cause),
+    };
+    let (cause, number) = numbers_of_cause(cause);
+    u32::from(number) << 16 | u32::from(cause) << 4 | u32::from(source)
+}
+
+/// The source that a kind stands for, if it stands for any.
+fn source_of_kind(kind: u32) -> Option<PolicySource> {
+    let [first, zero, ..] = kind.to_le_bytes();
+    let (source, cause, number) = (first & 0xF, first >> 4, (kind >> 16) as u16);
+    if zero != 0 {
+        return None;
+    }
+    match source {
+        0 if kind == 0 => Some(PolicySource::Rules),
+        1 => cause_of_numbers(cause, number).map(PolicySource::LastGoodCopy),
+        FIRST_WITHOUT_RULES => cause_of_numbers(cause, number).map(PolicySource::AllowAll),
+        3 => cause_of_numbers(cause, number).map(PolicySource::DisallowAll),
+        _ => None,
+    }
+}
+
+/// The policies of a set.
+#[derive(Clone, Copy)]
+pub struct Policies<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Policies<'a> {
+    /// A policy, by its address.
+    ///
+    /// # Errors
+    /// When there is none at that address.
+    #[inline]
+    pub fn get(self, address: u32) -> Result<PolicyView<'a>, FormatError> {
+        let at = address as usize * UNIT;
+        self.0.get(at..).and_then(PolicyView::read).ok_or_else(|| self.missing(at))
+    }
+
+    #[cold]
+    fn missing(self, at: usize) -> FormatError {
+        let found = format!("other bytes, or the end of the section at {}", self.0.len());
+        FormatError::at(Section::Policies, at, "a policy", found)
+    }
+
+    /// Every policy with its address, in the order of the section. Not for sets that were never verified: after an
+    /// error it ends.
+    pub fn iter(self) -> impl Iterator<Item = Result<(u32, PolicyView<'a>), FormatError>> {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            if at >= self.0.len() {
+                return None;
+            }
+            let address = (at / UNIT) as u32;
+            let view = self.get(address);
+            at = view.as_ref().map_or(self.0.len(), |view| at + view.byte_len());
+            Some(view.map(|view| (address, view)))
+        })
+    }
+
+    /// Proves that the section is what a writer makes of its content. `check` is called for each record.
+    pub(crate) fn verify(
+        self,
+        steps: &mut u64,
+        mut check: impl FnMut(&PolicyView<'a>) -> Result<(), FormatError>,
+    ) -> Result<References, FormatError> {
+        let mut has_group = Vec::new();
+        verify_pool(Section::Policies, self.0, UNIT, steps, |bytes, out| {
+            let view = PolicyView::read(bytes).ok_or_else(|| self.missing(0))?;
+            view.verify(&mut has_group)?;
+            check(&view)?;
+            encode(view.kind, view.default_group, view.tokens, view.tokens(), view.all_groups(), out);
+            Ok(())
+        })
+    }
+}
+
+/// A policy as it lies in the bytes.
+#[derive(Clone, Copy)]
+pub struct PolicyView<'a> {
+    kind: u32,
+    /// The index of the group for all crawlers that the file does not name, or [`NONE`].
+    default_group: u32,
+    /// Numbers of tokens, then the group of each, then the groups.
+    body: &'a [u8],
+    /// How many tokens there are.
+    tokens: usize,
+}
+
+impl<'a> PolicyView<'a> {
+    /// The policy with which these bytes begin.
+    #[inline]
+    fn read(bytes: &'a [u8]) -> Option<PolicyView<'a>> {
+        let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
+        let number = |at: usize| u32_at(header, at).unwrap_or_default();
+        let (tokens, groups) = (number(8) as usize, number(12) as usize);
+        let body = rest.get(..(tokens + groups) * ENTRY_BYTES)?;
+        Some(PolicyView { kind: number(0), default_group: number(4), body, tokens })
+    }
+
+    /// How many bytes the record takes.
+    fn byte_len(&self) -> usize {
+        HEADER_BYTES + self.body.len()
+    }
+
+    /// Whether rules decide. One comparison.
+    #[inline]
+    #[must_use]
+    pub fn has_rules(&self) -> bool {
+        (self.kind as u8) & 0xF < FIRST_WITHOUT_RULES
+    }
+
+    /// What the policy rests on.
+    ///
+    /// # Errors
+    /// When the policy is damaged.
+    pub fn source(&self) -> Result<PolicySource, FormatError> {
+        let damaged = || self.error("a kind of policy that this version knows", format!("{:08x}", self.kind));
+        source_of_kind(self.kind).ok_or_else(damaged)
+    }
+
+    #[cold]
+    fn error(&self, expected: &str, found: impl Into<String>) -> FormatError {
+        FormatError::new(Section::Policies.name(), expected, found)
+    }
+
+    #[inline]
+    fn group(&self, index: u32) -> Result<Group, FormatError> {
+        let at = (self.tokens + index as usize) * ENTRY_BYTES;
+        let group = || Some(Group { ruleset: u32_at(self.body, at)?, lines: u32_at(self.body, at + 4)? });
+        group().ok_or_else(|| self.error("a group of the policy", format!("group {index} of {}", self.group_count())))
+    }
+
+    /// The groups for a product token: its own, else the default group. Mostly one; none for a token that is given none;
+    /// several where the rules of a token's groups were too many to be merged for each token anew.
+    ///
+    /// # Errors
+    /// When the policy is damaged.
+    #[inline]
+    pub fn for_token(&self, token: Option<u32>) -> Result<ChosenGroups<'_>, FormatError> {
+        if let Some(token) = token
+            && let Some(entry) = self.entry_of(token)
+        {
+            let index = self.group_index(entry);
+            let first = self.group(index).map(Some)?;
+            return Ok(ChosenGroups { policy: self, token, next: entry + 1, first, index, is_named: true });
+        }
+        self.only(self.default_group, false)
+    }
+
+    /// The groups for a crawler of several names: those of the first step, each a list of numbers of tokens, of which the file
+    /// names any; else the default group, if the crawler honours it.
+    ///
+    /// A step of several numbers stands for one name in sets where names are contained in each other; of the
+    /// groups of such a step the first decides alone.
+    ///
+    /// # Errors
+    /// When the policy is damaged.
+    pub fn for_steps(
+        &self,
+        steps: &[Box<[u32]>],
+        honours_default_group: bool,
+    ) -> Result<ChosenGroups<'_>, FormatError> {
+        for step in steps {
+            if let [token] = **step {
+                if self.entry_of(token).is_some() {
+                    return self.for_token(Some(token));
+                }
+                continue;
+            }
+            let entries = step.iter().filter_map(|&token| self.entry_of(token));
+            if let Some(group) = entries.map(|entry| self.group_index(entry)).min() {
+                return self.only(group, true);
+            }
+        }
+        self.only(if honours_default_group { self.default_group } else { NONE }, false)
+    }
+
+    /// One group, or none if the index is [`NONE`].
+    #[inline]
+    fn only(&self, index: u32, is_named: bool) -> Result<ChosenGroups<'_>, FormatError> {
+        let first = if index == NONE { None } else { Some(self.group(index)?) };
+        Ok(ChosenGroups { policy: self, token: NONE, next: self.tokens, first, index, is_named })
+    }
+
+    /// The first entry of a token.
+    #[inline]
+    fn entry_of(&self, token: u32) -> Option<usize> {
+        let tokens = self.body.get(..self.tokens * 4).unwrap_or_default();
+        if tokens.is_empty() {
+            return None;
+        }
+        let (mut low, mut high) = (0, self.tokens);
+        while low < high {
+            let middle = low.midpoint(high);
+            if u32_at(tokens, middle * 4) < Some(token) { low = middle + 1 } else { high = middle }
+        }
+        (u32_at(tokens, low * 4) == Some(token)).then_some(low)
+    }
+
+    #[inline]
+    fn group_index(&self, entry: usize) -> u32 {
+        u32_at(self.body, (self.tokens + entry) * 4).unwrap_or(NONE)
+    }
+
+    /// Checks that the kind is known, that tokens are in order and groups exist, and that each group is some crawler's.
+    fn verify(&self, has_crawler: &mut Vec<bool>) -> Result<(), FormatError> {
+        let groups = self.group_count();
+        if self.source()?.verdict().is_some() && !(self.body.is_empty() && self.default_group == NONE) {
+            return Err(self.error("no groups where no rules decide", format!("{groups} groups")));
+        }
+        has_crawler.clear();
+        has_crawler.resize(groups as usize, false);
+        let mut last = None;
+        for entry in self.tokens() {
+            if last >= Some(entry) {
+                return Err(self.error("tokens in order, each with a group once", format!("token {}", entry.0)));
+            }
+            last = Some(entry);
+        }
+        for group in self.tokens().map(|(_, group)| group).chain(self.default_group_index()) {
+            let Some(has_crawler) = has_crawler.get_mut(group as usize) else {
+                return Err(self.error("a group of the policy", format!("group {group} of {groups}")));
+            };
+            *has_crawler = true;
+        }
+        match has_crawler.iter().position(|&has_crawler| !has_crawler) {
+            Some(group) => Err(self.error("a token for each group", format!("none for group {group}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The number of every product token that the file names, with its group's index.
+    pub fn tokens(&self) -> impl Iterator<Item = (u32, u32)> + Clone + '_ {
+        let number = |index: usize| u32_at(self.body, index * 4).unwrap_or(NONE);
+        (0..self.tokens).map(move |index| (number(index), number(self.tokens + index)))
+    }
+
+    /// The index of the group for all crawlers that the file does not name.
+    #[must_use]
+    pub fn default_group_index(&self) -> Option<u32> {
+        Some(self.default_group).filter(|&index| index != NONE)
+    }
+
+    /// How many groups there are.
+    #[must_use]
+    pub fn group_count(&self) -> u32 {
+        (self.body.len() / ENTRY_BYTES - self.tokens) as u32
+    }
+
+    /// Every group.
+    pub fn all_groups(&self) -> impl ExactSizeIterator<Item = Group> + '_ {
+        let groups = self.body.get(self.tokens * ENTRY_BYTES..).unwrap_or_default().chunks_exact(ENTRY_BYTES);
+        groups.map(|group| Group { ruleset: u32_at(group, 0).unwrap_or(NONE), lines: u32_at(group, 4).unwrap_or(NONE) })
+    }
+
+    /// The content of the record.
+    ///
+    /// # Errors
+    /// When the policy is damaged.
+    pub fn to_draft(&self) -> Result<PolicyDraft, FormatError> {
+        Ok(PolicyDraft {
+            source: self.source()?,
+            tokens: self.tokens().collect(),
+            default_group: self.default_group_index(),
+            groups: self.all_groups().collect(),
+        })
+    }
+}
+
+/// The groups of one crawler.
+#[derive(Clone, Copy)]
+pub struct ChosenGroups<'p> {
+    policy: &'p PolicyView<'p>,
+    token: u32,
+    next: usize,
+    /// The first group, if there is any. Almost always the only one.
+    pub first: Option<Group>,
+    /// The index of the first group.
+    index: u32,
+    /// Whether the file names the crawler.
+    is_named: bool,
+}
+
+impl ChosenGroups<'_> {
+    /// Whether there are more groups than the first.
+    #[inline]
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        self.next < self.policy.tokens && u32_at(self.policy.body, self.next * 4) == Some(self.token)
+    }
+
+    /// Whether they are the crawler's own, rather than the default group.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        self.is_named
+    }
+
+    /// The indices of all of the groups.
+    #[must_use]
+    pub fn indices(mut self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.first.map(|_| self.index).into_iter().collect();
+        while self.has_more() {
+            all.push(self.policy.group_index(self.next));
+            self.next += 1;
+        }
+        all
+    }
+
+    /// All of the groups.
+    ///
+    /// # Errors
+    /// When the policy is damaged.
+    pub fn all(mut self) -> Result<Vec<Group>, FormatError> {
+        let mut all: Vec<Group> = self.first.into_iter().collect();
+        while self.has_more() {
+            all.push(self.policy.group(self.policy.group_index(self.next))?);
+            self.next += 1;
+        }
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(draft: &PolicyDraft) -> Vec<u8> {
+        let mut out = Vec::new();
+        draft.encode(&mut out);
+        out
+    }
+
+    #[test]
+    fn every_source_comes_back_and_nothing_else_is_one() {
+        let mut causes = vec![Cause::Redirects, Cause::Network, Cause::NotText, Cause::TooLarge];
+        causes.extend(
+            [0, 1, 404, u16::MAX].into_iter().flat_map(|number| [Cause::Status(number), Cause::Unreachable(number)]),
+        );
+        let sources = causes.iter().flat_map(|&cause| {
+            [PolicySource::LastGoodCopy(cause), PolicySource::AllowAll(cause), PolicySource::DisallowAll(cause)]
+        });
+        let sources: Vec<PolicySource> = sources.chain([PolicySource::Rules]).collect();
+        for &source in &sources {
+            let bytes = encoded(&PolicyDraft { source, ..PolicyDraft::default() });
+            Policies(&bytes).verify(&mut 0, |_| Ok(())).unwrap();
+            let view = Policies(&bytes).get(0).unwrap();
+            assert_eq!(view.source().unwrap(), source);
+            assert_eq!(view.has_rules(), source.verdict().is_none(), "{source:?}");
+        }
+        // Of all kinds with small numbers only those are known that a source has.
+        let kinds = (0..16_u32).flat_map(|number| (0..=0xFFFF).map(move |low| number << 16 | low));
+        let known: Vec<u32> = kinds.filter(|&kind| source_of_kind(kind).is_some()).collect();
+        assert!(known.iter().all(|&kind| source_of_kind(kind).map(kind_of_source) == Some(kind)));
+        assert_eq!(known.len(), 1 + 3 * (4 + 2 * 16));
+    }
+
+    #[test]
+    fn only_whole_policies_pass() {
+        let group = Group { ruleset: 0, lines: NONE };
+        let whole = PolicyDraft {
+            tokens: vec![(1, 0), (4, 0), (4, 1)],
+            default_group: Some(2),
+            groups: vec![group; 3],
+            ..PolicyDraft::default()
+        };
+        let with = |change: &dyn Fn(&mut PolicyDraft)| {
+            let mut draft = whole.clone();
+            change(&mut draft);
+            draft
+        };
+        for (draft, fits) in [
+            (whole.clone(), true),
+            (with(&|draft| draft.source = PolicySource::LastGoodCopy(Cause::Network)), true),
+            (with(&|draft| draft.source = PolicySource::DisallowAll(Cause::Network)), false),
+            (PolicyDraft { source: PolicySource::AllowAll(Cause::Network), ..PolicyDraft::default() }, true),
+            (with(&|draft| draft.tokens.swap(0, 1)), false),
+            (with(&|draft| draft.tokens[1] = (4, 1)), false),
+            (with(&|draft| draft.default_group = None), false),
+            (with(&|draft| draft.default_group = Some(3)), false),
+            (with(&|draft| draft.tokens[0].1 = 3), false),
+        ] {
+            let bytes = encoded(&draft);
+            assert_eq!(Policies(&bytes).verify(&mut 0, |_| Ok(())).is_ok(), fits, "{draft:?}");
+            assert_eq!(Policies(&bytes).get(0).unwrap().to_draft(), Ok(draft));
+        }
+    }
+}

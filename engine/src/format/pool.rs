@@ -1,0 +1,174 @@
+//! What the sections of variable records have in common: `policies`, `captures`, `lines` and `other`.
+//!
+//! Such a section is a *pool*: records of the section's unit (4 or 8 bytes) one after the other without a gap, in the
+//! order of their bytes, no two of them equal, each referred to from elsewhere. A record is named by its *address*: its
+//! offset in units. No record is the beginning of another, so that the order is total.
+
+use super::container::Section;
+use super::{FormatError, NONE, TooLarge};
+
+/// Encoded records, one after the other, before they are sorted.
+#[derive(Default)]
+pub(super) struct Records {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Records {
+    /// Appends the record that `encode` writes.
+    pub fn push_with(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
+        encode(&mut self.bytes);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// The record at a place.
+    fn get(&self, place: usize) -> &[u8] {
+        let start = if place == 0 { 0 } else { self.ends[place - 1] };
+        &self.bytes[start..self.ends[place]]
+    }
+}
+
+/// A section of records, and where each of the records that went in came to lie.
+pub(super) struct Pool {
+    pub bytes: Vec<u8>,
+    /// The address of each record, in the order in which they went in; [`NONE`] for those that are not used.
+    pub addresses: Vec<u32>,
+}
+
+/// Writes a pool: the records that are used, sorted, each once.
+///
+/// # Errors
+/// When the section takes more bytes than addresses reach.
+pub(super) fn write_pool(
+    what: &'static str,
+    records: &Records,
+    unit: usize,
+    is_used: &[bool],
+) -> Result<Pool, TooLarge> {
+    let mut order: Vec<usize> = (0..records.ends.len()).filter(|&place| is_used[place]).collect();
+    order.sort_unstable_by(|&a, &b| records.get(a).cmp(records.get(b)));
+    let mut pool = Pool { bytes: Vec::new(), addresses: vec![NONE; records.ends.len()] };
+    let mut last: Option<(usize, u32)> = None;
+    for place in order {
+        let record = records.get(place);
+        let address = match last {
+            Some((same, address)) if records.get(same) == record => address,
+            _ => {
+                let address = address_of(what, pool.bytes.len(), unit)?;
+                pool.bytes.extend_from_slice(record);
+                address
+            }
+        };
+        pool.addresses[place] = address;
+        last = Some((place, address));
+    }
+    Ok(pool)
+}
+
+/// The address of the record that begins at a byte of its section.
+///
+/// # Errors
+/// When it is beyond what an address can say.
+pub(super) fn address_of(what: &'static str, at: usize, unit: usize) -> Result<u32, TooLarge> {
+    let address = u32::try_from(at / unit).ok().filter(|&address| address != NONE);
+    address.ok_or(TooLarge { what, limit: u64::from(NONE) * unit as u64, found: at as u64 })
+}
+
+/// Proves that a pool is what [`write_pool`] makes of its records: `reencode` reads the record with which the given bytes
+/// begin, and writes it again. Returns where records begin, to check references with.
+///
+/// Linear; each byte counts as a step.
+///
+/// # Errors
+/// Those of `reencode`, and when a record is not encoded as it would be written, or is out of order.
+pub(super) fn verify_pool<'a>(
+    section: Section,
+    bytes: &'a [u8],
+    unit: usize,
+    steps: &mut u64,
+    mut reencode: impl FnMut(&'a [u8], &mut Vec<u8>) -> Result<(), FormatError>,
+) -> Result<References, FormatError> {
+    let mut references = References::new(section, bytes.len() / unit, unit);
+    let mut written = Vec::new();
+    let mut last: &[u8] = &[];
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        written.clear();
+        reencode(rest, &mut written).map_err(|error| error.in_record_at(at))?;
+        *steps += 1 + written.len() as u64;
+        if !rest.starts_with(&written) || written.is_empty() {
+            return Err(FormatError::at(section, at, "the only encoding of a record", "another encoding of it"));
+        }
+        let record = &rest[..written.len()];
+        if at > 0 && last >= record {
+            return Err(FormatError::at(
+                section,
+                at,
+                "records in the order of their bytes, each once",
+                "another order",
+            ));
+        }
+        references.add(at / unit);
+        last = record;
+        at += record.len();
+    }
+    Ok(references)
+}
+
+/// Which addresses of a section begin a record, and which of those have been referred to. Two bits a unit.
+pub(crate) struct References {
+    section: Section,
+    unit: usize,
+    starts: Vec<u64>,
+    used: Vec<u64>,
+}
+
+impl References {
+    /// For a section of so many units, without any record yet.
+    pub fn new(section: Section, units: usize, unit: usize) -> References {
+        let words = units.div_ceil(64);
+        References { section, unit, starts: vec![0; words], used: vec![0; words] }
+    }
+
+    /// For a section in which each number below `count` names something.
+    pub fn all(section: Section, count: usize) -> References {
+        let mut references = References::new(section, count, 1);
+        (0..count).for_each(|number| references.add(number));
+        references
+    }
+
+    fn add(&mut self, address: usize) {
+        if let Some(word) = self.starts.get_mut(address / 64) {
+            *word |= 1 << (address % 64);
+        }
+    }
+
+    /// Notes that something refers to an address. Returns whether a record begins there.
+    pub fn refer(&mut self, address: u32) -> bool {
+        let (word, bit) = (address as usize / 64, 1 << (address % 64));
+        let is_start = self.starts.get(word).is_some_and(|starts| starts & bit != 0);
+        if is_start {
+            self.used[word] |= bit;
+        }
+        is_start
+    }
+
+    /// Checks that everything has been referred to.
+    ///
+    /// # Errors
+    /// When something has not, the first such record.
+    pub fn finish(self, steps: &mut u64) -> Result<(), FormatError> {
+        *steps += self.starts.len() as u64;
+        let unused = self.starts.iter().zip(&self.used).position(|(starts, used)| starts != used);
+        let Some(word) = unused else { return Ok(()) };
+        let bit = (self.starts[word] & !self.used[word]).trailing_zeros() as usize;
+        let at = (word * 64 + bit) * self.unit;
+        let expected = "a record that something in the set refers to";
+        if self.unit == 1 {
+            let found = format!("number {at}, to which nothing refers");
+            return Err(FormatError::new(self.section.name(), expected, found));
+        }
+        Err(FormatError::at(self.section, at, expected, "one to which nothing refers"))
+    }
+}

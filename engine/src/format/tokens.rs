@@ -1,0 +1,169 @@
+//! The section `tokens`: the product tokens that the files of a set name, in lower case, numbered in the order of their bytes.
+//!
+//! How many there are, then for each where it ends, then the tokens one after the other; all numbers have eight bytes.
+
+use super::container::Section;
+use super::pool::References;
+use super::{FormatError, NONE, TooLarge, put_long, u64_at};
+
+/// Product tokens of a set.
+pub const MAX_TOKENS: u64 = NONE as u64;
+
+/// Bytes of a number of the table.
+const NUMBER_BYTES: usize = 8;
+
+/// Writes the product tokens, which are in order, in lower case and without repetition.
+pub(super) fn write_tokens(tokens: &[&[u8]]) -> Result<Vec<u8>, TooLarge> {
+    let mut out = Vec::new();
+    if tokens.is_empty() {
+        return Ok(out);
+    }
+    if tokens.len() as u64 > MAX_TOKENS {
+        return Err(TooLarge { what: "product tokens", limit: MAX_TOKENS, found: tokens.len() as u64 });
+    }
+    put_long(&mut out, tokens.len() as u64);
+    let mut end = 0;
+    for token in tokens {
+        end += token.len() as u64;
+        put_long(&mut out, end);
+    }
+    tokens.iter().for_each(|token| out.extend_from_slice(token));
+    Ok(out)
+}
+
+/// The product tokens of a set, numbered in the order of their bytes.
+#[derive(Clone, Copy)]
+pub struct Tokens<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Tokens<'a> {
+    /// How many there are.
+    ///
+    /// # Errors
+    /// When the table is damaged.
+    pub fn count(self) -> Result<u32, FormatError> {
+        if self.0.is_empty() {
+            return Ok(0);
+        }
+        let count = u64_at(self.0, 0).unwrap_or(u64::MAX);
+        let fits = count <= MAX_TOKENS && count < (self.0.len() / NUMBER_BYTES) as u64;
+        if fits { Ok(count as u32) } else { Err(self.error(0, "as many tokens as fit", format!("{count} tokens"))) }
+    }
+
+    #[cold]
+    fn error(self, at: usize, expected: &str, found: impl Into<String>) -> FormatError {
+        FormatError::at(Section::Tokens, at, expected, found)
+    }
+
+    /// A token, by its number.
+    ///
+    /// # Errors
+    /// When there is none of that number.
+    pub fn name(self, token: u32) -> Result<&'a [u8], FormatError> {
+        let count = self.count()? as usize;
+        let at = token as usize * NUMBER_BYTES;
+        let name = || {
+            let start = if token == 0 { 0 } else { u64_at(self.0, at)? };
+            let end = u64_at(self.0, at + NUMBER_BYTES).filter(|_| (token as usize) < count)?;
+            let names = self.0.get(NUMBER_BYTES + count * NUMBER_BYTES..)?;
+            names.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+        };
+        name().ok_or_else(|| self.error(at, "a token inside the section", format!("token {token} of {count}")))
+    }
+
+    /// Every token, in the order of their numbers.
+    pub fn iter(self) -> impl Iterator<Item = Result<&'a [u8], FormatError>> {
+        let count = self.count();
+        let error = count.as_ref().err().cloned();
+        (0..count.unwrap_or(0)).map(move |token| self.name(token)).chain(error.map(Err))
+    }
+
+    /// Proves that the section is what a writer makes of its content.
+    pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
+        let count = self.count()?;
+        let mut last = None;
+        let mut end = if self.0.is_empty() { 0 } else { NUMBER_BYTES * (1 + count as usize) };
+        if count == 0 && !self.0.is_empty() {
+            return Err(self.error(0, "a token at least", "none"));
+        }
+        for token in 0..count {
+            let name = self.name(token)?;
+            *steps += 1 + name.len() as u64;
+            let found = || format!("\"{}\"", name.escape_ascii());
+            if last >= Some(name) {
+                return Err(self.error(end, "tokens in the order of their bytes, each once", found()));
+            }
+            if name.iter().any(u8::is_ascii_uppercase) {
+                return Err(self.error(end, "a token in lower case", found()));
+            }
+            (end, last) = (end + name.len(), Some(name));
+        }
+        if end != self.0.len() {
+            return Err(self.error(end, "the end of the section", format!("{} bytes more", self.0.len() - end)));
+        }
+        Ok(References::all(Section::Tokens, count as usize))
+    }
+
+    /// The numbers of the tokens that contain this name, in any letter case; none for an empty one. Looks at every
+    /// token.
+    ///
+    /// # Errors
+    /// When the table is damaged.
+    pub fn find_containing(self, name: &[u8]) -> Result<Vec<u32>, FormatError> {
+        let name = name.to_ascii_lowercase();
+        let finder = memchr::memmem::Finder::new(&name);
+        let mut found = Vec::new();
+        for token in 0..self.count()? {
+            if !name.is_empty() && finder.find(self.name(token)?).is_some() {
+                found.push(token);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The number of the token that is this name, in any letter case. A binary search.
+    ///
+    /// # Errors
+    /// When the table is damaged.
+    pub fn find(self, name: &[u8]) -> Result<Option<u32>, FormatError> {
+        let name = name.to_ascii_lowercase();
+        let (mut low, mut high) = (0, self.count()?);
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.name(middle)?.cmp(&name) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return Ok(Some(middle)),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// How a crawler's product token is compared with those in the files. Case never matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NameMatching {
+    /// They are equal. Number 0.
+    Equal,
+    /// The token in the file contains the crawler's. Of several groups that a crawler then has, the one that comes
+    /// first in the file decides alone. Number 1.
+    Contained,
+}
+
+impl NameMatching {
+    /// The number that stands for it in a set file.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// The way with this number, or `None` if this version of the engine does not know it.
+    #[must_use]
+    pub const fn from_number(number: u32) -> Option<NameMatching> {
+        match number {
+            0 => Some(NameMatching::Equal),
+            1 => Some(NameMatching::Contained),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! A crawler as a set knows it.
+
+use crate::format::FormatError;
+use crate::format::policies::{ChosenGroups, PolicyView};
+use crate::format::tokens::{NameMatching, Tokens};
+
+/// A crawler as a set knows it: looked up once, then used for any number of decisions.
+///
+/// A crawler that no robots.txt of the set names is a crawler like any other: it gets the default groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agent {
+    names: Names,
+}
+
+/// The numbers of the product tokens that a crawler obeys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Names {
+    /// One product token, and else the default group.
+    One(Option<u32>),
+    /// The groups of the first step that a file names; see [`PolicyView::for_steps`].
+    Steps { steps: Box<[Box<[u32]>]>, honours_default_group: bool },
+    /// None: it obeys no robots.txt.
+    Free,
+}
+
+impl Agent {
+    /// Looks up a crawler that obeys these product tokens, the first of them that a file names.
+    pub(super) fn look_up(
+        product_tokens: Tokens<'_>,
+        matching: NameMatching,
+        tokens: &[&[u8]],
+        honours_default_group: bool,
+    ) -> Result<Agent, FormatError> {
+        let mut steps: Vec<Box<[u32]>> = Vec::with_capacity(tokens.len());
+        for token in tokens {
+            let numbers: Vec<u32> = match matching {
+                NameMatching::Equal => product_tokens.find(token)?.into_iter().collect(),
+                NameMatching::Contained => product_tokens.find_containing(token)?,
+            };
+            if !numbers.is_empty() {
+                steps.push(numbers.into());
+            }
+        }
+        let names = match *steps {
+            _ if tokens.is_empty() && !honours_default_group => Names::Free,
+            [] if honours_default_group => Names::One(None),
+            [ref step] if honours_default_group && step.len() == 1 => Names::One(Some(step[0])),
+            _ => Names::Steps { steps: steps.into(), honours_default_group },
+        };
+        Ok(Agent { names })
+    }
+
+    /// Whether any robots.txt of the set names it.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        match &self.names {
+            Names::One(number) => number.is_some(),
+            Names::Steps { steps, .. } => !steps.is_empty(),
+            Names::Free => false,
+        }
+    }
+
+    /// Whether it gets the default group where none of its product tokens has a group.
+    #[must_use]
+    pub fn honours_default_group(&self) -> bool {
+        !matches!(self.names, Names::Steps { honours_default_group: false, .. } | Names::Free)
+    }
+
+    /// Whether it obeys no robots.txt at all.
+    pub(super) fn is_free(&self) -> bool {
+        self.names == Names::Free
+    }
+
+    #[inline]
+    pub(super) fn groups<'p>(&self, policy: &'p PolicyView<'_>) -> Result<ChosenGroups<'p>, FormatError> {
+        match &self.names {
+            Names::One(number) => policy.for_token(*number),
+            Names::Steps { steps, honours_default_group } => policy.for_steps(steps, *honours_default_group),
+            Names::Free => policy.for_steps(&[], false),
+        }
+    }
+}

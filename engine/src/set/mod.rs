@@ -1,0 +1,393 @@
+//! The compiled set: opening it, checking it, and asking it.
+//!
+//! Joins the tables ([`crate::format`]) to the automata ([`crate::automaton`]). Knows no offsets.
+
+mod agent;
+mod policy;
+mod site;
+mod verify;
+
+pub use self::agent::Agent;
+pub use self::policy::{GroupKind, Policy, PolicyGroup, Rules};
+pub use self::site::Site;
+
+use crate::format::FormatError;
+use crate::format::automaton::Corrupt;
+use crate::format::captures::Captures;
+use crate::format::container::{Container, Section};
+use crate::format::crawlers::{Crawlers, ResolvedCrawler};
+use crate::format::directives::OtherDirectives;
+use crate::format::draft::{ReadBack, SetDraft, Tables};
+use crate::format::lines::Lines;
+use crate::format::origins::{OriginIter, OriginRecord, Origins};
+use crate::format::policies::Policies;
+use crate::format::reading::Reading;
+use crate::format::rulesets::Rulesets;
+use crate::format::tokens::{NameMatching, Tokens};
+use crate::host;
+use crate::norm::NormalForm;
+use crate::url::{self, Origin, UrlRef};
+use crate::verdict::{Explanation, Rule, Verdict};
+
+/// A compiled set of robots.txt files, over bytes that are mapped ([`Set::open`]) or owned ([`Set::from_bytes`]).
+///
+/// Immutable; share it between threads by reference. Costs no memory beside its bytes. A decision allocates
+/// nothing (a URL of the form `http://host?query`, which lacks the slash, is copied, and so is a path that is not in
+/// the set's normal form; a host beyond ASCII is mapped by a function that may allocate).
+///
+/// Bytes that are damaged in a way that opening does not notice give a [`FormatError`] when they are read, never a
+/// panic. They could also give a wrong answer, as damaged data can; [`Set::verify`] rules that out.
+pub struct Set<D> {
+    data: D,
+    container: Container,
+    normal_form: NormalForm,
+    name_matching: NameMatching,
+}
+
+impl From<Corrupt> for FormatError {
+    fn from(corrupt: Corrupt) -> FormatError {
+        corrupt.in_section()
+    }
+}
+
+impl<D: AsRef<[u8]>> Set<D> {
+    /// Takes bytes as a set, after checking header, section table and the section `reading`.
+    ///
+    /// # Errors
+    /// When something in them is wrong; the error says what was expected and what was found.
+    pub fn from_bytes(data: D) -> Result<Set<D>, FormatError> {
+        let container = Container::read(data.as_ref())?;
+        let number = container.header().normal_form;
+        let normal_form = NormalForm::from_number(number).ok_or_else(|| {
+            FormatError::new("header", "the number of a normal form that this version knows", number.to_string())
+        })?;
+        let number = container.header().name_matching;
+        let name_matching = NameMatching::from_number(number).ok_or_else(|| {
+            FormatError::new("header", "a way of comparing names that this version knows", number.to_string())
+        })?;
+        let set = Set { data, container, normal_form, name_matching };
+        set.read_reading()?;
+        Ok(set)
+    }
+
+    #[inline]
+    fn section(&self, section: Section) -> &[u8] {
+        self.container.section(self.data.as_ref(), section)
+    }
+
+    fn read_reading(&self) -> Result<Reading<'_>, FormatError> {
+        Reading::read(self.section(Section::Reading))
+    }
+
+    /// The reading of the protocol that the set was made under, and the time that it is for.
+    #[must_use]
+    pub fn reading(&self) -> Reading<'_> {
+        // Read once already, when the set was opened; a file that has shrunk since is reported by what decides.
+        let nothing = Reading { dialect: "", profile: "", at: None, freshness: None, max_age_cap: None, patience: 0 };
+        self.read_reading().unwrap_or(nothing)
+    }
+
+    /// The name of the dialect that the set was compiled under, for people.
+    #[must_use]
+    pub fn dialect(&self) -> String {
+        self.reading().dialect.to_owned()
+    }
+
+    /// The number of the form of the set's automata, as the compiler counts its forms.
+    #[must_use]
+    pub fn automata_form(&self) -> u32 {
+        self.container.header().automata_form
+    }
+
+    /// The normal form of the set's patterns.
+    #[must_use]
+    pub fn normal_form(&self) -> NormalForm {
+        self.normal_form
+    }
+
+    /// How many bytes each section takes.
+    pub fn section_sizes(&self) -> impl Iterator<Item = (&'static str, usize)> + '_ {
+        Section::ALL.into_iter().map(|section| (section.name(), self.section(section).len()))
+    }
+
+    /// The product tokens that the set's files name.
+    #[must_use]
+    pub fn tokens(&self) -> Tokens<'_> {
+        Tokens(self.section(Section::Tokens))
+    }
+
+    /// The known crawlers, each with the product tokens that it obeys under the set's dialect.
+    ///
+    /// ```no_run
+    /// # use reptile_engine::{format::crawlers::Purposes, set::Set};
+    /// let set = Set::open("robots.set".as_ref())?;
+    /// let agent = set.crawler(b"Googlebot-Image")?;
+    /// for crawler in set.crawlers().with_purpose(Purposes::AI_TRAINING) {
+    ///     println!("{}", crawler?.name.escape_ascii());
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn crawlers(&self) -> Crawlers<'_> {
+        Crawlers(self.section(Section::Crawlers))
+    }
+
+    #[inline]
+    fn origin_table(&self) -> Origins<'_> {
+        Origins { buckets: self.section(Section::Buckets), records: self.section(Section::Origins) }
+    }
+
+    /// How many origins the set knows.
+    #[must_use]
+    pub fn origin_count(&self) -> u64 {
+        self.origin_table().count()
+    }
+
+    /// Every origin that the set knows, in an order that means nothing. Reads the table from front to back, without memory.
+    #[must_use]
+    pub fn origins(&self) -> OriginIter<'_> {
+        self.origin_table().iter()
+    }
+
+    #[inline]
+    fn policies(&self) -> Policies<'_> {
+        Policies(self.section(Section::Policies))
+    }
+
+    #[inline]
+    fn lines(&self) -> Lines<'_> {
+        Lines(self.section(Section::Lines))
+    }
+
+    fn captures(&self) -> Captures<'_> {
+        Captures(self.section(Section::Captures))
+    }
+
+    fn other(&self) -> OtherDirectives<'_> {
+        OtherDirectives(self.section(Section::Other))
+    }
+
+    /// Whether any origin has other directives.
+    #[must_use]
+    pub fn has_other_directives(&self) -> bool {
+        !self.section(Section::Other).is_empty()
+    }
+
+    /// How many different policies there are. Reads the header of each.
+    ///
+    /// # Errors
+    /// When the table is damaged.
+    pub fn policy_count(&self) -> Result<u32, FormatError> {
+        self.policies().iter().try_fold(0, |count, policy| policy.map(|_| count + 1))
+    }
+
+    /// The content of the whole set, which [`SetDraft::write`] makes the same set of again. Time and memory: linear in the set.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn to_draft(&self) -> Result<SetDraft<'_>, FormatError> {
+        let tables = Tables {
+            tokens: self.tokens(),
+            origins: self.origin_table(),
+            captures: self.captures(),
+            policies: self.policies(),
+            rulesets: self.rulesets(),
+            lines: self.lines(),
+            other: self.other(),
+        };
+        ReadBack::read(self.container.header(), self.read_reading()?, self.crawlers().to_table()?, tables)
+    }
+
+    /// The automata, each stored once whichever files it came from.
+    #[inline]
+    #[must_use]
+    pub fn rulesets(&self) -> Rulesets<'_> {
+        Rulesets { index: self.section(Section::Index), bytes: self.section(Section::Rulesets) }
+    }
+
+    /// Looks up an agent by its product token, in any letter case. Taken as it is: nothing is cut off.
+    ///
+    /// # Errors
+    /// When the table of product tokens is damaged.
+    pub fn agent(&self, token: &[u8]) -> Result<Agent, FormatError> {
+        self.agent_chain(&[token], true)
+    }
+
+    /// Looks up an agent that goes by several product tokens: the groups of the first one that a robots.txt names
+    /// decide, and where it names none the default group, if the agent honours it. An agent without tokens
+    /// that does not honour it either may fetch everything.
+    ///
+    /// # Errors
+    /// When the table of product tokens is damaged.
+    pub fn agent_chain(&self, tokens: &[&[u8]], honours_default_group: bool) -> Result<Agent, FormatError> {
+        Agent::look_up(self.tokens(), self.name_matching, tokens, honours_default_group)
+    }
+
+    /// Looks up a crawler by its name, in any letter case: a known one with the product tokens that it obeys, else just this
+    /// name. See [`Set::crawlers`].
+    ///
+    /// # Errors
+    /// When the table of crawlers or of product tokens is damaged.
+    pub fn crawler(&self, name: &[u8]) -> Result<Agent, FormatError> {
+        let ResolvedCrawler { tokens, honours_default_group, .. } =
+            Crawlers(self.section(Section::Crawlers)).find(name)?;
+        self.agent_chain(&tokens, honours_default_group)
+    }
+
+    /// How names are compared in this set.
+    #[must_use]
+    pub fn name_matching(&self) -> NameMatching {
+        self.name_matching
+    }
+
+    /// The policy of an origin; `None` if the set knows no robots.txt for it.
+    ///
+    /// # Errors
+    /// When the tables are damaged.
+    #[inline]
+    pub fn policy(&self, origin: &Origin<'_>) -> Result<Option<Policy<'_>>, FormatError> {
+        self.record(origin)?.map(|record| self.policy_of(&record)).transpose()
+    }
+
+    /// All that the set has for an origin; `None` if it knows no robots.txt for it.
+    ///
+    /// # Errors
+    /// When the tables are damaged.
+    ///
+    /// ```no_run
+    /// # use reptile_engine::{format::directives::DirectiveKind, set::Set, url};
+    /// let set = Set::open("robots.set".as_ref())?;
+    /// if let Some(site) = set.site(&url::split(b"https://example.com/")?.origin)? {
+    ///     let mut lines = site.other().reader()?;
+    ///     while let Some(line) = lines.next()? {
+    ///         if line.kind == DirectiveKind::Sitemap {
+    ///             println!("line {}: {}", line.line, line.value.escape_ascii());
+    ///         }
+    ///     }
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn site(&self, origin: &Origin<'_>) -> Result<Option<Site<'_>>, FormatError> {
+        self.record(origin)?.map(|record| self.site_of(&record)).transpose()
+    }
+
+    #[inline]
+    fn record(&self, origin: &Origin<'_>) -> Result<Option<OriginRecord<'_>>, FormatError> {
+        if host::is_plain(origin.host) {
+            return self.origin_table().find(origin.scheme, origin.host, origin.port);
+        }
+        let Some(host) = host::canonical(origin.host) else { return Ok(None) };
+        self.origin_table().find(origin.scheme, host.as_bytes(), origin.port)
+    }
+
+    /// The policy of a record of [`Set::origins`].
+    ///
+    /// # Errors
+    /// When the tables are damaged.
+    #[inline]
+    pub fn policy_of(&self, record: &OriginRecord<'_>) -> Result<Policy<'_>, FormatError> {
+        Ok(Policy {
+            number: record.policy,
+            view: self.policies().get(record.policy)?,
+            rulesets: self.rulesets(),
+            lines: self.lines(),
+            normal_form: self.normal_form,
+        })
+    }
+
+    /// All that the set has for a record of its [`Set::origins`].
+    ///
+    /// # Errors
+    /// When the tables are damaged.
+    pub fn site_of<'s>(&'s self, record: &OriginRecord<'s>) -> Result<Site<'s>, FormatError> {
+        Ok(Site {
+            record: *record,
+            policy: self.policy_of(record)?,
+            captures: self.captures(),
+            other: self.other(),
+            reading: self.read_reading()?,
+        })
+    }
+
+    /// The verdict for one URL and one agent.
+    ///
+    /// Time: one pass over the URL, one look-up of its origin, one walk. No allocation.
+    ///
+    /// # Errors
+    /// When the set is damaged. A malformed URL is not an error; it yields [`Verdict::Invalid`].
+    #[inline]
+    pub fn decide(&self, agent: &Agent, url: &[u8]) -> Result<Verdict, FormatError> {
+        let mut verdict = [Verdict::Invalid];
+        self.decide_each(std::slice::from_ref(agent), url, &mut verdict)?;
+        Ok(verdict[0])
+    }
+
+    /// The verdicts for one URL and several agents; `verdicts` has a place for each. The URL is split and its
+    /// origin looked up once, and agents that share a ruleset share its walk if they stand side by side.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    #[inline]
+    pub fn decide_each(&self, agents: &[Agent], url: &[u8], verdicts: &mut [Verdict]) -> Result<(), FormatError> {
+        let Ok(UrlRef { origin, path }) = url::split(url) else {
+            verdicts.fill(Verdict::Invalid);
+            return Ok(());
+        };
+        let Some(policy) = self.policy(&origin)? else {
+            verdicts.fill(Verdict::Unknown);
+            return Ok(());
+        };
+        if !policy.view.has_rules() {
+            let decided = agents.iter().zip(verdicts);
+            for (agent, verdict) in decided {
+                *verdict = policy.without_rules(agent)?.verdict;
+            }
+            return Ok(());
+        }
+        path.with(|path| {
+            let path = self.normal_form.path(path);
+            let mut last = None;
+            for (agent, verdict) in agents.iter().zip(verdicts) {
+                let groups = agent.groups(&policy.view)?;
+                *verdict = match (groups.first, last) {
+                    _ if groups.has_more() => policy.explain_together(groups.all()?, &path)?.verdict,
+                    (None, _) => Verdict::Allow,
+                    (Some(group), Some((walked, known))) if walked == group => known,
+                    (Some(group), _) => {
+                        let verdict = policy.rules(group)?.ruleset.verdict(&path)?;
+                        last = Some((group, verdict));
+                        verdict
+                    }
+                };
+            }
+            Ok(())
+        })
+    }
+
+    /// The verdict for one URL and one agent, with the rules that match best.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn explain(&self, agent: &Agent, url: &[u8]) -> Result<Explanation, FormatError> {
+        let Ok(UrlRef { origin, path }) = url::split(url) else {
+            return Ok(Explanation::without_rule(Verdict::Invalid));
+        };
+        match self.policy(&origin)? {
+            None => Ok(Explanation::without_rule(Verdict::Unknown)),
+            Some(policy) => path.with(|path| policy.explain(agent, path)),
+        }
+    }
+
+    /// Every rule for an agent that matches a URL, in the order of precedence; see [`Policy::matching_rules`]. None for a
+    /// malformed URL, or one whose origin is unknown.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn matching_rules(&self, agent: &Agent, url: &[u8]) -> Result<Vec<Rule>, FormatError> {
+        let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(Vec::new()) };
+        match self.policy(&origin)? {
+            None => Ok(Vec::new()),
+            Some(policy) => path.with(|path| policy.matching_rules(agent, path)),
+        }
+    }
+}

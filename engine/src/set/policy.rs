@@ -1,0 +1,290 @@
+//! The policy of an origin: which crawler gets which rules, and what they decide.
+
+use std::fmt;
+
+use crate::automaton::Ruleset;
+use crate::format::automaton::kind_of;
+use crate::format::lines::Lines;
+use crate::format::policies::{Group, PolicyView};
+use crate::format::rulesets::Rulesets;
+use crate::format::{FormatError, NONE};
+use crate::norm::NormalForm;
+use crate::set::agent::Agent;
+use crate::verdict::{Explanation, PolicySource, Rule, RuleKind, Verdict};
+
+/// What the robots.txt of an origin, or its absence, says for all crawlers.
+#[derive(Clone, Copy)]
+pub struct Policy<'a> {
+    pub(super) number: u32,
+    pub(super) view: PolicyView<'a>,
+    pub(super) rulesets: Rulesets<'a>,
+    pub(super) lines: Lines<'a>,
+    pub(super) normal_form: NormalForm,
+}
+
+/// Which group of a robots.txt is for a crawler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum GroupKind {
+    /// One that names it.
+    Named,
+    /// The default group, that for `*`.
+    Default,
+    /// None: nothing is said to it.
+    None,
+}
+
+impl GroupKind {
+    /// The word that stands for it in output.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            GroupKind::Named => "named",
+            GroupKind::Default => "default",
+            GroupKind::None => "none",
+        }
+    }
+}
+
+impl fmt::Display for GroupKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A group of a robots.txt.
+#[derive(Clone)]
+pub struct PolicyGroup<'a> {
+    /// The numbers of the product tokens that it is for.
+    pub tokens: Vec<u32>,
+    /// Whether it is the default group.
+    pub is_default: bool,
+    /// Its rules.
+    pub rules: Rules<'a>,
+}
+
+impl<'a> Policy<'a> {
+    /// The verdict for a path as it stands in a URL. Never `Unknown` or `Invalid`.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn decide(&self, agent: &Agent, path: &[u8]) -> Result<Verdict, FormatError> {
+        if !self.view.has_rules() {
+            return Ok(self.without_rules(agent)?.verdict);
+        }
+        let groups = agent.groups(&self.view)?;
+        if groups.has_more() {
+            return Ok(self.explain_together(groups.all()?, &self.normal_form.path(path))?.verdict);
+        }
+        let Some(group) = groups.first else { return Ok(Verdict::Allow) };
+        Ok(self.rules(group)?.ruleset.verdict(&self.normal_form.path(path))?)
+    }
+
+    /// The verdict for a path as it stands in a URL, with the rules that match best.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn explain(&self, agent: &Agent, path: &[u8]) -> Result<Explanation, FormatError> {
+        if !self.view.has_rules() {
+            return self.without_rules(agent);
+        }
+        self.explain_together(agent.groups(&self.view)?.all()?, &self.normal_form.path(path))
+    }
+
+    /// Every rule for a crawler that matches a path as it stands in a URL, in the order of precedence: the first of them
+    /// decides. Empty patterns, which match everything and restrict nothing, come last.
+    ///
+    /// Cost: lists all rules of the crawler's groups and tries each; for people, not for many URLs. A rule that says the
+    /// same as another of its kind is there once; see [`Ruleset::rules`].
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn matching_rules(&self, agent: &Agent, path: &[u8]) -> Result<Vec<Rule>, FormatError> {
+        let groups = if self.view.has_rules() { agent.groups(&self.view)?.all()? } else { Vec::new() };
+        let path = self.normal_form.path(path);
+        let is_alone = groups.len() == 1;
+        let mut matching: Vec<(bool, u32, u32, Rule)> = Vec::new();
+        for group in groups {
+            let rules = self.rules(group)?;
+            for found in rules.ruleset.rules()?.into_iter().filter(|rule| rule.matches(&path)) {
+                let is_empty = found.pattern.is_empty();
+                let order = match (is_alone, found.joint_rank) {
+                    (false, Some(joint_rank)) if !is_empty => joint_rank,
+                    // Without a pattern it has no place among the rules of the other groups.
+                    (false, _) => found.kind as u32,
+                    (true, _) => found.rank,
+                };
+                let rule = rules.rule(found.rank, found.pattern)?;
+                matching.push((is_empty, order, rule.line, rule));
+            }
+        }
+        matching.sort_by_key(|&(is_empty, order, line, _)| (is_empty, order, line));
+        Ok(matching.into_iter().map(|(.., rule)| rule).collect())
+    }
+
+    /// What the policy rests on.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn source(&self) -> Result<PolicySource, FormatError> {
+        self.view.source()
+    }
+
+    /// The verdict where no rules decide. It holds for every path, and for every crawler that obeys robots.txt at all.
+    #[cold]
+    pub(super) fn without_rules(&self, agent: &Agent) -> Result<Explanation, FormatError> {
+        let source = self.view.source()?;
+        Ok(match source.verdict() {
+            Some(verdict) if !agent.is_free() => Explanation { source, ..Explanation::without_rule(verdict) },
+            _ => Explanation::without_rule(Verdict::Allow),
+        })
+    }
+
+    /// Which group is for a crawler.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn group_of(&self, agent: &Agent) -> Result<GroupKind, FormatError> {
+        let groups = agent.groups(&self.view)?;
+        Ok(match groups.first {
+            None => GroupKind::None,
+            Some(_) if groups.is_named() => GroupKind::Named,
+            Some(_) => GroupKind::Default,
+        })
+    }
+
+    /// Whether any group is for a crawler, be it its own or the default group.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn has_group(&self, agent: &Agent) -> Result<bool, FormatError> {
+        Ok(self.group_of(agent)? != GroupKind::None)
+    }
+
+    /// The address of the policy in the set, which is the same for all origins that share it.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The indices, among [`Policy::groups`], of the groups that a crawler has; none if nothing is said to it.
+    ///
+    /// # Errors
+    /// When the policy is damaged.
+    pub fn group_indices(&self, agent: &Agent) -> Result<Vec<u32>, FormatError> {
+        Ok(agent.groups(&self.view)?.indices())
+    }
+
+    /// Decides by the rules of several groups at once, for a path in normal form: the best of each group are
+    /// compared by their keys, and by their lines where those are equal.
+    pub(super) fn explain_together(&self, groups: Vec<Group>, path: &[u8]) -> Result<Explanation, FormatError> {
+        let alone = groups.len() == 1;
+        let mut best: [Option<(u32, Rule)>; 2] = [None, None];
+        let mut empty: Option<Rule> = None;
+        for group in groups {
+            let rules = self.rules(group)?;
+            let matches = rules.ruleset.matches(path)?;
+            for rank in [matches.allow, matches.disallow].into_iter().flatten() {
+                let rule = rules.rule(rank, rules.ruleset.pattern(rank, path)?)?;
+                if rule.pattern.is_empty() {
+                    if empty.as_ref().is_none_or(|other| (rule.kind, rule.line) < (other.kind, other.line)) {
+                        empty = Some(rule);
+                    }
+                    continue;
+                }
+                let key = if alone { rank } else { rules.ruleset.joint_rank(rank)? };
+                let slot = &mut best[rule.kind as usize];
+                if slot.as_ref().is_none_or(|(other_key, other)| (key, rule.line) < (*other_key, other.line)) {
+                    *slot = Some((key, rule));
+                }
+            }
+        }
+        let [allow, disallow] = best;
+        let disallows = match (&allow, &disallow) {
+            (Some((allow, _)), Some((disallow, _))) => disallow < allow,
+            (None, Some(_)) => true,
+            (_, None) => false,
+        };
+        let mut explanation = Explanation {
+            verdict: if disallows { Verdict::Disallow } else { Verdict::Allow },
+            decided_by: [&allow, &disallow][usize::from(disallows)].as_ref().map(|(_, rule)| rule.kind),
+            source: self.view.source()?,
+            allow: allow.map(|(_, rule)| rule),
+            disallow: disallow.map(|(_, rule)| rule),
+        };
+        // An empty pattern restricts nothing, whether it is an allow or a disallow. It is named when nothing else
+        // matches.
+        if let Some(empty) = empty.filter(|_| explanation.decided_by.is_none()) {
+            explanation.decided_by = Some(empty.kind);
+            match empty.kind {
+                RuleKind::Allow => explanation.allow = Some(empty),
+                RuleKind::Disallow => explanation.disallow = Some(empty),
+            }
+        }
+        Ok(explanation)
+    }
+
+    /// The groups of the file.
+    ///
+    /// # Errors
+    /// When the policy is damaged.
+    pub fn groups(&self) -> Result<Vec<PolicyGroup<'a>>, FormatError> {
+        let mut tokens = vec![Vec::new(); self.view.group_count() as usize];
+        for (token, group) in self.view.tokens() {
+            if let Some(tokens) = tokens.get_mut(group as usize) {
+                tokens.push(token);
+            }
+        }
+        let default_group = self.view.default_group_index();
+        let groups = self.view.all_groups().zip(tokens).zip(0..);
+        let with_rules = groups.map(|((group, tokens), index)| {
+            Ok(PolicyGroup { tokens, is_default: default_group == Some(index), rules: self.rules(group)? })
+        });
+        with_rules.collect()
+    }
+
+    #[inline]
+    pub(super) fn rules(&self, group: Group) -> Result<Rules<'a>, FormatError> {
+        let ruleset = Ruleset::new(self.rulesets.get(group.ruleset)?)?;
+        Ok(Rules { ruleset, number: group.ruleset, lines: self.lines, lines_at: group.lines })
+    }
+}
+
+/// The rules of one group of one robots.txt: a ruleset, which files may share, and the lines of this file.
+#[derive(Clone, Copy)]
+pub struct Rules<'a> {
+    /// The automaton.
+    pub ruleset: Ruleset<'a>,
+    /// The ruleset's number in the set.
+    pub number: u32,
+    lines: Lines<'a>,
+    lines_at: u32,
+}
+
+impl Rules<'_> {
+    /// Whether line numbers are known.
+    #[must_use]
+    pub fn has_lines(&self) -> bool {
+        self.lines_at != NONE
+    }
+
+    /// The rule of a rank of the ruleset.
+    fn rule(&self, rank: u32, pattern: Vec<u8>) -> Result<Rule, FormatError> {
+        let line = match self.lines.get(self.lines_at)? {
+            Some(lines) => lines.get(rank / 2).ok_or_else(|| {
+                let expected = format!("the line of rule {}", rank / 2);
+                FormatError::new("lines", expected, format!("{} lines", lines.len()))
+            })?,
+            None => 0,
+        };
+        Ok(Rule { kind: kind_of(rank), pattern, line })
+    }
+
+    /// Every rule, in the order of precedence; see [`Ruleset::rules`].
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn all(&self) -> Result<Vec<Rule>, FormatError> {
+        self.ruleset.rules()?.into_iter().map(|rule| self.rule(rule.rank, rule.pattern)).collect()
+    }
+}

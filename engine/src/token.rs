@@ -1,0 +1,214 @@
+//! Product tokens: which part of a user-agent line is one, and which strings that a caller gives are none.
+//!
+//! A crawler that no user-agent line can name obeys the default group, whatever the file says. That is hardly ever
+//! what somebody meant who gave a list of crawlers, or the `User-Agent` header that a crawler sends. A set says by data
+//! how its dialect reads names, so that every reader refuses the same strings; see [`crate::format::crawlers`].
+
+use std::fmt;
+
+use memchr::{memchr, memchr3};
+
+/// Which part of a user-agent line's value is the product token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum TokenSyntax {
+    /// The letters, `-` and `_` that the value begins with.
+    Letters = 0,
+    /// The text before the first `/` or white space.
+    BeforeVersion = 1,
+    /// The whole value.
+    WholeValue = 2,
+}
+
+impl TokenSyntax {
+    /// Every syntax, in the order of their numbers.
+    pub const ALL: [TokenSyntax; 3] = [TokenSyntax::Letters, TokenSyntax::BeforeVersion, TokenSyntax::WholeValue];
+
+    /// The product token in the value of a user-agent line; it may be empty.
+    ///
+    /// Source for the letters: google/robotstxt, `ExtractUserAgent`.
+    #[must_use]
+    pub fn token_of(self, value: &[u8]) -> &[u8] {
+        let in_token = |&byte: &u8| match self {
+            TokenSyntax::Letters => byte.is_ascii_alphabetic() || byte == b'-' || byte == b'_',
+            TokenSyntax::BeforeVersion => byte != b'/' && !is_space(byte),
+            TokenSyntax::WholeValue => true,
+        };
+        &value[..value.iter().position(|byte| !in_token(byte)).unwrap_or(value.len())]
+    }
+}
+
+/// Whether a byte is white space to C's `isspace`.
+const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+/// Why a string is not a product token under a dialect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// The string is empty, or nothing is left of it before its version.
+    Empty,
+    /// It is the `User-Agent` header of a request.
+    Header {
+        /// The product token that most likely is meant, if one stands out.
+        token: Option<String>,
+    },
+    /// It lists several names.
+    List {
+        /// The names.
+        tokens: Vec<String>,
+    },
+    /// It has a version, in a dialect that does not cut it off.
+    Version {
+        /// The name before the version.
+        token: String,
+    },
+    /// No user-agent line can name it.
+    Unnameable {
+        /// The string.
+        given: String,
+        /// How a user-agent line that holds it is read; empty if such a line names no crawler.
+        read_as: String,
+    },
+}
+
+impl fmt::Display for TokenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TokenError::Empty => {
+                f.write_str("empty product token: write a crawler's name, or \"*\" for the default group")
+            }
+            TokenError::Header { token: Some(token) } => {
+                write!(f, "a User-Agent header is not a product token: write {token:?}")
+            }
+            TokenError::Header { token: None } => {
+                f.write_str("a User-Agent header is not a product token: write the crawler's name alone")
+            }
+            TokenError::List { tokens } => {
+                write!(f, "a list is not a product token: give each name by itself")?;
+                tokens
+                    .iter()
+                    .enumerate()
+                    .try_for_each(|(index, token)| write!(f, "{} {token:?}", if index == 0 { ":" } else { "," }))
+            }
+            TokenError::Version { token } => {
+                write!(f, "a name with a version is not a product token in this dialect: write {token:?}")
+            }
+            TokenError::Unnameable { given, read_as } => {
+                write!(f, "no group can name {given:?}: a user-agent line with it ")?;
+                match &**read_as {
+                    "" => f.write_str("names no crawler; write \"*\" for the default group"),
+                    "*" => f.write_str("is for the default group; write \"*\""),
+                    read_as => write!(f, "is read as {read_as:?}; write that for the groups that such lines begin"),
+                }
+            }
+        }
+    }
+}
+
+impl std::error::Error for TokenError {}
+
+/// The product token that a string is to a dialect of this syntax, which cuts off a version that the caller gives or does
+/// not: the string itself, without its version where it is cut off. `known` are names of crawlers to look for in a
+/// `User-Agent` header.
+///
+/// A string is a product token if a user-agent line can name it. Linear in the string, but for an error.
+///
+/// ```
+/// use reptile_engine::token::{TokenSyntax, product_token};
+///
+/// let token = |name: &'static str, cuts_version| {
+///     product_token(name.as_bytes(), TokenSyntax::Letters, cuts_version, [&b"Googlebot"[..]])
+/// };
+/// assert_eq!(token("FooBot/2.1", true), Ok(&b"FooBot"[..]));
+/// assert!(token("FooBot/2.1", false).unwrap_err().to_string().ends_with("write \"FooBot\""));
+/// let error = token("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", true);
+/// assert!(error.unwrap_err().to_string().ends_with("write \"Googlebot\""));
+/// ```
+///
+/// # Errors
+/// When the string is empty, a list of names, a `User-Agent` header, a name with a version that is not cut off, or a name
+/// that is read from no user-agent line.
+pub fn product_token<'n, 'k>(
+    name: &'n [u8],
+    syntax: TokenSyntax,
+    cuts_version: bool,
+    known: impl IntoIterator<Item = &'k [u8]>,
+) -> Result<&'n [u8], TokenError> {
+    let has_space = name.trim_ascii().iter().any(u8::is_ascii_whitespace);
+    let slash = memchr(b'/', name);
+    if memchr(b'(', name).is_some() || (slash.is_some() && has_space) {
+        return Err(TokenError::Header { token: token_in_header(name, known) });
+    }
+    if memchr3(b',', b';', b'|', name).is_some() {
+        let items = name.split(|byte| b",;|".contains(byte)).map(<[u8]>::trim_ascii);
+        return Err(TokenError::List { tokens: items.filter(|item| !item.is_empty()).map(text).collect() });
+    }
+    let token = match slash {
+        Some(slash) if slash > 0 && !cuts_version => {
+            return Err(TokenError::Version { token: text(&name[..slash]) });
+        }
+        _ if cuts_version => without_version(name),
+        _ => name,
+    };
+    if token.is_empty() {
+        return Err(TokenError::Empty);
+    }
+    let names_default_group = match token {
+        [b'*'] => true,
+        [b'*', next, ..] => syntax != TokenSyntax::WholeValue && is_space(*next),
+        _ => false,
+    };
+    let read_as = if names_default_group { b"*" } else { read_back(token, syntax) };
+    if names_default_group || read_as != token {
+        return Err(TokenError::Unnameable { given: text(token), read_as: text(read_as) });
+    }
+    Ok(token)
+}
+
+/// A name without its version, which begins at the first `/`.
+#[must_use]
+pub fn without_version(name: &[u8]) -> &[u8] {
+    name.split(|&byte| byte == b'/').next().unwrap_or(name).trim_ascii_end()
+}
+
+/// The product token that is read from a user-agent line with this value, `#` and the ends of lines included.
+fn read_back(value: &[u8], syntax: TokenSyntax) -> &[u8] {
+    let end = value.iter().position(|byte| matches!(byte, b'#' | b'\r' | b'\n' | 0)).unwrap_or(value.len());
+    let value = &value[..end];
+    let start = value.iter().position(|&byte| !is_space(byte)).unwrap_or(value.len());
+    let end = value.iter().rposition(|&byte| !is_space(byte)).map_or(start, |last| last + 1);
+    syntax.token_of(&value[start..end])
+}
+
+/// The crawler that a `User-Agent` header is most likely about: the longest name of a known crawler in it, or else the
+/// first product that no browser has.
+fn token_in_header<'k>(header: &[u8], known: impl IntoIterator<Item = &'k [u8]>) -> Option<String> {
+    /// What the headers of browsers are made of, which crawlers imitate.
+    const OF_BROWSERS: [&str; 10] =
+        ["Mozilla", "AppleWebKit", "KHTML", "Gecko", "Chrome", "Safari", "Version", "Mobile", "Edg", "Firefox"];
+    let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/' | b'.');
+    let words = || header.split(|byte| !in_name(byte));
+    // A word is a product with or without a version; addresses are neither.
+    let products = || {
+        words().map(|word| word.split(|&byte| byte == b'/').next().unwrap_or_default()).filter(|name| !name.is_empty())
+    };
+    let found = known.into_iter().filter(|name| products().any(|product| product.eq_ignore_ascii_case(name)));
+    if let Some(name) = found.max_by_key(|name| name.len()) {
+        return Some(text(name));
+    }
+    let has_version = words().filter_map(|word| {
+        let slash = memchr(b'/', word)?;
+        let version = word.get(slash + 1..)?;
+        let digits = version.strip_prefix(b"v").unwrap_or(version);
+        digits.first()?.is_ascii_digit().then(|| &word[..slash])
+    });
+    let is_of_browser = |name: &[u8]| OF_BROWSERS.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
+    has_version.filter(|name| !name.is_empty()).find(|name| !is_of_browser(name)).map(text)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

@@ -1,0 +1,390 @@
+//! Crawlers: how one is named ([`Crawler`]), and one or several that a set has resolved ([`Agent`], [`Agents`]).
+//!
+//! An [`Agent`] holds the set that resolved it, and only it can be asked. So no crawler can be used with a set that did
+//! not resolve it: there is no call that takes both.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reptile_engine::set as engine;
+use reptile_engine::verdict::Verdict;
+
+use crate::error::{CrawlerError, Error, ErrorKind};
+use crate::set::{Bytes, Set};
+use crate::{Directive, Explanation, Group, Rule};
+
+/// A crawler as a caller names it, before a set resolves it.
+///
+/// A `&str` is [`Crawler::named`], so `set.agent("Googlebot-Image")` does the right thing for known crawlers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Crawler {
+    pub(crate) name: Vec<u8>,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// By the crawler table; a name that is not in it is a product token.
+    Named,
+    /// One product token, whatever the table says.
+    Token,
+    /// One name as it is, which need not be a product token.
+    Verbatim,
+    /// A chain of product tokens.
+    Chain { tokens: Vec<Vec<u8>>, honours_default_group: bool },
+}
+
+impl Crawler {
+    /// A crawler by the name that its operator gives it. A known one goes by the chain of product tokens in the set's
+    /// crawler table: under Google's documented rules `Googlebot-Image` obeys the group for `Googlebot-Image`, else the one
+    /// for `Googlebot`, else the default group. Any other name is a product token.
+    #[must_use]
+    pub fn named(name: impl AsRef<[u8]>) -> Crawler {
+        Crawler { name: name.as_ref().to_vec(), kind: Kind::Named }
+    }
+
+    /// A crawler that goes by this product token alone and obeys the default group where no group names it, even if the
+    /// crawler table knows better.
+    #[must_use]
+    pub fn token(token: impl AsRef<[u8]>) -> Crawler {
+        Crawler { name: token.as_ref().to_vec(), kind: Kind::Token }
+    }
+
+    /// A crawler that obeys the groups of the first of these product tokens that a robots.txt names, and where it names
+    /// none the default group, if it honours that. One without any token that does not honour the default group either
+    /// obeys no robots.txt.
+    #[must_use]
+    pub fn chain<T: AsRef<[u8]>>(tokens: impl IntoIterator<Item = T>, honours_default_group: bool) -> Crawler {
+        let tokens: Vec<Vec<u8>> = tokens.into_iter().map(|token| token.as_ref().to_vec()).collect();
+        let mut name = tokens.join(&b'>');
+        if honours_default_group {
+            name.extend_from_slice(if name.is_empty() { b"*" } else { b">*" });
+        }
+        Crawler { name, kind: Kind::Chain { tokens, honours_default_group } }
+    }
+
+    /// A crawler that goes by exactly these bytes. Nothing is looked up, cut off or refused: for conformance tests, which
+    /// ask for names that no crawler should have.
+    #[must_use]
+    pub fn verbatim(name: impl AsRef<[u8]>) -> Crawler {
+        Crawler { name: name.as_ref().to_vec(), kind: Kind::Verbatim }
+    }
+}
+
+impl From<&str> for Crawler {
+    fn from(name: &str) -> Crawler {
+        Crawler::named(name)
+    }
+}
+
+impl From<&String> for Crawler {
+    fn from(name: &String) -> Crawler {
+        Crawler::named(name)
+    }
+}
+
+impl From<String> for Crawler {
+    fn from(name: String) -> Crawler {
+        Crawler::named(name)
+    }
+}
+
+impl fmt::Display for Crawler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.name))
+    }
+}
+
+/// What a crawler resolves to, in any set: the product tokens to look for, in order.
+#[derive(Clone, Debug)]
+pub(crate) struct Chain {
+    pub(crate) tokens: Vec<Vec<u8>>,
+    pub(crate) honours_default_group: bool,
+}
+
+impl Chain {
+    /// Looks the tokens up in an engine's set.
+    pub(crate) fn look_up(&self, set: &engine::Set<Bytes>) -> Result<engine::Agent, Error> {
+        let tokens: Vec<&[u8]> = self.tokens.iter().map(Vec::as_slice).collect();
+        Ok(set.agent_chain(&tokens, self.honours_default_group)?)
+    }
+}
+
+/// A crawler that a [`Set`] or a [`Robots`](crate::Robots) has resolved, together with it.
+///
+/// Cheap to clone, and shared between threads by reference.
+#[derive(Clone)]
+pub struct Agent {
+    pub(crate) set: Set,
+    pub(crate) crawler: Crawler,
+    pub(crate) chain: Arc<Chain>,
+    pub(crate) resolved: engine::Agent,
+}
+
+impl Agent {
+    /// The verdict for one URL.
+    ///
+    /// Time: one pass over the URL, one look-up of its origin, one walk over its path. Allocates nothing, unless the
+    /// path has to be brought into normal form, the host is not ASCII, or groups decide together.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Format`] when the set is damaged. A malformed URL is not an error but [`Verdict::Invalid`].
+    #[inline]
+    pub fn decide(&self, url: impl AsRef<[u8]>) -> Result<Verdict, Error> {
+        let mut verdict = [Verdict::Invalid];
+        self.set.decide_each(self.as_column(), url.as_ref(), &mut verdict)?;
+        Ok(verdict[0])
+    }
+
+    /// The verdicts for many URLs, on this thread: `verdicts[i]` answers `urls[i]`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BufferLength`] when `verdicts` is not as long as `urls`, and those of [`Agent::decide`]; then the
+    /// verdicts are not to be used.
+    pub fn decide_all<U: AsRef<[u8]>>(&self, urls: &[U], verdicts: &mut [Verdict]) -> Result<(), Error> {
+        decide_all(&self.set, self.as_column(), urls, verdicts)
+    }
+
+    /// As [`Agent::decide_all`], on all threads of `rayon`'s current pool.
+    ///
+    /// # Errors
+    /// As [`Agent::decide_all`].
+    #[cfg(feature = "rayon")]
+    pub fn par_decide_all<U: AsRef<[u8]> + Sync>(&self, urls: &[U], verdicts: &mut [Verdict]) -> Result<(), Error> {
+        par_decide_all(&self.set, self.as_column(), urls, verdicts)
+    }
+
+    /// The verdict for one URL with its reasons: the best rule of each kind, which of them decided, and whose group.
+    ///
+    /// # Errors
+    /// As [`Agent::decide`].
+    pub fn explain(&self, url: impl AsRef<[u8]>) -> Result<Explanation, Error> {
+        self.set.explain(self, url.as_ref())
+    }
+
+    /// Every rule of the crawler's groups that matches a URL, in the order of precedence: the first decides.
+    ///
+    /// Time: linear in the rules of the groups, times the path for rules with wildcards.
+    ///
+    /// # Errors
+    /// As [`Agent::decide`].
+    pub fn matching_rules(&self, url: impl AsRef<[u8]>) -> Result<Vec<Rule>, Error> {
+        self.set.matching_rules(self, url.as_ref())
+    }
+
+    /// Whose group the crawler obeys on the origin of a URL.
+    ///
+    /// # Errors
+    /// As [`Agent::decide`].
+    pub fn group(&self, url: impl AsRef<[u8]>) -> Result<Group, Error> {
+        self.set.group(self, url.as_ref())
+    }
+
+    /// How long the crawler is asked to wait between two fetches from the origin of a URL, where a `Crawl-delay` line
+    /// counts for it under the set's dialect.
+    ///
+    /// # Errors
+    /// As [`Agent::decide`].
+    pub fn crawl_delay(&self, url: impl AsRef<[u8]>) -> Result<Option<Duration>, Error> {
+        self.set.crawl_delay(self, url.as_ref())
+    }
+
+    /// The lines of the origin's robots.txt that decide no URL and are for this crawler: those of its groups, and those
+    /// that are for every crawler.
+    ///
+    /// # Errors
+    /// As [`Agent::decide`].
+    pub fn directives(&self, url: impl AsRef<[u8]>) -> Result<Vec<Directive>, Error> {
+        self.set.directives(self, url.as_ref())
+    }
+
+    /// The crawler, as it was asked for.
+    #[must_use]
+    pub fn crawler(&self) -> &Crawler {
+        &self.crawler
+    }
+
+    /// The product tokens that it goes by, the most specific first.
+    pub fn tokens(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.chain.tokens.iter().map(Vec::as_slice)
+    }
+
+    /// Whether it obeys the default group (`*`) where no group names it.
+    #[must_use]
+    pub fn honours_default_group(&self) -> bool {
+        self.chain.honours_default_group
+    }
+
+    /// Whether any robots.txt of the set names it.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        self.resolved.is_named()
+    }
+
+    fn as_column(&self) -> Columns<'_> {
+        Columns { resolved: std::slice::from_ref(&self.resolved), agents: std::slice::from_ref(self) }
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agent").field("crawler", &self.crawler).field("chain", &self.chain).finish_non_exhaustive()
+    }
+}
+
+/// Several crawlers that one [`Set`] has resolved, together with it. For many crawlers at once: a URL is split and its
+/// origin looked up once for all of them.
+#[derive(Clone)]
+pub struct Agents {
+    set: Set,
+    agents: Vec<Agent>,
+    /// The engine's part of each, side by side, as it takes them.
+    resolved: Vec<engine::Agent>,
+}
+
+/// The crawlers of one question: what the engine takes, and for sites that were replaced what they were resolved from.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns<'a> {
+    pub(crate) resolved: &'a [engine::Agent],
+    pub(crate) agents: &'a [Agent],
+}
+
+impl Agents {
+    /// The verdicts for one URL: `verdicts[j]` is for the `j`-th crawler.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BufferLength`] when `verdicts` is not as long as there are crawlers, and those of [`Agent::decide`].
+    pub fn decide(&self, url: impl AsRef<[u8]>, verdicts: &mut [Verdict]) -> Result<(), Error> {
+        check_len(1, self.agents.len(), verdicts)?;
+        self.set.decide_each(self.columns(), url.as_ref(), verdicts)
+    }
+
+    /// The verdicts for many URLs, on this thread: `verdicts[i * agents.len() + j]` answers `urls[i]` for the `j`-th
+    /// crawler.
+    ///
+    /// # Errors
+    /// As [`Agents::decide`]; then the verdicts are not to be used.
+    pub fn decide_all<U: AsRef<[u8]>>(&self, urls: &[U], verdicts: &mut [Verdict]) -> Result<(), Error> {
+        decide_all(&self.set, self.columns(), urls, verdicts)
+    }
+
+    /// As [`Agents::decide_all`], on all threads of `rayon`'s current pool.
+    ///
+    /// # Errors
+    /// As [`Agents::decide_all`].
+    #[cfg(feature = "rayon")]
+    pub fn par_decide_all<U: AsRef<[u8]> + Sync>(&self, urls: &[U], verdicts: &mut [Verdict]) -> Result<(), Error> {
+        par_decide_all(&self.set, self.columns(), urls, verdicts)
+    }
+
+    /// How many crawlers there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.agents.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.agents.is_empty()
+    }
+
+    fn columns(&self) -> Columns<'_> {
+        Columns { resolved: &self.resolved, agents: &self.agents }
+    }
+
+    /// Each crawler by itself, in the order in which they were asked for.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Agent> {
+        self.agents.iter()
+    }
+}
+
+impl fmt::Debug for Agents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.agents).finish()
+    }
+}
+
+fn check_len(urls: usize, agents: usize, verdicts: &[Verdict]) -> Result<(), Error> {
+    if urls.checked_mul(agents) == Some(verdicts.len()) {
+        return Ok(());
+    }
+    let found = verdicts.len();
+    Err(Error::new(
+        ErrorKind::BufferLength,
+        format!(
+            "{urls} URLs for {agents} crawlers need a buffer of {} verdicts, found {found}",
+            urls.saturating_mul(agents)
+        ),
+    ))
+}
+
+fn decide_all<U: AsRef<[u8]>>(
+    set: &Set,
+    columns: Columns<'_>,
+    urls: &[U],
+    verdicts: &mut [Verdict],
+) -> Result<(), Error> {
+    let width = columns.agents.len();
+    check_len(urls.len(), width, verdicts)?;
+    if width == 0 {
+        return Ok(());
+    }
+    let mut rows = urls.iter().zip(verdicts.chunks_exact_mut(width));
+    rows.try_for_each(|(url, row)| set.decide_each(columns, url.as_ref(), row))
+}
+
+/// How many URLs one task takes: enough that handing it to a thread costs nothing beside it.
+#[cfg(feature = "rayon")]
+const URLS_PER_TASK: usize = 1024;
+
+#[cfg(feature = "rayon")]
+fn par_decide_all<U: AsRef<[u8]> + Sync>(
+    set: &Set,
+    columns: Columns<'_>,
+    urls: &[U],
+    verdicts: &mut [Verdict],
+) -> Result<(), Error> {
+    use rayon::iter::{IndexedParallelIterator, ParallelIterator};
+    use rayon::slice::{ParallelSlice, ParallelSliceMut};
+    let width = columns.agents.len();
+    check_len(urls.len(), width, verdicts)?;
+    if width == 0 {
+        return Ok(());
+    }
+    let tasks = urls.par_chunks(URLS_PER_TASK).zip(verdicts.par_chunks_mut(URLS_PER_TASK * width));
+    tasks.try_for_each(|(urls, verdicts)| decide_all(set, columns, urls, verdicts))
+}
+
+impl Set {
+    /// Resolves a crawler in this set.
+    ///
+    /// ```
+    /// # use reptile::{Crawler, Dialect, Robots};
+    /// # let set = Robots::parse("user-agent: *\ndisallow: /", Dialect::google())?;
+    /// let image = set.agent("googlebot-image")?;
+    /// assert_eq!(image.tokens().collect::<Vec<_>>(), [&b"Googlebot-Image"[..], b"Googlebot"]);
+    /// assert!(set.agent("GPTBot,CCBot").is_err());
+    /// assert!(set.agent(Crawler::verbatim("GPTBot,CCBot")).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the name is not a product token under the set's dialect; the error says what to write. When the set is
+    /// damaged, as [`CrawlerError::source`](std::error::Error::source).
+    pub fn agent(&self, crawler: impl Into<Crawler>) -> Result<Agent, CrawlerError> {
+        self.resolve(crawler.into())
+    }
+
+    /// Resolves several crawlers in this set, to be asked for together.
+    ///
+    /// # Errors
+    /// Those of the first crawler that has one; see [`Set::agent`].
+    pub fn agents<C: Into<Crawler>>(&self, crawlers: impl IntoIterator<Item = C>) -> Result<Agents, CrawlerError> {
+        let agents = crawlers.into_iter().map(|crawler| self.resolve(crawler.into()));
+        let agents: Vec<Agent> = agents.collect::<Result<_, _>>()?;
+        let resolved = agents.iter().map(|agent| agent.resolved.clone()).collect();
+        Ok(Agents { set: self.clone(), agents, resolved })
+    }
+}

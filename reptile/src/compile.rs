@@ -1,0 +1,361 @@
+//! Making a set: [`Compiler`] takes [`Capture`]s, one fetch of one robots.txt each, and gives a [`CompiledSet`].
+//!
+//! Reading robots.txt files is in `reptile-compiler`; here it is spread over the threads and made safe to use.
+
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use bumpalo::Bump;
+use reptile_compiler::automaton::{Recompiled, Strategy, compile, recompile};
+use reptile_compiler::capture::{self, Outcome};
+use reptile_compiler::set::{self, BadCapture, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other};
+use reptile_engine::format::TooLarge;
+use reptile_engine::set::Set as Engine;
+
+use crate::error::{Error, ErrorKind};
+use crate::{Dialect, Origin, Profile, Set, Truncation};
+
+/// One fetch of one robots.txt: for which origin, with what outcome, and when.
+///
+/// Starts as a file that was fetched well at an unknown time; the methods add what is known. Owns its body.
+///
+/// ```
+/// use reptile::Capture;
+/// let found = Capture::new("https://example.com/robots.txt", "user-agent: *\ndisallow: /private")?;
+/// let gone = Capture::without_body("https://gone.example.com/robots.txt")?.status(404).time(1_767_225_600);
+/// # let _ = (found, gone);
+/// # Ok::<(), reptile::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Capture {
+    origin: Origin,
+    body: Option<Vec<u8>>,
+    pub(crate) facts: capture::Capture,
+}
+
+impl Capture {
+    /// A capture of the robots.txt at a URL. Only `/robots.txt` governs an origin (RFC 9309 section 2.3).
+    ///
+    /// # Errors
+    /// [`ErrorKind::RobotsUrl`] when the URL is not that of a robots.txt.
+    pub fn new(robots_url: impl AsRef<[u8]>, body: impl Into<Vec<u8>>) -> Result<Capture, Error> {
+        Ok(Capture { body: Some(body.into()), ..Capture::without_body(robots_url)? })
+    }
+
+    /// A capture that brought no body: one with an error, or a status that does without.
+    ///
+    /// # Errors
+    /// [`ErrorKind::RobotsUrl`] when the URL is not that of a robots.txt.
+    pub fn without_body(robots_url: impl AsRef<[u8]>) -> Result<Capture, Error> {
+        let url = robots_url.as_ref();
+        let origin = Origin::of_robots_url(url)
+            .map_err(|error| Error::new(ErrorKind::RobotsUrl, format!("\"{}\": {error}", url.escape_ascii())))?;
+        Ok(Capture { origin, body: None, facts: capture::Capture::default() })
+    }
+
+    /// A file that was fetched well, whosever it is.
+    pub(crate) fn of_anything(body: &[u8]) -> Capture {
+        Capture { origin: crate::set::any_origin(), body: Some(body.to_vec()), facts: capture::Capture::default() }
+    }
+
+    /// The status of the last answer, after all redirects that were followed.
+    #[must_use]
+    pub fn status(mut self, status: u16) -> Capture {
+        self.facts.status = Some(status);
+        self
+    }
+
+    /// When it was fetched, in seconds since 1970 (UTC).
+    #[must_use]
+    pub fn time(mut self, seconds: i64) -> Capture {
+        self.facts.time = Some(seconds);
+        self
+    }
+
+    /// How many redirects were followed.
+    #[must_use]
+    pub fn redirects(mut self, count: u32) -> Capture {
+        self.facts.redirects = count;
+        self
+    }
+
+    /// The value of the answer's `Cache-Control`: how long it may be kept (RFC 9111 section 5.2.2).
+    #[must_use]
+    pub fn cache_control(mut self, value: &str) -> Capture {
+        self.facts.max_age = capture::max_age(value);
+        self
+    }
+
+    /// The value of the answer's `Content-Type`.
+    #[must_use]
+    pub fn content_type(mut self, value: &str) -> Capture {
+        self.facts.media_type = Some(capture::media_type(value));
+        self
+    }
+
+    /// That the body is not whole, and why.
+    #[must_use]
+    pub fn truncated(mut self, why: Truncation) -> Capture {
+        self.facts.truncated = Some(why);
+        self
+    }
+
+    /// That there was no answer, or none that could be understood: no such host, no connection, a time-out.
+    #[must_use]
+    pub fn network_error(mut self) -> Capture {
+        self.facts.has_failed = true;
+        self
+    }
+
+    /// The origin whose robots.txt it is.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+}
+
+/// Compiles captures of any number of robots.txt files to one set.
+///
+/// The order of captures never matters: the same captures give the same bytes. Where an origin has several, the fetch
+/// profile chooses by their times. Memory: about that of the finished set, plus the batch that is being read.
+///
+/// ```
+/// use reptile::{Capture, Compiler, Dialect, Verdict};
+///
+/// let mut compiler = Compiler::new(Dialect::google());
+/// compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: *\ndisallow: /private")?)?;
+/// let set = compiler.finish()?.into_set()?;
+/// let agent = set.agent("AnyBot")?;
+/// assert_eq!(agent.decide("https://example.com/private/1")?, Verdict::Disallow);
+/// assert_eq!(agent.decide("https://example.com/")?, Verdict::Allow);
+/// assert_eq!(agent.decide("https://example.org/")?, Verdict::Unknown);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Compiler {
+    builder: SetBuilder,
+    dialect: Dialect,
+    profile: Profile,
+    keeps_other: bool,
+}
+
+impl Compiler {
+    /// A compiler under one dialect, with the fetch profile that goes with it, as of the time of the newest capture.
+    #[must_use]
+    pub fn new(dialect: &Dialect) -> Compiler {
+        Compiler::with_profile(dialect, Profile::of_dialect(dialect), None)
+    }
+
+    /// A compiler under one dialect and one fetch profile, as of a time in seconds since 1970: later captures do not
+    /// count. Without a time it is that of the newest capture.
+    #[must_use]
+    pub fn with_profile(dialect: &Dialect, profile: &Profile, at: Option<i64>) -> Compiler {
+        Compiler {
+            builder: SetBuilder::with_profile(dialect, profile, at),
+            dialect: dialect.clone(),
+            profile: profile.clone(),
+            keeps_other: true,
+        }
+    }
+
+    /// Whether the set keeps the lines that decide no URL (Sitemap, Crawl-delay, ...). It does unless told otherwise.
+    #[must_use]
+    pub fn other_directives(mut self, keep: bool) -> Compiler {
+        self.keeps_other = keep;
+        self
+    }
+
+    /// Reads one capture, on this thread. Time linear in the body.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoBody`], or [`ErrorKind::Limit`] when the body is too large to be read. The capture is then left
+    /// out, and the compiler goes on as if it had never been there.
+    pub fn add(&mut self, capture: Capture) -> Result<(), Error> {
+        let (outcome, prepared) = self.read(&capture, &Bump::new())?;
+        self.builder.add_capture([capture.origin], &capture.facts, outcome, prepared);
+        Ok(())
+    }
+
+    /// Reads many captures, on all threads with the feature `rayon`. `on_error` is told of each capture that is left
+    /// out, with its origin. Holds as many captures at a time as the iterator gives in one batch of 4,096.
+    pub fn add_all(&mut self, captures: impl IntoIterator<Item = Capture>, mut on_error: impl FnMut(&Origin, Error)) {
+        const BATCH: usize = 4096;
+        let mut captures = captures.into_iter();
+        loop {
+            let batch: Vec<Capture> = captures.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
+                return;
+            }
+            let read = self.read_all(&batch);
+            for (capture, read) in batch.into_iter().zip(read) {
+                match read {
+                    Ok((outcome, prepared)) => {
+                        self.builder.add_capture([capture.origin], &capture.facts, outcome, prepared);
+                    }
+                    Err(error) => on_error(&capture.origin, error),
+                }
+            }
+        }
+    }
+
+    #[cfg(feature = "rayon")]
+    fn read_all(&self, batch: &[Capture]) -> Vec<Result<(Outcome, Option<Prepared>), Error>> {
+        use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+        let read = batch.par_iter().map_init(Bump::new, |arena, capture| {
+            arena.reset();
+            self.read(capture, arena)
+        });
+        read.collect()
+    }
+
+    #[cfg(not(feature = "rayon"))]
+    fn read_all(&self, batch: &[Capture]) -> Vec<Result<(Outcome, Option<Prepared>), Error>> {
+        batch.iter().map(|capture| self.read(capture, &Bump::new())).collect()
+    }
+
+    fn read(&self, capture: &Capture, arena: &Bump) -> Result<(Outcome, Option<Prepared>), Error> {
+        read(capture, &self.dialect, &self.profile, self.keeps_other, arena)
+    }
+
+    /// Compiles every distinct ruleset, on all threads with the feature `rayon`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] when something is too large for the format.
+    pub fn finish(self) -> Result<CompiledSet, Error> {
+        finish(self.builder).map(CompiledSet)
+    }
+}
+
+impl fmt::Debug for Compiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Compiler { dialect, profile, keeps_other, .. } = self;
+        let mut debug = f.debug_struct("Compiler");
+        debug.field("dialect", &dialect.name).field("profile", &profile.name).field("other_directives", keeps_other);
+        debug.finish_non_exhaustive()
+    }
+}
+
+/// Reads one capture under a dialect and a profile.
+pub(crate) fn read(
+    capture: &Capture,
+    dialect: &Dialect,
+    profile: &Profile,
+    keeps_other: bool,
+    arena: &Bump,
+) -> Result<(Outcome, Option<Prepared>), Error> {
+    let read = if keeps_other { prepare } else { prepare_without_other };
+    let made = prepare_capture(&capture.facts, capture.body.as_deref(), profile, |body| read(body, dialect, arena));
+    made.map_err(|error| match error {
+        BadCapture::TooLarge(error) => Error::new(ErrorKind::Limit, error.to_string()),
+        BadCapture::NoBody => Error::new(ErrorKind::NoBody, "the capture has no body"),
+    })
+}
+
+/// Compiles what a builder has collected.
+pub(crate) fn finish(builder: SetBuilder) -> Result<set::CompiledSet, Error> {
+    let strategy = Strategy::default();
+    let compiled = builder.finish_with(strategy, |lists| {
+        #[cfg(feature = "rayon")]
+        {
+            use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+            let compiled = lists.par_iter().map_init(Bump::new, |arena, list| {
+                arena.reset();
+                compile(list, strategy, arena)
+            });
+            compiled.collect::<Result<Vec<_>, TooLarge>>()
+        }
+        #[cfg(not(feature = "rayon"))]
+        {
+            let mut arena = Bump::new();
+            let compiled = lists.iter().map(|list| {
+                arena.reset();
+                compile(list, strategy, &arena)
+            });
+            compiled.collect::<Result<Vec<_>, TooLarge>>()
+        }
+    });
+    compiled.map_err(|error| Error::new(ErrorKind::Limit, error.to_string()))
+}
+
+/// A set that only has to be written or used.
+pub struct CompiledSet(set::CompiledSet);
+
+impl CompiledSet {
+    /// The set, in memory.
+    ///
+    /// # Errors
+    /// None that the compiler's own output can cause; it is checked like any other.
+    pub fn into_set(self) -> Result<Set, Error> {
+        Set::from_bytes(self.0.to_bytes())
+    }
+
+    /// Writes the set, front to back.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        self.0.write(out)
+    }
+
+    /// Writes the set to a file of this name. The file is whole or not there: it is written under another name in the
+    /// same folder, synced and renamed, so that readers of an older set of this name keep the old one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] when the file cannot be written; then there is no new file.
+    pub fn write_file(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let file = tempfile::NamedTempFile::new_in(folder)?;
+        let mut writer = BufWriter::new(file);
+        self.write(&mut writer)?;
+        let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    /// How many captures did not count, because a later or a better one does, because they failed and the answer before
+    /// them is kept, or because they are later than the time of the set.
+    #[must_use]
+    pub fn discarded(&self) -> u64 {
+        self.0.report().discarded.values().sum()
+    }
+
+    /// How many origins have an answer that is no longer fresh at the time of the set.
+    #[must_use]
+    pub fn stale(&self) -> u64 {
+        self.0.report().stale
+    }
+}
+
+impl fmt::Debug for CompiledSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompiledSet").field("report", self.0.report()).finish_non_exhaustive()
+    }
+}
+
+/// Compiles each ruleset of a set anew from the rules that it lists, and compares the bytes.
+pub(crate) fn verify_deep<D: AsRef<[u8]> + Sync>(set: &Engine<D>) -> Result<(), Error> {
+    let (rulesets, form) = (set.rulesets(), set.automata_form());
+    let check = |number: u32| -> Result<(), Error> {
+        let recompiled = rulesets.get(number).and_then(|bytes| Ok(recompile(bytes, form)?))?;
+        match recompiled {
+            Recompiled::Same => Ok(()),
+            Recompiled::Differs { offset, .. } => Err(Error::new(
+                ErrorKind::Format,
+                format!("ruleset {number} was not compiled from the rules that it lists: byte {offset} differs"),
+            )),
+            Recompiled::OtherForm { found, known } => Err(Error::new(
+                ErrorKind::OtherCompiler,
+                format!("the automata are of form {found:#x}, which this version does not make (it makes {known:#x})"),
+            )),
+        }
+    };
+    #[cfg(feature = "rayon")]
+    {
+        use rayon::iter::{IntoParallelIterator, ParallelIterator};
+        (0..rulesets.len()).into_par_iter().try_for_each(check)
+    }
+    #[cfg(not(feature = "rayon"))]
+    (0..rulesets.len()).try_for_each(check)
+}

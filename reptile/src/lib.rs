@@ -1,0 +1,86 @@
+//! The Robots Exclusion Protocol, compiled: decides URLs by robots.txt files, a handful or millions, with the rule and
+//! the line that decided.
+//!
+//! - **One robots.txt**: [`Robots`] reads it and answers at once.
+//! - **Millions**: [`Compiler`] makes one compiled [`Set`] of them; [`Set::read`] opens it again anywhere.
+//! - **Crawlers**: [`Set::agent`] and [`Set::agents`] resolve them; the [`Agent`] is what is asked.
+//! - **Readings**: a [`Dialect`] says what a robots.txt means (Google's library, Google's documentation, RFC 9309, Yandex,
+//!   Bing, the drafts of 1994 and 1996, or your own), a [`Profile`] what a failed fetch means.
+//!
+//! ```
+//! use reptile::{Dialect, Robots, Verdict};
+//!
+//! let robots = Robots::parse("user-agent: *\ndisallow: /private\nallow: /private/press\n", Dialect::google())?;
+//! let agent = robots.agent("GPTBot")?;
+//! assert_eq!(agent.decide("https://example.com/private/press/1")?, Verdict::Allow);
+//!
+//! let explained = agent.explain("/private/notes")?;
+//! assert_eq!(explained.verdict(), Verdict::Disallow);
+//! assert_eq!(explained.rule().map(|rule| rule.line), Some(2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! No answer is given by accident. An origin without a robots.txt in the set is [`Verdict::Unknown`], a malformed URL is
+//! [`Verdict::Invalid`], and what to do with them is the caller's choice. A crawler's name that cannot be one is an
+//! error. A damaged set is an error. Whatever a stranger writes in a robots.txt, a URL or a set file cannot make a call
+//! panic, and the time of each call is bounded as it says.
+//!
+//! # Features
+//!
+//! All are on by default.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `compile` | [`Robots`], [`Compiler`], [`Set::with_robots`], [`Set::verify_deep`]; without it the crate reads sets |
+//! | `idna` | hosts beyond ASCII (UTS 46); without it their origins are unknown |
+//! | `mmap` | [`Set::map`] |
+//! | `rayon` | batches on all threads, compiling on all threads |
+//!
+//! Features only add: none of them changes an answer, but that an origin is no longer unknown with `idna`.
+
+#![deny(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod agent;
+#[cfg(feature = "compile")]
+mod compile;
+mod error;
+mod explanation;
+#[cfg(feature = "compile")]
+mod robots;
+mod set;
+mod site;
+
+pub use agent::{Agent, Agents, Crawler};
+#[cfg(feature = "compile")]
+pub use compile::{Capture, CompiledSet, Compiler};
+pub use error::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
+pub use explanation::Explanation;
+#[cfg(feature = "compile")]
+pub use robots::Robots;
+pub use set::{KnownCrawler, Set};
+pub use site::{Directive, Site};
+
+#[cfg(feature = "compile")]
+pub use reptile_compiler::capture::{Profile, Truncation};
+#[cfg(feature = "compile")]
+pub use reptile_compiler::dialect::Dialect;
+
+/// The settings of a [`Dialect`] and of a [`Profile`], for those who build their own.
+#[cfg(feature = "compile")]
+pub mod settings {
+    pub use reptile_compiler::capture::{Effect, Freshness, NotText};
+    pub use reptile_compiler::dialect::{
+        BlankLine, BodyLimit, ByteOrderMark, CallerVersion, CrawlDelays, DefaultToken, EmptyDisallow, Family,
+        GroupChoice, KeyMatching, Order, OtherDirectives, RuleBytes, RuleStart, Sitemaps, TokenSyntax, WhiteSpace,
+    };
+    pub use reptile_engine::format::tokens::NameMatching;
+    pub use reptile_engine::norm::NormalForm;
+}
+
+pub use reptile_engine::format::directives::{DirectiveKind, DirectiveState};
+#[cfg(feature = "mmap")]
+pub use reptile_engine::platform::MappedFile;
+pub use reptile_engine::set::GroupKind as Group;
+pub use reptile_engine::url::{OwnedOrigin as Origin, Scheme, UrlError};
+pub use reptile_engine::verdict::{Cause, PolicySource, Reason, Rule, RuleKind, Verdict};

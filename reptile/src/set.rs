@@ -1,0 +1,463 @@
+//! A compiled set: [`Set`]. Opening it, checking it, and the questions that [`Agent`](crate::Agent)s put to it.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reptile_engine::format::FormatError;
+use reptile_engine::format::captures::CaptureHistory;
+use reptile_engine::format::crawlers::Purposes;
+use reptile_engine::format::directives::{DirectiveKind, DirectiveState, decimal_seconds};
+use reptile_engine::set as engine;
+use reptile_engine::token::product_token;
+use reptile_engine::url::{self, UrlRef};
+use reptile_engine::verdict::{self, Rule, Verdict};
+
+use crate::agent::{Agent, Chain, Columns, Crawler, Kind};
+use crate::error::{CrawlerError, Error};
+use crate::{Directive, Explanation, Group, Origin, Site};
+
+/// The bytes of a set.
+pub(crate) enum Bytes {
+    Owned(Vec<u8>),
+    #[cfg(feature = "mmap")]
+    Mapped(reptile_engine::platform::MappedFile),
+}
+
+impl AsRef<[u8]> for Bytes {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Bytes::Owned(bytes) => bytes,
+            #[cfg(feature = "mmap")]
+            Bytes::Mapped(file) => file.as_ref(),
+        }
+    }
+}
+
+/// A compiled set of robots.txt files.
+///
+/// Immutable and shared: cloning costs two reference counts, and any number of threads may ask at once. A set in memory
+/// costs its bytes; a mapped one only the pages that are touched, which processes share.
+///
+/// Opening checks what takes microseconds (label, version, lengths, the header's checksum). Bytes that are damaged
+/// elsewhere give an [`Error`] when a question meets them; to rule out that they give a wrong answer, call
+/// [`Set::verify`] once, or [`Set::verify_deep`] for a set from somebody who is not trusted.
+#[derive(Clone)]
+pub struct Set {
+    engine: Arc<engine::Set<Bytes>>,
+    /// The sites that were replaced in memory; empty for most sets.
+    replaced: Arc<HashMap<Origin, Arc<engine::Set<Bytes>>>>,
+    /// Whether there is one site, which answers whatever the URL's origin is.
+    is_of_one: bool,
+}
+
+impl Set {
+    /// Reads a set file into memory.
+    ///
+    /// ```no_run
+    /// let set = reptile::Set::read("web.reptile")?;
+    /// set.verify()?;
+    /// # Ok::<(), reptile::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) when the file cannot be read, [`ErrorKind::Format`](crate::ErrorKind::Format)
+    /// when it is not a set of this format version.
+    pub fn read(path: impl AsRef<Path>) -> Result<Set, Error> {
+        Set::from_bytes(std::fs::read(path)?)
+    }
+
+    /// Opens a set in memory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Format`](crate::ErrorKind::Format) when the bytes are not a set of this format version.
+    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Set, Error> {
+        Set::open(Bytes::Owned(bytes.into()), false)
+    }
+
+    /// Opens a set file that is mapped into memory: in microseconds, whatever its size.
+    ///
+    /// ```no_run
+    /// use reptile::{MappedFile, Set};
+    /// // SAFETY: nobody writes into this file; a newer one replaces it by renaming.
+    /// let file = unsafe { MappedFile::open("web.reptile") }?;
+    /// let set = Set::map(file)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Format`](crate::ErrorKind::Format) when the file is not a set of this format version.
+    #[cfg(feature = "mmap")]
+    pub fn map(file: crate::MappedFile) -> Result<Set, Error> {
+        Set::open(Bytes::Mapped(file), false)
+    }
+
+    fn open(bytes: Bytes, is_of_one: bool) -> Result<Set, Error> {
+        Ok(Set { engine: Arc::new(engine::Set::from_bytes(bytes)?), replaced: Arc::default(), is_of_one })
+    }
+
+    /// Opens a set that has one site, which answers for any origin.
+    #[cfg(feature = "compile")]
+    pub(crate) fn of_one(bytes: Vec<u8>) -> Result<Set, Error> {
+        Set::open(Bytes::Owned(bytes), true)
+    }
+
+    /// Reads every byte and proves that the set is exactly what writing its content gives: checksums, sizes, order, that
+    /// nothing is there twice, unreferenced or left over. What passes gives no error afterwards. Time linear in the size,
+    /// whoever made the file.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Format`](crate::ErrorKind::Format), with the first thing that is wrong.
+    pub fn verify(&self) -> Result<(), Error> {
+        Ok(self.engine.verify()?)
+    }
+
+    /// As [`Set::verify`], and compiles each ruleset anew from the rules that it lists, on all threads with the feature
+    /// `rayon`: a set that passes answers as its rules say, whoever made it. About as long as compiling took.
+    ///
+    /// # Errors
+    /// As [`Set::verify`], and [`ErrorKind::OtherCompiler`](crate::ErrorKind::OtherCompiler) when the automata are of a form
+    /// that this version does not make.
+    #[cfg(feature = "compile")]
+    pub fn verify_deep(&self) -> Result<(), Error> {
+        self.verify()?;
+        crate::compile::verify_deep(&self.engine)
+    }
+}
+
+/// What a set knows of the origin of a URL, and the path that its rules are matched against.
+enum Found<'s, 'u> {
+    Invalid,
+    Unknown,
+    Site {
+        site: engine::Site<'s>,
+        path: url::Path<'u>,
+        /// The set of the site, where it was replaced: crawlers are resolved anew in it.
+        replaced: Option<&'s engine::Set<Bytes>>,
+    },
+}
+
+impl Set {
+    /// Finds the site of a URL.
+    fn find<'s, 'u>(&'s self, url: &'u [u8]) -> Result<Found<'s, 'u>, Error> {
+        if self.is_of_one {
+            return Ok(found(only_site(&self.engine)?, url::path_of(url), None));
+        }
+        let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(Found::Invalid) };
+        if !self.replaced.is_empty()
+            && let Ok(origin) = Origin::new(&origin)
+            && let Some(engine) = self.replaced.get(&origin)
+        {
+            return Ok(found(only_site(engine)?, path, Some(engine)));
+        }
+        Ok(found(self.engine.site(&origin)?, path, None))
+    }
+
+    /// The verdicts of several crawlers for one URL. `verdicts` has a place for each.
+    #[inline]
+    pub(crate) fn decide_each(&self, columns: Columns<'_>, url: &[u8], verdicts: &mut [Verdict]) -> Result<(), Error> {
+        if self.is_of_one || !self.replaced.is_empty() {
+            return self.decide_each_apart(columns, url, verdicts);
+        }
+        Ok(self.engine.decide_each(columns.resolved, url, verdicts)?)
+    }
+
+    /// As [`Set::decide_each`], for a set of one site, or one with sites that were replaced.
+    fn decide_each_apart(&self, columns: Columns<'_>, url: &[u8], verdicts: &mut [Verdict]) -> Result<(), Error> {
+        let (site, path, replaced) = match self.find(url)? {
+            Found::Invalid => {
+                verdicts.fill(Verdict::Invalid);
+                return Ok(());
+            }
+            Found::Unknown => {
+                verdicts.fill(Verdict::Unknown);
+                return Ok(());
+            }
+            Found::Site { site, path, replaced } => (site, path, replaced),
+        };
+        path.with(|path| {
+            for ((agent, resolved), verdict) in columns.agents.iter().zip(columns.resolved).zip(verdicts) {
+                *verdict = match replaced {
+                    None => site.policy().decide(resolved, path)?,
+                    Some(engine) => site.policy().decide(&agent.chain.look_up(engine)?, path)?,
+                };
+            }
+            Ok(())
+        })
+    }
+
+    /// Puts a question about one agent to the site of a URL; `without` answers where there is none.
+    fn ask<R>(
+        &self,
+        agent: &Agent,
+        url: &[u8],
+        without: impl FnOnce(Verdict) -> R,
+        question: impl FnOnce(&engine::Site<'_>, &engine::Agent, &[u8]) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        match self.find(url)? {
+            Found::Invalid => Ok(without(Verdict::Invalid)),
+            Found::Unknown => Ok(without(Verdict::Unknown)),
+            Found::Site { site, path, replaced: None } => path.with(|path| question(&site, &agent.resolved, path)),
+            Found::Site { site, path, replaced: Some(engine) } => {
+                let resolved = agent.chain.look_up(engine)?;
+                path.with(|path| question(&site, &resolved, path))
+            }
+        }
+    }
+
+    pub(crate) fn explain(&self, agent: &Agent, url: &[u8]) -> Result<Explanation, Error> {
+        let without = |verdict| Explanation {
+            inner: verdict::Explanation::without_rule(verdict),
+            group: Group::None,
+            is_managed: false,
+        };
+        self.ask(agent, url, without, |site, agent, path| {
+            let inner = site.policy().explain(agent, path)?;
+            let group = site.policy().group_of(agent)?;
+            let line = inner.rule().map_or(0, |rule| rule.line);
+            let is_managed = line > 0 && is_in_managed_block(&directives_of(site, |_| true)?, line);
+            Ok(Explanation { inner, group, is_managed })
+        })
+    }
+
+    pub(crate) fn matching_rules(&self, agent: &Agent, url: &[u8]) -> Result<Vec<Rule>, Error> {
+        self.ask(agent, url, |_| Vec::new(), |site, agent, path| Ok(site.policy().matching_rules(agent, path)?))
+    }
+
+    pub(crate) fn group(&self, agent: &Agent, url: &[u8]) -> Result<Group, Error> {
+        self.ask(agent, url, |_| Group::None, |site, agent, _| Ok(site.policy().group_of(agent)?))
+    }
+
+    pub(crate) fn crawl_delay(&self, agent: &Agent, url: &[u8]) -> Result<Option<Duration>, Error> {
+        let directives = self.directives(agent, url)?;
+        let mut counting = directives.iter().filter(|directive| {
+            directive.kind == DirectiveKind::CrawlDelay && directive.state == DirectiveState::Counts
+        });
+        Ok(counting.find_map(|directive| decimal_seconds(&directive.value)))
+    }
+
+    pub(crate) fn directives(&self, agent: &Agent, url: &[u8]) -> Result<Vec<Directive>, Error> {
+        let none = |_| Vec::new();
+        self.ask(agent, url, none, |site, agent, _| {
+            let parts = site.other().parts_of(&site.policy().group_indices(agent)?)?;
+            directives_of(site, |part| part.is_none_or(|part| parts.contains(&part)))
+        })
+    }
+
+    /// What the set knows of the origin of a URL beside its rules. `None` where it knows no robots.txt for it, or the URL is
+    /// malformed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Format`](crate::ErrorKind::Format) when the set is damaged.
+    pub fn site(&self, url: impl AsRef<[u8]>) -> Result<Option<Site>, Error> {
+        match self.find(url.as_ref())? {
+            Found::Invalid | Found::Unknown => Ok(None),
+            Found::Site { site, .. } => site_of(&site).map(Some),
+        }
+    }
+
+    /// What a set of one site knows of it.
+    #[cfg(feature = "compile")]
+    pub(crate) fn only_site(&self) -> Result<Site, Error> {
+        match only_site(&self.engine)? {
+            Some(site) => site_of(&site),
+            None => Err(Error::new(crate::ErrorKind::Format, "the set has no site")),
+        }
+    }
+
+    /// Every origin that the set was compiled with, in no order that means anything. Sites that were replaced are among
+    /// them only if the set had them before.
+    ///
+    /// # Errors
+    /// Each item is an error when the set is damaged there.
+    pub fn origins(&self) -> impl Iterator<Item = Result<Origin, Error>> + '_ {
+        self.engine.origins().map(|record| {
+            let record = record?;
+            Ok(Origin { scheme: record.scheme, host: record.host.into(), port: record.port })
+        })
+    }
+
+    /// How many origins the set was compiled with.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.engine.origin_count()
+    }
+
+    /// Whether the set was compiled without any origin.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The name of the dialect that the set was compiled under.
+    #[must_use]
+    pub fn dialect(&self) -> &str {
+        self.engine.reading().dialect
+    }
+
+    /// The name of the fetch profile that the set was compiled under.
+    #[must_use]
+    pub fn profile(&self) -> &str {
+        self.engine.reading().profile
+    }
+
+    /// The time that the set is for, in seconds since 1970: the one that was asked for, or that of the newest capture.
+    #[must_use]
+    pub fn time(&self) -> Option<i64> {
+        self.engine.reading().at
+    }
+
+    /// The crawlers that the set knows by name, in the order of their names.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Format`](crate::ErrorKind::Format) when the set is damaged.
+    pub fn crawlers(&self) -> Result<Vec<KnownCrawler>, Error> {
+        let known = self.engine.crawlers().iter().map(|crawler| {
+            let crawler = crawler?;
+            Ok(KnownCrawler {
+                is_prefix: crawler.is_prefix,
+                is_for_search: crawler.purposes.contains(Purposes::SEARCH),
+                is_for_ai_training: crawler.purposes.contains(Purposes::AI_TRAINING),
+                crawler: Crawler::named(crawler.name),
+            })
+        });
+        known.collect()
+    }
+
+    /// Resolves a crawler.
+    pub(crate) fn resolve(&self, crawler: Crawler) -> Result<Agent, CrawlerError> {
+        let chain = match &crawler.kind {
+            Kind::Verbatim => Chain { tokens: vec![crawler.name.clone()], honours_default_group: true },
+            Kind::Token => {
+                let token = self.product_token(&crawler, &crawler.name)?;
+                Chain { tokens: vec![token.to_vec()], honours_default_group: true }
+            }
+            Kind::Named => {
+                self.product_token(&crawler, &crawler.name)?;
+                let found = self.engine.crawlers().find(&crawler.name);
+                let found = found.map_err(|error| CrawlerError::damaged(&crawler, error.into()))?;
+                Chain {
+                    tokens: found.tokens.into_iter().map(<[u8]>::to_vec).collect(),
+                    honours_default_group: found.honours_default_group,
+                }
+            }
+            Kind::Chain { tokens, honours_default_group } => {
+                let tokens = tokens.iter().map(|token| self.product_token(&crawler, token).map(<[u8]>::to_vec));
+                Chain { tokens: tokens.collect::<Result<_, _>>()?, honours_default_group: *honours_default_group }
+            }
+        };
+        let resolved = chain.look_up(&self.engine).map_err(|error| CrawlerError::damaged(&crawler, error))?;
+        Ok(Agent { set: self.clone(), crawler, chain: Arc::new(chain), resolved })
+    }
+
+    /// The product token that a name is under the set's dialect.
+    fn product_token<'n>(&self, crawler: &Crawler, name: &'n [u8]) -> Result<&'n [u8], CrawlerError> {
+        let table = self.engine.crawlers();
+        let read = || -> Result<_, FormatError> {
+            let known = table.iter().map(|known| known.map(|known| known.name));
+            Ok((table.syntax()?, table.cuts_version()?, known.collect::<Result<Vec<_>, _>>()?))
+        };
+        let (syntax, cuts, known) = read().map_err(|error| CrawlerError::damaged(crawler, error.into()))?;
+        product_token(name, syntax, cuts, known).map_err(|error| CrawlerError::new(crawler, error))
+    }
+
+    /// The same set with the sites of some origins replaced: a crawler's fresh copies over last month's set. The set itself
+    /// is shared; the other replaced sites too. Costs a copy of the table of replaced sites.
+    ///
+    /// ```
+    /// use reptile::{Capture, Compiler, Dialect, Robots, Verdict};
+    /// let mut compiler = Compiler::new(Dialect::google());
+    /// compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: *\ndisallow: /a")?)?;
+    /// let base = compiler.finish()?.into_set()?;
+    /// let fresh = Robots::parse("user-agent: *\ndisallow: /b", Dialect::google())?;
+    /// let set = base.with_robots([("https://example.com".parse()?, fresh)]);
+    /// assert_eq!(set.agent("AnyBot")?.decide("https://example.com/b")?, Verdict::Disallow);
+    /// assert_eq!(base.agent("AnyBot")?.decide("https://example.com/b")?, Verdict::Allow);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "compile")]
+    #[must_use]
+    pub fn with_robots(&self, robots: impl IntoIterator<Item = (Origin, crate::Robots)>) -> Set {
+        let mut replaced = HashMap::clone(&self.replaced);
+        replaced.extend(robots.into_iter().map(|(origin, robots)| (origin, robots.set.engine)));
+        Set { replaced: Arc::new(replaced), ..self.clone() }
+    }
+}
+
+impl fmt::Debug for Set {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Set");
+        debug.field("dialect", &self.dialect()).field("profile", &self.profile()).field("origins", &self.len());
+        debug.field("replaced", &self.replaced.len()).finish_non_exhaustive()
+    }
+}
+
+/// The origin under which a set of one site holds it.
+#[cfg(feature = "compile")]
+pub(crate) fn any_origin() -> Origin {
+    Origin { scheme: crate::Scheme::Http, host: b"any"[..].into(), port: 80 }
+}
+
+/// A crawler that a set knows by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KnownCrawler {
+    /// The crawler, to be resolved with [`Set::agent`].
+    pub crawler: Crawler,
+    /// Whether it stands for every crawler whose name begins so.
+    pub is_prefix: bool,
+    /// Whether it fetches what a search engine or an answering machine looks up.
+    pub is_for_search: bool,
+    /// Whether it fetches what models are trained on, or stands for leave to do so.
+    pub is_for_ai_training: bool,
+}
+
+fn found<'s, 'u>(
+    site: Option<engine::Site<'s>>,
+    path: url::Path<'u>,
+    replaced: Option<&'s engine::Set<Bytes>>,
+) -> Found<'s, 'u> {
+    site.map_or(Found::Unknown, |site| Found::Site { site, path, replaced })
+}
+
+/// The first site of a set.
+fn only_site(engine: &engine::Set<Bytes>) -> Result<Option<engine::Site<'_>>, Error> {
+    Ok(engine.origins().next().transpose()?.map(|record| engine.site_of(&record)).transpose()?)
+}
+
+/// What a site's robots.txt says beside its rules, of the parts of the file that are wanted.
+fn directives_of(site: &engine::Site<'_>, wants: impl Fn(Option<u32>) -> bool) -> Result<Vec<Directive>, Error> {
+    let mut directives = Vec::new();
+    let mut lines = site.other().reader()?;
+    while let Some(line) = lines.next()? {
+        if wants(line.part) {
+            let (key, value) = (line.key.to_vec(), line.value.to_vec());
+            directives.push(Directive { kind: line.kind, state: line.state, line: line.line, key, value });
+        }
+    }
+    Ok(directives)
+}
+
+fn site_of(site: &engine::Site<'_>) -> Result<Site, Error> {
+    let captures = site.captures()?;
+    let deciding = captures.as_ref().map(CaptureHistory::deciding);
+    Ok(Site {
+        source: site.policy().source()?,
+        fetched_at: deciding.and_then(|capture| capture.time),
+        status: deciding.and_then(|capture| capture.status),
+        stale_at: site.stale_at()?,
+        expires_at: site.expires_at()?,
+        directives: directives_of(site, |_| true)?,
+    })
+}
+
+/// Whether a line stands between the first and the last line of a block that a vendor manages.
+fn is_in_managed_block(directives: &[Directive], line: u32) -> bool {
+    let before = directives.iter().rev().find(|directive| {
+        directive.line < line && matches!(directive.kind, DirectiveKind::ManagedBegin | DirectiveKind::ManagedEnd)
+    });
+    before.is_some_and(|directive| directive.kind == DirectiveKind::ManagedBegin)
+}
