@@ -108,9 +108,6 @@ fn what_is_cut_is_counted() {
     folder.write("robots/a.example", body);
     folder.run(&["compile", "-o", "set", "robots"]).says(
         0,
-        &[
-            "odd: other directives too long, left out 1",
-            "odd: other directives behind the last that is kept, left out 1",
-        ],
+        &["odd: other directive too long, left out 1", "odd: other directive after the last that is kept, left out 1"],
     );
 }
