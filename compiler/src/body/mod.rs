@@ -11,6 +11,7 @@ mod lines;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use memchr::{memchr, memchr_iter, memrchr2};
+use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::verdict::RuleKind;
 
 pub(crate) use self::html::is_html;
@@ -61,8 +62,9 @@ pub struct RawDirective<'b> {
     pub value: &'b [u8],
     /// The line, from 1.
     pub line: u32,
-    /// Whether the dialect takes the key as `Sitemap`.
-    pub is_sitemap: bool,
+    /// What the line is about, where that does not follow from the whole key: a key that the dialect takes as `Sitemap`, or
+    /// a comment around a block that a vendor manages.
+    pub kind: Option<DirectiveKind>,
 }
 
 /// Something to know about a line that does not count, or is read in part.
@@ -257,8 +259,19 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
             }
             Some(Line::Sitemap(key, value) | Line::Other(key, value)) => {
                 let is_sitemap = matches!(recognised, Some(Line::Sitemap(..)));
+                let kind = is_sitemap.then_some(DirectiveKind::Sitemap);
                 let group = takes_rules.then(|| group_count - 1);
-                visitor.directive(RawDirective { group, key, value, line: number, is_sitemap });
+                visitor.directive(RawDirective { group, key, value, line: number, kind });
+            }
+            Some(Line::Blank) | None if V::WANTS_ALL => {
+                let text =
+                    comment.and_then(|at| line.split_at_checked(at)).map(|(before, text)| (before.trim_ascii(), text));
+                if let Some((b"", [_, text @ ..])) = text
+                    && let Some(kind) = managed_block(text)
+                {
+                    let value = text.trim_ascii();
+                    visitor.directive(RawDirective { group: None, key: b"", value, line: number, kind: Some(kind) });
+                }
             }
             Some(Line::Blank) | None => {}
         }
@@ -267,6 +280,18 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
         visitor.diagnostic(line_count, kind);
     }
     line_count
+}
+
+/// Whether a comment begins or ends a block that a vendor manages, such as `BEGIN Cloudflare Managed content`. Letter case
+/// does not matter; vendors are not consistent in it themselves.
+fn managed_block(comment: &[u8]) -> Option<DirectiveKind> {
+    let mut words = comment.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let kind = match words.next()? {
+        word if word.eq_ignore_ascii_case(b"begin") => DirectiveKind::ManagedBegin,
+        word if word.eq_ignore_ascii_case(b"end") => DirectiveKind::ManagedEnd,
+        _ => return None,
+    };
+    words.skip(1).any(|word| word.eq_ignore_ascii_case(b"managed")).then_some(kind)
 }
 
 /// The part of a file that is read.
