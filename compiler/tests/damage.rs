@@ -141,7 +141,8 @@ fn ask(bytes: Vec<u8>) -> bool {
     true
 }
 
-/// As [`ask`] for damage to a section. What `verify` promises of automata has tests of its own.
+/// As [`ask`] for damage to a section. An automaton that passes `verify` may still accept a rule that its trie does not spell, and
+/// then naming that rule is an error; only compiling the listed rules again proves that there is none.
 fn ask_about(section: usize, bytes: Vec<u8>) {
     if section != Section::Rulesets as usize {
         ask(bytes);
