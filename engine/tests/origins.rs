@@ -13,6 +13,7 @@ use std::fmt::Write;
 use std::net::Ipv6Addr;
 
 use proptest::prelude::*;
+use reptile_engine::format::FORMAT_VERSION;
 use reptile_engine::host::canonical;
 use reptile_engine::set::Set;
 use reptile_engine::url::{Scheme, path_of, split};
@@ -456,7 +457,7 @@ proptest! {
 /// A set answers for no other host: not the rules of `shop.example.com`, and not that there are none.
 #[test]
 fn sets_decide_no_ambiguous_url() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1.set");
+    let path = format!("{}/tests/golden/v{FORMAT_VERSION}.set", env!("CARGO_MANIFEST_DIR"));
     let set = Set::from_bytes(std::fs::read(path).unwrap()).unwrap();
     let agent = set.agent(b"GPTBot").unwrap();
     let verdict = |url: &str| set.decide(&agent, url.as_bytes()).unwrap();
