@@ -35,7 +35,7 @@ pub struct PolicyDraft {
     pub tokens: Vec<(u32, u32)>,
     /// The index of the group for all crawlers that the file does not name.
     pub default_group: Option<u32>,
-    /// The groups, each of which some crawler has.
+    /// The groups. One that no crawler has may be among them: that of a user-agent line without a name.
     pub groups: Vec<Group>,
 }
 
@@ -166,10 +166,9 @@ impl<'a> Policies<'a> {
         steps: &mut u64,
         mut check: impl FnMut(&PolicyView<'a>) -> Result<(), FormatError>,
     ) -> Result<References, FormatError> {
-        let mut has_group = Vec::new();
         verify_pool(Section::Policies, self.0, UNIT, steps, |bytes, out| {
             let view = PolicyView::read(bytes).ok_or_else(|| self.missing(0))?;
-            view.verify(&mut has_group)?;
+            view.verify()?;
             check(&view)?;
             encode(view.kind, view.default_group, view.tokens, view.tokens(), view.all_groups(), out);
             Ok(())
@@ -305,14 +304,12 @@ impl<'a> PolicyView<'a> {
         u32_at(self.body, (self.tokens + entry) * 4).unwrap_or(NONE)
     }
 
-    /// Checks that the kind is known, that tokens are in order and groups exist, and that each group is some crawler's.
-    fn verify(&self, has_crawler: &mut Vec<bool>) -> Result<(), FormatError> {
+    /// Checks that the kind is known, that tokens are in order, and that their groups exist.
+    fn verify(&self) -> Result<(), FormatError> {
         let groups = self.group_count();
         if self.source()?.verdict().is_some() && !(self.body.is_empty() && self.default_group == NONE) {
             return Err(self.error("no groups where no rules decide", format!("{groups} groups")));
         }
-        has_crawler.clear();
-        has_crawler.resize(groups as usize, false);
         let mut last = None;
         for entry in self.tokens() {
             if last >= Some(entry) {
@@ -320,14 +317,9 @@ impl<'a> PolicyView<'a> {
             }
             last = Some(entry);
         }
-        for group in self.tokens().map(|(_, group)| group).chain(self.default_group_index()) {
-            let Some(has_crawler) = has_crawler.get_mut(group as usize) else {
-                return Err(self.error("a group of the policy", format!("group {group} of {groups}")));
-            };
-            *has_crawler = true;
-        }
-        match has_crawler.iter().position(|&has_crawler| !has_crawler) {
-            Some(group) => Err(self.error("a token for each group", format!("none for group {group}"))),
+        let mut chosen = self.tokens().map(|(_, group)| group).chain(self.default_group_index());
+        match chosen.find(|&group| group >= groups) {
+            Some(group) => Err(self.error("a group of the policy", format!("group {group} of {groups}"))),
             None => Ok(()),
         }
     }
@@ -478,7 +470,7 @@ mod tests {
             (PolicyDraft { source: PolicySource::AllowAll(Cause::Network), ..PolicyDraft::default() }, true),
             (with(&|draft| draft.tokens.swap(0, 1)), false),
             (with(&|draft| draft.tokens[1] = (4, 1)), false),
-            (with(&|draft| draft.default_group = None), false),
+            (with(&|draft| draft.default_group = None), true),
             (with(&|draft| draft.default_group = Some(3)), false),
             (with(&|draft| draft.tokens[0].1 = 3), false),
         ] {
