@@ -110,6 +110,15 @@ impl Verify<'_> {
         self.known(state.accept_at_end, self.decoded.state_at(index))
     }
 
+    /// Whether ranks outside of the trie have texts, without which nobody could name their rules (*listed*).
+    fn named(&self, ranks: Ranks, at: usize) -> Result<(), Corrupt> {
+        let is_named = |rank: u32| rank == NO_RANK || text_of(self.draft, rank).is_some();
+        match ranks.into_iter().all(is_named) {
+            true => Ok(()),
+            false => Err(corrupt!(at, "rules with texts outside of the trie", "a rule without one")),
+        }
+    }
+
     /// Gives all states that a walk through the trie can reach to the trie.
     fn check_trie_owner(&mut self) -> Result<(), Corrupt> {
         let mut open = Vec::from_iter(self.draft.has_trie.then_some(0));
@@ -157,6 +166,8 @@ impl Verify<'_> {
                 }
                 let state = &self.draft.states[state_index];
                 self.known_state(state, state_index)?;
+                self.named(state.accept, self.decoded.state_at(state_index))?;
+                self.named(state.accept_at_end, self.decoded.state_at(state_index))?;
                 if state.disallows || state.disallows_at_end || state.settled {
                     let at = self.decoded.state_at(state_index);
                     return Err(corrupt!(at, "a state without the flags of the trie", "such a flag"));
@@ -294,6 +305,9 @@ impl Verify<'_> {
 
     fn check_fallbacks(&mut self) -> Result<(), Corrupt> {
         self.steps += self.draft.fallbacks.len();
+        for pattern in &self.draft.fallbacks {
+            self.named([pattern.rank; 2], 12)?;
+        }
         let is_known = self.draft.fallbacks.iter().all(|pattern| pattern.rank / 2 < self.draft.rule_count);
         match is_known && self.draft.fallbacks.is_sorted_by(|a, b| a.rank < b.rank) {
             true => Ok(()),

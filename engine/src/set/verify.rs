@@ -53,6 +53,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             if let Some((token, _)) = policy.tokens().find(|&(token, _)| !tokens.refer(token)) {
                 return Err(missing(Section::Policies, "a product token", token));
             }
+            self.verify_joint_groups(policy)?;
             for group in policy.all_groups() {
                 if !rulesets.refer(group.ruleset) {
                     return Err(missing(Section::Policies, "a ruleset", group.ruleset));
@@ -105,6 +106,22 @@ impl<D: AsRef<[u8]>> Set<D> {
         })?;
         for references in [tokens, rulesets, lines, policies, captures, other] {
             references.finish(steps)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that groups which decide together, those of a product token that has several, have ranks to be compared by.
+    fn verify_joint_groups(&self, policy: &PolicyView<'_>) -> Result<(), FormatError> {
+        let groups: Vec<_> = policy.all_groups().collect();
+        let tokens: Vec<(u32, u32)> = policy.tokens().collect();
+        for pair in tokens.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+            for group in pair.iter().filter_map(|&(_, group)| groups.get(group as usize)) {
+                let ruleset = Ruleset::new(self.rulesets().get(group.ruleset)?)?;
+                if ruleset.rule_count() > 0 && ruleset.joint_rank(0).is_err() {
+                    let expected = "joint ranks in rulesets that decide together";
+                    return Err(FormatError::at(Section::Policies, 0, expected, format!("none in {}", group.ruleset)));
+                }
+            }
         }
         Ok(())
     }
