@@ -292,6 +292,12 @@ impl Set {
         self.len() == 0
     }
 
+    /// How many different rulesets the set holds. Groups with the same rules share one, whichever files they are in.
+    #[must_use]
+    pub fn ruleset_count(&self) -> u32 {
+        self.engine.rulesets().len()
+    }
+
     /// The name of the dialect that the set was compiled under.
     #[must_use]
     pub fn dialect(&self) -> &str {
