@@ -109,8 +109,8 @@ fn what_is_cut_is_counted() {
     folder.run(&["compile", "-o", "set", "robots"]).says(
         0,
         &[
-            "diagnostic: other directives too long, left out 1",
-            "diagnostic: other directives behind the last that is kept, left out 1",
+            "diagnostic: other directive too long, left out 1",
+            "diagnostic: other directive after the last that is kept, left out 1",
         ],
     );
 }

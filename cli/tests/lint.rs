@@ -14,7 +14,7 @@ fn findings_as_text_and_as_json() {
     let run =
         folder.run(&["lint", "robots.txt"]).says(1, &["files 1", "error[groups-collapse] 1", "note[unused-key] 1"]);
     assert!(run.text().contains("robots.txt:3: error[groups-collapse]: "), "{run:?}");
-    assert!(run.text().contains("\n    fix: put \"Disallow:\" behind line 1\n"), "{run:?}");
+    assert!(run.text().contains("\n    fix: put \"Disallow:\" after line 1\n"), "{run:?}");
     let run = folder.run(&["lint", "robots.txt", "--json", "--severity", "warning"]).says(1, &[]);
     let start = "{\"file\":\"robots.txt\",\"line\":3,\"severity\":\"error\",\"code\":\"groups-collapse\",";
     assert!(run.text().starts_with(start) && run.text().lines().count() == 1, "{run:?}");

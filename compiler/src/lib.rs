@@ -1,22 +1,30 @@
 //! The compiler of Reptile: from robots.txt files to a compiled set, which `reptile-engine` decides URLs against.
 //!
+//! This crate is the inside of the library `reptile`, as regex-automata is that of regex. Depend on `reptile`. What is
+//! public here serves experiments, tests and tools, and may change in any release without notice.
+//!
 //! Opens no file, starts no thread and reads no clock: the same input gives the same bytes. A robots.txt goes through
-//! these rooms in order:
+//! these modules in order:
 //!
-//! | where | what |
+//! | module | from | to |
+//! |---|---|---|
+//! | [`body`] | bytes | lines, keys and groups |
+//! | [`rules::groups`] | groups | one list of rules for each product token, and one for the default group |
+//! | [`rules::order`] | a list of rules | normal form and order of precedence |
+//! | [`automaton`] | an ordered list | the automaton of a ruleset |
+//! | [`set`] | policies of origins | a compiled set, equal things once |
+//!
+//! The lines that decide no URL become other directives ([`body::directives`]).
+//!
+//! | module | knows |
 //! |---|---|
-//! | [`body`] | bytes to lines, keys and groups |
-//! | [`rules::groups`] | groups to one list of rules for each product token, and one for everybody else |
-//! | [`rules::order`] | a list to normal form and order of precedence |
-//! | [`automaton`] | an ordered list to the automaton of a ruleset |
-//! | [`set`] | records to a set, equal things once |
-//!
-//! Lines that decide nothing are other directives ([`body::directives`], [`advice::clean_param`]).
-//!
-//! Beside them, [`dialect`] has every reading of the protocol as a value, [`capture`] what a capture means by its status and
-//! time and which of several counts, [`set::origin`] which URLs a robots.txt governs, [`dialect::crawlers`] the names that known crawlers
-//! go by, [`limits`] every limit, [`advice::lint`] what is wrong with a file, [`advice::explanation`] why a verdict is what it is, [`once`]
-//! the answer to a single question without compiling, and [`oracle`] the slow matcher that all of this is compared with.
+//! | [`dialect`] | the readings of the protocol, as data, and the crawlers that they know |
+//! | [`capture`] | the meaning of a fetch by status and time, and which of several counts |
+//! | [`set::origin`] | which URLs a robots.txt governs |
+//! | [`advice`] | what is wrong with a file, why a verdict is what it is, URLs without idle parameters |
+//! | [`once`] | the answer to a single question, without compiling |
+//! | [`oracle`] | the slow matcher that all compiled rulesets are compared with |
+//! | [`limits`] | the limits, and where each is |
 //!
 //! ```
 //! use bumpalo::Bump;

@@ -1,17 +1,55 @@
-//! Every limit of the compiler: its unit, its value, why, and what happens at it.
+//! The limits of the compiler, each with its unit, its value, the reason, and what happens at it.
 //!
-//! The limits of a URL are in [`reptile_engine::url`], those of the automaton's shape in
-//! [`reptile_engine::format::automaton`].
+//! Some public limits are where they are enforced: those of a URL in the engine's `url`, those of the format in the
+//! engine's `format`, those of the linter in `advice::lint`. This table has all; a test compares it with the code.
+//!
+//! | limit | of | at the limit |
+//! |---|---|---|
+//! | `MAX_URL_BYTES` | a URL | it is invalid |
+//! | `MAX_HOST_BYTES` | a host | the URL is invalid |
+//! | `MAX_BODY_BYTES` | a robots.txt | an error |
+//! | `MAX_BODY_BYTES_500_KIB` | a robots.txt for Google and Yandex | cut, or treated as empty |
+//! | `MAX_BODY_BYTES_2017` | a robots.txt for Yandex until 2017 | treated as empty |
+//! | `MAX_LINE_BYTES_GOOGLE` | a line for Google | cut, with a diagnostic |
+//! | `MAX_RULES_YANDEX` | the rules of a robots.txt for Yandex | left out, with a diagnostic |
+//! | `MAX_PATTERN_BYTES_YANDEX` | a pattern for Yandex | left out, with a diagnostic |
+//! | `MAX_MERGED_RULES_PER_RULE` | the merged rules of a robots.txt, for each of its rules | groups decide together, slower |
+//! | `MIN_MERGED_RULES` | the merged rules that any robots.txt may have | groups decide together, slower |
+//! | `MAX_DIRECTIVES` | the other directives of a robots.txt | left out, with a diagnostic |
+//! | `MAX_DIRECTIVE_TEXT_BYTES` | their text | left out, with a diagnostic |
+//! | `MAX_DIRECTIVE_BYTES` | a value of another directive | left out, with a diagnostic |
+//! | `MAX_OTHER_KEY_BYTES` | an unknown key | not kept |
+//! | `MAX_CLEAN_PARAM_BYTES` | a `Clean-param` value | malformed |
+//! | `MIN_TIME` | the time of a capture | an error of the reader |
+//! | `MAX_TIME` | the time of a capture | an error of the reader |
+//! | `MAX_DISCARDED_LISTED` | the discarded captures in a report | counted, not listed |
+//! | `MAX_RULES` | the rules of a ruleset | an error |
+//! | `MAX_PATTERNS_BYTES` | the patterns of a ruleset | an error |
+//! | `MAX_WILDCARD_DEPTH` | the wildcards of a pattern that follow each other in an automaton | fallback patterns |
+//! | `MAX_WILDCARD_BRANCHES` | the wildcards that one wildcard automaton leads to | a second automaton |
+//! | `MAX_TRIE_WILDCARDS` | the places in a prefix trie with a wildcard automaton | fallback patterns |
+//! | `MAX_NESTED_WILDCARDS` | the wildcard automata of a ruleset after another one | fallback patterns |
+//! | `MAX_WILDCARD_STATES` | the states of all wildcard automata of a ruleset | fallback patterns |
+//! | `MAX_TRANSITIONS_PER_BYTE` | the transitions of a wildcard automaton | fallback patterns |
+//! | `MAX_TRANSITIONS_PER_BYTE_JOINED` | the transitions of a joined wildcard automaton | not joined |
+//! | `MAX_SOURCES_ASKED` | the wildcards that are compared to leave one out | not left out |
+//! | `MAX_TEXT_BETWEEN` | the text between two wildcards that are joined | not joined |
+//! | `MAX_SEGMENTS_JOINED` | the segments of a wildcard that is joined | not joined |
+//! | `MAX_WHOLE_DFA_BYTES` | the tables of a DFA over whole patterns | factored instead |
+//! | `MAX_WHOLE_DFA_PATTERN_BYTES` | the patterns of such a DFA | factored instead |
+//! | `MAX_FINDINGS_PER_CODE` | the findings of one code in a file | counted, not listed |
+//! | `MAX_COMPARED_RULES` | the rules of a file that are compared between dialects | a finding says so |
+//! | `MAX_COMPARED_STEPS` | the steps of that comparison | a finding says so |
 
 /// Bytes of one line that the Google library keeps; the rest of the line is dropped and the line reported.
 ///
 /// Source: google/robotstxt, `kMaxLineLen`: eight times the 2,083 bytes that Internet Explorer allowed a URL.
 pub const MAX_LINE_BYTES_GOOGLE: usize = 2083 * 8 - 1;
 
-/// Bytes of a robots.txt behind which Google reads no further, and above which Yandex takes a site as open: 500 KiB.
+/// Bytes of a robots.txt after which Google reads no further, and above which Yandex treats it as empty: 500 KiB.
 pub const MAX_BODY_BYTES_500_KIB: usize = 500 << 10;
 
-/// Bytes of a robots.txt above which Yandex took a site as open until 2017.
+/// Bytes of a robots.txt above which Yandex treated it as empty until 2017.
 pub const MAX_BODY_BYTES_2017: usize = 32 << 10;
 
 /// Rules of one robots.txt that Yandex reads; further ones are left out and reported.
@@ -20,61 +58,64 @@ pub const MAX_RULES_YANDEX: usize = 2048;
 /// Bytes of the longest rule that Yandex takes; a longer one is left out and reported.
 pub const MAX_PATTERN_BYTES_YANDEX: usize = 1024;
 
-/// Bytes of one robots.txt. A longer body is refused with an error, because the library that is the reference
-/// has no limit and so no rule for what to do at one.
+/// Bytes of one robots.txt. A longer body is an error, because the reference has no limit and so does not say what to do
+/// at one.
 ///
 /// The largest file in a sample of a million sites had 4.9 MB.
 pub const MAX_BODY_BYTES: usize = 16 << 20;
 
-/// Transitions of a wildcard's machine for each byte of its segments. Text that was written by people needs about one;
-/// a wildcard that needs more than this is taken apart into patterns that are tried one by one.
+/// Transitions of a wildcard automaton for each byte of its segments. Text that people wrote needs about one; a wildcard
+/// that needs more than this limit becomes fallback patterns.
 pub const MAX_TRANSITIONS_PER_BYTE: usize = 8;
 
-/// Texts in front of the first wildcard of a pattern, of one ruleset, that have a machine behind them. Patterns that need
-/// more are tried one by one. Among 4,231 real files the most is 134.
+/// Places in the prefix trie of a ruleset where a wildcard automaton begins. Patterns that need more become fallback
+/// patterns. Among 4,231 real files the most is 134.
 ///
-/// A machine takes about 170 bytes in a set, and twice as many to be built, however short its pattern is. Without the
+/// An automaton takes about 170 bytes in a set, and twice as many to be built, however short its pattern is. Without the
 /// limit, 34,000 patterns of ten bytes took 35 MB and 31 ms to build.
 pub const MAX_TRIE_WILDCARDS: usize = 8192;
 
-/// States of all wildcards of a ruleset. Bounds the memory of building, of which a state takes about 150 bytes: a wildcard whose
-/// machine would need more, and all that follow, are taken apart into patterns that are tried one by one. Text that was written by people needs
-/// few states, of which each stands for a run of bytes; a segment such as `xaxaxa` needs one for each byte. Among 4,231 real
-/// files the most is 3,781.
+/// States of all wildcard automata of a ruleset. Bounds the memory of building, about 150 bytes for each state: a wildcard
+/// that would need more, and all that follow, become fallback patterns.
+///
+/// Text that people wrote needs few states, each for a run of bytes; a segment such as `xaxaxa` needs one for each byte.
+/// Among 4,231 real files the most is 3,781.
 pub const MAX_WILDCARD_STATES: usize = 48 << 10;
 
-/// Transitions of the machine of joined wildcards for each byte of its segments; wildcards that would need more are not joined.
-/// Text that was written by people needs about one. With eight, as a machine of its own may have, a set grew to 148 times
-/// the file: 6,621 wildcards were each joined with twenty segments that others in them end with.
+/// Transitions of the automaton of joined wildcards for each byte of its segments; wildcards that would need more are not
+/// joined.
+///
+/// Text that people wrote needs about one. With eight, as for a single wildcard, a set grew to 148 times the file: 6,621
+/// wildcards were each joined with twenty segments that others in them end with.
 pub const MAX_TRANSITIONS_PER_BYTE_JOINED: usize = 2;
 
-/// WildcardCount of a ruleset that stand behind another wildcard. Patterns that need more are tried one by one, so that the walk
-/// of a path begins no more machines than it has trie states and these. Among 4,231 real files the most is 88.
+/// Wildcard automata of a ruleset that begin after another one. Patterns that need more become fallback patterns, so that
+/// the walk over a path begins at most one automaton for each trie state and these. Among 4,231 real files the most is 88.
 ///
 /// Without it, 4,096 patterns of twelve nested wildcards took 130 ms to build and walk over 2,000 bytes that all of them
 /// begin to match; with it they take 9.
 pub const MAX_NESTED_WILDCARDS: usize = 256;
 
-/// WildcardCount of the trie, on the way to another, whose rules are compared with those of that one, to find that it need not be
-/// begun for a verdict. Bounds the time of building. Real files have up to five on the way.
+/// Wildcards on the way in the trie to another wildcard whose rules are compared with its rules, to find that it need not
+/// be begun for a verdict. Bounds the time of building. Real files have up to five.
 pub const MAX_SOURCES_ASKED: usize = 8;
 
-/// Bytes between two wildcards of the trie that are made one machine. Bounds the time of building: each segment is compared with
-/// each place of the text between.
+/// Bytes of the text between two wildcards of the trie that become one automaton. Bounds the time of building: each segment
+/// is compared with each place of that text.
 pub const MAX_TEXT_BETWEEN: usize = 16;
 
-/// Segments of a wildcard of the trie that are kept, so that its machine can be joined with others. Bounds the memory of building.
+/// Segments of a wildcard of the trie that are kept to join its automaton with others. Bounds the memory of building.
 pub const MAX_SEGMENTS_JOINED: usize = 64;
 
-/// Bytes of the tables of a DFA over whole patterns. A ruleset that needs more is factored after all.
+/// Bytes of the tables of a DFA over whole patterns. A ruleset that needs more is factored instead.
 pub const MAX_WHOLE_DFA_BYTES: usize = 256 << 10;
 
-/// Bytes of the patterns of a ruleset that is determinised as a whole; bounds the time as the tables' bytes do not.
+/// Bytes of the patterns of a ruleset that becomes one DFA. Bounds the time, which the bytes of its tables do not.
 pub const MAX_WHOLE_DFA_PATTERN_BYTES: usize = 256;
 
-/// Rules in all lists that merge several groups for a token, for each rule of the file. Further tokens keep their
-/// groups apart, which decide together: slower, but as large as the file. No real file of 4,231 has that many: the most
-/// is 755 rules of 1,228.
+/// Rules in all lists that merge several groups for a product token, for each rule of the file. Further tokens keep their
+/// groups apart, which decide together: slower, but no larger than the file. No file of 4,231 real ones has that many: the
+/// most is 755 rules of 1,228.
 pub const MAX_MERGED_RULES_PER_RULE: usize = 1;
 
 /// Rules that may be merged in any file, however few rules it has.
@@ -83,18 +124,18 @@ pub const MIN_MERGED_RULES: usize = 4096;
 /// The earliest time of a fetch, in seconds since 1970: the beginning of the year 1.
 pub const MIN_TIME: i64 = -62_135_596_800;
 
-/// The latest time of a fetch, in seconds since 1970: the beginning of 30 December 9999, the last day that is over in
-/// every time zone before the year is.
+/// The latest time of a fetch, in seconds since 1970: the beginning of 30 December 9999, which is in that year in every
+/// time zone.
 pub const MAX_TIME: i64 = 253_402_128_000;
 
 /// Discarded captures that a set's report names; all are counted.
 pub const MAX_DISCARDED_LISTED: usize = 20;
 
-/// Lines of other directives that are kept of one robots.txt; those behind them are left out and reported. Among 4,231 real
-/// files the most is 1,992.
+/// Other directives of one robots.txt that are kept; later ones are left out and reported. Among 4,231 real files the most
+/// is 1,992.
 pub const MAX_DIRECTIVES: usize = 4096;
 
-/// Bytes of all values and unknown keys of one robots.txt's other directives; what is behind them is left out and reported.
+/// Bytes of all values and unknown keys of the other directives of one robots.txt; later ones are left out and reported.
 /// Among 4,231 real files the most is 692,324. The limit of one value is
 /// [`MAX_DIRECTIVE_BYTES`](reptile_engine::format::directives::MAX_DIRECTIVE_BYTES).
 pub const MAX_DIRECTIVE_TEXT_BYTES: usize = 1 << 20;

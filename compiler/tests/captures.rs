@@ -413,7 +413,7 @@ fn any_capture() -> impl Strategy<Value = (Capture, String)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(support::cases(4000))]
     #[test]
     fn the_order_of_captures_never_shows(
         captures in proptest::collection::vec((0..3_usize, any_capture()), 1..12),

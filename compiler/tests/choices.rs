@@ -89,10 +89,10 @@ fn every_walk() {
     assert_eq!(walks.len(), WALKS);
 }
 
-/// A listed rule may match any path, so that what it comes between is needed again from there on.
+/// A fallback pattern may match any path, so that automata which were left out are needed again after its wildcard.
 #[test]
-fn listed_rules_bring_back_wildcards_that_were_left_out() {
-    // Behind one wildcard, and behind two: then the first is built all the same.
+fn fallback_patterns_bring_back_wildcards_that_were_left_out() {
+    // After one wildcard, and after two: then the first is built all the same.
     for (front, wide) in [("/aaaab*", "/*zzzzz"), ("/aaaab*q*", "/*zzzzzzz")] {
         let mut body = format!("user-agent: *\ndisallow: {wide}\ndisallow: /aaaa{}\nallow: /aaaab*r\n", &wide[1..]);
         // So many transitions that the wildcard is not built.
@@ -109,9 +109,9 @@ fn listed_rules_bring_back_wildcards_that_were_left_out() {
     }
 }
 
-/// A wildcard whose rules are all allowed matters only if a disallow wins, which may be a listed one.
+/// A wildcard whose rules are all allows matters only if a disallow wins, which may be a fallback pattern.
 #[test]
-fn allows_behind_a_wildcard_are_asked_when_a_listed_disallow_matches() {
+fn allows_after_a_wildcard_are_tried_when_a_fallback_disallow_matches() {
     let allowed = "b".repeat(45);
     let body = format!("user-agent: *\nallow: /*{allowed}\ndisallow: /{}\n", "*a".repeat(17));
     let automaton = automaton_of(&body);

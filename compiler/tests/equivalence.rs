@@ -57,7 +57,7 @@ fn pattern() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Rules as sites with a part for each country write them: the same patterns behind several texts, nearly all of one
+/// Rules as sites with a part for each country write them: the same patterns after several texts, nearly all of one
 /// kind. Walks leave out many of their wildcards.
 fn copies() -> impl Strategy<Value = Vec<(bool, String)>> {
     let fronts = proptest::collection::vec("/?[ab/]{0,3}", 1..4);
@@ -72,7 +72,7 @@ fn copies() -> impl Strategy<Value = Vec<(bool, String)>> {
 }
 
 /// Rules beside one of so many wildcards that it is tried by itself.
-fn beside_listed() -> impl Strategy<Value = Vec<(bool, String)>> {
+fn beside_fallbacks() -> impl Strategy<Value = Vec<(bool, String)>> {
     let fallbacks = (any::<bool>(), "/?[ab]{0,2}([*][ab]){17}");
     (copies(), fallbacks).prop_map(|(mut rules, fallbacks)| {
         rules.push(fallbacks);
@@ -91,7 +91,7 @@ fn every_strategy_agrees_with_the_oracle() {
     let rules = prop_oneof![
         20 => proptest::collection::vec((any::<bool>(), pattern()), 0..12).boxed(),
         10 => copies().boxed(),
-        1 => beside_listed().boxed(),
+        1 => beside_fallbacks().boxed(),
     ];
     let paths = proptest::collection::vec(path(), PATHS);
     let tried = std::cell::Cell::new(0_u32);

@@ -128,19 +128,19 @@ fn steps_of_a_walk_are_bounded() {
         let bytes = compile(&list, Strategy::Factored, &arena).unwrap();
         let ruleset = Ruleset::new(&bytes).unwrap();
         let patterns: Vec<Vec<u8>> = ruleset.rules().unwrap().into_iter().map(|rule| rule.pattern).collect();
-        // WildcardCount that can begin in the trie stand behind different texts; the others are limited.
+        // Wildcards that begin in the trie come after different texts; the number of the others is limited.
         let mut first_wildcards: Vec<&[u8]> =
             patterns.iter().filter_map(|text| text.split(|&b| b == b'*').next()).collect();
         first_wildcards.sort_unstable();
         first_wildcards.dedup();
         let wildcards = ruleset.shape().wildcards as usize;
-        // A place at which many wildcards begin has a machine for every 64 of them.
-        let machines = MAX_NESTED_WILDCARDS.div_ceil(MAX_WILDCARD_BRANCHES);
+        // A place at which many wildcards begin has an automaton for every 64 of them.
+        let automata = MAX_NESTED_WILDCARDS.div_ceil(MAX_WILDCARD_BRANCHES);
         assert!(
-            wildcards <= (first_wildcards.len() + MAX_NESTED_WILDCARDS) + machines,
+            wildcards <= (first_wildcards.len() + MAX_NESTED_WILDCARDS) + automata,
             "{name}: {wildcards} wildcards"
         );
-        let listed_bytes: usize = patterns.iter().map(|pattern| 2 * pattern.len() + 2).sum();
+        let fallback_bytes: usize = patterns.iter().map(|pattern| 2 * pattern.len() + 2).sum();
         // So many patterns take seconds over a long path.
         let has_many = ruleset.shape().fallbacks && patterns.len() > 20_000;
         short += usize::from(has_many);
@@ -150,7 +150,7 @@ fn steps_of_a_walk_are_bounded() {
                 let (verdict, steps) = ruleset.verdict_counted(path.as_bytes()).unwrap();
                 assert_eq!(Ok(verdict), ruleset.verdict(path.as_bytes()), "{name}");
                 let n = path.len() + 1;
-                let fallbacks = if ruleset.shape().fallbacks { patterns.len() * 2 * n + listed_bytes } else { 0 };
+                let fallbacks = if ruleset.shape().fallbacks { patterns.len() * 2 * n + fallback_bytes } else { 0 };
                 let bound = STEPS_OF_TRIE * n + wildcards * (2 + STEPS_OF_WILDCARD * n) + fallbacks;
                 assert!(steps <= bound, "{name}: {steps} steps over {n} bytes, {wildcards} wildcards, at most {bound}");
                 most = most.max(steps as f64 / n as f64);

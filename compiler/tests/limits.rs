@@ -61,7 +61,7 @@ fn wildcards_that_nest() {
 }
 
 #[test]
-fn wildcards_behind_different_texts() {
+fn wildcards_after_different_texts() {
     for texts in [MAX_TRIE_WILDCARDS - 1, MAX_TRIE_WILDCARDS, MAX_TRIE_WILDCARDS + 1] {
         // Two patterns for each text, the first wildcard of which they share.
         let patterns: Vec<String> = (0..texts).flat_map(|n| [format!("/{n:05}*y"), format!("/{n:05}*z")]).collect();
@@ -74,7 +74,7 @@ fn wildcards_behind_different_texts() {
 
 #[test]
 fn wildcards_after_wildcards_in_one_ruleset() {
-    // In front of each second wildcard another segment, fewer than would need several machines behind one wildcard.
+    // Before each second wildcard another segment, fewer than would need several automata after one wildcard.
     let pattern = |n: usize| format!("/{}*<{n}>*z", n / 32);
     for nested in [MAX_NESTED_WILDCARDS - 1, MAX_NESTED_WILDCARDS, MAX_NESTED_WILDCARDS + 1] {
         let patterns: Vec<String> = (0..nested).map(pattern).collect();
@@ -86,7 +86,7 @@ fn wildcards_after_wildcards_in_one_ruleset() {
             nested.min(MAX_NESTED_WILDCARDS) + nested.min(MAX_NESTED_WILDCARDS).div_ceil(32)
         );
     }
-    // WildcardCount that patterns have in common, and the first of each, count once or not at all.
+    // Wildcards that patterns have in common count once, the first of each pattern not at all.
     let shared: Vec<String> =
         (0..2 * MAX_NESTED_WILDCARDS).flat_map(|n| [format!("/*a*b{n}"), format!("/{n}*a")]).collect();
     let shape = shape_of(&shared, Strategy::Factored, &["/xaxb7".into(), "/7xa".into()]);
@@ -95,13 +95,13 @@ fn wildcards_after_wildcards_in_one_ruleset() {
 
 #[test]
 fn wildcards_that_one_wildcard_leads_to() {
-    for (segments, machines) in
+    for (segments, automata) in
         [(MAX_WILDCARD_BRANCHES - 1, 1), (MAX_WILDCARD_BRANCHES, 1), (MAX_WILDCARD_BRANCHES + 1, 2)]
     {
         let patterns: Vec<String> = (0..segments).map(|segment| format!("/*<{segment}>*z")).collect();
         let paths = [0, 1, segments - 1, segments].map(|segment| format!("/x<{segment}>yz"));
         let shape = shape_of(&patterns, Strategy::Factored, &paths);
-        assert_eq!((shape.wildcards as usize, shape.fallbacks), (machines + segments, false));
+        assert_eq!((shape.wildcards as usize, shape.fallbacks), (automata + segments, false));
     }
 }
 
@@ -169,7 +169,7 @@ fn wildcards_that_are_asked_whether_another_is_needed() {
         [(MAX_SOURCES_ASKED - 2, true), (MAX_SOURCES_ASKED - 1, true), (MAX_SOURCES_ASKED, false)]
     {
         let text = |len: usize| format!("/{}", "a".repeat(len));
-        // Their segments may begin in the text between, and are long, so that none is joined.
+        // Their segments may begin in the text between, and are long, so that no two are joined.
         let mut patterns: Vec<String> = (0..between).map(|n| format!("{}*a{n}{n}{n}{n}", text(n))).collect();
         patterns.extend(["*zz".into(), format!("{}b*yy", text(between))]);
         let path = format!("{}b", text(between));

@@ -122,7 +122,7 @@ fn hostile_files_are_quick_and_bounded() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(support::cases(3000))]
 
     /// A rule that is called idle can go: no verdict changes.
     #[test]

@@ -165,7 +165,7 @@ fn one_rule() {
     let patterns = patterns(ONE, 5, &[]);
     assert_eq!((patterns.len(), paths.len()), (9331, 55987));
     let is_whole = is_whole_run();
-    let is_taken = |index: usize| is_whole || patterns[index].written.len() < 4 || index % PART_OF_ONE == 0;
+    let is_taken = |index: usize| is_whole || patterns[index].written.len() < 4 || index.is_multiple_of(PART_OF_ONE);
     let chosen: Vec<usize> = (0..patterns.len()).filter(|&index| is_taken(index)).collect();
     let compared = on_two_threads(chosen.len(), |number| {
         let Pattern { written, weight, .. } = &patterns[chosen[number]];

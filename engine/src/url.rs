@@ -1,10 +1,12 @@
 //! Splitting a URL into the origin that a robots.txt governs and the path that its rules are matched against.
 //!
-//! Works on bytes and, except for [`OwnedOrigin`], borrows. It does not resolve dot segments, decode, or change case inside the path: rules
-//! are written against the path as it is sent ([`crate::norm`] makes equal things equal). Two entry points:
-//! [`split`] for a URL whose origin matters, and [`path_of`] for any text.
+//! Works on bytes and, except for [`OwnedOrigin`], borrows. It does not resolve dot segments, decode, or change case
+//! inside the path: rules are written against the path as it is sent ([`crate::norm`] makes equal things equal). Two entry
+//! points: [`split`] for a URL whose origin matters, which refuses URLs whose origin is ambiguous, and [`path_of`] for any
+//! text where one robots.txt is asked, whatever the host.
 
 use std::fmt;
+use std::net::Ipv6Addr;
 use std::str::FromStr;
 
 use memchr::{memchr, memchr3};
@@ -223,13 +225,13 @@ pub struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// A path that is used as it is.
+    /// Wraps bytes that are a whole path, with the slash at its start.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Path<'a> {
         Path { bytes, slash_missing: false }
     }
 
-    /// Calls `look` with the path's bytes. Copies only in the rare case that the slash is missing.
+    /// Calls `look` with the path's bytes. Copies them only if the slash is missing, which is rare.
     #[inline]
     pub fn with<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
         if self.slash_missing { look(&self.to_vec()) } else { look(self.bytes) }
@@ -243,23 +245,28 @@ impl<'a> Path<'a> {
     }
 }
 
-/// Why a text is not a URL that a robots.txt governs.
+/// Why a text is not a URL that a robots.txt can govern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UrlError {
-    /// It is empty.
+    /// The text is empty.
     Empty,
-    /// Longer than [`MAX_URL_BYTES`].
+    /// The text is longer than [`MAX_URL_BYTES`].
     TooLong,
-    /// A NUL, line break or tab inside: no URL has one.
+    /// A NUL, line break or tab after the authority. No URL has one, and it would break a line or column of output.
     Control,
-    /// No `scheme://` at the start.
+    /// The text does not begin with `scheme://`.
     NoScheme,
-    /// A scheme other than http, https and ftp.
+    /// The scheme is not http, https or ftp.
     OtherScheme,
-    /// An empty, over-long or malformed host.
+    /// Clients and the reference implementation read different origins in the URL, since a backslash, a `;` or a control
+    /// is before the path.
+    Ambiguous,
+    /// The user information has a byte that must be escaped there, or a second `@` follows it.
+    UserInfo,
+    /// The host is empty, longer than [`MAX_HOST_BYTES`], or has a byte that no name has, be it escaped.
     Host,
-    /// A port that is not a number from 0 to 65535.
+    /// The port is not a number from 0 to 65535.
     Port,
     /// A path, query or fragment where only an origin is expected.
     Path,
@@ -273,6 +280,10 @@ impl fmt::Display for UrlError {
             UrlError::Control => "contains a NUL, tab or line break",
             UrlError::NoScheme => "does not begin with scheme://",
             UrlError::OtherScheme => "its scheme is not http, https or ftp",
+            UrlError::Ambiguous => {
+                "its origin is ambiguous: a backslash, semicolon or control character before the path"
+            }
+            UrlError::UserInfo => "its user information has a second @ or a character that must be escaped",
             UrlError::Host => "no valid host after ://",
             UrlError::Port => "port is not a number from 0 to 65535",
             UrlError::Path => "an origin has no path, query or fragment",
@@ -284,17 +295,35 @@ impl std::error::Error for UrlError {}
 
 /// Splits a URL into origin and path. One pass over the bytes, no allocation.
 ///
-/// The path part agrees with [`path_of`] on every URL that this function accepts.
+/// The path agrees with [`path_of`] on every URL that this function accepts.
+///
+/// # Ambiguous origins
+/// If a URL were decided by the rules of one host and fetched from another, whoever writes the URL could choose the
+/// rules. So the authority, the text from `://` to the first `/`, `?`, `#` or the end, must be one that RFC 3986 section
+/// 3.2 allows, names beyond ASCII apart, and that the WHATWG URL standard does not read otherwise. What is not:
+///
+/// | URL | Why it is invalid | Error |
+/// |---|---|---|
+/// | `http://a\@b/`, `http://a\b/` | browsers connect to `a`, since `\` ends the authority; other clients to `b`, or nowhere | [`UrlError::Ambiguous`] |
+/// | `http://a;@b/`, `http://a;b/` | clients connect to `b` and `a;b`; Google's library begins the path at `;` | [`UrlError::Ambiguous`] |
+/// | tab, line break or other control before the path | browsers remove tabs and line breaks; RFC 3986 allows no control | [`UrlError::Ambiguous`] |
+/// | `http://a%2Fb/`, and `%40`, `%3A`, `%5B`, `%20` ... | a name in RFC 3986, an error in browsers, `a` to a client that decodes first | [`UrlError::Host`] |
+/// | `http://a@b@c/`, `http://[a]@b/`, `http://a b@c/`, `http://a%@b/` | browsers take the last `@`; RFC 3986 has only one, and these bytes only as escapes | [`UrlError::UserInfo`] |
+/// | `http:///a` | browsers connect to `a`; in RFC 3986 the host is empty | [`UrlError::Host`] |
+/// | `http:/a`, `http:a`, `http:\\a`, a space or control before `http` | browsers mend these and connect to `a`; RFC 3986 has no host there | [`UrlError::NoScheme`] |
+///
+/// A host that passes may still have no form ([`crate::host::canonical`]), as `1.2.3.256`; no set has an origin for it.
 ///
 /// # Errors
-/// [`UrlError`], when the text is not an absolute http, https or ftp URL with a host.
+/// [`UrlError`], when the text is not an absolute http, https or ftp URL with one unambiguous host.
 ///
 /// # Example
 /// ```
-/// use reptile_engine::url::{split, Scheme};
+/// use reptile_engine::url::{split, Scheme, UrlError};
 /// let url = split(b"https://user@Example.com:8443/a?b#c")?;
 /// assert_eq!((url.origin.scheme, url.origin.host, url.origin.port), (Scheme::Https, &b"Example.com"[..], 8443));
 /// assert_eq!(url.path.to_vec(), b"/a?b");
+/// assert_eq!(split(br"http://strict.example\@lax.example/private"), Err(UrlError::Ambiguous));
 /// # Ok::<(), reptile_engine::url::UrlError>(())
 /// ```
 #[inline]
@@ -313,7 +342,7 @@ pub fn split(url: &[u8]) -> Result<UrlRef<'_>, UrlError> {
     let origin = if kinds & !UPPER == 0 && (1..=MAX_HOST_BYTES).contains(&authority.len()) {
         Origin { scheme, host: authority, port: scheme.default_port() }
     } else {
-        origin_of(scheme, authority)?
+        origin_of_kinds(scheme, authority, kinds)?
     };
     let path = if has_special(tail) { path_with_special(tail)? } else { path_of_tail(tail) };
     Ok(UrlRef { origin, path })
@@ -321,20 +350,35 @@ pub fn split(url: &[u8]) -> Result<UrlRef<'_>, UrlError> {
 
 /// Ends the authority.
 const END: u8 = 1;
-/// Splits the authority, or shows that it is not a plain name: user information, port, IPv6, or not a host at all.
-const PART: u8 = 2;
 /// A capital letter.
-const UPPER: u8 = 4;
+const UPPER: u8 = 2;
+/// Makes the origin ambiguous wherever in the authority it is.
+const AMBIGUOUS: u8 = 4;
+/// Is in no authority by RFC 3986 section 3.2.
+const FORBIDDEN: u8 = 8;
+/// Ends the user information.
+const AT: u8 = 16;
+/// Begins the port, or is in a password or an IPv6 address.
+const COLON: u8 = 32;
+/// Encloses an IPv6 address.
+const BRACKET: u8 = 64;
+/// Begins an escape.
+const PERCENT: u8 = 128;
 
-/// What each byte means in an authority.
+/// What each byte means in an authority. Zero for the bytes of names, those beyond ASCII included.
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 0;
     while byte < 256 {
         kinds[byte] = match byte as u8 {
-            b'/' | b'?' | b';' | b'#' => END,
-            b'@' | b':' | b'[' | b']' | b'\\' | 0x7F | 0..=b' ' => PART,
+            b'/' | b'?' | b'#' => END,
             b'A'..=b'Z' => UPPER,
+            b'\\' | b';' | 0x7F | 0..b' ' => AMBIGUOUS,
+            b' ' | b'"' | b'<' | b'>' | b'^' | b'`' | b'{' | b'|' | b'}' => FORBIDDEN,
+            b'@' => AT,
+            b':' => COLON,
+            b'[' | b']' => BRACKET,
+            b'%' => PERCENT,
             _ => 0,
         };
         byte += 1;
@@ -342,8 +386,13 @@ const KINDS: [u8; 256] = {
     kinds
 };
 
-/// The length of the authority that a text begins with, and the kinds of bytes in it. One plain pass, since most are over
-/// before a search with vector instructions would have begun.
+/// Whether a byte may be in a name as it is.
+const fn is_name_byte(byte: u8) -> bool {
+    KINDS[byte as usize] & !UPPER == 0
+}
+
+/// The length of the authority at the start of a text, and the kinds of bytes in it. One pass, since most authorities
+/// are shorter than what it takes to set up a search for several bytes with vector instructions.
 #[inline(always)]
 fn authority_len(text: &[u8]) -> (usize, u8) {
     let mut kinds = 0;
@@ -374,7 +423,7 @@ fn has_special(text: &[u8]) -> bool {
     found | text.last_chunk().map_or_else(|| any(rest), any_of_block)
 }
 
-/// The path of a URL in which [`has_special`] found something.
+/// The path of a text in which [`has_special`] found something, unless that was a control.
 #[cold]
 fn path_with_special(tail: &[u8]) -> Result<Path<'_>, UrlError> {
     if tail.iter().any(|&byte| is_control(byte)) {
@@ -394,24 +443,31 @@ fn scheme_of(url: &[u8]) -> Result<(Scheme, usize), UrlError> {
     Ok((scheme, name_len + 3))
 }
 
-/// Reads `[user@]host[:port]`.
+/// Reads `[user@]host[:port]`. Which spellings are refused is told at [`split`]. Linear; no allocation.
 ///
 /// # Errors
-/// [`UrlError::Host`] or [`UrlError::Port`].
+/// [`UrlError::Ambiguous`], [`UrlError::UserInfo`], [`UrlError::Host`] or [`UrlError::Port`].
 #[inline]
 pub fn origin_of(scheme: Scheme, authority: &[u8]) -> Result<Origin<'_>, UrlError> {
-    let authority = match memchr::memrchr(b'@', authority) {
-        Some(at) => &authority[at + 1..],
-        None => authority,
-    };
+    origin_of_kinds(scheme, authority, authority.iter().fold(0, |kinds, &byte| kinds | KINDS[usize::from(byte)]))
+}
+
+/// As [`origin_of`], for an authority of which the kinds of bytes are known.
+#[inline]
+fn origin_of_kinds(scheme: Scheme, authority: &[u8], kinds: u8) -> Result<Origin<'_>, UrlError> {
+    if kinds & AMBIGUOUS != 0 {
+        return Err(UrlError::Ambiguous);
+    }
+    let authority = if kinds & AT == 0 { authority } else { without_user(authority)? };
     let host_len = if authority.first() == Some(&b'[') {
         memchr(b']', authority).ok_or(UrlError::Host)? + 1
     } else {
         memchr(b':', authority).unwrap_or(authority.len())
     };
     let (host, port) = authority.split_at(host_len);
-    let is_host_byte = |&byte: &u8| byte > b' ' && byte != 0x7F && byte != b'\\';
-    if host.is_empty() || host.len() > MAX_HOST_BYTES || !host.iter().all(is_host_byte) {
+    // An authority without these has a host of bytes of names only.
+    let is_checked = kinds & (END | FORBIDDEN | BRACKET | PERCENT) == 0;
+    if host.is_empty() || host.len() > MAX_HOST_BYTES || !(is_checked || is_host(host)) {
         return Err(UrlError::Host);
     }
     let port = match port {
@@ -422,6 +478,33 @@ pub fn origin_of(scheme: Scheme, authority: &[u8]) -> Result<Origin<'_>, UrlErro
         _ => return Err(UrlError::Port),
     };
     Ok(Origin { scheme, host, port })
+}
+
+/// The host and port of an authority that has user information, which must be as RFC 3986 section 3.2.1 has it.
+fn without_user(authority: &[u8]) -> Result<&[u8], UrlError> {
+    let Some(end) = memchr(b'@', authority) else { return Ok(authority) };
+    let (user, host_and_port) = (&authority[..end], &authority[end + 1..]);
+    let is_user_byte = |&byte: &u8| matches!(byte, b':' | b'%') || (byte.is_ascii() && is_name_byte(byte));
+    let is_user = user.iter().all(is_user_byte) && escapes(user).all(|byte| byte.is_some());
+    if is_user && !host_and_port.contains(&b'@') { Ok(host_and_port) } else { Err(UrlError::UserInfo) }
+}
+
+/// Whether a host is an IPv6 address in brackets, or has only bytes of names and escapes of them.
+fn is_host(host: &[u8]) -> bool {
+    if let [b'[', address @ .., b']'] = host {
+        return std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok());
+    }
+    host.iter().all(|&byte| byte == b'%' || is_name_byte(byte))
+        && escapes(host).all(|byte| byte.is_some_and(is_name_byte))
+}
+
+/// The byte that each escape of a text stands for; `None` for a `%` that begins none.
+fn escapes(text: &[u8]) -> impl Iterator<Item = Option<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16);
+    text.split(|&byte| byte == b'%').skip(1).map(move |part| match part {
+        [high, low, ..] => Some((digit(high)? << 4 | digit(low)?) as u8),
+        _ => None,
+    })
 }
 
 /// The path of a URL's text from the end of its authority on.
@@ -443,8 +526,11 @@ fn path_of_tail(tail: &[u8]) -> Path<'_> {
     }
 }
 
-/// The path, parameters and query of any text that is used as a URL, total and exactly as the reference
-/// implementation takes it: scheme and host may be missing, a fragment is dropped, a NUL byte ends the path.
+/// The path, parameters and query of any text, exactly as the reference implementation takes them: scheme and host may
+/// be missing, a fragment is dropped, a NUL byte ends the path.
+///
+/// Never fails. The host does not matter here, so spellings that [`split`] refuses have a path: that of
+/// `http://a;@b/` is `/;@b/`.
 ///
 /// Source: google/robotstxt, `GetPathParamsQuery`. Linear in the text.
 ///
@@ -467,7 +553,7 @@ pub fn path_of(url: &[u8]) -> Path<'_> {
         (None, _) => start,
     };
     let Some(path_start) = find(authority_start) else { return Path::new(b"/") };
-    // The fragment is looked for from the very start: one inside the authority leaves no path at all.
+    // A fragment that begins inside the authority leaves no path, so the search for it begins at the start.
     let path = match memchr(b'#', &url[start..]).map(|at| start + at) {
         Some(fragment) if fragment < path_start => return Path::new(b"/"),
         _ => path_from(&url[path_start..]),
@@ -521,7 +607,11 @@ mod tests {
             ("HTTPS://A.b:1", "https A.b 1"),
             ("ftp://u:p@h:/", "ftp h 21"),
             ("http://[::1]:8080/x", "http [::1] 8080"),
-            ("http://a@b@c/", "http c 80"),
+            ("http://@a/", "http a 80"),
+            ("http://:@a?b@c", "http a 80"),
+            ("http://u%40v:p:q@a:00081/", "http a 81"),
+            ("http://a%2Eb/", "http a%2Eb 80"),
+            ("http://b\u{fc}r:0", "http b\u{fc}r 0"),
         ];
         for (url, origin) in table {
             let split = split(url.as_bytes()).unwrap().origin;
@@ -557,7 +647,7 @@ mod tests {
 
     #[test]
     fn says_why_a_text_is_not_a_url() {
-        let table: [(&[u8], UrlError); 14] = [
+        let table: [(&[u8], UrlError); 34] = [
             (b"", UrlError::Empty),
             (b"example.com/a", UrlError::NoScheme),
             (b"/a", UrlError::NoScheme),
@@ -571,6 +661,26 @@ mod tests {
             (b"http://[::1/", UrlError::Host),
             (b"http://h:65536/", UrlError::Port),
             (b"http://h:8a/", UrlError::Port),
+            (b"http://h:+8/", UrlError::Port),
+            (b"http://[::1]8/", UrlError::Port),
+            (b"http://[::1%25eth0]/", UrlError::Host),
+            (b"http://[%3A:1]/", UrlError::Host),
+            (b"http://a[b/", UrlError::Host),
+            (b"http://a|b/", UrlError::Host),
+            (b"http://a%2/", UrlError::Host),
+            (b"http://a@/", UrlError::Host),
+            (b"http://a\\@b/", UrlError::Ambiguous),
+            (b"http://a;@b/", UrlError::Ambiguous),
+            (b"http://a;b/", UrlError::Ambiguous),
+            (b"http://a\tb@c/", UrlError::Ambiguous),
+            (b"http://a:8\n0/", UrlError::Ambiguous),
+            (b"http://a%2Fb/", UrlError::Host),
+            (b"http://%5B%3A%3A1%5D/", UrlError::Host),
+            (b"http://a@b@c/", UrlError::UserInfo),
+            (b"http://a b@c/", UrlError::UserInfo),
+            (b"http://a%4@c/", UrlError::UserInfo),
+            (b"http://[a]@c/", UrlError::UserInfo),
+            ("http://\u{fc}@c/".as_bytes(), UrlError::UserInfo),
             (b"http://h/a\0b", UrlError::Control),
         ];
         for (url, error) in table {
@@ -606,7 +716,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn split_and_path_of_agree(url in "(http://|HTTPS://|)[a/?;#:@.\\[\\]%\u{e9}]{0,24}") {
+        fn split_and_path_of_agree(url in "(http://|HTTPS://|)[a/?;#:@.\\[\\]\\\\%\u{e9}]{0,24}") {
             if let Ok(split) = split(url.as_bytes()) {
                 prop_assert_eq!(split.path.to_vec(), path_of(url.as_bytes()).to_vec());
             }

@@ -22,7 +22,7 @@ fn a_set_of_another_version_is_refused_by_both_numbers() {
     let error = Set::from_bytes(std::fs::read(folder().join("v1.set")).unwrap()).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "not a valid set: header: expected format version 2; compile the set again with this version, found version 1"
+        "header: expected format version 2; compile the set again with this version, found version 1"
     );
 }
 

@@ -32,7 +32,7 @@ impl Gate {
     fn fetched(&self, capture: &Capture) -> Result<(), Box<dyn Error>> {
         let robots = Robots::from_capture(capture, Dialect::google(), Profile::of_dialect(Dialect::google()))?;
         let agents = Arc::new(robots.agents(NAMES)?);
-        self.fetched.write().map_err(|_| "poisoned")?.insert(capture.origin().clone(), agents);
+        self.fetched.write().map_err(|_| "poisoned")?.insert(capture.origin.clone(), agents);
         Ok(())
     }
 
@@ -63,7 +63,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     gate.fetched(&Capture::new("https://example.org/robots.txt", "user-agent: examplebot-news\ndisallow: /\n")?)?;
     assert_eq!(gate.decide("https://example.org/")?, [Verdict::Allow, Verdict::Disallow]);
-    gate.fetched(&Capture::without_body("https://example.net/robots.txt")?.status(503))?;
+    let mut failed = Capture::without_body("https://example.net/robots.txt")?;
+    failed.status = Some(503);
+    gate.fetched(&failed)?;
     assert_eq!(gate.decide("https://example.net/")?, [Verdict::Disallow; 2]);
 
     gate.reload(&compile("user-agent: *\ndisallow: /new\n")?)?;

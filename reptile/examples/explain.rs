@@ -13,12 +13,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let agent = robots.agent(token)?;
 
     let explanation = agent.explain(url)?;
-    println!("{explanation}; group: {}", explanation.group());
+    println!("{explanation}; group: {}", explanation.group);
     for rule in agent.matching_rules(url)? {
         let mark = if Some(&rule) == explanation.rule() { "decides" } else { "matches" };
         println!("{mark}  line {}: {rule}", rule.line);
     }
-    if explanation.is_in_managed_block() {
+    if explanation.is_in_managed_block {
         println!("the line stands in a block that a vendor manages");
     }
     Ok(())

@@ -18,20 +18,37 @@ use crate::{Dialect, Origin, Profile, Set, Truncation};
 
 /// One fetch of one robots.txt: for which origin, with what outcome, and when.
 ///
-/// Starts as a file that was fetched well at an unknown time; the methods add what is known. Owns its body.
+/// Starts as a file that was fetched well at an unknown time; the fields add what is known.
 ///
 /// ```
 /// use reptile::Capture;
 /// let found = Capture::new("https://example.com/robots.txt", "user-agent: *\ndisallow: /private")?;
-/// let gone = Capture::without_body("https://gone.example.com/robots.txt")?.status(404).time(1_767_225_600);
+/// let mut gone = Capture::without_body("https://gone.example.com/robots.txt")?;
+/// (gone.status, gone.time) = (Some(404), Some(1_767_225_600));
 /// # let _ = (found, gone);
 /// # Ok::<(), reptile::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Capture {
-    origin: Origin,
-    body: Option<Vec<u8>>,
-    pub(crate) facts: capture::Capture,
+    /// The origin whose robots.txt it is.
+    pub origin: Origin,
+    /// The body, if there was one.
+    pub body: Option<Vec<u8>>,
+    /// The status of the last answer, after all redirects that were followed; `None` is taken as 200.
+    pub status: Option<u16>,
+    /// How many redirects were followed.
+    pub redirects: u32,
+    /// When it was fetched, in seconds since 1970 (UTC).
+    pub time: Option<i64>,
+    /// The value of the answer's `Cache-Control`: how long it may be kept (RFC 9111 section 5.2.2).
+    pub cache_control: Option<String>,
+    /// The value of the answer's `Content-Type`.
+    pub content_type: Option<String>,
+    /// Why the body is not whole, if it is not.
+    pub truncated: Option<Truncation>,
+    /// Whether there was no answer, or none that could be understood: no such host, no connection, a time-out.
+    pub has_failed: bool,
 }
 
 impl Capture {
@@ -51,67 +68,39 @@ impl Capture {
         let url = robots_url.as_ref();
         let origin = Origin::of_robots_url(url)
             .map_err(|error| Error::new(ErrorKind::RobotsUrl, format!("\"{}\": {error}", url.escape_ascii())))?;
-        Ok(Capture { origin, body: None, facts: capture::Capture::default() })
+        Ok(Capture::of(origin, None))
     }
 
     /// A file that was fetched well, whosever it is.
     pub(crate) fn of_anything(body: &[u8]) -> Capture {
-        Capture { origin: crate::set::any_origin(), body: Some(body.to_vec()), facts: capture::Capture::default() }
+        Capture::of(crate::set::any_origin(), Some(body.to_vec()))
     }
 
-    /// The status of the last answer, after all redirects that were followed.
-    #[must_use]
-    pub fn status(mut self, status: u16) -> Capture {
-        self.facts.status = Some(status);
-        self
+    fn of(origin: Origin, body: Option<Vec<u8>>) -> Capture {
+        Capture {
+            origin,
+            body,
+            status: None,
+            redirects: 0,
+            time: None,
+            cache_control: None,
+            content_type: None,
+            truncated: None,
+            has_failed: false,
+        }
     }
 
-    /// When it was fetched, in seconds since 1970 (UTC).
-    #[must_use]
-    pub fn time(mut self, seconds: i64) -> Capture {
-        self.facts.time = Some(seconds);
-        self
-    }
-
-    /// How many redirects were followed.
-    #[must_use]
-    pub fn redirects(mut self, count: u32) -> Capture {
-        self.facts.redirects = count;
-        self
-    }
-
-    /// The value of the answer's `Cache-Control`: how long it may be kept (RFC 9111 section 5.2.2).
-    #[must_use]
-    pub fn cache_control(mut self, value: &str) -> Capture {
-        self.facts.max_age = capture::max_age(value);
-        self
-    }
-
-    /// The value of the answer's `Content-Type`.
-    #[must_use]
-    pub fn content_type(mut self, value: &str) -> Capture {
-        self.facts.media_type = Some(capture::media_type(value));
-        self
-    }
-
-    /// That the body is not whole, and why.
-    #[must_use]
-    pub fn truncated(mut self, why: Truncation) -> Capture {
-        self.facts.truncated = Some(why);
-        self
-    }
-
-    /// That there was no answer, or none that could be understood: no such host, no connection, a time-out.
-    #[must_use]
-    pub fn network_error(mut self) -> Capture {
-        self.facts.has_failed = true;
-        self
-    }
-
-    /// The origin whose robots.txt it is.
-    #[must_use]
-    pub fn origin(&self) -> &Origin {
-        &self.origin
+    /// What the compiler takes of it.
+    pub(crate) fn facts(&self) -> capture::Capture {
+        capture::Capture {
+            status: self.status,
+            redirects: self.redirects,
+            time: self.time,
+            max_age: self.cache_control.as_deref().and_then(capture::max_age),
+            media_type: self.content_type.as_deref().map(capture::media_type),
+            truncated: self.truncated,
+            has_failed: self.has_failed,
+        }
     }
 }
 
@@ -172,7 +161,7 @@ impl Compiler {
     /// out, and the compiler goes on as if it had never been there.
     pub fn add(&mut self, capture: Capture) -> Result<(), Error> {
         let (outcome, prepared) = self.read(&capture, &Bump::new())?;
-        self.builder.add_capture([capture.origin], &capture.facts, outcome, prepared);
+        self.builder.add_capture([capture.origin.clone()], &capture.facts(), outcome, prepared);
         Ok(())
     }
 
@@ -190,7 +179,7 @@ impl Compiler {
             for (capture, read) in batch.into_iter().zip(read) {
                 match read {
                     Ok((outcome, prepared)) => {
-                        self.builder.add_capture([capture.origin], &capture.facts, outcome, prepared);
+                        self.builder.add_capture([capture.origin.clone()], &capture.facts(), outcome, prepared);
                     }
                     Err(error) => on_error(&capture.origin, error),
                 }
@@ -244,7 +233,7 @@ pub(crate) fn read(
     arena: &Bump,
 ) -> Result<(Outcome, Option<Prepared>), Error> {
     let read = if keeps_other { prepare } else { prepare_without_other };
-    let made = prepare_capture(&capture.facts, capture.body.as_deref(), profile, |body| read(body, dialect, arena));
+    let made = prepare_capture(&capture.facts(), capture.body.as_deref(), profile, |body| read(body, dialect, arena));
     made.map_err(|error| match error {
         BadCapture::TooLarge(error) => Error::new(ErrorKind::Limit, error.to_string()),
         BadCapture::NoBody => Error::new(ErrorKind::NoBody, "the capture has no body"),
@@ -319,12 +308,6 @@ impl CompiledSet {
     #[must_use]
     pub fn discarded(&self) -> u64 {
         self.0.report().discarded.values().sum()
-    }
-
-    /// How many origins have an answer that is no longer fresh at the time of the set.
-    #[must_use]
-    pub fn stale(&self) -> u64 {
-        self.0.report().stale
     }
 }
 

@@ -2,78 +2,56 @@
 
 use std::fmt;
 
-use reptile_engine::verdict::{self, PolicySource, Reason, Rule, Verdict};
+use reptile_engine::verdict::{self, PolicySource, Reason, Rule, RuleKind, Verdict};
 
 use crate::Group;
 
 /// A verdict with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Explanation {
-    pub(crate) inner: verdict::Explanation,
-    pub(crate) group: Group,
-    pub(crate) is_managed: bool,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Whose group the crawler obeys.
+    pub group: Group,
+    /// The best `Allow` rule that matches, whether it decided or not.
+    pub allow: Option<Rule>,
+    /// The best `Disallow` rule that matches, whether it decided or not.
+    pub disallow: Option<Rule>,
+    /// Which of the two decided. `None` where no rule matches, no group is for the crawler, or no rules decide.
+    pub decided_by: Option<RuleKind>,
+    /// Where the policy of the URL's origin comes from: the rules of a file, or what came of fetching it.
+    pub source: PolicySource,
+    /// Why the verdict is what it is; its text has a few words.
+    pub reason: Reason,
+    /// Whether the line of the rule that decided stands in a block that a vendor manages, between comments such as
+    /// `# BEGIN Cloudflare Managed content` and `# END Cloudflare Managed Content`.
+    pub is_in_managed_block: bool,
 }
 
 impl Explanation {
-    /// The verdict.
-    #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        self.inner.verdict
-    }
-
-    /// The rule that decided. `None` where no rule matches, no group is for the crawler, or no rules decide.
+    /// The rule that decided, if one did. Its line is 0 if the set has no line numbers.
     #[must_use]
     pub fn rule(&self) -> Option<&Rule> {
-        self.inner.rule()
+        match self.decided_by? {
+            RuleKind::Allow => self.allow.as_ref(),
+            RuleKind::Disallow => self.disallow.as_ref(),
+        }
     }
 
-    /// The line of the rule that decided, from 1. `None` where no rule did, or the set has no line numbers.
-    #[must_use]
-    pub fn line(&self) -> Option<u32> {
-        self.rule().map(|rule| rule.line).filter(|&line| line > 0)
-    }
-
-    /// The best `Allow` rule that matches, whether it decided or not.
-    #[must_use]
-    pub fn allow(&self) -> Option<&Rule> {
-        self.inner.allow.as_ref()
-    }
-
-    /// The best `Disallow` rule that matches, whether it decided or not.
-    #[must_use]
-    pub fn disallow(&self) -> Option<&Rule> {
-        self.inner.disallow.as_ref()
-    }
-
-    /// Whose group the crawler obeys.
-    #[must_use]
-    pub fn group(&self) -> Group {
-        self.group
-    }
-
-    /// Where the policy of the URL's origin comes from: the rules of a file, or what came of fetching it.
-    #[must_use]
-    pub fn source(&self) -> PolicySource {
-        self.inner.source
-    }
-
-    /// Why the verdict is what it is, in a few words.
-    #[must_use]
-    pub fn reason(&self) -> Reason {
-        self.inner.reason()
-    }
-
-    /// Whether the line of the rule that decided stands in a block that a vendor manages, between comments such as
-    /// `# BEGIN Cloudflare Managed content` and `# END Cloudflare Managed Content`.
-    #[must_use]
-    pub fn is_in_managed_block(&self) -> bool {
-        self.is_managed
+    pub(crate) fn new(inner: verdict::Explanation, group: Group, is_in_managed_block: bool) -> Explanation {
+        let reason = inner.reason();
+        let verdict::Explanation { verdict, allow, disallow, decided_by, source } = inner;
+        Explanation { verdict, group, allow, disallow, decided_by, source, reason, is_in_managed_block }
     }
 }
 
 /// The verdict, and the reason in brackets where there is one to give: `disallow (503)`, `unknown`.
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
+        match self.reason {
+            Reason::NoRobots | Reason::NoUrl => self.verdict.fmt(f),
+            reason => write!(f, "{} ({reason})", self.verdict),
+        }
     }
 }

@@ -15,7 +15,7 @@
 //! assert_eq!(agent.decide("https://example.com/private/press/1")?, Verdict::Allow);
 //!
 //! let explained = agent.explain("/private/notes")?;
-//! assert_eq!(explained.verdict(), Verdict::Disallow);
+//! assert_eq!(explained.verdict, Verdict::Disallow);
 //! assert_eq!(explained.rule().map(|rule| rule.line), Some(2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -10,7 +10,7 @@ use crate::agent::{Agent, Agents, Crawler};
 use crate::compile::{self, Capture};
 use crate::error::{CrawlerError, Error};
 use crate::set::{Set, any_origin};
-use crate::site::{Directive, Site};
+use crate::site::Site;
 use crate::{Dialect, Profile};
 
 /// One robots.txt, compiled: answers for any number of URLs and crawlers.
@@ -33,7 +33,8 @@ impl Robots {
     /// ```
     /// use reptile::{Dialect, Robots};
     /// let robots = Robots::parse("User-agent: *\nDisallow: /cart", Dialect::rfc9309())?;
-    /// assert_eq!(robots.agent("AnyBot")?.explain("/cart?item=1")?.line(), Some(2));
+    /// let explained = robots.agent("AnyBot")?.explain("/cart?item=1")?;
+    /// assert_eq!(explained.rule().map(|rule| rule.line), Some(2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -55,8 +56,8 @@ impl Robots {
         let diagnostics = prepared.iter().flat_map(|prepared| &prepared.diagnostics);
         let diagnostics = diagnostics.map(|diagnostic| (diagnostic.line, DiagnosticKind::describe(diagnostic.kind)));
         let diagnostics = diagnostics.collect();
-        let mut builder = SetBuilder::with_profile(dialect, profile, capture.facts.time);
-        builder.add_capture([any_origin()], &capture.facts, outcome, prepared);
+        let mut builder = SetBuilder::with_profile(dialect, profile, capture.time);
+        builder.add_capture([any_origin()], &capture.facts(), outcome, prepared);
         let bytes = compile::finish(builder)?.to_bytes();
         Ok(Robots { set: Set::of_one(bytes)?, diagnostics })
     }
@@ -83,14 +84,6 @@ impl Robots {
     /// None that [`Robots::parse`] leaves possible.
     pub fn site(&self) -> Result<Site, Error> {
         self.set.only_site()
-    }
-
-    /// The lines that decide no URL (Sitemap, Crawl-delay, ...), in the order of the file.
-    ///
-    /// # Errors
-    /// As [`Robots::site`].
-    pub fn directives(&self) -> Result<Vec<Directive>, Error> {
-        Ok(self.site()?.into_directives())
     }
 
     /// What is odd about lines of the file, as line (from 1) and description, in the order of the lines.

@@ -213,17 +213,13 @@ impl Set {
     }
 
     pub(crate) fn explain(&self, agent: &Agent, url: &[u8]) -> Result<Explanation, Error> {
-        let without = |verdict| Explanation {
-            inner: verdict::Explanation::without_rule(verdict),
-            group: Group::None,
-            is_managed: false,
-        };
+        let without = |verdict| Explanation::new(verdict::Explanation::without_rule(verdict), Group::None, false);
         self.ask(agent, url, without, |site, agent, path| {
             let inner = site.policy().explain(agent, path)?;
             let group = site.policy().group_of(agent)?;
             let line = inner.rule().map_or(0, |rule| rule.line);
             let is_managed = line > 0 && is_in_managed_block(site, line)?;
-            Ok(Explanation { inner, group, is_managed })
+            Ok(Explanation::new(inner, group, is_managed))
         })
     }
 

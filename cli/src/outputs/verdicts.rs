@@ -47,8 +47,8 @@ impl Decider {
             if self.explain || self.reason {
                 for (agent, counts) in self.agents.iter().zip(&mut *tally) {
                     let explanation = agent.explain(url)?;
-                    counts[explanation.verdict() as usize] += 1;
-                    self.push_columns(text, explanation.verdict(), explanation.rule(), explanation.reason());
+                    counts[explanation.verdict as usize] += 1;
+                    self.push_columns(text, explanation.verdict, explanation.rule(), explanation.reason);
                 }
             } else {
                 self.agents.decide(url, &mut verdicts)?;

@@ -14,11 +14,14 @@ use crate::body::{Diagnostic, DiagnosticKind, RawDirective};
 use crate::dialect::{CrawlDelays, Dialect, Sitemaps};
 use crate::limits::{MAX_CLEAN_PARAM_BYTES, MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTIVES, MAX_OTHER_KEY_BYTES};
 
-/// The kind of directive that a key names. Keys are compared in any letter case and as a whole.
+/// The kind of directive that a key names. Keys are compared in any letter case and as a whole. Comments are not keys: no
+/// key names a managed block.
 #[must_use]
 pub fn kind_of(key: &[u8]) -> DirectiveKind {
-    let named =
-        |kind: &DirectiveKind| *kind != DirectiveKind::Other && key.eq_ignore_ascii_case(kind.as_str().as_bytes());
+    let has_key = |kind: &DirectiveKind| {
+        !matches!(kind, DirectiveKind::Other | DirectiveKind::ManagedBegin | DirectiveKind::ManagedEnd)
+    };
+    let named = |kind: &DirectiveKind| has_key(kind) && key.eq_ignore_ascii_case(kind.as_str().as_bytes());
     DirectiveKind::ALL.into_iter().find(named).unwrap_or(DirectiveKind::Other)
 }
 
@@ -62,8 +65,8 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
 
     /// Takes the next line. Returns a diagnostic if a limit leaves it out.
     pub fn line(&mut self, line: RawDirective<'b>) -> Option<Diagnostic> {
-        let RawDirective { group: part, key, value, line, is_sitemap } = line;
-        let kind = if is_sitemap { DirectiveKind::Sitemap } else { kind_of(key) };
+        let RawDirective { group: part, key, value, line, kind } = line;
+        let kind = kind.unwrap_or_else(|| kind_of(key));
         if kind == DirectiveKind::Other && (self.is_html || !is_key(key)) {
             return None;
         }

@@ -11,6 +11,7 @@ mod lines;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use memchr::{memchr, memchr_iter, memrchr2};
+use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::verdict::RuleKind;
 
 pub(crate) use self::html::is_html;
@@ -61,8 +62,9 @@ pub struct RawDirective<'b> {
     pub value: &'b [u8],
     /// The line, from 1.
     pub line: u32,
-    /// Whether the dialect takes the key as `Sitemap`.
-    pub is_sitemap: bool,
+    /// What the line is about, where that does not follow from the whole key: a key that the dialect takes as `Sitemap`, or
+    /// a comment around a block that a vendor manages.
+    pub kind: Option<DirectiveKind>,
 }
 
 /// Something to know about a line that does not count, or is read in part.
@@ -257,8 +259,19 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
             }
             Some(Line::Sitemap(key, value) | Line::Other(key, value)) => {
                 let is_sitemap = matches!(recognised, Some(Line::Sitemap(..)));
+                let kind = is_sitemap.then_some(DirectiveKind::Sitemap);
                 let group = takes_rules.then(|| group_count - 1);
-                visitor.directive(RawDirective { group, key, value, line: number, is_sitemap });
+                visitor.directive(RawDirective { group, key, value, line: number, kind });
+            }
+            Some(Line::Blank) | None if V::WANTS_ALL => {
+                let text =
+                    comment.and_then(|at| line.split_at_checked(at)).map(|(before, text)| (before.trim_ascii(), text));
+                if let Some((b"", [_, text @ ..])) = text
+                    && let Some(kind) = managed_block(text)
+                {
+                    let value = text.trim_ascii();
+                    visitor.directive(RawDirective { group: None, key: b"", value, line: number, kind: Some(kind) });
+                }
             }
             Some(Line::Blank) | None => {}
         }
@@ -267,6 +280,18 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
         visitor.diagnostic(line_count, kind);
     }
     line_count
+}
+
+/// Whether a comment begins or ends a block that a vendor manages, such as `BEGIN Cloudflare Managed content`. Letter case
+/// does not matter; vendors are not consistent in it themselves.
+fn managed_block(comment: &[u8]) -> Option<DirectiveKind> {
+    let mut words = comment.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let kind = match words.next()? {
+        word if word.eq_ignore_ascii_case(b"begin") => DirectiveKind::ManagedBegin,
+        word if word.eq_ignore_ascii_case(b"end") => DirectiveKind::ManagedEnd,
+        _ => return None,
+    };
+    words.skip(1).any(|word| word.eq_ignore_ascii_case(b"managed")).then_some(kind)
 }
 
 /// The part of a file that is read.
@@ -310,12 +335,15 @@ fn fault_of(kind: RuleKind, value: &[u8], number: usize, dialect: &Dialect) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::{GOOGLE_LIB, KOSTER_1994, RFC9309, RFC9309_STRICT, YANDEX};
+    use crate::dialect::{GOOGLE, GOOGLE_LIB, KOSTER_1994, RFC9309, RFC9309_STRICT, YANDEX, YANDEX_2017};
+    use crate::limits::{
+        MAX_BODY_BYTES_500_KIB, MAX_BODY_BYTES_2017, MAX_LINE_BYTES_GOOGLE, MAX_PATTERN_BYTES_YANDEX, MAX_RULES_YANDEX,
+    };
 
     #[test]
     fn line_limit_holds_at_its_edges() {
         let arena = Bump::new();
-        let max = GOOGLE_LIB.max_line_bytes;
+        let max = MAX_LINE_BYTES_GOOGLE;
         for (extra, kept, reported) in [(0, max - 1, false), (1, max, false), (2, max, true)] {
             let mut body = b"user-agent:a\n".to_vec();
             body.extend(std::iter::repeat_n(b'x', max - 1 + extra));
@@ -377,16 +405,30 @@ mod tests {
     }
 
     #[test]
+    fn body_limits_of_the_dialects_hold_at_their_edges() {
+        for (dialect, limit, kind) in [
+            (&GOOGLE, MAX_BODY_BYTES_500_KIB, DiagnosticKind::BodyCut),
+            (&YANDEX, MAX_BODY_BYTES_500_KIB, DiagnosticKind::BodyIgnored),
+            (&YANDEX_2017, MAX_BODY_BYTES_2017, DiagnosticKind::BodyIgnored),
+        ] {
+            for len in [limit - 1, limit, limit + 1] {
+                let (_, diagnostics) = rules_and_diagnostics("#".repeat(len).as_bytes(), dialect);
+                assert_eq!(diagnostics == [kind], len > limit, "{dialect} {len}");
+            }
+        }
+    }
+
+    #[test]
     fn rule_limits_hold_at_their_edges() {
         for extra in [0, 1] {
-            let long = format!("/{}", "x".repeat(YANDEX.max_pattern_bytes - 1 + extra));
+            let long = format!("/{}", "x".repeat(MAX_PATTERN_BYTES_YANDEX - 1 + extra));
             let (rules, diagnostics) =
                 rules_and_diagnostics(format!("user-agent: a\nallow: {long}").as_bytes(), &YANDEX);
             assert_eq!((rules.len(), diagnostics.contains(&DiagnosticKind::RuleTooLong)), (1 - extra, extra == 1));
-            let count = YANDEX.max_rules + extra;
+            let count = MAX_RULES_YANDEX + extra;
             let many = format!("user-agent: a\n{}", "allow: /\n".repeat(count));
             let (rules, diagnostics) = rules_and_diagnostics(many.as_bytes(), &YANDEX);
-            assert_eq!((rules.len(), diagnostics.len()), (YANDEX.max_rules, extra));
+            assert_eq!((rules.len(), diagnostics.len()), (MAX_RULES_YANDEX, extra));
             assert_eq!(diagnostics.contains(&DiagnosticKind::TooManyRules), extra == 1);
         }
     }

@@ -16,6 +16,13 @@ use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme, path_of};
 use reptile_engine::verdict::Verdict;
 
+/// The configuration of a property test with this many cases, which keeps failures in a file beside the test's and tries
+/// them first in every later run. Proptest's default place is beside a `lib.rs`, which integration tests lack.
+pub fn cases(cases: u32) -> proptest::test_runner::Config {
+    let persistence = proptest::test_runner::FileFailurePersistence::WithSource("regressions");
+    proptest::test_runner::Config { cases, failure_persistence: Some(Box::new(persistence)), ..Default::default() }
+}
+
 /// The root of the workspace.
 pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in the workspace").to_owned()

@@ -270,6 +270,15 @@ fn write_dot(draft: &Draft<'_>, out: &mut String) -> fmt::Result {
             writeln!(out, "    w{index} -> s{child} [label=\"{}\"];", dot(&bytes))?;
         }
         writeln!(out, "  }}")?;
+    }
+    // Outside of the frames, because an arrow puts the nodes that it is the first to name into the frame that it is in.
+    for (index, state) in draft.states.iter().enumerate() {
+        let begun: BTreeSet<u32> = state.wildcards.iter().map(|&(_, wildcard)| wildcard).collect();
+        for wildcard in begun.into_iter().filter(|&wildcard| wildcard != NO_WILDCARD) {
+            writeln!(out, "  s{index} -> w{wildcard} [style=dashed, label=\"*\"];")?;
+        }
+    }
+    for (index, wildcard) in draft.wildcards.iter().enumerate() {
         if let Some(next) = wildcard.next {
             writeln!(out, "  w{index} -> w{next} [style=dotted, label=\"next\"];")?;
         }
@@ -300,10 +309,6 @@ fn write_dot_states(draft: &Draft<'_>, states: &[u32], out: &mut String) -> fmt:
         writeln!(out, "    s{index} [penwidth={width}, label=\"{}\"];", label.join("\\n"))?;
         for (child, bytes) in by_target(state.children) {
             writeln!(out, "    s{index} -> s{child} [label=\"{}\"];", dot(&bytes))?;
-        }
-        let begun: BTreeSet<u32> = state.wildcards.iter().map(|&(_, index)| index).collect();
-        for wildcard in begun.into_iter().filter(|&index| index != NO_WILDCARD) {
-            writeln!(out, "    s{index} -> w{wildcard} [style=dashed, label=\"*\"];")?;
         }
     }
     Ok(())

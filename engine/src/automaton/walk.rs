@@ -1,8 +1,8 @@
 //! The hot loops: a walk through the trie, and the wildcard automata that begin on it.
 //!
 //! The invariants that make it right are named in [`crate::format::automaton`]. Nothing here allocates. Every function
-//! with `inline(always)` is compiled into the one that was made for the processor's vector instructions
-//! ([`crate::platform::search`]); a call in between costs a tenth of a walk.
+//! with `inline(always)` is to be compiled into the one that was made for the processor's vector instructions
+//! ([`crate::platform::search`]), which it could not use in a function of its own.
 
 use memchr::memmem;
 

@@ -102,7 +102,7 @@ impl SetDraft<'_> {
     pub fn write(mut self) -> Result<Sections, TooLarge> {
         let used = self.used();
         let (tokens, token_numbers) = sorted_tokens(&self.tokens, &used.tokens);
-        let (index, rulesets, ruleset_numbers) = write_rulesets(std::mem::take(&mut self.rulesets), &used.rulesets)?;
+        let rulesets = write_rulesets(std::mem::take(&mut self.rulesets), &used.rulesets)?;
         let lines = pool_of("bytes of line numbers", lines::UNIT, &self.lines, &used.lines, |lines, out| {
             lines::encode(lines, out);
         })?;
@@ -111,7 +111,7 @@ impl SetDraft<'_> {
                 policy.tokens.iter().map(|&(token, group)| (moved(&token_numbers, token), group)).collect();
             tokens.sort_unstable();
             let group = |group: &Group| Group {
-                ruleset: moved(&ruleset_numbers, group.ruleset),
+                ruleset: moved(&rulesets.numbers, group.ruleset),
                 lines: moved(&lines.addresses, group.lines),
             };
             let groups = policy.groups.iter().map(group).collect();
@@ -149,8 +149,8 @@ impl SetDraft<'_> {
             (Section::Origins, origins),
             (Section::Captures, captures.bytes),
             (Section::Policies, policies.bytes),
-            (Section::Index, index),
-            (Section::Rulesets, rulesets),
+            (Section::Index, rulesets.index),
+            (Section::Rulesets, rulesets.rulesets),
             (Section::Lines, lines.bytes),
             (Section::Other, other.bytes),
         ] {

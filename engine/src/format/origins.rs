@@ -282,7 +282,7 @@ impl<'a> Origins<'a> {
             }
             if (slot ^ hash << ADDRESS_BITS) >> ADDRESS_BITS == 0 {
                 count.add(1);
-                let at = (slot & ((1 << ADDRESS_BITS) - 1)).wrapping_sub(1) as usize * UNIT;
+                let at = ((slot & ((1 << ADDRESS_BITS) - 1)).wrapping_sub(1) as usize).saturating_mul(UNIT);
                 let record = self.records.get(at..).ok_or_else(|| self.no_record(at))?;
                 if u32_at(record, 12) == Some(wanted)
                     && record.get(RECORD_BYTES..RECORD_BYTES + host.len()) == Some(host)
@@ -477,5 +477,141 @@ impl<'a> Iterator for OriginIter<'a> {
                 Some(Err(error))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(host: &[u8]) -> OriginRecord<'_> {
+        OriginRecord { host, scheme: Scheme::Https, port: 443, policy: 0, captures: None, other: None }
+    }
+
+    /// So many names whose bucket, of so many, is this one under a seed.
+    fn names_in_bucket(seed: u64, bucket: u64, buckets: u64, count: usize, salt: &str) -> Vec<String> {
+        let names = (0..).map(|number: u32| format!("{salt}{number}.example"));
+        let is_in = |name: &String| bucket_of(hash_of(seed, Scheme::Https, name.as_bytes(), 443), buckets) == bucket;
+        names.filter(is_in).take(count).collect()
+    }
+
+    fn found(slots: &[u8], records: &[u8], host: &[u8]) -> Result<bool, FormatError> {
+        let table = Origins { buckets: slots, records };
+        let (found, steps) = table.find_counted(Scheme::Https, host, 443)?;
+        assert!(steps <= 2 * MAX_PROBE_SLOTS, "{steps} steps");
+        Ok(found.is_some())
+    }
+
+    #[test]
+    fn every_origin_is_found_and_no_other() {
+        let names: Vec<String> = (0..5000).map(|number| format!("h{number}.example")).collect();
+        let mut origins: Vec<OriginRecord<'_>> = names.iter().map(|name| record(name.as_bytes())).collect();
+        origins.push(OriginRecord { scheme: Scheme::Http, port: 443, policy: 9, captures: Some(3), ..origins[0] });
+        origins.push(OriginRecord { port: 444, policy: 8, other: Some(0), ..origins[0] });
+        let (slots, records) = write_origins(&origins).unwrap();
+        let table = Origins { buckets: &slots, records: &records };
+        table.verify(&mut 0, |_| Ok(())).unwrap();
+        for origin in &origins {
+            assert_eq!(table.find(origin.scheme, origin.host, origin.port), Ok(Some(*origin)));
+        }
+        let mut all: Vec<OriginRecord<'_>> = table.iter().collect::<Result<_, _>>().unwrap();
+        all.sort_unstable();
+        origins.sort_unstable();
+        assert!(all == origins);
+        for name in ["h5000.example", "", "H1.example", &"h".repeat(300)] {
+            assert_eq!(table.find(Scheme::Https, name.as_bytes(), 443), Ok(None));
+        }
+        assert_eq!(table.find(Scheme::Ftp, b"h1.example", 443), Ok(None));
+        assert_eq!(table.find(Scheme::Https, b"h1.example", 1), Ok(None));
+        // One more origin, in any order of input.
+        origins.reverse();
+        assert_eq!(write_origins(&origins).unwrap(), (slots, records));
+    }
+
+    #[test]
+    fn no_origins_take_no_bytes() {
+        let (slots, records) = write_origins(&[]).unwrap();
+        assert!(slots.is_empty() && records.is_empty());
+        Origins { buckets: &slots, records: &records }.verify(&mut 0, |_| Ok(())).unwrap();
+        assert_eq!(found(&slots, &records, b"a"), Ok(false));
+    }
+
+    #[test]
+    fn the_limit_of_a_probe_holds_at_its_edges() {
+        // All of them in one bucket of many, and so one row of slots, which a look-up reads with the empty one after it.
+        for (count, fits) in [(MAX_PROBE_SLOTS - 2, true), (MAX_PROBE_SLOTS - 1, true), (MAX_PROBE_SLOTS, false)] {
+            let mut origins_of_bucket = [0_u8; 64];
+            origins_of_bucket[3] = count as u8;
+            assert_eq!(is_bounded(&origins_of_bucket), fits, "{count}");
+            // The same row from several buckets, and after an empty slot.
+            let mut spread = [0_u8; 64];
+            spread[5] = 7;
+            spread[6] = 8;
+            spread[7] = (count - 8) as u8;
+            assert_eq!(is_bounded(&spread), fits, "{count}");
+            let names = names_in_bucket(77, 2, bucket_count(count as u64), count, "");
+            let origins: Vec<OriginRecord<'_>> = names.iter().map(|name| record(name.as_bytes())).collect();
+            let (slots, records) = write_with_seed(&origins, 77).unwrap();
+            let absent = names_in_bucket(77, 2, bucket_count(count as u64), 1, "x");
+            assert!(names.iter().all(|name| found(&slots, &records, name.as_bytes()) == Ok(true)));
+            // In a table that nobody has verified, too, a look-up stops.
+            let answer = found(&slots, &records, absent[0].as_bytes());
+            assert_eq!(answer.ok(), fits.then_some(false), "{count}");
+        }
+    }
+
+    /// Names that are made for one seed do not slow anything down, and the seed that is taken is the first that helps.
+    #[test]
+    fn hostile_names_move_the_seed() {
+        let (first, buckets) = (41, 64);
+        let mut names = names_in_bucket(first, 7, buckets, MAX_PROBE_SLOTS, "a");
+        names.extend(names_in_bucket(first + 1, 9, buckets, 256 - MAX_PROBE_SLOTS, "b"));
+        assert_eq!(bucket_count(names.len() as u64), buckets);
+        let origins: Vec<OriginRecord<'_>> = names.iter().map(|name| record(name.as_bytes())).collect();
+        assert_eq!(choose_seed(first, &origins), Ok(first + 2));
+        assert_eq!(choose_seed(first + 2, &origins), Ok(first + 2));
+
+        // The seed of a real table is that of all its origins, which these names were not made for.
+        let (mut slots, mut records) = write_origins(&origins).unwrap();
+        let verify = |slots: &[u8], records: &[u8]| Origins { buckets: slots, records }.verify(&mut 0, |_| Ok(()));
+        verify(&slots, &records).unwrap();
+        let seed = first_seed(origins.iter().copied());
+        assert_eq!(u64_at(&slots, 16), Some(seed));
+        for other in [seed.wrapping_add(1), seed.wrapping_add(MAX_SEEDS), seed.wrapping_sub(1), first] {
+            (slots, records) = write_with_seed(&origins, other).unwrap();
+            let error = verify(&slots, &records).unwrap_err();
+            assert_eq!((error.section(), error.offset()), ("buckets", Some(16)), "{error}");
+        }
+    }
+
+    #[test]
+    fn only_one_encoding_passes() {
+        let names: Vec<String> = (0..30).map(|number| format!("h{number}.example")).collect();
+        let origins: Vec<OriginRecord<'_>> = names.iter().map(|name| record(name.as_bytes())).collect();
+        let (slots, records) = write_origins(&origins).unwrap();
+        let table = |slots: &[u8], records: &[u8]| Origins { buckets: slots, records }.verify(&mut 0, |_| Ok(()));
+        for at in 0..slots.len() {
+            for bit in 0..8 {
+                let mut other = slots.clone();
+                other[at] ^= 1 << bit;
+                assert!(table(&other, &records).is_err(), "byte {at}, bit {bit} of buckets");
+            }
+        }
+        for at in 0..records.len() {
+            for bit in 0..8 {
+                let mut other = records.clone();
+                other[at] ^= 1 << bit;
+                // References may lead anywhere as far as this table is concerned.
+                if table(&slots, &other).is_ok() {
+                    let origins: Vec<OriginRecord<'_>> =
+                        OriginIter { origins: Origins { buckets: &slots, records: &other }, at: 0 }.flatten().collect();
+                    assert_eq!(write_origins(&origins).unwrap(), (slots.clone(), other), "byte {at}, bit {bit}");
+                }
+            }
+        }
+        for longer in [[&slots[..], &[0; 8]].concat(), slots[..slots.len() - 8].to_vec(), Vec::new()] {
+            assert!(table(&longer, &records).is_err());
+        }
+        assert!(table(&slots, &[]).is_err());
     }
 }

@@ -20,12 +20,17 @@ pub const MAX_RULESETS_BYTES: u64 = 1 << OFFSET_BITS;
 /// The payload of rules that allow and disallow. Other numbers are for kinds of ruleset that do not exist yet.
 const PAYLOAD_RULES: u64 = 0;
 
-/// Writes the index and the automata of the rulesets that are used, sorted, each once. Returns both sections, and for each
-/// ruleset its number. Each automaton is given back as soon as it is copied.
-pub(super) fn write_rulesets(
-    mut automata: Vec<Vec<u8>>,
-    is_used: &[bool],
-) -> Result<(Vec<u8>, Vec<u8>, Vec<u32>), TooLarge> {
+/// The sections of rulesets, and where each of the automata that went in came to lie.
+pub(super) struct WrittenRulesets {
+    pub index: Vec<u8>,
+    pub rulesets: Vec<u8>,
+    /// The number of each automaton, in the order in which they went in; [`NONE`] for those that are not used.
+    pub numbers: Vec<u32>,
+}
+
+/// Writes the index and the automata of the rulesets that are used, sorted, each once. Each automaton is freed as soon as
+/// it is copied.
+pub(super) fn write_rulesets(mut automata: Vec<Vec<u8>>, is_used: &[bool]) -> Result<WrittenRulesets, TooLarge> {
     let mut order: Vec<usize> = (0..automata.len()).filter(|&place| is_used[place]).collect();
     order.sort_unstable_by(|&a, &b| automata[a].cmp(&automata[b]));
     let mut numbers = vec![NONE; automata.len()];
@@ -44,7 +49,7 @@ pub(super) fn write_rulesets(
         }
         numbers[place] = fit("rulesets", index.len() / ENTRY_BYTES - 1, u64::from(NONE) - 1)?;
     }
-    Ok((index, joined, numbers))
+    Ok(WrittenRulesets { index, rulesets: joined, numbers })
 }
 
 /// The rulesets of a set.

@@ -66,7 +66,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             FormatError::new("header", "a way of comparing names that this version knows", number.to_string())
         })?;
         let set = Set { data, container, normal_form, name_matching };
-        set.read_reading()?;
+        Reading::verify(set.section(Section::Reading))?;
         Ok(set)
     }
 
@@ -132,8 +132,10 @@ impl<D: AsRef<[u8]>> Set<D> {
         Crawlers(self.section(Section::Crawlers))
     }
 
+    /// The hash table of origins. [`Set::site`] looks up what most callers want.
     #[inline]
-    fn origin_table(&self) -> Origins<'_> {
+    #[must_use]
+    pub fn origin_table(&self) -> Origins<'_> {
         Origins { buckets: self.section(Section::Buckets), records: self.section(Section::Origins) }
     }
 
@@ -305,7 +307,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             policy: self.policy_of(record)?,
             captures: self.captures(),
             other: self.other(),
-            reading: self.read_reading()?,
+            reading: self.section(Section::Reading),
         })
     }
 

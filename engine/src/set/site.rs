@@ -14,7 +14,8 @@ pub struct Site<'a> {
     pub(super) policy: Policy<'a>,
     pub(super) captures: Captures<'a>,
     pub(super) other: OtherDirectives<'a>,
-    pub(super) reading: Reading<'a>,
+    /// The section `reading`, which is only read when it is asked for.
+    pub(super) reading: &'a [u8],
 }
 
 impl<'a> Site<'a> {
@@ -49,7 +50,8 @@ impl<'a> Site<'a> {
     /// # Errors
     /// When the set is damaged.
     pub fn stale_at(&self) -> Result<Option<i64>, FormatError> {
-        Ok(self.captures()?.and_then(|captures| captures.stale_at(&self.reading)))
+        let Some(captures) = self.captures()? else { return Ok(None) };
+        Ok(captures.stale_at(&Reading::read(self.reading)?))
     }
 
     /// The last second (since 1970) at which the policy holds if nothing more is fetched; see
@@ -58,6 +60,7 @@ impl<'a> Site<'a> {
     /// # Errors
     /// When the set is damaged.
     pub fn expires_at(&self) -> Result<Option<i64>, FormatError> {
-        Ok(self.captures()?.and_then(|captures| captures.expires_at(&self.reading)))
+        let Some(captures) = self.captures()? else { return Ok(None) };
+        Ok(captures.expires_at(&Reading::read(self.reading)?))
     }
 }

@@ -5,6 +5,7 @@ use crate::format::FormatError;
 use crate::format::captures::CaptureRecord;
 use crate::format::container::Section;
 use crate::format::policies::PolicyView;
+use crate::format::reading::Reading;
 use crate::set::Set;
 use crate::verdict::PolicySource;
 
@@ -43,7 +44,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 
     fn verify_tables(&self, steps: &mut u64) -> Result<(), FormatError> {
-        self.read_reading()?;
+        Reading::verify(self.section(Section::Reading))?;
         self.crawlers().verify(steps)?;
         let mut tokens = self.tokens().verify(steps)?;
         let mut rulesets = self.rulesets().verify(steps)?;

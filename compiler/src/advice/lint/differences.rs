@@ -156,6 +156,30 @@ mod tests {
     use super::*;
     use reptile_engine::verdict::RuleKind;
 
+    /// Whether some rules of a file are not compared.
+    fn is_cut(body: &str) -> bool {
+        let found = crate::advice::lint::lint(body.as_bytes(), &GOOGLE_LIB, 1);
+        found.counts.contains_key(&(Severity::Note, Code::NotCompared))
+    }
+
+    #[test]
+    fn limits_hold_at_their_edges() {
+        for (rules, cut) in
+            [(MAX_COMPARED_RULES - 1, false), (MAX_COMPARED_RULES, false), (MAX_COMPARED_RULES + 1, true)]
+        {
+            let rules: String = (0..rules).map(|rule| format!("disallow: /{rule}\n")).collect();
+            assert_eq!(is_cut(&format!("user-agent: *\n{rules}")), cut);
+        }
+        // A wildcard less than `wildcards` in one rule, whose own path is `/`, and further rules with the other bytes.
+        let wildcards = 10_000;
+        let bytes = MAX_COMPARED_STEPS / wildcards;
+        assert_eq!(bytes * wildcards, MAX_COMPARED_STEPS);
+        for (bytes, cut) in [(bytes - 1, false), (bytes, false), (bytes + 1, true)] {
+            let (stars, text) = ("*".repeat(wildcards - 1), "a".repeat(bytes - 2));
+            assert_eq!(is_cut(&format!("user-agent: *\ndisallow: /{stars}\ndisallow: /{text}\n")), cut, "{bytes}");
+        }
+    }
+
     #[test]
     fn the_path_of_a_rule() {
         for (value, path) in [("/a*b$", "/ab"), ("*.gif", "/.gif"), ("", "/"), ("/é", "/%C3%A9"), ("a", "/a")] {

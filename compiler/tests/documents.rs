@@ -1,0 +1,202 @@
+//! Statements of the documents that the code can check: numbers, names, paths, limits, and who knows a dialect.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use reptile_compiler::limits::{
+    MAX_BODY_BYTES_500_KIB, MAX_BODY_BYTES_2017, MAX_CLEAN_PARAM_BYTES, MAX_DISCARDED_LISTED, MAX_LINE_BYTES_GOOGLE,
+    MAX_OTHER_KEY_BYTES, MAX_PATTERN_BYTES_YANDEX, MAX_RULES_YANDEX,
+};
+use reptile_compiler::{capture, dialect};
+use support::workspace;
+
+/// The text of a file of the workspace.
+fn text_of(path: &str) -> String {
+    let path = workspace().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Every Rust file under some folders, with its text.
+fn sources(folders: &[&str]) -> Vec<(String, String)> {
+    fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    folders.iter().for_each(|folder| collect(&workspace().join(folder), &mut found));
+    found.sort();
+    let named = found.into_iter().map(|path| {
+        let name = path.strip_prefix(workspace()).unwrap().to_string_lossy().replace('\\', "/");
+        (name, fs::read_to_string(&path).unwrap())
+    });
+    named.collect()
+}
+
+/// The code of a file before its unit tests.
+fn without_tests(text: &str) -> &str {
+    &text[..text.find("#[cfg(test)]").unwrap_or(text.len())]
+}
+
+/// Whether a text has a word that is not part of a longer identifier.
+fn has_word(text: &str, word: &str) -> bool {
+    let in_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    text.match_indices(word).any(|(at, _)| {
+        !text[..at].chars().next_back().is_some_and(in_word) && !text[at + word.len()..].starts_with(in_word)
+    })
+}
+
+/// The value of a constant in a file, as it is written there.
+fn constant(path: &str, name: &str) -> String {
+    let text = text_of(path);
+    let start = text.find(&format!("const {name}: ")).unwrap_or_else(|| panic!("{path} has no {name}"));
+    let (_, value) = text[start..].split_once(" = ").unwrap();
+    value.split_once(';').unwrap().0.replace('_', "")
+}
+
+/// A number with commas between thousands.
+fn grouped(number: impl std::fmt::Display) -> String {
+    let digits = number.to_string();
+    let chunks: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|chunk| std::str::from_utf8(chunk).unwrap()).collect();
+    chunks.join(",")
+}
+
+/// Limits that no test reaches at their edges, and why.
+const WITHOUT_TEST: [(&str, &str); 4] = [
+    ("MAX_RULES", "2^30 rules take more memory than tests have"),
+    ("MAX_PATTERNS_BYTES", "a robots.txt is shorter than that"),
+    ("MAX_TRANSITIONS_PER_BYTE", "tested well below and well above, in tests/limits.rs"),
+    ("MAX_WHOLE_DFA_BYTES", "met by ordinary rulesets of many wildcards; its edge depends on regex-automata"),
+];
+
+#[test]
+fn every_limit_is_in_the_table_and_has_a_test() {
+    let mut limits: BTreeMap<String, String> = BTreeMap::new();
+    for (file, text) in sources(&["engine/src", "compiler/src"]) {
+        let names = text.lines().filter_map(|line| line.trim_start().strip_prefix("pub const "));
+        let names = names.filter(|name| name.starts_with("MAX_") || name.starts_with("MIN_"));
+        limits.extend(names.filter_map(|line| Some((line.split_once(':')?.0.to_owned(), file.clone()))));
+    }
+    let rows: Vec<String> = text_of("compiler/src/limits.rs")
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix("//! | `")?.split_once('`')?.0.to_owned()))
+        .collect();
+    for (name, file) in &limits {
+        let count = rows.iter().filter(|row| *row == name).count();
+        assert_eq!(count, 1, "rows of the table in limits.rs for {name} of {file}");
+    }
+    for row in &rows {
+        assert!(limits.contains_key(row), "{row} of the table in limits.rs does not exist");
+    }
+    let mut tests: Vec<(String, String)> = sources(&["engine/tests", "compiler/tests", "cli/tests"]);
+    tests.retain(|(file, _)| !file.ends_with("documents.rs"));
+    for (file, text) in sources(&["engine/src", "compiler/src", "cli/src"]) {
+        let unit_tests = text[without_tests(&text).len()..].to_owned();
+        tests.push((file, unit_tests));
+    }
+    for name in limits.keys() {
+        let is_tested = tests.iter().any(|(_, text)| has_word(text, name));
+        let is_excused = WITHOUT_TEST.iter().any(|(excused, _)| excused == name);
+        assert!(is_tested || is_excused, "no test mentions {name}");
+    }
+}
+
+#[test]
+fn two_files_outside_its_folder_name_a_dialect() {
+    let names = [
+        "GOOGLE_LIB",
+        "GOOGLE",
+        "RFC9309",
+        "RFC9309_STRICT",
+        "YANDEX",
+        "YANDEX_2017",
+        "BING",
+        "KOSTER_1994",
+        "KOSTER_1996",
+    ];
+    assert_eq!(names.len(), dialect::ALL.len());
+    let mut knowing = Vec::new();
+    for (file, text) in sources(&["compiler/src"]) {
+        let code: Vec<&str> =
+            without_tests(&text).lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        // Fetch profiles have the same names; their own module exports them.
+        let exports_profiles = file == "compiler/src/capture/mod.rs";
+        let is_inside = file.starts_with("compiler/src/dialect/");
+        if !is_inside && !exports_profiles && names.iter().any(|name| has_word(&code.join("\n"), name)) {
+            knowing.push(file);
+        }
+    }
+    assert_eq!(knowing, ["compiler/src/advice/lint/differences.rs", "compiler/src/capture/profile.rs"]);
+    let document = text_of("compiler/DIALECTS.md");
+    knowing.iter().for_each(|file| assert!(document.contains(&format!("`{file}`")), "{file}"));
+}
+
+#[test]
+fn tables_have_a_column_for_each_dialect_and_profile() {
+    let document = text_of("compiler/DIALECTS.md");
+    let dialects = format!("| behaviour | {} |", dialect::ALL.map(|dialect| dialect.as_str()).join(" | "));
+    let headers: Vec<&str> = document.lines().filter(|line| line.starts_with("| behaviour |")).collect();
+    assert_eq!(headers, [dialects.as_str(); 4]);
+    let profiles = format!("| outcome | {} | case |", capture::ALL.map(|profile| profile.as_str()).join(" | "));
+    assert!(document.lines().any(|line| line == profiles), "{profiles}");
+    let readme = text_of("README.md");
+    for name in dialect::ALL.map(|dialect| dialect.as_str()).iter().chain(&capture::ALL.map(|profile| profile.as_str()))
+    {
+        assert!(readme.contains(&format!("`{name}`")), "README.md does not name {name}");
+    }
+}
+
+#[test]
+fn numbers_of_the_documents_are_those_of_the_code() {
+    let pairs: u32 = constant("compiler/tests/equivalence.rs", "PAIRS").parse().unwrap();
+    for (file, statement) in [
+        ("README.md", format!("{} checks in `corpora/suite`", grouped(constant("compiler/tests/suite.rs", "CHECKS")))),
+        ("README.md", format!("{} random pairs of rules and path under `google-lib`", grouped(pairs))),
+        ("README.md", format!("{} random files under every dialect", grouped(pairs / 100))),
+        ("README.md", format!("{} real files", grouped(constant("compiler/tests/directives.rs", "REAL_FILES")))),
+        ("compiler/DIALECTS.md", format!("cut at {} bytes", grouped(MAX_LINE_BYTES_GOOGLE))),
+        ("compiler/DIALECTS.md", format!("within {} KiB", MAX_BODY_BYTES_500_KIB >> 10)),
+        ("compiler/DIALECTS.md", format!("over {} KB", MAX_BODY_BYTES_2017 >> 10)),
+        (
+            "compiler/DIALECTS.md",
+            format!("{}; {} bytes Yerr", grouped(MAX_RULES_YANDEX), grouped(MAX_PATTERN_BYTES_YANDEX)),
+        ),
+        ("compiler/DIALECTS.md", format!("reported by number and, up to {MAX_DISCARDED_LISTED}, by name")),
+        ("compiler/DIALECTS.md", format!("no more than {MAX_OTHER_KEY_BYTES} letters")),
+        ("compiler/DIALECTS.md", format!("{MAX_CLEAN_PARAM_BYTES} bytes stand for {MAX_CLEAN_PARAM_BYTES} characters")),
+    ] {
+        let text = text_of(file).replace('\n', " ");
+        assert!(text.contains(&statement), "{file} does not say \"{statement}\"");
+    }
+}
+
+#[test]
+fn paths_in_the_documents_exist() {
+    let mut count = 0;
+    for file in
+        ["README.md", "compiler/DIALECTS.md", "compiler/DISAGREEMENT.md", "compiler/EXAMPLES.md", "corpora/README.md"]
+    {
+        let text = text_of(file);
+        let quoted = text.split('`').skip(1).step_by(2);
+        let is_path = |word: &&str| {
+            let of_tree =
+                ["engine/", "compiler/", "cli/", "bench/", "corpora/"].iter().any(|root| word.starts_with(root));
+            of_tree && !word.contains(char::is_whitespace)
+        };
+        for path in quoted.filter(is_path) {
+            assert!(workspace().join(path).exists(), "{file}: {path} does not exist");
+            count += 1;
+        }
+    }
+    assert!(count > 30, "only {count} paths were found");
+}

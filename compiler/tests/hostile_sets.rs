@@ -1,0 +1,160 @@
+//! Sets that are made to be slow to open, verify or ask, under right checksums: steps are counted, and are linear in the file.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+
+use bumpalo::Bump;
+use reptile_compiler::automaton::Strategy;
+use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
+use reptile_engine::format::container::{self, Container, Header, Section, Sections};
+use reptile_engine::format::origins::MAX_PROBE_SLOTS;
+use reptile_engine::set::Set;
+use reptile_engine::url::Scheme;
+
+/// Steps of `verify` for each byte of the file: the checksum, the tables, twice those of origins for each seed, the automata.
+const STEPS_PER_BYTE: u64 = 24;
+
+/// A set of so many origins, each with a policy, tokens, rules and other directives of its own.
+fn honest(origins: usize) -> (Header, Sections) {
+    let mut builder = SetBuilder::new(&GOOGLE_LIB);
+    for number in 0..origins {
+        let body = format!(
+            "user-agent: bot-{number}x\ndisallow: /a{number}\nsitemap: https://h{number}.example/{number}\n\
+             user-agent: *\nallow: /{number}\n"
+        );
+        let host = format!("h{number}.example").into_bytes().into();
+        let origin = OwnedOrigin { host, scheme: Scheme::Http, port: 80 };
+        builder.add([origin], prepare(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap());
+    }
+    let bytes = builder.finish(Strategy::default()).unwrap().to_bytes();
+    let container = Container::read(&bytes).unwrap();
+    (container.header(), Section::ALL.map(|section| container.section(&bytes, section).to_vec()))
+}
+
+/// Writes a set with these sections, verifies it and asks for an origin. Returns whether `verify` accepts it, and its steps for
+/// each byte.
+fn verified(header: &Header, sections: &Sections) -> (bool, u64) {
+    let mut bytes = Vec::new();
+    container::write(&mut bytes, header, sections).unwrap();
+    let len = bytes.len() as u64;
+    let set = Set::from_bytes(bytes).unwrap();
+    for host in ["h0.example", "h1.example", "nowhere.example"] {
+        if let Ok((_, steps)) = set.origin_table().find_counted(Scheme::Http, host.as_bytes(), 80) {
+            assert!(steps <= 2 * MAX_PROBE_SLOTS, "{steps} steps of a look-up");
+        }
+    }
+    let (result, steps) = set.verify_counted();
+    (result.is_ok(), steps / len)
+}
+
+/// Overwrites the numbers of four bytes of a section from a byte on, every so many bytes.
+fn fill(section: &mut [u8], from: usize, step: usize, number: u32) {
+    for at in (from..section.len().saturating_sub(3)).step_by(step) {
+        section[at..at + 4].copy_from_slice(&number.to_le_bytes());
+    }
+}
+
+/// A way to make a set hostile.
+type Attack = (&'static str, fn(&mut Sections));
+
+fn section(sections: &mut Sections, section: Section) -> &mut Vec<u8> {
+    &mut sections[section as usize]
+}
+
+const ATTACKS: [Attack; 14] = [
+    ("all slots lead to the last addressable record", |sections| {
+        section(sections, Section::Buckets).iter_mut().skip(64).for_each(|byte| *byte = 0xFF);
+    }),
+    ("all slots lead to the first record", |sections| {
+        let slots = section(sections, Section::Buckets);
+        for slot in slots[64..].chunks_exact_mut(8) {
+            slot.copy_from_slice(&1_u64.to_le_bytes());
+        }
+    }),
+    ("no slot is empty", |sections| {
+        let slots = section(sections, Section::Buckets);
+        let full = slots[64..].chunks_exact(8).find(|slot| *slot != [0; 8]).unwrap().to_vec();
+        slots[64..].chunks_exact_mut(8).for_each(|slot| slot.copy_from_slice(&full));
+    }),
+    ("more origins than there can be", |sections| {
+        section(sections, Section::Buckets)[..16].fill(0xFF);
+    }),
+    ("one bucket", |sections| {
+        section(sections, Section::Buckets)[8..16].copy_from_slice(&1_u64.to_le_bytes());
+    }),
+    ("more buckets than there can be", |sections| {
+        section(sections, Section::Buckets)[8..16].copy_from_slice(&u64::MAX.to_le_bytes());
+    }),
+    ("all origins share the first policy", |sections| {
+        let slots = section(sections, Section::Origins);
+        // Records of three hosts in ten have 32 bytes; what is hit in between only makes it worse.
+        fill(slots, 0, 32, 0);
+    }),
+    ("policies of 2^32 - 1 tokens", |sections| fill(section(sections, Section::Policies), 8, 8, u32::MAX)),
+    ("policies of 2^32 - 1 groups", |sections| fill(section(sections, Section::Policies), 12, 8, u32::MAX)),
+    ("policies that overlap", |sections| {
+        // Each claims as many tokens as there are bytes left.
+        let policies = section(sections, Section::Policies);
+        let len = policies.len() as u32;
+        fill(policies, 8, 16, len / 32);
+    }),
+    ("lines of 2^32 - 1 rules", |sections| {
+        section(sections, Section::Lines).iter_mut().for_each(|byte| *byte = 0xFF);
+        fill(section(sections, Section::Lines), 0, 8, u32::from_le_bytes([63 << 2, 0xFF, 0xFF, 0xFF]));
+    }),
+    ("rulesets that end before they begin", |sections| {
+        let index = section(sections, Section::Index);
+        let entries: Vec<Vec<u8>> = index.chunks_exact(8).rev().map(<[u8]>::to_vec).collect();
+        *index = entries.concat();
+    }),
+    ("rulesets that are all of the section", |sections| {
+        let end = sections[Section::Rulesets as usize].len() as u64;
+        let index = section(sections, Section::Index);
+        index.chunks_exact_mut(8).for_each(|entry| entry.copy_from_slice(&end.to_le_bytes()));
+    }),
+    ("tokens that all begin at the beginning", |sections| {
+        let tokens = section(sections, Section::Tokens);
+        let count = u64::from_le_bytes(tokens[..8].try_into().unwrap()) as usize;
+        tokens[8..8 + count * 8].fill(0);
+    }),
+];
+
+#[test]
+fn steps_are_linear_in_the_file() {
+    let sizes = [100, 200, 400].map(honest);
+    for (header, sections) in &sizes {
+        let (accepted, steps) = verified(header, sections);
+        assert!(accepted && steps <= STEPS_PER_BYTE, "{steps} steps for each byte of an honest set");
+    }
+    for (name, attack) in ATTACKS {
+        for (header, sections) in &sizes {
+            let mut hostile = sections.clone();
+            attack(&mut hostile);
+            assert!(hostile != *sections, "{name}");
+            let (accepted, steps) = verified(header, &hostile);
+            assert!(!accepted, "{name}");
+            assert!(steps <= STEPS_PER_BYTE, "{name}: {steps} steps for each byte");
+        }
+    }
+}
+
+/// Lines that share nearly all of a long value with the one before take few bytes each; verifying them is linear all the same.
+#[test]
+fn long_shared_values_cost_no_more_than_their_bytes() {
+    let steps_of = |lines: usize| {
+        let start = "x".repeat(4000);
+        let mut body = String::new();
+        for number in 0..lines {
+            // Of 16 MiB at most in all.
+            body.push_str(&format!("sitemap: {start}{}\n", char::from(b'a' + (number % 26) as u8)));
+        }
+        let mut builder = SetBuilder::new(&GOOGLE_LIB);
+        let origin = OwnedOrigin { host: b"h0.example"[..].into(), scheme: Scheme::Http, port: 80 };
+        builder.add([origin], prepare(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap());
+        let set = Set::from_bytes(builder.finish(Strategy::default()).unwrap().to_bytes()).unwrap();
+        let (result, steps) = set.verify_counted();
+        result.unwrap();
+        steps / set.section_sizes().map(|(_, size)| size as u64).sum::<u64>()
+    };
+    assert!([50, 100, 200].into_iter().all(|lines| steps_of(lines) <= STEPS_PER_BYTE));
+}

@@ -1,0 +1,246 @@
+//! The library as its users call it: what it answers, and which mistakes it refuses.
+#![cfg(feature = "compile")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use reptile::{
+    Capture, Cause, Compiler, Crawler, CrawlerErrorKind, Dialect, ErrorKind, Group, PolicySource, Profile, Robots, Set,
+    Verdict,
+};
+
+const DAY: i64 = 86_400;
+
+fn compiled(files: &[(&str, &str)]) -> reptile::CompiledSet {
+    let mut compiler = Compiler::new(Dialect::google());
+    for (url, body) in files {
+        compiler.add(Capture::new(format!("{url}/robots.txt"), *body).unwrap()).unwrap();
+    }
+    compiler.finish().unwrap()
+}
+
+fn bytes_of(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    compiled(files).write(&mut bytes).unwrap();
+    bytes
+}
+
+fn set(files: &[(&str, &str)]) -> Set {
+    compiled(files).into_set().unwrap()
+}
+
+fn line(rule: Option<&reptile::Rule>) -> Option<u32> {
+    rule.map(|rule| rule.line)
+}
+
+#[test]
+fn strings_that_are_no_product_token_are_refused_with_what_to_write() {
+    let set = set(&[("https://a.example", "user-agent: *\ndisallow: /")]);
+    for (name, kind, suggestion) in [
+        ("", CrawlerErrorKind::Empty, None),
+        ("GPTBot,CCBot", CrawlerErrorKind::List, None),
+        ("Googlebot/2.1", CrawlerErrorKind::Version, Some("Googlebot")),
+        (
+            "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+            CrawlerErrorKind::Header,
+            Some("Googlebot"),
+        ),
+        ("MJ12bot", CrawlerErrorKind::Unnameable, Some("MJ")),
+        ("*", CrawlerErrorKind::Unnameable, Some("*")),
+    ] {
+        for crawler in [Crawler::named(name), Crawler::token(name), Crawler::chain([name], true)] {
+            let error = set.agent(crawler).unwrap_err();
+            assert_eq!((error.kind(), error.suggestion()), (kind, suggestion), "{name}: {error}");
+            assert!(error.source().is_none());
+        }
+        assert!(set.agent(Crawler::verbatim(name)).unwrap().decide("https://a.example/").is_ok());
+    }
+    let error = set.agents(["GPTBot", "a,b"]).unwrap_err().to_string();
+    assert_eq!(error, "crawler \"a,b\": a list is not a product token: give each name by itself: \"a\", \"b\"");
+}
+
+#[test]
+fn known_crawlers_resolve_through_the_table_of_the_set() {
+    let files = [("https://a.example", "user-agent: googlebot\ndisallow: /g\n\nuser-agent: *\ndisallow: /")];
+    for set in [set(&files), Set::from_bytes(bytes_of(&files)).unwrap()] {
+        let image = set.agent("googlebot-IMAGE").unwrap();
+        assert_eq!(image.tokens().collect::<Vec<_>>(), [&b"Googlebot-Image"[..], b"Googlebot"]);
+        let url = "https://a.example/x";
+        assert_eq!((image.decide(url).unwrap(), image.group(url).unwrap()), (Verdict::Allow, Group::Named));
+        let bare = set.agent(Crawler::token("Googlebot-Image")).unwrap();
+        assert_eq!((bare.decide(url).unwrap(), bare.group(url).unwrap()), (Verdict::Disallow, Group::Default));
+        let ads = set.agent("AdsBot-Google").unwrap();
+        assert_eq!((ads.decide(url).unwrap(), ads.group(url).unwrap()), (Verdict::Allow, Group::None));
+        assert!(!ads.honours_default_group());
+        let known = set.crawlers().unwrap();
+        assert!(known.iter().filter(|known| known.is_for_ai_training).count() > 5);
+        assert!(known.iter().all(|known| set.agent(known.crawler.clone()).is_ok()));
+    }
+}
+
+#[test]
+fn explanations_say_whose_group_which_rules_and_whether_a_vendor_manages_the_line() {
+    let body = "# BEGIN Cloudflare Managed content\nUser-agent: GPTBot\nDisallow: /\n# END Cloudflare Managed Content\n\n\
+                User-agent: *\nDisallow: /a\nAllow: /a/b\nManaged-begin: spoofed\n";
+    let robots = Robots::parse(body, Dialect::google()).unwrap();
+    let managed = robots.agent("GPTBot").unwrap().explain("/").unwrap();
+    assert_eq!((managed.verdict, managed.group, managed.is_in_managed_block), (Verdict::Disallow, Group::Named, true));
+    let agent = robots.agent("AnyBot").unwrap();
+    let explained = agent.explain("https://whatever.example/a/b/c").unwrap();
+    assert_eq!((explained.verdict, explained.group), (Verdict::Allow, Group::Default));
+    assert!(!explained.is_in_managed_block);
+    assert_eq!((line(explained.allow.as_ref()), line(explained.disallow.as_ref())), (Some(8), Some(7)));
+    assert_eq!(line(explained.rule()), Some(8));
+    let lines: Vec<u32> = agent.matching_rules("/a/b/c").unwrap().iter().map(|rule| rule.line).collect();
+    assert_eq!(lines, [8, 7]);
+    assert!(agent.matching_rules("/x").unwrap().is_empty());
+}
+
+#[test]
+fn other_directives_are_for_those_whom_they_name() {
+    let body = "Sitemap: https://a.example/1\nUser-agent: a\nCrawl-delay: 2\nDisallow: /x\n\n\
+                User-agent: *\nCrawl-delay: 5\nDisallow:\n";
+    let robots = Robots::parse(body, Dialect::bing()).unwrap();
+    let delay = |name: &str| robots.agent(name).unwrap().crawl_delay("/").unwrap();
+    assert_eq!((delay("a"), delay("b")), (Some(Duration::from_secs(2)), Some(Duration::from_secs(5))));
+    let site = robots.site().unwrap();
+    assert_eq!(site.sitemaps().collect::<Vec<_>>(), [b"https://a.example/1"]);
+    assert_eq!(site.directives.len(), 3);
+    let of_a = robots.agent("a").unwrap().directives("/").unwrap();
+    let of_a: Vec<String> = of_a.iter().map(ToString::to_string).collect();
+    assert_eq!(of_a, ["sitemap: https://a.example/1", "crawl-delay: 2"]);
+    assert_eq!(Robots::parse(body, Dialect::google()).unwrap().agent("a").unwrap().crawl_delay("/").unwrap(), None);
+}
+
+#[test]
+fn batches_answer_as_single_questions_do() {
+    let set = set(&[
+        ("https://a.example", "user-agent: a\ndisallow: /x\n\nuser-agent: *\ndisallow: /*?q=\n"),
+        ("https://b.example", "user-agent: *\nallow: /\n"),
+    ]);
+    let agents = set.agents(["a", "b", "Googlebot"]).unwrap();
+    let url = |n: usize| {
+        let (host, path, key) = (["a", "b", "c"][n % 3], ["x", "y"][n % 2], ["q", "r"][n / 3 % 2]);
+        format!("https://{host}.example/{path}?{key}=1")
+    };
+    let urls: Vec<String> = (0..5000).map(url).chain(["no url".into()]).collect();
+    let mut serial = vec![Verdict::Invalid; urls.len() * agents.len()];
+    agents.decide_all(&urls, &mut serial).unwrap();
+    #[cfg(feature = "rayon")]
+    {
+        let mut parallel = vec![Verdict::Invalid; serial.len()];
+        agents.par_decide_all(&urls, &mut parallel).unwrap();
+        assert_eq!(serial, parallel);
+    }
+    for (url, row) in urls.iter().zip(serial.chunks(agents.len())) {
+        for (agent, verdict) in agents.iter().zip(row) {
+            assert_eq!(agent.decide(url).unwrap(), *verdict, "{url}");
+            assert_eq!(agent.explain(url).unwrap().verdict, *verdict, "{url}");
+        }
+    }
+    let verdicts = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
+    assert!(verdicts.iter().all(|verdict| serial.contains(verdict)));
+    let error = agents.decide_all(&urls, &mut serial[1..]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BufferLength);
+}
+
+#[test]
+fn a_fresh_copy_replaces_one_site_and_no_other() {
+    let old = "user-agent: *\ndisallow: /old";
+    let base = set(&[("https://a.example", old), ("https://b.example", old)]);
+    let fresh = "user-agent: *\ndisallow: /new\n\nuser-agent: a\ndisallow: /\nsitemap: https://b.example/s\n";
+    let fresh = Robots::parse(fresh, Dialect::google()).unwrap();
+    let set = base.with_robots([("https://B.example".parse().unwrap(), fresh)]);
+    let agents = set.agents(["a", "z"]).unwrap();
+    let mut row = [Verdict::Invalid; 2];
+    for (url, expected) in [
+        ("https://b.example/new", [Verdict::Disallow; 2]),
+        ("https://b.example/old", [Verdict::Disallow, Verdict::Allow]),
+        ("https://a.example/old", [Verdict::Disallow; 2]),
+        ("https://a.example/new", [Verdict::Allow; 2]),
+        ("https://c.example/", [Verdict::Unknown; 2]),
+    ] {
+        agents.decide(url, &mut row).unwrap();
+        assert_eq!(row, expected, "{url}");
+    }
+    base.agents(["a", "z"]).unwrap().decide("https://b.example/new", &mut row).unwrap();
+    assert_eq!(row, [Verdict::Allow; 2]);
+    let explained = agents.iter().next().unwrap().explain("https://b.example/new").unwrap();
+    assert_eq!(line(explained.rule()), Some(5));
+    let sitemaps = |set: &Set| set.site("https://b.example/").unwrap().unwrap().sitemaps().count();
+    assert_eq!((sitemaps(&set), sitemaps(&base)), (1, 0));
+}
+
+#[test]
+fn what_came_of_a_fetch_decides_and_goes_stale() {
+    let profile = Profile::of_dialect(Dialect::google());
+    let of = |capture: &Capture| Robots::from_capture(capture, Dialect::google(), profile).unwrap();
+    for (status, verdict, source, expires_at) in [
+        (404, Verdict::Allow, PolicySource::AllowAll(Cause::Status(404)), None),
+        (503, Verdict::Disallow, PolicySource::DisallowAll(Cause::Status(503)), Some(30 * DAY)),
+    ] {
+        let mut capture = Capture::without_body("https://a.example/robots.txt").unwrap();
+        (capture.status, capture.time) = (Some(status), Some(0));
+        let robots = of(&capture);
+        assert_eq!(robots.agent("a").unwrap().decide("/").unwrap(), verdict);
+        let site = robots.site().unwrap();
+        assert_eq!((site.source, site.status, site.fetched_at), (source, Some(status), Some(0)));
+        assert_eq!(site.expires_at, expires_at);
+    }
+    let mut capture = Capture::new("https://a.example/robots.txt", "user-agent: *\ndisallow: /").unwrap();
+    assert_eq!(of(&capture).site().unwrap().stale_at, None);
+    capture.time = Some(1000);
+    assert_eq!(of(&capture).site().unwrap().stale_at, Some(1000 + DAY));
+    capture.cache_control = Some("max-age=600".into());
+    assert_eq!(of(&capture).site().unwrap().stale_at, Some(1600));
+}
+
+#[test]
+fn errors_are_told_apart() {
+    let missing = Set::read("/no/such/file").unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::Io);
+    assert!(missing.source().is_some() && missing.section().is_none());
+    let mut bytes = bytes_of(&[("https://a.example", "user-agent: *\ndisallow: /")]);
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    let damaged = Set::from_bytes(bytes).unwrap().verify().unwrap_err();
+    assert_eq!(damaged.kind(), ErrorKind::Format);
+    assert!(damaged.section().is_some() && damaged.expected().is_some() && damaged.found().is_some());
+    assert_eq!(Capture::new("https://a.example/x", "").unwrap_err().kind(), ErrorKind::RobotsUrl);
+    let mut compiler = Compiler::new(Dialect::google());
+    let no_body = compiler.add(Capture::without_body("https://a.example/robots.txt").unwrap()).unwrap_err();
+    assert_eq!(no_body.kind(), ErrorKind::NoBody);
+    assert_eq!(Robots::parse(vec![b'#'; (16 << 20) + 1], Dialect::google()).unwrap_err().kind(), ErrorKind::Limit);
+    let errors = [missing, damaged, no_body];
+    assert!(errors.iter().all(|error| !error.to_string().contains("--") && !format!("{error:?}").is_empty()));
+}
+
+#[test]
+fn a_set_is_written_whole_and_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("web.reptile");
+    let mut compiler = Compiler::new(Dialect::rfc9309());
+    let capture = |n: u32| {
+        let body = format!("user-agent: *\ndisallow: /{}", n % 7);
+        Capture::new(format!("https://h{n}.example/robots.txt"), body).unwrap()
+    };
+    compiler.add_all((0..100).map(capture), |origin, error| panic!("{origin}: {error}"));
+    compiler.finish().unwrap().write_file(&path).unwrap();
+    let set = Set::read(&path).unwrap();
+    set.verify().unwrap();
+    set.verify_deep().unwrap();
+    assert_eq!((set.len(), set.dialect(), set.profile(), set.time()), (100, "rfc9309", "rfc9309", None));
+    assert_eq!(set.origins().map(Result::unwrap).collect::<std::collections::HashSet<_>>().len(), 100);
+    assert_eq!(set.agent("a").unwrap().decide("https://h8.example/1").unwrap(), Verdict::Disallow);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_dialect_of_ones_own_decides_as_it_says() {
+    let mut first_match = Dialect::custom("first-match".to_owned(), Dialect::rfc9309());
+    first_match.order = reptile::settings::Order::FileOrder;
+    let body = "user-agent: *\nallow: /a\ndisallow: /a/b\n";
+    let decide = |dialect| Robots::parse(body, dialect).unwrap().agent("x").unwrap().decide("/a/b").unwrap();
+    assert_eq!((decide(&first_match), decide(Dialect::rfc9309())), (Verdict::Allow, Verdict::Disallow));
+}
