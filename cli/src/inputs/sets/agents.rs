@@ -1,7 +1,7 @@
 //! The crawlers that the user names with `--agent`.
 //!
 //! [`agents`] resolves them by the crawler table of a set. [`agents_of`] and [`agents_under`] resolve them by the table of
-//! the compiler, for commands that ask what another dialect would make of a name.
+//! the compiler, for commands that compare dialects or read the engine's tables.
 
 use std::error::Error as _;
 use std::path::Path;
@@ -13,8 +13,11 @@ use reptile_engine::set::Set;
 
 use crate::error::{Failure, Result};
 
-/// The groups of crawlers that the user can name, and which of the crawlers that a set knows are in each.
-const GROUPS: [(&str, fn(&KnownCrawler) -> bool); 2] =
+/// Whether a crawler that a set knows is in a group.
+type IsMember = fn(&KnownCrawler) -> bool;
+
+/// The groups of crawlers that the user can name, and which crawlers are in each.
+const GROUPS: [(&str, IsMember); 2] =
     [("@ai-training", |known| known.is_for_ai_training), ("@search", |known| known.is_for_search)];
 
 /// The crawlers that the user names, resolved in a set; the path of the set is for messages. Reads the set's crawler table
