@@ -3,7 +3,7 @@
 
 mod support;
 
-use reptile_engine::format::container::{Container, Section};
+use reptile_engine::format::container::{self, Container, Header, Section, Sections};
 use support::{Folder, Run};
 
 /// Where each section with any bytes lies: name, start, length.
@@ -80,7 +80,7 @@ fn an_unchecked_damaged_set_fails_or_answers_every_line() {
                 text.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect::<Vec<_>>()
             };
             assert_eq!(urls_of(&run), urls_of(&right), "{name} {at}");
-            folder.run(&["verify", "damaged"]).says(2, &[&format!("damaged: the set is damaged: {name}")]);
+            folder.run(&["verify", "damaged"]).says(2, &[&format!("damaged: not a valid set: {name}")]);
             wrongs += 1;
         }
     }
@@ -97,7 +97,7 @@ fn a_set_that_was_not_checked_still_stops_where_it_makes_no_sense() {
     folder.write("damaged", set);
     let args = ["classify", "damaged", "--no-verify", "-o", "out", "--agent", "bot-a"];
     let run = folder.run_with(&args, b"http://z.example/\nhttp://a.example/private\n");
-    run.says(2, &["damaged: the set is damaged: rulesets"]);
+    run.says(2, &["damaged: not a valid set: rulesets"]);
     assert_eq!(folder.names(), ["damaged", "robots", "set", "set.made.json"]);
 }
 
@@ -131,4 +131,67 @@ fn what_is_not_a_set_is_named() {
         folder.run(&["classify", name, "--no-verify", "--agent", "x"]).says(2, &[text]);
     }
     folder.run(&["verify", "robots"]).says(2, &["robots: not a regular file"]);
+}
+
+/// A set with one section changed by `change` and its header by `header`, and every checksum right again.
+fn forged(
+    set: &[u8],
+    header: impl FnOnce(&mut Header),
+    section: Section,
+    change: impl FnOnce(&mut Vec<u8>),
+) -> Vec<u8> {
+    let container = Container::read(set).unwrap();
+    let mut sections: Sections = Section::ALL.map(|section| container.section(set, section).to_vec());
+    change(&mut sections[section as usize]);
+    let mut head = container.header();
+    header(&mut head);
+    let mut out = Vec::new();
+    container::write(&mut out, &head, &sections).unwrap();
+    assert_ne!(out, set, "nothing was changed");
+    out
+}
+
+#[test]
+fn a_good_set_passes_the_deep_check() {
+    let folder = Folder::with_set();
+    let plain = folder.run(&["verify", "set"]).says(0, &[]).text();
+    let size = folder.read("set").len();
+    assert!(plain.starts_with("set: valid, 6 origins, 4 rulesets, "), "{plain}");
+    assert!(plain.replace(',', "").ends_with(&format!(" {size} bytes\n")), "{plain}");
+    let deep = folder.run(&["verify", "set", "--deep", "--threads", "2"]).says(0, &[]).text();
+    let time = deep.strip_prefix(&format!("{}, every ruleset recompiled in ", plain.trim_end())).unwrap();
+    assert!(time.strip_suffix(" s\n").unwrap().parse::<f64>().is_ok(), "{deep}");
+}
+
+/// A ruleset with wildcards has an automaton, which decides, and a list of its rules, which is shown. The checksums are
+/// right: nobody makes such a set by accident.
+#[test]
+fn a_ruleset_that_lists_another_rule_than_it_decides_by_fails_the_deep_check() {
+    let folder = Folder::with_set();
+    let forged = forged(
+        &folder.read("set"),
+        |_| {},
+        Section::Rulesets,
+        |rulesets| {
+            let listed = b"/x*y";
+            let at = rulesets.windows(listed.len()).rposition(|bytes| bytes == listed).unwrap();
+            rulesets[at + listed.len() - 1] = b'z';
+        },
+    );
+    folder.write("forged", forged);
+    folder.run(&["verify", "forged"]).says(0, &[]);
+    let run = folder.run(&["verify", "forged", "--deep"]);
+    let run = run.says(2, &["reptile: forged: ruleset ", "was not compiled from the rules that it lists"]);
+    assert_eq!(run.text(), "");
+}
+
+#[test]
+fn the_deep_check_does_not_judge_the_automata_of_another_compiler() {
+    let folder = Folder::with_set();
+    let foreign = forged(&folder.read("set"), |header| header.automata_form = u32::MAX, Section::Rulesets, |_| {});
+    folder.write("foreign", foreign);
+    folder.run(&["verify", "foreign"]).says(0, &[]);
+    let text =
+        "reptile: foreign: made by another version of the compiler; compile the set again, or verify it without --deep";
+    folder.run(&["verify", "foreign", "--deep"]).says(2, &[text]);
 }

@@ -129,6 +129,10 @@ impl Set {
 }
 
 /// What a set knows of the origin of a URL, and the path that its rules are matched against.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it is looked at where it is made, on the stack; a box would be an allocation"
+)]
 enum Found<'s, 'u> {
     Invalid,
     Unknown,
@@ -214,7 +218,7 @@ impl Set {
             let inner = site.policy().explain(agent, path)?;
             let group = site.policy().group_of(agent)?;
             let line = inner.rule().map_or(0, |rule| rule.line);
-            let is_managed = line > 0 && is_in_managed_block(&directives_of(site, |_| true)?, line);
+            let is_managed = line > 0 && is_in_managed_block(site, line)?;
             Ok(Explanation::new(inner, group, is_managed))
         })
     }
@@ -286,6 +290,12 @@ impl Set {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// How many different rulesets the set holds. Groups with the same rules share one, whichever files they are in.
+    #[must_use]
+    pub fn ruleset_count(&self) -> u32 {
+        self.engine.rulesets().len()
     }
 
     /// The name of the dialect that the set was compiled under.
@@ -450,10 +460,17 @@ fn site_of(site: &engine::Site<'_>) -> Result<Site, Error> {
     })
 }
 
-/// Whether a line stands between the first and the last line of a block that a vendor manages.
-fn is_in_managed_block(directives: &[Directive], line: u32) -> bool {
-    let before = directives.iter().rev().find(|directive| {
-        directive.line < line && matches!(directive.kind, DirectiveKind::ManagedBegin | DirectiveKind::ManagedEnd)
-    });
-    before.is_some_and(|directive| directive.kind == DirectiveKind::ManagedBegin)
+/// Whether a line stands between the first and the last line of a block that a vendor manages. Reads the other directives
+/// before the line, which are in the order of their lines, and keeps none of them.
+fn is_in_managed_block(site: &engine::Site<'_>, line: u32) -> Result<bool, Error> {
+    let mut is_in_block = false;
+    let mut directives = site.other().reader()?;
+    while let Some(directive) = directives.next()?.filter(|directive| directive.line < line) {
+        match directive.kind {
+            DirectiveKind::ManagedBegin => is_in_block = true,
+            DirectiveKind::ManagedEnd => is_in_block = false,
+            _ => {}
+        }
+    }
+    Ok(is_in_block)
 }

@@ -2,21 +2,17 @@
 //!
 //! Nothing here knows of files or threads. The output buffers are reused.
 
-use reptile_engine::format::FormatError;
-use reptile_engine::set::{Agent, Set};
-use reptile_engine::verdict::{Explanation, Verdict};
+use reptile::{Agents, Error, Reason, Rule, Verdict};
 
 use crate::inputs::lines::{lines, without_line_end};
 
 /// The number of times that each verdict was given, for each agent.
 pub type Tally = Vec<[u64; 4]>;
 
-/// A set and the agents to decide for, looked up in it.
-pub struct Decider<'s> {
-    /// The set.
-    pub set: Set<&'s [u8]>,
-    /// The agents, one column of verdicts each.
-    pub agents: Vec<Agent>,
+/// The agents to decide for, and the columns to write.
+pub struct Decider {
+    /// The agents, one column of verdicts each, with the set that resolved them.
+    pub agents: Agents,
     /// Whether two columns follow each verdict: the line of the deciding rule, and the rule.
     pub explain: bool,
     /// Whether a column with the reason follows, after those of `explain`.
@@ -34,9 +30,13 @@ pub struct Answers {
     pub tally: Tally,
 }
 
-impl Decider<'_> {
-    /// Decides each line of a block. Replaces what `answers` holds and reuses its memory.
-    pub fn decide(&self, block: &[u8], answers: &mut Answers) -> Result<(), FormatError> {
+impl Decider {
+    /// Decides each line of a block. Replaces what `answers` holds and reuses its memory. Allocates once for the block,
+    /// and nothing for a URL unless the columns of `explain` or `reason` are asked for.
+    ///
+    /// # Errors
+    /// If the set is damaged.
+    pub fn decide(&self, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
         answers.clear(self.agents.len());
         let Answers { text, lines: line_count, tally } = answers;
         let mut verdicts = vec![Verdict::Invalid; self.agents.len()];
@@ -46,12 +46,12 @@ impl Decider<'_> {
             text.extend_from_slice(url);
             if self.explain || self.reason {
                 for (agent, counts) in self.agents.iter().zip(&mut *tally) {
-                    let explanation = self.set.explain(agent, url)?;
+                    let explanation = agent.explain(url)?;
                     counts[explanation.verdict as usize] += 1;
-                    self.push_explanation(text, &explanation);
+                    self.push_columns(text, explanation.verdict, explanation.rule(), explanation.reason);
                 }
             } else {
-                self.set.decide_each(&self.agents, url, &mut verdicts)?;
+                self.agents.decide(url, &mut verdicts)?;
                 for (&verdict, counts) in verdicts.iter().zip(&mut *tally) {
                     counts[verdict as usize] += 1;
                     text.extend_from_slice(column(verdict));
@@ -70,22 +70,22 @@ impl Decider<'_> {
             answers.lines = 1;
             for counts in &mut answers.tally {
                 counts[Verdict::Invalid as usize] = 1;
-                self.push_explanation(&mut answers.text, &Explanation::without_rule(Verdict::Invalid));
+                self.push_columns(&mut answers.text, Verdict::Invalid, None, Reason::NoUrl);
             }
             answers.text.push(b'\n');
         }
     }
 }
 
-impl Decider<'_> {
+impl Decider {
     /// Appends the columns of one agent.
-    fn push_explanation(&self, text: &mut Vec<u8>, explanation: &Explanation) {
-        text.extend_from_slice(column(explanation.verdict));
+    fn push_columns(&self, text: &mut Vec<u8>, verdict: Verdict, rule: Option<&Rule>, reason: Reason) {
+        text.extend_from_slice(column(verdict));
         if self.explain {
-            push_rule(text, explanation);
+            push_rule(text, rule);
         }
         if self.reason {
-            text.extend_from_slice(format!("\t{}", explanation.reason()).as_bytes());
+            text.extend_from_slice(format!("\t{reason}").as_bytes());
         }
     }
 }
@@ -114,8 +114,8 @@ fn column(verdict: Verdict) -> &'static [u8] {
 }
 
 /// Appends the line and the text of the deciding rule. Bytes that would break a column become `%XX`.
-fn push_rule(text: &mut Vec<u8>, explanation: &Explanation) {
-    let Some(rule) = explanation.rule() else {
+fn push_rule(text: &mut Vec<u8>, rule: Option<&Rule>) {
+    let Some(rule) = rule else {
         text.extend_from_slice(NO_RULE);
         return;
     };
@@ -134,7 +134,7 @@ fn push_rule(text: &mut Vec<u8>, explanation: &Explanation) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reptile_engine::verdict::{PolicySource, Rule, RuleKind};
+    use reptile::RuleKind;
 
     #[test]
     fn columns_are_named_as_the_verdicts_are() {
@@ -147,16 +147,7 @@ mod tests {
     fn bytes_that_would_break_a_column_are_escaped() {
         let rule = Rule { kind: RuleKind::Disallow, pattern: b"/a\tb\rc\nd\0e".to_vec(), line: 7 };
         let mut text = Vec::new();
-        push_rule(
-            &mut text,
-            &Explanation {
-                verdict: Verdict::Disallow,
-                allow: None,
-                disallow: Some(rule),
-                decided_by: Some(RuleKind::Disallow),
-                source: PolicySource::Rules,
-            },
-        );
+        push_rule(&mut text, Some(&rule));
         assert_eq!(text, b"\t7\tDisallow: /a%09b%0Dc%0Ad%00e");
     }
 }

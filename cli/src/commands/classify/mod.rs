@@ -10,15 +10,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use reptile_compiler::dialect::crawlers::Resolved;
-use reptile_compiler::dialect::{Dialect, TokenSyntax};
-use reptile_engine::verdict::Verdict;
+use reptile::{Agents, Verdict};
 
-use crate::error::{Exit, Result, note};
+use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::lines;
 use crate::inputs::options::CompileOptions;
-use crate::inputs::sets::agents::agents_of;
-use crate::inputs::sets::{Loaded, damaged};
+use crate::inputs::sets::Loaded;
+use crate::inputs::sets::agents::agents;
+use crate::inputs::sets::report::Report;
 use crate::outputs::file::Output;
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
 use crate::outputs::text::printable;
@@ -105,33 +104,20 @@ pub fn run(args: &Args) -> Result<Exit> {
         None => Output::stdout(),
     };
     let loaded = Loaded::open(&args.set, &args.options)?;
-    let set = if args.no_verify { loaded.set()? } else { loaded.verified()? };
-    let named = agents_of(&set, &args.agents)?;
-    let agents = named.iter().map(|agent| agent.look_up(&set));
-    let agents = agents.collect::<std::result::Result<Vec<_>, _>>().map_err(|error| damaged(&args.set, &error))?;
-    if Dialect::from_name(&set.dialect()).is_none_or(|dialect| dialect.token_syntax == TokenSyntax::Letters) {
-        named.iter().for_each(warn_of_agent);
+    let any_bad = loaded.report.as_ref().is_some_and(Report::any_bad);
+    let set = loaded.into_set()?;
+    if !args.no_verify {
+        set.verify().map_err(|error| Failure::at(&args.set, error))?;
     }
-    let decider = Decider { set, agents, explain: args.explain, reason: args.reason };
+    let agents = agents(&set, &args.set, &args.agents)?;
+    let decider = Decider { agents, explain: args.explain, reason: args.reason };
 
     let progress = progress(&output);
     let start = Instant::now();
     let totals = Pipeline::start(source, output).decide(&decider, args, &progress)?;
     progress.finish_and_clear();
-    totals.report(&named, &decider, start.elapsed());
-    Ok(Exit::from_bad(loaded.report.is_some_and(|report| report.any_bad())))
-}
-
-/// Warns of a product token that no group can name, which is most likely a mistake of the user.
-fn warn_of_agent(agent: &Resolved) {
-    let in_token = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-' || *byte == b'_';
-    for token in agent.tokens.iter().filter(|token| token.is_empty() || !token.iter().all(in_token)) {
-        note(format_args!(
-            "agent \"{}\": a product token has only letters, \"-\" and \"_\", so no robots.txt can name this one; it is looked up \
-             as it is",
-            printable(token)
-        ));
-    }
+    totals.report(&decider.agents, start.elapsed());
+    Ok(Exit::from_bad(any_bad))
 }
 
 /// A progress bar, unless standard error is not a terminal or the output goes to one.
@@ -164,19 +150,19 @@ impl Totals {
     }
 
     /// Prints the figures, and names the agents that no robots.txt names.
-    fn report(mut self, named: &[Resolved], decider: &Decider<'_>, time: Duration) {
+    fn report(mut self, agents: &Agents, time: Duration) {
         let mut summary = Summary::default();
         summary.count("lines", self.lines);
-        self.tally.resize(named.len(), [0; 4]);
-        for ((resolved, agent), counts) in named.iter().zip(&decider.agents).zip(&self.tally) {
+        self.tally.resize(agents.len(), [0; 4]);
+        for (agent, counts) in agents.iter().zip(&self.tally) {
             let verdicts = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
             let counts = verdicts.map(|verdict| format!("{verdict} {}", grouped(counts[verdict as usize])));
-            let name = printable(resolved.name.as_bytes());
+            let name = printable(agent.crawler().to_string().as_bytes());
             summary.row(format!("agent {name}"), counts.join(", "));
             if !agent.is_named() {
-                let applies = match (agent.honours_default_group(), &*resolved.tokens) {
+                let applies = match (agent.honours_default_group(), agent.tokens().len()) {
                     (true, _) => "is named by no robots.txt of this set; the rules for * apply",
-                    (false, []) => "obeys no robots.txt, as its operator says",
+                    (false, 0) => "obeys no robots.txt, as its operator says",
                     (false, _) => "is named by no robots.txt of this set, and does not obey the rules for *",
                 };
                 note(format_args!("agent {name} {applies}"));

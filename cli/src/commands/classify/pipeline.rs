@@ -10,12 +10,10 @@ use std::thread::{self, JoinHandle};
 
 use indicatif::ProgressBar;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
-use reptile_engine::format::FormatError;
 
 use super::{Args, Totals};
 use crate::error::{Failure, Result};
 use crate::inputs::lines::{Chunk, ChunkKind, Chunks, blocks, without_line_end};
-use crate::inputs::sets::damaged;
 use crate::outputs::file::Output;
 use crate::outputs::verdicts::{Answers, Decider};
 
@@ -57,7 +55,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// If the list cannot be read, the set is damaged, or the output cannot be written.
-    pub fn decide(self, decider: &Decider<'_>, args: &Args, progress: &ProgressBar) -> Result<Totals> {
+    pub fn decide(self, decider: &Decider, args: &Args, progress: &ProgressBar) -> Result<Totals> {
         let mut totals = Totals::default();
         let result = self.decide_chunks(decider, &mut totals, progress);
         drop(self.answers);
@@ -69,7 +67,7 @@ impl Pipeline {
         let output = written?;
         match result {
             Ok(()) => output.finish().map(|()| totals),
-            Err(Stop::Damaged(error)) => Err(damaged(&args.set, &error)),
+            Err(Stop::Damaged(error)) => Err(Failure::at(&args.set, error)),
             Err(Stop::Unreadable(error)) => Err(Failure::at(&args.urls, format!("cannot be read: {error}"))),
             Err(Stop::WriterGone) => {
                 Err(Failure::new("the thread that writes has stopped; this is a fault of reptile"))
@@ -80,7 +78,7 @@ impl Pipeline {
     /// Decides the chunks as they come.
     fn decide_chunks(
         &self,
-        decider: &Decider<'_>,
+        decider: &Decider,
         totals: &mut Totals,
         progress: &ProgressBar,
     ) -> std::result::Result<(), Stop> {
@@ -115,7 +113,7 @@ impl Pipeline {
 
 /// The reason why deciding stopped before the end of the list.
 enum Stop {
-    Damaged(FormatError),
+    Damaged(reptile::Error),
     Unreadable(io::Error),
     WriterGone,
 }

@@ -1,10 +1,82 @@
 //! The crawlers that the user names with `--agent`.
+//!
+//! [`agents`] resolves them by the crawler table of a set. [`agents_of`] and [`agents_under`] resolve them by the table of
+//! the compiler, for commands that compare dialects or read the engine's tables.
 
+use std::error::Error as _;
+use std::path::Path;
+
+use reptile::{Agents, Crawler, CrawlerErrorKind, KnownCrawler};
 use reptile_compiler::dialect::crawlers::{Resolved, resolve};
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_engine::set::Set;
 
 use crate::error::{Failure, Result};
+
+/// Whether a crawler that a set knows is in a group.
+type IsMember = fn(&KnownCrawler) -> bool;
+
+/// The groups of crawlers that the user can name, and which crawlers are in each.
+const GROUPS: [(&str, IsMember); 2] =
+    [("@ai-training", |known| known.is_for_ai_training), ("@search", |known| known.is_for_search)];
+
+/// The crawlers that the user names, resolved in a set; the path of the set is for messages. Reads the set's crawler table
+/// once for each name.
+///
+/// # Errors
+/// If a group of crawlers is unknown, a chain of product tokens is malformed, a name is not a product token under the
+/// dialect of the set, or the set is damaged.
+pub fn agents(set: &reptile::Set, path: &Path, specs: &[String]) -> Result<Agents> {
+    let mut crawlers: Vec<Crawler> = Vec::new();
+    for spec in specs {
+        if spec.starts_with('@') {
+            let known = set.crawlers().map_err(|error| Failure::at(path, error))?;
+            for member in members(spec, known)? {
+                // A crawler that is in two groups needs only one column.
+                if !crawlers.contains(&member) {
+                    crawlers.push(member);
+                }
+            }
+        } else {
+            // A crawler that is named twice gets two columns.
+            crawlers.push(crawler(spec)?);
+        }
+    }
+    set.agents(crawlers).map_err(|error| match error.source() {
+        Some(damage) if error.kind() == CrawlerErrorKind::Damaged => Failure::at(path, damage),
+        _ => Failure::new(format!("--agent: {error}")),
+    })
+}
+
+/// The members of a group of crawlers such as `@search`, in the order of the set's crawler table.
+fn members(spec: &str, known: Vec<KnownCrawler>) -> Result<impl Iterator<Item = Crawler>> {
+    let Some((_, is_member)) = GROUPS.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(spec)) else {
+        let names = GROUPS.map(|(name, _)| name).join(" and ");
+        let message = format!("--agent: unknown group of crawlers {spec:?}; the known ones are {names}");
+        return Err(Failure::new(message));
+    };
+    Ok(known.into_iter().filter(is_member).map(|known| known.crawler))
+}
+
+/// The crawler that one name stands for: `*` is any crawler that obeys just the default group, `A>B>*` is a chain of
+/// product tokens, which ends in `*` if the crawler honours the default group, and anything else is a crawler's name.
+fn crawler(spec: &str) -> Result<Crawler> {
+    if spec == "*" {
+        return Ok(Crawler::chain([""; 0], true));
+    }
+    if !spec.contains('>') {
+        return Ok(Crawler::named(spec));
+    }
+    let (tokens, honours_default_group) = match spec.strip_suffix(">*") {
+        Some(tokens) => (tokens, true),
+        None => (spec, false),
+    };
+    if tokens.split('>').any(|token| token.is_empty() || token == "*") {
+        let message = "is not a chain of product tokens, such as Googlebot-News>Googlebot>*";
+        return Err(Failure::new(format!("--agent: {spec:?} {message}")));
+    }
+    Ok(Crawler::chain(tokens.split('>'), honours_default_group))
+}
 
 /// The crawlers that the user names, as the dialect of a set understands them. In a set of a dialect that this version
 /// does not know, a name is one product token.
@@ -33,4 +105,102 @@ pub fn agents_under(dialect: &Dialect, specs: &[String]) -> Result<Vec<Resolved>
         }
     }
     Ok(agents)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+mod tests {
+    use super::*;
+    use reptile::{Agent, Capture, Compiler};
+    use reptile_compiler::dialect::crawlers;
+
+    fn set(dialect: &Dialect) -> reptile::Set {
+        let mut compiler = Compiler::new(dialect);
+        compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: *\ndisallow: /").unwrap()).unwrap();
+        compiler.finish().unwrap().into_set().unwrap()
+    }
+
+    fn resolved(agent: &Agent) -> Resolved {
+        Resolved {
+            name: agent.crawler().to_string(),
+            tokens: agent.tokens().map(<[u8]>::to_vec).collect(),
+            honours_default_group: agent.honours_default_group(),
+        }
+    }
+
+    fn message(set: &reptile::Set, spec: &str) -> String {
+        match agents(set, Path::new("set"), &[spec.to_owned()]) {
+            Err(Failure::Fatal(message)) => message,
+            other => panic!("{spec}: {other:?}"),
+        }
+    }
+
+    /// The table of a set was written by the compiler, so both answer alike for every name, under every dialect.
+    #[test]
+    fn a_set_resolves_names_as_its_compiler_does() {
+        let mut specs = vec!["*", "A>B>*", "A>B", "A>*", "FooBot", "FooBot/2.1", "yandexWhatever/3.0", "GPTBot,CCBot"];
+        specs.extend([
+            "",
+            ">",
+            "A>",
+            ">A",
+            "A>>B",
+            "*>A",
+            "A>*>*",
+            "A/1>B/2",
+            "@ai-training",
+            "@SEARCH",
+            "@",
+            "@nobody",
+        ]);
+        specs.extend(crawlers::ALL.iter().map(|known| known.name));
+        for dialect in dialect::ALL {
+            let set = set(dialect);
+            for spec in &specs {
+                let found = agents(&set, Path::new("set"), &[(*spec).to_owned()]);
+                let found = found.map(|agents| agents.iter().map(resolved).collect::<Vec<_>>());
+                match (found, resolve(spec, dialect)) {
+                    (Err(_), Err(_)) => {}
+                    (Ok(mut found), Ok(mut expected)) => {
+                        found.sort_by(|a, b| a.name.cmp(&b.name));
+                        expected.sort_by(|a, b| a.name.cmp(&b.name));
+                        assert_eq!(found, expected, "{spec} under {}", dialect.name);
+                    }
+                    (found, expected) => panic!("{spec} under {}: {found:?}, not {expected:?}", dialect.name),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_given_twice_has_two_columns_and_a_member_of_a_group_one() {
+        let set = set(&dialect::GOOGLE);
+        let count = |specs: &[&str]| {
+            let specs: Vec<String> = specs.iter().map(|&spec| spec.to_owned()).collect();
+            agents(&set, Path::new("set"), &specs).unwrap().len()
+        };
+        let members = count(&["@ai-training"]);
+        assert!(members > 5, "{members}");
+        assert_eq!(count(&["GPTBot", "GPTBot"]), 2);
+        assert_eq!(count(&["@ai-training", "@ai-training"]), members);
+        assert_eq!(count(&["GPTBot", "@ai-training"]), members);
+        assert_eq!(count(&["@ai-training", "GPTBot"]), members + 1);
+    }
+
+    #[test]
+    fn messages_say_what_to_write() {
+        let set = set(&dialect::GOOGLE);
+        assert_eq!(
+            message(&set, "@nobody"),
+            "--agent: unknown group of crawlers \"@nobody\"; the known ones are @ai-training and @search"
+        );
+        assert_eq!(
+            message(&set, "A>>B"),
+            "--agent: \"A>>B\" is not a chain of product tokens, such as Googlebot-News>Googlebot>*"
+        );
+        assert_eq!(
+            message(&set, "bot/2.1"),
+            "--agent: crawler \"bot/2.1\": a name with a version is not a product token in this dialect: write \"bot\""
+        );
+    }
 }

@@ -114,12 +114,24 @@ impl Loaded {
         }
     }
 
+    /// The set, as the library opens it. The bytes move into it.
+    ///
+    /// # Errors
+    /// If the header is invalid.
+    pub fn into_set(self) -> Result<reptile::Set> {
+        let set = match self.bytes {
+            Bytes::Mapped(file) => reptile::Set::map(file),
+            Bytes::Compiled(bytes) => reptile::Set::from_bytes(bytes),
+        };
+        set.map_err(|error| Failure::at(&self.path, error))
+    }
+
     /// The set, its header checked.
     ///
     /// # Errors
     /// If the header is invalid.
     pub fn set(&self) -> Result<Set<&[u8]>> {
-        Set::from_bytes(self.bytes()).map_err(|error| Failure::at(&self.path, format!("not a valid set: {error}")))
+        Set::from_bytes(self.bytes()).map_err(|error| damaged(&self.path, &error))
     }
 
     /// The set, every byte checked. Cost: reads the whole file.
@@ -133,9 +145,9 @@ impl Loaded {
     }
 }
 
-/// The failure of a set whose bytes are damaged.
+/// The failure of a file that is not a set, or of a set whose bytes are damaged, in the words of the library.
 pub fn damaged(path: &Path, error: &FormatError) -> Failure {
-    Failure::at(path, format!("the set is damaged: {error}"))
+    Failure::at(path, format!("not a valid set: {error}"))
 }
 
 /// Whether a file starts like a set.
