@@ -18,7 +18,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mark = if Some(&rule) == explanation.rule() { "decides" } else { "matches" };
         println!("{mark}  line {}: {rule}", rule.line);
     }
-    if explanation.is_in_managed_block {
+    let site = robots.site()?;
+    if explanation.rule().is_some_and(|rule| site.is_in_managed_block(rule.line)) {
         println!("the line stands in a block that a vendor manages");
     }
     Ok(())

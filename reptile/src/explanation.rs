@@ -24,9 +24,6 @@ pub struct Explanation {
     pub source: PolicySource,
     /// Why the verdict is what it is; its text has a few words.
     pub reason: Reason,
-    /// Whether the line of the rule that decided stands in a block that a vendor manages, between comments such as
-    /// `# BEGIN Cloudflare Managed content` and `# END Cloudflare Managed Content`.
-    pub is_in_managed_block: bool,
 }
 
 impl Explanation {
@@ -39,10 +36,10 @@ impl Explanation {
         }
     }
 
-    pub(crate) fn new(inner: verdict::Explanation, group: Group, is_in_managed_block: bool) -> Explanation {
+    pub(crate) fn new(inner: verdict::Explanation, group: Group) -> Explanation {
         let reason = inner.reason();
         let verdict::Explanation { verdict, allow, disallow, decided_by, source } = inner;
-        Explanation { verdict, group, allow, disallow, decided_by, source, reason, is_in_managed_block }
+        Explanation { verdict, group, allow, disallow, decided_by, source, reason }
     }
 }
 

@@ -213,13 +213,11 @@ impl Set {
     }
 
     pub(crate) fn explain(&self, agent: &Agent, url: &[u8]) -> Result<Explanation, Error> {
-        let without = |verdict| Explanation::new(verdict::Explanation::without_rule(verdict), Group::None, false);
+        let without = |verdict| Explanation::new(verdict::Explanation::without_rule(verdict), Group::None);
         self.ask(agent, url, without, |site, agent, path| {
             let inner = site.policy().explain(agent, path)?;
             let group = site.policy().group_of(agent)?;
-            let line = inner.rule().map_or(0, |rule| rule.line);
-            let is_managed = line > 0 && is_in_managed_block(site, line)?;
-            Ok(Explanation::new(inner, group, is_managed))
+            Ok(Explanation::new(inner, group))
         })
     }
 
@@ -458,19 +456,4 @@ fn site_of(site: &engine::Site<'_>) -> Result<Site, Error> {
         expires_at: site.expires_at()?,
         directives: directives_of(site, |_| true)?,
     })
-}
-
-/// Whether a line stands between the first and the last line of a block that a vendor manages. Reads the other directives
-/// before the line, which are in the order of their lines, and keeps none of them.
-fn is_in_managed_block(site: &engine::Site<'_>, line: u32) -> Result<bool, Error> {
-    let mut is_in_block = false;
-    let mut directives = site.other().reader()?;
-    while let Some(directive) = directives.next()?.filter(|directive| directive.line < line) {
-        match directive.kind {
-            DirectiveKind::ManagedBegin => is_in_block = true,
-            DirectiveKind::ManagedEnd => is_in_block = false,
-            _ => {}
-        }
-    }
-    Ok(is_in_block)
 }

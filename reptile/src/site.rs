@@ -50,6 +50,16 @@ pub struct Site {
 }
 
 impl Site {
+    /// Whether a line, such as that of the rule which decided, stands in a block that a vendor manages, between comments such
+    /// as `# BEGIN Cloudflare Managed content` and `# END Cloudflare Managed Content`.
+    #[must_use]
+    pub fn is_in_managed_block(&self, line: u32) -> bool {
+        let is_mark = |kind| matches!(kind, DirectiveKind::ManagedBegin | DirectiveKind::ManagedEnd);
+        let mut before =
+            self.directives.iter().rev().filter(|directive| directive.line < line && is_mark(directive.kind));
+        before.next().is_some_and(|directive| directive.kind == DirectiveKind::ManagedBegin)
+    }
+
     /// The sitemaps that count under the set's dialect, as written, in the order of the file.
     pub fn sitemaps(&self) -> impl Iterator<Item = &[u8]> {
         let counts = |directive: &&Directive| {

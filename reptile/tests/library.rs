@@ -85,11 +85,13 @@ fn explanations_say_whose_group_which_rules_and_whether_a_vendor_manages_the_lin
                 User-agent: *\nDisallow: /a\nAllow: /a/b\nManaged-begin: spoofed\n";
     let robots = Robots::parse(body, Dialect::google()).unwrap();
     let managed = robots.agent("GPTBot").unwrap().explain("/").unwrap();
-    assert_eq!((managed.verdict, managed.group, managed.is_in_managed_block), (Verdict::Disallow, Group::Named, true));
+    assert_eq!((managed.verdict, managed.group), (Verdict::Disallow, Group::Named));
+    let site = robots.site().unwrap();
+    assert!(site.is_in_managed_block(line(managed.rule()).unwrap()));
     let agent = robots.agent("AnyBot").unwrap();
     let explained = agent.explain("https://whatever.example/a/b/c").unwrap();
     assert_eq!((explained.verdict, explained.group), (Verdict::Allow, Group::Default));
-    assert!(!explained.is_in_managed_block);
+    assert!(!site.is_in_managed_block(line(explained.rule()).unwrap()));
     assert_eq!((line(explained.allow.as_ref()), line(explained.disallow.as_ref())), (Some(8), Some(7)));
     assert_eq!(line(explained.rule()), Some(8));
     let lines: Vec<u32> = agent.matching_rules("/a/b/c").unwrap().iter().map(|rule| rule.line).collect();
