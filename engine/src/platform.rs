@@ -3,13 +3,10 @@
 //! Each `unsafe` block has a proof, and a safe twin that the tests compare it with. The gains:
 //!
 //! - Mapping instead of reading a file: opening takes the same few microseconds for any size, processes share the
-//! pages, and
-//!   only pages that are read take memory. The safe twin is `Set::from_bytes(std::fs::read(path)?)`.
+//!   pages, and only pages that are read take memory. The safe twin is `Set::from_bytes(std::fs::read(path)?)`.
 //! - [`search`] with AVX2 instead of comparing the first bytes of segments one by one: walks over the paths of three
-//! benchmark
-//!   files took 53, 120 and 238 ns instead of 105, 247 and 789. With AVX-512 instead of AVX2, two of them took 33 and
-//! 99 ns
-//!   instead of 37 and 108. The safe twin is [`ByByte`].
+//!   benchmark files took 53, 120 and 238 ns instead of 105, 247 and 789. With AVX-512 instead of AVX2, two of them
+//!   took 33 and 99 ns instead of 37 and 108. The safe twin is [`ByByte`].
 
 #[cfg(feature = "mmap")]
 use std::fs::File;
