@@ -45,7 +45,7 @@ pub enum Section {
     Buckets,
     /// A record for each origin.
     Origins,
-    /// What is known of the fetches behind the policies.
+    /// The capture history of each origin.
     Captures,
     /// For each robots.txt, which product token has which group of rules.
     Policies,

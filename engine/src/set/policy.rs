@@ -1,8 +1,9 @@
 //! The policy of an origin: which crawler gets which rules, and what the rules decide.
 
+use std::collections::HashSet;
 use std::fmt;
 
-use crate::automaton::Ruleset;
+use crate::automaton::{Ruleset, RulesetRule};
 use crate::format::automaton::kind_of;
 use crate::format::lines::Lines;
 use crate::format::policies::{Group, PolicyView};
@@ -282,9 +283,15 @@ impl Rules<'_> {
 
     /// Every rule, in the order of precedence; see [`Ruleset::rules`].
     ///
+    /// An allow of an index page is listed once, although the ruleset has a second rule for the page's directory.
+    ///
     /// # Errors
     /// When the set is damaged.
     pub fn all(&self) -> Result<Vec<Rule>, FormatError> {
-        self.ruleset.rules()?.into_iter().map(|rule| self.rule(rule.rank, rule.pattern)).collect()
+        let rules = self.ruleset.rules()?;
+        let pages = rules.iter().filter(|rule| !rule.opens_directory && rule.kind == RuleKind::Allow);
+        let pages: HashSet<Vec<u8>> = pages.map(|rule| rule.pattern.clone()).collect();
+        let is_listed = |rule: &RulesetRule| !rule.opens_directory || !pages.contains(&rule.pattern);
+        rules.into_iter().filter(is_listed).map(|rule| self.rule(rule.rank, rule.pattern)).collect()
     }
 }

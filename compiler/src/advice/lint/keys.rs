@@ -100,34 +100,19 @@ fn known_key(key: &[u8]) -> Option<&'static str> {
     if key.is_empty() || key.len() > MAX_KEY_BYTES {
         return None;
     }
-    let key = key.to_ascii_lowercase();
+    // A character for each byte, so that a key that is not UTF-8 is compared byte by byte too.
+    let letters: String = key.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();
     let all = KEYS.into_iter().chain(UNUSED_KEYS);
     let near = all.filter_map(|known| {
         let allowed = if known.len() < 6 { 1 } else { 2 };
         if key.len().abs_diff(known.len()) > allowed {
             return None;
         }
-        let distance = distance(&key, known.as_bytes());
+        // Letters inserted, removed, replaced, or swapped with the next.
+        let distance = strsim::osa_distance(&letters, known);
         (distance <= allowed).then_some((distance, known))
     });
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
-}
-
-/// How many letters must be inserted, removed, replaced or swapped with the next to turn one word into another.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut before = vec![0; b.len() + 1];
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, &x) in a.iter().enumerate() {
-        let mut row = vec![i + 1; b.len() + 1];
-        for (j, &y) in b.iter().enumerate() {
-            row[j + 1] = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && x == b[j - 1] && a[i - 1] == y {
-                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
-            }
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 fn capital(key: &str) -> String {
