@@ -1,4 +1,4 @@
-//! What there is to say about a group: user-agent lines and rules that do not belong together as they were meant to.
+//! Findings about a group: user-agent lines and rules that do not belong together as their author meant.
 
 use reptile_engine::verdict::RuleKind;
 
@@ -6,7 +6,7 @@ use super::{Code, Findings, Places, Severity, quote};
 use crate::body::{Group, RawRule};
 use crate::dialect::{BlankLine, Dialect, EmptyDisallow};
 
-/// Whether a rule closes everything.
+/// Whether a rule disallows the whole site.
 fn closes_all(rule: &RawRule<'_>) -> bool {
     rule.kind == RuleKind::Disallow && matches!(rule.value, b"/" | b"*" | b"/*")
 }
@@ -14,7 +14,7 @@ fn closes_all(rule: &RawRule<'_>) -> bool {
 /// User-agent lines that were meant as a group of their own, but have no rule to end it.
 pub(super) fn collapse(group: &Group<'_>, agent_lines: &[u32], places: &Places<'_>, found: &mut Findings) {
     let Some(first_rule) = group.rules.first() else { return };
-    // The last user-agent line after a line with another key; those above it were meant as another group.
+    // The last user-agent line after a line with another key; the lines above it were meant as another group.
     let between = |from: u32, to: u32| {
         let at = places.others.partition_point(|&(line, _)| line <= from);
         places.others.get(at).filter(|&&(line, _)| line < to)
@@ -78,7 +78,7 @@ pub(super) fn blank_in_group(
     });
 }
 
-/// A `Disallow` without a value where reading it as `Allow: /` changes a verdict.
+/// Finds a `Disallow` without a value if reading it as `Allow: /` changes a verdict.
 pub(super) fn empty_disallow(group: &Group<'_>, dialect: &Dialect, found: &mut Findings) {
     let Some(empty) = group.rules.iter().find(|rule| rule.kind == RuleKind::Disallow && rule.value.is_empty()) else {
         return;

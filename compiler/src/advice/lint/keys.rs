@@ -1,4 +1,4 @@
-//! Findings about keys: known ones that decide nothing, misspelt ones, and those that nothing reads.
+//! Findings about keys: known keys that decide nothing, misspelt keys, and unknown keys.
 
 use super::{Code, Findings, Severity, quote};
 use crate::body::{Line, line_of};
@@ -7,7 +7,7 @@ use crate::dialect::{ALL, Dialect};
 /// Keys that decide URLs, and `sitemap`, which nearly all dialects read.
 const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"];
 
-/// Keys that some crawler reads or has read, and that decide no URL. Source: google/robotstxt, its reporting parser.
+/// Keys that some crawler reads or once read, and that decide no URL. Source: google/robotstxt, its reporting parser.
 const UNUSED_KEYS: [&str; 12] = [
     "crawl-delay",
     "clean-param",
@@ -28,13 +28,14 @@ fn first_word(key: &[u8]) -> &[u8] {
     key.split(|&byte| byte == b' ' || byte == b'\t').next().unwrap_or_default()
 }
 
-/// Whether a text before a colon begins with a key and goes on, so that the colon belongs to the value.
+/// Whether the text before a colon begins with a key and continues after white space, so that the colon belongs to the
+/// value.
 pub(super) fn lacks_colon(key: &[u8]) -> bool {
     let word = first_word(key);
     word.len() < key.len() && KEYS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
 }
 
-/// Adds a finding about a key, if there is anything to say.
+/// Adds a finding about a key, if it needs one.
 pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool, is_read: bool, found: &mut Findings) {
     let is_one_of = |keys: &[&str], key: &[u8]| keys.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
     let readers = || {
@@ -48,7 +49,7 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
     let first_word = first_word(key);
     if !has_colon || lacks_colon(key) {
         let known = known_key(first_word);
-        // A key that takes a later colon for its own is read, but its value is cut.
+        // A key that lacks its own colon and takes a later one is read, but its value is cut.
         let severity = match known {
             Some(_) if has_colon => Severity::Error,
             Some(_) => severity,
@@ -92,7 +93,7 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
     }
 }
 
-/// Bytes of the longest key that is compared with the known ones letter by letter.
+/// The most bytes of a key that is compared with the known keys letter by letter.
 const MAX_KEY_BYTES: usize = 24;
 
 /// The known key that a key is, or most likely was meant to be.

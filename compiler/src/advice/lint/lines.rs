@@ -1,4 +1,4 @@
-//! What there is to say about a line without its group, and about the file as a whole.
+//! Findings about a line that do not depend on its group, and findings about the whole file.
 
 use memchr::{memchr, memmem, memrchr};
 use reptile_engine::url::path_of;
@@ -11,7 +11,7 @@ use crate::dialect::{Dialect, Order};
 use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_LINE_BYTES_GOOGLE};
 use crate::rules::groups::{Named, named};
 
-/// What is true of the file as a whole.
+/// Adds the findings about the whole file.
 pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings) {
     let text = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
     if text.len() < body.len() {
@@ -45,7 +45,7 @@ pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings)
     }
 }
 
-/// What there is to say about a line without its group.
+/// Adds the findings about a line that do not depend on its group.
 pub(super) fn each_line<'b>(
     number: u32,
     line: &'b [u8],
@@ -55,7 +55,7 @@ pub(super) fn each_line<'b>(
     found: &mut Findings,
 ) {
     let kept = MAX_LINE_BYTES_GOOGLE.min(dialect.max_line_bytes);
-    // A comment that is cut changes nothing.
+    // Cutting a comment changes nothing.
     if !is_html && line.len() > kept && memchr(b'#', &line[..kept]).is_none() {
         let severity = if line.len() > dialect.max_line_bytes { Severity::Error } else { Severity::Warning };
         found.add(number, Code::LineTooLong, severity, || {
@@ -78,7 +78,7 @@ pub(super) fn each_line<'b>(
             places.agents.push(number);
             agent(number, value, dialect, found);
         }
-        // Text after the colon of another text is not a value; the finding of the missing colon is enough.
+        // If text precedes the colon, the rest is not a value; the finding about the missing colon is enough.
         Some(Line::Rule(..)) if lacks_colon(key) => {}
         Some(Line::Rule(kind, value)) => {
             RuleLine { number, kind: *kind, value, text, has_comment, dialect }.check(found);
@@ -94,7 +94,7 @@ pub(super) fn each_line<'b>(
     key_of_line(number, line, key, colon.is_some(), is_read, found);
 }
 
-/// A user-agent line.
+/// Adds the findings about a user-agent line.
 fn agent(number: u32, value: &[u8], dialect: &Dialect, found: &mut Findings) {
     match named(value, dialect) {
         Named::Everyone if value.len() > 1 => found.add(number, Code::AgentCut, Severity::Warning, || {
@@ -109,7 +109,7 @@ fn agent(number: u32, value: &[u8], dialect: &Dialect, found: &mut Findings) {
             (format!("\"{}\" names no crawler", quote(value)).into(), Some(fix.into()))
         }),
         Named::Token(token) if token.len() < value.len() => {
-            // Text after a slash or a final star is a version, and is rightly left out.
+            // Text after a slash or a final `*` is a version, and is rightly left out.
             let is_version = matches!(value[token.len()..], [b'/', ..] | [b'*']);
             let severity = if is_version { Severity::Note } else { Severity::Warning };
             found.add(number, Code::AgentCut, severity, || {
@@ -126,7 +126,7 @@ struct RuleLine<'l> {
     number: u32,
     kind: RuleKind,
     value: &'l [u8],
-    /// The line before its comment.
+    /// The line up to its comment.
     text: &'l [u8],
     has_comment: bool,
     dialect: &'l Dialect,
@@ -152,7 +152,7 @@ impl RuleLine<'_> {
         }
     }
 
-    /// A `#` right after text of the rule most likely is meant as a part of it.
+    /// Finds a `#` directly after text of the rule, which was most likely meant as a part of the rule.
     fn comment(&self, found: &mut Findings) {
         let ends_in_text = self.text.last().is_some_and(|byte| !byte.is_ascii_whitespace() && *byte != b':');
         if !self.has_comment || !ends_in_text {
@@ -183,7 +183,7 @@ impl RuleLine<'_> {
         }
     }
 
-    /// Octets outside ASCII, and escapes.
+    /// Finds octets outside ASCII, and malformed escapes.
     fn octets(&self, found: &mut Findings) {
         let value = self.value;
         if !value.is_ascii() {
@@ -225,7 +225,7 @@ impl RuleLine<'_> {
         });
     }
 
-    /// Wildcards and end anchors that change nothing.
+    /// Finds wildcards and end anchors that change nothing.
     fn operators(&self, found: &mut Findings) {
         let value = self.value;
         let before_end = value.strip_suffix(b"$").unwrap_or(value);
@@ -236,7 +236,7 @@ impl RuleLine<'_> {
         }
         if memmem::find(value, b"**").is_some() {
             found.add(self.number, Code::DoubleStar, Severity::Note, || {
-                ("several stars in a row match the same as one".into(), Some("write one".into()))
+                ("several wildcards in a row match the same as one".into(), Some("write one".into()))
             });
         }
         if before_end.len() > 1 && before_end.ends_with(b"*") {
@@ -244,9 +244,9 @@ impl RuleLine<'_> {
                 let message = if before_end.len() < value.len() {
                     "\"*$\" at the end matches the same as nothing"
                 } else if self.dialect.order == Order::Longest {
-                    "a star at the end matches the same as nothing; it only makes the rule one octet longer"
+                    "a wildcard at the end matches the same as nothing; it only makes the rule one octet longer"
                 } else {
-                    "a star at the end matches the same as nothing"
+                    "a wildcard at the end matches the same as nothing"
                 };
                 let end = before_end.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1);
                 (message.into(), Some(format!("{}: {}", self.key(), quote(&before_end[..end.max(1)]))))
@@ -266,7 +266,7 @@ impl RuleLine<'_> {
     }
 }
 
-/// A value with its bytes outside ASCII escaped.
+/// A value with its bytes outside ASCII percent-encoded.
 fn escaped(value: &[u8]) -> String {
     let mut text = String::new();
     for &byte in value {
@@ -279,7 +279,7 @@ fn escaped(value: &[u8]) -> String {
     text
 }
 
-/// A line that the dialect leaves out, or a file that is not a robots.txt.
+/// Adds the findings about a line that the dialect leaves out, and about a file that is not a robots.txt.
 pub(super) fn left_out(number: u32, line: &[u8], kind: DiagnosticKind, dialect: &Dialect, found: &mut Findings) {
     let mut error = |code, message: &'static str, fix: Option<&'static str>| {
         found.add(number, code, Severity::Error, || (message.into(), fix.map(str::to_owned)));
