@@ -243,13 +243,14 @@ mod tests {
         }
     }
 
-    /// Names beyond ASCII have the form of their A-labels with the feature `idna`, and none without it.
+    /// With the feature `idna` names beyond ASCII become their A-labels; without it they are not valid hosts.
     #[test]
     fn names_beyond_ascii_need_tables_of_unicode() {
         for (host, expected) in [
             ("b\u{e4}r.example", Some("xn--br-via.example")),
             ("B%C3%84R.example", Some("xn--br-via.example")),
-            // Full-width digits are digits, and so make an address; a full-width slash is a slash, which no host has.
+            // Full-width digits are digits, and so make an address; a full-width slash is a slash, which no host may
+            // contain.
             ("\u{ff11}7", Some("0.0.0.17")),
             ("a\u{ff0f}b", None),
         ] {
@@ -263,7 +264,7 @@ mod tests {
         for (len, fits) in [(MAX_HOST_BYTES - 1, true), (MAX_HOST_BYTES, true), (MAX_HOST_BYTES + 1, false)] {
             assert_eq!(Host::new(&vec![b'h'; len]).is_some(), fits, "{len}");
             assert_eq!(form(&vec![b'H'; len]), fits.then(|| "h".repeat(len)));
-            // What is too long before it is decoded may fit.
+            // A host that is too long may fit once its escapes are decoded.
             let escaped = [&vec![b'h'; len - 1][..], b"%48"].concat();
             assert_eq!(form(&escaped), fits.then(|| "h".repeat(len)));
         }
@@ -280,7 +281,7 @@ mod tests {
             }
             if is_plain(&host) {
                 let form = canonical(&host);
-                // None for what only looks plain, such as `a.7`: no origin has it.
+                // Some hosts only look plain, such as `a.7`, and have no canonical form: no origin has such a host.
                 prop_assert!(form.is_none_or(|form| form.as_bytes() == host));
             }
         }

@@ -487,7 +487,7 @@ mod tests {
         }
     }
 
-    /// Which octets each form leaves as they are in a path, as its documentation says.
+    /// The octets that each form leaves as they are in a path, according to its documentation.
     #[test]
     fn octets_that_each_form_leaves() {
         let reserved_kept = |byte: &u8| b"!\"#&'()+,/:;<=>?@[\\]^`{|}".contains(byte) || byte.is_ascii_control();
@@ -503,7 +503,7 @@ mod tests {
         }
     }
 
-    /// Bytes of which escapes and operators are likely.
+    /// Bytes that are likely to form escapes and operators.
     fn text() -> impl Strategy<Value = Vec<u8>> {
         let byte = prop_oneof![
             4 => Just(b'%'),

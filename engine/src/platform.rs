@@ -327,7 +327,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Every candidate of a path.
+    /// Every candidate in a path.
     struct All<'t> {
         fingerprints: &'t Fingerprints,
         len: usize,
@@ -345,10 +345,10 @@ mod tests {
         }
     }
 
-    /// Makes a search over a path, and does something with it.
+    /// Runs `work` with a search over a path.
     type With<O> = fn(&[u8], O) -> <O as WithSearch>::Output;
 
-    /// Every kind of search that the processor has, by name.
+    /// Every kind of search that the processor supports, by name.
     fn searches<O: WithSearch>() -> Vec<(&'static str, With<O>)> {
         #[cfg(not(target_arch = "x86_64"))]
         return Vec::new();
@@ -367,7 +367,7 @@ mod tests {
         }
     }
 
-    /// Every candidate of a chunk of a path.
+    /// Every candidate in a chunk of a path.
     #[derive(Clone, Copy)]
     struct From<'t>(&'t Fingerprints, usize);
 
@@ -379,7 +379,7 @@ mod tests {
         }
     }
 
-    /// The kind of search that is run, by the name of its type.
+    /// The name of the type of search that is run.
     struct Kind;
 
     impl WithSearch for Kind {
@@ -429,8 +429,8 @@ mod tests {
             let by_byte = All { fingerprints, len: text.len() }.with(ByByte(&text));
             let by_definition: Vec<usize> = (0..text.len()).filter(|&at| may_begin(fingerprints, &text, at)).collect();
             prop_assert_eq!(&by_byte, &by_definition);
-            // Places at the end of a block may be candidates without need, never the other way round; and there are
-            // no such places in texts without zeros of which no fingerprint is that of a short text.
+            // Places at the end of a block may be reported needlessly, but a candidate is never missed. Texts without
+            // zeros have no such places if no fingerprint belongs to a short text.
             for (name, search) in searches::<All<'_>>() {
                 let found = search(&text, All { fingerprints, len: text.len() });
                 prop_assert!(by_byte.iter().all(|at| found.contains(at)), "{} {:?} {:?}", name, by_byte, found);

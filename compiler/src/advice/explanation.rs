@@ -210,7 +210,7 @@ mod tests {
     use reptile_engine::url::{Origin, Scheme};
     use reptile_engine::verdict::{PolicySource, Verdict};
 
-    /// What a compiled set decides, and why, in words: whose groups, their lines, the line, and why.
+    /// Explains a decision of a compiled set: why the group is for the agent, its lines, the deciding line, the reason.
     fn why(body: &str, dialect: &'static Dialect, agent: &str, path: &str) -> (ChosenBy, Vec<u32>, u32, Why) {
         let origin = Origin { scheme: Scheme::Http, host: b"h", port: 80 };
         let mut builder = SetBuilder::new(dialect);

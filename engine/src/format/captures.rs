@@ -141,17 +141,17 @@ impl CaptureHistory {
         let order = [since].into_iter().chain(earlier_failures.iter().copied().map(Some)).chain([newest.time]);
         let order: Vec<Option<i64>> = order.collect();
         if captures().any(|capture| capture.policy.is_some() != (capture.outcome == FetchOutcome::Rules)) {
-            Some("a policy where rules decide, and nowhere else")
+            Some("a policy if rules decide, and only then")
         } else if self.is_plain() {
-            Some("something that is known of the captures")
+            Some("a capture that differs from the plain one")
         } else if !newest.is_failure() && (answered.is_some() || !earlier_failures.is_empty()) {
-            Some("one capture if the last was an answer")
+            Some("only one capture if the last one was an answer")
         } else if answered.as_ref().is_some_and(CaptureRecord::is_failure) {
             Some("an answer before the failures")
         } else if newest.is_failure() && newest.time.is_some() && order.windows(2).any(|pair| pair[0] >= pair[1]) {
-            Some("failures in the order of their times, after the answer")
+            Some("failures in the order of their times and later than the answer")
         } else if newest.is_failure() && newest.time.is_none() && order.len() + captures().count() > 3 {
-            Some("one failure if its time is not known")
+            Some("only one failure if its time is unknown")
         } else {
             None
         }
@@ -172,8 +172,8 @@ impl CaptureHistory {
         let count = u32::from_le_bytes(*count);
         let mut answered = None;
         if count & 1 == 1 {
-            let (bytes, behind) = rest.split_first_chunk::<CAPTURE_BYTES>()?;
-            (answered, rest) = (Some(CaptureRecord::read(bytes)?), behind);
+            let (bytes, after) = rest.split_first_chunk::<CAPTURE_BYTES>()?;
+            (answered, rest) = (Some(CaptureRecord::read(bytes)?), after);
         }
         let times = rest.get(..(count >> 1) as usize * 8)?.chunks_exact(8);
         let earlier_failures = times.filter_map(|time| Some(u64_at(time, 0)?.cast_signed())).collect();
@@ -280,7 +280,7 @@ mod tests {
             (history(FAILED, Some(CaptureRecord { time: None, ..ANSWERED }), [-5]), true),
             (history(CaptureRecord { outcome: closed, ..FAILED }, None, []), true),
             (history(CaptureRecord { time: None, ..FAILED }, None, []), true),
-            // Not what captures come to.
+            // No captures can have these histories.
             (history(FAILED, Some(FAILED), []), false),
             (history(FAILED, None, [100]), false),
             (history(FAILED, None, [7, 7]), false),

@@ -144,7 +144,7 @@ impl Container {
         let header = read_header(file)?;
         let count = number(file, 20)? as usize;
         if count > Section::COUNT {
-            return Err(error(20, format!("{} sections at most", Section::COUNT), count.to_string()));
+            return Err(error(20, format!("at most {} sections", Section::COUNT), count.to_string()));
         }
         let table_end = HEADER_BYTES + count * ENTRY_BYTES;
         let Some(covered) = file.get(..table_end) else {

@@ -257,9 +257,9 @@ fn read(bytes: &[u8]) -> Option<CrawlerDraft<'_>> {
         return None;
     }
     let mut text = || {
-        let (&len, behind) = rest.split_first()?;
-        let (text, behind) = behind.split_at_checked(len.into())?;
-        rest = behind;
+        let (&len, after) = rest.split_first()?;
+        let (text, after) = after.split_at_checked(len.into())?;
+        rest = after;
         Some(text)
     };
     let name = text()?;

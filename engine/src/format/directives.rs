@@ -259,7 +259,7 @@ impl<'a> OtherDirectives<'a> {
             }
             let mut reader = list.reader()?;
             if reader.left == 0 {
-                return Err(damaged("a line at least", "none"));
+                return Err(damaged("at least one line", "none"));
             }
             // Numbers and texts can only be read in their shortest form, so that verifying need not write them again.
             while reader.next()?.is_some() {}
@@ -369,7 +369,7 @@ impl DirectiveReader<'_> {
         let kind = DirectiveKind::ALL.get(usize::from(first & ((1 << KIND_BITS) - 1)));
         let state = DirectiveState::ALL.get(usize::from(first >> KIND_BITS));
         let (Some(&kind), Some(&state)) = (kind, state) else {
-            return Err(damaged("a kind and a state of line that this version knows", format!("{first:02x}")));
+            return Err(damaged("a kind and a state that this version knows", format!("{first:02x}")));
         };
         let part = self.source.number()?.checked_sub(1);
         self.line = self.line.wrapping_add(self.source.number()?);
@@ -419,7 +419,7 @@ impl<'a> Source<'a> {
                 return u32::try_from(number).map_err(|_| damaged("a number of 32 bits", number.to_string()));
             }
         }
-        Err(damaged("a number of five bytes at most", "a longer one"))
+        Err(damaged("a number of at most five bytes", "a longer one"))
     }
 
     /// The number of pairs of a group and a part.
@@ -432,7 +432,7 @@ impl<'a> Source<'a> {
     fn text(&mut self, before: usize) -> Result<&'a [u8], FormatError> {
         let len = self.number()? as usize;
         if before + len > MAX_DIRECTIVE_BYTES {
-            return Err(damaged(&format!("a text of {MAX_DIRECTIVE_BYTES} bytes at most"), (before + len).to_string()));
+            return Err(damaged(&format!("a text of at most {MAX_DIRECTIVE_BYTES} bytes"), (before + len).to_string()));
         }
         self.take(len)
     }
@@ -499,7 +499,7 @@ mod tests {
             let text = vec![b'a'; len];
             assert_eq!(encode(&[], &[line(DirectiveKind::Host, None, b"", &text, 1)]).is_ok(), fits);
             assert_eq!(encode(&[], &[line(DirectiveKind::Other, None, &text, b"", 1)]).is_ok(), fits);
-            // Two values that share all but the end of the second: what is read is bounded as a whole.
+            // Two values that share all but the end of the second: the limit is on a whole value as it is read.
             let start = vec![b'a'; MAX_DIRECTIVE_BYTES - 1];
             let mut bytes = encode(&[], &[line(DirectiveKind::Host, None, b"", &start, 1)]).unwrap();
             // Two lines instead of one, and no padding before the second.

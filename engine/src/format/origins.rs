@@ -341,7 +341,8 @@ impl<'a> Origins<'a> {
             Some((origin, at + (RECORD_BYTES + origin.host.len()).next_multiple_of(UNIT)))
         };
         record().ok_or_else(|| {
-            let found = format!("{} bytes that are not one", self.records.len().saturating_sub(at).min(RECORD_BYTES));
+            let found =
+                format!("{} bytes that are not a record", self.records.len().saturating_sub(at).min(RECORD_BYTES));
             FormatError::at(Section::Origins, at, "the record of an origin", found)
         })
     }
@@ -409,7 +410,9 @@ impl<'a> Origins<'a> {
             let range = from as usize * SLOT_BYTES..to as usize * SLOT_BYTES;
             match slots.get(range.clone()) {
                 Some(empty) if empty.iter().all(|&byte| byte == 0) => Ok(()),
-                Some(_) => Err(FormatError::at(Section::Buckets, HEADER_BYTES + range.start, "empty slots", "others")),
+                Some(_) => {
+                    Err(FormatError::at(Section::Buckets, HEADER_BYTES + range.start, "empty slots", "used slots"))
+                }
                 None => Err(self.no_buckets()),
             }
         };
@@ -490,7 +493,7 @@ mod tests {
         OriginRecord { host, scheme: Scheme::Https, port: 443, policy: 0, captures: None, other: None }
     }
 
-    /// So many names whose bucket, of so many, is this one under a seed.
+    /// Finds this many names that a seed places in this one of so many buckets.
     fn names_in_bucket(seed: u64, bucket: u64, buckets: u64, count: usize, salt: &str) -> Vec<String> {
         let names = (0..).map(|number: u32| format!("{salt}{number}.example"));
         let is_in = |name: &String| bucket_of(hash_of(seed, Scheme::Https, name.as_bytes(), 443), buckets) == bucket;
@@ -525,7 +528,7 @@ mod tests {
         }
         assert_eq!(table.find(Scheme::Ftp, b"h1.example", 443), Ok(None));
         assert_eq!(table.find(Scheme::Https, b"h1.example", 1), Ok(None));
-        // One more origin, in any order of input.
+        // Adds one more origin, in any order of input.
         origins.reverse();
         assert_eq!(write_origins(&origins).unwrap(), (slots, records));
     }
@@ -540,12 +543,13 @@ mod tests {
 
     #[test]
     fn the_limit_of_a_probe_holds_at_its_edges() {
-        // All of them in one bucket of many, and so one row of slots, which a look-up reads with the empty one after it.
+        // Puts all origins into one bucket of many, and so into one run of slots. A look-up reads them and the empty
+        // slot after.
         for (count, fits) in [(MAX_PROBE_SLOTS - 2, true), (MAX_PROBE_SLOTS - 1, true), (MAX_PROBE_SLOTS, false)] {
             let mut origins_of_bucket = [0_u8; 64];
             origins_of_bucket[3] = count as u8;
             assert_eq!(is_bounded(&origins_of_bucket), fits, "{count}");
-            // The same row from several buckets, and after an empty slot.
+            // The same run from several buckets, and after an empty slot.
             let mut spread = [0_u8; 64];
             spread[5] = 7;
             spread[6] = 8;
@@ -556,13 +560,14 @@ mod tests {
             let (slots, records) = write_with_seed(&origins, 77).unwrap();
             let absent = names_in_bucket(77, 2, bucket_count(count as u64), 1, "x");
             assert!(names.iter().all(|name| found(&slots, &records, name.as_bytes()) == Ok(true)));
-            // In a table that nobody has verified, too, a look-up stops.
+            // A look-up also stops in a table that was never verified.
             let answer = found(&slots, &records, absent[0].as_bytes());
             assert_eq!(answer.ok(), fits.then_some(false), "{count}");
         }
     }
 
-    /// Names that are made for one seed do not slow anything down, and the seed that is taken is the first that helps.
+    /// Names that were made for one seed do not slow look-ups down, and the writer takes the first seed that bounds
+    /// them.
     #[test]
     fn hostile_names_move_the_seed() {
         let (first, buckets) = (41, 64);
@@ -573,7 +578,7 @@ mod tests {
         assert_eq!(choose_seed(first, &origins), Ok(first + 2));
         assert_eq!(choose_seed(first + 2, &origins), Ok(first + 2));
 
-        // The seed of a real table is that of all its origins, which these names were not made for.
+        // The seed of a real table depends on all its origins, and these names were not made for it.
         let (mut slots, mut records) = write_origins(&origins).unwrap();
         let verify = |slots: &[u8], records: &[u8]| Origins { buckets: slots, records }.verify(&mut 0, |_| Ok(()));
         verify(&slots, &records).unwrap();
@@ -603,7 +608,7 @@ mod tests {
             for bit in 0..8 {
                 let mut other = records.clone();
                 other[at] ^= 1 << bit;
-                // References may lead anywhere as far as this table is concerned.
+                // This table does not check where references lead.
                 if table(&slots, &other).is_ok() {
                     let origins: Vec<OriginRecord<'_>> =
                         OriginIter { origins: Origins { buckets: &slots, records: &other }, at: 0 }.flatten().collect();

@@ -451,7 +451,7 @@ mod tests {
             assert_eq!(view.source().unwrap(), source);
             assert_eq!(view.has_rules(), source.verdict().is_none(), "{source:?}");
         }
-        // Of all kinds with small numbers only those are known that a source has.
+        // Of all kinds with small numbers, exactly those of a policy source are valid.
         let kinds = (0..16_u32).flat_map(|number| (0..=0xFFFF).map(move |low| number << 16 | low));
         let known: Vec<u32> = kinds.filter(|&kind| source_of_kind(kind).is_some()).collect();
         assert!(known.iter().all(|&kind| source_of_kind(kind).map(kind_of_source) == Some(kind)));

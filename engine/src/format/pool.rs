@@ -166,9 +166,9 @@ impl References {
         let at = (word * 64 + bit) * self.unit;
         let expected = "a record that something in the set refers to";
         if self.unit == 1 {
-            let found = format!("number {at}, to which nothing refers");
+            let found = format!("number {at}, which nothing refers to");
             return Err(FormatError::new(self.section.name(), expected, found));
         }
-        Err(FormatError::at(self.section, at, expected, "one to which nothing refers"))
+        Err(FormatError::at(self.section, at, expected, "a record that nothing refers to"))
     }
 }

@@ -84,7 +84,7 @@ impl<'a> Tokens<'a> {
         let mut last = None;
         let mut end = if self.0.is_empty() { 0 } else { NUMBER_BYTES * (1 + count as usize) };
         if count == 0 && !self.0.is_empty() {
-            return Err(self.error(0, "a token at least", "none"));
+            return Err(self.error(0, "at least one token", "none"));
         }
         for token in 0..count {
             let name = self.name(token)?;

@@ -99,8 +99,12 @@ impl<D: AsRef<[u8]>> Set<D> {
             }
             let (needed, groups) = (self.other().get(origin.other).group_count()?, policy.group_count());
             if needed > groups {
-                let expected = format!("other directives of {groups} groups at most");
-                return Err(FormatError::new(Section::Origins.name(), expected, format!("some of {needed} groups")));
+                let expected = format!("other directives of at most {groups} groups");
+                return Err(FormatError::new(
+                    Section::Origins.name(),
+                    expected,
+                    format!("other directives of {needed} groups"),
+                ));
             }
             Ok(())
         })?;
@@ -115,7 +119,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         match policy.source()? {
             PolicySource::Rules => Ok(()),
             other => {
-                let expected = "a policy that rests on the rules of a file";
+                let expected = "a policy whose source is the rules of a file";
                 Err(FormatError::new(Section::Policies.name(), expected, format!("{other:?}")))
             }
         }
@@ -125,5 +129,5 @@ impl<D: AsRef<[u8]>> Set<D> {
 /// The error for a reference that leads to no record.
 #[cold]
 fn missing(section: Section, what: &str, address: u32) -> FormatError {
-    FormatError::at(section, 0, format!("a reference to {what}"), format!("{address}, where none begins"))
+    FormatError::at(section, 0, format!("a reference to {what}"), format!("{address}, where no record begins"))
 }

@@ -171,7 +171,8 @@ mod tests {
             let rules: String = (0..rules).map(|rule| format!("disallow: /{rule}\n")).collect();
             assert_eq!(is_cut(&format!("user-agent: *\n{rules}")), cut);
         }
-        // A wildcard less than `wildcards` in one rule, whose own path is `/`, and further rules with the other bytes.
+        // A rule with one wildcard less than `wildcards`, whose own path is `/`, and further rules with the remaining
+        // bytes.
         let wildcards = 10_000;
         let bytes = MAX_COMPARED_STEPS / wildcards;
         assert_eq!(bytes * wildcards, MAX_COMPARED_STEPS);
