@@ -102,7 +102,8 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
             let steps = path.len().saturating_mul(wildcards + 1);
             if rules_left == 0 || steps > steps_left {
                 found.add(rule.line, Code::NotCompared, Severity::Note, || {
-                    let message = "the file is so large that the rules from here on were not compared between dialects";
+                    let message =
+                        "the file is so large that this rule and all after it were not compared between dialects";
                     (message.into(), None)
                 });
                 break 'file;

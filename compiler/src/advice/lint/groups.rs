@@ -70,9 +70,9 @@ pub(super) fn blank_in_group(
     let Some(&blank) = places.blanks.get(at).filter(|&&line| line < last.line) else { return };
     found.add(blank, Code::BlankLineInGroup, Severity::Warning, || {
         let message = if agent_lines.last().is_some_and(|&line| line > blank) {
-            "Yandex, and the note of 1994, end a group at a blank line: the user-agent lines above get no rules there"
+            "in Yandex and in the note of 1994 a blank line ends the group: user-agent lines above get no rules there"
         } else {
-            "Yandex, and the note of 1994, end a group at a blank line: the rules below it count for nobody there"
+            "in Yandex and in the note of 1994 a blank line ends the group: rules below it apply to no crawler there"
         };
         (message.into(), Some("remove the blank line".into()))
     });
@@ -87,13 +87,16 @@ pub(super) fn empty_disallow(group: &Group<'_>, dialect: &Dialect, found: &mut F
     if let Some(root) = group.rules.iter().find(|rule| closes_all(rule)) {
         let reading = if dialect.empty_disallow == EmptyDisallow::AllowRoot { "here" } else { "at Yandex" };
         found.add(empty.line, Code::EmptyDisallow, Severity::Warning, || {
-            let message =
-                format!("means \"Allow: /\" {reading}, and nothing elsewhere, while line {} closes all", root.line);
-            (message.into(), Some("keep one of the two".into()))
+            let message = format!(
+                "means \"Allow: /\" {reading}, and nothing elsewhere, while line {} disallows everything",
+                root.line
+            );
+            (message.into(), Some("keep only one of the two lines".into()))
         });
     } else if group.rules.iter().find(restricts).is_some_and(|rule| rule.line > empty.line) {
         found.add(empty.line, Code::EmptyDisallow, Severity::Note, || {
-            let message = "crawlers that take the first rule that matches, as Yandex did, read no rule after this one";
+            let message =
+                "for crawlers that obey the first matching rule, as Yandex once did, no rule after this one counts";
             (message.into(), Some("remove it".into()))
         });
     }

@@ -116,7 +116,7 @@ pub(super) fn idle_rules(group: &Group<'_>, merged: bool, dialect: &Dialect, fou
             } else if let Some(over) = over.filter(|over| by_line || over.weight >= rule.weight) {
                 is_idle[at + index] = true;
                 found.add(rule.rule.line, Code::OverruledRule, Severity::Warning, || {
-                    let reason = if by_line { "comes first" } else { "wins, since of equals the allow does" };
+                    let reason = if by_line { "comes first" } else { "wins, because an allow wins a tie" };
                     (format!("line {} has the same pattern and {reason}", over.rule.line).into(), None)
                 });
             }
@@ -198,7 +198,7 @@ fn shadowed(rules: &[Compared<'_>], is_idle: &[bool], by_line: bool, found: &mut
                     let message = if by_line {
                         format!("line {} comes first and matches every path of this rule", by.rule.line)
                     } else {
-                        format!("line {} says the same of every path of this rule", by.rule.line)
+                        format!("line {} has the same effect on every path of this rule", by.rule.line)
                     };
                     (message.into(), Some("remove it".into()))
                 });

@@ -87,7 +87,7 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
         }),
         None => found.add(number, Code::UnknownKey, Severity::Warning, || {
             let is_url = line[line.len().min(key.len() + 1)..].starts_with(b"//");
-            let fix = is_url.then(|| "put \"Sitemap: \" before it, if it is one".to_owned());
+            let fix = is_url.then(|| "put \"Sitemap: \" before it, if it is the address of a sitemap".to_owned());
             (format!("\"{}\" is not a key; the line decides nothing", quote(key)).into(), fix)
         }),
     }

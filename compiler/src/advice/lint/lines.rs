@@ -16,9 +16,8 @@ pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings)
     let text = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
     if text.len() < body.len() {
         found.add(1, Code::ByteOrderMark, Severity::Note, || {
-            let message =
-                "the file begins with a byte order mark, which some crawlers take for a part of the first key";
-            (message.into(), Some("save it as UTF-8 without one".into()))
+            let message = "the file begins with a byte order mark, which some crawlers read as a part of the first key";
+            (message.into(), Some("save the file as UTF-8 without a byte order mark".into()))
         });
     }
     if text.trim_ascii().is_empty() {
@@ -98,13 +97,13 @@ pub(super) fn each_line<'b>(
 fn agent(number: u32, value: &[u8], dialect: &Dialect, found: &mut Findings) {
     match named(value, dialect) {
         Named::Everyone if value.len() > 1 => found.add(number, Code::AgentCut, Severity::Warning, || {
-            (format!("\"{}\" is read as \"*\": it is for everybody", quote(value)).into(), None)
+            (format!("\"{}\" is read as \"*\": the group is for every crawler", quote(value)).into(), None)
         }),
         Named::Everyone => {}
         Named::Token(b"") => found.add(number, Code::AgentEmpty, Severity::Error, || {
             let fix = match value {
                 b"" => "User-agent: *",
-                _ => "write the product token alone, which begins with a letter, - or _",
+                _ => "write only the product token, which begins with a letter, - or _",
             };
             (format!("\"{}\" names no crawler", quote(value)).into(), Some(fix.into()))
         }),
@@ -162,7 +161,8 @@ impl RuleLine<'_> {
         let severity = if closes_all { Severity::Error } else { Severity::Warning };
         found.add(self.number, Code::CommentInRule, severity, || {
             let message = format!("\"#\" begins a comment, so the rule is \"{}\"", quote(self.value));
-            let fix = "leave the rule out, or put a blank before a comment; crawlers drop what follows # in URLs";
+            let fix =
+                "remove the rule, or put a space before the comment; crawlers drop # and the text after it from URLs";
             (message.into(), Some(fix.into()))
         });
     }
@@ -217,10 +217,10 @@ impl RuleLine<'_> {
         found.add(self.number, Code::SpaceInRule, Severity::Warning, || {
             let is_escaped = *self.dialect.normal_form.pattern(b" ") == *b"%20";
             let message = match is_escaped {
-                true => "white space inside the value: a blank is %20 here, but to Google the rule never matches",
-                false => "white space inside the value, which no URL has: the rule never matches",
+                true => "white space inside the value is %20 here; in Google's reading the rule never matches",
+                false => "white space inside the value, which a URL cannot contain: the rule never matches",
             };
-            let fix = "write %20 for a blank, # before a comment, and each rule on a line of its own";
+            let fix = "write %20 for a space, # before a comment, and each rule on a line of its own";
             (message.into(), Some(fix.into()))
         });
     }
@@ -231,7 +231,7 @@ impl RuleLine<'_> {
         let before_end = value.strip_suffix(b"$").unwrap_or(value);
         if memchr(b'$', before_end).is_some() {
             found.add(self.number, Code::DollarInside, Severity::Warning, || {
-                ("\"$\" means the end only as the last character; here it is an ordinary one".into(), None)
+                ("\"$\" is an end anchor only as the last character; here it is an ordinary character".into(), None)
             });
         }
         if memmem::find(value, b"**").is_some() {
@@ -258,7 +258,7 @@ impl RuleLine<'_> {
         let last = memrchr(b'/', self.value).map_or(&self.value[..0], |slash| &self.value[slash..]);
         if self.kind == RuleKind::Allow && last.starts_with(b"/index.htm") {
             found.add(self.number, Code::IndexHtml, Severity::Note, || {
-                let message = "Google's library takes this to allow the folder itself too; others do not";
+                let message = "in Google's library this also allows the directory itself; elsewhere it does not";
                 let folder = quote(&self.value[..self.value.len() - last.len() + 1]);
                 (message.into(), Some(format!("add \"Allow: {folder}$\"")))
             });
@@ -287,23 +287,25 @@ pub(super) fn left_out(number: u32, line: &[u8], kind: DiagnosticKind, dialect: 
     match kind {
         DiagnosticKind::Html => error(
             Code::Html,
-            "the file is a web page; only lines of it that happen to look like rules count",
+            "the file is a web page; only lines that happen to look like rules count",
             Some("serve a robots.txt as plain text, or the status 404"),
         ),
         DiagnosticKind::RuleOutsideGroup => error(
             Code::RuleOutsideGroup,
-            "the rule is in no group: it counts for nobody",
+            "the rule is in no group: it applies to no crawler",
             Some("put a user-agent line before it"),
         ),
         DiagnosticKind::RuleBytes => {
-            error(Code::RuleBytes, "bytes that the dialect accepts in no rule: it is left out", None)
+            error(Code::RuleBytes, "bytes that the dialect does not accept in a rule: the rule is left out", None)
         }
         DiagnosticKind::RuleTooLong => {
-            error(Code::RuleTooLong, "longer than the dialect accepts: the rule is left out", None)
+            error(Code::RuleTooLong, "the rule is longer than the dialect accepts: it is left out", None)
         }
-        DiagnosticKind::TooManyRules => {
-            error(Code::TooManyRules, "after as many rules as the dialect takes: it is left out", None)
-        }
+        DiagnosticKind::TooManyRules => error(
+            Code::TooManyRules,
+            "the file already has as many rules as the dialect accepts: this one is left out",
+            None,
+        ),
         DiagnosticKind::UnknownKey if matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Rule(..))) => {
             error(Code::UnknownKey, "the dialect has no Allow: the line decides nothing", None);
         }

@@ -109,7 +109,7 @@ pub fn lint(body: &[u8], dialect: &Dialect, max_per_code: u32) -> Linted {
     let mut found = Findings { max_per_code, ..Findings::default() };
     if body.starts_with(b"\xFF\xFE") || body.starts_with(b"\xFE\xFF") {
         found.add(1, Code::Utf16, Severity::Error, || {
-            ("the text is in UTF-16, of which crawlers understand nothing".into(), Some("save it as UTF-8".into()))
+            ("the text is in UTF-16, which crawlers cannot read".into(), Some("save it as UTF-8".into()))
         });
         return found.finish();
     }
