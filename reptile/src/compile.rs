@@ -332,7 +332,7 @@ pub(crate) fn verify_deep<D: AsRef<[u8]> + Sync>(set: &Engine<D>) -> Result<(), 
             )),
             Recompiled::OtherForm { found, known } => Err(Error::new(
                 ErrorKind::OtherCompiler,
-                format!("the automata are of form {found:#x}, which this version does not make (it makes {known:#x})"),
+                format!("construction {found:#x} made the automata, but this version only has {known:#x}"),
             )),
         }
     };
