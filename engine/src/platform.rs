@@ -67,10 +67,10 @@ impl AsRef<[u8]> for MappedFile {
 /// The method is that of Hyperscan's "Teddy" (Wang et al., NSDI 2019).
 pub type Fingerprints = [u8; 96];
 
-/// How many bytes at the start of a text are compared.
+/// The number of bytes at the start of a text that are compared.
 pub const FINGERPRINT_BYTES: usize = 3;
 
-/// How many places [`Search::candidates`] looks at in one call.
+/// The number of places that [`Search::candidates`] looks at in one call.
 pub const PLACES: usize = 60;
 
 /// Looks for many texts in one path, in one call after another for different texts.
@@ -146,8 +146,8 @@ mod x86 {
 
     use super::{Fingerprints, PLACES, Search, WithSearch};
 
-    /// How many places are compared at once. The last two lack the two bytes after them, unless the path ends there, so
-    /// each block decides two places fewer.
+    /// The number of places that are compared at once. The last two lack the two bytes after them, unless the path ends
+    /// there, so each block decides two places fewer.
     const BLOCK: usize = 32;
     const STEP: usize = BLOCK - 2;
     const _: () = assert!(PLACES == 2 * STEP);

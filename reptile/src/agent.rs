@@ -283,7 +283,7 @@ impl Agents {
         par_decide_all(&self.set, self.columns(), urls, verdicts)
     }
 
-    /// How many crawlers there are.
+    /// The number of crawlers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.agents.len()
@@ -340,7 +340,7 @@ fn decide_all<U: AsRef<[u8]>>(
     rows.try_for_each(|(url, row)| set.decide_each(columns, url.as_ref(), row))
 }
 
-/// How many URLs one task takes: so many that the cost of handing the task to a thread is negligible.
+/// The number of URLs in one task: so many that the cost of handing the task to a thread is negligible.
 #[cfg(feature = "rayon")]
 const URLS_PER_TASK: usize = 1024;
 

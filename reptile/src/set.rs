@@ -277,7 +277,7 @@ impl Set {
         })
     }
 
-    /// How many origins the set was compiled with.
+    /// The number of origins that the set was compiled with.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.engine.origin_count()

@@ -199,7 +199,7 @@ struct Builder<'l> {
     /// The wildcards on the way to the current place in the trie that verdicts need.
     sources: Vec<lists::Source<'l>>,
     scratch: wildcard::Scratch<'l>,
-    /// How many of the draft's states belong to wildcard automata.
+    /// The number of the draft's states that belong to wildcard automata.
     wildcard_states: usize,
     /// Whether the limit of states has been met, so that no further wildcard automata are built.
     is_full: bool,

@@ -17,9 +17,9 @@ pub enum Recompiled {
     Differs {
         /// The first offset at which the bytes differ.
         offset: usize,
-        /// How many bytes the ruleset has.
+        /// The number of bytes in the ruleset.
         found: usize,
-        /// How many bytes its rules compile to.
+        /// The number of bytes that its rules compile to.
         expected: usize,
     },
     /// Nothing was compiled, because this version of the compiler does not have the construction.

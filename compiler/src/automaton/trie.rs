@@ -13,7 +13,7 @@ struct Open {
     end: usize,
     depth: usize,
     way: Way,
-    /// How many of the builder's `sources` are on the way to the state.
+    /// The number of the builder's `sources` on the way to the state.
     sources: usize,
 }
 

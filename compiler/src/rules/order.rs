@@ -137,7 +137,7 @@ impl RuleList {
         })
     }
 
-    /// How many bytes the list takes.
+    /// The number of bytes that the list takes.
     #[must_use]
     pub fn byte_len(&self) -> usize {
         self.bytes.len()

@@ -28,7 +28,7 @@ pub struct Prepared {
     pub other: Box<[u8]>,
     /// The parser's diagnostics for the file.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many rules the file has, as written.
+    /// The number of rules in the file, as written.
     pub rule_count: usize,
     /// A number that depends on the body alone. It settles which of two files counts if nothing else does.
     pub body_hash: u64,
@@ -37,7 +37,7 @@ pub struct Prepared {
 /// The error for a robots.txt that is larger than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyTooLarge {
-    /// How many bytes the file has.
+    /// The number of bytes in the file.
     pub found: usize,
 }
 
@@ -69,7 +69,7 @@ pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared,
 /// Does the work of [`prepare`], but leaves out the other directives, which verdicts do not need.
 ///
 /// # Errors
-/// As [`prepare`].
+/// The errors of [`prepare`].
 pub fn prepare_without_other(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyTooLarge> {
     check_size(body)?;
     Ok(prepared_from(body, parse(body, dialect, arena), &[], dialect, arena))

@@ -13,11 +13,11 @@ use crate::set::OwnedOrigin;
 pub struct CaptureReport {
     /// The time that the set is for, if one was given or any capture has one.
     pub at: Option<Time>,
-    /// How many origins there are for each policy source.
+    /// The number of origins for each policy source.
     pub origins: BTreeMap<PolicySource, u64>,
-    /// How many origins depend on an answer that is no longer fresh at the time of the set.
+    /// The number of origins that depend on an answer that is no longer fresh at the time of the set.
     pub stale: u64,
-    /// How many captures were discarded, by reason. A capture that was added for several origins is counted for each.
+    /// The number of discarded captures, by reason. A capture that was added for several origins is counted for each.
     pub discarded: BTreeMap<Discarded, u64>,
     pub(super) listed: BinaryHeap<DiscardedCapture>,
 }

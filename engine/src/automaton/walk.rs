@@ -95,7 +95,7 @@ pub(super) struct Walk<'p, A, C, const FIRST: bool> {
     best: Ranks,
     /// Whether the question needs every wildcard automaton that has begun in the trie, including the *left out* ones.
     needs_all: bool,
-    /// How many wildcard automata may still begin.
+    /// The number of wildcard automata that may still begin.
     wildcards_left: u32,
     count: C,
 }

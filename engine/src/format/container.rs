@@ -60,7 +60,7 @@ pub enum Section {
 }
 
 impl Section {
-    /// How many sections there are.
+    /// The number of sections.
     pub const COUNT: usize = 11;
 
     /// Every section, in file order.

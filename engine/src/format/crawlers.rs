@@ -160,7 +160,7 @@ impl<'a> Crawlers<'a> {
         FormatError::at(Section::Crawlers, at, expected, found)
     }
 
-    /// How many crawlers there are.
+    /// The number of crawlers.
     ///
     /// # Errors
     /// When the table is damaged.

@@ -172,7 +172,7 @@ pub fn decimal_seconds(value: &[u8]) -> Option<Duration> {
     Some(Duration::new(seconds.into(), digits.fold(0, |nanos, digit| nanos * 10 + digit)))
 }
 
-/// How many bits of a line's first byte are its kind; the others are its state.
+/// The number of bits of a line's first byte that are its kind; the others are its state.
 const KIND_BITS: u32 = 4;
 
 /// Writes the record of one file: pairs of a group of its policy and a part that the group has, in order, then the

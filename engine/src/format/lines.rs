@@ -90,7 +90,7 @@ impl<'a> LineList<'a> {
         Ok(LineList { width, numbers })
     }
 
-    /// How many lines there are, which is the number of rules.
+    /// The number of lines, which is the number of rules.
     #[must_use]
     pub fn len(&self) -> usize {
         self.numbers.len() / self.width

@@ -30,7 +30,7 @@ pub const MAX_PROBE_SLOTS: usize = 128;
 /// The most seeds that are tried for the hash, one after the other.
 pub const MAX_SEEDS: u64 = 16;
 
-/// How many bits of a slot are the address of a record, plus 1.
+/// The number of bits of a slot that are the address of a record, plus 1.
 const ADDRESS_BITS: u32 = 40;
 
 /// The most bytes of all records of origins that addresses can reach.
@@ -77,7 +77,7 @@ fn hash_of_record(seed: u64, record: &OriginRecord<'_>) -> u64 {
     hash_of(seed, record.scheme, record.host, record.port)
 }
 
-/// How many buckets a table of this many origins has.
+/// The number of buckets in a table of this many origins.
 fn bucket_count(origins: u64) -> u64 {
     origins.div_ceil(ORIGINS_PER_BUCKET)
 }
@@ -111,7 +111,7 @@ fn is_bounded(origins_of_bucket: &[u8]) -> bool {
     true
 }
 
-/// How many origins each bucket has under a seed. A number too large for a byte is too large for any bucket.
+/// The number of origins in each bucket under a seed. A number too large for a byte is too large for any bucket.
 fn origins_of_buckets(buckets: u64, hashes: impl Iterator<Item = u64>) -> Vec<u8> {
     let mut origins = vec![0_u8; buckets as usize];
     for hash in hashes {
@@ -224,7 +224,7 @@ pub struct Origins<'a> {
 }
 
 impl<'a> Origins<'a> {
-    /// How many origins there are, as the table says.
+    /// The number of origins, as the table says.
     #[must_use]
     pub fn count(&self) -> u64 {
         u64_at(self.buckets, 0).unwrap_or(0)
@@ -244,7 +244,7 @@ impl<'a> Origins<'a> {
     /// the same.
     ///
     /// # Errors
-    /// As [`Origins::find`].
+    /// The errors of [`Origins::find`].
     pub fn find_counted(
         &self,
         scheme: Scheme,

@@ -186,7 +186,7 @@ pub struct PolicyView<'a> {
     default_group: u32,
     /// The numbers of the tokens, then the group of each, then the groups.
     body: &'a [u8],
-    /// How many tokens there are.
+    /// The number of tokens.
     tokens: usize,
 }
 
@@ -201,7 +201,7 @@ impl<'a> PolicyView<'a> {
         Some(PolicyView { kind: number(0), default_group: number(4), body, tokens })
     }
 
-    /// How many bytes the record takes.
+    /// The number of bytes that the record takes.
     fn byte_len(&self) -> usize {
         HEADER_BYTES + self.body.len()
     }
@@ -345,7 +345,7 @@ impl<'a> PolicyView<'a> {
         Some(self.default_group).filter(|&index| index != NONE)
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     #[must_use]
     pub fn group_count(&self) -> u32 {
         (self.body.len() / ENTRY_BYTES - self.tokens) as u32

@@ -11,7 +11,7 @@ use crate::automaton::Ruleset;
 /// Bytes of an entry of the index.
 const ENTRY_BYTES: usize = 8;
 
-/// How many bits of an entry are an offset; the others are the kind of payload.
+/// The number of bits of an entry that are an offset; the others are the kind of payload.
 const OFFSET_BITS: u32 = 48;
 
 /// All automata of a set must have fewer bytes than this.
@@ -62,7 +62,7 @@ pub struct Rulesets<'a> {
 }
 
 impl<'a> Rulesets<'a> {
-    /// How many rulesets there are.
+    /// The number of rulesets.
     #[must_use]
     pub fn len(&self) -> u32 {
         u32::try_from(self.index.len() / ENTRY_BYTES).unwrap_or(NONE)

@@ -37,7 +37,7 @@ pub(super) fn write_tokens(tokens: &[&[u8]]) -> Result<Vec<u8>, TooLarge> {
 pub struct Tokens<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Tokens<'a> {
-    /// How many tokens there are.
+    /// The number of tokens.
     ///
     /// # Errors
     /// When the table is damaged.

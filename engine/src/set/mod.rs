@@ -105,7 +105,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.normal_form
     }
 
-    /// How many bytes each section takes.
+    /// The number of bytes that each section takes.
     pub fn section_sizes(&self) -> impl Iterator<Item = (&'static str, usize)> + '_ {
         Section::ALL.into_iter().map(|section| (section.name(), self.section(section).len()))
     }
@@ -139,7 +139,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         Origins { buckets: self.section(Section::Buckets), records: self.section(Section::Origins) }
     }
 
-    /// How many origins the set has.
+    /// The number of origins in the set.
     #[must_use]
     pub fn origin_count(&self) -> u64 {
         self.origin_table().count()
@@ -175,7 +175,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         !self.section(Section::Other).is_empty()
     }
 
-    /// How many distinct policies the set has. Reads the header of each.
+    /// The number of distinct policies in the set. Reads the header of each.
     ///
     /// # Errors
     /// When the table is damaged.

@@ -96,7 +96,7 @@ pub struct Linted {
     /// The findings in the order of their lines. At most as many of each code as were asked for; for each code that has
     /// more, a last finding with the code [`Code::MoreFindings`] says how many are left out.
     pub findings: Vec<Finding>,
-    /// How many findings there are of each code and severity, including those not listed.
+    /// The number of findings of each code and severity, including those not listed.
     pub counts: BTreeMap<(Severity, Code), u64>,
 }
 
@@ -149,7 +149,7 @@ struct Findings {
     listed: HashMap<Code, Listed>,
 }
 
-/// How many findings of a code are listed and left out.
+/// The number of findings of one code that are listed, and that are left out.
 #[derive(Default)]
 struct Listed {
     count: u32,

@@ -171,7 +171,7 @@ impl Offsets {
         self.before = before.collect();
     }
 
-    /// How many members are below `at`, if `at` is a member.
+    /// The number of members below `at`, if `at` is a member.
     fn index(&self, at: usize) -> Option<u32> {
         let (word, before) = (self.words.get(at / 64)?, self.before.get(at / 64)?);
         self.contains(at).then(|| before + (word & ((1 << (at % 64)) - 1)).count_ones())

@@ -243,7 +243,7 @@ pub struct Text<'t> {
 /// The automaton of one ruleset, before it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft<'t> {
-    /// How many rules the ruleset has.
+    /// The number of rules in the ruleset.
     pub rule_count: u32,
     /// The states of the trie and of all wildcard automata. If there is a trie, its root is the first.
     pub states: Vec<State<'t>>,

@@ -51,13 +51,13 @@ impl<'a, const W: usize> Automaton<'a, W> {
         u32_at(self.bytes, at).unwrap_or_default()
     }
 
-    /// How many rules the ruleset has.
+    /// The number of rules in the ruleset.
     #[must_use]
     pub fn rule_count(&self) -> u32 {
         self.header(4)
     }
 
-    /// How many bytes the automaton takes.
+    /// The number of bytes that the automaton takes.
     #[must_use]
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
@@ -96,7 +96,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         Some(self.header(28) as usize).filter(|&at| at != 0)
     }
 
-    /// How many wildcard automata there are, which is also the most that a walk begins. At most [`MAX_WILDCARDS`], even
+    /// The number of wildcard automata, which is also the most that a walk begins. At most [`MAX_WILDCARDS`], even
     /// in invalid bytes.
     #[inline]
     #[must_use]
@@ -269,7 +269,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.children.at + self.children.size()
     }
 
-    /// See [`State::label`](super::State::label).
+    /// The label: bytes that must follow the transition into the state; see [`State::label`](super::State::label).
     ///
     /// # Errors
     /// When the bytes end too early.
@@ -286,7 +286,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.label_len.into()
     }
 
-    /// How many bytes of the label agree with `path` from `from` on.
+    /// The number of bytes of the label that agree with `path` from `from` on.
     ///
     /// # Errors
     /// When the bytes end too early.
@@ -343,7 +343,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         TrieEnd(self.flags)
     }
 
-    /// See [`State::accept`](super::State::accept).
+    /// The ranks accepted as soon as the label is read; see [`State::accept`](super::State::accept).
     ///
     /// # Errors
     /// When the bytes end too early.
@@ -352,7 +352,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.ranks(0)
     }
 
-    /// See [`State::accept_at_end`](super::State::accept_at_end).
+    /// The ranks accepted if the path ends after the label; see [`State::accept_at_end`](super::State::accept_at_end).
     ///
     /// # Errors
     /// When the bytes end too early.
@@ -381,7 +381,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.flags & FLAG_WILDCARDS != 0
     }
 
-    /// How many bytes before the state's header belong to the state.
+    /// The number of bytes before the state's header that belong to the state.
     pub(super) fn wildcards_len(&self) -> Result<usize, Corrupt> {
         if !self.has_wildcards() {
             return Ok(0);
@@ -394,7 +394,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         Ok(len)
     }
 
-    /// How many bytes the state's ranks take.
+    /// The number of bytes that the state's ranks take.
     pub(super) fn ranks_len(&self) -> usize {
         bits(self.flags & 15) * W
     }
@@ -445,14 +445,14 @@ impl TrieEnd {
     /// The flags after a walk through the trie that reached no state.
     pub const NOTHING: TrieEnd = TrieEnd(FLAG_SETTLED);
 
-    /// See [`State::settled`](super::State::settled).
+    /// Whether no wildcard automaton can change the verdict; see [`State::settled`](super::State::settled).
     #[inline(always)]
     #[must_use]
     pub fn is_settled(self) -> bool {
         self.0 & FLAG_SETTLED != 0
     }
 
-    /// See [`State::disallows`](super::State::disallows) and
+    /// Whether a disallow is the best rule accepted in the trie; see [`State::disallows`](super::State::disallows) and
     /// [`State::disallows_at_end`](super::State::disallows_at_end).
     #[inline(always)]
     #[must_use]
@@ -491,7 +491,7 @@ fn number<const W: usize>(bytes: &[u8], at: usize) -> Option<u32> {
     }
 }
 
-/// How many of four bits are set. Faster than the general function, which needs an instruction that some processors
+/// The number of set bits among four. Faster than the general function, which needs an instruction that some processors
 /// lack.
 #[inline(always)]
 fn bits(four: u8) -> usize {
@@ -501,15 +501,17 @@ fn bits(four: u8) -> usize {
 /// A view of a wildcard automaton's bytes.
 #[derive(Clone, Copy)]
 pub struct WildcardView<'a, const W: usize> {
-    /// See [`WildcardAutomaton::best`](super::WildcardAutomaton::best).
+    /// The best ranks that the automaton can lead to; see [`WildcardAutomaton::best`](super::WildcardAutomaton::best).
     pub best: Ranks,
-    /// See [`WildcardAutomaton::from`](super::WildcardAutomaton::from).
+    /// The offset in the path where it begins, if it begins in the trie; see
+    /// [`WildcardAutomaton::from`](super::WildcardAutomaton::from).
     pub from: usize,
     /// The offset of the automaton of [`WildcardAutomaton::next`](super::WildcardAutomaton::next).
     pub next: Option<usize>,
     /// The offset of the automaton of [`WildcardAutomaton::deciding`](super::WildcardAutomaton::deciding).
     pub deciding: Option<usize>,
-    /// See [`WildcardAutomaton::fingerprints`](super::WildcardAutomaton::fingerprints).
+    /// Fingerprints of the first bytes of its segments; see
+    /// [`WildcardAutomaton::fingerprints`](super::WildcardAutomaton::fingerprints).
     pub fingerprints: &'a Fingerprints,
     /// The root's transitions.
     pub children: Children<'a, W>,
@@ -559,7 +561,7 @@ impl<const W: usize> Children<'_, W> {
         Ok(Some(reference as usize).filter(|&at| at != 0))
     }
 
-    /// How many bytes the transitions take.
+    /// The number of bytes that the transitions take.
     #[inline(always)]
     pub(super) fn size(&self) -> usize {
         match usize::from(self.count) {

@@ -147,7 +147,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         Ok(out)
     }
 
-    /// How many bytes follow the laid-out parts: fallback patterns, texts and joint ranks.
+    /// The number of bytes after the laid-out parts: fallback patterns, texts and joint ranks.
     fn size_after(&self) -> usize {
         let fallbacks = self.draft.fallbacks.iter().map(fallback_size).sum::<usize>();
         let texts = self.draft.texts.iter().map(|text| 8 + text.pattern.len()).sum::<usize>();
@@ -232,7 +232,7 @@ fn children_header(children: &[(u8, u32)]) -> [u8; 2] {
     }
 }
 
-/// How many entries the table takes for more than [`LIST_MAX`] children.
+/// The number of entries in the table for more than [`LIST_MAX`] children.
 fn span(children: &[(u8, u32)]) -> usize {
     usize::from(children_header(children)[0]) + 1
 }
@@ -241,7 +241,7 @@ fn put_u32(out: &mut Vec<u8>, number: u32) {
     out.extend_from_slice(&number.to_le_bytes());
 }
 
-/// How many bytes a fallback pattern takes.
+/// The number of bytes that a fallback pattern takes.
 fn fallback_size(pattern: &FallbackPattern<'_>) -> usize {
     let wildcards = memchr::memchr_iter(b'*', pattern.text).count();
     FALLBACK_HEADER_BYTES + 4 * (1 + wildcards) + pattern.text.len() - wildcards
