@@ -53,7 +53,7 @@ pub enum Recompiled {
 /// let mut bytes = compile(&prepared.groups[0].0, Strategy::Factored, &arena)?;
 /// assert_eq!(recompile(&bytes, Strategy::Factored.form())?, Recompiled::Same);
 ///
-/// The list of rules now has another pattern than the automaton.
+/// // The list of rules now has another pattern than the automaton.
 /// let last = bytes.len() - 1;
 /// bytes[last] = b'!';
 /// assert!(matches!(recompile(&bytes, Strategy::Factored.form())?, Recompiled::Differs { .. }));
