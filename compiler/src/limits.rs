@@ -1,7 +1,8 @@
-//! The limits of the compiler, each with its unit, its value, the reason, and what happens at it.
+//! The limits of the compiler, each with its unit, its value, the reason, and what happens when it is exceeded.
 //!
-//! Some public limits are where they are enforced: those of a URL in the engine's `url`, those of the format in the
-//! engine's `format`, those of the linter in `advice::lint`. This table has all; a test compares it with the code.
+//! Some public limits are defined where they are enforced: the limits of a URL in the engine's `url`, of the format in
+//! the engine's `format`, of the linter in `advice::lint`. This table has all of them; a test compares it with the
+//! code.
 //!
 //! | limit | of | at the limit |
 //! |---|---|---|
@@ -41,84 +42,86 @@
 //! | `MAX_COMPARED_RULES` | the rules of a file that are compared between dialects | a finding says so |
 //! | `MAX_COMPARED_STEPS` | the steps of that comparison | a finding says so |
 
-/// Bytes of one line that the Google library keeps; the rest of the line is dropped and the line reported.
+/// The most bytes of one line that the Google library keeps; the rest of the line is dropped and the line reported.
 ///
 /// Source: google/robotstxt, `kMaxLineLen`: eight times the 2,083 bytes that Internet Explorer allowed a URL.
 pub const MAX_LINE_BYTES_GOOGLE: usize = 2083 * 8 - 1;
 
-/// Bytes of a robots.txt after which Google reads no further, and above which Yandex treats it as empty: 500 KiB.
+/// The most bytes of a robots.txt that Google reads, and above which Yandex treats the file as empty: 500 KiB.
 pub const MAX_BODY_BYTES_500_KIB: usize = 500 << 10;
 
-/// Bytes of a robots.txt above which Yandex treated it as empty until 2017.
+/// The bytes of a robots.txt above which Yandex treated it as empty until 2017.
 pub const MAX_BODY_BYTES_2017: usize = 32 << 10;
 
-/// Rules of one robots.txt that Yandex reads; further ones are left out and reported.
+/// The most rules of one robots.txt that Yandex reads; further ones are left out and reported.
 pub const MAX_RULES_YANDEX: usize = 2048;
 
-/// Bytes of the longest rule that Yandex takes; a longer one is left out and reported.
+/// The most bytes of a rule that Yandex accepts; a longer rule is left out and reported.
 pub const MAX_PATTERN_BYTES_YANDEX: usize = 1024;
 
-/// Bytes of one robots.txt. A longer body is an error, because the reference has no limit and so does not say what to do
-/// at one.
+/// The most bytes of one robots.txt. A longer body is an error: the reference has no limit, and so does not say how to
+/// read a part of a file.
 ///
 /// The largest file in a sample of a million sites had 4.9 MB.
 pub const MAX_BODY_BYTES: usize = 16 << 20;
 
-/// Transitions of a wildcard automaton for each byte of its segments. Text that people wrote needs about one; a wildcard
-/// that needs more than this limit becomes fallback patterns.
+/// The most transitions of a wildcard automaton for each byte of its segments. Text that people wrote needs about one;
+/// the patterns of a wildcard that needs more than this limit become fallback patterns.
 pub const MAX_TRANSITIONS_PER_BYTE: usize = 8;
 
-/// Places in the prefix trie of a ruleset where a wildcard automaton begins. Patterns that need more become fallback
-/// patterns. Among 4,231 real files the most is 134.
+/// The most places in the prefix trie of a ruleset where a wildcard automaton begins. Patterns that need more become
+/// fallback patterns. The most among 4,231 real files is 134.
 ///
-/// An automaton takes about 170 bytes in a set, and twice as many to be built, however short its pattern is. Without the
-/// limit, 34,000 patterns of ten bytes took 35 MB and 31 ms to build.
+/// An automaton takes about 170 bytes in a set, and twice that while it is built, however short its pattern is. Without
+/// the limit, 34,000 patterns of ten bytes took 35 MB and 31 ms to build.
 pub const MAX_TRIE_WILDCARDS: usize = 8192;
 
-/// States of all wildcard automata of a ruleset. Bounds the memory of building, about 150 bytes for each state: a wildcard
-/// that would need more, and all that follow, become fallback patterns.
+/// The most states of all wildcard automata of a ruleset. Bounds the memory of building, about 150 bytes for each
+/// state: the patterns of a wildcard that would need more, and of all later wildcards, become fallback patterns.
 ///
-/// Text that people wrote needs few states, each for a run of bytes; a segment such as `xaxaxa` needs one for each byte.
-/// Among 4,231 real files the most is 3,781.
+/// Text that people wrote needs few states, each for a run of bytes; a segment such as `xaxaxa` needs one for each
+/// byte. The most among 4,231 real files is 3,781.
 pub const MAX_WILDCARD_STATES: usize = 48 << 10;
 
-/// Transitions of the automaton of joined wildcards for each byte of its segments; wildcards that would need more are not
-/// joined.
+/// The most transitions of the automaton of joined wildcards for each byte of its segments; wildcards that would need
+/// more are not joined.
 ///
-/// Text that people wrote needs about one. With eight, as for a single wildcard, a set grew to 148 times the file: 6,621
-/// wildcards were each joined with twenty segments that others in them end with.
+/// Text that people wrote needs about one. With eight, the limit of a single wildcard, a set grew to 148 times the size
+/// of the file: 6,621 wildcards were each joined with twenty segments that are suffixes of others.
 pub const MAX_TRANSITIONS_PER_BYTE_JOINED: usize = 2;
 
-/// Wildcard automata of a ruleset that begin after another one. Patterns that need more become fallback patterns, so that
-/// the walk over a path begins at most one automaton for each trie state and these. Among 4,231 real files the most is 88.
+/// The most wildcard automata of a ruleset that begin after another one. Patterns that need more become fallback
+/// patterns, so that the walk over a path begins at most these and one automaton for each trie state. The most among
+/// 4,231 real files is 88.
 ///
-/// Without it, 4,096 patterns of twelve nested wildcards took 130 ms to build and walk over 2,000 bytes that all of them
-/// begin to match; with it they take 9.
+/// Without it, 4,096 patterns of twelve nested wildcards took 130 ms to build and to walk over 2,000 bytes that all of
+/// them begin to match; with it they take 9 ms.
 pub const MAX_NESTED_WILDCARDS: usize = 256;
 
-/// Wildcards on the way in the trie to another wildcard whose rules are compared with its rules, to find that it need not
-/// be begun for a verdict. Bounds the time of building. Real files have up to five.
+/// The most earlier wildcards on the way in the trie whose rules are compared with the rules of a wildcard, to find
+/// that a verdict need not begin its automaton. Bounds the time of building. Real files have up to five.
 pub const MAX_SOURCES_ASKED: usize = 8;
 
-/// Bytes of the text between two wildcards of the trie that become one automaton. Bounds the time of building: each segment
-/// is compared with each place of that text.
+/// The most bytes of the text between two wildcards of the trie that become one automaton. Bounds the time of building:
+/// each segment is compared with each place of that text.
 pub const MAX_TEXT_BETWEEN: usize = 16;
 
-/// Segments of a wildcard of the trie that are kept to join its automaton with others. Bounds the memory of building.
+/// The most segments of a wildcard of the trie that are kept to join its automaton with others. Bounds the memory of
+/// building.
 pub const MAX_SEGMENTS_JOINED: usize = 64;
 
-/// Bytes of the tables of a DFA over whole patterns. A ruleset that needs more is factored instead.
+/// The most bytes of the tables of a DFA over whole patterns. A ruleset that needs more is factored instead.
 pub const MAX_WHOLE_DFA_BYTES: usize = 256 << 10;
 
-/// Bytes of the patterns of a ruleset that becomes one DFA. Bounds the time, which the bytes of its tables do not.
+/// The most bytes of the patterns of a ruleset that becomes one DFA. Bounds the time; the bytes of its tables do not.
 pub const MAX_WHOLE_DFA_PATTERN_BYTES: usize = 256;
 
-/// Rules in all lists that merge several groups for a product token, for each rule of the file. Further tokens keep their
-/// groups apart, which decide together: slower, but no larger than the file. No file of 4,231 real ones has that many: the
-/// most is 755 rules of 1,228.
+/// The most rules in all lists that merge several groups for a product token, for each rule of the file. Further tokens
+/// keep their groups apart, which decide together: slower, but no larger than the file. No file of 4,231 real ones
+/// reaches the limit: the most is 755 rules of 1,228.
 pub const MAX_MERGED_RULES_PER_RULE: usize = 1;
 
-/// Rules that may be merged in any file, however few rules it has.
+/// The rules that may be merged in any file, however few rules it has.
 pub const MIN_MERGED_RULES: usize = 4096;
 
 /// The earliest time of a fetch, in seconds since 1970: the beginning of the year 1.
@@ -128,20 +131,21 @@ pub const MIN_TIME: i64 = -62_135_596_800;
 /// time zone.
 pub const MAX_TIME: i64 = 253_402_128_000;
 
-/// Discarded captures that a set's report names; all are counted.
+/// The most discarded captures that a set's report lists; all are counted.
 pub const MAX_DISCARDED_LISTED: usize = 20;
 
-/// Other directives of one robots.txt that are kept; later ones are left out and reported. Among 4,231 real files the most
-/// is 1,992.
+/// The most other directives of one robots.txt that are kept; later ones are left out and reported. The most among
+/// 4,231 real files is 1,992.
 pub const MAX_DIRECTIVES: usize = 4096;
 
-/// Bytes of all values and unknown keys of the other directives of one robots.txt; later ones are left out and reported.
-/// Among 4,231 real files the most is 692,324. The limit of one value is
+/// The most bytes of all values and unknown keys of the other directives of one robots.txt; later ones are left out and
+/// reported. The most among 4,231 real files is 692,324. The limit of one value is
 /// [`MAX_DIRECTIVE_BYTES`](reptile_engine::format::directives::MAX_DIRECTIVE_BYTES).
 pub const MAX_DIRECTIVE_TEXT_BYTES: usize = 1 << 20;
 
-/// Bytes of a key that is kept although it is unknown. Longer ones are text with a colon in it, not keys.
+/// The most bytes of an unknown key that is kept. Longer keys are text that happens to contain a colon.
 pub const MAX_OTHER_KEY_BYTES: usize = 64;
 
-/// Bytes of a `Clean-param` value; a longer one does not count. Source: Yclean, which says characters.
+/// The most bytes of a `Clean-param` value; a longer value does not count. Source: Yclean, whose limit is in
+/// characters.
 pub const MAX_CLEAN_PARAM_BYTES: usize = 500;

@@ -1,11 +1,11 @@
-//! Names that users choose by: the error for one that nothing has.
+//! The error for a name that a user chose and that does not exist.
 
 use std::fmt;
 
-/// A name that nothing has, with those that there are.
+/// An unknown name, with the names that exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
-    /// What was to be named: "dialect", "fetch profile".
+    /// The kind of name: "dialect", "fetch profile".
     kind: &'static str,
     found: String,
     known: Vec<String>,

@@ -1,7 +1,8 @@
-//! Answers a single question to a single robots.txt while reading it, for callers that would throw a compiled set away.
+//! Answers one question about one robots.txt while reading it, for callers that would throw a compiled set away.
 //!
 //! Shares the reading of lines, product tokens, normal forms and precedence with the compiler, and keeps only the best
-//! rule so far. Explains no more than the line. For several questions to the same file, compile it ([`crate::set`]).
+//! rule so far. Gives the deciding line and no further explanation. For several questions about the same file, compile
+//! it ([`crate::set`]).
 
 use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::norm::{NormalForm, Pattern};
@@ -15,7 +16,7 @@ use crate::oracle::Answer;
 use crate::rules::groups::{Named, named};
 use crate::rules::order::{key_of, meaning_of, slash_before_index};
 
-/// Whether an agent may fetch `url` according to the file `body`, and the line that says so.
+/// Decides whether an agent may fetch `url` according to the file `body`, and returns the line that decided.
 ///
 /// One pass over the lines. Allocates only for a pattern or path that its normal form rewrites, and for a URL without
 /// the first slash of its path.
@@ -54,13 +55,13 @@ struct Question<'q> {
     dialect: &'q Dialect,
     agent: &'q Resolved,
     path: &'q [u8],
-    /// The smallest place in the agent's chain of product tokens that a group has named so far.
+    /// The smallest index in the agent's chain of product tokens that a group has named so far.
     place: usize,
-    /// Whether the current group is one of those for that place.
+    /// Whether the current group names that product token.
     counts: bool,
-    /// The rule that matches and decides, of the groups for that place: its key, kind and line.
+    /// The best matching rule of the groups for that product token: its precedence key, kind and line.
     best: Option<(u32, RuleKind, u32)>,
-    /// The rule without a pattern that is named where no other matches.
+    /// The rule without a pattern, which is named if no other rule matches.
     empty: Option<(RuleKind, u32)>,
 }
 
@@ -73,7 +74,7 @@ impl<'b> Visitor<'b> for Question<'_> {
         }
         let Some(place) = self.place_of(value) else { return };
         if place < self.place {
-            // A token before those that were found: their groups count no more.
+            // This token comes earlier in the chain than those found so far, whose groups no longer count.
             (self.place, self.best, self.empty) = (place, None, None);
             self.counts = true;
         } else if place == self.place && self.dialect.group_choice == GroupChoice::Merge {
@@ -104,7 +105,7 @@ impl<'b> Visitor<'b> for Question<'_> {
 }
 
 impl Question<'_> {
-    /// The place in the agent's chain of the token in a user-agent line; after all tokens if it is `*`.
+    /// The index in the agent's chain of the token in a user-agent line; `*` comes after all tokens.
     fn place_of(&self, value: &[u8]) -> Option<usize> {
         let tokens = &self.agent.tokens;
         match (named(value, self.dialect), self.dialect.name_matching) {
@@ -127,7 +128,7 @@ impl Question<'_> {
                 && self.dialect.index_htm_opens_directory
                 && let Some(slash) = slash_before_index(&pattern)
             {
-                // The directory's pattern, `$` included, has as many octets as the rule's up to the `i`.
+                // The directory's pattern, including its `$`, has as many octets as the rule's up to the `i`.
                 let key = key_of(&pattern[..slash + 2], kind, line, order);
                 let directory = Pattern { text: &pattern[..=slash], anchored: true };
                 if self.improves(key) && directory.matches(self.path) {
@@ -137,7 +138,7 @@ impl Question<'_> {
         }
     }
 
-    /// Whether a rule of this key would decide, if it matched. The first of equals stays.
+    /// Whether a rule with this precedence key would decide if it matched. Of equal rules the first decides.
     fn improves(&self, key: u32) -> bool {
         self.best.is_none_or(|(best, _, _)| key < best)
     }

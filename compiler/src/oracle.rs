@@ -1,8 +1,8 @@
-//! The oracle: a slow, plainly correct matcher that all compiled rulesets are compared with.
+//! The oracle: a slow, plainly correct matcher. The tests compare all compiled rulesets with it.
 //!
 //! Reads the file anew for every question and evaluates every rule by its definition: no order, no automaton, no
-//! merging. Shares the reading of lines, keys and groups with the compiler, which the replay of the reference's own
-//! verdicts checks, and no later stage. Its matcher is its own.
+//! merging. It shares the reading of lines, keys and groups with the compiler (recorded verdicts of the reference test
+//! that stage) and no later stage. Its matcher is its own.
 
 use bumpalo::Bump;
 use reptile_engine::format::tokens::NameMatching;
@@ -23,20 +23,20 @@ pub struct Answer {
     pub line: u32,
 }
 
-/// The answer where no rule matches.
+/// The answer if no rule matches.
 const ALLOWED: Answer = Answer { allowed: true, line: 0 };
 
-/// Whether the crawler with the name `agent` in this dialect may fetch `url` according to the file `body`, and the line
-/// that says so.
+/// Decides whether the crawler with the name `agent` in this dialect may fetch `url` according to the file `body`, and
+/// returns the line that decided.
 ///
-/// Source: google/robotstxt, `RobotsMatcher`, for that library's reading; the dialect's switches for the others. Time:
-/// the length of the body times that of the path.
+/// Source: google/robotstxt, `RobotsMatcher`, for the reading of that library; the dialect's switches for the others.
+/// Time: the length of the body times the length of the path.
 #[must_use]
 pub fn decide(body: &[u8], dialect: &Dialect, agent: &[u8], url: &[u8]) -> Answer {
     decide_for(body, dialect, &of_name(agent, dialect), url)
 }
 
-/// As [`decide`], for an agent whose product tokens are known.
+/// Does the work of [`decide`] for an agent whose product tokens are known.
 #[must_use]
 pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Answer {
     let arena = Bump::new();
@@ -53,7 +53,7 @@ pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) 
         .filter_map(|rule| match_of(rule, &path, dialect))
         .collect();
     let (empty, matching): (Vec<Match>, Vec<Match>) = matching.into_iter().partition(|found| found.is_empty);
-    // The first of the best; lines rise with their place in the file.
+    // The first of the best rules decides; line numbers increase with the place in the file.
     let best = match dialect.order {
         Order::FileOrder => matching.iter().min_by_key(|found| found.line),
         Order::Longest | Order::LongestWithoutTrailingWildcards => {
@@ -63,34 +63,35 @@ pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) 
     if let Some(best) = best {
         return Answer { allowed: best.kind == RuleKind::Allow, line: best.line };
     }
-    // A rule with an empty pattern restricts nothing, but is named where no other rule matches.
+    // A rule with an empty pattern restricts nothing, but is named if no other rule matches.
     empty
         .iter()
         .min_by_key(|found| (found.kind, found.line))
         .map_or(ALLOWED, |found| Answer { line: found.line, ..ALLOWED })
 }
 
-/// Why an agent obeys the groups that it obeys.
+/// Why an agent obeys its groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChosenBy {
-    /// They name its product token of this index, the first of its tokens that the file names.
+    /// The groups name the agent's product token with this index, the first of its tokens that the file names.
     Token(usize),
-    /// They are the default group.
+    /// The groups are the default group.
     DefaultGroup,
-    /// It obeys no group.
+    /// The agent obeys no group.
     Nobody,
 }
 
-/// The groups that an agent obeys, and why those.
+/// The groups that an agent obeys, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// Why the agent obeys them.
     pub by: ChosenBy,
-    /// Their indices among the groups of the file.
+    /// The indices of the groups in the file.
     pub groups: Vec<usize>,
 }
 
-/// The groups that the agent obeys. Time: the number of user-agent lines times that of its tokens.
+/// Chooses the groups that the agent obeys. Time: the number of user-agent lines times the number of the agent's
+/// tokens.
 #[must_use]
 pub fn choose(robots: &Robots<'_>, dialect: &Dialect, agent: &Resolved) -> Choice {
     let groups_naming = |token: Option<&[u8]>| -> Vec<usize> {
@@ -111,7 +112,7 @@ pub fn choose(robots: &Robots<'_>, dialect: &Dialect, agent: &Resolved) -> Choic
     Choice { by: if groups.is_empty() { ChosenBy::Nobody } else { ChosenBy::DefaultGroup }, groups }
 }
 
-/// Whether the value of a user-agent line names a product token, or for `None` the default group.
+/// Whether the value of a user-agent line names a product token, or, for `None`, the default group.
 pub(crate) fn names(value: &[u8], token: Option<&[u8]>, dialect: &Dialect) -> bool {
     match (named(value, dialect), token) {
         (Named::Everyone, token) => token.is_none(),
@@ -123,7 +124,7 @@ pub(crate) fn names(value: &[u8], token: Option<&[u8]>, dialect: &Dialect) -> bo
     }
 }
 
-/// A rule that matches.
+/// A matching rule.
 #[derive(Clone, Copy)]
 struct Match {
     kind: RuleKind,
@@ -132,7 +133,7 @@ struct Match {
     is_empty: bool,
 }
 
-/// The match of a rule with a path, if it matches.
+/// How a rule matches a path, if it does.
 fn match_of(rule: &RawRule<'_>, path: &[u8], dialect: &Dialect) -> Option<Match> {
     let RawRule { mut kind, mut value, line } = *rule;
     if kind == RuleKind::Disallow && value.is_empty() && dialect.empty_disallow == EmptyDisallow::AllowRoot {
@@ -155,7 +156,7 @@ fn match_of(rule: &RawRule<'_>, path: &[u8], dialect: &Dialect) -> Option<Match>
     None
 }
 
-/// The octets of a pattern in normal form, as far as they count.
+/// The number of octets of a pattern in normal form that count for precedence.
 pub(crate) fn weight_of(mut pattern: &[u8], order: Order) -> usize {
     if order == Order::LongestWithoutTrailingWildcards {
         if pattern.ends_with(b"*$") {
@@ -168,10 +169,10 @@ pub(crate) fn weight_of(mut pattern: &[u8], order: Order) -> usize {
     pattern.len()
 }
 
-/// Whether a pattern matches a path, by definition: `*` is any run of bytes, a final `$` is the end of the path,
-/// any other byte is itself, and what follows the pattern's end does not matter.
+/// Whether a pattern matches a path, by definition: `*` matches any run of bytes, a final `$` matches the end of the
+/// path, any other byte matches itself, and any text may follow the match.
 ///
-/// Keeps the set of all places in the path that the pattern read so far can have reached.
+/// Keeps the set of all places in the path that can be reached with the part of the pattern read so far.
 #[must_use]
 pub fn pattern_matches(pattern: &[u8], path: &[u8]) -> bool {
     let mut reached = vec![false; path.len() + 1];

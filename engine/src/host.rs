@@ -1,8 +1,8 @@
 //! The one form of a host in which origins are compared.
 //!
-//! [`canonical`] is used for the hosts of robots.txt files when a set is made and for those of URLs when it is asked, so
-//! that both come to the same bytes. Splitting a URL is in [`crate::url`]. The mapping of names beyond ASCII (UTS 46)
-//! needs tables of Unicode, which come with the feature `idna`; without it such names have no form.
+//! [`canonical`] is used for the hosts of robots.txt files when a set is made and for the hosts of URLs when the set is
+//! asked, so that both have the same bytes. Splitting a URL is in [`crate::url`]. Mapping names beyond ASCII (UTS 46)
+//! needs tables of Unicode, which come with the feature `idna`; without it such names are not valid hosts.
 
 use std::fmt::{self, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -55,34 +55,35 @@ fn to_ascii(host: &[u8]) -> Option<Host> {
     Host::new(mapped.as_bytes())
 }
 
-/// Names beyond ASCII are not mapped without tables of Unicode.
+/// Without tables of Unicode, names beyond ASCII are not mapped.
 #[cfg(not(feature = "idna"))]
 fn to_ascii(_: &[u8]) -> Option<Host> {
     None
 }
 
-/// Whether a host is in the form that [`canonical`] gives it, or has none, so that it need not be called: nearly all are.
-/// Nothing beyond ASCII, no `%`, no capital letters and no `[`; no digit in front, where an address has one in any
-/// spelling; no dot at the end.
+/// Whether a host is plain: already in the form that [`canonical`] gives it, or without one, so that `canonical` need
+/// not be called. True of nearly all hosts. A plain host has no byte beyond ASCII, no `%`, no capital letter and no
+/// `[`; it does not begin with a digit, as every spelling of an IPv4 address does; and it does not end with a dot.
 #[inline]
 #[must_use]
 pub fn is_plain(host: &[u8]) -> bool {
-    // Two comparisons a byte, which vector instructions have: bytes from 80 on are negative, `%` is below `-`, and `[`
-    // stands behind `Z`. Not `any`, which stops at the first and so looks at one byte at a time.
-    let is_odd = |byte: u8| (byte.cast_signed() < b'-'.cast_signed()) | (b'A'..=b'[').contains(&byte);
-    !host.iter().fold(false, |odd, &byte| odd | is_odd(byte))
+    // Two comparisons for each byte, both available as vector instructions: as signed numbers, bytes from 80 on are
+    // negative, `%` is less than `-`, and `[` comes after `Z`. Not `any`: it stops at the first hit and so has to look
+    // at one byte at a time.
+    let is_special = |byte: u8| (byte.cast_signed() < b'-'.cast_signed()) | (b'A'..=b'[').contains(&byte);
+    !host.iter().fold(false, |found, &byte| found | is_special(byte))
         && host.first().is_some_and(|first| !first.is_ascii_digit())
         && host.last() != Some(&b'.')
 }
 
-/// The form of a host in which origins are compared; `None` if it is the host of no origin.
+/// The canonical form of a host, in which origins are compared; `None` if the host is not valid.
 ///
-/// `%xx` is decoded; a name beyond ASCII becomes its A-labels (none without the feature `idna`); letters become lower case;
-/// one dot at the end goes, since it only says that the name is complete; an IPv4 address in any of its spellings
-/// becomes four decimal numbers, an IPv6 address its shortest text in brackets.
+/// Each `%xx` is decoded; a name beyond ASCII becomes its A-labels (it is invalid without the feature `idna`); letters
+/// become lower case; one dot at the end is dropped, since it only says that the name is complete; an IPv4 address in
+/// any of its spellings becomes four decimal numbers, an IPv6 address its shortest text in brackets.
 ///
-/// Source: the host parser of the WHATWG URL standard, but for the dot at the end, which it keeps. Linear; allocates
-/// only for names beyond ASCII.
+/// Source: the host parser of the WHATWG URL standard, except that the standard keeps the dot at the end. Linear;
+/// allocates only for names beyond ASCII.
 ///
 /// ```
 /// use reptile_engine::host::canonical;
@@ -114,7 +115,7 @@ pub fn canonical(host: &[u8]) -> Option<Host> {
     if ends_in_number(name) { Host::written(ipv4(name)?) } else { Some(host) }
 }
 
-/// The bytes of a host with its escapes decoded. A `%` that begins none stays, and is forbidden later.
+/// The bytes of a host with its escapes decoded. A `%` that does not begin an escape stays, and is refused later.
 fn decode(host: &[u8]) -> Option<Host> {
     if !host.contains(&b'%') {
         return Host::new(host);
@@ -135,7 +136,7 @@ fn decode(host: &[u8]) -> Option<Host> {
     Some(decoded)
 }
 
-/// Whether no name has this byte: the forbidden domain code points of the WHATWG URL standard.
+/// Whether a byte is forbidden in host names: the forbidden domain code points of the WHATWG URL standard.
 fn is_forbidden(byte: u8) -> bool {
     byte <= b' ' || byte == 0x7F || b"#%/:<>?@[\\]^|".contains(&byte)
 }
@@ -147,7 +148,8 @@ fn ends_in_number(name: &[u8]) -> bool {
     is_hex || (!last.is_empty() && last.iter().all(u8::is_ascii_digit))
 }
 
-/// Reads an IPv4 address of one to four numbers, each decimal, octal or hexadecimal; the last fills what is left.
+/// Reads an IPv4 address of one to four numbers, each decimal, octal or hexadecimal; the last number fills the
+/// remaining bytes.
 fn ipv4(name: &[u8]) -> Option<Ipv4Addr> {
     let mut address = 0_u32;
     let mut parts = name.split(|&byte| byte == b'.').peekable();
@@ -241,13 +243,14 @@ mod tests {
         }
     }
 
-    /// Names beyond ASCII have the form of their A-labels with the feature `idna`, and none without it.
+    /// With the feature `idna` names beyond ASCII become their A-labels; without it they are not valid hosts.
     #[test]
     fn names_beyond_ascii_need_tables_of_unicode() {
         for (host, expected) in [
             ("b\u{e4}r.example", Some("xn--br-via.example")),
             ("B%C3%84R.example", Some("xn--br-via.example")),
-            // Full-width digits are digits, and so make an address; a full-width slash is a slash, which no host has.
+            // Full-width digits are digits, and so make an address; a full-width slash is a slash, which no host may
+            // contain.
             ("\u{ff11}7", Some("0.0.0.17")),
             ("a\u{ff0f}b", None),
         ] {
@@ -261,7 +264,7 @@ mod tests {
         for (len, fits) in [(MAX_HOST_BYTES - 1, true), (MAX_HOST_BYTES, true), (MAX_HOST_BYTES + 1, false)] {
             assert_eq!(Host::new(&vec![b'h'; len]).is_some(), fits, "{len}");
             assert_eq!(form(&vec![b'H'; len]), fits.then(|| "h".repeat(len)));
-            // What is too long before it is decoded may fit.
+            // A host that is too long may fit once its escapes are decoded.
             let escaped = [&vec![b'h'; len - 1][..], b"%48"].concat();
             assert_eq!(form(&escaped), fits.then(|| "h".repeat(len)));
         }
@@ -278,7 +281,7 @@ mod tests {
             }
             if is_plain(&host) {
                 let form = canonical(&host);
-                // None for what only looks plain, such as `a.7`: no origin has it.
+                // Some hosts only look plain, such as `a.7`, and have no canonical form: no origin has such a host.
                 prop_assert!(form.is_none_or(|form| form.as_bytes() == host));
             }
         }

@@ -2,8 +2,8 @@
 //!
 //! A set holds the rules of any number of robots.txt files as automata, in one file that is mapped into memory. This
 //! crate splits a URL, finds its origin's policy, picks the group of an agent, and walks one automaton over the path.
-//! It reads sets and knows nothing of robots.txt itself: parsing, dialects and the construction of automata are the
-//! compiler's, `reptile-compiler`.
+//! This crate reads sets and knows nothing of robots.txt itself: parsing, dialects and the construction of automata are
+//! in the compiler, `reptile-compiler`.
 //!
 //! | where | what |
 //! |---|---|
@@ -11,10 +11,10 @@
 //! | [`automaton`] | the walk |
 //! | [`url`] | from a URL to origin and path |
 //! | [`host`] | the one form of a host in which origins are compared |
-//! | [`norm`] | the normal form that URL and pattern both pass through |
-//! | [`verdict`] | the answers |
+//! | [`norm`] | the normal forms of URL paths and patterns |
+//! | [`verdict`] | verdicts and their reasons |
 //! | [`format`](mod@format) | the bytes, reader beside writer; `FORMAT.md` draws them |
-//! | [`platform`] | the one file with `unsafe`: mapping a file, vector instructions |
+//! | [`platform`] | the only file with `unsafe`: mapping a file, vector instructions |
 //!
 //! ```no_run
 //! use reptile_engine::set::Set;

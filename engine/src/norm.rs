@@ -1,12 +1,12 @@
 //! The normal forms, which make the bytes of URL paths and of patterns comparable, and [`Pattern`], which compares them.
 //!
-//! Both sides go through this file and no other. A set names one normal form in its header; the compiler
-//! applied [`NormalForm::pattern`] to every rule of that set, and every look-up applies [`NormalForm::path`] to
-//! its URL. Which reading of the protocol uses which form is not known here.
+//! Paths and patterns are normalised here and nowhere else. A set names one normal form in its header: the compiler
+//! applied [`NormalForm::pattern`] to every rule of that set, and every look-up applies [`NormalForm::path`] to its
+//! URL. This file does not know which reading of the protocol uses which form.
 //!
-//! In a normalised pattern two bytes are operators: every `*` is a wildcard for any run of bytes, the empty one included,
-//! and a `$` that is the very last byte is the end anchor. Every other byte is itself. A form that lets a rule name a
-//! literal `*` or `$` must keep it escaped on both sides, or write another byte for it.
+//! In a normalised pattern two bytes are operators: every `*` is a wildcard for any run of bytes, the empty one
+//! included, and a `$` that is the very last byte is the end anchor. Every other byte means itself. A form that lets a
+//! rule name a literal `*` or `$` must escape it on both sides, or write another byte for it.
 
 use std::borrow::Cow;
 
@@ -23,27 +23,28 @@ pub enum NormalForm {
     /// The path stays as it is. In a pattern the hex digits of `%xx` become upper case and bytes of 0x80 and above
     /// become `%XX`; nothing is decoded. Number 1.
     AsWritten,
-    /// As [`NormalForm::AsWritten`], but the path is treated as the pattern is. Number 2.
+    /// Like [`NormalForm::AsWritten`], but the path is treated like a pattern. Number 2.
     Escaped,
-    /// On both sides `%XX` of a letter, digit, `-`, `.`, `_` or `~` is decoded, other hex digits become upper case,
-    /// and bytes of 0x80 and above, the space and a `%` that begins no `%XX` are encoded. A `*` or `$` that is not an
-    /// operator, which in a path is every one, becomes `%2A` or `%24`. Other octets stay: control bytes, and the reserved
+    /// On both sides `%XX` of a letter, digit, `-`, `.`, `_` or `~` is decoded, other hex digits become upper case, and
+    /// bytes of 0x80 and above, the space and a `%` that does not begin a `%XX` are encoded. A `*` or `$` that is not
+    /// an operator (in a path, every one) becomes `%2A` or `%24`. Other octets stay: control bytes, and the reserved
     /// ``!"#&'()+,/:;<=>?@[\]^`{|}``. Number 3.
     Decoded,
-    /// As [`NormalForm::Decoded`], and also encoded are control bytes, ``"<>\^`{|}:@[]#``, every `?` but the first, and
-    /// every `/` after that one. Number 4.
+    /// Like [`NormalForm::Decoded`], but control bytes, ``"<>\^`{|}:@[]#``, every `?` except the first, and every `/`
+    /// after that `?` are encoded too. Number 4.
     Reserved,
-    /// Every `%XX` is decoded but `%2F`, `%25`, `%00` and `%0A`, whose hex digits become upper case; a `%` that begins no
-    /// `%XX` becomes `%25`. There are no operators: a `*` becomes a NUL byte and a `$` a line feed. Number 5.
+    /// Every `%XX` is decoded except `%2F`, `%25`, `%00` and `%0A`, whose hex digits become upper case; a `%` that does
+    /// not begin a `%XX` becomes `%25`. There are no operators: a `*` becomes a NUL byte and a `$` a line feed. Number
+    /// 5.
     FullyDecoded,
-    /// Everything stays as it is but `*` and `$`, which become a NUL byte and a line feed, since there are no operators.
-    /// Number 6.
+    /// Every byte stays as it is except `*` and `$`, which become a NUL byte and a line feed, since there are no
+    /// operators. Number 6.
     Verbatim,
 }
 
-/// The byte for a literal `*` in a form without operators: one that is in no URL.
+/// The byte for a literal `*` in a form without operators: no URL contains it.
 const LITERAL_STAR: u8 = 0;
-/// The byte for a literal `$` in a form without operators: one that is in no URL and no line.
+/// The byte for a literal `$` in a form without operators: no URL and no line contains it.
 const LITERAL_DOLLAR: u8 = b'\n';
 
 impl NormalForm {
@@ -70,7 +71,7 @@ impl NormalForm {
         }
     }
 
-    /// The bit of this form in a set of forms.
+    /// The bit for this form in a set of forms.
     const fn bit(self) -> u8 {
         1 << (self.number() - 1)
     }
@@ -81,7 +82,7 @@ impl NormalForm {
         NormalForm::ALL.into_iter().find(|form| form.number() == number)
     }
 
-    /// Whether `*` and a final `$` are operators in the patterns that people write.
+    /// Whether `*` and a final `$` are operators in a pattern as written.
     #[must_use]
     pub const fn has_operators(self) -> bool {
         !matches!(self, NormalForm::FullyDecoded | NormalForm::Verbatim)
@@ -112,9 +113,9 @@ impl NormalForm {
         rewrite(self, pattern, Side::Pattern)
     }
 
-    /// Whether every form, on both sides, keeps a byte as it is, as long as all bytes before it are kept too.
+    /// Whether every form, on both sides, keeps a byte as it is, provided that all bytes before it are kept too.
     ///
-    /// Two texts that first differ at such a byte differ in every normal form, which then need not be made.
+    /// Two texts that first differ at such a byte differ in every normal form, so the forms need not be computed.
     #[inline]
     #[must_use]
     pub const fn is_kept(byte: u8) -> bool {
@@ -130,7 +131,8 @@ impl NormalForm {
         KEPT[byte as usize]
     }
 
-    /// A normalised pattern as it is shown to people: the bytes for a literal `*` and `$` become those again.
+    /// A normalised pattern in the form in which it is shown to people, with `*` and `$` again for the bytes that
+    /// replaced them.
     #[must_use]
     pub fn shown(self, pattern: &[u8]) -> Cow<'_, [u8]> {
         if self.has_operators() || !pattern.iter().any(|byte| [LITERAL_STAR, LITERAL_DOLLAR].contains(byte)) {
@@ -147,7 +149,7 @@ impl NormalForm {
 
 /// A pattern in normal form without its end anchor.
 ///
-/// Every `*` in its text is a wildcard. Made in no time from the bytes of a normalised pattern, which it borrows.
+/// Every `*` in its text is a wildcard. Borrows the bytes of a normalised pattern; making one is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern<'a> {
     /// The text before the end anchor, if there is one.
@@ -157,7 +159,7 @@ pub struct Pattern<'a> {
 }
 
 impl<'a> Pattern<'a> {
-    /// The pattern with these bytes, which are in a normal form.
+    /// The pattern with these bytes, which must be in a normal form.
     #[inline]
     #[must_use]
     pub fn new(normal: &'a [u8]) -> Pattern<'a> {
@@ -167,8 +169,8 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// The same pattern without wildcards at its end. They make an end anchor idle; without one, any text may follow
-    /// anyway. It matches the same paths.
+    /// The same pattern without wildcards at its end. It matches the same paths: a final wildcard cancels an end
+    /// anchor, and without an end anchor any text may follow anyway.
     #[inline]
     #[must_use]
     pub fn without_trailing_wildcards(self) -> Pattern<'a> {
@@ -176,7 +178,7 @@ impl<'a> Pattern<'a> {
         Pattern { text: &self.text[..len], anchored: self.anchored && len == self.text.len() }
     }
 
-    /// The text before the first wildcard: what every path that matches begins with.
+    /// The text before the first wildcard, with which every matching path begins.
     #[must_use]
     pub fn prefix(self) -> &'a [u8] {
         &self.text[..memchr(b'*', self.text).unwrap_or(self.text.len())]
@@ -184,8 +186,8 @@ impl<'a> Pattern<'a> {
 
     /// Whether the pattern matches a path in normal form.
     ///
-    /// Looks for each segment after the one before it: the leftmost place is always a right one. Time linear in the
-    /// pattern and the path together.
+    /// Looks for each segment after the one before it. The leftmost place is always right, so there is no backtracking.
+    /// Time is linear in the pattern and the path together.
     ///
     /// ```
     /// use reptile_engine::norm::Pattern;
@@ -223,7 +225,7 @@ enum Side {
     Pattern,
 }
 
-/// What one byte or one `%XX` becomes.
+/// The result of rewriting one byte or one `%XX`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Octet {
     /// This byte.
@@ -232,7 +234,7 @@ enum Octet {
     Escape(u8),
 }
 
-/// The forms, as bits of their numbers, in which a byte can become another or makes others do so.
+/// For each byte, the forms (as bits) in which it can change, or can make other bytes change.
 const CHANGED_BY: [u8; 256] = {
     let mut changed_by = [0; 256];
     let mut at = 0;
@@ -258,8 +260,8 @@ const CHANGED_BY: [u8; 256] = {
     changed_by
 };
 
-/// Rewrites a text to a form, and copies it from the first octet on that changes. Runs of bytes that cannot change,
-/// which is all of nearly every text, are passed over at about a byte in a cycle.
+/// Rewrites a text to a form, copying it from the first byte that changes. Skips runs of bytes that cannot change,
+/// which is nearly all of most texts, at about a byte in a cycle.
 fn rewrite(form: NormalForm, text: &[u8], side: Side) -> Cow<'_, [u8]> {
     let can_change = |&byte: &u8| CHANGED_BY[usize::from(byte)] & form.bit() != 0;
     let Some(first) = text.iter().position(can_change) else { return Cow::Borrowed(text) };
@@ -305,26 +307,26 @@ fn rewrite(form: NormalForm, text: &[u8], side: Side) -> Cow<'_, [u8]> {
 }
 
 impl NormalForm {
-    /// What a byte becomes that is written as `%XX`.
+    /// The result for a byte that is written as `%XX`.
     fn of_escape(self, byte: u8) -> Octet {
         match self {
             NormalForm::AsWritten | NormalForm::Escaped => Octet::Escape(byte),
             NormalForm::Decoded | NormalForm::Reserved if is_unreserved(byte) => Octet::Byte(byte),
             NormalForm::Decoded | NormalForm::Reserved => Octet::Escape(byte),
-            // A decoded `%` could begin an escape that nobody wrote; NUL and LF are the bytes for `*` and `$`.
+            // A decoded `%` could begin an escape that was not written; NUL and LF are the bytes for `*` and `$`.
             NormalForm::FullyDecoded => match byte {
                 b'/' | b'%' | LITERAL_STAR | LITERAL_DOLLAR => Octet::Escape(byte),
                 b'*' => Octet::Byte(LITERAL_STAR),
                 b'$' => Octet::Byte(LITERAL_DOLLAR),
                 _ => Octet::Byte(byte),
             },
-            // Not asked: this form knows no escapes.
+            // Never reached: this form has no escapes.
             NormalForm::Verbatim => Octet::Escape(byte),
         }
     }
 
-    /// What a byte becomes that begins no `%XX`. `last` is whether it ends the text, `in_query` whether a `?` comes
-    /// before it.
+    /// The result for a byte that is not part of a `%XX`. `last` is whether it ends the text, `in_query` whether a `?`
+    /// comes before it.
     fn of_byte(self, byte: u8, side: Side, last: bool, in_query: bool) -> Octet {
         let is_operator = side == Side::Pattern && (byte == b'*' || (byte == b'$' && last));
         let escapes = match (self, byte) {
@@ -350,7 +352,7 @@ const fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// The byte that two hex digits stand for.
+/// The byte that two hex digits encode.
 fn value_of(pair: [u8; 2]) -> u8 {
     let digit = |digit: u8| match digit {
         b'0'..=b'9' => digit - b'0',
@@ -485,7 +487,7 @@ mod tests {
         }
     }
 
-    /// Which octets each form leaves as they are in a path, as its documentation says.
+    /// The octets that each form leaves as they are in a path, according to its documentation.
     #[test]
     fn octets_that_each_form_leaves() {
         let reserved_kept = |byte: &u8| b"!\"#&'()+,/:;<=>?@[\\]^`{|}".contains(byte) || byte.is_ascii_control();
@@ -501,7 +503,7 @@ mod tests {
         }
     }
 
-    /// Bytes of which escapes and operators are likely.
+    /// Bytes that are likely to form escapes and operators.
     fn text() -> impl Strategy<Value = Vec<u8>> {
         let byte = prop_oneof![
             4 => Just(b'%'),

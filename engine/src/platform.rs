@@ -1,12 +1,12 @@
-//! What is asked of the platform: mapping a file, and vector instructions. The one file with `unsafe`.
+//! Services of the platform: mapping a file, and vector instructions. The only file with `unsafe`.
 //!
-//! Each block has its proof, and a safe twin that the tests compare it with. What it gains:
+//! Each `unsafe` block has a proof, and a safe twin that the tests compare it with. The gains:
 //!
-//! - Mapping over reading: opening takes the same few microseconds for any size, processes share the pages, and only
-//!   what is touched is resident. The safe twin is `Set::from_bytes(std::fs::read(path)?)`.
-//! - [`search`] with AVX2 over the first bytes of segments one by one: walks over the paths of three benchmark files took
-//!   53, 120 and 238 ns where they had taken 105, 247 and 789. With AVX-512 over AVX2, two of them took 33 and 99 ns where
-//!   they had taken 37 and 108. The safe twin is [`ByByte`].
+//! - Mapping instead of reading a file: opening takes the same few microseconds for any size, processes share the
+//!   pages, and only pages that are read take memory. The safe twin is `Set::from_bytes(std::fs::read(path)?)`.
+//! - [`search`] with AVX2 instead of comparing the first bytes of segments one by one: walks over the paths of three
+//!   benchmark files took 53, 120 and 238 ns instead of 105, 247 and 789. With AVX-512 instead of AVX2, two of them
+//!   took 33 and 99 ns instead of 37 and 108. The safe twin is [`ByByte`].
 
 #[cfg(feature = "mmap")]
 use std::fs::File;
@@ -19,7 +19,7 @@ use std::path::Path;
 #[cfg(feature = "mmap")]
 #[derive(Debug)]
 pub struct MappedFile {
-    // `memmap2` refuses to map nothing, so an empty file is `None`.
+    // `memmap2` refuses to map an empty file, so an empty file is `None`.
     map: Option<memmap2::Mmap>,
 }
 
@@ -29,8 +29,8 @@ impl MappedFile {
     ///
     /// # Safety
     /// Nobody may write into the file or shorten it while it is mapped, in this process or another; replacing it by
-    /// renaming another file over it is fine. Bytes that change under a reader are undefined behaviour in Rust, and touching
-    /// what was cut off ends the process (`SIGBUS` on Unix).
+    /// renaming another file over it is fine. Bytes that change under a reader are undefined behaviour in Rust, and
+    /// reading bytes that were cut off ends the process (`SIGBUS` on Unix).
     ///
     /// # Errors
     /// When the file cannot be opened, is not a regular file, or cannot be mapped.
@@ -43,8 +43,8 @@ impl MappedFile {
         if metadata.len() == 0 {
             return Ok(MappedFile { map: None });
         }
-        // SAFETY: `Mmap::map` asks that the file does not change while it is mapped, which is what this function asks of
-        // its caller.
+        // SAFETY: `Mmap::map` requires that the file does not change while it is mapped, which this function requires
+        // of its caller.
         let map = unsafe { memmap2::Mmap::map(&file) }?;
         Ok(MappedFile { map: Some(map) })
     }
@@ -57,38 +57,39 @@ impl AsRef<[u8]> for MappedFile {
     }
 }
 
-/// Three bytes that many texts begin with, in a form that many places are compared with at once.
+/// Fingerprints of the first three bytes of many texts, compared with many places of a path at once.
 ///
-/// The texts are dealt to eight buckets, a bit each. For each of the first three bytes there is a table by its lower
-/// half and one by its upper half; a bucket's bit is set where a text of the bucket has such a byte there, or has
-/// ended. A place where all six agree on a bucket may be the beginning of a text; any other is not.
+/// Each text belongs to one of eight buckets, and each bucket has a bit. For each of the first three bytes there is a
+/// table indexed by its lower half and a table indexed by its upper half; a bucket's bit is set in both if a text of
+/// the bucket has such a byte there, or has ended before. A text can begin at a place only if all six table entries
+/// share a bit.
 ///
 /// The method is that of Hyperscan's "Teddy" (Wang et al., NSDI 2019).
 pub type Fingerprints = [u8; 96];
 
-/// How many bytes at its start a text is recognised by.
+/// The number of bytes at the start of a text that are compared.
 pub const FINGERPRINT_BYTES: usize = 3;
 
-/// How many places [`Search::candidates`] looks at.
+/// The number of places that [`Search::candidates`] looks at in one call.
 pub const PLACES: usize = 60;
 
-/// Looks for many texts in one path, again and again for different texts.
+/// Looks for many texts in one path, in one call after another for different texts.
 pub trait Search: Copy {
-    /// A bit for each of the [`PLACES`] places of the path from `base` on that the fingerprints do not rule out. Bits
-    /// of places behind the end of the path, and above the first `PLACES`, mean nothing.
+    /// A bit for each of the [`PLACES`] places of the path from `base` on at which a text may begin, by the
+    /// fingerprints. Bits for places after the end of the path, and bits above the first `PLACES`, have no meaning.
     fn candidates(self, fingerprints: &Fingerprints, base: usize) -> u64;
 }
 
-/// What is to be done with a [`Search`] of the fastest kind that the processor has.
+/// Work that needs the fastest [`Search`] that this processor supports.
 pub trait WithSearch {
-    /// What comes of it.
+    /// The result of the work.
     type Output;
 
-    /// Does it. To be inlined, so that it is compiled for what the processor has.
+    /// Runs the work. Mark it `inline(always)`, so that it is compiled for the processor's vector instructions.
     fn with<S: Search>(self, search: S) -> Self::Output;
 }
 
-/// Makes a search over a path, and does something with it.
+/// Runs `work` with the fastest search that this processor supports.
 #[inline(always)]
 pub fn search<W: WithSearch>(path: &[u8], work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
@@ -106,7 +107,7 @@ pub fn search<W: WithSearch>(path: &[u8], work: W) -> W::Output {
     work.with(ByByte(path))
 }
 
-/// A search that looks at one place after the other. For other processors, and the safe twin of what is faster.
+/// A search that looks at one place after the other: for other processors, and the safe twin of the vector searches.
 #[derive(Clone, Copy)]
 pub struct ByByte<'p>(pub &'p [u8]);
 
@@ -118,11 +119,11 @@ impl Search for ByByte<'_> {
 }
 
 impl ByByte<'_> {
-    /// Whether the fingerprints do not rule out a place.
+    /// Whether a text may begin at a place, by the fingerprints.
     #[inline(always)]
     fn may_begin(self, fingerprints: &Fingerprints, at: usize) -> bool {
         let buckets = (0..FINGERPRINT_BYTES).fold(0xFF, |buckets, offset| {
-            // Behind the end stands a zero, which is in no URL: only texts that have ended before agree with it.
+            // A zero after the end of the path: no URL contains it, so only texts that have ended before it can match.
             let byte = self.0.get(at + offset).copied().unwrap_or(0);
             let low = fingerprints[offset * 32 + usize::from(byte & 15)];
             let high = fingerprints[offset * 32 + 16 + usize::from(byte >> 4)];
@@ -145,22 +146,22 @@ mod x86 {
 
     use super::{Fingerprints, PLACES, Search, WithSearch};
 
-    /// So many places are compared at once. The last two of them have not enough bytes behind them, unless the path
-    /// ends there, so that a block stands for two fewer.
+    /// The number of places that are compared at once. The last two lack the two bytes after them, unless the path ends
+    /// there, so each block decides two places fewer.
     const BLOCK: usize = 32;
     const STEP: usize = BLOCK - 2;
     const _: () = assert!(PLACES == 2 * STEP);
 
-    /// Thirty-two bytes as six vectors: the lower and the upper halves of each byte, of that behind it, and of the
-    /// one behind that.
+    /// Thirty-two places as six vectors: the lower and the upper halves of each byte, of the byte after it, and of the
+    /// byte after that.
     #[derive(Clone, Copy)]
     struct Block([__m256i; 6]);
 
-    /// A search over a path. There is none unless the processor has AVX2.
+    /// A search over a path. Only created on a processor with AVX2.
     #[derive(Clone, Copy)]
     pub(super) struct Avx2<'p> {
         path: &'p [u8],
-        /// The blocks that stand for the first places. Those of later places are made when they are asked for.
+        /// The blocks for the first places of the path. Blocks for later places are made when they are needed.
         first: [Block; 2],
     }
 
@@ -182,8 +183,8 @@ mod x86 {
     impl Search for Avx2<'_> {
         #[inline(always)]
         fn candidates(self, fingerprints: &Fingerprints, base: usize) -> u64 {
-            // SAFETY: the function is unsafe to call only because the processor must have AVX2. `search`, which
-            // needs it too, is the only one to make the value that stands here for `self`.
+            // SAFETY: the function is unsafe to call only because the processor must have AVX2. Only `search`, which
+            // requires AVX2 too, creates the value that is `self` here.
             unsafe { candidates(self, fingerprints, base) }
         }
     }
@@ -195,26 +196,26 @@ mod x86 {
         let table = |at: usize| tables.get(at).map_or(_mm256_setzero_si256(), |table| load_twice(table));
         let tables = [table(0), table(1), table(2), table(3), table(4), table(5)];
         let last = search.path.len().saturating_sub(BLOCK);
-        // A block that would go over the end was taken further in front.
+        // A block that would reach past the end of the path was loaded from an earlier place.
         let places = |block, wanted: usize| u64::from(compare(&tables, block)) >> ((wanted - wanted.min(last)) & 63);
         if base == 0 {
             let [first, second] = search.first;
             return places(first, 0) | places(second, STEP) << STEP;
         }
         let found = places(block(chunk_at(search.path, base)), base);
-        // Few paths are so long that there is more to see in the second block.
+        // Few paths are long enough to need the second block.
         if search.path.len() <= base + STEP {
             return found;
         }
         found | places(block(chunk_at(search.path, base + STEP)), base + STEP) << STEP
     }
 
-    /// A search over a path with vectors of sixty-four bytes. There is none unless the processor has AVX-512BW.
+    /// A search over a path with vectors of sixty-four bytes. Only created on a processor with AVX-512BW.
     #[derive(Clone, Copy)]
     pub(super) struct Avx512<'p> {
         path: &'p [u8],
-        /// What stands for the first places: the lower and the upper halves of each byte, of that behind it, and of the
-        /// one behind that.
+        /// The vectors for the first places: the lower and the upper halves of each byte, of the byte after it, and of
+        /// the byte after that.
         first: [__m512i; 6],
     }
 
@@ -226,8 +227,8 @@ mod x86 {
     impl Search for Avx512<'_> {
         #[inline(always)]
         fn candidates(self, fingerprints: &Fingerprints, base: usize) -> u64 {
-            // SAFETY: the function is unsafe to call only because the processor must have AVX-512F and AVX-512BW.
-            // `search_512`, which needs both too, is the only one to make the value that stands here for `self`.
+            // SAFETY: the function is unsafe to call only because the processor must have AVX-512F and AVX-512BW. Only
+            // `search_512`, which requires both too, creates the value that is `self` here.
             unsafe { candidates_512(self, fingerprints, base) }
         }
     }
@@ -247,7 +248,7 @@ mod x86 {
         _mm512_test_epi8_mask(first, last)
     }
 
-    /// The halves for the places from the beginning of a text.
+    /// The halves for the places from `text`'s first byte on.
     #[target_feature(enable = "avx512f,avx512bw")]
     #[inline]
     fn halves(text: &[u8]) -> [__m512i; 6] {
@@ -255,7 +256,7 @@ mod x86 {
         let from = |offset: usize| {
             let text = text.get(offset..).unwrap_or_default();
             let exists = u64::MAX.checked_shr(64 - text.len().min(64) as u32).unwrap_or(0);
-            // SAFETY: bytes that the mask leaves out are not read, and it leaves out all behind the end of the text.
+            // SAFETY: bytes that the mask excludes are not read, and it excludes every byte after the end of the text.
             let bytes = unsafe { _mm512_maskz_loadu_epi8(exists, text.as_ptr().cast()) };
             [_mm512_and_si512(bytes, half), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), half)]
         };
@@ -270,14 +271,15 @@ mod x86 {
         _mm512_broadcast_i32x4(_mm_set_epi64x((number >> 64) as i64, number as i64))
     }
 
-    /// The block of a path of at least a block's length at a place, or the last one.
+    /// The block of a path that begins at a place, or the path's last block. The path must be at least as long as a
+    /// block.
     #[inline(always)]
     fn chunk_at(path: &[u8], at: usize) -> &[u8; BLOCK] {
         let at = at.min(path.len().saturating_sub(BLOCK));
         path.get(at..).and_then(|rest| rest.first_chunk()).unwrap_or(&[0; BLOCK])
     }
 
-    /// A bit for each place of a block that may begin a text.
+    /// A bit for each place of a block at which a text may begin.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn compare(tables: &[__m256i; 6], block: Block) -> u32 {
@@ -297,20 +299,21 @@ mod x86 {
         let half = _mm256_set1_epi8(15);
         let low = _mm256_and_si256(bytes, half);
         let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), half);
-        // The upper sixteen bytes, with zeros behind them: what is shifted in.
-        let (low_behind, high_behind) =
+        // The upper sixteen bytes, followed by the zeros that are shifted in.
+        let (low_after, high_after) =
             (_mm256_permute2x128_si256::<0x81>(low, low), _mm256_permute2x128_si256::<0x81>(high, high));
         Block([
             low,
             high,
-            _mm256_alignr_epi8::<1>(low_behind, low),
-            _mm256_alignr_epi8::<1>(high_behind, high),
-            _mm256_alignr_epi8::<2>(low_behind, low),
-            _mm256_alignr_epi8::<2>(high_behind, high),
+            _mm256_alignr_epi8::<1>(low_after, low),
+            _mm256_alignr_epi8::<1>(high_after, high),
+            _mm256_alignr_epi8::<2>(low_after, low),
+            _mm256_alignr_epi8::<2>(high_after, high),
         ])
     }
 
-    /// Sixteen bytes twice. Two halves, which the compiler loads as one; the intrinsic that loads takes a raw pointer.
+    /// Sixteen bytes twice. Made of two halves, which the compiler loads at once; the intrinsic for that load takes a
+    /// raw pointer.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn load_twice(bytes: &[u8; 16]) -> __m256i {
@@ -324,7 +327,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Every candidate of a path.
+    /// Every candidate in a path.
     struct All<'t> {
         fingerprints: &'t Fingerprints,
         len: usize,
@@ -342,10 +345,10 @@ mod tests {
         }
     }
 
-    /// Makes a search over a path, and does something with it.
+    /// Runs `work` with a search over a path.
     type With<O> = fn(&[u8], O) -> <O as WithSearch>::Output;
 
-    /// Every kind of search that the processor has, by name.
+    /// Every kind of search that the processor supports, by name.
     fn searches<O: WithSearch>() -> Vec<(&'static str, With<O>)> {
         #[cfg(not(target_arch = "x86_64"))]
         return Vec::new();
@@ -364,7 +367,7 @@ mod tests {
         }
     }
 
-    /// Every candidate of a chunk of a path.
+    /// Every candidate in a chunk of a path.
     #[derive(Clone, Copy)]
     struct From<'t>(&'t Fingerprints, usize);
 
@@ -376,7 +379,7 @@ mod tests {
         }
     }
 
-    /// The kind of search that is run, by the name of its type.
+    /// The name of the type of search that is run.
     struct Kind;
 
     impl WithSearch for Kind {
@@ -426,8 +429,8 @@ mod tests {
             let by_byte = All { fingerprints, len: text.len() }.with(ByByte(&text));
             let by_definition: Vec<usize> = (0..text.len()).filter(|&at| may_begin(fingerprints, &text, at)).collect();
             prop_assert_eq!(&by_byte, &by_definition);
-            // Places at the end of a block may be candidates without need, never the other way round; and there are
-            // no such places in texts without zeros of which no fingerprint is that of a short text.
+            // Places at the end of a block may be reported needlessly, but a candidate is never missed. Texts without
+            // zeros have no such places if no fingerprint belongs to a short text.
             for (name, search) in searches::<All<'_>>() {
                 let found = search(&text, All { fingerprints, len: text.len() });
                 prop_assert!(by_byte.iter().all(|at| found.contains(at)), "{} {:?} {:?}", name, by_byte, found);

@@ -113,7 +113,7 @@ pub type Origin<'a> = OriginOf<&'a [u8]>;
 pub type OwnedOrigin = OriginOf<Box<[u8]>>;
 
 impl<H: AsRef<[u8]>> OriginOf<H> {
-    /// The same origin, with a borrowed host.
+    /// The same origin with a borrowed host.
     #[must_use]
     pub fn borrowed(&self) -> Origin<'_> {
         Origin { host: self.host.as_ref(), scheme: self.scheme, port: self.port }
@@ -124,7 +124,7 @@ impl OwnedOrigin {
     /// The origin with its host in the form in which hosts are compared.
     ///
     /// # Errors
-    /// [`UrlError::Host`] when no origin has such a host. Names beyond ASCII need the feature `idna`.
+    /// [`UrlError::Host`] if the host is not valid. Names beyond ASCII need the feature `idna`.
     pub fn new(origin: &Origin<'_>) -> Result<OwnedOrigin, UrlError> {
         let host = canonical(origin.host).ok_or(UrlError::Host)?;
         Ok(OwnedOrigin { host: host.as_bytes().into(), scheme: origin.scheme, port: origin.port })
@@ -143,7 +143,7 @@ impl OwnedOrigin {
     /// Source: RFC 9309 section 2.3 and Google's specification: only `/robots.txt`, in this letter case, counts.
     ///
     /// # Errors
-    /// When the text is not a URL, or not that of a robots.txt.
+    /// When the text is not a URL, or not the URL of a robots.txt.
     ///
     /// ```
     /// use reptile_engine::url::OwnedOrigin;
@@ -184,13 +184,13 @@ impl FromStr for OwnedOrigin {
     }
 }
 
-/// Why a URL is not that of a robots.txt.
+/// Why a URL is not the URL of a robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RobotsUrlError {
-    /// It is not an http, https or ftp URL with a host.
+    /// The text is not an http, https or ftp URL with a host.
     NoUrl(UrlError),
-    /// Its path is not `/robots.txt`.
+    /// The path is not `/robots.txt`.
     OtherPath,
 }
 
@@ -205,19 +205,19 @@ impl fmt::Display for RobotsUrlError {
 
 impl std::error::Error for RobotsUrlError {}
 
-/// A URL split in two.
+/// A URL split into its origin and its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UrlRef<'a> {
     /// The origin whose robots.txt decides.
     pub origin: Origin<'a>,
-    /// The path, parameters and query, which its rules are matched against.
+    /// The path, parameters and query, which the rules are matched against.
     pub path: Path<'a>,
 }
 
 /// The part of a URL that rules are matched against: path, parameters and query, without the fragment.
 ///
-/// It reads as if it began with `/` even where the URL has no slash (`http://host?query`). The borrowed bytes then lack
-/// it, so look at them through [`Path::with`].
+/// A path always reads as if it began with `/`. Where the URL has no slash (`http://host?query`), the borrowed bytes
+/// lack it, so read them through [`Path::with`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path<'a> {
     bytes: &'a [u8],
@@ -225,7 +225,7 @@ pub struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// Wraps bytes that are a whole path, with the slash at its start.
+    /// Wraps the bytes of a whole path, which begin with a slash.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Path<'a> {
         Path { bytes, slash_missing: false }
@@ -253,18 +253,19 @@ pub enum UrlError {
     Empty,
     /// The text is longer than [`MAX_URL_BYTES`].
     TooLong,
-    /// A NUL, line break or tab after the authority. No URL has one, and it would break a line or column of output.
+    /// There is a NUL, line break or tab after the authority. No valid URL has one, and it would break a line or column
+    /// of output.
     Control,
     /// The text does not begin with `scheme://`.
     NoScheme,
     /// The scheme is not http, https or ftp.
     OtherScheme,
-    /// Clients and the reference implementation read different origins in the URL, since a backslash, a `;` or a control
-    /// is before the path.
+    /// Clients and the reference implementation read different origins in the URL, because a backslash, a `;` or a
+    /// control character comes before the path.
     Ambiguous,
     /// The user information has a byte that must be escaped there, or a second `@` follows it.
     UserInfo,
-    /// The host is empty, longer than [`MAX_HOST_BYTES`], or has a byte that no name has, be it escaped.
+    /// The host is empty, longer than [`MAX_HOST_BYTES`], or has a byte that no host name may have, escaped or not.
     Host,
     /// The port is not a number from 0 to 65535.
     Port,
@@ -299,8 +300,9 @@ impl std::error::Error for UrlError {}
 ///
 /// # Ambiguous origins
 /// If a URL were decided by the rules of one host and fetched from another, whoever writes the URL could choose the
-/// rules. So the authority, the text from `://` to the first `/`, `?`, `#` or the end, must be one that RFC 3986 section
-/// 3.2 allows, names beyond ASCII apart, and that the WHATWG URL standard does not read otherwise. What is not:
+/// rules. So the authority, the text from `://` to the first `/`, `?`, `#` or the end, must be valid by RFC 3986
+/// section 3.2 (except for names beyond ASCII), and the WHATWG URL standard must read the same origin in it. These are
+/// invalid:
 ///
 /// | URL | Why it is invalid | Error |
 /// |---|---|---|
@@ -312,7 +314,8 @@ impl std::error::Error for UrlError {}
 /// | `http:///a` | browsers connect to `a`; in RFC 3986 the host is empty | [`UrlError::Host`] |
 /// | `http:/a`, `http:a`, `http:\\a`, a space or control before `http` | browsers mend these and connect to `a`; RFC 3986 has no host there | [`UrlError::NoScheme`] |
 ///
-/// A host that passes may still have no form ([`crate::host::canonical`]), as `1.2.3.256`; no set has an origin for it.
+/// A host that passes may still be invalid ([`crate::host::canonical`]), such as `1.2.3.256`; no set has an origin for
+/// it.
 ///
 /// # Errors
 /// [`UrlError`], when the text is not an absolute http, https or ftp URL with one unambiguous host.
@@ -354,7 +357,7 @@ const END: u8 = 1;
 const UPPER: u8 = 2;
 /// Makes the origin ambiguous wherever in the authority it is.
 const AMBIGUOUS: u8 = 4;
-/// Is in no authority by RFC 3986 section 3.2.
+/// Is not allowed in an authority by RFC 3986 section 3.2.
 const FORBIDDEN: u8 = 8;
 /// Ends the user information.
 const AT: u8 = 16;
@@ -386,13 +389,13 @@ const KINDS: [u8; 256] = {
     kinds
 };
 
-/// Whether a byte may be in a name as it is.
+/// Whether a byte may occur in a host name without an escape.
 const fn is_name_byte(byte: u8) -> bool {
     KINDS[byte as usize] & !UPPER == 0
 }
 
-/// The length of the authority at the start of a text, and the kinds of bytes in it. One pass, since most authorities
-/// are shorter than what it takes to set up a search for several bytes with vector instructions.
+/// The length of the authority at the start of a text, and the kinds of bytes in it. Makes one simple pass: most
+/// authorities are so short that setting up a search with vector instructions would take longer.
 #[inline(always)]
 fn authority_len(text: &[u8]) -> (usize, u8) {
     let mut kinds = 0;
@@ -406,14 +409,14 @@ fn authority_len(text: &[u8]) -> (usize, u8) {
     (text.len(), kinds)
 }
 
-/// Whether a byte is in no URL and would break a line or column of output.
+/// Whether a byte is invalid in a URL and would break a line or column of output.
 const fn is_control(byte: u8) -> bool {
     matches!(byte, 0 | b'\t' | b'\n' | b'\r')
 }
 
-/// Whether any byte of a URL after its authority is a control or begins a fragment. Looks at every byte, in blocks
-/// that become vector instructions; the last block overlaps the one before it, since the bytes that are left would cost
-/// more one by one than all blocks: 6 ns of 65 a URL, the search for `#` included.
+/// Whether a URL has a control byte or a `#` after its authority. Looks at every byte, in blocks that become vector
+/// instructions. The last block overlaps the one before it, because reading the remaining bytes one by one would cost
+/// more than all blocks: 6 ns of 65 for each URL, the search for `#` included.
 #[inline]
 fn has_special(text: &[u8]) -> bool {
     let any = |bytes: &[u8]| bytes.iter().fold(false, |found, &byte| found | is_control(byte) | (byte == b'#'));
@@ -423,7 +426,7 @@ fn has_special(text: &[u8]) -> bool {
     found | text.last_chunk().map_or_else(|| any(rest), any_of_block)
 }
 
-/// The path of a text in which [`has_special`] found something, unless that was a control.
+/// The path of a text in which [`has_special`] found a `#`. Errors if it found a control byte.
 #[cold]
 fn path_with_special(tail: &[u8]) -> Result<Path<'_>, UrlError> {
     if tail.iter().any(|&byte| is_control(byte)) {
@@ -443,7 +446,7 @@ fn scheme_of(url: &[u8]) -> Result<(Scheme, usize), UrlError> {
     Ok((scheme, name_len + 3))
 }
 
-/// Reads `[user@]host[:port]`. Which spellings are refused is told at [`split`]. Linear; no allocation.
+/// Reads `[user@]host[:port]`. [`split`] lists the spellings that are refused. Linear; no allocation.
 ///
 /// # Errors
 /// [`UrlError::Ambiguous`], [`UrlError::UserInfo`], [`UrlError::Host`] or [`UrlError::Port`].
@@ -452,7 +455,7 @@ pub fn origin_of(scheme: Scheme, authority: &[u8]) -> Result<Origin<'_>, UrlErro
     origin_of_kinds(scheme, authority, authority.iter().fold(0, |kinds, &byte| kinds | KINDS[usize::from(byte)]))
 }
 
-/// As [`origin_of`], for an authority of which the kinds of bytes are known.
+/// Does the work of [`origin_of`] for an authority whose kinds of bytes are known.
 #[inline]
 fn origin_of_kinds(scheme: Scheme, authority: &[u8], kinds: u8) -> Result<Origin<'_>, UrlError> {
     if kinds & AMBIGUOUS != 0 {
@@ -465,7 +468,7 @@ fn origin_of_kinds(scheme: Scheme, authority: &[u8], kinds: u8) -> Result<Origin
         memchr(b':', authority).unwrap_or(authority.len())
     };
     let (host, port) = authority.split_at(host_len);
-    // An authority without these has a host of bytes of names only.
+    // An authority without these bytes has a host of name bytes only.
     let is_checked = kinds & (END | FORBIDDEN | BRACKET | PERCENT) == 0;
     if host.is_empty() || host.len() > MAX_HOST_BYTES || !(is_checked || is_host(host)) {
         return Err(UrlError::Host);
@@ -480,7 +483,7 @@ fn origin_of_kinds(scheme: Scheme, authority: &[u8], kinds: u8) -> Result<Origin
     Ok(Origin { scheme, host, port })
 }
 
-/// The host and port of an authority that has user information, which must be as RFC 3986 section 3.2.1 has it.
+/// The host and port of an authority with user information, which must be valid by RFC 3986 section 3.2.1.
 fn without_user(authority: &[u8]) -> Result<&[u8], UrlError> {
     let Some(end) = memchr(b'@', authority) else { return Ok(authority) };
     let (user, host_and_port) = (&authority[..end], &authority[end + 1..]);
@@ -489,7 +492,7 @@ fn without_user(authority: &[u8]) -> Result<&[u8], UrlError> {
     if is_user && !host_and_port.contains(&b'@') { Ok(host_and_port) } else { Err(UrlError::UserInfo) }
 }
 
-/// Whether a host is an IPv6 address in brackets, or has only bytes of names and escapes of them.
+/// Whether a host is an IPv6 address in brackets, or consists of name bytes and of escapes of name bytes.
 fn is_host(host: &[u8]) -> bool {
     if let [b'[', address @ .., b']'] = host {
         return std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok());
@@ -498,7 +501,7 @@ fn is_host(host: &[u8]) -> bool {
         && escapes(host).all(|byte| byte.is_some_and(is_name_byte))
 }
 
-/// The byte that each escape of a text stands for; `None` for a `%` that begins none.
+/// The decoded bytes of a text's escapes; `None` for a `%` that does not begin an escape.
 fn escapes(text: &[u8]) -> impl Iterator<Item = Option<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
     text.split(|&byte| byte == b'%').skip(1).map(move |part| match part {
@@ -516,7 +519,7 @@ fn path_from(tail: &[u8]) -> Path<'_> {
     })
 }
 
-/// As [`path_from`], for a text without a fragment.
+/// Does the work of [`path_from`] for a text without a fragment.
 #[inline]
 fn path_of_tail(tail: &[u8]) -> Path<'_> {
     match tail.first() {
@@ -526,10 +529,10 @@ fn path_of_tail(tail: &[u8]) -> Path<'_> {
     }
 }
 
-/// The path, parameters and query of any text, exactly as the reference implementation takes them: scheme and host may
-/// be missing, a fragment is dropped, a NUL byte ends the path.
+/// The path, parameters and query of any text, exactly as the reference implementation extracts them: scheme and host
+/// may be missing, a fragment is dropped, a NUL byte ends the path.
 ///
-/// Never fails. The host does not matter here, so spellings that [`split`] refuses have a path: that of
+/// Never fails. The host does not matter here, so spellings that [`split`] refuses have a path too: the path of
 /// `http://a;@b/` is `/;@b/`.
 ///
 /// Source: google/robotstxt, `GetPathParamsQuery`. Linear in the text.

@@ -1,26 +1,26 @@
-//! The answers: verdicts, and the rules that they rest on.
+//! Verdicts, and the reasons for them: the deciding rule, or what the last fetch of the robots.txt resulted in.
 
 use std::fmt;
 
-/// The answer for one URL and one agent.
+/// The verdict for one URL and one agent.
 ///
 /// There is no fifth value and no default: a URL whose origin has no robots.txt in the set is `Unknown`, and
 /// what to do with it is the caller's visible choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Verdict {
-    /// The rules allow it, or say nothing about it.
+    /// The rules allow the URL, or no rule matches it.
     Allow = 0,
-    /// The rules disallow it.
+    /// A rule or a failed fetch disallows the URL.
     Disallow = 1,
     /// No robots.txt is known for the URL's origin.
     Unknown = 2,
-    /// The text is no URL; see [`crate::url::UrlError`].
+    /// The text is not a valid URL; see [`crate::url::UrlError`].
     Invalid = 3,
 }
 
 impl Verdict {
-    /// The word that stands for the verdict in output.
+    /// The verdict as a word, as it is written in output.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,21 +38,21 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What came of fetching a robots.txt, where it is not the file itself that decides.
+/// How fetching a robots.txt failed, where its rules do not decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Cause {
     /// The server answered with this status.
     Status(u16),
-    /// It redirected more often than is followed.
+    /// There were more redirects than the fetch profile follows.
     Redirects,
-    /// There was no answer, or no whole one.
+    /// The server did not answer, or its answer broke off.
     Network,
-    /// The answer was no text file.
+    /// The answer was not a text file.
     NotText,
-    /// The file was over the size that is read.
+    /// The file was larger than the limit of the fetch profile.
     TooLarge,
-    /// There has been no answer for more than this many days.
+    /// The server has not answered for more than this many days.
     Unreachable(u16),
 }
 
@@ -69,14 +69,14 @@ impl fmt::Display for Cause {
     }
 }
 
-/// What the policy of an origin rests on.
+/// What decides the verdicts of an origin: its rules, or a verdict for every URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum PolicySource {
     /// The rules of its robots.txt.
     #[default]
     Rules,
-    /// The rules of the last copy that could be fetched; since then fetching has failed.
+    /// The rules of the last copy that was fetched; every fetch since then has failed.
     LastGoodCopy(Cause),
     /// Everything is allowed.
     AllowAll(Cause),
@@ -85,7 +85,7 @@ pub enum PolicySource {
 }
 
 impl PolicySource {
-    /// The verdict for every URL, where no rules decide.
+    /// The verdict for every URL, if no rules decide.
     #[must_use]
     pub const fn verdict(self) -> Option<Verdict> {
         match self {
@@ -95,7 +95,7 @@ impl PolicySource {
         }
     }
 
-    /// What came of the last fetch, where it was not the file.
+    /// How the last fetch failed; `None` if it did not.
     #[must_use]
     pub const fn cause(self) -> Option<Cause> {
         match self {
@@ -107,19 +107,19 @@ impl PolicySource {
     }
 }
 
-/// Why a verdict is what it is, in a word or two: [`fmt::Display`] gives the text that stands in output.
+/// The reason for a verdict, in a few words: [`fmt::Display`] writes the text that appears in output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// A rule decided; of a copy that has been kept since fetching fails, if a cause is given.
+    /// A rule decided. With a cause, the rule is from the last good copy, because fetching has failed since.
     Rule(Option<Cause>),
-    /// No rule matches, or none is for the agent; a cause as for a rule.
+    /// No rule matches, or no group is for the agent. A cause means the same as for a rule.
     NoRule(Option<Cause>),
-    /// What came of fetching the robots.txt decided.
+    /// The result of fetching the robots.txt decided.
     Fetch(Cause),
     /// No robots.txt is known for the URL's origin.
     NoRobots,
-    /// The text is no URL.
+    /// The text is not a valid URL.
     NoUrl,
 }
 
@@ -148,7 +148,7 @@ pub enum RuleKind {
 }
 
 impl RuleKind {
-    /// The word that begins the rule's line.
+    /// The name of the rule's line: `Allow` or `Disallow`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -158,14 +158,14 @@ impl RuleKind {
     }
 }
 
-/// A rule as a decision names it: what it does, its pattern, and its line.
+/// The rule that a decision names: its kind, its pattern, and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// What it does.
+    /// Whether the rule allows or disallows.
     pub kind: RuleKind,
-    /// Its pattern in the set's normal form.
+    /// The rule's pattern, in the set's normal form.
     pub pattern: Vec<u8>,
-    /// Its line in the robots.txt, from 1; 0 if the set was written without line numbers.
+    /// The rule's line in the robots.txt, from 1; 0 if the set was written without line numbers.
     pub line: u32,
 }
 
@@ -178,26 +178,26 @@ impl fmt::Display for Rule {
 /// A verdict with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The answer.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The `Allow` rule that comes first in the order of precedence among those that match.
+    /// The matching `Allow` rule that comes first in the order of precedence.
     pub allow: Option<Rule>,
-    /// The `Disallow` rule that comes first in the order of precedence among those that match.
+    /// The matching `Disallow` rule that comes first in the order of precedence.
     pub disallow: Option<Rule>,
-    /// Which of the two decided. `None` when no rule matches, and for `Unknown` and `Invalid`.
+    /// Which of the two rules decided. `None` if no rule matches, and for `Unknown` and `Invalid`.
     pub decided_by: Option<RuleKind>,
-    /// What the policy of the URL's origin rests on; [`PolicySource::Rules`] for `Unknown` and `Invalid`.
+    /// The policy source of the URL's origin; [`PolicySource::Rules`] for `Unknown` and `Invalid`.
     pub source: PolicySource,
 }
 
 impl Explanation {
-    /// An answer that no rule had a part in.
+    /// A decision without a deciding rule.
     #[must_use]
     pub const fn without_rule(verdict: Verdict) -> Explanation {
         Explanation { verdict, allow: None, disallow: None, decided_by: None, source: PolicySource::Rules }
     }
 
-    /// Why the verdict is what it is.
+    /// The reason for the verdict.
     #[must_use]
     pub fn reason(&self) -> Reason {
         match (self.verdict, self.source) {
@@ -209,7 +209,7 @@ impl Explanation {
         }
     }
 
-    /// The rule that decided, if one did.
+    /// The deciding rule, if there is one.
     #[must_use]
     pub fn rule(&self) -> Option<&Rule> {
         match self.decided_by? {
@@ -219,7 +219,7 @@ impl Explanation {
     }
 }
 
-/// The verdict, and the reason in brackets where there is one to give: `disallow (503)`, `unknown`.
+/// Writes the verdict, then the reason in brackets if there is one: `disallow (503)`, `unknown`.
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.reason() {

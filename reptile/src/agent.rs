@@ -1,7 +1,8 @@
-//! Crawlers: how one is named ([`Crawler`]), and one or several that a set has resolved ([`Agent`], [`Agents`]).
+//! The crawlers that URLs are decided for: naming one ([`Crawler`]), and one or several resolved by a set ([`Agent`],
+//! [`Agents`]).
 //!
-//! An [`Agent`] holds the set that resolved it, and only it can be asked. So no crawler can be used with a set that did
-//! not resolve it: there is no call that takes both.
+//! An [`Agent`] holds the set that resolved it, and every question goes through the agent. So no crawler can be used
+//! with a set that did not resolve it: no function takes both.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,35 +26,35 @@ pub struct Crawler {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// By the crawler table; a name that is not in it is a product token.
+    /// A name to look up in the crawler table; a name that is not in the table is a product token.
     Named,
-    /// One product token, whatever the table says.
+    /// One product token, which is not looked up in the table.
     Token,
-    /// One name as it is, which need not be a product token.
+    /// One name, used as it is, which need not be a product token.
     Verbatim,
     /// A chain of product tokens.
     Chain { tokens: Vec<Vec<u8>>, honours_default_group: bool },
 }
 
 impl Crawler {
-    /// A crawler by the name that its operator gives it. A known one goes by the chain of product tokens in the set's
-    /// crawler table: under Google's documented rules `Googlebot-Image` obeys the group for `Googlebot-Image`, else the one
-    /// for `Googlebot`, else the default group. Any other name is a product token.
+    /// A crawler by the name that its operator gives it. A known crawler obeys the chain of product tokens in the set's
+    /// crawler table: under Google's documented rules `Googlebot-Image` obeys the group for `Googlebot-Image`, or else
+    /// the group for `Googlebot`, or else the default group. Any other name is a product token.
     #[must_use]
     pub fn named(name: impl AsRef<[u8]>) -> Crawler {
         Crawler { name: name.as_ref().to_vec(), kind: Kind::Named }
     }
 
-    /// A crawler that goes by this product token alone and obeys the default group where no group names it, even if the
-    /// crawler table knows better.
+    /// A crawler that obeys this product token alone, and the default group if no group names the token. The crawler
+    /// table is not consulted.
     #[must_use]
     pub fn token(token: impl AsRef<[u8]>) -> Crawler {
         Crawler { name: token.as_ref().to_vec(), kind: Kind::Token }
     }
 
-    /// A crawler that obeys the groups of the first of these product tokens that a robots.txt names, and where it names
-    /// none the default group, if it honours that. One without any token that does not honour the default group either
-    /// obeys no robots.txt.
+    /// A crawler that obeys the groups of the first of these product tokens that a robots.txt names. If the file names
+    /// none of them, the crawler obeys the default group if `honours_default_group` is set. A crawler without any token
+    /// and without the default group obeys no robots.txt.
     #[must_use]
     pub fn chain<T: AsRef<[u8]>>(tokens: impl IntoIterator<Item = T>, honours_default_group: bool) -> Crawler {
         let tokens: Vec<Vec<u8>> = tokens.into_iter().map(|token| token.as_ref().to_vec()).collect();
@@ -64,8 +65,8 @@ impl Crawler {
         Crawler { name, kind: Kind::Chain { tokens, honours_default_group } }
     }
 
-    /// A crawler that goes by exactly these bytes. Nothing is looked up, cut off or refused: for conformance tests, which
-    /// ask for names that no crawler should have.
+    /// A crawler whose name is exactly these bytes. Nothing is looked up, cut off or refused: for conformance tests,
+    /// which ask for names that no crawler should have.
     #[must_use]
     pub fn verbatim(name: impl AsRef<[u8]>) -> Crawler {
         Crawler { name: name.as_ref().to_vec(), kind: Kind::Verbatim }
@@ -96,7 +97,7 @@ impl fmt::Display for Crawler {
     }
 }
 
-/// What a crawler resolves to, in any set: the product tokens to look for, in order.
+/// The product tokens that a crawler resolves to, in any set, in the order in which they are looked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Chain {
     pub(crate) tokens: Vec<Vec<u8>>,
@@ -104,14 +105,14 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// Looks the tokens up in an engine's set.
+    /// Looks up the tokens in an engine's set.
     pub(crate) fn look_up(&self, set: &engine::Set<Bytes>) -> Result<engine::Agent, Error> {
         let tokens: Vec<&[u8]> = self.tokens.iter().map(Vec::as_slice).collect();
         Ok(set.agent_chain(&tokens, self.honours_default_group)?)
     }
 }
 
-/// A crawler that a [`Set`] or a [`Robots`](crate::Robots) has resolved, together with it.
+/// A crawler together with the [`Set`] or the [`Robots`](crate::Robots) that resolved it.
 ///
 /// Cheap to clone, and shared between threads by reference.
 #[derive(Clone)]
@@ -129,7 +130,7 @@ impl Agent {
     /// path has to be brought into normal form, the host is not ASCII, or groups decide together.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] when the set is damaged. A malformed URL is not an error but [`Verdict::Invalid`].
+    /// [`ErrorKind::Format`] when the set is damaged. A malformed URL is not an error; it yields [`Verdict::Invalid`].
     #[inline]
     pub fn decide(&self, url: impl AsRef<[u8]>) -> Result<Verdict, Error> {
         let mut verdict = [Verdict::Invalid];
@@ -137,86 +138,88 @@ impl Agent {
         Ok(verdict[0])
     }
 
-    /// The verdicts for many URLs, on this thread: `verdicts[i]` answers `urls[i]`.
+    /// The verdicts for many URLs, on this thread: `verdicts[i]` is for `urls[i]`.
     ///
     /// # Errors
-    /// [`ErrorKind::BufferLength`] when `verdicts` is not as long as `urls`, and those of [`Agent::decide`]; then the
-    /// verdicts are not to be used.
+    /// [`ErrorKind::BufferLength`] when `verdicts` is not as long as `urls`, and the errors of [`Agent::decide`]. After
+    /// an error the verdicts must not be used.
     pub fn decide_all<U: AsRef<[u8]>>(&self, urls: &[U], verdicts: &mut [Verdict]) -> Result<(), Error> {
         decide_all(&self.set, self.as_column(), urls, verdicts)
     }
 
-    /// As [`Agent::decide_all`], on all threads of `rayon`'s current pool.
+    /// Does the work of [`Agent::decide_all`] on all threads of `rayon`'s current pool.
     ///
     /// # Errors
-    /// As [`Agent::decide_all`].
+    /// The errors of [`Agent::decide_all`].
     #[cfg(feature = "rayon")]
     pub fn par_decide_all<U: AsRef<[u8]> + Sync>(&self, urls: &[U], verdicts: &mut [Verdict]) -> Result<(), Error> {
         par_decide_all(&self.set, self.as_column(), urls, verdicts)
     }
 
-    /// The verdict for one URL with its reasons: the best rule of each kind, which of them decided, and whose group.
+    /// The verdict for one URL with its reasons: the best rule of each kind, which of them decided, and why the group
+    /// is for the crawler.
     ///
     /// # Errors
-    /// As [`Agent::decide`].
+    /// The errors of [`Agent::decide`].
     pub fn explain(&self, url: impl AsRef<[u8]>) -> Result<Explanation, Error> {
         self.set.explain(self, url.as_ref())
     }
 
-    /// Every rule of the crawler's groups that matches a URL, in the order of precedence: the first decides.
+    /// Every rule of the crawler's groups that matches a URL, in the order of precedence: the first rule decides.
     ///
     /// Time: linear in the rules of the groups, times the path for rules with wildcards.
     ///
     /// # Errors
-    /// As [`Agent::decide`].
+    /// The errors of [`Agent::decide`].
     pub fn matching_rules(&self, url: impl AsRef<[u8]>) -> Result<Vec<Rule>, Error> {
         self.set.matching_rules(self, url.as_ref())
     }
 
-    /// Whose group the crawler obeys on the origin of a URL.
+    /// Why the group that the crawler obeys on the origin of a URL is for it: the group names it, or is the default
+    /// group.
     ///
     /// # Errors
-    /// As [`Agent::decide`].
+    /// The errors of [`Agent::decide`].
     pub fn group(&self, url: impl AsRef<[u8]>) -> Result<Group, Error> {
         self.set.group(self, url.as_ref())
     }
 
-    /// How long the crawler is asked to wait between two fetches from the origin of a URL, where a `Crawl-delay` line
-    /// counts for it under the set's dialect.
+    /// How long the crawler should wait between two fetches from the origin of a URL, if a `Crawl-delay` line counts
+    /// for it under the set's dialect.
     ///
     /// # Errors
-    /// As [`Agent::decide`].
+    /// The errors of [`Agent::decide`].
     pub fn crawl_delay(&self, url: impl AsRef<[u8]>) -> Result<Option<Duration>, Error> {
         self.set.crawl_delay(self, url.as_ref())
     }
 
-    /// The lines of the origin's robots.txt that decide no URL and are for this crawler: those of its groups, and those
-    /// that are for every crawler.
+    /// The other directives of the origin's robots.txt that are for this crawler: the lines in its groups, and the
+    /// lines for every crawler.
     ///
     /// # Errors
-    /// As [`Agent::decide`].
+    /// The errors of [`Agent::decide`].
     pub fn directives(&self, url: impl AsRef<[u8]>) -> Result<Vec<Directive>, Error> {
         self.set.directives(self, url.as_ref())
     }
 
-    /// The crawler, as it was asked for.
+    /// The crawler as the caller named it.
     #[must_use]
     pub fn crawler(&self) -> &Crawler {
         &self.crawler
     }
 
-    /// The product tokens that it goes by, the most specific first.
+    /// The product tokens that the crawler obeys, the most specific first.
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.chain.tokens.iter().map(Vec::as_slice)
     }
 
-    /// Whether it obeys the default group (`*`) where no group names it.
+    /// Whether the crawler obeys the default group (`*`) if no group names it.
     #[must_use]
     pub fn honours_default_group(&self) -> bool {
         self.chain.honours_default_group
     }
 
-    /// Whether any robots.txt of the set names it.
+    /// Whether any robots.txt of the set names the crawler.
     #[must_use]
     pub fn is_named(&self) -> bool {
         self.resolved.is_named()
@@ -233,17 +236,18 @@ impl fmt::Debug for Agent {
     }
 }
 
-/// Several crawlers that one [`Set`] has resolved, together with it. For many crawlers at once: a URL is split and its
-/// origin looked up once for all of them.
+/// Several crawlers together with the [`Set`] that resolved them. Faster than one [`Agent`] for each: a URL is split
+/// and its origin looked up once for all of them.
 #[derive(Clone)]
 pub struct Agents {
     set: Set,
     agents: Vec<Agent>,
-    /// The engine's part of each, side by side, as it takes them.
+    /// The engine's agents, in one slice, as the engine takes them.
     resolved: Vec<engine::Agent>,
 }
 
-/// The crawlers of one question: what the engine takes, and for sites that were replaced what they were resolved from.
+/// The crawlers of one question: the engine's agents, and, for replaced sites, the crawlers that they were resolved
+/// from.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns<'a> {
     pub(crate) resolved: &'a [engine::Agent],
@@ -254,37 +258,38 @@ impl Agents {
     /// The verdicts for one URL: `verdicts[j]` is for the `j`-th crawler.
     ///
     /// # Errors
-    /// [`ErrorKind::BufferLength`] when `verdicts` is not as long as there are crawlers, and those of [`Agent::decide`].
+    /// [`ErrorKind::BufferLength`] when `verdicts` is not as long as there are crawlers, and the errors of
+    /// [`Agent::decide`].
     pub fn decide(&self, url: impl AsRef<[u8]>, verdicts: &mut [Verdict]) -> Result<(), Error> {
         check_len(1, self.agents.len(), verdicts)?;
         self.set.decide_each(self.columns(), url.as_ref(), verdicts)
     }
 
-    /// The verdicts for many URLs, on this thread: `verdicts[i * agents.len() + j]` answers `urls[i]` for the `j`-th
+    /// The verdicts for many URLs, on this thread: `verdicts[i * agents.len() + j]` is for `urls[i]` and the `j`-th
     /// crawler.
     ///
     /// # Errors
-    /// As [`Agents::decide`]; then the verdicts are not to be used.
+    /// The errors of [`Agents::decide`]. After an error the verdicts must not be used.
     pub fn decide_all<U: AsRef<[u8]>>(&self, urls: &[U], verdicts: &mut [Verdict]) -> Result<(), Error> {
         decide_all(&self.set, self.columns(), urls, verdicts)
     }
 
-    /// As [`Agents::decide_all`], on all threads of `rayon`'s current pool.
+    /// Does the work of [`Agents::decide_all`] on all threads of `rayon`'s current pool.
     ///
     /// # Errors
-    /// As [`Agents::decide_all`].
+    /// The errors of [`Agents::decide_all`].
     #[cfg(feature = "rayon")]
     pub fn par_decide_all<U: AsRef<[u8]> + Sync>(&self, urls: &[U], verdicts: &mut [Verdict]) -> Result<(), Error> {
         par_decide_all(&self.set, self.columns(), urls, verdicts)
     }
 
-    /// How many crawlers there are.
+    /// The number of crawlers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.agents.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no crawlers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.agents.is_empty()
@@ -294,7 +299,7 @@ impl Agents {
         Columns { resolved: &self.resolved, agents: &self.agents }
     }
 
-    /// Each crawler by itself, in the order in which they were asked for.
+    /// Each crawler as an [`Agent`], in the order in which the caller named them.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Agent> {
         self.agents.iter()
     }
@@ -335,7 +340,7 @@ fn decide_all<U: AsRef<[u8]>>(
     rows.try_for_each(|(url, row)| set.decide_each(columns, url.as_ref(), row))
 }
 
-/// How many URLs one task takes: enough that handing it to a thread costs nothing beside it.
+/// The number of URLs in one task: so many that the cost of handing the task to a thread is negligible.
 #[cfg(feature = "rayon")]
 const URLS_PER_TASK: usize = 1024;
 
@@ -371,16 +376,16 @@ impl Set {
     /// ```
     ///
     /// # Errors
-    /// When the name is not a product token under the set's dialect; the error says what to write. When the set is
-    /// damaged, as [`CrawlerError::source`](std::error::Error::source).
+    /// When the name is not a product token under the set's dialect; the error says what to write instead. When the set
+    /// is damaged; [`CrawlerError::source`](std::error::Error::source) is the damage.
     pub fn agent(&self, crawler: impl Into<Crawler>) -> Result<Agent, CrawlerError> {
         self.resolve(crawler.into())
     }
 
-    /// Resolves several crawlers in this set, to be asked for together.
+    /// Resolves several crawlers in this set, for questions about all of them at once.
     ///
     /// # Errors
-    /// Those of the first crawler that has one; see [`Set::agent`].
+    /// The error of the first crawler that cannot be resolved; see [`Set::agent`].
     pub fn agents<C: Into<Crawler>>(&self, crawlers: impl IntoIterator<Item = C>) -> Result<Agents, CrawlerError> {
         let agents = crawlers.into_iter().map(|crawler| self.resolve(crawler.into()));
         let agents: Vec<Agent> = agents.collect::<Result<_, _>>()?;

@@ -1,6 +1,7 @@
-//! Making a set: [`Compiler`] takes [`Capture`]s, one fetch of one robots.txt each, and gives a [`CompiledSet`].
+//! Compiling a set: [`Compiler`] takes [`Capture`]s, each of them one fetch of one robots.txt, and makes a
+//! [`CompiledSet`].
 //!
-//! Reading robots.txt files is in `reptile-compiler`; here it is spread over the threads and made safe to use.
+//! `reptile-compiler` reads the robots.txt files; this module spreads that over threads and checks the arguments.
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};
@@ -16,9 +17,9 @@ use reptile_engine::set::Set as Engine;
 use crate::error::{Error, ErrorKind};
 use crate::{Dialect, Origin, Profile, Set, Truncation};
 
-/// One fetch of one robots.txt: for which origin, with what outcome, and when.
+/// One fetch of one robots.txt: its origin, its outcome, and its time.
 ///
-/// Starts as a file that was fetched well at an unknown time; the fields add what is known.
+/// A new capture is a file that was fetched successfully at an unknown time; set the fields to what else is known.
 ///
 /// ```
 /// use reptile::Capture;
@@ -31,7 +32,7 @@ use crate::{Dialect, Origin, Profile, Set, Truncation};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capture {
-    /// The origin whose robots.txt it is.
+    /// The origin of the robots.txt.
     pub origin: Origin,
     /// The body, if there was one.
     pub body: Option<Vec<u8>>,
@@ -39,15 +40,15 @@ pub struct Capture {
     pub status: Option<u16>,
     /// How many redirects were followed.
     pub redirects: u32,
-    /// When it was fetched, in seconds since 1970 (UTC).
+    /// When the robots.txt was fetched, in seconds since 1970 (UTC).
     pub time: Option<i64>,
-    /// The value of the answer's `Cache-Control`: how long it may be kept (RFC 9111 section 5.2.2).
+    /// The value of the answer's `Cache-Control`, which says how long the file may be kept (RFC 9111 section 5.2.2).
     pub cache_control: Option<String>,
     /// The value of the answer's `Content-Type`.
     pub content_type: Option<String>,
-    /// Why the body is not whole, if it is not.
+    /// Why the body is incomplete, if it is.
     pub truncated: Option<Truncation>,
-    /// Whether there was no answer, or none that could be understood: no such host, no connection, a time-out.
+    /// Whether there was no answer, or no valid one: unknown host, no connection, a time-out.
     pub has_failed: bool,
 }
 
@@ -55,15 +56,15 @@ impl Capture {
     /// A capture of the robots.txt at a URL. Only `/robots.txt` governs an origin (RFC 9309 section 2.3).
     ///
     /// # Errors
-    /// [`ErrorKind::RobotsUrl`] when the URL is not that of a robots.txt.
+    /// [`ErrorKind::RobotsUrl`] when the URL is not the URL of a robots.txt.
     pub fn new(robots_url: impl AsRef<[u8]>, body: impl Into<Vec<u8>>) -> Result<Capture, Error> {
         Ok(Capture { body: Some(body.into()), ..Capture::without_body(robots_url)? })
     }
 
-    /// A capture that brought no body: one with an error, or a status that does without.
+    /// A capture without a body: a failed fetch, or a status that needs no body.
     ///
     /// # Errors
-    /// [`ErrorKind::RobotsUrl`] when the URL is not that of a robots.txt.
+    /// [`ErrorKind::RobotsUrl`] when the URL is not the URL of a robots.txt.
     pub fn without_body(robots_url: impl AsRef<[u8]>) -> Result<Capture, Error> {
         let url = robots_url.as_ref();
         let origin = Origin::of_robots_url(url)
@@ -71,7 +72,7 @@ impl Capture {
         Ok(Capture::of(origin, None))
     }
 
-    /// A file that was fetched well, whosever it is.
+    /// A file that was fetched successfully, for any origin.
     pub(crate) fn of_anything(body: &[u8]) -> Capture {
         Capture::of(crate::set::any_origin(), Some(body.to_vec()))
     }
@@ -90,7 +91,7 @@ impl Capture {
         }
     }
 
-    /// What the compiler takes of it.
+    /// The capture in the form that the compiler takes.
     pub(crate) fn facts(&self) -> capture::Capture {
         capture::Capture {
             status: self.status,
@@ -106,8 +107,8 @@ impl Capture {
 
 /// Compiles captures of any number of robots.txt files to one set.
 ///
-/// The order of captures never matters: the same captures give the same bytes. Where an origin has several, the fetch
-/// profile chooses by their times. Memory: about that of the finished set, plus the batch that is being read.
+/// The order of captures never matters: the same captures give the same bytes. If an origin has several captures, the
+/// fetch profile chooses by their times. Memory: about that of the finished set, plus the batch that is being read.
 ///
 /// ```
 /// use reptile::{Capture, Compiler, Dialect, Verdict};
@@ -129,14 +130,14 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// A compiler under one dialect, with the fetch profile that goes with it, as of the time of the newest capture.
+    /// A compiler under one dialect, with the dialect's own fetch profile, for the time of the newest capture.
     #[must_use]
     pub fn new(dialect: &Dialect) -> Compiler {
         Compiler::with_profile(dialect, Profile::of_dialect(dialect), None)
     }
 
-    /// A compiler under one dialect and one fetch profile, as of a time in seconds since 1970: later captures do not
-    /// count. Without a time it is that of the newest capture.
+    /// A compiler under one dialect and one fetch profile, for a time in seconds since 1970: later captures do not
+    /// count. If no time is given, it is the time of the newest capture.
     #[must_use]
     pub fn with_profile(dialect: &Dialect, profile: &Profile, at: Option<i64>) -> Compiler {
         Compiler {
@@ -147,7 +148,8 @@ impl Compiler {
         }
     }
 
-    /// Whether the set keeps the lines that decide no URL (Sitemap, Crawl-delay, ...). It does unless told otherwise.
+    /// Sets whether the set keeps other directives, the lines that decide no URL (Sitemap, Crawl-delay, ...). The
+    /// default is to keep them.
     #[must_use]
     pub fn other_directives(mut self, keep: bool) -> Compiler {
         self.keeps_other = keep;
@@ -157,16 +159,16 @@ impl Compiler {
     /// Reads one capture, on this thread. Time linear in the body.
     ///
     /// # Errors
-    /// [`ErrorKind::NoBody`], or [`ErrorKind::Limit`] when the body is too large to be read. The capture is then left
-    /// out, and the compiler goes on as if it had never been there.
+    /// [`ErrorKind::NoBody`], or [`ErrorKind::Limit`] when the body is too large. The capture is then left out, and the
+    /// compiler can be used as if it had never been added.
     pub fn add(&mut self, capture: Capture) -> Result<(), Error> {
         let (outcome, prepared) = self.read(&capture, &Bump::new())?;
         self.builder.add_capture([capture.origin.clone()], &capture.facts(), outcome, prepared);
         Ok(())
     }
 
-    /// Reads many captures, on all threads with the feature `rayon`. `on_error` is told of each capture that is left
-    /// out, with its origin. Holds as many captures at a time as the iterator gives in one batch of 4,096.
+    /// Reads many captures, on all threads with the feature `rayon`. Calls `on_error` for each capture that is left
+    /// out, with its origin. Holds up to 4,096 captures in memory at a time.
     pub fn add_all(&mut self, captures: impl IntoIterator<Item = Capture>, mut on_error: impl FnMut(&Origin, Error)) {
         const BATCH: usize = 4096;
         let mut captures = captures.into_iter();
@@ -266,31 +268,31 @@ pub(crate) fn finish(builder: SetBuilder) -> Result<set::CompiledSet, Error> {
     compiled.map_err(|error| Error::new(ErrorKind::Limit, error.to_string()))
 }
 
-/// A set that only has to be written or used.
+/// A compiled set that is ready to be written or used.
 pub struct CompiledSet(set::CompiledSet);
 
 impl CompiledSet {
-    /// The set, in memory.
+    /// Opens the set in memory.
     ///
     /// # Errors
-    /// None that the compiler's own output can cause; it is checked like any other.
+    /// The compiler's own output causes no error; it is checked like any other set.
     pub fn into_set(self) -> Result<Set, Error> {
         Set::from_bytes(self.0.to_bytes())
     }
 
-    /// Writes the set, front to back.
+    /// Writes the set from start to end.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The errors of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         self.0.write(out)
     }
 
-    /// Writes the set to a file of this name. The file is whole or not there: it is written under another name in the
-    /// same folder, synced and renamed, so that readers of an older set of this name keep the old one.
+    /// Writes the set to a file of this name. The file is either complete or absent: it is written under another name
+    /// in the same folder, synced and renamed, so that readers of an older set of this name keep the old one.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] when the file cannot be written; then there is no new file.
+    /// [`ErrorKind::Io`] when the file cannot be written; then no file of this name was created or changed.
     pub fn write_file(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -303,7 +305,7 @@ impl CompiledSet {
         Ok(())
     }
 
-    /// How many captures did not count, because a later or a better one does, because they failed and the answer before
+    /// How many captures did not count: because a later or a better one does, because they failed and the answer before
     /// them is kept, or because they are later than the time of the set.
     #[must_use]
     pub fn discarded(&self) -> u64 {
@@ -317,7 +319,7 @@ impl fmt::Debug for CompiledSet {
     }
 }
 
-/// Compiles each ruleset of a set anew from the rules that it lists, and compares the bytes.
+/// Compiles each ruleset of a set again from the rules that it lists, and compares the bytes.
 pub(crate) fn verify_deep<D: AsRef<[u8]> + Sync>(set: &Engine<D>) -> Result<(), Error> {
     let (rulesets, form) = (set.rulesets(), set.automata_form());
     let check = |number: u32| -> Result<(), Error> {
@@ -330,7 +332,7 @@ pub(crate) fn verify_deep<D: AsRef<[u8]> + Sync>(set: &Engine<D>) -> Result<(), 
             )),
             Recompiled::OtherForm { found, known } => Err(Error::new(
                 ErrorKind::OtherCompiler,
-                format!("the automata are of form {found:#x}, which this version does not make (it makes {known:#x})"),
+                format!("construction {found:#x} made the automata, but this version only has {known:#x}"),
             )),
         }
     };

@@ -1,4 +1,4 @@
-//! The two errors: of a set or of what was to be compiled ([`Error`]), and of a crawler's name ([`CrawlerError`]).
+//! The two errors: [`Error`], of a set or of compiling one, and [`CrawlerError`], of a crawler's name.
 //!
 //! Both are opaque: `kind` says what to match on, the other methods give the details, and the text is for people.
 
@@ -10,7 +10,7 @@ use reptile_engine::token::TokenError;
 
 use crate::agent::Crawler;
 
-/// Why a set could not be opened, checked, asked or made.
+/// Why a set could not be opened, verified, queried or compiled.
 ///
 /// ```
 /// use reptile::{ErrorKind, Set};
@@ -25,7 +25,7 @@ enum Inner {
     Other { kind: ErrorKind, message: String },
 }
 
-/// What kind of error it is.
+/// The kind of an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -34,20 +34,21 @@ pub enum ErrorKind {
     /// The bytes are not a set of this format version, or they are damaged; see [`Error::section`], [`Error::offset`],
     /// [`Error::expected`] and [`Error::found`].
     Format,
-    /// The set's automata were made by another compiler, so that they cannot be made again to be compared.
+    /// A compiler with another construction made the set's automata, so this version cannot compile them again for
+    /// comparison.
     OtherCompiler,
-    /// Something is over a limit. The text names the limit and what was found.
+    /// Something is over a limit. The text names the limit and the size that was found.
     Limit,
-    /// A URL is not that of a robots.txt.
+    /// A URL is not the URL of a robots.txt.
     RobotsUrl,
-    /// A capture has neither a body nor an outcome that does without one.
+    /// A capture has no body, although its outcome requires one.
     NoBody,
-    /// A buffer for verdicts has another length than the URLs times the crawlers.
+    /// The length of a buffer for verdicts is not the number of URLs times the number of crawlers.
     BufferLength,
 }
 
 impl Error {
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match &*self.0 {
@@ -57,25 +58,25 @@ impl Error {
         }
     }
 
-    /// The section of the set that is damaged, for [`ErrorKind::Format`]; `header` for the part before all sections.
+    /// The damaged section of the set, for [`ErrorKind::Format`]; `header` for the part before all sections.
     #[must_use]
     pub fn section(&self) -> Option<&'static str> {
         self.format().map(FormatError::section)
     }
 
-    /// The offset in the section at which it is damaged, in bytes, where that is known.
+    /// The offset of the damage in the section, in bytes, if it is known.
     #[must_use]
     pub fn offset(&self) -> Option<u64> {
         self.format().and_then(FormatError::offset)
     }
 
-    /// What should have been in the set, for [`ErrorKind::Format`].
+    /// What was expected in the set, for [`ErrorKind::Format`].
     #[must_use]
     pub fn expected(&self) -> Option<&str> {
         self.format().map(FormatError::expected)
     }
 
-    /// What is in the set instead, for [`ErrorKind::Format`].
+    /// What was found in the set instead, for [`ErrorKind::Format`].
     #[must_use]
     pub fn found(&self) -> Option<&str> {
         self.format().map(FormatError::found)
@@ -137,7 +138,7 @@ impl From<io::Error> for Error {
     }
 }
 
-/// Why a crawler could not be resolved. The text says what to write instead, where that can be told.
+/// Why a crawler could not be resolved. The text says what to write instead, if that is known.
 pub struct CrawlerError {
     crawler: String,
     why: Why,
@@ -148,26 +149,26 @@ enum Why {
     Damaged(Error),
 }
 
-/// What is wrong with a crawler's name.
+/// The kind of a [`CrawlerError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CrawlerErrorKind {
-    /// It is empty.
+    /// The name is empty.
     Empty,
-    /// It is a list of names; [`Set::agents`](crate::Set::agents) takes each by itself.
+    /// The name is a list of names; [`Set::agents`](crate::Set::agents) takes several names.
     List,
-    /// It is the `User-Agent` header of a request.
+    /// The name is the `User-Agent` header of a request.
     Header,
-    /// It has a version, and the set's dialect does not cut it off.
+    /// The name has a version, which the set's dialect does not cut off.
     Version,
-    /// No user-agent line can name it under the set's dialect.
+    /// Under the set's dialect no user-agent line can contain this name.
     Unnameable,
-    /// The name is fine, but the set is damaged.
+    /// The name is valid, but the set is damaged.
     Damaged,
 }
 
 impl CrawlerError {
-    /// What is wrong.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> CrawlerErrorKind {
         match &self.why {
@@ -180,7 +181,7 @@ impl CrawlerError {
         }
     }
 
-    /// The name that most likely is meant, where one stands out.
+    /// The name that was most likely meant, if there is a clear one.
     #[must_use]
     pub fn suggestion(&self) -> Option<&str> {
         match &self.why {

@@ -12,22 +12,22 @@ use crate::Group;
 pub struct Explanation {
     /// The verdict.
     pub verdict: Verdict,
-    /// Whose group the crawler obeys.
+    /// Why the group that the crawler obeys is for it.
     pub group: Group,
-    /// The best `Allow` rule that matches, whether it decided or not.
+    /// The best matching `Allow` rule, whether it decided or not.
     pub allow: Option<Rule>,
-    /// The best `Disallow` rule that matches, whether it decided or not.
+    /// The best matching `Disallow` rule, whether it decided or not.
     pub disallow: Option<Rule>,
-    /// Which of the two decided. `None` where no rule matches, no group is for the crawler, or no rules decide.
+    /// Which of the two rules decided. `None` if no rule matches, no group is for the crawler, or no rules decide.
     pub decided_by: Option<RuleKind>,
-    /// Where the policy of the URL's origin comes from: the rules of a file, or what came of fetching it.
+    /// The policy source of the URL's origin: the rules of a file, or the result of fetching it.
     pub source: PolicySource,
-    /// Why the verdict is what it is; its text has a few words.
+    /// The reason for the verdict; its text is a few words.
     pub reason: Reason,
 }
 
 impl Explanation {
-    /// The rule that decided, if one did. Its line is 0 if the set has no line numbers.
+    /// The deciding rule, if there is one. Its line is 0 if the set has no line numbers.
     #[must_use]
     pub fn rule(&self) -> Option<&Rule> {
         match self.decided_by? {
@@ -43,7 +43,7 @@ impl Explanation {
     }
 }
 
-/// The verdict, and the reason in brackets where there is one to give: `disallow (503)`, `unknown`.
+/// Writes the verdict, then the reason in brackets if there is one: `disallow (503)`, `unknown`.
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.reason {

@@ -1,9 +1,9 @@
 //! The Robots Exclusion Protocol, compiled: decides URLs by robots.txt files, a handful or millions, with the rule and
 //! the line that decided.
 //!
-//! - **One robots.txt**: [`Robots`] reads it and answers at once.
+//! - **One robots.txt**: [`Robots`] reads it and can decide at once.
 //! - **Millions**: [`Compiler`] makes one compiled [`Set`] of them; [`Set::read`] opens it again anywhere.
-//! - **Crawlers**: [`Set::agent`] and [`Set::agents`] resolve them; the [`Agent`] is what is asked.
+//! - **Crawlers**: [`Set::agent`] and [`Set::agents`] resolve them to an [`Agent`], which decides URLs.
 //! - **Readings**: a [`Dialect`] says what a robots.txt means (Google's library, Google's documentation, RFC 9309, Yandex,
 //!   Bing, the drafts of 1994 and 1996, or your own), a [`Profile`] what a failed fetch means.
 //!
@@ -20,10 +20,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! No answer is given by accident. An origin without a robots.txt in the set is [`Verdict::Unknown`], a malformed URL is
-//! [`Verdict::Invalid`], and what to do with them is the caller's choice. A crawler's name that cannot be one is an
-//! error. A damaged set is an error. Whatever a stranger writes in a robots.txt, a URL or a set file cannot make a call
-//! panic, and the time of each call is bounded as it says.
+//! No verdict is given by accident. An origin without a robots.txt in the set is [`Verdict::Unknown`], a malformed URL
+//! is [`Verdict::Invalid`], and the caller chooses what to do with them. An invalid name of a crawler is an error, and
+//! so is a damaged set. Nothing that a stranger writes in a robots.txt, a URL or a set file can make a call panic, and
+//! each function documents a bound on its time.
 //!
 //! # Features
 //!
@@ -36,7 +36,7 @@
 //! | `mmap` | [`Set::map`] |
 //! | `rayon` | batches on all threads, compiling on all threads |
 //!
-//! Features only add: none of them changes an answer, but that an origin is no longer unknown with `idna`.
+//! Features only add: none of them changes a verdict, except that with `idna` more origins are known.
 
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -13,13 +13,14 @@ use crate::set::{Set, any_origin};
 use crate::site::Site;
 use crate::{Dialect, Profile};
 
-/// One robots.txt, compiled: answers for any number of URLs and crawlers.
+/// One robots.txt, compiled: decides any number of URLs for any number of crawlers.
 ///
-/// The URLs' scheme, host and port do not matter, and a path alone will do: whoever has one robots.txt knows whose it is.
-/// What follows `scheme://host` is taken as the dialect's reference takes it.
+/// The scheme, host and port of a URL do not matter, and a path alone is enough: the caller knows which origin the file
+/// is from. The text after `scheme://host` is read as the dialect's reference reads it.
 ///
-/// Cost: compiling takes about 15 ns a byte of the rules; a decision then takes 30 to 150 ns. For a single question to a
-/// file that is thrown away after it, nothing is cheaper. Cheap to clone and shared between threads by reference.
+/// Cost: compiling takes about 15 ns for each byte of the rules; a decision then takes 30 to 150 ns. This is also the
+/// cheapest way to ask a single question of a file and throw the file away. Cheap to clone and shared between threads
+/// by reference.
 #[derive(Clone)]
 pub struct Robots {
     pub(crate) set: Set,
@@ -27,8 +28,8 @@ pub struct Robots {
 }
 
 impl Robots {
-    /// Reads and compiles a robots.txt. Time and memory linear in its length, whatever it holds: any bytes are a
-    /// robots.txt.
+    /// Reads and compiles a robots.txt. Time and memory are linear in its length, whatever it contains: any bytes are a
+    /// valid robots.txt.
     ///
     /// ```
     /// use reptile::{Dialect, Robots};
@@ -45,12 +46,12 @@ impl Robots {
         Robots::from_capture(&capture, dialect, Profile::of_dialect(dialect))
     }
 
-    /// What a capture means under a dialect and a fetch profile, be it a file or a failure: with a status of 404
-    /// everything is allowed under most profiles, with 503 nothing is.
+    /// Compiles a capture under a dialect and a fetch profile, whether it is a file or a failure: with a status of 404
+    /// most profiles allow everything, with 503 nothing.
     ///
     /// # Errors
     /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) when the body has more than 16 MiB,
-    /// [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) when it has none and should have one.
+    /// [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) when it has no body, although its outcome requires one.
     pub fn from_capture(capture: &Capture, dialect: &Dialect, profile: &Profile) -> Result<Robots, Error> {
         let (outcome, prepared) = compile::read(capture, dialect, profile, true, &Bump::new())?;
         let diagnostics = prepared.iter().flat_map(|prepared| &prepared.diagnostics);
@@ -65,28 +66,28 @@ impl Robots {
     /// Resolves a crawler; see [`Set::agent`].
     ///
     /// # Errors
-    /// As [`Set::agent`].
+    /// The errors of [`Set::agent`].
     pub fn agent(&self, crawler: impl Into<Crawler>) -> Result<Agent, CrawlerError> {
         self.set.agent(crawler)
     }
 
-    /// Resolves several crawlers, to be asked for together; see [`Set::agents`].
+    /// Resolves several crawlers, for questions about all of them at once; see [`Set::agents`].
     ///
     /// # Errors
-    /// As [`Set::agents`].
+    /// The errors of [`Set::agents`].
     pub fn agents<C: Into<Crawler>>(&self, crawlers: impl IntoIterator<Item = C>) -> Result<Agents, CrawlerError> {
         self.set.agents(crawlers)
     }
 
-    /// What the file says beside its rules, where its policy comes from, and how long it may be kept.
+    /// The file's other directives, its policy source, and how long it may be kept.
     ///
     /// # Errors
-    /// None that [`Robots::parse`] leaves possible.
+    /// A value made by [`Robots::parse`] causes no error.
     pub fn site(&self) -> Result<Site, Error> {
         self.set.only_site()
     }
 
-    /// What is odd about lines of the file, as line (from 1) and description, in the order of the lines.
+    /// The diagnostics of the file, each a line (from 1) and a description, in the order of the lines.
     pub fn diagnostics(&self) -> impl ExactSizeIterator<Item = (u32, &str)> {
         self.diagnostics.iter().copied()
     }

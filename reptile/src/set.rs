@@ -1,4 +1,4 @@
-//! A compiled set: [`Set`]. Opening it, checking it, and the questions that [`Agent`](crate::Agent)s put to it.
+//! A compiled set, [`Set`]: opening it, verifying it, and looking up what it has for an origin.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -39,18 +39,18 @@ impl AsRef<[u8]> for Bytes {
 
 /// A compiled set of robots.txt files.
 ///
-/// Immutable and shared: cloning costs two reference counts, and any number of threads may ask at once. A set in memory
-/// costs its bytes; a mapped one only the pages that are touched, which processes share.
+/// Immutable and shared: cloning copies two reference counts, and any number of threads may use it at once. A set in
+/// memory costs its bytes; a mapped set costs only the pages that are read, which processes share.
 ///
-/// Opening checks what takes microseconds (label, version, lengths, the header's checksum). Bytes that are damaged
-/// elsewhere give an [`Error`] when a question meets them; to rule out that they give a wrong answer, call
-/// [`Set::verify`] once, or [`Set::verify_deep`] for a set from somebody who is not trusted.
+/// Opening checks what takes microseconds (label, version, lengths, the header's checksum). Damage elsewhere gives an
+/// [`Error`] when a call reads the damaged bytes. To rule out that damage gives a wrong verdict, call [`Set::verify`]
+/// once, or [`Set::verify_deep`] for a set whose source is not trusted.
 #[derive(Clone)]
 pub struct Set {
     engine: Arc<engine::Set<Bytes>>,
     /// The sites that were replaced in memory; empty for most sets.
     replaced: Arc<HashMap<Origin, Arc<engine::Set<Bytes>>>>,
-    /// Whether there is one site, which answers whatever the URL's origin is.
+    /// Whether the set has one site, which decides URLs of any origin.
     is_of_one: bool,
 }
 
@@ -99,28 +99,29 @@ impl Set {
         Ok(Set { engine: Arc::new(engine::Set::from_bytes(bytes)?), replaced: Arc::default(), is_of_one })
     }
 
-    /// Opens a set that has one site, which answers for any origin.
+    /// Opens a set with one site, which decides URLs of any origin.
     #[cfg(feature = "compile")]
     pub(crate) fn of_one(bytes: Vec<u8>) -> Result<Set, Error> {
         Set::open(Bytes::Owned(bytes), true)
     }
 
-    /// Reads every byte and proves that the set is exactly what writing its content gives: checksums, sizes, order, that
-    /// nothing is there twice, unreferenced or left over. What passes gives no error afterwards. Time linear in the size,
-    /// whoever made the file.
+    /// Reads every byte and proves that the set is exactly what writing its content gives: checksums, sizes and order
+    /// are right, and nothing is duplicated, unreferenced or left over. A verified set gives no error afterwards. Time:
+    /// linear in the size, whoever made the file.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`](crate::ErrorKind::Format), with the first thing that is wrong.
+    /// [`ErrorKind::Format`](crate::ErrorKind::Format), with the first mistake that is found.
     pub fn verify(&self) -> Result<(), Error> {
         Ok(self.engine.verify()?)
     }
 
-    /// As [`Set::verify`], and compiles each ruleset anew from the rules that it lists, on all threads with the feature
-    /// `rayon`: a set that passes answers as its rules say, whoever made it. About as long as compiling took.
+    /// Verifies like [`Set::verify`], and compiles each ruleset again from the rules that it lists, on all threads with
+    /// the feature `rayon`: a set that passes answers as its rules say, whoever made it. Takes about as long as
+    /// compiling did.
     ///
     /// # Errors
-    /// As [`Set::verify`], and [`ErrorKind::OtherCompiler`](crate::ErrorKind::OtherCompiler) when the automata are of a form
-    /// that this version does not make.
+    /// The errors of [`Set::verify`], and [`ErrorKind::OtherCompiler`](crate::ErrorKind::OtherCompiler) when this
+    /// version does not have the construction that made the automata.
     #[cfg(feature = "compile")]
     pub fn verify_deep(&self) -> Result<(), Error> {
         self.verify()?;
@@ -139,7 +140,7 @@ enum Found<'s, 'u> {
     Site {
         site: engine::Site<'s>,
         path: url::Path<'u>,
-        /// The set of the site, where it was replaced: crawlers are resolved anew in it.
+        /// The set of the site, if it was replaced: crawlers are resolved again in it.
         replaced: Option<&'s engine::Set<Bytes>>,
     },
 }
@@ -160,7 +161,7 @@ impl Set {
         Ok(found(self.engine.site(&origin)?, path, None))
     }
 
-    /// The verdicts of several crawlers for one URL. `verdicts` has a place for each.
+    /// The verdicts of several crawlers for one URL. `verdicts` has one element for each crawler.
     #[inline]
     pub(crate) fn decide_each(&self, columns: Columns<'_>, url: &[u8], verdicts: &mut [Verdict]) -> Result<(), Error> {
         if self.is_of_one || !self.replaced.is_empty() {
@@ -169,7 +170,7 @@ impl Set {
         Ok(self.engine.decide_each(columns.resolved, url, verdicts)?)
     }
 
-    /// As [`Set::decide_each`], for a set of one site, or one with sites that were replaced.
+    /// Does the work of [`Set::decide_each`] for a set of one site, or a set with replaced sites.
     fn decide_each_apart(&self, columns: Columns<'_>, url: &[u8], verdicts: &mut [Verdict]) -> Result<(), Error> {
         let (site, path, replaced) = match self.find(url)? {
             Found::Invalid => {
@@ -193,7 +194,7 @@ impl Set {
         })
     }
 
-    /// Puts a question about one agent to the site of a URL; `without` answers where there is none.
+    /// Asks `question` about one agent on the site of a URL. If there is no site, returns `without` of the verdict.
     fn ask<R>(
         &self,
         agent: &Agent,
@@ -245,8 +246,8 @@ impl Set {
         })
     }
 
-    /// What the set knows of the origin of a URL beside its rules. `None` where it knows no robots.txt for it, or the URL is
-    /// malformed.
+    /// What the set has for the origin of a URL besides its rules. `None` if the set knows no robots.txt for the
+    /// origin, or if the URL is malformed.
     ///
     /// # Errors
     /// [`ErrorKind::Format`](crate::ErrorKind::Format) when the set is damaged.
@@ -257,7 +258,7 @@ impl Set {
         }
     }
 
-    /// What a set of one site knows of it.
+    /// What a set of one site has for it besides its rules.
     #[cfg(feature = "compile")]
     pub(crate) fn only_site(&self) -> Result<Site, Error> {
         match only_site(&self.engine)? {
@@ -266,11 +267,11 @@ impl Set {
         }
     }
 
-    /// Every origin that the set was compiled with, in no order that means anything. Sites that were replaced are among
-    /// them only if the set had them before.
+    /// Every origin that the set was compiled with, in no particular order. A replaced site is listed only if the set
+    /// was compiled with its origin.
     ///
     /// # Errors
-    /// Each item is an error when the set is damaged there.
+    /// An item is an error if the set is damaged there.
     pub fn origins(&self) -> impl Iterator<Item = Result<Origin, Error>> + '_ {
         self.engine.origins().map(|record| {
             let record = record?;
@@ -278,7 +279,7 @@ impl Set {
         })
     }
 
-    /// How many origins the set was compiled with.
+    /// The number of origins that the set was compiled with.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.engine.origin_count()
@@ -308,7 +309,8 @@ impl Set {
         self.engine.reading().profile
     }
 
-    /// The time that the set is for, in seconds since 1970: the one that was asked for, or that of the newest capture.
+    /// The time that the set is for, in seconds since 1970: the time that the caller chose, or the time of the newest
+    /// capture.
     #[must_use]
     pub fn time(&self) -> Option<i64> {
         self.engine.reading().at
@@ -357,7 +359,7 @@ impl Set {
         Ok(Agent { set: self.clone(), crawler, chain: Arc::new(chain), resolved })
     }
 
-    /// The product token that a name is under the set's dialect.
+    /// The product token in a crawler's name under the set's dialect.
     fn product_token<'n>(&self, crawler: &Crawler, name: &'n [u8]) -> Result<&'n [u8], CrawlerError> {
         let table = self.engine.crawlers();
         let read = || -> Result<_, FormatError> {
@@ -368,8 +370,9 @@ impl Set {
         product_token(name, syntax, cuts, known).map_err(|error| CrawlerError::new(crawler, error))
     }
 
-    /// The same set with the sites of some origins replaced: a crawler's fresh copies over last month's set. The set itself
-    /// is shared; the other replaced sites too. Costs a copy of the table of replaced sites.
+    /// The same set with the sites of some origins replaced: for example, a crawler's fresh copies over last month's
+    /// set. The set itself is shared, and so are sites that were replaced before. Costs a copy of the table of replaced
+    /// sites.
     ///
     /// ```
     /// use reptile::{Capture, Compiler, Dialect, Robots, Verdict};
@@ -399,7 +402,7 @@ impl fmt::Debug for Set {
     }
 }
 
-/// The origin under which a set of one site holds it.
+/// The origin under which a set of one site stores it.
 #[cfg(feature = "compile")]
 pub(crate) fn any_origin() -> Origin {
     Origin { scheme: crate::Scheme::Http, host: b"any"[..].into(), port: 80 }
@@ -411,11 +414,12 @@ pub(crate) fn any_origin() -> Origin {
 pub struct KnownCrawler {
     /// The crawler, to be resolved with [`Set::agent`].
     pub crawler: Crawler,
-    /// Whether it stands for every crawler whose name begins so.
+    /// Whether the entry is for every crawler whose name begins with this one.
     pub is_prefix: bool,
-    /// Whether it fetches what a search engine or an answering machine looks up.
+    /// Whether the crawler fetches pages for a search engine or an answering machine.
     pub is_for_search: bool,
-    /// Whether it fetches what models are trained on, or stands for leave to do so.
+    /// Whether the crawler fetches training data for models, or is a product token that gives leave to use pages for
+    /// training.
     pub is_for_ai_training: bool,
 }
 
@@ -432,7 +436,7 @@ fn only_site(engine: &engine::Set<Bytes>) -> Result<Option<engine::Site<'_>>, Er
     Ok(engine.origins().next().transpose()?.map(|record| engine.site_of(&record)).transpose()?)
 }
 
-/// What a site's robots.txt says beside its rules, of the parts of the file that are wanted.
+/// The other directives in the wanted parts of a site's robots.txt.
 fn directives_of(site: &engine::Site<'_>, wants: impl Fn(Option<u32>) -> bool) -> Result<Vec<Directive>, Error> {
     let mut directives = Vec::new();
     let mut lines = site.other().reader()?;

@@ -1,4 +1,4 @@
-//! What a set knows of one origin beside its rules: [`Site`] and [`Directive`].
+//! What a set has for one origin besides its rules: [`Site`] and [`Directive`].
 
 use std::fmt;
 
@@ -9,19 +9,19 @@ use reptile_engine::verdict::PolicySource;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Directive {
-    /// What the line is about.
+    /// The kind of the line.
     pub kind: DirectiveKind,
-    /// Whether it counts under the set's dialect, and if not, why.
+    /// Whether the line counts under the set's dialect, and if not, why.
     pub state: DirectiveState,
-    /// The line in the robots.txt, from 1.
+    /// The number of the line in the robots.txt, from 1.
     pub line: u32,
-    /// The key as written, for [`DirectiveKind::Other`]; else empty.
+    /// The key as written, for [`DirectiveKind::Other`]; otherwise empty.
     pub key: Vec<u8>,
     /// The value as written, trimmed.
     pub value: Vec<u8>,
 }
 
-/// `key: value`, with bytes that are not UTF-8 replaced.
+/// Writes `key: value`, with bytes that are not UTF-8 replaced.
 impl fmt::Display for Directive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = if self.key.is_empty() { self.kind.as_str().into() } else { String::from_utf8_lossy(&self.key) };
@@ -29,23 +29,23 @@ impl fmt::Display for Directive {
     }
 }
 
-/// What a set knows of one origin beside its rules.
+/// What a set has for one origin besides its rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Site {
-    /// Where its policy comes from: the rules of its robots.txt, or what came of fetching it.
+    /// The policy source: the rules of the origin's robots.txt, or the result of fetching it.
     pub source: PolicySource,
-    /// When the capture that decides was fetched, in seconds since 1970.
+    /// When the deciding capture was fetched, in seconds since 1970.
     pub fetched_at: Option<i64>,
-    /// The status of the capture that decides.
+    /// The status of the deciding capture.
     pub status: Option<u16>,
-    /// The last second (since 1970) at which the copy is fresh; after it a crawler should fetch it anew. `None` where the
-    /// time of the fetch is not known or the fetch profile keeps no copies.
+    /// The last second (since 1970) at which the copy is fresh; after it a crawler should fetch the file again. `None`
+    /// if the time of the fetch is unknown or the fetch profile keeps no copies.
     pub stale_at: Option<i64>,
-    /// The last second (since 1970) at which the copy may be used even if fetching it anew fails. `None` where that is not
-    /// known or there is no such time.
+    /// The last second (since 1970) at which the copy may be used even if fetching the file again fails. `None` if that
+    /// time is unknown or unlimited.
     pub expires_at: Option<i64>,
-    /// All lines that decide no URL, in the order of the file.
+    /// All other directives, in the order of the file.
     pub directives: Vec<Directive>,
 }
 

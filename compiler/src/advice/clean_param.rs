@@ -1,7 +1,8 @@
 //! Removes the parameters of a URL that `Clean-param` lines declare to change nothing.
 //!
-//! [`CleanParam`] is one value, [`CleanParams`] applies those of a file. Source: Yandex Webmaster help, Clean-param
-//! (Yclean in `DIALECTS.md`), with our choices where it is silent; `corpora/fields/clean-param.toml` has the cases.
+//! [`CleanParam`] is one value, [`CleanParams`] applies the values of a file. Source: Yandex Webmaster help,
+//! Clean-param (Yclean in `DIALECTS.md`), with our choices where it is silent; `corpora/fields/clean-param.toml` has
+//! the cases.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,16 +13,16 @@ use reptile_engine::url::path_of;
 
 use crate::body::directives::CleanParam;
 
-/// The `Clean-param` values of one robots.txt. All of them count, wherever they stand.
+/// The `Clean-param` values of one robots.txt. All of them count, wherever in the file they are.
 #[derive(Clone, Debug, Default)]
 pub struct CleanParams {
     prefixes: Vec<Box<[u8]>>,
-    /// The indices of the prefixes of each name.
+    /// For each parameter name, the indices of its prefixes.
     names: HashMap<Box<[u8]>, Vec<usize>>,
 }
 
 impl CleanParams {
-    /// Reads values and leaves malformed ones out. Memory: as much as the values.
+    /// Parses values, and leaves malformed ones out. Memory: as much as the values.
     ///
     /// ```
     /// use reptile_compiler::advice::clean_param::CleanParams;
@@ -44,7 +45,7 @@ impl CleanParams {
         params
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.prefixes.is_empty()
@@ -57,7 +58,7 @@ impl CleanParams {
     /// Names and paths are compared as they are written, and the fragment stays. A URL without such a parameter stays as
     /// it is.
     ///
-    /// Time: linear in the URL, for each prefix that a value has beside the name of one of its parameters.
+    /// Time: linear in the URL, once for each prefix that a value gives for the name of one of the URL's parameters.
     #[must_use]
     pub fn clean<'u>(&self, url: &'u [u8]) -> Cow<'u, [u8]> {
         let end = memchr(b'#', url).unwrap_or(url.len());

@@ -1,5 +1,5 @@
-//! Explanations of a verdict for people who test a file: the group that an agent obeys, the octets of the rules that
-//! match, and what a dialect does with each line. Decides nothing itself.
+//! Explains a verdict to people who test a file: the group that an agent obeys, the octets of the matching rules, and
+//! what a dialect does with each line. Decides nothing itself.
 
 use bumpalo::Bump;
 use reptile_engine::norm::Pattern;
@@ -15,13 +15,13 @@ use crate::rules::groups::{Named, named};
 pub struct Reading<'b> {
     dialect: &'b Dialect,
     robots: Robots<'b>,
-    /// Every line, without its line end.
+    /// Every line of the file, without its line end.
     pub lines: Vec<&'b [u8]>,
     /// The user-agent lines of each group, from 1.
     pub agent_lines: Vec<Vec<u32>>,
 }
 
-/// Why the deciding rule decides, or why none does.
+/// Why the deciding rule wins, or why no rule decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
@@ -29,32 +29,32 @@ pub enum Why {
     NoGroup,
     /// No rule of its groups matches.
     NoMatch,
-    /// The outcome of fetching the file decided, not its rules.
+    /// The outcome of fetching the file decided, not the file's rules.
     Fetch(Cause),
     /// The dialect allows the path whatever the file says.
     AlwaysAllowed,
-    /// A rule without a value restricts nothing, and is named because no other matches.
+    /// The rule has no value and restricts nothing; it is named because no other rule matches.
     EmptyRule,
-    /// Only rules of its kind match; of those it is the first in the order.
+    /// Only rules of its kind match, and it is the first of them in the order of precedence.
     OnlyKind,
-    /// It has more octets than the best of the other kind.
+    /// The rule has more octets than the best rule of the other kind.
     Longer {
-        /// Its octets.
+        /// The octets of the deciding rule.
         octets: usize,
-        /// Those of the other.
+        /// The octets of the best rule of the other kind.
         other: usize,
     },
-    /// Both have as many octets, and then an allow wins.
+    /// Both have the same number of octets, so the allow wins.
     AllowOnTie {
-        /// How many.
+        /// The number of octets.
         octets: usize,
     },
-    /// It comes before the first of the other kind that matches.
+    /// The rule comes before the first matching rule of the other kind.
     First,
 }
 
 impl Why {
-    /// The word for it. It does not change.
+    /// The name of the reason, which never changes.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -72,13 +72,13 @@ impl Why {
 }
 
 impl<'b> Reading<'b> {
-    /// Reads a file. Time linear in it.
+    /// Reads a file. Time: linear in the file.
     #[must_use]
     pub fn new(body: &'b [u8], dialect: &'b Dialect, arena: &'b Bump) -> Reading<'b> {
         let robots = parse(body, dialect, arena);
         let lines: Vec<&[u8]> = Lines::new(body, dialect.byte_order_mark).collect();
-        // The user-agent lines of the groups, in their order, are those of the file. After a limit of the dialect
-        // there are more, which no group has.
+        // The user-agent lines of the groups, in their order, are the file's. After a limit of the dialect the file has
+        // further ones, which belong to no group.
         let is_agent = |line: &&[u8]| matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Agent(_)));
         let mut numbers = (1..).zip(&lines).filter(|(_, line)| is_agent(line)).map(|(number, _)| number);
         let agent_lines = robots.groups.iter().map(|group| numbers.by_ref().take(group.agents.len()).collect());
@@ -92,7 +92,7 @@ impl<'b> Reading<'b> {
         self.dialect
     }
 
-    /// The groups that an agent obeys. Time: the number of user-agent lines times that of its tokens.
+    /// The groups that an agent obeys. Time: the number of user-agent lines times the number of the agent's tokens.
     #[must_use]
     pub fn choose(&self, agent: &Resolved) -> Choice {
         choose(&self.robots, self.dialect, agent)
@@ -103,13 +103,13 @@ impl<'b> Reading<'b> {
         choice.groups.iter().flat_map(|&group| self.robots.groups[group].rules.iter().copied())
     }
 
-    /// Whom the user-agent lines name, in the order of the file.
+    /// The crawlers that the user-agent lines name, in the order of the file.
     pub fn named(&self) -> impl Iterator<Item = Named<'b>> + '_ {
         let values = self.robots.groups.iter().flat_map(|group| group.agents.iter());
         values.map(|value| named(value, self.dialect))
     }
 
-    /// The user-agent lines by which an agent has the groups that were chosen for it.
+    /// The user-agent lines through which the chosen groups are for the agent.
     #[must_use]
     pub fn naming_lines(&self, agent: &Resolved, choice: &Choice) -> Vec<u32> {
         let token = match choice.by {
@@ -124,7 +124,7 @@ impl<'b> Reading<'b> {
         choice.groups.iter().flat_map(lines_of).collect()
     }
 
-    /// The diagnostics by their lines; one about the whole file has line 0.
+    /// The diagnostics by line; a diagnostic about the whole file has line 0.
     pub fn diagnostics(&self) -> impl Iterator<Item = (u32, DiagnosticKind)> + '_ {
         self.robots.diagnostics.iter().map(|diagnostic| {
             let of_file =
@@ -133,7 +133,7 @@ impl<'b> Reading<'b> {
         })
     }
 
-    /// The rule of a line, as it is written. Time: the number of groups.
+    /// The rule on a line, as written. Time: the number of groups.
     #[must_use]
     pub fn rule_at(&self, line: u32) -> Option<RawRule<'b>> {
         let mut groups = self.robots.groups.iter();
@@ -141,7 +141,8 @@ impl<'b> Reading<'b> {
         rules.binary_search_by_key(&line, |rule| rule.line).ok().map(|at| rules[at])
     }
 
-    /// Why the rule of an explanation decided, as it was given for `path`, which is in the dialect's normal form.
+    /// Why the rule of an explanation decided. `path` must be the path that was explained, in the dialect's normal
+    /// form.
     #[must_use]
     pub fn why(&self, explanation: &Explanation, choice: &Choice, path: &[u8]) -> Why {
         if let Reason::Fetch(cause) = explanation.reason() {
@@ -170,8 +171,8 @@ impl<'b> Reading<'b> {
         }
     }
 
-    /// The octets of a rule that matches `path`, which is in the dialect's normal form, as far as they count where the longest
-    /// rule decides.
+    /// The number of octets of a rule that count for precedence where the longest rule decides. The rule must match
+    /// `path`, which must be in the dialect's normal form.
     ///
     /// Time: linear in the rule, and for an allow of an index page also in the path.
     #[must_use]
@@ -180,13 +181,13 @@ impl<'b> Reading<'b> {
         let is_root = written.value.is_empty() && written.kind == RuleKind::Disallow && rule.kind == RuleKind::Allow;
         let pattern = self.dialect.normal_form.pattern(if is_root { b"/" } else { written.value });
         if self.opens_folder(rule, path) {
-            // The folder's own pattern: up to the last slash, and `$`.
+            // The directory's own pattern: up to the last slash, and `$`.
             return memchr::memrchr(b'/', &pattern).map_or(pattern.len(), |slash| slash + 2);
         }
         weight_of(&pattern, self.dialect.order)
     }
 
-    /// Whether an allow of an index page matches `path` only as the folder that the page is in.
+    /// Whether an allow of an index page matches `path` only as the directory that the page is in.
     #[must_use]
     pub fn opens_folder(&self, rule: &Rule, path: &[u8]) -> bool {
         let Some(written) = self.rule_at(rule.line) else { return false };
@@ -209,7 +210,7 @@ mod tests {
     use reptile_engine::url::{Origin, Scheme};
     use reptile_engine::verdict::{PolicySource, Verdict};
 
-    /// What a compiled set decides, and why, in words: whose groups, their lines, the line, and why.
+    /// Explains a decision of a compiled set: why the group is for the agent, its lines, the deciding line, the reason.
     fn why(body: &str, dialect: &'static Dialect, agent: &str, path: &str) -> (ChosenBy, Vec<u32>, u32, Why) {
         let origin = Origin { scheme: Scheme::Http, host: b"h", port: 80 };
         let mut builder = SetBuilder::new(dialect);

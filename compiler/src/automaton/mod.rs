@@ -1,32 +1,32 @@
-//! From a list of rules to the automaton of a ruleset, and back.
+//! Compiles a list of rules to the automaton of a ruleset, and proves that a ruleset's bytes come from its rules.
 //!
-//! [`compile`] is the way there, [`recompile`] proves that a ruleset's bytes are what its rules compile to. What the parts
-//! of an automaton mean, and the invariants that the comments name in *italics*, is said in
-//! [`reptile_engine::format::automaton`].
+//! [`compile`] makes the bytes; [`recompile`] proves that a ruleset's bytes are what its rules compile to.
+//! [`reptile_engine::format::automaton`] defines the parts of an automaton, and the invariants that comments name in
+//! *italics*.
 //!
 //! | where | what |
 //! |---|---|
 //! | `trie` | the prefix trie |
 //! | `wildcard` | the wildcard automata |
-//! | `lists` | which wildcard automata a walk has to begin |
+//! | `lists` | the lists of wildcard automata that a walk begins |
 //! | `whole` | one DFA over whole patterns, for comparison |
 //!
 //! # Why the automaton is factored at the wildcards
 //!
-//! One DFA over whole patterns has to remember every pattern whose first segment has been read: its states multiply. Over
-//! 4,231 real files it takes 42 s to build and 400 MB to keep, and for some files it does not end (regex-automata, every
-//! match reported, 2 MiB cap each). Factored, each wildcard has an automaton of its own, whose states are the prefixes of
-//! its segments and no more, so that size and time are linear in the text; at run time only those automata begin whose
-//! text before the wildcard matches, which is one or two on most paths.
+//! One DFA over whole patterns has to remember every pattern whose first segment has been read, so its states multiply.
+//! Over 4,231 real files it takes 42 s to build and 400 MB to keep, and for some files building does not end
+//! (regex-automata, every match reported, 2 MiB cap each). Factored, each wildcard has an automaton of its own, whose
+//! states are just the prefixes of its segments, so that size and time are linear in the text. At run time only those
+//! automata begin whose text before the wildcard matches, which is one or two on most paths.
 //!
-//! `AUTOMATON.md`, beside this crate's manifest, walks through one ruleset, and says which form is chosen for which rules,
-//! by which measured constants, and what was tried and dropped.
+//! `AUTOMATON.md`, in the folder of this crate, walks through one ruleset. It says which form is chosen for which
+//! rules, by which measured constants, and what was tried and dropped.
 //!
 //! # Strategies
 //!
-//! [`Strategy::Factored`] is what a set has by default. [`Strategy::Fallback`] tries the patterns one by one; a pattern that
-//! is over a limit falls back to that by itself. `Strategy::Whole`, which the feature `whole` adds, is one DFA over whole
-//! patterns, within a bound. All give the same answers on every path, and the tests force each.
+//! [`Strategy::Factored`] is the default for sets. [`Strategy::Fallback`] tries the patterns one by one; `Factored`
+//! does the same for a pattern that is over a limit. `Strategy::Whole`, which the feature `whole` adds, is one DFA over
+//! whole patterns, within a bound. All strategies give the same answers on every path, and the tests force each.
 
 mod lists;
 mod recompile;
@@ -47,35 +47,35 @@ use reptile_engine::format::automaton::{
 use crate::limits::{MAX_NESTED_WILDCARDS, MAX_TRIE_WILDCARDS};
 use crate::rules::order::{OrderedRule, RuleList, slash_before_index};
 
-// Each wildcard after another adds at most one automaton of its own, and one more for every 64.
+// Each wildcard after another adds at most one automaton, and one more for every 64.
 const _: () = assert!(MAX_TRIE_WILDCARDS + 2 * MAX_NESTED_WILDCARDS <= MAX_WILDCARDS);
 
-/// How a ruleset is compiled.
+/// The method by which a ruleset is compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// A trie and a wildcard automaton for each wildcard, within limits; fallback patterns beyond them.
+    /// A trie and a wildcard automaton for each wildcard, within limits; fallback patterns beyond the limits.
     #[default]
     Factored,
-    /// Every pattern with a wildcard is a fallback pattern. For comparison.
+    /// Makes every pattern with a wildcard a fallback pattern. For comparison.
     Fallback,
-    /// One DFA over whole patterns where it stays within bounds, else as `Factored`. For comparison; takes the feature
-    /// `whole`.
+    /// One DFA over whole patterns if it stays within bounds, otherwise as `Factored`. For comparison; needs the
+    /// feature `whole`.
     #[cfg(feature = "whole")]
     Whole,
 }
 
 impl Strategy {
-    /// Every strategy, by the name that users give.
+    /// Every strategy, with the name by which users choose it.
     #[cfg(feature = "whole")]
     pub const ALL: [(&'static str, Strategy); 3] =
         [("factored", Strategy::Factored), ("fallback", Strategy::Fallback), ("whole", Strategy::Whole)];
 
-    /// Every strategy, by the name that users give.
+    /// Every strategy, with the name by which users choose it.
     #[cfg(not(feature = "whole"))]
     pub const ALL: [(&'static str, Strategy); 2] = [("factored", Strategy::Factored), ("fallback", Strategy::Fallback)];
 
-    /// The number of the form that this version of the compiler gives an automaton: which strategy in the lowest byte, and
-    /// in the next one the revision, which rises whenever the same rules come to be compiled to other bytes.
+    /// The number of the construction: the lowest byte is the strategy, the next byte is the revision, which rises
+    /// whenever the same rules compile to different bytes.
     #[must_use]
     pub const fn form(self) -> u32 {
         const REVISION: u32 = 1;
@@ -88,14 +88,14 @@ impl Strategy {
         REVISION << 8 | strategy
     }
 
-    /// The strategy that makes a form, or `None` if this version of the compiler does not make it.
+    /// The strategy of a construction, or `None` if this version of the compiler does not have that construction.
     #[must_use]
     pub fn from_form(form: u32) -> Option<Strategy> {
         Strategy::ALL.into_iter().map(|(_, strategy)| strategy).find(|strategy| strategy.form() == form)
     }
 }
 
-/// The revision of the construction: it rises whenever the same rules give another automaton than before.
+/// The revision of the construction: it rises whenever the same rules compile to different bytes.
 pub const FORM_REVISION: u32 = 1;
 
 /// Compiles a list of rules to the bytes of an automaton.
@@ -108,16 +108,16 @@ pub fn compile<'l>(list: &'l RuleList, strategy: Strategy, arena: &'l Bump) -> R
     compile_counted(list, strategy, arena).map(|(bytes, _)| bytes)
 }
 
-/// As [`compile`], and counts the steps: states, rules looked at for each wildcard before them, nodes of wildcard automata,
-/// and transitions of nodes that have some of another's.
+/// Does the work of [`compile`], and counts the steps: states, rules looked at for each wildcard before them, nodes of
+/// wildcard automata, and transitions of nodes that share those of another node.
 ///
 /// A byte of a pattern is in one segment, and so makes at most one state or node; a rule is looked at once for each of
-/// its wildcards; and [`MAX_TRANSITIONS_PER_BYTE`](crate::limits::MAX_TRANSITIONS_PER_BYTE) bounds the transitions of an
-/// automaton. So [`Strategy::Factored`] takes at most `12 * list.byte_len() + 1024` steps. In addition, sorting and the
-/// search for the ends of runs take a logarithm of the number of rules.
+/// its wildcards; and [`MAX_TRANSITIONS_PER_BYTE`](crate::limits::MAX_TRANSITIONS_PER_BYTE) bounds the transitions of
+/// an automaton. So [`Strategy::Factored`] takes at most `12 * list.byte_len() + 1024` steps. Sorting, and finding the
+/// ends of runs, add a factor of the logarithm of the number of rules.
 ///
 /// # Errors
-/// As [`compile`].
+/// The errors of [`compile`].
 pub fn compile_counted<'l>(
     list: &'l RuleList,
     strategy: Strategy,
@@ -134,20 +134,20 @@ pub fn compile_counted<'l>(
     Ok((write(&draft)?, steps))
 }
 
-/// A rule with a pattern, as far as it is matched.
+/// A rule with a pattern, in the form in which it is matched.
 #[derive(Clone, Copy)]
 struct BuiltRule<'l> {
     matcher: &'l [u8],
     rank: u32,
     anchored: bool,
-    /// Whether the table of texts has its pattern, because it could not be read off the trie.
+    /// Whether the table of texts has the rule's pattern, because it cannot be read from the trie.
     has_text: bool,
 }
 
-/// What the shown pattern of a rule means, apart from its bytes.
+/// The flags of a rule's shown pattern.
 fn flags_of(rule: &OrderedRule<'_>) -> TextFlags {
     let Some(pattern) = rule.pattern else { return TextFlags::default() };
-    // Only the rule for a directory ends in a slash although its pattern goes on with a page.
+    // The only rule whose matcher ends in a slash although its pattern goes on with a page is the rule for a directory.
     let opens_directory = rule.matcher.ends_with(b"/") && slash_before_index(pattern).is_some();
     let shown = if opens_directory { pattern.get(..rule.matcher.len()).unwrap_or(pattern) } else { pattern };
     let is_same = |(&shown, &matched): (&u8, &u8)| {
@@ -158,28 +158,27 @@ fn flags_of(rule: &OrderedRule<'_>) -> TextFlags {
     TextFlags { opens_directory, is_literal }
 }
 
-/// The bytes that a literal `*` and `$` are matched as, where a normal form has no operators. See
-/// [`reptile_engine::norm`].
+/// The bytes that replace a literal `*` and `$` in normal forms without operators. See [`reptile_engine::norm`].
 const LITERAL_ASTERISK: u8 = 0;
 const LITERAL_DOLLAR: u8 = b'\n';
 
-/// Counts the different wildcards, while matchers come in the order of their bytes.
+/// Counts the distinct wildcards of matchers, which must come in the order of their bytes.
 #[derive(Default)]
 struct WildcardCount<'l> {
-    /// Those that come first in a pattern.
+    /// The number of wildcards that come first in a pattern.
     in_trie: usize,
-    /// Those after other wildcards.
+    /// The number of wildcards after other wildcards.
     nested: usize,
-    /// The last matcher that there was room for. No earlier one has more bytes in common with the next.
+    /// The last matcher that stayed within the limits. No earlier one shares a longer prefix with the next.
     last: &'l [u8],
 }
 
 impl<'l> WildcardCount<'l> {
-    /// Whether the wildcards of a matcher, the first of which is known, stay within [`MAX_TRIE_WILDCARDS`] and
-    /// [`MAX_NESTED_WILDCARDS`]. If so they are counted.
+    /// Whether the wildcards of a matcher, the first of which is given, stay within [`MAX_TRIE_WILDCARDS`] and
+    /// [`MAX_NESTED_WILDCARDS`]. If so, counts them.
     fn make_room_for(&mut self, matcher: &'l [u8], first: usize) -> bool {
         let common = matcher.iter().zip(self.last).take_while(|(a, b)| a == b).count();
-        // The wildcards that both matchers have, and the first of this one, are not new.
+        // The wildcards that both matchers share, and the first wildcard of this one, are not new.
         let new_from = common.max(first + 1);
         let in_trie = self.in_trie + usize::from(common <= first);
         let nested = self.nested + memchr::memchr_iter(b'*', &matcher[new_from..]).count();
@@ -191,25 +190,25 @@ impl<'l> WildcardCount<'l> {
     }
 }
 
-/// What is being built. The rules are in the order of their matchers.
+/// An automaton while it is built. The rules are in the order of their matchers.
 struct Builder<'l> {
     arena: &'l Bump,
     draft: Draft<'l>,
     rules: Vec<BuiltRule<'l>>,
     fallbacks: Vec<BuiltRule<'l>>,
-    /// The wildcards that have begun on the way to where the trie is being built, and that verdicts need.
+    /// The wildcards on the way to the current place in the trie that verdicts need.
     sources: Vec<lists::Source<'l>>,
     scratch: wildcard::Scratch<'l>,
-    /// How many of the draft's states belong to wildcard automata.
+    /// The number of the draft's states that belong to wildcard automata.
     wildcard_states: usize,
-    /// Whether the limit of states was met, so that no further wildcard automata are built.
+    /// Whether the limit of states has been met, so that no further wildcard automata are built.
     is_full: bool,
-    /// Steps of building so far, as [`compile_counted`] says.
+    /// The number of steps so far, as counted by [`compile_counted`].
     work: usize,
 }
 
 impl<'l> Builder<'l> {
-    /// Takes in the rules of a list: what they match, the texts of those that no trie could show, and joint ranks.
+    /// Reads the rules of a list: their matchers, the texts that cannot be read from the trie, and joint ranks.
     fn new(list: &'l RuleList, arena: &'l Bump) -> Builder<'l> {
         let has_text = |rule: &OrderedRule<'_>| rule.pattern.is_some() || memchr::memchr(b'*', rule.matcher).is_some();
         let (rule_count, text_count) = list
@@ -248,7 +247,7 @@ impl<'l> Builder<'l> {
         builder
     }
 
-    /// Adds a rule's pattern to the texts. It is what the rule matches, with `$` if it is anchored.
+    /// Adds a rule's matcher to the texts, with `$` if it is anchored.
     fn add_text(&mut self, rule: &BuiltRule<'l>) {
         let mut pattern = rule.matcher;
         if rule.anchored {
@@ -260,7 +259,7 @@ impl<'l> Builder<'l> {
         self.draft.texts.push(Text { rank: rule.rank, flags: TextFlags::default(), pattern });
     }
 
-    /// Takes the rules out that are to be fallback patterns: those over a limit, or all that have a wildcard.
+    /// Takes out the rules that are to be fallback patterns: those over a limit, or all that have a wildcard.
     fn take_out_fallbacks(&mut self, strategy: Strategy) {
         let mut wildcards = WildcardCount::default();
         let fallbacks = &mut self.fallbacks;
@@ -276,8 +275,8 @@ impl<'l> Builder<'l> {
         });
     }
 
-    /// Adds the fallback patterns, best first, and returns the draft and the steps so far. Frees what only building needs,
-    /// so that there is room to write the draft.
+    /// Adds the fallback patterns, best first, and returns the draft and the number of steps. Frees what only building
+    /// needs, so that there is memory to write the draft.
     fn finish(self) -> (Draft<'l>, usize) {
         let Builder { mut draft, mut fallbacks, work, rules, scratch, .. } = self;
         drop((rules, scratch));
@@ -295,13 +294,13 @@ impl<'l> Builder<'l> {
     }
 }
 
-/// Adds a rank to what is accepted: the better of its kind stays.
+/// Adds a rank to the accepted ranks: the better rank of its kind is kept.
 fn accept(ranks: &mut Ranks, rank: u32) {
     let slot = &mut ranks[kind_of(rank) as usize];
     *slot = (*slot).min(rank);
 }
 
-/// The better of each kind.
+/// The better rank of each kind.
 fn merge(into: &mut Ranks, from: Ranks) {
     *into = [into[0].min(from[0]), into[1].min(from[1])];
 }

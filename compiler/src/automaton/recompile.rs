@@ -1,4 +1,4 @@
-//! From the bytes of a ruleset back to its rules, and from those to bytes again: the proof that the ruleset answers as its
+//! Compiles the rules that a ruleset lists once more and compares the bytes: the proof that the ruleset answers as its
 //! rules say.
 
 use bumpalo::Bump;
@@ -8,35 +8,35 @@ use reptile_engine::format::automaton::Corrupt;
 use super::{Strategy, compile};
 use crate::rules::order::RuleList;
 
-/// What came of compiling the rules that a ruleset lists.
+/// The outcome of compiling the rules that a ruleset lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recompiled {
-    /// The same bytes. The ruleset answers as its rules say.
+    /// The bytes are the same: the ruleset answers as its rules say.
     Same,
-    /// Other bytes. The ruleset was not made from the rules that it lists, by the strategy of this form.
+    /// The bytes differ: the ruleset was not made from the rules that it lists by this construction.
     Differs {
-        /// The first offset at which they differ.
+        /// The first offset at which the bytes differ.
         offset: usize,
-        /// How many bytes the ruleset has.
+        /// The number of bytes in the ruleset.
         found: usize,
-        /// How many bytes its rules are compiled to.
+        /// The number of bytes that its rules compile to.
         expected: usize,
     },
-    /// Nothing was compiled, because this version of the compiler does not make the form.
+    /// Nothing was compiled, because this version of the compiler does not have the construction.
     OtherForm {
-        /// The form that was asked for.
+        /// The number of the construction that was asked for.
         found: u32,
-        /// The form that this version makes by default.
+        /// The number of the default construction of this version.
         known: u32,
     },
 }
 
-/// Compiles the rules that a ruleset lists once more, by the strategy that makes a form ([`Strategy::form`]), and compares
-/// every byte.
+/// Compiles the rules that a ruleset lists once more, by the construction with the number `form` ([`Strategy::form`]),
+/// and compares every byte.
 ///
 /// A ruleset with the outcome [`Recompiled::Same`] decides every path by the first of its rules, in the order of their
-/// ranks, that matches. What it takes to know that is the rules that [`Ruleset::rules`] lists, and trust in [`compile`], which
-/// is what the tests compare with the oracle.
+/// ranks, that matches. This depends only on the rules that [`Ruleset::rules`] lists and on the correctness of
+/// [`compile`], which the tests compare with the oracle.
 ///
 /// Time and memory: as for compiling, so linear in the patterns.
 ///
@@ -53,7 +53,7 @@ pub enum Recompiled {
 /// let mut bytes = compile(&prepared.groups[0].0, Strategy::Factored, &arena)?;
 /// assert_eq!(recompile(&bytes, Strategy::Factored.form())?, Recompiled::Same);
 ///
-/// // Another pattern in the list than in the automaton.
+/// // The list of rules now has another pattern than the automaton.
 /// let last = bytes.len() - 1;
 /// bytes[last] = b'!';
 /// assert!(matches!(recompile(&bytes, Strategy::Factored.form())?, Recompiled::Differs { .. }));
@@ -65,7 +65,7 @@ pub fn recompile(bytes: &[u8], form: u32) -> Result<Recompiled, Corrupt> {
     };
     let arena = Bump::new();
     let list = RuleList::from_compiled(&Ruleset::new(bytes)?.rules()?, &arena);
-    // Rules that are too large to be written are not those of any ruleset.
+    // No ruleset has rules that are too large to be written.
     let expected = compile(&list, strategy, &arena).unwrap_or_default();
     let offset = bytes.iter().zip(&expected).position(|(a, b)| a != b);
     Ok(match offset.or((bytes.len() != expected.len()).then(|| bytes.len().min(expected.len()))) {
@@ -74,8 +74,8 @@ pub fn recompile(bytes: &[u8], form: u32) -> Result<Recompiled, Corrupt> {
     })
 }
 
-/// [`recompile`] for each of several rulesets, in their order. Each outcome depends on its ruleset alone, so that a caller
-/// with several threads can give each thread a part of the rulesets.
+/// Runs [`recompile`] for each of several rulesets, in their order. Each outcome depends on its ruleset alone, so a
+/// caller with several threads can give each thread a share of the rulesets.
 pub fn recompile_each<'b>(
     rulesets: impl IntoIterator<Item = &'b [u8]>,
     form: u32,

@@ -1,4 +1,4 @@
-//! The prefix trie: the text before the first wildcard of each pattern.
+//! Builds the prefix trie: the text before the first wildcard of each pattern.
 
 use std::ops::Range;
 
@@ -6,30 +6,30 @@ use reptile_engine::format::automaton::{NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCAR
 
 use super::{Builder, BuiltRule, accept, merge};
 
-/// A range of rules that have the first `depth` bytes in common, and the state that is to stand for them.
+/// A range of rules that share the first `depth` bytes, and the index of the state to build for them.
 struct Open {
     state: usize,
     start: usize,
     end: usize,
     depth: usize,
     way: Way,
-    /// How many of the builder's `sources` are on the way.
+    /// The number of the builder's `sources` on the way to the state.
     sources: usize,
 }
 
-/// What is known on the way through the trie to a state.
+/// What has been accepted and begun on the way through the trie to a state.
 #[derive(Clone, Copy)]
 pub(super) struct Way {
     /// The best ranks that are accepted.
     pub(super) accepted: Ranks,
-    /// The wildcard automaton that began last; the others follow it in its list.
+    /// The wildcard automaton that began last; its list continues with the others.
     pub(super) wildcard: Option<u32>,
-    /// The best ranks of these automata.
+    /// The best ranks of the wildcard automata in the list.
     pub(super) wildcards_best: Ranks,
-    /// The best ranks of those among them that a verdict needs.
+    /// The best ranks of those in the list that a verdict needs.
     pub(super) deciding_best: Ranks,
     /// For each kind of rule, the ranks between which a rule of the other kind would make a difference to automata that
-    /// were *left out*; the first is greater than the last if none would.
+    /// were *left out*; the first is greater than the last if no rule would.
     pub(super) between: [(u32, u32); 2],
     /// Whether a verdict needs every automaton after all.
     pub(super) needs_all: bool,
@@ -47,10 +47,10 @@ impl Way {
 }
 
 impl<'l> Builder<'l> {
-    /// Builds the trie: a tree of the texts before wildcards, a state for each place where they part.
+    /// Builds the trie: a tree of the texts before wildcards, with a state for each place where they diverge.
     ///
-    /// Each step takes a range of the sorted rules, so that nothing is searched for. Every rule is looked at once
-    /// for each state on its way, which is at most once for each of its bytes.
+    /// Each step takes a range of the sorted rules, so no search is needed. Every rule is looked at once for each state
+    /// on its way, which is at most once for each of its bytes.
     pub(super) fn trie(&mut self) {
         if self.rules.is_empty() {
             return;
@@ -69,7 +69,7 @@ impl<'l> Builder<'l> {
             self.sources.truncate(sources);
             let mut label = self.common(start, end, depth);
             depth += label.len();
-            // A label holds up to 255 bytes; a longer one takes a chain of states.
+            // A label holds up to 255 bytes; a longer text takes several states in a row.
             while label.len() > 255 {
                 let next = self.new_state();
                 self.pass(state, &way);
@@ -109,14 +109,15 @@ impl<'l> Builder<'l> {
                 self.draft.states[state].wildcards = self.arena.alloc_slice_copy(&[for_verdicts, (0, first)]);
             }
             self.pass(state, &way);
-            // The wildcard may come after some of the bytes in their order.
+            // In the order of bytes, `*` may come after the bytes of some children; these learn of the wildcard here.
             let sources = self.sources.len();
             open[first_open..].iter_mut().for_each(|open| (open.way, open.sources) = (way, sources));
             self.draft.states[state].children = self.arena.alloc_slice_copy(&children);
         }
     }
 
-    /// Adds what a state accepts to what is accepted on the way to it. Returns what is accepted if the path ends there.
+    /// Adds what a state accepts to what is accepted on the way to it. Returns the ranks accepted if the path ends
+    /// there.
     fn accept_on_way(&mut self, state: usize, way: &mut Way, here: Ranks, at_end: Ranks) -> Ranks {
         let before = way.accepted;
         merge(&mut way.accepted, here);
@@ -133,8 +134,8 @@ impl<'l> Builder<'l> {
         ranks
     }
 
-    /// Adds the patterns of those rules of a state to the texts that the state does not accept, because a better rule of
-    /// their kind matches whatever they match (*listed*).
+    /// Adds to the texts the patterns of those rules of a state that the state does not accept, because a better rule
+    /// of their kind matches whenever they match (*listed*).
     fn list_shadowed(&mut self, rules: Range<usize>, accepted: Ranks, at_end: Ranks) {
         for index in rules {
             let rule = self.rules[index];
@@ -145,7 +146,7 @@ impl<'l> Builder<'l> {
         }
     }
 
-    /// Sets the flags by which a walk that ends in a trie state knows the verdict there (*settled*).
+    /// Sets the flags that give the verdict when a walk ends in a trie state (*settled*).
     fn pass(&mut self, state: usize, way: &Way) {
         let state = &mut self.draft.states[state];
         let smaller = |ranks: Ranks| ranks[0].min(ranks[1]);
@@ -171,7 +172,7 @@ impl<'l> Builder<'l> {
         self.draft.states.len() - 1
     }
 
-    /// The bytes from `depth` on that the rules of a range have in common, up to the first wildcard.
+    /// The bytes from `depth` on that the rules of a range share, up to the first wildcard.
     fn common(&self, start: usize, end: usize, depth: usize) -> &'l [u8] {
         let first = &self.rules[start].matcher[depth..];
         if start + 1 == end {
@@ -182,11 +183,11 @@ impl<'l> Builder<'l> {
         &first[..common]
     }
 
-    /// Where the run of rules ends whose byte at `depth` is that of the rule at `start`.
+    /// The end of the run of rules whose byte at `depth` is the same as that of the rule at `start`.
     fn run_end(&self, start: usize, end: usize, depth: usize) -> usize {
         let byte = self.rules[start].matcher.get(depth);
         let is_in_run = |rule: &BuiltRule<'_>| rule.matcher.get(depth) <= byte;
-        // Most runs are short: steps that double find the end without looking far beyond it.
+        // Most runs are short: steps of doubling length find the end without looking far past it.
         let (mut inside, mut step) = (start, 1);
         while inside + step < end && is_in_run(&self.rules[inside + step]) {
             inside += step;

@@ -1,9 +1,9 @@
-//! The wildcard automata: each looks for all segments that can follow a wildcard at once.
+//! Builds the wildcard automata, each of which looks for all segments that can follow a wildcard at once.
 //!
-//! One is the deterministic form of Aho and Corasick's machine (1975), with the transitions that lead back to the root left
-//! out, and runs of states whose failure link is the root, and which are no other node's failure link, made one state.
-//! Built here from the sorted segments and not with the `aho-corasick` crate, whose automata cannot be taken apart into
-//! states with default transitions, and whose dense tables take 4 bytes for each state and byte class.
+//! Each is the deterministic automaton of Aho and Corasick (1975), without the transitions that lead back to the root,
+//! and with runs of states merged into one state if their failure link is the root and they are no other node's failure
+//! link. Built here from the sorted segments and not with the `aho-corasick` crate, whose automata cannot be taken
+//! apart into states with default transitions, and whose dense tables take 4 bytes for each state and byte class.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use reptile_engine::platform::{FINGERPRINT_BYTES, Fingerprints};
 use super::{Builder, accept, merge};
 use crate::limits::{MAX_TRANSITIONS_PER_BYTE, MAX_WILDCARD_STATES};
 
-/// A literal segment that can follow a wildcard, and what it leads to.
+/// A literal segment that can follow a wildcard, and the rules and automata that it leads to.
 #[derive(Clone)]
 pub(super) struct Segment<'l> {
     pub(super) text: &'l [u8],
@@ -23,28 +23,28 @@ pub(super) struct Segment<'l> {
     accept_at_end: Ranks,
     /// The rules that go on with a wildcard after the segment, by index.
     after_wildcard: Range<u32>,
-    /// The wildcard automata that these were compiled to.
+    /// The wildcard automata that these rules were compiled to.
     pub(super) wildcards: &'l [u32],
 }
 
-/// A prefix of one or more segments. Nodes are numbered by depth and, in one depth, by their bytes, so that the children
-/// of a node are neighbours and a node's suffix has a smaller number than the node.
+/// A prefix of one or more segments. Nodes are numbered by depth and, at the same depth, by their bytes, so that the
+/// children of a node are neighbours and a node's suffix has a smaller number than the node.
 struct Node {
-    /// The segments that begin with it; it stands for the first `depth` bytes of each.
+    /// The segments that begin with this prefix, which is the first `depth` bytes of each.
     segments: Range<u32>,
     depth: u32,
     /// The nodes one byte longer.
     children: Range<u32>,
     /// The failure link: the longest proper suffix that is itself a prefix of a segment.
     fail: u32,
-    /// What is found here, as an index, or [`NOTHING`].
+    /// The index of what is found at this node, or [`NOTHING`].
     found: u32,
-    /// Where its transitions are in [`Scratch::merged`], if its failure link is not the root. Otherwise they are those
-    /// to its children.
+    /// The range of its transitions in [`Scratch::merged`], if its failure link is not the root. Otherwise its
+    /// transitions are those to its children.
     transitions: Range<u32>,
-    /// The byte that leads to it from its prefix.
+    /// The byte that leads to this node from its parent.
     byte: u8,
-    /// Whether it is some other node's failure link, so that others have its transitions too.
+    /// Whether it is some other node's failure link, so that other nodes have its transitions too.
     is_fail: bool,
 }
 
@@ -58,31 +58,31 @@ struct Found<'l> {
 
 const ROOT: u32 = 0;
 
-/// In place of an index: no [`Found`].
+/// Means "no [`Found`]" in place of an index.
 const NOTHING: u32 = u32::MAX;
 
-/// Lists that are filled anew for each automaton, kept so that the many small automata need no memory of their own.
+/// Lists that are filled anew for each automaton, kept so that many small automata need no memory of their own.
 #[derive(Default)]
 pub(super) struct Scratch<'l> {
     segments: Vec<Segment<'l>>,
     nodes: Vec<Node>,
     found: Vec<Found<'l>>,
-    /// Transitions of nodes whose failure link is not the root: their own, and for all other bytes those of the failure
-    /// link. Byte and node, in the order of the bytes.
+    /// The transitions of nodes whose failure link is not the root: their own, and for all other bytes those of the
+    /// failure link. Each is a byte and a node, in the order of the bytes.
     merged: Vec<(u8, u32)>,
     state_of: Vec<u32>,
     open: Vec<u32>,
     runs: Vec<(u32, u32)>,
 }
 
-/// Wildcard automata that begin at one place: a state counts them in a byte.
+/// The most wildcard automata that begin at one place: a state counts them in a byte.
 const MAX_AUTOMATA: usize = 255;
 
 impl<'l> Builder<'l> {
     /// Builds the wildcard automata for a range of rules that have a wildcard before `offset`.
     ///
-    /// There are several if they would lead to more automata than one can keep track of, and none if the rules had to be
-    /// fallbacks.
+    /// Builds several if one would lead to more automata than it can keep track of, and none if the rules had to become
+    /// fallback patterns.
     fn wildcard(&mut self, rules: Range<usize>, offset: usize) -> &'l [u32] {
         self.automata_or_fallbacks(rules.clone(), |builder| {
             let (mut automata, segments) = builder.segments_and_automata(rules, offset)?;
@@ -95,8 +95,8 @@ impl<'l> Builder<'l> {
         })
     }
 
-    /// The automata that `build` makes of a range of rules. If they are too large, the rules become fallbacks and there are
-    /// none.
+    /// Runs `build` for a range of rules and returns its automata. If they are too large, the rules become fallback
+    /// patterns and the result is empty.
     pub(super) fn automata_or_fallbacks(
         &mut self,
         rules: Range<usize>,
@@ -113,9 +113,9 @@ impl<'l> Builder<'l> {
         &[]
     }
 
-    /// The segments that follow a wildcard, in the order of their bytes, with the automata that they lead to. If these are
-    /// more than one automaton can keep track of, some of the segments get automata of their own, which come first in the
-    /// result. `None` if one of them would be too large.
+    /// The segments that follow a wildcard, in the order of their bytes, with the automata that they lead to. If one
+    /// automaton cannot keep track of that many, some of the segments get automata of their own, which come first in
+    /// the result. `None` if one of them would be too large.
     pub(super) fn segments_and_automata(
         &mut self,
         rules: Range<usize>,
@@ -127,7 +127,7 @@ impl<'l> Builder<'l> {
             return Some((automata, segments));
         }
         let mut plain = Vec::new();
-        // The automata after segments first, since an automaton refers to those that it leads to (*nesting*).
+        // The automata after segments are built first, since an automaton refers to those that it leads to (*nesting*).
         let mut branches: Vec<Segment<'l>> = Vec::new();
         let mut branch_count = 0;
         for mut segment in segments {
@@ -137,7 +137,7 @@ impl<'l> Builder<'l> {
             }
             let wildcards = self.wildcard(as_usize(&segment.after_wildcard), offset + segment.text.len() + 1);
             if wildcards.is_empty() {
-                // All of its rules were fallbacks.
+                // All of its rules became fallback patterns.
                 if segment.accept != NO_RANKS || segment.accept_at_end != NO_RANKS {
                     plain.push(segment);
                 }
@@ -156,7 +156,7 @@ impl<'l> Builder<'l> {
             branches.push(segment);
         }
         branches.extend(plain);
-        // Those with and without wildcards alternate.
+        // Rules with and without further wildcards alternate.
         sort(&mut branches);
         Some((automata, branches))
     }
@@ -186,7 +186,7 @@ impl<'l> Builder<'l> {
                 index += run;
             }
             if segments.len() == segments.capacity() {
-                // Twice as many, but no more than there can be.
+                // Doubles the capacity, but not beyond what the remaining rules can need.
                 segments.reserve_exact(segments.len().clamp(4, rules.end - index + 4));
             }
             segments.push(Segment { text, accept: ranks, accept_at_end: ranks_at_end, after_wildcard, wildcards: &[] });
@@ -195,12 +195,12 @@ impl<'l> Builder<'l> {
         segments
     }
 
-    /// Keeps the memory of segments that are no longer needed, for the next ones.
+    /// Keeps the memory of segments that are no longer needed for later segments.
     pub(super) fn give_back(&mut self, segments: Vec<Segment<'l>>) {
         self.scratch.segments = segments;
     }
 
-    /// Sorts segments, and merges those with the same text.
+    /// Sorts segments, and merges those with equal text.
     pub(super) fn unite(&self, segments: &mut Vec<Segment<'l>>) {
         sort(segments);
         segments.dedup_by(|later, first| {
@@ -220,12 +220,13 @@ impl<'l> Builder<'l> {
         });
     }
 
-    /// Builds one automaton for different segments in the order of their bytes. `None` if it would be too large.
+    /// Builds one automaton for distinct segments in the order of their bytes. `None` if it would be too large.
     pub(super) fn automaton(&mut self, segments: &[Segment<'l>]) -> Option<u32> {
         self.automaton_within(segments, |nodes| MAX_TRANSITIONS_PER_BYTE * nodes + 256)
     }
 
-    /// As [`Self::automaton`], with a limit of transitions for a number of nodes. Each byte of a segment is one node at most.
+    /// Does the work of [`Self::automaton`]; `limit` gives the most transitions for a number of nodes. Each byte of a
+    /// segment makes at most one node.
     pub(super) fn automaton_within(&mut self, segments: &[Segment<'l>], limit: impl Fn(usize) -> usize) -> Option<u32> {
         if self.is_full {
             return None;
@@ -254,12 +255,12 @@ impl<'l> Builder<'l> {
         Some((self.draft.wildcards.len() - 1) as u32)
     }
 
-    /// Turns nodes into states, runs of nodes into one. Returns the root's transitions, or `None` if the ruleset would have
-    /// too many states.
+    /// Turns nodes into states, merging runs of nodes into one state. Returns the root's transitions, or `None` if the
+    /// ruleset would have too many states.
     fn states(&mut self, segments: &[Segment<'l>]) -> Option<&'l [(u8, u32)]> {
         let Scratch { nodes, found, merged, state_of, open, runs, .. } = &mut self.scratch;
-        // The last node of the run that begins at each node. A run goes on as long as nothing is found in it, the failure
-        // link is the root, and no other node's failure link leads into the middle.
+        // The last node of the run that begins at each node. A run continues while nothing is found in it, the failure
+        // link is the root, and no other node's failure link leads into its middle.
         let run_end = |mut index: u32| {
             let start = nodes[index as usize].depth;
             loop {
@@ -324,14 +325,14 @@ impl<'l> Builder<'l> {
     }
 }
 
-/// Sorts segments by their bytes. Mostly they are sorted.
+/// Sorts segments by their bytes. They are usually sorted already.
 fn sort(segments: &mut [Segment<'_>]) {
     if !segments.is_sorted_by_key(|segment| segment.text) {
         segments.sort_unstable_by_key(|segment| segment.text);
     }
 }
 
-/// What the segments begin with.
+/// The fingerprints of the first bytes of the segments.
 fn fingerprints<'l>(segments: &[Segment<'_>], arena: &'l Bump) -> &'l Fingerprints {
     // The segments are sorted, and so are their starts.
     let starts = || segments.iter().map(|segment| &segment.text[..segment.text.len().min(FINGERPRINT_BYTES)]);
@@ -340,7 +341,7 @@ fn fingerprints<'l>(segments: &[Segment<'_>], arena: &'l Bump) -> &'l Fingerprin
     let count = runs().count();
     let table = arena.alloc([0; 32 * FINGERPRINT_BYTES]);
     for (index, start) in runs().enumerate() {
-        // Neighbours have bytes in common, so that they do least harm in the same bucket.
+        // Neighbours share bytes, so putting them into the same bucket causes the fewest false candidates.
         let bucket = 1 << (index * 8 / count);
         for offset in 0..FINGERPRINT_BYTES {
             let buckets = &mut table[offset * 32..][..32];
@@ -382,7 +383,7 @@ impl<'l> Scratch<'l> {
         let mut next = 0;
         while let Some(node_here) = self.nodes.get(next) {
             let (Range { mut start, end }, depth) = (node_here.segments.clone(), node_here.depth);
-            // The segment that ends here comes first. No other has the same text.
+            // The segment that ends here comes first, and no other has the same text.
             let segment = &segments[start as usize];
             if segment.text.len() == depth as usize {
                 self.nodes[next].found = self.found.len() as u32;
@@ -410,8 +411,9 @@ impl<'l> Scratch<'l> {
         }
     }
 
-    /// Sets the failure links, and merges what is found at a node and its transitions with those of its failure link, so
-    /// that a walk follows one transition for each byte. Returns `false` if that takes more transitions than the limit.
+    /// Sets the failure links. Merges each node's transitions, and what is found at it, with those of its failure link,
+    /// so that a walk follows one transition for each byte. Returns `false` if that takes more transitions than the
+    /// limit.
     fn link(&mut self, arena: &'l Bump, limit: usize) -> bool {
         let Scratch { nodes, found, merged, .. } = self;
         let mut transition_count = nodes.len() - 1;
@@ -447,7 +449,7 @@ impl<'l> Scratch<'l> {
                 (Some(_), None) => own,
                 (None, _) => suffix.found,
             };
-            // The children, and what the failure link has for other bytes.
+            // The node's children, and for other bytes the transitions of the failure link.
             let start = merged.len() as u32;
             let suffix = &nodes[fail as usize];
             let (own_count, is_list) = (children.len(), suffix.fail != ROOT);

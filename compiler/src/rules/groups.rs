@@ -10,16 +10,16 @@ use crate::body::{Group, RawRule, Robots};
 use crate::dialect::{Dialect, GroupChoice};
 use crate::limits::{MAX_MERGED_RULES_PER_RULE, MIN_MERGED_RULES};
 
-/// Whom a user-agent line names.
+/// The crawlers that a user-agent line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named<'b> {
-    /// Every crawler that no group names: `*`, the default group.
+    /// The default group, `*`: every crawler that no group names.
     Everyone,
-    /// The crawlers with this product token, as written; it may be empty.
+    /// The crawlers with this product token, as written; the token may be empty.
     Token(&'b [u8]),
 }
 
-/// Reads whom the value of a user-agent line names.
+/// Reads the crawlers that the value of a user-agent line names.
 #[must_use]
 pub fn named<'b>(value: &'b [u8], dialect: &Dialect) -> Named<'b> {
     if dialect.default_token.is_named_by(value) {
@@ -28,7 +28,7 @@ pub fn named<'b>(value: &'b [u8], dialect: &Dialect) -> Named<'b> {
     Named::Token(dialect.token_syntax.token_of(value))
 }
 
-/// The lists of rules of a file, and the product tokens that have each.
+/// The lists of rules of a file, and the product tokens that each list is for.
 #[derive(Debug)]
 pub struct Assignment<'b> {
     /// Each product token of the file, in lower case and sorted, with the index of its list; a token with several entries
@@ -40,22 +40,22 @@ pub struct Assignment<'b> {
     pub lists: Vec<List<'b>>,
 }
 
-/// The rules for one or more tokens.
+/// The list of rules for one or more tokens.
 #[derive(Debug)]
 pub struct List<'b> {
     /// The rules, in the order of the file.
     pub rules: &'b [RawRule<'b>],
-    /// The groups of the file that it merges.
+    /// The groups of the file that the list merges.
     pub groups: &'b [u32],
-    /// Whether it decides together with other lists for some token, so that its rules need comparable ranks.
+    /// Whether the list decides together with other lists for some token, so that its rules need joint ranks.
     pub is_part: bool,
 }
 
-/// Assigns each group to the product tokens that it names, and merges the groups of each token and of `*`, or takes the
-/// first of them, as the dialect says.
+/// Assigns each group to the product tokens that it names. Merges the groups of each token and of `*`, or takes the
+/// first of them, as the dialect requires.
 ///
 /// A group that names both a token and `*` counts for both. Tokens that share all of their groups share a list. Merged
-/// lists could have many times the rules of the file, where each of thousands of tokens has a group of its own beside a
+/// lists could have many times the rules of the file, if each of thousands of tokens has a group of its own besides a
 /// large common one; over a limit the remaining tokens keep their groups apart.
 ///
 /// Time linear in the number of user-agent lines (times the logarithm, to sort them) and of rules.
@@ -110,8 +110,8 @@ pub fn assign<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> As
     Assignment { tokens, default_group, lists: lists.lists }
 }
 
-/// Assigns the first group that names it to each token. The lists are in the order of the groups, so that the engine knows
-/// which comes first where several names contain the crawler's.
+/// Assigns to each token the first group that names it. The lists are in the order of the groups, so that the engine
+/// knows which list comes first if several of the file's tokens contain the crawler's.
 fn first_groups<'b>(
     robots: &Robots<'b>,
     mut named_in: BumpVec<'b, (&'b [u8], u32)>,
@@ -127,11 +127,11 @@ fn first_groups<'b>(
     Assignment { tokens: named_in, default_group, lists: (0..).zip(&robots.groups).map(list).collect() }
 }
 
-/// The lists of rules made so far, by the groups that they merge.
+/// The lists of rules made so far, by the groups that each merges.
 struct Lists<'r, 'b> {
     robots: &'r Robots<'b>,
     arena: &'b Bump,
-    /// The list that has each group alone.
+    /// For each group, the list that has only this group.
     of_one: &'b mut [Option<u32>],
     of_several: HashMap<&'b [u32], u32>,
     lists: Vec<List<'b>>,

@@ -1,8 +1,8 @@
 //! Brings the rules of a group into normal form and order of precedence, each rule once.
 //!
-//! The order makes one compiler do for all dialects: every rule gets a position, and of the rules that match a path the
-//! one with the smallest position decides. Google's library, RFC 9309 and most others say "the longest, and allow on a
-//! tie"; the draft of 1996 says "the first in the file", which is an order like any other.
+//! The order lets one compiler serve all dialects: every rule gets a place, and of the rules that match a path the one
+//! with the smallest place decides. Google's library, RFC 9309 and most others say "the longest, and allow on a tie";
+//! the draft of 1996 says "the first in the file", which is an order like any other.
 
 use std::borrow::Cow;
 
@@ -17,15 +17,15 @@ use crate::body::RawRule;
 use crate::dialect::{Dialect, EmptyDisallow, GOOGLE_LIB, Order};
 use crate::rules::groups::List;
 
-/// A rule in normal form, before it has a position.
+/// A rule in normal form, before it has a place in the order.
 #[derive(Clone, Copy, Debug)]
 struct NormalRule<'b> {
-    /// The pattern with one wildcard for several in a row, without trailing wildcards and end anchor.
+    /// The pattern with runs of wildcards reduced to one, and without trailing wildcards and end anchor.
     matcher: &'b [u8],
-    /// Whether the match must end the path.
+    /// Whether the match must end where the path ends.
     anchored: bool,
     kind: RuleKind,
-    /// The order of precedence as a number, without ties between rules of the same kind: the smaller decides.
+    /// The order of precedence as a number, without ties between rules of the same kind: the smaller wins.
     key: u32,
     line: u32,
     /// The pattern in normal form, as it is shown.
@@ -38,7 +38,7 @@ impl<'b> NormalRule<'b> {
         !self.anchored && are_same(self.pattern, self.matcher) && memchr::memchr(b'*', self.matcher).is_none()
     }
 
-    /// The pattern, unless it is the matcher, followed by `$` where that is anchored.
+    /// The pattern to show, unless it is the matcher, followed by `$` if that is anchored.
     fn pattern_apart(&self) -> Option<&'b [u8]> {
         let (body, end) = self.pattern.split_at(self.pattern.len().min(self.matcher.len()));
         let end_can_be_read_off = matches!((end, self.anchored), (b"", false) | (b"$", true));
@@ -46,51 +46,51 @@ impl<'b> NormalRule<'b> {
     }
 }
 
-/// The key by which a rule is sorted among the others.
+/// The key by which a rule is sorted among the rules of its group.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// The eight bytes of the matcher after those that all matchers have in common.
+    /// The eight bytes of the matcher after the prefix that all matchers share.
     start: u64,
-    /// Of a matcher with no more bytes than those: their number, and the flags that sort after the matcher. All others
-    /// have the greatest number. In the end, the position.
+    /// For a matcher with no more bytes than those: their number, and the flags that sort after the matcher. For all
+    /// other matchers the greatest number. After sorting, the rule's place.
     number: u32,
     /// The index of the rule.
     index: u32,
 }
 
-/// Memory that [`order`] uses again for each group, so that many small groups need no memory of their own.
+/// Buffers that [`order`] uses again for each group, so that many small groups need no memory of their own.
 #[derive(Debug, Default)]
 pub struct OrderScratch<'b> {
     normal_rules: Vec<NormalRule<'b>>,
-    /// The rules that stay, in the order of their matchers.
+    /// The rules that are kept, in the order of their matchers.
     places: Vec<Place>,
     /// The rules in order of precedence: the key and the index in `places` as one number.
     by_precedence: Vec<u64>,
 }
 
-/// The rules of one group in a form that is equal for equal behaviour, whatever file they come from: bytes that
-/// can be hashed, compared, sorted and compiled.
+/// The rules of one group, in a form that is equal for equal behaviour, whatever file they come from: bytes that can be
+/// hashed, compared, sorted and compiled.
 ///
-/// Holds no line numbers; [`order`] returns them in a list of their own, by position.
+/// Holds no line numbers; [`order`] returns them in a separate list, by place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RuleList {
-    // Of each rule, in the order of the matchers: rank, flags, length of the matcher, key if the list is a part, length of
-    // the pattern if it differs, and the texts.
+    // For each rule, in the order of the matchers: rank, flags, length of the matcher, key if the list decides together
+    // with others, length of the pattern if it differs, and the texts.
     bytes: Box<[u8]>,
 }
 
 /// A rule of a [`RuleList`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderedRule<'l> {
-    /// Twice the position, plus one for a disallow.
+    /// Twice the place, plus one for a disallow.
     pub rank: u32,
     /// The pattern without trailing wildcards and end anchor; every `*` in it is a wildcard.
     pub matcher: &'l [u8],
-    /// Whether the match must end the path.
+    /// Whether the match must end where the path ends.
     pub anchored: bool,
-    /// Whether this is the rule with an empty pattern, which restricts nothing but is named when no other rule matches.
+    /// Whether this is the rule with an empty pattern, which restricts nothing but is named if no other rule matches.
     pub is_empty: bool,
-    /// The pattern to show, if it is not the matcher, followed by `$` where that is anchored.
+    /// The pattern to show, if it is not the matcher, followed by `$` if that is anchored.
     pub pattern: Option<&'l [u8]>,
     /// The rule's place among the rules of all lists, if its list decides together with others.
     pub key: Option<u32>,
@@ -105,8 +105,8 @@ const FLAG_PATTERN: u8 = 4;
 const FLAG_KEY: u8 = 8;
 
 impl RuleList {
-    /// The rules, in the order of their matchers' bytes, unanchored before anchored, allow before disallow. The
-    /// one with an empty pattern comes last.
+    /// The rules, in the order of their matchers' bytes, unanchored before anchored, allow before disallow. The rule
+    /// with an empty pattern comes last.
     pub fn iter(&self) -> impl Iterator<Item = OrderedRule<'_>> {
         let mut rest = &self.bytes[..];
         std::iter::from_fn(move || {
@@ -137,14 +137,14 @@ impl RuleList {
         })
     }
 
-    /// How many bytes it takes.
+    /// The number of bytes that the list takes.
     #[must_use]
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The list that compiles to a ruleset with these rules: each with the rank that it has, whatever weight its dialect
-    /// gives it. A rule that does not make sense gives a list that compiles to something else.
+    /// The list that compiles to a ruleset with these rules: each with its given rank, whatever weight its dialect
+    /// would give it. Invalid rules give a list that compiles to something else.
     #[must_use]
     pub fn from_compiled(rules: &[RulesetRule], arena: &Bump) -> RuleList {
         let mut normal_rules: Vec<(u32, Option<u32>, NormalRule<'_>)> = Vec::with_capacity(rules.len());
@@ -168,7 +168,7 @@ impl RuleList {
                 let directory = memchr::memrchr(b'/', pattern).map_or(pattern, |slash| &pattern[..=slash]);
                 pattern = BumpVec::from_iter_in(directory.iter().chain(b"$").copied(), arena).into_bump_slice();
             }
-            // The dialect decides nothing here but the weight, and the rank has taken its place.
+            // The rank replaces the weight, which is all that the dialect would decide here.
             let raw = RawRule { kind: rule.kind, value: shown, line: 0 };
             let normal = normal_rule(pattern, shown, &raw, &GOOGLE_LIB, arena);
             normal_rules.push((rule.rank, rule.joint_rank, normal));
@@ -187,9 +187,8 @@ impl RuleList {
 }
 
 /// Brings the rules of a group into normal form and order.
-///
-/// Returns the list, and the line of each rule by position. Of rules of one kind that match the same paths only the
-/// first in the order is kept. Time: sorting, so linear in the bytes times the logarithm of the number of rules.
+/// Returns the list, and the line of each rule by place. Of rules of one kind that match the same paths only the first
+/// in the order is kept. Time: sorting, so linear in the bytes times the logarithm of the number of rules.
 #[must_use]
 pub fn order<'b>(
     list: &List<'b>,
@@ -227,7 +226,8 @@ pub fn order<'b>(
     (RuleList { bytes: bytes.into_boxed_slice() }, lines)
 }
 
-/// Fills a list with the rules in normal form. Returns kind and line of the rule with an empty pattern, if there is one.
+/// Fills a list with the rules in normal form. Returns kind and line of the rule with an empty pattern, if there is
+/// one.
 fn normalise<'b>(
     list: &List<'b>,
     dialect: &Dialect,
@@ -244,7 +244,7 @@ fn normalise<'b>(
             Cow::Owned(pattern) => arena.alloc_slice_copy(&pattern),
         };
         if pattern.is_empty() {
-            // It has no octets and decides nothing, but is named when no other rule matches: an allow rather than a
+            // The rule has no octets and decides nothing, but is named if no other rule matches: an allow rather than a
             // disallow, the first of its kind.
             if empty.is_none_or(|(kind, _)| rule.kind < kind) {
                 empty = Some((rule.kind, rule.line));
@@ -270,7 +270,7 @@ fn normalise<'b>(
     empty
 }
 
-/// The rule that allows `/robots.txt` in dialects where nothing disallows it. It has no line.
+/// The rule that allows `/robots.txt` in dialects in which no rule can disallow it. It has no line.
 const ROBOTS_TXT: NormalRule<'static> = NormalRule {
     matcher: b"/robots.txt",
     anchored: true,
@@ -280,7 +280,7 @@ const ROBOTS_TXT: NormalRule<'static> = NormalRule {
     pattern: b"/robots.txt$",
 };
 
-/// The rule that a line stands for.
+/// The rule that a line means in a dialect.
 pub(crate) fn meaning_of<'b>(rule: &RawRule<'b>, dialect: &Dialect) -> RawRule<'b> {
     match (rule.kind, rule.value, dialect.empty_disallow) {
         (RuleKind::Disallow, b"", EmptyDisallow::AllowRoot) => {
@@ -300,7 +300,7 @@ fn normal_rule<'b>(
 ) -> NormalRule<'b> {
     let key = key_of(pattern, rule.kind, rule.line, dialect.order);
     let Pattern { text: mut matcher, anchored } = Pattern::new(pattern).without_trailing_wildcards();
-    // Wildcards in a row are looked for only where there is a wildcard at all, which is rare.
+    // A run of wildcards is looked for only if there is a wildcard at all, which is rare.
     if memchr::memchr(b'*', matcher).is_some_and(|wildcard| matcher[wildcard..].windows(2).any(|pair| pair == b"**")) {
         let mut last = 0;
         let once = matcher.iter().copied().filter(|&byte| {
@@ -313,20 +313,21 @@ fn normal_rule<'b>(
     NormalRule { matcher, anchored, kind: rule.kind, key, line: rule.line, pattern: shown }
 }
 
-/// For an allow whose last slash begins `/index.htm`, where that slash is. It also allows the directory: the pattern
-/// up to that slash, and no more.
+/// The offset of the last slash of an allow, if `/index.htm` begins there. The rule then also allows the directory: the
+/// pattern up to that slash, and nothing after it.
 ///
-/// Source: google/robotstxt, `HandleAllow`: it is tried when the rule itself does not match. It weighs less than
-/// the rule, so that trying both gives the same.
+/// Source: google/robotstxt, `HandleAllow`, which tries the directory when the rule itself does not match. The
+/// directory weighs less than the rule, so that trying both gives the same result.
 pub(crate) fn slash_before_index(pattern: &[u8]) -> Option<usize> {
     memchr::memrchr(b'/', pattern).filter(|&slash| pattern[slash..].starts_with(b"/index.htm"))
 }
 
-/// Sorts rules by their matchers, and keeps of those that match the same paths the first of each kind.
+/// Sorts rules by their matchers. Of those that match the same paths, keeps the first of each kind.
 fn sort(normal_rules: &[NormalRule<'_>], places: &mut Vec<Place>) {
     const START_BYTES: usize = size_of::<u64>();
     places.clear();
-    // What all begin with tells nothing; the eight bytes after it tell most apart, and are compared as a number.
+    // The prefix that all matchers share distinguishes nothing; the eight bytes after it distinguish most matchers, and
+    // are compared as a number.
     let common = |a: &[u8], b: &[u8]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let Some((first, others)) = normal_rules.split_first() else { return };
     let shared =
@@ -340,7 +341,7 @@ fn sort(normal_rules: &[NormalRule<'_>], places: &mut Vec<Place>) {
         let number = if rest.len() > START_BYTES { u32::MAX } else { number };
         Place { start: u64::from_be_bytes(start), number, index }
     }));
-    // Integer keys sort faster than slices; a second sort settles what the numbers leave open.
+    // Integer keys sort faster than slices; a second sort orders the rules whose numbers are equal.
     places.sort_unstable_by_key(|place| {
         u128::from(place.start) << 64 | u128::from(place.number) << 32 | u128::from(place.index)
     });
@@ -357,7 +358,7 @@ fn sort(normal_rules: &[NormalRule<'_>], places: &mut Vec<Place>) {
                 remainder(a).cmp(&remainder(b)).then_with(|| precedence(a).cmp(&precedence(b)))
             });
         } else if let Some(first) = alike.iter().min_by_key(|place| precedence(place)).copied() {
-            // All but the first in the order of precedence go.
+            // Only the first in the order of precedence is kept.
             alike.fill(first);
         }
     }
@@ -368,8 +369,8 @@ fn sort(normal_rules: &[NormalRule<'_>], places: &mut Vec<Place>) {
 
 /// Sorts the rules of `places` by precedence.
 ///
-/// Where two rules of the same kind and weight can match the same path, the first line decides. Plain rules of
-/// the same length never do, so they keep the order of their bytes, and files that list them in another order
+/// Where two rules of the same kind and weight can match the same path, the first line decides. Plain rules of the same
+/// length never match the same path, so they keep the order of their bytes, and files that list them in another order
 /// share the ruleset.
 fn assign_positions(normal_rules: &[NormalRule<'_>], places: &[Place], by_precedence: &mut Vec<u64>) {
     let at = |keyed: u64| &normal_rules[places[keyed as u32 as usize].index as usize];
@@ -386,7 +387,7 @@ fn assign_positions(normal_rules: &[NormalRule<'_>], places: &[Place], by_preced
     }
 }
 
-/// The order of precedence as a number: the smaller decides. Ties go by line.
+/// The order of precedence as a number: the smaller wins. Ties are broken by line.
 pub(crate) fn key_of(pattern: &[u8], kind: RuleKind, line: u32, order: Order) -> u32 {
     let by_weight = |weight: usize| (u32::MAX / 2 - weight as u32) * 2 + kind as u32;
     match order {
@@ -396,15 +397,15 @@ pub(crate) fn key_of(pattern: &[u8], kind: RuleKind, line: u32, order: Order) ->
     }
 }
 
-/// The octets of a pattern without the wildcards at its end, which change nothing, and without a `$` after them, which
-/// they make idle.
+/// The octets of a pattern without its trailing wildcards, which change nothing, and without a `$` after them, which
+/// has no effect.
 pub(crate) fn len_without_trailing_wildcards(pattern: &[u8]) -> usize {
     let whole = Pattern::new(pattern);
     let trimmed = whole.without_trailing_wildcards();
     trimmed.text.len() + usize::from(trimmed.anchored)
 }
 
-/// Whether two texts are equal. Mostly they are the very same slice, so that no bytes need be compared.
+/// Whether two texts are equal. Mostly they are the same slice, so that no bytes need be compared.
 fn are_same(a: &[u8], b: &[u8]) -> bool {
     std::ptr::eq(a, b) || a == b
 }

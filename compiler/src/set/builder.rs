@@ -1,4 +1,4 @@
-//! Collects prepared files and captures, and makes a set of them.
+//! Collects prepared files and captures, and compiles them to a set.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -20,7 +20,7 @@ use crate::dialect::Dialect;
 use crate::rules::order::RuleList;
 use crate::set::{CaptureReport, OwnedOrigin, Prepared, crawler_table};
 
-/// Numbers things in the order in which they first come.
+/// Numbers values in the order in which they are first seen.
 struct Interner<T> {
     numbers: HashMap<T, u32>,
 }
@@ -35,7 +35,7 @@ impl<T: Eq + Hash> Interner<T> {
         *self.numbers.entry(thing).or_insert(next)
     }
 
-    /// The things in the order of their numbers.
+    /// The values in the order of their numbers.
     fn into_things(self) -> Vec<T> {
         let mut things: Vec<(T, u32)> = self.numbers.into_iter().collect();
         things.sort_unstable_by_key(|&(_, number)| number);
@@ -43,13 +43,14 @@ impl<T: Eq + Hash> Interner<T> {
     }
 }
 
-/// Collects prepared files and captures, and makes a set of them. The set depends on what was added, not on its order.
+/// Collects prepared files and captures, and compiles them to a set. The set depends on what was added, not on its
+/// order.
 ///
-/// Memory: the rules, lines and names of what is distinct, about as much as the set itself.
+/// Memory: the distinct rules, lines and names, about as much as the set itself.
 pub struct SetBuilder {
     dialect: Dialect,
     profile: Profile,
-    /// The time that the set is for.
+    /// The time that the set is made for.
     at: Option<Time>,
     /// The latest time of any capture.
     newest: Option<Time>,
@@ -62,27 +63,26 @@ pub struct SetBuilder {
     origins: HashMap<OwnedOrigin, Captures>,
 }
 
-/// The content of one robots.txt, in terms of the numbers of the builder's interners.
+/// The content of one robots.txt, as numbers of the builder's interners.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct File {
     /// Product tokens, each with the index of its group.
     tokens: Vec<(u32, u32)>,
     default_group: Option<u32>,
-    /// For each group its list of rules, and their lines.
+    /// For each group, its list of rules and their lines.
     groups: Vec<(u32, u32)>,
     other: Option<u32>,
 }
 
 impl SetBuilder {
-    /// A builder of a set under one dialect, with the fetch profile that goes with it, for the time of the newest
-    /// capture.
+    /// A builder of a set under one dialect, with the dialect's own fetch profile, for the time of the newest capture.
     #[must_use]
     pub fn new(dialect: &Dialect) -> SetBuilder {
         SetBuilder::with_profile(dialect, Profile::of_dialect(dialect), None)
     }
 
-    /// A builder of a set under one dialect and one fetch profile, for a time: later captures do not count.
-    /// Without one it is the time of the newest capture.
+    /// A builder of a set under one dialect and one fetch profile, for a time: later captures do not count. If no time
+    /// is given, it is the time of the newest capture.
     #[must_use]
     pub fn with_profile(dialect: &Dialect, profile: &Profile, at: Option<Time>) -> SetBuilder {
         SetBuilder {
@@ -100,16 +100,16 @@ impl SetBuilder {
         }
     }
 
-    /// Adds a file that was fetched well, at a time that is not known, for some origins. Returns how many of them had
-    /// one already. Of two files without a time one counts, whichever comes first.
+    /// Adds a file that was fetched successfully, at an unknown time, for some origins. Returns how many of them had
+    /// such a file already. Of two files without a time one counts, regardless of their order.
     ///
-    /// A host that is longer than [`MAX_HOST_BYTES`] can be in no URL and is left out.
+    /// A host that is longer than [`MAX_HOST_BYTES`] cannot occur in a URL and is left out.
     pub fn add(&mut self, origins: impl IntoIterator<Item = OwnedOrigin>, record: Prepared) -> usize {
         self.add_capture(origins, &Capture::default(), Outcome::Use, Some(record))
     }
 
-    /// Adds a capture for some origins, with what [`prepare_capture`](crate::set::prepare_capture) made of it. Returns how many
-    /// captures are discarded for it, itself included.
+    /// Adds a capture for some origins, as [`prepare_capture`](crate::set::prepare_capture) returned it. Returns how
+    /// many captures are discarded because of it, itself included.
     pub fn add_capture(
         &mut self,
         origins: impl IntoIterator<Item = OwnedOrigin>,
@@ -172,11 +172,11 @@ impl SetBuilder {
         })
     }
 
-    /// As [`SetBuilder::finish`], but leaves it to `compile_all` to compile the lists, each with [`compile`] by this
+    /// Does the work of [`SetBuilder::finish`], but `compile_all` compiles the lists, each with [`compile`] by this
     /// strategy and in their order; this crate starts no threads.
     ///
     /// # Errors
-    /// Those of `compile_all`, and when something is too large for the format.
+    /// The errors of `compile_all`, and when something is too large for the format.
     pub fn finish_with(
         self,
         strategy: Strategy,
@@ -219,7 +219,7 @@ impl SetBuilder {
     }
 }
 
-/// The lists of rules that files of the set have, sorted, and for each list by which number it was known its place there.
+/// The distinct lists of rules of the set's files, sorted, and for each number of the interner the list's index there.
 fn used_lists(lists: Interner<RuleList>, files: &[File], is_file_used: &[bool]) -> (Vec<RuleList>, Vec<u32>) {
     let mut is_used = vec![false; lists.numbers.len()];
     for (file, _) in files.iter().zip(is_file_used).filter(|(_, is_used)| **is_used) {
@@ -235,12 +235,12 @@ fn used_lists(lists: Interner<RuleList>, files: &[File], is_file_used: &[bool]) 
     (lists.into_iter().map(|(list, _)| list).collect(), place_of)
 }
 
-/// What the origins of a set have, as it is collected.
+/// The content of a set while it is collected from the origins.
 struct Content<'a> {
     files: Vec<File>,
-    /// What only discarded captures have is not in the set.
+    /// Whether the set contains each file: not if only discarded captures have it.
     is_file_used: Vec<bool>,
-    /// The distinct policies: what each rests on, and the number of its file where rules decide.
+    /// The distinct policies: the policy source of each, and the number of its file if rules decide.
     policies: Interner<(PolicySource, Option<u32>)>,
     histories: Interner<CaptureHistory>,
     origins: Vec<OriginRecord<'a>>,
@@ -278,7 +278,7 @@ impl<'a> Content<'a> {
         self.policies.number((source, file))
     }
 
-    /// The policies, whose rulesets are places among the lists that are compiled.
+    /// The policies, whose rulesets are indices of the lists that are compiled.
     fn policies(&mut self, list_places: &[u32]) -> Vec<PolicyDraft> {
         let policies = std::mem::replace(&mut self.policies, Interner::new()).into_things();
         let draft = |(source, file): (PolicySource, Option<u32>)| {
@@ -293,7 +293,7 @@ impl<'a> Content<'a> {
     }
 }
 
-/// A set that only has to be written.
+/// A compiled set that is ready to be written.
 pub struct CompiledSet {
     header: Header,
     sections: Sections,
@@ -301,21 +301,21 @@ pub struct CompiledSet {
 }
 
 impl CompiledSet {
-    /// What became of the captures that it was made from.
+    /// What happened to the captures that the set was made from.
     #[must_use]
     pub fn report(&self) -> &CaptureReport {
         &self.report
     }
 
-    /// Writes the set, front to back.
+    /// Writes the set from start to end.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The errors of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         container::write(out, &self.header, &self.sections)
     }
 
-    /// The set as bytes, to be opened with [`reptile_engine::set::Set::from_bytes`].
+    /// The set as bytes, which [`reptile_engine::set::Set::from_bytes`] opens.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(container::size_of(&self.sections));

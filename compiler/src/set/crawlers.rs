@@ -1,16 +1,16 @@
-//! The table of known crawlers as a set holds it, under a dialect.
+//! The table of known crawlers, as a set stores it under a dialect.
 
 use reptile_engine::format::crawlers::{CrawlerDraft, CrawlerTable, Purposes};
 
 use crate::dialect::crawlers::{ALL, Purpose};
 use crate::dialect::{CallerVersion, Dialect, Family};
 
-/// The name with which those of Yandex's crawlers begin that have no entry of their own, and the product token that they fall
+/// The prefix of the names of Yandex's crawlers that have no entry of their own, and the product token that they fall
 /// back to. Source: [`Family::Yandex`].
 const YANDEX: &str = "Yandex";
 
-/// The known crawlers as a dialect understands them: a crawler of a family that it does not know goes by just the name that
-/// it is given. What a set says of a name is what [`crate::dialect::crawlers::of_name`] says.
+/// The known crawlers as a dialect understands them: a crawler of a family that the dialect does not know obeys only
+/// the name that it is given. A set resolves each name as [`crate::dialect::crawlers::of_name`] does.
 #[must_use]
 pub fn crawler_table(dialect: &Dialect) -> CrawlerTable<'static> {
     let known = ALL.iter().map(|crawler| {

@@ -1,7 +1,8 @@
 //! From prepared files and captures to a compiled set.
 //!
-//! [`prepare`] reads one file, on any thread; [`SetBuilder`] takes what it makes, keeps equal things once, decides which capture
-//! of each origin counts, and compiles. Sorting and encoding is the engine's ([`reptile_engine::format::draft`]).
+//! [`prepare`] reads one file, on any thread; [`SetBuilder`] takes the prepared files, stores equal content once,
+//! decides which capture of each origin counts, and compiles. The engine sorts and encodes
+//! ([`reptile_engine::format::draft`]).
 
 mod builder;
 mod crawlers;

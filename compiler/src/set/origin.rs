@@ -1,4 +1,4 @@
-//! Origins, which are the engine's, under the name that builders of sets look for: see [`OwnedOrigin`].
+//! Origins: the engine's [`OwnedOrigin`], exported here for builders of sets.
 //!
 //! A robots.txt governs the URLs of its own origin only. `DIALECTS.md`, section Scope, has the sources.
 

@@ -1,4 +1,4 @@
-//! One robots.txt, or one capture of it, made ready to be added to a set.
+//! Prepares one robots.txt, or one capture of it, to be added to a set.
 
 use std::collections::HashSet;
 
@@ -14,30 +14,30 @@ use crate::limits::MAX_BODY_BYTES;
 use crate::rules::groups::{Assignment, assign};
 use crate::rules::order::{OrderScratch, RuleList, order};
 
-/// One robots.txt, ready to be added to a set. Owns its memory.
+/// One prepared robots.txt, ready to be added to a set. Owns its memory.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The product tokens that it names, in lower case and in order, with the index of their group. A token that is
-    /// there more than once has several groups, which decide together.
+    /// The product tokens that the file names, in lower case and in order, with the index of their group. A token with
+    /// several entries has several groups, which decide together.
     pub tokens: Vec<(Box<[u8]>, u32)>,
-    /// The index of the group for all crawlers that it does not name.
+    /// The index of the default group, for all crawlers that the file does not name.
     pub default_group: Option<u32>,
-    /// For each group its rules, and the line of each by rank.
+    /// For each group its rules, and the line of each rule by rank.
     pub groups: Vec<(RuleList, Vec<u32>)>,
-    /// Its other directives, as a set holds them.
+    /// The file's other directives, encoded as in a set.
     pub other: Box<[u8]>,
-    /// What the parser noticed about its lines.
+    /// The parser's diagnostics for the file.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many rules the file has, as written.
+    /// The number of rules in the file, as written.
     pub rule_count: usize,
-    /// A number that depends on the body alone. It settles which of two files counts where nothing else does.
+    /// A number that depends on the body alone. It settles which of two files counts if nothing else does.
     pub body_hash: u64,
 }
 
-/// A robots.txt that is over a limit.
+/// The error for a robots.txt that is larger than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyTooLarge {
-    /// How many bytes it has.
+    /// The number of bytes in the file.
     pub found: usize,
 }
 
@@ -66,10 +66,10 @@ pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared,
     Ok(prepared_from(body, robots, &directives.finish(), dialect, arena))
 }
 
-/// As [`prepare`], but leaves out the other directives, which verdicts do not need.
+/// Does the work of [`prepare`], but leaves out the other directives, which verdicts do not need.
 ///
 /// # Errors
-/// As [`prepare`].
+/// The errors of [`prepare`].
 pub fn prepare_without_other(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyTooLarge> {
     check_size(body)?;
     Ok(prepared_from(body, parse(body, dialect, arena), &[], dialect, arena))
@@ -99,8 +99,8 @@ fn prepared_from<'b>(
     }
 }
 
-/// The other directives of a file as a set holds them. Which of the file's groups each list of rules has is kept for those
-/// groups alone that have any.
+/// The other directives of a file, encoded as in a set. Only for groups that have other directives does it record which
+/// of the file's groups each list of rules merges.
 fn other_directives(directives: &[Directive<'_>], assignment: &Assignment<'_>) -> Box<[u8]> {
     if directives.is_empty() {
         return Box::default();
@@ -110,16 +110,16 @@ fn other_directives(directives: &[Directive<'_>], assignment: &Assignment<'_>) -
     for (list, index) in assignment.lists.iter().zip(0..) {
         parts.extend(list.groups.iter().filter(|group| with_directives.contains(group)).map(|&group| (index, group)));
     }
-    // Nothing that the reader lets through is too large for the format.
+    // Whatever passes the reader's limits fits the format.
     encode(&parts, directives).map(Vec::into_boxed_slice).unwrap_or_default()
 }
 
 /// Why a capture cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadCapture {
-    /// Its body is over a limit.
+    /// The body is over a limit.
     TooLarge(BodyTooLarge),
-    /// It should have a body, and has none.
+    /// The capture should have a body, and has none.
     NoBody,
 }
 
@@ -134,11 +134,11 @@ impl std::fmt::Display for BadCapture {
 
 impl std::error::Error for BadCapture {}
 
-/// Returns what a capture comes to by itself, and its rules where they are to be used, as `read` reads them: [`prepare`], or
-/// [`prepare_without_other`]. Pure, if `read` is.
+/// Returns the outcome of a capture by itself, and its rules if they are to be used, as `read` reads them: [`prepare`],
+/// or [`prepare_without_other`]. Pure, if `read` is pure.
 ///
 /// # Errors
-/// When its rules are to be used and there is no body, or too large a one. The answers 204 and 205 need none.
+/// When the rules are to be used and there is no body, or too large a body. The answers 204 and 205 need no body.
 pub fn prepare_capture(
     capture: &Capture,
     body: Option<&[u8]>,

@@ -1,4 +1,4 @@
-//! What became of the captures that a set was made from.
+//! What happened to the captures that a set was made from.
 
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -8,30 +8,30 @@ use crate::capture::{Discarded, KeptCapture, Time};
 use crate::limits::MAX_DISCARDED_LISTED;
 use crate::set::OwnedOrigin;
 
-/// What became of the captures that a set was made from. Does not depend on their order.
+/// What happened to the captures that a set was made from. Does not depend on their order.
 #[derive(Clone, Debug, Default)]
 pub struct CaptureReport {
     /// The time that the set is for, if one was given or any capture has one.
     pub at: Option<Time>,
-    /// How many origins there are by what holds for them.
+    /// The number of origins for each policy source.
     pub origins: BTreeMap<PolicySource, u64>,
-    /// Origins for which an answer counts that is no longer fresh at the time of the set.
+    /// The number of origins that depend on an answer that is no longer fresh at the time of the set.
     pub stale: u64,
-    /// How many captures do not count, by reason. One that stands for several origins is counted for each.
+    /// The number of discarded captures, by reason. A capture that was added for several origins is counted for each.
     pub discarded: BTreeMap<Discarded, u64>,
     pub(super) listed: BinaryHeap<DiscardedCapture>,
 }
 
-/// A capture that does not count.
+/// A capture that was discarded.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DiscardedCapture {
-    /// The origin that it was fetched from.
+    /// The origin that the capture was fetched from.
     pub origin: OwnedOrigin,
     /// When it was fetched.
     pub time: Option<Time>,
-    /// The status that it came with.
+    /// The status of the answer.
     pub status: Option<u16>,
-    /// Why it does not count.
+    /// Why the capture was discarded.
     pub why: Discarded,
 }
 
@@ -40,7 +40,7 @@ impl CaptureReport {
         *self.discarded.entry(why).or_default() += 1;
         let entry = DiscardedCapture { origin: origin.clone(), time: kept.time, status: kept.status, why };
         self.listed.push(entry);
-        // The last in their order goes, so that those that stay do not depend on the order of input.
+        // The last one in the order is dropped, so that the list does not depend on the order of input.
         if self.listed.len() > MAX_DISCARDED_LISTED {
             self.listed.pop();
         }

@@ -1,8 +1,8 @@
 //! The hot loops: a walk through the trie, and the wildcard automata that begin on it.
 //!
-//! The invariants that make it right are named in [`crate::format::automaton`]. Nothing here allocates. Every function
-//! with `inline(always)` is to be compiled into the one that was made for the processor's vector instructions
-//! ([`crate::platform::search`]), which it could not use in a function of its own.
+//! [`crate::format::automaton`] names the invariants that make the walk correct. Nothing here allocates. Every function
+//! with `inline(always)` must be inlined into the function that was compiled for the processor's vector instructions
+//! ([`crate::platform::search`]); by itself it could not use them.
 
 use memchr::memmem;
 
@@ -12,12 +12,12 @@ use crate::format::automaton::{
 };
 use crate::platform::{Fingerprints, PLACES, Search, WithSearch, search};
 
-/// Steps of a walk through the trie for each byte of the path, and for its end, at most: the byte leads to a state, or is
-/// compared with a byte of a label, or both.
+/// The most steps that a walk through the trie takes for each byte of the path, and for its end: the byte leads to a
+/// state, or is compared with a byte of a label, or both.
 pub const STEPS_OF_TRIE: usize = 2;
 
-/// Steps of a wildcard automaton for each byte of the path, and for its end, at most: those of the trie, the search for the
-/// beginning of a segment, and a look at each of the automata that a state leads to.
+/// The most steps that a wildcard automaton takes for each byte of the path, and for its end: the steps of the trie,
+/// the search for the beginning of a segment, and a look at each of the automata that a state leads to.
 pub const STEPS_OF_WILDCARD: usize = 3 + MAX_WILDCARD_BRANCHES;
 
 /// Counts the steps of a walk. `()` does not count, and costs nothing.
@@ -54,9 +54,9 @@ pub(super) struct Trie {
     /// Whether the path ended after the label of the last state.
     pub(super) at_end: bool,
     last: usize,
-    /// The last state that accepts something.
+    /// The last state on the walk that accepts something.
     accepting: usize,
-    /// The last state in which a wildcard begins.
+    /// The last state on the walk in which a wildcard begins.
     with_wildcards: usize,
 }
 
@@ -87,15 +87,15 @@ pub(super) fn walk_trie<const W: usize, C: Count>(
     Ok(trie)
 }
 
-/// One walk. `FIRST` asks for the verdict alone: then only the smallest rank of all matters, and the walk leaves
-/// out whatever cannot be smaller.
+/// A walk over one path. With `FIRST` only the verdict is wanted: then only the smallest rank of all matters, and the
+/// walk skips whatever cannot give a smaller one.
 pub(super) struct Walk<'p, A, C, const FIRST: bool> {
     automaton: A,
     path: &'p [u8],
     best: Ranks,
-    /// Whether the question needs every wildcard automaton that has begun in the trie, also those *left out*.
+    /// Whether the question needs every wildcard automaton that has begun in the trie, including the *left out* ones.
     needs_all: bool,
-    /// How many wildcard automata may still begin.
+    /// The number of wildcard automata that may still begin.
     wildcards_left: u32,
     count: C,
 }
@@ -116,7 +116,7 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
         }
     }
 
-    /// The best ranks, after a walk through the trie. A function of its own, so that the loop over the trie keeps its
+    /// The best ranks, after a walk through the trie. Kept apart so that the loop over the trie keeps its values in
     /// registers.
     #[inline(never)]
     pub(super) fn after_trie(
@@ -140,7 +140,7 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
             wildcards_left: automaton.wildcard_count(),
             count: C::default(),
         };
-        // Before the wildcards: which of them can be skipped depends on the best disallow of all others.
+        // Before the wildcards: which of them can be skipped depends on the best disallow of all other patterns.
         walk.fallbacks(&mut automaton.fallbacks())?;
         if trie.with_wildcards != 0
             && let [for_verdicts, of_all] = automaton.state(trie.with_wildcards)?.lists()?
@@ -153,7 +153,7 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
         Ok(walk.best)
     }
 
-    /// The second round of [`TrieWildcards`]: begins the wildcard automata that the first round left for it.
+    /// The second round of [`TrieWildcards`]: runs the wildcard automata that the first round deferred.
     #[cold]
     fn left_over(&mut self, first: usize, left: u64) -> Result<(), Corrupt> {
         let mut next = Some(first);
@@ -179,7 +179,7 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
         wildcard.deciding.map(|at| Ok((at, self.automaton.wildcard(at)?))).transpose()
     }
 
-    /// Begins a wildcard automaton that another one leads to.
+    /// Begins a wildcard automaton after a segment that another one has found.
     #[inline(never)]
     fn nested(&mut self, wildcard: usize, from: usize, depth: usize) -> Result<(), Corrupt> {
         let wildcard = self.automaton.wildcard(wildcard)?;
@@ -189,8 +189,8 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
         search(self.path, NestedWildcard { walk: self, wildcard, from, depth })
     }
 
-    /// Runs a wildcard automaton from `from` to the end of the path, or until nothing that it could find matters.
-    /// `found` are the candidates among the first places of the path.
+    /// Runs a wildcard automaton from `from` to the end of the path, or until no rank that it could still find matters.
+    /// `found` has the candidates among the first places of the path.
     #[inline(always)]
     fn begin<S: Search>(
         &mut self,
@@ -200,7 +200,8 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
         depth: usize,
         found: u64,
     ) -> Result<(), Corrupt> {
-        // Both limits are met in invalid bytes only, where wildcard automata may lead to each other in a circle (*nesting*).
+        // Only invalid bytes reach these limits, because their wildcard automata may lead to each other in a circle
+        // (*nesting*).
         let left = self.wildcards_left.checked_sub(1);
         self.wildcards_left = left.ok_or(corrupt!(0, "a walk that begins each wildcard automaton once", "more"))?;
         if depth >= MAX_WILDCARD_DEPTH {
@@ -290,21 +291,21 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
     }
 }
 
-/// The wildcard automata that have begun in the trie, from the last one on.
+/// The wildcard automata that have begun in the trie, starting with the last one.
 struct TrieWildcards<'w, 'p, A, C, const FIRST: bool> {
     walk: &'w mut Walk<'p, A, C, FIRST>,
     first: usize,
 }
 
-/// How many wildcard automata that begin in the trie can be left for a second round. Real rulesets have up to five.
+/// The most wildcard automata from the trie that can be deferred to a second round. Real rulesets have up to five.
 const REMEMBERED: usize = 64;
 
 impl<const W: usize, C: Count, const FIRST: bool> WithSearch for TrieWildcards<'_, '_, Automaton<'_, W>, C, FIRST> {
     type Output = Result<(), Corrupt>;
 
-    /// Runs the wildcard automata, for a verdict in two rounds. One that leads to no disallow better than the best allow
-    /// matters only if some disallow wins in the end; so it is left for the second round, which then looks only for
-    /// allows. Rules are mostly disallows and mostly do not match, so the second round is rare.
+    /// Runs the wildcard automata for a verdict, in two rounds. An automaton that leads to no disallow better than the
+    /// best allow matters only if some disallow wins in the end; so it is deferred to the second round, which then
+    /// looks only for allows. Rules are mostly disallows and mostly do not match, so the second round is rare.
     #[inline(always)]
     fn with<S: Search>(self, search: S) -> Result<(), Corrupt> {
         let TrieWildcards { walk, first } = self;
@@ -333,8 +334,8 @@ impl<const W: usize, C: Count, const FIRST: bool> WithSearch for TrieWildcards<'
     }
 }
 
-/// The candidates at the beginning of a path, for the two fingerprints asked for last. Wildcard automata that follow each
-/// other often look for the same segments, as those of `/*x` and `/de/*x` do.
+/// The candidates at the beginning of a path, for the last two fingerprints. Consecutive wildcard automata often look
+/// for the same segments, for example the automata of `/*x` and `/de/*x`.
 struct FirstCandidates<'f> {
     known: [Option<(&'f Fingerprints, u64)>; 2],
 }
@@ -342,7 +343,7 @@ struct FirstCandidates<'f> {
 impl<'f> FirstCandidates<'f> {
     #[inline(always)]
     fn of<S: Search>(&mut self, fingerprints: &'f Fingerprints, search: S) -> u64 {
-        // Equal fingerprints of a ruleset are stored once.
+        // The fingerprints of a ruleset are stored once each, so comparing addresses suffices.
         let known = self.known.into_iter().flatten().find(|(known, _)| std::ptr::eq(*known, fingerprints));
         if let Some((_, found)) = known {
             return found;
@@ -353,7 +354,7 @@ impl<'f> FirstCandidates<'f> {
     }
 }
 
-/// A wildcard automaton that another one leads to.
+/// A wildcard automaton that another one has begun.
 struct NestedWildcard<'w, 'a, 'p, C, const W: usize, const FIRST: bool> {
     walk: &'w mut Walk<'p, Automaton<'a, W>, C, FIRST>,
     wildcard: WildcardView<'a, W>,
@@ -371,7 +372,8 @@ impl<const W: usize, C: Count, const FIRST: bool> WithSearch for NestedWildcard<
     }
 }
 
-/// The places where a segment may begin. Between them the automaton would stay at its root, or come back to it.
+/// Candidates: the places where a segment may begin. Between them the automaton would stay at its root, or return to
+/// it.
 struct Candidates<'f, S> {
     search: S,
     fingerprints: &'f Fingerprints,

@@ -1,10 +1,10 @@
-//! The section `captures`: what is known of the fetches behind an origin's policy.
+//! The section `captures`: the capture history of each origin.
 //!
-//! It is what it takes to go on: to add further captures of an origin later, to merge sets, and to tell when an answer is
-//! no longer fresh. Deciding which of several captures counts is the compiler's. Decisions do not read this section.
+//! A history is for adding further captures of an origin later, for merging sets, and for telling when an answer is no
+//! longer fresh. The compiler decides which of several captures counts. Decisions do not read this section.
 //!
-//! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes. Origins with the same history share a record. The
-//! plainest history, a file that was fetched well at a time that is not known, has none.
+//! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes. Origins with the same history share a
+//! record. The plainest history, a file that was fetched successfully at an unknown time, has no record.
 
 use super::container::Section;
 use super::policies::{cause_of_numbers, numbers_of_cause};
@@ -13,26 +13,26 @@ use super::reading::Reading;
 use super::{FormatError, NONE, put, put_long, u32_at, u64_at};
 use crate::verdict::Cause;
 
-/// Bytes of a unit of addresses.
+/// The unit of addresses, in bytes.
 pub(super) const UNIT: usize = 4;
 
 /// Bytes of one capture in a record.
 const CAPTURE_BYTES: usize = 32;
 
-/// Bytes of the number of earlier failures in a record.
+/// Bytes of the count of earlier failures in a record.
 const COUNT_BYTES: usize = 4;
 
 const HAS_TIME: u8 = 1;
 const HAS_MAX_AGE: u8 = 2;
 const HAS_STATUS: u8 = 4;
 
-/// What one capture comes to by itself.
+/// The outcome of one capture, considered by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FetchOutcome {
-    /// Its rules decide.
+    /// The rules of the file decide.
     Rules,
-    /// There is no file for now; what that means depends on time and on earlier captures.
+    /// There is no file for now; time and earlier captures determine what that means.
     Unreachable(Cause),
     /// Everything is allowed.
     AllowAll(Cause),
@@ -40,18 +40,18 @@ pub enum FetchOutcome {
     DisallowAll(Cause),
 }
 
-/// One fetch of a robots.txt, as far as it matters beside others of its origin.
+/// One capture of a robots.txt, reduced to what later captures of its origin may depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CaptureRecord {
-    /// When it was fetched, in seconds since 1970.
+    /// When the robots.txt was fetched, in seconds since 1970.
     pub time: Option<i64>,
-    /// What it comes to.
+    /// The outcome of the capture.
     pub outcome: FetchOutcome,
-    /// A number that depends on its body alone, by which one of two captures of the same time counts.
+    /// A number that depends on the body alone. It settles which of two captures of the same time counts.
     pub body_hash: u64,
-    /// For how many seconds it may be kept, by its own word.
+    /// The `max-age` of the answer: for how many seconds it may be kept.
     pub max_age: Option<u32>,
-    /// The status that it came with.
+    /// The status of the answer.
     pub status: Option<u16>,
     /// The address of the policy that holds exactly its rules; `None` unless its rules decide.
     pub policy: Option<u32>,
@@ -105,34 +105,35 @@ impl CaptureRecord {
     }
 }
 
-/// The captures of an origin that still matter.
+/// A capture history: the captures of an origin that still matter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CaptureHistory {
-    /// The last one.
+    /// The last capture.
     pub newest: CaptureRecord,
-    /// The last one that was an answer, if the last of all was a failure and the answer still holds.
+    /// The last capture that was an answer, if the last of all was a failure and the answer still holds.
     pub answered: Option<CaptureRecord>,
-    /// When earlier fetches failed after that answer, or at all if there was none, in order and without the time of the last
-    /// one. All of them are kept: how long an origin has been out of reach counts from the first failure after the last
-    /// answer, and an answer that is only added later may be later than some of them.
+    /// The times of the failures after that answer, or of all failures if there was no answer, in order and without the
+    /// time of the last capture. All of them are kept: how long an origin has been unreachable counts from the first
+    /// failure after the last answer, and an answer that is only added later may be later than some of them.
     pub earlier_failures: Vec<i64>,
 }
 
 impl CaptureHistory {
-    /// Whether this is a file that was fetched well at a time that is not known, which has no record.
+    /// Whether this is the plain history of a file that was fetched successfully at an unknown time, which has no
+    /// record.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let CaptureRecord { time, outcome, max_age, status, .. } = self.newest;
         (time, outcome, max_age, status) == (None, FetchOutcome::Rules, None, None)
     }
 
-    /// The capture that decides: the last answer where a copy is kept, else the last capture.
+    /// The capture that decides: the last answer while a copy of it is kept, otherwise the last capture.
     #[must_use]
     pub fn deciding(&self) -> &CaptureRecord {
         self.answered.as_ref().unwrap_or(&self.newest)
     }
 
-    /// What is wrong with a history that no captures can have.
+    /// Checks that captures can have this history. If they cannot, returns what was expected instead.
     fn flaw(&self) -> Option<&'static str> {
         let CaptureHistory { newest, answered, earlier_failures } = self;
         let captures = || [Some(newest), answered.as_ref()].into_iter().flatten();
@@ -140,17 +141,17 @@ impl CaptureHistory {
         let order = [since].into_iter().chain(earlier_failures.iter().copied().map(Some)).chain([newest.time]);
         let order: Vec<Option<i64>> = order.collect();
         if captures().any(|capture| capture.policy.is_some() != (capture.outcome == FetchOutcome::Rules)) {
-            Some("a policy where rules decide, and nowhere else")
+            Some("a policy if rules decide, and only then")
         } else if self.is_plain() {
-            Some("something that is known of the captures")
+            Some("a capture that differs from the plain one")
         } else if !newest.is_failure() && (answered.is_some() || !earlier_failures.is_empty()) {
-            Some("one capture if the last was an answer")
+            Some("only one capture if the last one was an answer")
         } else if answered.as_ref().is_some_and(CaptureRecord::is_failure) {
             Some("an answer before the failures")
         } else if newest.is_failure() && newest.time.is_some() && order.windows(2).any(|pair| pair[0] >= pair[1]) {
-            Some("failures in the order of their times, after the answer")
+            Some("failures in the order of their times and later than the answer")
         } else if newest.is_failure() && newest.time.is_none() && order.len() + captures().count() > 3 {
-            Some("one failure if its time is not known")
+            Some("only one failure if its time is unknown")
         } else {
             None
         }
@@ -159,7 +160,7 @@ impl CaptureHistory {
     /// Appends the record.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         self.newest.encode(out);
-        // A failure for each second of thirty years would still be fewer than 2^31.
+        // There are fewer than 2^31 failures, even with one for each second of thirty years.
         put(out, (self.earlier_failures.len() as u32) << 1 | u32::from(self.answered.is_some()));
         self.answered.iter().for_each(|answered| answered.encode(out));
         self.earlier_failures.iter().for_each(|time| put_long(out, time.cast_unsigned()));
@@ -171,15 +172,15 @@ impl CaptureHistory {
         let count = u32::from_le_bytes(*count);
         let mut answered = None;
         if count & 1 == 1 {
-            let (bytes, behind) = rest.split_first_chunk::<CAPTURE_BYTES>()?;
-            (answered, rest) = (Some(CaptureRecord::read(bytes)?), behind);
+            let (bytes, after) = rest.split_first_chunk::<CAPTURE_BYTES>()?;
+            (answered, rest) = (Some(CaptureRecord::read(bytes)?), after);
         }
         let times = rest.get(..(count >> 1) as usize * 8)?.chunks_exact(8);
         let earlier_failures = times.filter_map(|time| Some(u64_at(time, 0)?.cast_signed())).collect();
         Some(CaptureHistory { newest: CaptureRecord::read(newest)?, answered, earlier_failures })
     }
 
-    /// The last second at which what decides is still fresh. `None` if that cannot be told: no time is known, the
+    /// The last second at which the deciding capture is still fresh. `None` if that is unknown: no time is known, the
     /// profile keeps no answers, or a copy is kept for as long as there is no other.
     #[must_use]
     pub fn stale_at(&self, reading: &Reading<'_>) -> Option<i64> {
@@ -189,8 +190,9 @@ impl CaptureHistory {
         reading.fresh_until(self.newest.time?, self.newest.max_age)
     }
 
-    /// The last second at which the policy holds if nothing more is fetched: while an origin is out of reach, its last copy
-    /// is kept, or everything is disallowed, for a time only. `None` if the policy does not change by time alone.
+    /// The last second at which the policy holds if the origin is not fetched again: while an origin is unreachable,
+    /// its last copy is kept, or everything is disallowed, for a limited time. `None` if the policy does not change
+    /// with time alone.
     #[must_use]
     pub fn expires_at(&self, reading: &Reading<'_>) -> Option<i64> {
         let first = self.earlier_failures.first().copied().or(self.newest.time);
@@ -199,15 +201,15 @@ impl CaptureHistory {
     }
 }
 
-/// The histories of a set's origins.
+/// The capture histories of a set's origins.
 #[derive(Clone, Copy)]
 pub struct Captures<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Captures<'a> {
-    /// A history, by its address.
+    /// The history at an address.
     ///
     /// # Errors
-    /// When there is none at that address.
+    /// When there is no history at that address.
     pub fn get(self, address: u32) -> Result<CaptureHistory, FormatError> {
         let at = address as usize * UNIT;
         self.read(self.0.get(at..).unwrap_or_default()).map_err(|error| error.in_record_at(at))
@@ -220,7 +222,7 @@ impl<'a> Captures<'a> {
         })
     }
 
-    /// Proves that the section is what a writer makes of its content. `check` is called for each record.
+    /// Proves that the section is what a writer makes of its content. Calls `check` for each record.
     pub(crate) fn verify(
         self,
         steps: &mut u64,
@@ -278,7 +280,7 @@ mod tests {
             (history(FAILED, Some(CaptureRecord { time: None, ..ANSWERED }), [-5]), true),
             (history(CaptureRecord { outcome: closed, ..FAILED }, None, []), true),
             (history(CaptureRecord { time: None, ..FAILED }, None, []), true),
-            // Not what captures come to.
+            // No captures can have these histories.
             (history(FAILED, Some(FAILED), []), false),
             (history(FAILED, None, [100]), false),
             (history(FAILED, None, [7, 7]), false),

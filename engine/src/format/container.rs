@@ -1,6 +1,6 @@
-//! The container: label, version, section table, checksums.
+//! The container of a set: label, version, section table, checksums.
 //!
-//! Knows nothing of what the sections hold.
+//! Knows nothing of what the sections contain.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use super::{FORMAT_VERSION, FormatError, u32_at, u64_at};
 /// The first eight bytes of every set. Like PNG's, they show at once when a transfer treated the file as text.
 const LABEL: [u8; 8] = *b"\x89RPTL\r\n\x1a";
 
-/// Reads back as this number on a machine of the writer's byte order, which is always little-endian.
+/// On a machine of the file's byte order, which is always little-endian, the mark is read as this number.
 const ENDIAN_MARK: u32 = 0x0102_0304;
 
 /// Bytes of the header: one cache line.
@@ -20,15 +20,15 @@ pub const HEADER_BYTES: usize = 64;
 /// Bytes of an entry of the section table.
 pub const ENTRY_BYTES: usize = 32;
 
-/// Sections begin at multiples of so many bytes, so that what is laid out by cache lines stays so.
+/// The alignment of sections in bytes, so that what is laid out by cache lines stays aligned to them.
 pub const SECTION_ALIGNMENT: usize = 64;
 
 const NAME_BYTES: usize = 8;
 
-/// Where the header has its checksum.
+/// The offset of the checksum in the header.
 const CHECKSUM_AT: usize = 56;
 
-/// Where the header has bytes without a meaning, which are zero.
+/// The offset of the unused bytes of the header, which are zero.
 const RESERVED: std::ops::Range<usize> = 40..CHECKSUM_AT;
 
 /// The sections of a set, in the order in which they are written.
@@ -45,7 +45,7 @@ pub enum Section {
     Buckets,
     /// A record for each origin.
     Origins,
-    /// What is known of the fetches behind the policies.
+    /// The capture history of each origin.
     Captures,
     /// For each robots.txt, which product token has which group of rules.
     Policies,
@@ -60,7 +60,7 @@ pub enum Section {
 }
 
 impl Section {
-    /// How many sections there are.
+    /// The number of sections.
     pub const COUNT: usize = 11;
 
     /// Every section, in file order.
@@ -103,19 +103,19 @@ impl Section {
     }
 }
 
-/// What the header says of the set as a whole, besides where its sections lie.
+/// The settings of the whole set that the header stores, apart from the section table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The number of the normal form that patterns are in and paths must be brought to.
+    /// The number of the normal form, which patterns are in and paths must be brought into.
     pub normal_form: u32,
     /// The number of the way in which product tokens are compared.
     pub name_matching: u32,
-    /// The number of the form of automata, as the compiler counts its forms: which construction made them, in which
-    /// revision. No reader needs it; it says whether two sets of the same content have the same bytes.
+    /// The number of the construction that made the automata, as the compiler counts its constructions and their
+    /// revisions. No reader needs it; it tells whether two sets of the same content have the same bytes.
     pub automata_form: u32,
 }
 
-/// Where a section lies in the file, and its checksum. All zero for a section that is absent.
+/// The place of a section in the file, and its checksum. All zero for a section that is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Entry {
     start: usize,
@@ -132,8 +132,8 @@ pub struct Container {
 }
 
 impl Container {
-    /// Reads the header and the section table, of which there is exactly one for given sections: everything in them is
-    /// checked but the checksums of the sections, which are left to [`Container::verify`].
+    /// Reads the header and the section table. Sections have exactly one valid header and table, so everything in them
+    /// is checked; the checksums of the sections are left to [`Container::verify`].
     ///
     /// Cost: fixed, whatever the size of the file.
     ///
@@ -144,7 +144,7 @@ impl Container {
         let header = read_header(file)?;
         let count = number(file, 20)? as usize;
         if count > Section::COUNT {
-            return Err(error(20, format!("{} sections at most", Section::COUNT), count.to_string()));
+            return Err(error(20, format!("at most {} sections", Section::COUNT), count.to_string()));
         }
         let table_end = HEADER_BYTES + count * ENTRY_BYTES;
         let Some(covered) = file.get(..table_end) else {
@@ -170,25 +170,26 @@ impl Container {
         Ok(Container { header, table_end, entries })
     }
 
-    /// What the header says of the set as a whole.
+    /// The settings of the whole set that the header stores.
     #[must_use]
     pub fn header(&self) -> Header {
         self.header
     }
 
-    /// The bytes of a section. `file` is what the container was read from.
+    /// The bytes of a section. `file` must be the bytes that the container was read from.
     #[inline]
     #[must_use]
     pub fn section<'a>(&self, file: &'a [u8], section: Section) -> &'a [u8] {
         let Entry { start, len, .. } = self.entries[section as usize];
-        // A file that shrank since it was opened reads as empty here and is reported by whoever looks inside.
+        // A section of a file that has shrunk since it was opened is empty here; whatever reads the section reports
+        // that.
         file.get(start..start + len).unwrap_or_default()
     }
 
     /// Checks that the bytes between the sections, which no checksum covers, are zero.
     ///
     /// # Errors
-    /// When one is not.
+    /// When one of them is not zero.
     pub fn verify_gaps(&self, file: &[u8]) -> Result<(), FormatError> {
         let (mut end, mut last) = (self.table_end, "header");
         for (section, entry) in Section::ALL.into_iter().zip(&self.entries).filter(|(_, entry)| entry.len > 0) {
@@ -201,10 +202,10 @@ impl Container {
         Ok(())
     }
 
-    /// Reads the whole of a section, if it is there, and compares its checksum.
+    /// Reads the whole of a section, if it is present, and compares its checksum.
     ///
     /// # Errors
-    /// When they differ.
+    /// When the checksums differ.
     pub fn verify(&self, file: &[u8], section: Section) -> Result<(), FormatError> {
         let Entry { len, checksum: stored, .. } = self.entries[section as usize];
         if len == 0 {
@@ -231,7 +232,7 @@ fn number(file: &[u8], at: usize) -> Result<u32, FormatError> {
     u32_at(file, at).ok_or_else(short)
 }
 
-/// Reads what stands at fixed places of the header.
+/// Checks the fields at fixed places of the header.
 fn read_header(file: &[u8]) -> Result<Header, FormatError> {
     if !file.starts_with(&LABEL) {
         let start = &file[..file.len().min(LABEL.len())];
@@ -250,7 +251,7 @@ fn read_header(file: &[u8]) -> Result<Header, FormatError> {
     Ok(Header { normal_form: number(file, 16)?, name_matching: number(file, 32)?, automata_form: number(file, 36)? })
 }
 
-/// Reads the entries of the section table, each of which begins where the one before says.
+/// Reads the entries of the section table, each of which must begin where the one before ends.
 fn read_table(table: &[u8]) -> Result<[Entry; Section::COUNT], FormatError> {
     let mut entries = [Entry::default(); Section::COUNT];
     let mut order = Section::ALL.into_iter();
@@ -267,7 +268,7 @@ fn read_table(table: &[u8]) -> Result<[Entry; Section::COUNT], FormatError> {
             let expected = format!("the section {} at the next multiple of {SECTION_ALIGNMENT}", section.name());
             return Err(error(at + 8, expected, format!("offset {start}")));
         }
-        // What is beyond the memory of this machine is also beyond the file.
+        // An offset beyond the memory of this machine is also beyond the end of the file.
         let inside = start.checked_add(len).filter(|&end| len > 0 && usize::try_from(end).is_ok());
         end = inside
             .ok_or_else(|| error(at + 16, format!("a length of the section {}", section.name()), format!("{len}")))?;
@@ -276,7 +277,7 @@ fn read_table(table: &[u8]) -> Result<[Entry; Section::COUNT], FormatError> {
     Ok(entries)
 }
 
-/// The checksum of the header and the section table, but for the checksum itself.
+/// The checksum of the header and the section table, except for the checksum field itself.
 fn header_checksum(header: &[u8]) -> u64 {
     let mut covered = header.to_vec();
     covered[CHECKSUM_AT..HEADER_BYTES].fill(0);
@@ -295,7 +296,7 @@ pub fn size_of(sections: &Sections) -> usize {
 /// Writes a whole set: header, table, then each section that has bytes at the next multiple of [`SECTION_ALIGNMENT`].
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write(out: &mut impl Write, header: &Header, sections: &Sections) -> io::Result<()> {
     let present: Vec<(Section, &Vec<u8>)> =
         Section::ALL.into_iter().zip(sections).filter(|(_, bytes)| !bytes.is_empty()).collect();

@@ -1,17 +1,17 @@
-//! The section `crawlers`: which product tokens a crawler of a given name obeys, as data, so that readers in any language resolve
-//! names alike.
+//! The section `crawlers`: the product tokens that each known crawler obeys, as data, so that readers in any language
+//! resolve names alike.
 //!
-//! A robots.txt does not say that Googlebot-Image also obeys the group for Googlebot; each operator's documentation does.
-//! The compiler has the table and writes it as its dialect understands it.
+//! A robots.txt does not say that Googlebot-Image also obeys the group for Googlebot; each operator's documentation
+//! does. The compiler has the table and writes it as its dialect understands it.
 
 use super::container::Section;
 use super::{FormatError, TooLarge, fit, put, u32_at};
 use crate::token::{TokenSyntax, without_version};
 
-/// Bytes of the name of a crawler, or of one of its product tokens.
+/// The most bytes of the name of a crawler, or of one of its product tokens.
 pub const MAX_NAME_BYTES: usize = 255;
 
-/// Product tokens of one crawler.
+/// The most product tokens of one crawler.
 pub const MAX_CHAIN: usize = 255;
 
 /// Bytes of the section before its table of ends.
@@ -21,56 +21,57 @@ const HONOURS_DEFAULT_GROUP: u8 = 1;
 const IS_PREFIX: u8 = 2;
 const STARTS_WITH_ITSELF: u8 = 4;
 
-/// Something that a crawler can be asked for by. A set of bits.
+/// The purposes of a crawler, by which users can choose crawlers. A set of bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Purposes(u8);
 
 impl Purposes {
-    /// Fetches what models are trained on, or stands for leave to do so.
+    /// Fetches training data for models, or is a product token that gives leave to use pages for training.
     pub const AI_TRAINING: Purposes = Purposes(1);
-    /// Fetches what a search engine or an answering machine looks up.
+    /// Fetches pages for a search engine or an answering machine.
     pub const SEARCH: Purposes = Purposes(2);
 
     const KNOWN: u8 = 3;
 
-    /// Whether it has all of these purposes.
+    /// Whether the crawler has all of these purposes.
     #[must_use]
     pub fn contains(self, purposes: Purposes) -> bool {
         self.0 & purposes.0 == purposes.0
     }
 
-    /// The purposes of both.
+    /// The union of two sets of purposes.
     #[must_use]
     pub const fn union(self, other: Purposes) -> Purposes {
         Purposes(self.0 | other.0)
     }
 }
 
-/// A known crawler, as a writer hands it in.
+/// A known crawler, before it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrawlerDraft<'a> {
-    /// The name by which users choose it.
+    /// The crawler's name, by which users choose it.
     pub name: &'a [u8],
-    /// Its product tokens, the most specific first.
+    /// The crawler's chain of product tokens, the most specific first.
     pub chain: Vec<&'a [u8]>,
-    /// Whether the name that it is given comes before the chain, as it is given.
+    /// Whether the name that a caller gives is looked for before the chain.
     pub starts_with_itself: bool,
-    /// Whether it stands for every crawler whose name begins with this one, and which has no entry of its own.
+    /// Whether the entry is a family: it is for every crawler whose name begins with this one and that has no entry of
+    /// its own.
     pub is_prefix: bool,
-    /// Whether it obeys the default group where none of its product tokens is named.
+    /// Whether the crawler obeys the default group if a file names none of its product tokens.
     pub honours_default_group: bool,
-    /// What it is for.
+    /// What the crawler fetches pages for.
     pub purposes: Purposes,
 }
 
-/// All that the section says.
+/// The content of the section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrawlerTable<'a> {
     /// Which part of a user-agent line is the product token.
     pub syntax: TokenSyntax,
-    /// Whether a version after the name that a caller gives, from the first `/` on, is cut off.
+    /// Whether the version is cut off a name that a caller gives, from the first `/` on.
     pub cuts_version: bool,
-    /// The crawlers, in any order. No two have the same name but for letter case.
+    /// The crawlers, in any order. No two names are equal, even in different letter case.
     pub crawlers: Vec<CrawlerDraft<'a>>,
 }
 
@@ -118,14 +119,15 @@ fn encode(crawler: &CrawlerDraft<'_>, out: &mut Vec<u8>) -> Result<(), TooLarge>
 #[derive(Clone, Copy)]
 pub struct Crawlers<'a>(pub(crate) &'a [u8]);
 
-/// A crawler of a given name: the product tokens to look for, in order.
+/// A crawler that was looked up by name: the product tokens to look for, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedCrawler<'a> {
-    /// The product tokens, the most specific first. Without any it obeys no robots.txt, unless it honours the default group.
+    /// The product tokens, the most specific first. A crawler without any obeys no robots.txt, unless it honours the
+    /// default group.
     pub tokens: Vec<&'a [u8]>,
-    /// Whether it obeys the default group where none of its product tokens is named.
+    /// Whether the crawler obeys the default group if a file names none of its product tokens.
     pub honours_default_group: bool,
-    /// The entry of the table; `None` for a name that is not known.
+    /// The crawler's entry in the table; `None` for an unknown name.
     pub known: Option<CrawlerDraft<'a>>,
 }
 
@@ -141,7 +143,7 @@ impl<'a> Crawlers<'a> {
         })
     }
 
-    /// Whether a version after the name that a caller gives is cut off.
+    /// Whether the version is cut off a name that a caller gives.
     ///
     /// # Errors
     /// When the table is damaged.
@@ -158,7 +160,7 @@ impl<'a> Crawlers<'a> {
         FormatError::at(Section::Crawlers, at, expected, found)
     }
 
-    /// How many crawlers there are.
+    /// The number of crawlers.
     ///
     /// # Errors
     /// When the table is damaged.
@@ -167,7 +169,7 @@ impl<'a> Crawlers<'a> {
         count.ok_or_else(|| self.error(4, "as many crawlers as fit", format!("{:?}", u32_at(self.0, 4))))
     }
 
-    /// The crawler at a place of the table.
+    /// The crawler at an index of the table.
     fn at(self, place: u32) -> Result<CrawlerDraft<'a>, FormatError> {
         let count = self.count()? as usize;
         let (records, place) = (HEADER_BYTES + count * 4, place as usize);
@@ -191,8 +193,8 @@ impl<'a> Crawlers<'a> {
         self.iter().filter(move |crawler| crawler.as_ref().map_or(true, |crawler| crawler.purposes.contains(purposes)))
     }
 
-    /// The crawler of a name, in any letter case: a known one, one of a family whose names begin alike, or else just this
-    /// name. Looks at every entry.
+    /// Looks up a crawler by name, in any letter case: a known crawler, else one of a family whose names begin alike,
+    /// else a crawler that obeys just this name. Looks at every entry.
     ///
     /// # Errors
     /// When the table is damaged.
@@ -206,7 +208,7 @@ impl<'a> Crawlers<'a> {
                 break;
             }
             let start = name.get(..crawler.name.len()).filter(|_| crawler.is_prefix);
-            // In the order of names, a longer beginning comes after a shorter one.
+            // In the order of names, a longer prefix comes after a shorter one.
             if start.is_some_and(|start| start.eq_ignore_ascii_case(crawler.name)) {
                 known = Some(crawler);
             }
@@ -248,16 +250,16 @@ impl<'a> Crawlers<'a> {
     }
 }
 
-/// Reads the record of a crawler, which takes all of the bytes.
+/// Reads the record of a crawler, which must take all of the bytes.
 fn read(bytes: &[u8]) -> Option<CrawlerDraft<'_>> {
     let (&[flags, purposes, count], mut rest) = bytes.split_first_chunk::<3>()?;
     if flags & !(HONOURS_DEFAULT_GROUP | IS_PREFIX | STARTS_WITH_ITSELF) != 0 || purposes & !Purposes::KNOWN != 0 {
         return None;
     }
     let mut text = || {
-        let (&len, behind) = rest.split_first()?;
-        let (text, behind) = behind.split_at_checked(len.into())?;
-        rest = behind;
+        let (&len, after) = rest.split_first()?;
+        let (text, after) = after.split_at_checked(len.into())?;
+        rest = after;
         Some(text)
     };
     let name = text()?;

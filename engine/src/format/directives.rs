@@ -1,7 +1,7 @@
 //! The section `other`: other directives, the lines of a robots.txt that decide no URL, as kind, text and line number.
 //!
-//! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes, one for each distinct list of lines; the origins
-//! refer to them. What a value means is not known here, and no decision reads any of it.
+//! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes, one for each distinct list of lines; the
+//! origins refer to them. No decision reads the section, and the engine does not interpret the values.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,39 +10,39 @@ use super::container::Section;
 use super::pool::{References, verify_pool};
 use super::{FormatError, TooLarge, fit, pad};
 
-/// Bytes of a unit of addresses.
+/// The unit of addresses, in bytes.
 pub(super) const UNIT: usize = 4;
 
-/// Bytes of one value, or of one key. A longer one cannot be written, and makes no sense when read; it bounds what a
-/// reader has to hold.
+/// The most bytes of one value, or of one key. A longer one is neither written nor read, so a reader needs memory for
+/// this many bytes only.
 pub const MAX_DIRECTIVE_BYTES: usize = 4096;
 
-/// What a line is about.
+/// The kind of a line of other directives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum DirectiveKind {
-    /// The address of a sitemap.
+    /// `Sitemap`: the address of a sitemap.
     Sitemap = 0,
-    /// Seconds between two requests.
+    /// `Crawl-delay`: seconds between two requests.
     CrawlDelay = 1,
-    /// Requests in a time, perhaps at some hours only.
+    /// `Request-rate`: requests in a time, perhaps at some hours only.
     RequestRate = 2,
-    /// The hours for visits.
+    /// `Visit-time`: the hours for visits.
     VisitTime = 3,
-    /// The main one of several hosts.
+    /// `Host`: the main host of several.
     Host = 4,
-    /// Parameters of URLs that change nothing.
+    /// `Clean-param`: parameters of URLs that change nothing.
     CleanParam = 5,
-    /// Content signals: what may be done with what was fetched.
+    /// `Content-Signal`: what may be done with what was fetched.
     ContentSignal = 6,
-    /// Usage preferences of the IETF, for a path or for all.
+    /// `Content-Usage`: usage preferences of the IETF, for one path or for all.
     ContentUsage = 7,
-    /// Paths to be left out of an index.
+    /// `Noindex`: paths to be left out of an index.
     Noindex = 8,
-    /// Anything else; the record has the key.
+    /// An unknown key, which the record stores.
     Other = 9,
-    /// The comment that begins a block which a vendor manages; the value is its text.
+    /// The comment that begins a block which a vendor manages; the value is the text of the comment.
     ManagedBegin = 10,
     /// The comment that ends such a block.
     ManagedEnd = 11,
@@ -65,7 +65,7 @@ impl DirectiveKind {
         DirectiveKind::ManagedEnd,
     ];
 
-    /// The key that begins such a line, in lower case; `other` for any other.
+    /// The key of such a line, in lower case; `other` for an unknown key.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -85,20 +85,20 @@ impl DirectiveKind {
     }
 }
 
-/// What the dialect that a set was compiled under makes of a line.
+/// Whether a line counts under the dialect that the set was compiled under, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum DirectiveState {
-    /// It counts.
+    /// The line counts.
     Counts = 0,
-    /// The dialect gives such lines no meaning. Others may.
+    /// The dialect gives such lines no meaning. Other dialects may.
     NotRead = 1,
-    /// The value is none that the dialect takes.
+    /// The dialect does not accept the value.
     Malformed = 2,
-    /// It belongs in a group, and stands in none.
+    /// The line is only valid in a group, and is in none.
     Outside = 3,
-    /// Only one such line counts, and an earlier one does.
+    /// Only one such line counts, and an earlier line does.
     Superseded = 4,
 }
 
@@ -111,7 +111,7 @@ impl DirectiveState {
         DirectiveState::Superseded,
     ];
 
-    /// The word that stands for it in output.
+    /// The word for the state in output.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -139,14 +139,14 @@ impl fmt::Display for DirectiveState {
 /// A line of other directives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directive<'a> {
-    /// What it is about.
+    /// The kind of the line.
     pub kind: DirectiveKind,
-    /// What the dialect makes of it.
+    /// Whether the line counts under the dialect.
     pub state: DirectiveState,
-    /// The part of the file that it belongs to, for the lines that are for some agents; `None` for those that are
-    /// for everybody. [`DirectiveList::parts_of`] has the parts of a group.
+    /// The part of the file that the line belongs to, for a line that is for some agents; `None` for a line that is for
+    /// everybody. [`DirectiveList::parts_of`] gives the parts of a group.
     pub part: Option<u32>,
-    /// The key as written, for [`DirectiveKind::Other`]; else empty.
+    /// The key as written, for [`DirectiveKind::Other`]; otherwise empty.
     pub key: &'a [u8],
     /// The value as written, trimmed.
     pub value: &'a [u8],
@@ -154,8 +154,8 @@ pub struct Directive<'a> {
     pub line: u32,
 }
 
-/// A number of seconds, with a fraction or without: `2`, `4.5`, `.5`. What is finer than a nanosecond is cut off. `None` for
-/// anything else, and for more than 2^32 - 1 seconds.
+/// Parses a number of seconds, with or without a fraction: `2`, `4.5`, `.5`. Digits beyond nanoseconds are cut off.
+/// `None` for anything else, and for more than 2^32 - 1 seconds.
 #[must_use]
 pub fn decimal_seconds(value: &[u8]) -> Option<Duration> {
     let (whole, fraction) = match value.iter().position(|&byte| byte == b'.') {
@@ -172,11 +172,11 @@ pub fn decimal_seconds(value: &[u8]) -> Option<Duration> {
     Some(Duration::new(seconds.into(), digits.fold(0, |nanos, digit| nanos * 10 + digit)))
 }
 
-/// Bits of a line's first byte that are its kind; the others are its state.
+/// The number of bits of a line's first byte that are its kind; the others are its state.
 const KIND_BITS: u32 = 4;
 
-/// Writes the record of one file: which parts of it each group of its policy has, as pairs of both, in order, and the
-/// lines in their order. Nothing for a file without any.
+/// Writes the record of one file: pairs of a group of its policy and a part that the group has, in order, then the
+/// lines in their order. Writes nothing for a file without such lines.
 ///
 /// # Errors
 /// When a value or a key is longer than [`MAX_DIRECTIVE_BYTES`], or there are 2^32 lines or more.
@@ -185,7 +185,8 @@ pub fn encode(parts: &[(u32, u32)], lines: &[Directive<'_>]) -> Result<Vec<u8>, 
     if lines.is_empty() {
         return Ok(out);
     }
-    // So that a reader need not look at the pairs to know that a policy has all of the groups.
+    // The highest group comes first, so that a reader can check that the policy has all of the groups without looking
+    // at the pairs.
     put(&mut out, parts.last().map_or(0, |&(group, _)| group.saturating_add(1)));
     put(&mut out, fit("parts of a file", parts.len(), u32::MAX.into())?);
     for &(group, part) in parts {
@@ -208,7 +209,7 @@ pub fn encode(parts: &[(u32, u32)], lines: &[Directive<'_>]) -> Result<Vec<u8>, 
             put(&mut out, line.key.len() as u32);
             out.extend_from_slice(line.key);
         }
-        // Neighbours are often alike: the addresses of one site's sitemaps.
+        // Neighbouring values often begin alike, such as the addresses of one site's sitemaps.
         let shared = value.iter().zip(line.value).take_while(|(a, b)| a == b).count();
         put(&mut out, shared as u32);
         put(&mut out, (line.value.len() - shared) as u32);
@@ -237,7 +238,7 @@ fn damaged(expected: &str, found: impl Into<String>) -> FormatError {
 pub struct OtherDirectives<'a>(pub(crate) &'a [u8]);
 
 impl<'a> OtherDirectives<'a> {
-    /// The lines of an origin, by their address; none without one.
+    /// The lines of an origin, by their address; empty without an address.
     #[must_use]
     pub fn get(self, address: Option<u32>) -> DirectiveList<'a> {
         let Some(address) = address else { return DirectiveList { bytes: &[], is_absent: true } };
@@ -258,9 +259,9 @@ impl<'a> OtherDirectives<'a> {
             }
             let mut reader = list.reader()?;
             if reader.left == 0 {
-                return Err(damaged("a line at least", "none"));
+                return Err(damaged("at least one line", "none"));
             }
-            // Numbers and texts are only read in their shortest form, so that nothing has to be written again.
+            // Numbers and texts can only be read in their shortest form, so that verifying need not write them again.
             while reader.next()?.is_some() {}
             out.extend_from_slice(&bytes[..bytes.len() - reader.source.bytes.len()]);
             pad(out, UNIT);
@@ -272,19 +273,19 @@ impl<'a> OtherDirectives<'a> {
 /// The other directives of one origin.
 #[derive(Clone, Copy)]
 pub struct DirectiveList<'a> {
-    /// The record, and whatever follows it.
+    /// The record, followed by the rest of the section.
     bytes: &'a [u8],
     is_absent: bool,
 }
 
 impl<'a> DirectiveList<'a> {
-    /// Whether there is none.
+    /// Whether there are no lines.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.is_absent
     }
 
-    /// How many groups the policy has at least.
+    /// The least number of groups that the policy must have.
     ///
     /// # Errors
     /// When the section is damaged.
@@ -292,13 +293,13 @@ impl<'a> DirectiveList<'a> {
         if self.is_absent { Ok(0) } else { Source { bytes: self.bytes }.number() }
     }
 
-    /// Pairs of a group of the policy, by its index, and a part of the file that it has.
+    /// The pairs of a group of the policy, by its index, and a part of the file that the group has.
     ///
     /// # Errors
     /// When the section is damaged.
     pub fn parts(&self) -> Result<Vec<(u32, u32)>, FormatError> {
         let mut source = Source { bytes: self.bytes };
-        // Not reserved: the count is not to be trusted.
+        // No capacity is reserved, since the count is not to be trusted.
         let mut parts = Vec::new();
         for _ in 0..if self.is_absent { 0 } else { source.part_count()? } {
             parts.push((source.number()?, source.number()?));
@@ -306,7 +307,7 @@ impl<'a> DirectiveList<'a> {
         Ok(parts)
     }
 
-    /// The parts of the file that some groups of the policy have, by their indices.
+    /// The parts of the file that these groups of the policy have; groups are given by index.
     ///
     /// # Errors
     /// When the section is damaged.
@@ -316,7 +317,7 @@ impl<'a> DirectiveList<'a> {
         Ok(parts.into_iter().map(|(_, part)| part).collect())
     }
 
-    /// The lines, in their order.
+    /// The lines, in the order of the file.
     ///
     /// # Errors
     /// When the section is damaged.
@@ -333,7 +334,7 @@ impl<'a> DirectiveList<'a> {
         Ok(DirectiveReader { source, left, line: 0, value: Vec::new() })
     }
 
-    /// The record.
+    /// The bytes of the record.
     ///
     /// # Errors
     /// When the section is damaged.
@@ -368,7 +369,7 @@ impl DirectiveReader<'_> {
         let kind = DirectiveKind::ALL.get(usize::from(first & ((1 << KIND_BITS) - 1)));
         let state = DirectiveState::ALL.get(usize::from(first >> KIND_BITS));
         let (Some(&kind), Some(&state)) = (kind, state) else {
-            return Err(damaged("a kind and a state of line that this version knows", format!("{first:02x}")));
+            return Err(damaged("a kind and a state that this version knows", format!("{first:02x}")));
         };
         let part = self.source.number()?.checked_sub(1);
         self.line = self.line.wrapping_add(self.source.number()?);
@@ -388,7 +389,7 @@ impl DirectiveReader<'_> {
     }
 }
 
-/// Bytes that are read from front to back.
+/// Reads bytes from start to end.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     bytes: &'a [u8],
@@ -418,20 +419,20 @@ impl<'a> Source<'a> {
                 return u32::try_from(number).map_err(|_| damaged("a number of 32 bits", number.to_string()));
             }
         }
-        Err(damaged("a number of five bytes at most", "a longer one"))
+        Err(damaged("a number of at most five bytes", "a longer one"))
     }
 
-    /// How many pairs of group and part there are.
+    /// The number of pairs of a group and a part.
     fn part_count(&mut self) -> Result<u32, FormatError> {
         self.number()?;
         self.number()
     }
 
-    /// Text with its length before it, which has `before` bytes already.
+    /// Reads the rest of a text, preceded by its length. `before` is the number of bytes that the text has already.
     fn text(&mut self, before: usize) -> Result<&'a [u8], FormatError> {
         let len = self.number()? as usize;
         if before + len > MAX_DIRECTIVE_BYTES {
-            return Err(damaged(&format!("a text of {MAX_DIRECTIVE_BYTES} bytes at most"), (before + len).to_string()));
+            return Err(damaged(&format!("a text of at most {MAX_DIRECTIVE_BYTES} bytes"), (before + len).to_string()));
         }
         self.take(len)
     }
@@ -498,7 +499,7 @@ mod tests {
             let text = vec![b'a'; len];
             assert_eq!(encode(&[], &[line(DirectiveKind::Host, None, b"", &text, 1)]).is_ok(), fits);
             assert_eq!(encode(&[], &[line(DirectiveKind::Other, None, &text, b"", 1)]).is_ok(), fits);
-            // Two values that share all but the end of the second: what is read is bounded as a whole.
+            // Two values that share all but the end of the second: the limit is on a whole value as it is read.
             let start = vec![b'a'; MAX_DIRECTIVE_BYTES - 1];
             let mut bytes = encode(&[], &[line(DirectiveKind::Host, None, b"", &start, 1)]).unwrap();
             // Two lines instead of one, and no padding before the second.

@@ -1,7 +1,7 @@
-//! The content of a whole set: what a writer hands in, and what a set can be turned into again.
+//! The content of a whole set, as a writer takes it and as a set can be read back.
 //!
-//! [`SetDraft::write`] is the only writer of sets. It brings the content into its canonical form: everything sorted, each
-//! thing once, and nothing that nothing refers to. So the order of the content, and what else was in it, leaves no trace.
+//! [`SetDraft::write`] is the only writer of sets. It writes the content in canonical form: everything sorted, equal
+//! records once, and nothing that nothing refers to. So the order of the content, and unused content, leave no trace.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,12 +19,12 @@ use super::rulesets::{Rulesets, write_rulesets};
 use super::tokens::{Tokens, write_tokens};
 use super::{FormatError, NONE, TooLarge};
 
-/// The content of a set. Where one thing refers to another it has the other's place in its list here.
+/// The content of a set. Elements refer to each other by their index in the lists here.
 #[derive(Clone, Debug)]
 pub struct SetDraft<'a> {
-    /// The numbers of the header.
+    /// The settings of the whole set for the header.
     pub header: Header,
-    /// The reading that the set was made under.
+    /// The reading of the protocol that the set is made under.
     pub reading: Reading<'a>,
     /// The known crawlers.
     pub crawlers: CrawlerTable<'a>,
@@ -32,19 +32,19 @@ pub struct SetDraft<'a> {
     pub tokens: Vec<&'a [u8]>,
     /// Automata, as [`super::automaton::write`] writes them.
     pub rulesets: Vec<Vec<u8>>,
-    /// For groups, the lines of their rules by rank.
+    /// For each group, the lines of its rules by rank.
     pub lines: Vec<Cow<'a, [u32]>>,
-    /// Other directives, as [`super::directives::encode`] writes them. None is empty.
+    /// Other directives, as [`super::directives::encode`] writes them. No element is empty.
     pub other: Vec<&'a [u8]>,
-    /// Policies. Their tokens, rulesets and lines are places in the lists above; tokens need not be in order.
+    /// Policies. Their tokens, rulesets and lines are indices of the lists above; tokens need not be in order.
     pub policies: Vec<PolicyDraft>,
-    /// Capture histories, none of which is plain. Their policies are places in the list above.
+    /// Capture histories, none of which is plain. Their policies are indices of the list above.
     pub captures: Vec<CaptureHistory>,
-    /// Origins, each once. Their policies, captures and other directives are places in the lists above.
+    /// Origins, each once. Their policies, captures and other directives are indices of the lists above.
     pub origins: Vec<OriginRecord<'a>>,
 }
 
-/// Which things of each list something refers to.
+/// Which elements of each list something refers to.
 struct Used {
     tokens: Vec<bool>,
     rulesets: Vec<bool>,
@@ -60,7 +60,7 @@ fn mark(used: &mut [bool], place: Option<u32>) {
     }
 }
 
-/// Where a thing of a list has come to lie.
+/// The address at which an element of a list was written.
 fn moved(to: &[u32], place: u32) -> u32 {
     to.get(place as usize).copied().unwrap_or(NONE)
 }
@@ -94,8 +94,8 @@ impl SetDraft<'_> {
         used
     }
 
-    /// Writes the sections, in canonical form. Time: that of sorting everything; memory: the sections, and once more
-    /// the largest of them but for the automata.
+    /// Writes the sections, in canonical form. Time: sorting everything. Memory: the sections, and once more the
+    /// largest of them, automata excepted.
     ///
     /// # Errors
     /// When something is too large for the format.
@@ -166,7 +166,7 @@ fn sorted_tokens<'a>(tokens: &[&'a [u8]], is_used: &[bool]) -> (Vec<&'a [u8]>, V
         tokens.iter().zip(is_used).filter(|(_, used)| **used).map(|(token, _)| *token).collect();
     sorted.sort_unstable();
     sorted.dedup();
-    // A number that is too large is refused when the table is written.
+    // A number that is too large for the format is refused when the table is written.
     let number = |token: &&[u8]| sorted.binary_search(token).map_or(NONE, |number| number as u32);
     let numbers = tokens.iter().map(number).collect();
     (sorted, numbers)
@@ -191,7 +191,7 @@ fn pool_of<T>(
     write_pool(what, &records, unit, is_used)
 }
 
-/// The tables of a set whose content is read.
+/// The tables of a set whose content is being read.
 #[derive(Clone, Copy)]
 pub(crate) struct Tables<'a> {
     pub tokens: Tokens<'a>,
@@ -207,7 +207,7 @@ pub(crate) struct Tables<'a> {
 pub(crate) struct ReadBack<'a> {
     tables: Tables<'a>,
     draft: SetDraft<'a>,
-    /// For each section of records, the place in the draft of the record at an address.
+    /// For each section of records, the index in the draft of the record at an address.
     lines: HashMap<u32, u32>,
     policies: HashMap<u32, u32>,
     captures: HashMap<u32, u32>,

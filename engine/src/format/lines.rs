@@ -1,20 +1,20 @@
 //! The section `lines`: for each group, the line of each of its rules, by rank.
 //!
-//! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes. The first byte of a record has the bytes of a number
-//! in its lower two bits (0: one, 1: two, 2: four) and how many there are in the others; 63 stands for a count of four bytes
-//! that follows.
+//! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes. The lower two bits of a record's first byte
+//! say how many bytes each number has (0: one, 1: two, 2: four). The upper six bits are the number of lines; 63 means
+//! that a count of four bytes follows.
 
 use super::container::Section;
 use super::pool::{References, verify_pool};
 use super::{FormatError, NONE, pad, put, u32_at};
 
-/// Bytes of a unit of addresses.
+/// The unit of addresses, in bytes.
 pub(super) const UNIT: usize = 4;
 
-/// From so many lines on, the count has four bytes of its own.
+/// From this many lines on, the count has four bytes of its own.
 const LONG_COUNT: usize = 63;
 
-/// Appends the lines of a group, by rank, with as few bytes a number as the largest needs.
+/// Appends the lines of a group, by rank, with as few bytes for each number as the largest needs.
 pub(super) fn encode(lines: &[u32], out: &mut Vec<u8>) {
     let largest = lines.iter().max().copied().unwrap_or(0);
     let (width_code, width): (u8, usize) = match largest {
@@ -36,10 +36,10 @@ pub(super) fn encode(lines: &[u32], out: &mut Vec<u8>) {
 pub struct Lines<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Lines<'a> {
-    /// The lines of a group, by their address; `None` if they were left out.
+    /// The lines of a group, by their address; `None` if the set was written without line numbers.
     ///
     /// # Errors
-    /// When there are none at that address.
+    /// When there are no lines at that address.
     pub fn get(self, address: u32) -> Result<Option<LineList<'a>>, FormatError> {
         if address == NONE {
             return Ok(None);
@@ -90,13 +90,13 @@ impl<'a> LineList<'a> {
         Ok(LineList { width, numbers })
     }
 
-    /// How many rules have a line.
+    /// The number of lines, which is the number of rules.
     #[must_use]
     pub fn len(&self) -> usize {
         self.numbers.len() / self.width
     }
 
-    /// Whether there are none.
+    /// Whether there are no lines.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()

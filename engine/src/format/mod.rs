@@ -1,6 +1,6 @@
 //! The bytes of a compiled set: a container of sections, a file of code for each section, and the automata.
 //!
-//! Nothing outside this folder knows an offset. Each file holds its reader beside its writer:
+//! Nothing outside this folder knows an offset. Each file has a reader and the writer of the same bytes:
 //!
 //! | where | section | what |
 //! |---|---|---|
@@ -9,17 +9,17 @@
 //! | [`crawlers`] | `crawlers` | known crawlers and the product tokens that each obeys |
 //! | [`tokens`] | `tokens` | product tokens that the files name |
 //! | [`origins`] | `buckets`, `origins` | the hash table from origin to policy |
-//! | [`captures`] | `captures` | what is known of the fetches behind an origin's policy |
+//! | [`captures`] | `captures` | the capture history of each origin |
 //! | [`policies`] | `policies` | which product token has which group of rules |
-//! | [`rulesets`] | `index`, `rulesets` | where each automaton lies |
+//! | [`rulesets`] | `index`, `rulesets` | the automata, and where each ends |
 //! | [`lines`] | `lines` | line numbers of rules |
 //! | [`directives`] | `other` | other directives: lines that decide no URL |
 //! | [`automaton`] | - | the bytes of one automaton |
 //!
-//! [`draft`] is the content of a whole set, before it is written or after it was read; `FORMAT.md` draws the bytes.
+//! [`draft`] is the content of a whole set, as it is written or read back; `FORMAT.md` draws the bytes.
 //!
-//! The format is canonical: the same content has exactly one encoding, and verifying a set proves that it is that one.
-//! Every read is checked: invalid bytes give an error, never a panic, an endless loop or an answer.
+//! The format is canonical: the same content has exactly one encoding, and verifying a set proves that it has this
+//! encoding. Every read is checked: invalid bytes give an error, never a panic, an endless loop or an answer.
 
 pub mod automaton;
 pub mod captures;
@@ -42,12 +42,12 @@ use self::container::Section;
 /// The version of the format that this engine writes, and the only one that it reads.
 pub const FORMAT_VERSION: u32 = 2;
 
-/// Stands for "none" wherever the tables hold the number or the address of something.
+/// Means "none" wherever the tables hold a number or an address.
 pub const NONE: u32 = u32::MAX;
 
-/// Bytes that are not a compiled set, or not a whole one.
+/// The error for bytes that are not a compiled set, or are damaged.
 ///
-/// Says which section, where in it if that is known, what was expected there and what was found.
+/// Names the section, the offset in it if that is known, what was expected there and what was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
     section: &'static str,
@@ -57,7 +57,7 @@ pub struct FormatError {
 }
 
 impl FormatError {
-    /// An error in `section`. `expected` and `found` are noun phrases.
+    /// An error in `section`. `expected` and `found` must be noun phrases.
     #[cold]
     pub(crate) fn new(section: &'static str, expected: impl Into<String>, found: impl Into<String>) -> FormatError {
         FormatError { section, offset: None, expected: expected.into(), found: found.into() }
@@ -74,7 +74,7 @@ impl FormatError {
         FormatError { offset: Some(offset as u64), ..FormatError::new(section.name(), expected, found) }
     }
 
-    /// The same error, of a record that begins at `start` of its section.
+    /// The same error, for a record that begins at `start` of its section.
     pub(crate) fn in_record_at(mut self, start: usize) -> FormatError {
         self.offset = Some(self.offset.unwrap_or(0).saturating_add(start as u64));
         self
@@ -86,19 +86,19 @@ impl FormatError {
         self.section
     }
 
-    /// The byte at which the damage was noticed, from the section's start; `None` if it concerns the whole section.
+    /// The offset at which the damage was noticed, from the section's start; `None` if it concerns the whole section.
     #[must_use]
     pub fn offset(&self) -> Option<u64> {
         self.offset
     }
 
-    /// What should have been there.
+    /// What was expected there.
     #[must_use]
     pub fn expected(&self) -> &str {
         &self.expected
     }
 
-    /// What was there.
+    /// What was found there.
     #[must_use]
     pub fn found(&self) -> &str {
         &self.found
@@ -117,14 +117,14 @@ impl fmt::Display for FormatError {
 
 impl std::error::Error for FormatError {}
 
-/// A set that cannot be written because something in it is too large for the format.
+/// The error for a set that cannot be written because something in it is too large for the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TooLarge {
-    /// What is too large.
+    /// What is too large, with its unit.
     pub what: &'static str,
     /// The largest size that fits.
     pub limit: u64,
-    /// The size that was asked for.
+    /// The size that was found.
     pub found: u64,
 }
 

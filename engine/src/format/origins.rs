@@ -1,12 +1,13 @@
 //! The sections `buckets` and `origins`: a hash table from an origin to its policy.
 //!
-//! `origins` has a record for each origin with the name of its host in place, so that one cache line mostly answers a
-//! look-up. The records are in the order of their hashes. `buckets` has slots of eight bytes, eight to a cache line: 24 bits
-//! of hash and the address of a record, or zero. An origin's slot is the first free one from its bucket on; since
-//! the origins are placed in the order of their hashes, a writer and a verifier need one pass. FORMAT.md draws both.
+//! `origins` has a record for each origin that includes the name of its host, so that a look-up mostly needs one cache
+//! line of it. The records are in the order of their hashes. `buckets` has slots of eight bytes, eight to a cache line:
+//! 24 bits of hash and the address of a record, or zero. An origin's slot is the first free one from its bucket on;
+//! since the origins are placed in the order of their hashes, a writer and a verifier need one pass. FORMAT.md draws
+//! both.
 //!
 //! Strangers choose the names of hosts. So the hash has a seed that depends on all origins of the set, which nobody
-//! knows who controls only some of them, and the writer takes the first seed from there on with which no look-up reads
+//! knows who controls only some of them; and from there on the writer takes the first seed with which no look-up reads
 //! more than [`MAX_PROBE_SLOTS`] slots.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -15,27 +16,27 @@ use super::container::Section;
 use super::{FormatError, NONE, TooLarge, pad, put, put_long, u32_at, u64_at};
 use crate::url::Scheme;
 
-/// Slots of a bucket: those of one cache line.
+/// The slots of a bucket: one cache line.
 pub const BUCKET_SLOTS: u64 = 8;
 
-/// Origins for each bucket, on average over the table. With four, a look-up needs a second cache line once in twenty times,
-/// and the table has 16 bytes for each origin; with five, once in six times and 13 bytes.
+/// The average number of origins for each bucket. With four, one look-up in twenty needs a second cache line, and the
+/// table has 16 bytes for each origin; with five, one look-up in six, and 13 bytes.
 pub const ORIGINS_PER_BUCKET: u64 = 4;
 
-/// Slots that one look-up reads at most, the empty one at its end included. With random names, one look-up in ten
+/// The most slots that one look-up reads, including the empty slot at its end. With random names, one look-up in ten
 /// million needs more than 64, too many for a large set, and one in 10^12 more than 128.
 pub const MAX_PROBE_SLOTS: usize = 128;
 
-/// Seeds that are tried for the hash, one after the other.
+/// The most seeds that are tried for the hash, one after the other.
 pub const MAX_SEEDS: u64 = 16;
 
-/// Bits of a slot that are the address of a record, plus 1.
+/// The number of bits of a slot that are the address of a record, plus 1.
 const ADDRESS_BITS: u32 = 40;
 
-/// Bytes of all records of origins, for which the addresses suffice.
+/// The most bytes of all records of origins that addresses can reach.
 pub const MAX_ORIGINS_BYTES: u64 = ((1 << ADDRESS_BITS) - 1) * UNIT as u64;
 
-/// Bytes of a unit of addresses.
+/// The unit of addresses, in bytes.
 const UNIT: usize = 8;
 
 /// Bytes of the section `buckets` before its slots: one cache line.
@@ -47,24 +48,24 @@ const SLOT_BYTES: usize = 8;
 /// Bytes of a record before the name of the host.
 const RECORD_BYTES: usize = 16;
 
-/// An origin of a set, and what the set has for it.
+/// An origin of a set, and the addresses of what the set has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OriginRecord<'a> {
-    /// The host, in the form that [`crate::host::canonical`] gives it.
+    /// The host, in the canonical form of [`crate::host::canonical`].
     pub host: &'a [u8],
     /// The scheme.
     pub scheme: Scheme,
     /// The port.
     pub port: u16,
-    /// The address of its policy.
+    /// The address of the origin's policy.
     pub policy: u32,
-    /// The address of what is known of its captures; `None` for a file that was fetched well at a time that is not known.
+    /// The address of the origin's capture history; `None` for a file that was fetched successfully at an unknown time.
     pub captures: Option<u32>,
-    /// The address of its other directives, if it has any.
+    /// The address of the origin's other directives, if it has any.
     pub other: Option<u32>,
 }
 
-/// Spreads origins over the table. Two origins with the same hash are told apart by their names.
+/// The hash that spreads origins over the table. Origins with the same hash are told apart by scheme, host and port.
 #[inline]
 fn hash_of(seed: u64, scheme: Scheme, host: &[u8], port: u16) -> u64 {
     let salt = (u64::from(port) << 8 | scheme as u64).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -76,7 +77,7 @@ fn hash_of_record(seed: u64, record: &OriginRecord<'_>) -> u64 {
     hash_of(seed, record.scheme, record.host, record.port)
 }
 
-/// How many buckets a table of so many origins has.
+/// The number of buckets in a table of this many origins.
 fn bucket_count(origins: u64) -> u64 {
     origins.div_ceil(ORIGINS_PER_BUCKET)
 }
@@ -87,14 +88,14 @@ fn bucket_of(hash: u64, buckets: u64) -> u64 {
     ((u128::from(hash) * u128::from(buckets)) >> 64) as u64
 }
 
-/// The slot of a record at an address: the lowest bits of its hash, and the address plus 1.
+/// The slot for a record at an address: the lowest bits of its hash, and the address plus 1.
 fn slot_of(hash: u64, address: u64) -> u64 {
     hash << ADDRESS_BITS | (address + 1)
 }
 
-/// Whether no look-up reads more than [`MAX_PROBE_SLOTS`] slots if each bucket has so many origins. Linear.
+/// Whether no look-up reads more than [`MAX_PROBE_SLOTS`] slots, given how many origins each bucket has. Linear.
 fn is_bounded(origins_of_bucket: &[u8]) -> bool {
-    // Where the row of full slots begins that a bucket's slots continue, and the slot after it.
+    // The start of the run of full slots that a bucket's slots continue, and the slot after the run.
     let (mut start, mut end) = (0, 0);
     for (bucket, &origins) in (0..).zip(origins_of_bucket) {
         let first = bucket * BUCKET_SLOTS as usize;
@@ -102,7 +103,7 @@ fn is_bounded(origins_of_bucket: &[u8]) -> bool {
             (start, end) = (first, first);
         }
         end += usize::from(origins);
-        // A look-up that begins at `start` reads all of them, and an empty one.
+        // A look-up that begins at `start` reads all of these slots, and an empty one.
         if end - start >= MAX_PROBE_SLOTS {
             return false;
         }
@@ -110,7 +111,7 @@ fn is_bounded(origins_of_bucket: &[u8]) -> bool {
     true
 }
 
-/// How many origins each bucket has under a seed; a number that is too large for a byte is too large for any bucket.
+/// The number of origins in each bucket under a seed. A number too large for a byte is too large for any bucket.
 fn origins_of_buckets(buckets: u64, hashes: impl Iterator<Item = u64>) -> Vec<u8> {
     let mut origins = vec![0_u8; buckets as usize];
     for hash in hashes {
@@ -126,7 +127,7 @@ fn first_seed<'a>(records: impl Iterator<Item = OriginRecord<'a>>) -> u64 {
     records.fold(0, |sum, record| sum.wrapping_add(hash_of_record(0, &record)))
 }
 
-/// The first seed from `first` on that bounds every look-up.
+/// The first seed, from `first` on, that bounds every look-up.
 fn choose_seed(first: u64, origins: &[OriginRecord<'_>]) -> Result<u64, TooLarge> {
     let buckets = bucket_count(origins.len() as u64);
     let is_good = |&seed: &u64| {
@@ -146,13 +147,13 @@ fn encode(origin: &OriginRecord<'_>, out: &mut Vec<u8>) {
     put(out, origin.captures.unwrap_or(NONE));
     put(out, origin.other.unwrap_or(NONE));
     out.extend_from_slice(&origin.port.to_le_bytes());
-    // A host has 255 bytes at most.
+    // A host has at most 255 bytes.
     out.extend_from_slice(&[origin.scheme as u8, origin.host.len() as u8]);
     out.extend_from_slice(origin.host);
     pad(out, UNIT);
 }
 
-/// Writes the sections `buckets` and `origins`. No origin may be there twice, and no host may be longer than
+/// Writes the sections `buckets` and `origins`. Each origin must be there once, and no host may be longer than
 /// [`crate::url::MAX_HOST_BYTES`].
 ///
 /// # Errors
@@ -192,12 +193,12 @@ fn write_with_seed(origins: &[OriginRecord<'_>], seed: u64) -> Result<(Vec<u8>, 
     Ok((slots, records))
 }
 
-/// What origins are sorted by.
+/// The key by which origins are sorted.
 fn key_of<'a>(hash: u64, origin: &OriginRecord<'a>) -> (u64, Scheme, u16, &'a [u8]) {
     (hash, origin.scheme, origin.port, origin.host)
 }
 
-/// Counts slots and records that a look-up reads, or does not.
+/// Counts the slots and records that a look-up reads; `()` does not count.
 trait Count {
     fn add(&mut self, steps: usize);
 }
@@ -223,14 +224,14 @@ pub struct Origins<'a> {
 }
 
 impl<'a> Origins<'a> {
-    /// How many origins there are, by the table's own word.
+    /// The number of origins, as the table says.
     #[must_use]
     pub fn count(&self) -> u64 {
         u64_at(self.buckets, 0).unwrap_or(0)
     }
 
-    /// The record of an origin, whose host is in the form that [`crate::host::canonical`] gives it. Two memory accesses that
-    /// miss the cache in a large set, and [`MAX_PROBE_SLOTS`] slots at most.
+    /// The record of an origin, whose host must be in the canonical form of [`crate::host::canonical`]. In a large set
+    /// two memory accesses miss the cache. Reads at most [`MAX_PROBE_SLOTS`] slots.
     ///
     /// # Errors
     /// When the table is damaged.
@@ -239,10 +240,11 @@ impl<'a> Origins<'a> {
         self.find_with(scheme, host, port, &mut ())
     }
 
-    /// As [`Origins::find`], and counts the slots and records that are read. For tests; the look-up is the same.
+    /// Does the work of [`Origins::find`], and counts the slots and records that are read. For tests; the look-up is
+    /// the same.
     ///
     /// # Errors
-    /// As [`Origins::find`].
+    /// The errors of [`Origins::find`].
     pub fn find_counted(
         &self,
         scheme: Scheme,
@@ -262,7 +264,7 @@ impl<'a> Origins<'a> {
         port: u16,
         count: &mut impl Count,
     ) -> Result<Option<OriginRecord<'a>>, FormatError> {
-        // A record has one byte for the length.
+        // A record has one byte for the length of the host.
         let Ok(host_len) = u8::try_from(host.len()) else { return Ok(None) };
         let Some(header) = self.buckets.first_chunk::<HEADER_BYTES>() else {
             return if self.buckets.is_empty() { Ok(None) } else { Err(self.no_buckets()) };
@@ -272,7 +274,7 @@ impl<'a> Origins<'a> {
         let hash = hash_of(seed, scheme, host, port);
         let start = (bucket_of(hash, buckets) as usize).saturating_mul(BUCKET_SLOTS as usize * SLOT_BYTES);
         let slots = self.buckets.get(HEADER_BYTES.saturating_add(start)..).ok_or_else(|| self.no_buckets())?;
-        // Port, scheme and length of the host, as a record has them.
+        // Port, scheme and length of the host, as encoded in a record.
         let wanted = u32::from(port) | (scheme as u32) << 16 | u32::from(host_len) << 24;
         for slot in slots.chunks_exact(SLOT_BYTES).take(MAX_PROBE_SLOTS) {
             let slot = u64_at(slot, 0).unwrap_or_default();
@@ -339,19 +341,20 @@ impl<'a> Origins<'a> {
             Some((origin, at + (RECORD_BYTES + origin.host.len()).next_multiple_of(UNIT)))
         };
         record().ok_or_else(|| {
-            let found = format!("{} bytes that are not one", self.records.len().saturating_sub(at).min(RECORD_BYTES));
+            let found =
+                format!("{} bytes that are not a record", self.records.len().saturating_sub(at).min(RECORD_BYTES));
             FormatError::at(Section::Origins, at, "the record of an origin", found)
         })
     }
 
-    /// Every origin, in the order of the table, which follows no order that means anything. After an error it ends.
+    /// Every origin, in the order of the table, which has no meaning. Ends after an error.
     #[must_use]
     pub fn iter(self) -> OriginIter<'a> {
         OriginIter { origins: self, at: 0 }
     }
 
-    /// Proves that the sections are what a writer makes of their content. `check` is called for each record, with its place
-    /// in the section.
+    /// Proves that the sections are what a writer makes of their content. Calls `check` for each record, with its
+    /// offset in the section.
     pub(crate) fn verify(
         self,
         steps: &mut u64,
@@ -402,12 +405,14 @@ impl<'a> Origins<'a> {
         let slots = self.buckets.get(HEADER_BYTES..).unwrap_or_default();
         let (mut at, mut next, mut last) = (0, 0_u64, None);
         let mut written = Vec::new();
-        // Looks at the slots up to one, all of which are to be empty.
+        // Checks that the slots up to a given one are empty.
         let empty_up_to = |from: u64, to: u64| {
             let range = from as usize * SLOT_BYTES..to as usize * SLOT_BYTES;
             match slots.get(range.clone()) {
                 Some(empty) if empty.iter().all(|&byte| byte == 0) => Ok(()),
-                Some(_) => Err(FormatError::at(Section::Buckets, HEADER_BYTES + range.start, "empty slots", "others")),
+                Some(_) => {
+                    Err(FormatError::at(Section::Buckets, HEADER_BYTES + range.start, "empty slots", "used slots"))
+                }
                 None => Err(self.no_buckets()),
             }
         };
@@ -488,7 +493,7 @@ mod tests {
         OriginRecord { host, scheme: Scheme::Https, port: 443, policy: 0, captures: None, other: None }
     }
 
-    /// So many names whose bucket, of so many, is this one under a seed.
+    /// Finds this many names that a seed places in this one of so many buckets.
     fn names_in_bucket(seed: u64, bucket: u64, buckets: u64, count: usize, salt: &str) -> Vec<String> {
         let names = (0..).map(|number: u32| format!("{salt}{number}.example"));
         let is_in = |name: &String| bucket_of(hash_of(seed, Scheme::Https, name.as_bytes(), 443), buckets) == bucket;
@@ -523,7 +528,7 @@ mod tests {
         }
         assert_eq!(table.find(Scheme::Ftp, b"h1.example", 443), Ok(None));
         assert_eq!(table.find(Scheme::Https, b"h1.example", 1), Ok(None));
-        // One more origin, in any order of input.
+        // Adds one more origin, in any order of input.
         origins.reverse();
         assert_eq!(write_origins(&origins).unwrap(), (slots, records));
     }
@@ -538,12 +543,13 @@ mod tests {
 
     #[test]
     fn the_limit_of_a_probe_holds_at_its_edges() {
-        // All of them in one bucket of many, and so one row of slots, which a look-up reads with the empty one after it.
+        // Puts all origins into one bucket of many, and so into one run of slots. A look-up reads them and the empty
+        // slot after.
         for (count, fits) in [(MAX_PROBE_SLOTS - 2, true), (MAX_PROBE_SLOTS - 1, true), (MAX_PROBE_SLOTS, false)] {
             let mut origins_of_bucket = [0_u8; 64];
             origins_of_bucket[3] = count as u8;
             assert_eq!(is_bounded(&origins_of_bucket), fits, "{count}");
-            // The same row from several buckets, and after an empty slot.
+            // The same run from several buckets, and after an empty slot.
             let mut spread = [0_u8; 64];
             spread[5] = 7;
             spread[6] = 8;
@@ -554,13 +560,14 @@ mod tests {
             let (slots, records) = write_with_seed(&origins, 77).unwrap();
             let absent = names_in_bucket(77, 2, bucket_count(count as u64), 1, "x");
             assert!(names.iter().all(|name| found(&slots, &records, name.as_bytes()) == Ok(true)));
-            // In a table that nobody has verified, too, a look-up stops.
+            // A look-up also stops in a table that was never verified.
             let answer = found(&slots, &records, absent[0].as_bytes());
             assert_eq!(answer.ok(), fits.then_some(false), "{count}");
         }
     }
 
-    /// Names that are made for one seed do not slow anything down, and the seed that is taken is the first that helps.
+    /// Names that were made for one seed do not slow look-ups down, and the writer takes the first seed that bounds
+    /// them.
     #[test]
     fn hostile_names_move_the_seed() {
         let (first, buckets) = (41, 64);
@@ -571,7 +578,7 @@ mod tests {
         assert_eq!(choose_seed(first, &origins), Ok(first + 2));
         assert_eq!(choose_seed(first + 2, &origins), Ok(first + 2));
 
-        // The seed of a real table is that of all its origins, which these names were not made for.
+        // The seed of a real table depends on all its origins, and these names were not made for it.
         let (mut slots, mut records) = write_origins(&origins).unwrap();
         let verify = |slots: &[u8], records: &[u8]| Origins { buckets: slots, records }.verify(&mut 0, |_| Ok(()));
         verify(&slots, &records).unwrap();
@@ -601,7 +608,7 @@ mod tests {
             for bit in 0..8 {
                 let mut other = records.clone();
                 other[at] ^= 1 << bit;
-                // References may lead anywhere as far as this table is concerned.
+                // This table does not check where references lead.
                 if table(&slots, &other).is_ok() {
                     let origins: Vec<OriginRecord<'_>> =
                         OriginIter { origins: Origins { buckets: &slots, records: &other }, at: 0 }.flatten().collect();

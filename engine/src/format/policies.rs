@@ -1,4 +1,4 @@
-//! The section `policies`: for each robots.txt, or for what stands in its place, which product token has which group of rules.
+//! The section `policies`: for each robots.txt, or for its absence, which product token has which group of rules.
 //!
 //! A pool of records (see `FORMAT.md`) with addresses in units of 8 bytes.
 
@@ -7,13 +7,13 @@ use super::pool::{References, verify_pool};
 use super::{FormatError, NONE, put, u32_at};
 use crate::verdict::{Cause, PolicySource};
 
-/// Bytes of a unit of addresses.
+/// The unit of addresses, in bytes.
 pub(super) const UNIT: usize = 8;
 
-/// Bytes of a record before its numbers of tokens.
+/// Bytes of a record before its token numbers.
 const HEADER_BYTES: usize = 16;
 
-/// Bytes that a token takes, and that a group takes.
+/// Bytes of a token's entry, and of a group's.
 const ENTRY_BYTES: usize = 8;
 
 /// A group of a policy: its ruleset, and the lines of the rules.
@@ -21,19 +21,19 @@ const ENTRY_BYTES: usize = 8;
 pub struct Group {
     /// The number of the ruleset.
     pub ruleset: u32,
-    /// The address of the line numbers; [`NONE`] if they were left out.
+    /// The address of the line numbers; [`NONE`] if the set was written without them.
     pub lines: u32,
 }
 
-/// Who gets which rules of one robots.txt.
+/// The content of a policy: which crawlers get which rules of one robots.txt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PolicyDraft {
-    /// What the policy rests on. Where no rules decide there are no tokens and no groups.
+    /// The policy source. Where no rules decide there are no tokens and no groups.
     pub source: PolicySource,
     /// For each product token that the file names: its number, and the index of its group. In the order of the numbers.
-    /// A token that is there more than once has several groups, which decide together.
+    /// A token with several entries has several groups, which decide together.
     pub tokens: Vec<(u32, u32)>,
-    /// The index of the group for all crawlers that the file does not name.
+    /// The index of the default group, for all crawlers that the file does not name.
     pub default_group: Option<u32>,
     /// The groups. One that no crawler has may be among them: that of a user-agent line without a name.
     pub groups: Vec<Group>,
@@ -68,10 +68,10 @@ fn encode(
     }
 }
 
-/// The first of the sources that leave nothing to rules.
+/// The first policy source whose verdict does not depend on rules.
 const FIRST_WITHOUT_RULES: u8 = 2;
 
-/// The numbers that stand for a cause.
+/// The stored numbers for a cause.
 pub(super) fn numbers_of_cause(cause: Cause) -> (u8, u16) {
     match cause {
         Cause::Status(status) => (1, status),
@@ -83,7 +83,7 @@ pub(super) fn numbers_of_cause(cause: Cause) -> (u8, u16) {
     }
 }
 
-/// The cause that numbers stand for, if they stand for any.
+/// The cause with these stored numbers, if they are valid.
 pub(super) fn cause_of_numbers(cause: u8, number: u16) -> Option<Cause> {
     match (cause, number) {
         (1, status) => Some(Cause::Status(status)),
@@ -96,7 +96,8 @@ pub(super) fn cause_of_numbers(cause: u8, number: u16) -> Option<Cause> {
     }
 }
 
-/// The kind of a policy as it is stored: a byte for source and cause, a zero, and two bytes for the cause's number.
+/// The kind of a policy as it is stored: a byte for policy source and cause, a zero, and two bytes for the number of
+/// the cause.
 fn kind_of_source(source: PolicySource) -> u32 {
     let (source, cause) = match source {
         PolicySource::Rules => return 0,
@@ -108,7 +109,7 @@ fn kind_of_source(source: PolicySource) -> u32 {
     u32::from(number) << 16 | u32::from(cause) << 4 | u32::from(source)
 }
 
-/// The source that a kind stands for, if it stands for any.
+/// The policy source of a stored kind, if the kind is valid.
 fn source_of_kind(kind: u32) -> Option<PolicySource> {
     let [first, zero, ..] = kind.to_le_bytes();
     let (source, cause, number) = (first & 0xF, first >> 4, (kind >> 16) as u16);
@@ -129,10 +130,10 @@ fn source_of_kind(kind: u32) -> Option<PolicySource> {
 pub struct Policies<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Policies<'a> {
-    /// A policy, by its address.
+    /// The policy at an address.
     ///
     /// # Errors
-    /// When there is none at that address.
+    /// When there is no policy at that address.
     #[inline]
     pub fn get(self, address: u32) -> Result<PolicyView<'a>, FormatError> {
         let at = address as usize * UNIT;
@@ -145,8 +146,8 @@ impl<'a> Policies<'a> {
         FormatError::at(Section::Policies, at, "a policy", found)
     }
 
-    /// Every policy with its address, in the order of the section. Not for sets that were never verified: after an
-    /// error it ends.
+    /// Every policy with its address, in the order of the section. Only for verified sets, since it ends silently after
+    /// an error.
     pub fn iter(self) -> impl Iterator<Item = Result<(u32, PolicyView<'a>), FormatError>> {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -160,7 +161,7 @@ impl<'a> Policies<'a> {
         })
     }
 
-    /// Proves that the section is what a writer makes of its content. `check` is called for each record.
+    /// Proves that the section is what a writer makes of its content. Calls `check` for each record.
     pub(crate) fn verify(
         self,
         steps: &mut u64,
@@ -176,20 +177,20 @@ impl<'a> Policies<'a> {
     }
 }
 
-/// A policy as it lies in the bytes.
+/// A view of a policy's bytes.
 #[derive(Clone, Copy)]
 pub struct PolicyView<'a> {
     kind: u32,
-    /// The index of the group for all crawlers that the file does not name, or [`NONE`].
+    /// The index of the default group, for all crawlers that the file does not name, or [`NONE`].
     default_group: u32,
-    /// Numbers of tokens, then the group of each, then the groups.
+    /// The numbers of the tokens, then the group of each, then the groups.
     body: &'a [u8],
-    /// How many tokens there are.
+    /// The number of tokens.
     tokens: usize,
 }
 
 impl<'a> PolicyView<'a> {
-    /// The policy with which these bytes begin.
+    /// The policy at the start of these bytes.
     #[inline]
     fn read(bytes: &'a [u8]) -> Option<PolicyView<'a>> {
         let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
@@ -199,19 +200,19 @@ impl<'a> PolicyView<'a> {
         Some(PolicyView { kind: number(0), default_group: number(4), body, tokens })
     }
 
-    /// How many bytes the record takes.
+    /// The number of bytes that the record takes.
     fn byte_len(&self) -> usize {
         HEADER_BYTES + self.body.len()
     }
 
-    /// Whether rules decide. One comparison.
+    /// Whether rules decide. Costs one comparison.
     #[inline]
     #[must_use]
     pub fn has_rules(&self) -> bool {
         (self.kind as u8) & 0xF < FIRST_WITHOUT_RULES
     }
 
-    /// What the policy rests on.
+    /// The policy source.
     ///
     /// # Errors
     /// When the policy is damaged.
@@ -232,9 +233,8 @@ impl<'a> PolicyView<'a> {
         group().ok_or_else(|| self.error("a group of the policy", format!("group {index} of {}", self.group_count())))
     }
 
-    /// The groups for a product token: its own, else the default group. Mostly one; none for a token that is given none;
-    /// several where the rules of a token's groups were too many to be merged for each token anew.
-    ///
+    /// The groups for a product token: its own, or else the default group. Mostly one; none if the file has neither;
+    /// several if the rules of a token's groups were too many to be merged for each token separately.
     /// # Errors
     /// When the policy is damaged.
     #[inline]
@@ -249,10 +249,10 @@ impl<'a> PolicyView<'a> {
         self.only(self.default_group, false)
     }
 
-    /// The groups for a crawler of several names: those of the first step, each a list of numbers of tokens, of which the file
-    /// names any; else the default group, if the crawler honours it.
+    /// The groups for a crawler with several product tokens. A step is a list of token numbers; the first step of which
+    /// the file names a token gives the groups. If there is none, the default group decides, if the crawler honours it.
     ///
-    /// A step of several numbers stands for one name in sets where names are contained in each other; of the
+    /// In sets where tokens are compared by containment, a step has several numbers for one product token; of the
     /// groups of such a step the first decides alone.
     ///
     /// # Errors
@@ -277,7 +277,7 @@ impl<'a> PolicyView<'a> {
         self.only(if honours_default_group { self.default_group } else { NONE }, false)
     }
 
-    /// One group, or none if the index is [`NONE`].
+    /// One group, or no group if the index is [`NONE`].
     #[inline]
     fn only(&self, index: u32, is_named: bool) -> Result<ChosenGroups<'_>, FormatError> {
         let first = if index == NONE { None } else { Some(self.group(index)?) };
@@ -330,13 +330,13 @@ impl<'a> PolicyView<'a> {
         (0..self.tokens).map(move |index| (number(index), number(self.tokens + index)))
     }
 
-    /// The index of the group for all crawlers that the file does not name.
+    /// The index of the default group, for all crawlers that the file does not name.
     #[must_use]
     pub fn default_group_index(&self) -> Option<u32> {
         Some(self.default_group).filter(|&index| index != NONE)
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     #[must_use]
     pub fn group_count(&self) -> u32 {
         (self.body.len() / ENTRY_BYTES - self.tokens) as u32
@@ -368,7 +368,7 @@ pub struct ChosenGroups<'p> {
     policy: &'p PolicyView<'p>,
     token: u32,
     next: usize,
-    /// The first group, if there is any. Almost always the only one.
+    /// The first group, if there is any. Mostly the only one.
     pub first: Option<Group>,
     /// The index of the first group.
     index: u32,
@@ -384,13 +384,13 @@ impl ChosenGroups<'_> {
         self.next < self.policy.tokens && u32_at(self.policy.body, self.next * 4) == Some(self.token)
     }
 
-    /// Whether they are the crawler's own, rather than the default group.
+    /// Whether the groups name the crawler, rather than being the default group.
     #[must_use]
     pub fn is_named(&self) -> bool {
         self.is_named
     }
 
-    /// The indices of all of the groups.
+    /// The indices of all groups of the crawler.
     #[must_use]
     pub fn indices(mut self) -> Vec<u32> {
         let mut all: Vec<u32> = self.first.map(|_| self.index).into_iter().collect();
@@ -401,7 +401,7 @@ impl ChosenGroups<'_> {
         all
     }
 
-    /// All of the groups.
+    /// All groups of the crawler.
     ///
     /// # Errors
     /// When the policy is damaged.
@@ -442,7 +442,7 @@ mod tests {
             assert_eq!(view.source().unwrap(), source);
             assert_eq!(view.has_rules(), source.verdict().is_none(), "{source:?}");
         }
-        // Of all kinds with small numbers only those are known that a source has.
+        // Of all kinds with small numbers, exactly those of a policy source are valid.
         let kinds = (0..16_u32).flat_map(|number| (0..=0xFFFF).map(move |low| number << 16 | low));
         let known: Vec<u32> = kinds.filter(|&kind| source_of_kind(kind).is_some()).collect();
         assert!(known.iter().all(|&kind| source_of_kind(kind).map(kind_of_source) == Some(kind)));

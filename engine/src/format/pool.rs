@@ -1,8 +1,8 @@
-//! What the sections of variable records have in common: `policies`, `captures`, `lines` and `other`.
+//! Pools: the common form of the sections with variable records, `policies`, `captures`, `lines` and `other`.
 //!
-//! Such a section is a *pool*: records of the section's unit (4 or 8 bytes) one after the other without a gap, in the
-//! order of their bytes, no two of them equal, each referred to from elsewhere. A record is named by its *address*: its
-//! offset in units. No record is the beginning of another, so that the order is total.
+//! A *pool* is a section of records, each a multiple of the section's unit (4 or 8 bytes), one after the other without
+//! a gap, in the order of their bytes. No two records are equal, and each is referred to from elsewhere. A record's
+//! *address* is its offset in units. No record is a prefix of another, so that the order is total.
 
 use super::container::Section;
 use super::{FormatError, NONE, TooLarge};
@@ -21,17 +21,17 @@ impl Records {
         self.ends.push(self.bytes.len());
     }
 
-    /// The record at a place.
+    /// The record at an index.
     fn get(&self, place: usize) -> &[u8] {
         let start = if place == 0 { 0 } else { self.ends[place - 1] };
         &self.bytes[start..self.ends[place]]
     }
 }
 
-/// A section of records, and where each of the records that went in came to lie.
+/// A written pool, and the address of each record that was put in.
 pub(super) struct Pool {
     pub bytes: Vec<u8>,
-    /// The address of each record, in the order in which they went in; [`NONE`] for those that are not used.
+    /// The address of each record, in the order in which they were put in; [`NONE`] for unused records.
     pub addresses: Vec<u32>,
 }
 
@@ -68,19 +68,19 @@ pub(super) fn write_pool(
 /// The address of the record that begins at a byte of its section.
 ///
 /// # Errors
-/// When it is beyond what an address can say.
+/// When an address cannot be that large.
 pub(super) fn address_of(what: &'static str, at: usize, unit: usize) -> Result<u32, TooLarge> {
     let address = u32::try_from(at / unit).ok().filter(|&address| address != NONE);
     address.ok_or(TooLarge { what, limit: u64::from(NONE) * unit as u64, found: at as u64 })
 }
 
-/// Proves that a pool is what [`write_pool`] makes of its records: `reencode` reads the record with which the given bytes
-/// begin, and writes it again. Returns where records begin, to check references with.
+/// Proves that a pool is what [`write_pool`] makes of its records. `reencode` reads the record at the start of the
+/// given bytes, and writes it again. Returns the addresses at which records begin, for checking references.
 ///
 /// Linear; each byte counts as a step.
 ///
 /// # Errors
-/// Those of `reencode`, and when a record is not encoded as it would be written, or is out of order.
+/// The errors of `reencode`, and when a record is not encoded as it would be written, or is out of order.
 pub(super) fn verify_pool<'a>(
     section: Section,
     bytes: &'a [u8],
@@ -116,7 +116,7 @@ pub(super) fn verify_pool<'a>(
     Ok(references)
 }
 
-/// Which addresses of a section begin a record, and which of those have been referred to. Two bits a unit.
+/// The addresses of a section at which records begin, and which of them something refers to. Two bits for each unit.
 pub(crate) struct References {
     section: Section,
     unit: usize,
@@ -125,13 +125,13 @@ pub(crate) struct References {
 }
 
 impl References {
-    /// For a section of so many units, without any record yet.
+    /// For a section of this many units, without any record yet.
     pub fn new(section: Section, units: usize, unit: usize) -> References {
         let words = units.div_ceil(64);
         References { section, unit, starts: vec![0; words], used: vec![0; words] }
     }
 
-    /// For a section in which each number below `count` names something.
+    /// For a section in which each number below `count` is a valid reference.
     pub fn all(section: Section, count: usize) -> References {
         let mut references = References::new(section, count, 1);
         (0..count).for_each(|number| references.add(number));
@@ -154,10 +154,10 @@ impl References {
         is_start
     }
 
-    /// Checks that everything has been referred to.
+    /// Checks that something refers to each record.
     ///
     /// # Errors
-    /// When something has not, the first such record.
+    /// The first record that nothing refers to.
     pub fn finish(self, steps: &mut u64) -> Result<(), FormatError> {
         *steps += self.starts.len() as u64;
         let unused = self.starts.iter().zip(&self.used).position(|(starts, used)| starts != used);
@@ -166,9 +166,9 @@ impl References {
         let at = (word * 64 + bit) * self.unit;
         let expected = "a record that something in the set refers to";
         if self.unit == 1 {
-            let found = format!("number {at}, to which nothing refers");
+            let found = format!("number {at}, which nothing refers to");
             return Err(FormatError::new(self.section.name(), expected, found));
         }
-        Err(FormatError::at(self.section, at, expected, "one to which nothing refers"))
+        Err(FormatError::at(self.section, at, expected, "a record that nothing refers to"))
     }
 }

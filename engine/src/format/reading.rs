@@ -1,18 +1,18 @@
-//! The section `reading`: under which reading of the protocol a set was made, and for which time.
+//! The section `reading`: the reading of the protocol that a set was made under, and the time that it is for.
 //!
-//! The names are for people; what they mean for decisions is in the other sections. The numbers of the fetch profile are what
-//! a reader needs to tell, without the compiler, how long an answer stays fresh.
+//! The names are for people; the other sections hold what they mean for decisions. From the numbers of the fetch
+//! profile a reader can tell, without the compiler, how long an answer stays fresh.
 
 use super::container::Section;
 use super::{FormatError, TooLarge, pad, put, put_long, u16_at, u32_at, u64_at};
 
-/// Bytes of the name of a dialect or of a fetch profile.
+/// The most bytes of the name of a dialect or of a fetch profile.
 pub const MAX_NAME_BYTES: usize = 0xFFFF;
 
 /// Bytes of the section before the names.
 const FIXED_BYTES: usize = 40;
 
-/// Bytes of a unit of the section's length.
+/// The length of the section is a multiple of this many bytes.
 const UNIT: usize = 8;
 
 /// The flag that there is a time.
@@ -22,7 +22,7 @@ const HAS_FRESHNESS: u32 = 2;
 /// The flag that an answer's own `max-age` counts.
 const HAS_MAX_AGE_CAP: u32 = 4;
 
-/// Under which reading of the protocol a set was made, and for which time.
+/// The reading of the protocol that a set was made under, and the time that it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading<'a> {
     /// The name of the dialect.
@@ -31,12 +31,12 @@ pub struct Reading<'a> {
     pub profile: &'a str,
     /// The time that the set is for, in seconds since 1970; `None` if no time was given and no capture has one.
     pub at: Option<i64>,
-    /// For how many seconds an answer is fresh that does not say so itself; `None` if the profile keeps none.
+    /// For how many seconds an answer without a `max-age` is fresh; `None` if the profile keeps no answers.
     pub freshness: Option<i64>,
-    /// The most seconds that an answer's own `max-age` may make of it; `None` if it does not count.
+    /// The greatest `max-age`, in seconds, that an answer's own word can set; `None` if `max-age` does not count.
     pub max_age_cap: Option<i64>,
-    /// For how many seconds an origin may be out of reach, with its last answer kept or everything disallowed; after that
-    /// everything is allowed.
+    /// For how many seconds an origin may be unreachable, with its last answer kept or everything disallowed; after
+    /// that everything is allowed.
     pub patience: i64,
 }
 
@@ -103,8 +103,8 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// The last second at which an answer is still fresh that was fetched at `time` and may be kept for `max_age` seconds
-    /// by its own word. `None` if the profile keeps no answers.
+    /// The last second at which an answer is still fresh that was fetched at `time` and has this `max_age`, in seconds.
+    /// `None` if the profile keeps no answers.
     #[must_use]
     pub fn fresh_until(&self, time: i64, max_age: Option<u32>) -> Option<i64> {
         let allowed = self.max_age_cap.zip(max_age).map(|(cap, age)| cap.min(age.into()));

@@ -1,7 +1,7 @@
 //! The sections `index` and `rulesets`: the automata, one after the other, and where each ends.
 //!
-//! An entry of the index has eight bytes: the lower 48 bits are the end of the automaton, the upper 16 say what its rules
-//! carry. The automata are in the order of their bytes, and no two are equal; a ruleset is named by its place.
+//! An entry of the index has eight bytes: the lower 48 bits are the end of the automaton, the upper 16 the kind of
+//! payload. The automata are in the order of their bytes, and no two are equal; a ruleset's number is its place.
 
 use super::container::Section;
 use super::pool::References;
@@ -11,20 +11,20 @@ use crate::automaton::Ruleset;
 /// Bytes of an entry of the index.
 const ENTRY_BYTES: usize = 8;
 
-/// Bits of an entry that are an offset; the others are the kind of payload.
+/// The number of bits of an entry that are an offset; the others are the kind of payload.
 const OFFSET_BITS: u32 = 48;
 
-/// Bytes of all automata of a set.
+/// All automata of a set must have fewer bytes than this.
 pub const MAX_RULESETS_BYTES: u64 = 1 << OFFSET_BITS;
 
-/// The payload of rules that allow and disallow. Other numbers are for kinds of ruleset that do not exist yet.
+/// The payload of rules that allow and disallow. No other kind of payload exists yet.
 const PAYLOAD_RULES: u64 = 0;
 
-/// The sections of rulesets, and where each of the automata that went in came to lie.
+/// The written sections, and the number of each automaton that was put in.
 pub(super) struct WrittenRulesets {
     pub index: Vec<u8>,
     pub rulesets: Vec<u8>,
-    /// The number of each automaton, in the order in which they went in; [`NONE`] for those that are not used.
+    /// The number of each automaton, in the order in which they were put in; [`NONE`] for unused automata.
     pub numbers: Vec<u32>,
 }
 
@@ -62,28 +62,28 @@ pub struct Rulesets<'a> {
 }
 
 impl<'a> Rulesets<'a> {
-    /// How many there are.
+    /// The number of rulesets.
     #[must_use]
     pub fn len(&self) -> u32 {
         u32::try_from(self.index.len() / ENTRY_BYTES).unwrap_or(NONE)
     }
 
-    /// Whether there are none.
+    /// Whether there are no rulesets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes of one of them.
+    /// The bytes of one automaton, by its number.
     ///
     /// # Errors
-    /// When there is none of that number, or it is of a kind that this version does not know.
+    /// When there is no ruleset with that number, or its payload is of a kind that this version does not know.
     #[inline]
     pub fn get(&self, ruleset: u32) -> Result<&'a [u8], FormatError> {
         let bytes = || {
             let at = ruleset as usize * ENTRY_BYTES;
             let start = if ruleset == 0 { 0 } else { u64_at(self.index, at - ENTRY_BYTES)? & (MAX_RULESETS_BYTES - 1) };
-            // With another payload than rules the end is far outside of the section.
+            // With another payload than rules, the end appears to be far outside of the section.
             self.bytes.get(start as usize..u64_at(self.index, at)? as usize)
         };
         bytes().ok_or_else(|| self.missing(ruleset))

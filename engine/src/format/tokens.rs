@@ -1,12 +1,13 @@
 //! The section `tokens`: the product tokens that the files of a set name, in lower case, numbered in the order of their bytes.
 //!
-//! How many there are, then for each where it ends, then the tokens one after the other; all numbers have eight bytes.
+//! The section has the number of tokens, then where each token ends, then the tokens one after the other; all numbers
+//! have eight bytes.
 
 use super::container::Section;
 use super::pool::References;
 use super::{FormatError, NONE, TooLarge, put_long, u64_at};
 
-/// Product tokens of a set.
+/// The most product tokens of a set.
 pub const MAX_TOKENS: u64 = NONE as u64;
 
 /// Bytes of a number of the table.
@@ -36,7 +37,7 @@ pub(super) fn write_tokens(tokens: &[&[u8]]) -> Result<Vec<u8>, TooLarge> {
 pub struct Tokens<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Tokens<'a> {
-    /// How many there are.
+    /// The number of tokens.
     ///
     /// # Errors
     /// When the table is damaged.
@@ -54,10 +55,10 @@ impl<'a> Tokens<'a> {
         FormatError::at(Section::Tokens, at, expected, found)
     }
 
-    /// A token, by its number.
+    /// The token with a number.
     ///
     /// # Errors
-    /// When there is none of that number.
+    /// When there is no token with that number.
     pub fn name(self, token: u32) -> Result<&'a [u8], FormatError> {
         let count = self.count()? as usize;
         let at = token as usize * NUMBER_BYTES;
@@ -83,7 +84,7 @@ impl<'a> Tokens<'a> {
         let mut last = None;
         let mut end = if self.0.is_empty() { 0 } else { NUMBER_BYTES * (1 + count as usize) };
         if count == 0 && !self.0.is_empty() {
-            return Err(self.error(0, "a token at least", "none"));
+            return Err(self.error(0, "at least one token", "none"));
         }
         for token in 0..count {
             let name = self.name(token)?;
@@ -103,7 +104,7 @@ impl<'a> Tokens<'a> {
         Ok(References::all(Section::Tokens, count as usize))
     }
 
-    /// The numbers of the tokens that contain this name, in any letter case; none for an empty one. Looks at every
+    /// The numbers of the tokens that contain this name, in any letter case; empty for an empty name. Looks at every
     /// token.
     ///
     /// # Errors
@@ -120,7 +121,7 @@ impl<'a> Tokens<'a> {
         Ok(found)
     }
 
-    /// The number of the token that is this name, in any letter case. A binary search.
+    /// The number of the token that equals this name, in any letter case. A binary search.
     ///
     /// # Errors
     /// When the table is damaged.
@@ -139,19 +140,19 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// How a crawler's product token is compared with those in the files. Case never matters.
+/// How a crawler's product token is compared with the tokens in the files. Letter case never matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NameMatching {
-    /// They are equal. Number 0.
+    /// They must be equal. Number 0.
     Equal,
-    /// The token in the file contains the crawler's. Of several groups that a crawler then has, the one that comes
-    /// first in the file decides alone. Number 1.
+    /// The token in the file must contain the crawler's. If a crawler then has several groups, the one that comes first
+    /// in the file decides alone. Number 1.
     Contained,
 }
 
 impl NameMatching {
-    /// The number that stands for it in a set file.
+    /// The number of this way in a set file.
     #[must_use]
     pub const fn number(self) -> u32 {
         self as u32

@@ -1,12 +1,12 @@
-//! A crawler as a set knows it.
+//! The agent that URLs are decided for: a crawler, resolved against one set.
 
 use crate::format::FormatError;
 use crate::format::policies::{ChosenGroups, PolicyView};
 use crate::format::tokens::{NameMatching, Tokens};
 
-/// A crawler as a set knows it: looked up once, then used for any number of decisions.
+/// A crawler, resolved against one set: looked up once, then used for any number of decisions.
 ///
-/// A crawler that no robots.txt of the set names is a crawler like any other: it gets the default groups.
+/// A crawler that no robots.txt of the set names gets the default groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     names: Names,
@@ -15,16 +15,16 @@ pub struct Agent {
 /// The numbers of the product tokens that a crawler obeys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Names {
-    /// One product token, and else the default group.
+    /// One product token, then the default group.
     One(Option<u32>),
-    /// The groups of the first step that a file names; see [`PolicyView::for_steps`].
+    /// The groups of the first step that a file names, as in [`PolicyView::for_steps`].
     Steps { steps: Box<[Box<[u32]>]>, honours_default_group: bool },
-    /// None: it obeys no robots.txt.
+    /// No product token: the crawler obeys no robots.txt.
     Free,
 }
 
 impl Agent {
-    /// Looks up a crawler that obeys these product tokens, the first of them that a file names.
+    /// Looks up a crawler that obeys the first of these product tokens that a file names.
     pub(super) fn look_up(
         product_tokens: Tokens<'_>,
         matching: NameMatching,
@@ -50,7 +50,7 @@ impl Agent {
         Ok(Agent { names })
     }
 
-    /// Whether any robots.txt of the set names it.
+    /// Whether any robots.txt of the set names the crawler.
     #[must_use]
     pub fn is_named(&self) -> bool {
         match &self.names {
@@ -60,13 +60,13 @@ impl Agent {
         }
     }
 
-    /// Whether it gets the default group where none of its product tokens has a group.
+    /// Whether the crawler gets the default group where none of its product tokens has a group.
     #[must_use]
     pub fn honours_default_group(&self) -> bool {
         !matches!(self.names, Names::Steps { honours_default_group: false, .. } | Names::Free)
     }
 
-    /// Whether it obeys no robots.txt at all.
+    /// Whether the crawler obeys no robots.txt at all.
     pub(super) fn is_free(&self) -> bool {
         self.names == Names::Free
     }

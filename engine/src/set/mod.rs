@@ -1,6 +1,6 @@
-//! The compiled set: opening it, checking it, and asking it.
+//! The compiled set: opening, verifying and querying it.
 //!
-//! Joins the tables ([`crate::format`]) to the automata ([`crate::automaton`]). Knows no offsets.
+//! Joins the tables ([`crate::format`]) to the automata ([`crate::automaton`]). Knows no byte offsets.
 
 mod agent;
 mod policy;
@@ -31,12 +31,12 @@ use crate::verdict::{Explanation, Rule, Verdict};
 
 /// A compiled set of robots.txt files, over bytes that are mapped ([`Set::open`]) or owned ([`Set::from_bytes`]).
 ///
-/// Immutable; share it between threads by reference. Costs no memory beside its bytes. A decision allocates
-/// nothing (a URL of the form `http://host?query`, which lacks the slash, is copied, and so is a path that is not in
-/// the set's normal form; a host beyond ASCII is mapped by a function that may allocate).
+/// Immutable; share it between threads by reference. Takes no memory besides its bytes. A decision allocates nothing,
+/// with these exceptions: a URL of the form `http://host?query`, which lacks the slash, is copied; so is a path that is
+/// not in the set's normal form; and mapping a host beyond ASCII may allocate.
 ///
-/// Bytes that are damaged in a way that opening does not notice give a [`FormatError`] when they are read, never a
-/// panic. They could also give a wrong answer, as damaged data can; [`Set::verify`] rules that out.
+/// Damage that opening does not notice gives a [`FormatError`] when the damaged bytes are read, never a panic. It could
+/// also give a wrong verdict; [`Set::verify`] rules that out.
 pub struct Set<D> {
     data: D,
     container: Container,
@@ -51,10 +51,10 @@ impl From<Corrupt> for FormatError {
 }
 
 impl<D: AsRef<[u8]>> Set<D> {
-    /// Takes bytes as a set, after checking header, section table and the section `reading`.
+    /// Opens a set from bytes, after checking its header, section table and the section `reading`.
     ///
     /// # Errors
-    /// When something in them is wrong; the error says what was expected and what was found.
+    /// When one of the three is invalid; the error says what was expected and what was found.
     pub fn from_bytes(data: D) -> Result<Set<D>, FormatError> {
         let container = Container::read(data.as_ref())?;
         let number = container.header().normal_form;
@@ -79,10 +79,10 @@ impl<D: AsRef<[u8]>> Set<D> {
         Reading::read(self.section(Section::Reading))
     }
 
-    /// The reading of the protocol that the set was made under, and the time that it is for.
+    /// The reading of the protocol and the time that the set was made for.
     #[must_use]
     pub fn reading(&self) -> Reading<'_> {
-        // Read once already, when the set was opened; a file that has shrunk since is reported by what decides.
+        // Opening the set has read this once already. If the file has shrunk since, the next decision reports it.
         let nothing = Reading { dialect: "", profile: "", at: None, freshness: None, max_age_cap: None, patience: 0 };
         self.read_reading().unwrap_or(nothing)
     }
@@ -93,7 +93,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.reading().dialect.to_owned()
     }
 
-    /// The number of the form of the set's automata, as the compiler counts its forms.
+    /// The number of the construction that made the set's automata, as the compiler counts its constructions.
     #[must_use]
     pub fn automata_form(&self) -> u32 {
         self.container.header().automata_form
@@ -105,12 +105,12 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.normal_form
     }
 
-    /// How many bytes each section takes.
+    /// The number of bytes that each section takes.
     pub fn section_sizes(&self) -> impl Iterator<Item = (&'static str, usize)> + '_ {
         Section::ALL.into_iter().map(|section| (section.name(), self.section(section).len()))
     }
 
-    /// The product tokens that the set's files name.
+    /// The product tokens that the files in the set name.
     #[must_use]
     pub fn tokens(&self) -> Tokens<'_> {
         Tokens(self.section(Section::Tokens))
@@ -132,20 +132,20 @@ impl<D: AsRef<[u8]>> Set<D> {
         Crawlers(self.section(Section::Crawlers))
     }
 
-    /// The hash table of origins. [`Set::site`] looks up what most callers want.
+    /// The hash table of origins. Most callers want [`Set::site`].
     #[inline]
     #[must_use]
     pub fn origin_table(&self) -> Origins<'_> {
         Origins { buckets: self.section(Section::Buckets), records: self.section(Section::Origins) }
     }
 
-    /// How many origins the set knows.
+    /// The number of origins in the set.
     #[must_use]
     pub fn origin_count(&self) -> u64 {
         self.origin_table().count()
     }
 
-    /// Every origin that the set knows, in an order that means nothing. Reads the table from front to back, without memory.
+    /// Every origin of the set, in no particular order. Reads the table from start to end, without extra memory.
     #[must_use]
     pub fn origins(&self) -> OriginIter<'_> {
         self.origin_table().iter()
@@ -175,7 +175,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         !self.section(Section::Other).is_empty()
     }
 
-    /// How many different policies there are. Reads the header of each.
+    /// The number of distinct policies in the set. Reads the header of each.
     ///
     /// # Errors
     /// When the table is damaged.
@@ -183,7 +183,8 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.policies().iter().try_fold(0, |count, policy| policy.map(|_| count + 1))
     }
 
-    /// The content of the whole set, which [`SetDraft::write`] makes the same set of again. Time and memory: linear in the set.
+    /// The content of the whole set, from which [`SetDraft::write`] makes the same bytes again. Time and memory: linear
+    /// in the set.
     ///
     /// # Errors
     /// When the set is damaged.
@@ -200,14 +201,14 @@ impl<D: AsRef<[u8]>> Set<D> {
         ReadBack::read(self.container.header(), self.read_reading()?, self.crawlers().to_table()?, tables)
     }
 
-    /// The automata, each stored once whichever files it came from.
+    /// The automata. Equal rulesets are stored once, whichever files they came from.
     #[inline]
     #[must_use]
     pub fn rulesets(&self) -> Rulesets<'_> {
         Rulesets { index: self.section(Section::Index), bytes: self.section(Section::Rulesets) }
     }
 
-    /// Looks up an agent by its product token, in any letter case. Taken as it is: nothing is cut off.
+    /// Looks up an agent by its product token, in any letter case. The token is used as given: nothing is cut off.
     ///
     /// # Errors
     /// When the table of product tokens is damaged.
@@ -215,9 +216,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.agent_chain(&[token], true)
     }
 
-    /// Looks up an agent that goes by several product tokens: the groups of the first one that a robots.txt names
-    /// decide, and where it names none the default group, if the agent honours it. An agent without tokens
-    /// that does not honour it either may fetch everything.
+    /// Looks up an agent by several product tokens: the groups of the first token that a robots.txt names decide; if it
+    /// names none of them, the default group decides, if the agent honours it. An agent that has no tokens and does not
+    /// honour the default group may fetch everything.
     ///
     /// # Errors
     /// When the table of product tokens is damaged.
@@ -225,8 +226,8 @@ impl<D: AsRef<[u8]>> Set<D> {
         Agent::look_up(self.tokens(), self.name_matching, tokens, honours_default_group)
     }
 
-    /// Looks up a crawler by its name, in any letter case: a known one with the product tokens that it obeys, else just this
-    /// name. See [`Set::crawlers`].
+    /// Looks up a crawler by its name, in any letter case: a known crawler obeys the product tokens of its chain, any
+    /// other only this name. See [`Set::crawlers`].
     ///
     /// # Errors
     /// When the table of crawlers or of product tokens is damaged.
@@ -236,7 +237,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.agent_chain(&tokens, honours_default_group)
     }
 
-    /// How names are compared in this set.
+    /// How product tokens are compared in this set.
     #[must_use]
     pub fn name_matching(&self) -> NameMatching {
         self.name_matching
@@ -251,7 +252,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.record(origin)?.map(|record| self.policy_of(&record)).transpose()
     }
 
-    /// All that the set has for an origin; `None` if it knows no robots.txt for it.
+    /// Everything that the set has for an origin; `None` if it knows no robots.txt for it.
     ///
     /// # Errors
     /// When the tables are damaged.
@@ -282,7 +283,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.origin_table().find(origin.scheme, host.as_bytes(), origin.port)
     }
 
-    /// The policy of a record of [`Set::origins`].
+    /// The policy of an origin from [`Set::origins`].
     ///
     /// # Errors
     /// When the tables are damaged.
@@ -297,7 +298,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         })
     }
 
-    /// All that the set has for a record of its [`Set::origins`].
+    /// Everything that the set has for an origin from its [`Set::origins`].
     ///
     /// # Errors
     /// When the tables are damaged.
@@ -324,8 +325,8 @@ impl<D: AsRef<[u8]>> Set<D> {
         Ok(verdict[0])
     }
 
-    /// The verdicts for one URL and several agents; `verdicts` has a place for each. The URL is split and its
-    /// origin looked up once, and agents that share a ruleset share its walk if they stand side by side.
+    /// The verdicts for one URL and several agents; `verdicts` has one element for each agent. The URL is split and its
+    /// origin looked up once, and neighbouring agents that share a ruleset share its walk.
     ///
     /// # Errors
     /// When the set is damaged.
@@ -366,7 +367,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         })
     }
 
-    /// The verdict for one URL and one agent, with the rules that match best.
+    /// The verdict for one URL and one agent, with the best matching rule of each kind.
     ///
     /// # Errors
     /// When the set is damaged.
@@ -380,8 +381,8 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// Every rule for an agent that matches a URL, in the order of precedence; see [`Policy::matching_rules`]. None for a
-    /// malformed URL, or one whose origin is unknown.
+    /// Every rule for an agent that matches a URL, in the order of precedence; see [`Policy::matching_rules`]. Empty
+    /// for a malformed URL, and for a URL whose origin is unknown.
     ///
     /// # Errors
     /// When the set is damaged.

@@ -1,8 +1,9 @@
-//! The policy of an origin: which crawler gets which rules, and what they decide.
+//! The policy of an origin: which crawler gets which rules, and what the rules decide.
 
+use std::collections::HashSet;
 use std::fmt;
 
-use crate::automaton::Ruleset;
+use crate::automaton::{Ruleset, RulesetRule};
 use crate::format::automaton::kind_of;
 use crate::format::lines::Lines;
 use crate::format::policies::{Group, PolicyView};
@@ -12,7 +13,7 @@ use crate::norm::NormalForm;
 use crate::set::agent::Agent;
 use crate::verdict::{Explanation, PolicySource, Rule, RuleKind, Verdict};
 
-/// What the robots.txt of an origin, or its absence, says for all crawlers.
+/// A policy: what the robots.txt of an origin, or its absence, says for all crawlers.
 #[derive(Clone, Copy)]
 pub struct Policy<'a> {
     pub(super) number: u32,
@@ -22,20 +23,20 @@ pub struct Policy<'a> {
     pub(super) normal_form: NormalForm,
 }
 
-/// Which group of a robots.txt is for a crawler.
+/// Why a group of a robots.txt is for a crawler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GroupKind {
-    /// One that names it.
+    /// The group names the crawler.
     Named,
-    /// The default group, that for `*`.
+    /// It is the default group, the group for `*`.
     Default,
-    /// None: nothing is said to it.
+    /// No group is for the crawler.
     None,
 }
 
 impl GroupKind {
-    /// The word that stands for it in output.
+    /// The word for it in output.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -55,16 +56,16 @@ impl fmt::Display for GroupKind {
 /// A group of a robots.txt.
 #[derive(Clone)]
 pub struct PolicyGroup<'a> {
-    /// The numbers of the product tokens that it is for.
+    /// The numbers of the product tokens that the group is for.
     pub tokens: Vec<u32>,
-    /// Whether it is the default group.
+    /// Whether the group is the default group.
     pub is_default: bool,
-    /// Its rules.
+    /// The rules of the group.
     pub rules: Rules<'a>,
 }
 
 impl<'a> Policy<'a> {
-    /// The verdict for a path as it stands in a URL. Never `Unknown` or `Invalid`.
+    /// The verdict for a path as written in a URL. Never `Unknown` or `Invalid`.
     ///
     /// # Errors
     /// When the set is damaged.
@@ -80,7 +81,7 @@ impl<'a> Policy<'a> {
         Ok(self.rules(group)?.ruleset.verdict(&self.normal_form.path(path))?)
     }
 
-    /// The verdict for a path as it stands in a URL, with the rules that match best.
+    /// The verdict for a path as written in a URL, with the best matching rule of each kind.
     ///
     /// # Errors
     /// When the set is damaged.
@@ -91,11 +92,11 @@ impl<'a> Policy<'a> {
         self.explain_together(agent.groups(&self.view)?.all()?, &self.normal_form.path(path))
     }
 
-    /// Every rule for a crawler that matches a path as it stands in a URL, in the order of precedence: the first of them
+    /// Every rule for a crawler that matches a path as written in a URL, in the order of precedence: the first rule
     /// decides. Empty patterns, which match everything and restrict nothing, come last.
     ///
-    /// Cost: lists all rules of the crawler's groups and tries each; for people, not for many URLs. A rule that says the
-    /// same as another of its kind is there once; see [`Ruleset::rules`].
+    /// Cost: lists all rules of the crawler's groups and tries each; meant for people, not for many URLs. Of several
+    /// rules of the same kind with the same pattern, one is listed; see [`Ruleset::rules`].
     ///
     /// # Errors
     /// When the set is damaged.
@@ -110,7 +111,7 @@ impl<'a> Policy<'a> {
                 let is_empty = found.pattern.is_empty();
                 let order = match (is_alone, found.joint_rank) {
                     (false, Some(joint_rank)) if !is_empty => joint_rank,
-                    // Without a pattern it has no place among the rules of the other groups.
+                    // Without a pattern the rule has no place in the joint order of precedence.
                     (false, _) => found.kind as u32,
                     (true, _) => found.rank,
                 };
@@ -122,7 +123,7 @@ impl<'a> Policy<'a> {
         Ok(matching.into_iter().map(|(.., rule)| rule).collect())
     }
 
-    /// What the policy rests on.
+    /// The policy source: rules, a status, an error ...
     ///
     /// # Errors
     /// When the set is damaged.
@@ -130,7 +131,7 @@ impl<'a> Policy<'a> {
         self.view.source()
     }
 
-    /// The verdict where no rules decide. It holds for every path, and for every crawler that obeys robots.txt at all.
+    /// The verdict if no rules decide. It holds for every path, and for every crawler that obeys robots.txt at all.
     #[cold]
     pub(super) fn without_rules(&self, agent: &Agent) -> Result<Explanation, FormatError> {
         let source = self.view.source()?;
@@ -140,7 +141,7 @@ impl<'a> Policy<'a> {
         })
     }
 
-    /// Which group is for a crawler.
+    /// Why the crawler's group, if there is one, is for the crawler.
     ///
     /// # Errors
     /// When the set is damaged.
@@ -153,7 +154,7 @@ impl<'a> Policy<'a> {
         })
     }
 
-    /// Whether any group is for a crawler, be it its own or the default group.
+    /// Whether any group is for a crawler, either one that names it or the default group.
     ///
     /// # Errors
     /// When the set is damaged.
@@ -161,13 +162,13 @@ impl<'a> Policy<'a> {
         Ok(self.group_of(agent)? != GroupKind::None)
     }
 
-    /// The address of the policy in the set, which is the same for all origins that share it.
+    /// The address of the policy in the set. Origins that share a policy have the same address.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// The indices, among [`Policy::groups`], of the groups that a crawler has; none if nothing is said to it.
+    /// The indices, among [`Policy::groups`], of a crawler's groups; empty if no group is for the crawler.
     ///
     /// # Errors
     /// When the policy is damaged.
@@ -175,8 +176,8 @@ impl<'a> Policy<'a> {
         Ok(agent.groups(&self.view)?.indices())
     }
 
-    /// Decides by the rules of several groups at once, for a path in normal form: the best of each group are
-    /// compared by their keys, and by their lines where those are equal.
+    /// Decides by the rules of several groups at once, for a path in normal form: compares the best rules of the groups
+    /// by their joint ranks, and by their lines if those are equal.
     pub(super) fn explain_together(&self, groups: Vec<Group>, path: &[u8]) -> Result<Explanation, FormatError> {
         let alone = groups.len() == 1;
         let mut best: [Option<(u32, Rule)>; 2] = [None, None];
@@ -212,7 +213,7 @@ impl<'a> Policy<'a> {
             allow: allow.map(|(_, rule)| rule),
             disallow: disallow.map(|(_, rule)| rule),
         };
-        // An empty pattern restricts nothing, whether it is an allow or a disallow. It is named when nothing else
+        // An empty pattern restricts nothing, neither as an allow nor as a disallow. It is named if no other rule
         // matches.
         if let Some(empty) = empty.filter(|_| explanation.decided_by.is_none()) {
             explanation.decided_by = Some(empty.kind);
@@ -253,22 +254,22 @@ impl<'a> Policy<'a> {
 /// The rules of one group of one robots.txt: a ruleset, which files may share, and the lines of this file.
 #[derive(Clone, Copy)]
 pub struct Rules<'a> {
-    /// The automaton.
+    /// The automaton of the ruleset.
     pub ruleset: Ruleset<'a>,
-    /// The ruleset's number in the set.
+    /// The number of the ruleset in the set.
     pub number: u32,
     lines: Lines<'a>,
     lines_at: u32,
 }
 
 impl Rules<'_> {
-    /// Whether line numbers are known.
+    /// Whether the set has line numbers for the rules.
     #[must_use]
     pub fn has_lines(&self) -> bool {
         self.lines_at != NONE
     }
 
-    /// The rule of a rank of the ruleset.
+    /// The rule with this rank in the ruleset.
     fn rule(&self, rank: u32, pattern: Vec<u8>) -> Result<Rule, FormatError> {
         let line = match self.lines.get(self.lines_at)? {
             Some(lines) => lines.get(rank / 2).ok_or_else(|| {
@@ -282,9 +283,15 @@ impl Rules<'_> {
 
     /// Every rule, in the order of precedence; see [`Ruleset::rules`].
     ///
+    /// An allow of an index page is listed once, although the ruleset has a second rule for the page's directory.
+    ///
     /// # Errors
     /// When the set is damaged.
     pub fn all(&self) -> Result<Vec<Rule>, FormatError> {
-        self.ruleset.rules()?.into_iter().map(|rule| self.rule(rule.rank, rule.pattern)).collect()
+        let rules = self.ruleset.rules()?;
+        let pages = rules.iter().filter(|rule| !rule.opens_directory && rule.kind == RuleKind::Allow);
+        let pages: HashSet<Vec<u8>> = pages.map(|rule| rule.pattern.clone()).collect();
+        let is_listed = |rule: &RulesetRule| !rule.opens_directory || !pages.contains(&rule.pattern);
+        rules.into_iter().filter(is_listed).map(|rule| self.rule(rule.rank, rule.pattern)).collect()
     }
 }

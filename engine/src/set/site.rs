@@ -1,4 +1,4 @@
-//! All that a set has for one origin, besides decisions.
+//! Everything that a set has for one origin, besides decisions.
 
 use crate::format::FormatError;
 use crate::format::captures::{CaptureHistory, Captures};
@@ -7,31 +7,31 @@ use crate::format::origins::OriginRecord;
 use crate::format::reading::Reading;
 use crate::set::policy::Policy;
 
-/// All that a set has for one origin: its policy, what is known of the fetches behind it, and its other directives.
+/// Everything that a set has for one origin: its policy, its capture history, and its other directives.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
     pub(super) record: OriginRecord<'a>,
     pub(super) policy: Policy<'a>,
     pub(super) captures: Captures<'a>,
     pub(super) other: OtherDirectives<'a>,
-    /// The section `reading`, which is only read when it is asked for.
+    /// The section `reading`, which is read on demand.
     pub(super) reading: &'a [u8],
 }
 
 impl<'a> Site<'a> {
-    /// The origin.
+    /// The site's origin.
     #[must_use]
     pub fn origin(&self) -> &OriginRecord<'a> {
         &self.record
     }
 
-    /// Its policy.
+    /// The origin's policy.
     #[must_use]
     pub fn policy(&self) -> &Policy<'a> {
         &self.policy
     }
 
-    /// What is known of its captures; `None` for a file that was fetched well at a time that is not known.
+    /// The origin's capture history; `None` for a file that was fetched successfully at an unknown time.
     ///
     /// # Errors
     /// When the set is damaged.
@@ -39,13 +39,14 @@ impl<'a> Site<'a> {
         self.record.captures.map(|address| self.captures.get(address)).transpose()
     }
 
-    /// Its other directives, the lines that decide no URL, such as `Sitemap`. None in a set that was made without.
+    /// The origin's other directives, the lines that decide no URL, such as `Sitemap`. Empty in a set that was made
+    /// without them.
     #[must_use]
     pub fn other(&self) -> DirectiveList<'a> {
         self.other.get(self.record.other)
     }
 
-    /// The last second (since 1970) at which what decides is still fresh; see [`CaptureHistory::stale_at`].
+    /// The last second (since 1970) at which the deciding capture is still fresh; see [`CaptureHistory::stale_at`].
     ///
     /// # Errors
     /// When the set is damaged.
@@ -54,7 +55,7 @@ impl<'a> Site<'a> {
         Ok(captures.stale_at(&Reading::read(self.reading)?))
     }
 
-    /// The last second (since 1970) at which the policy holds if nothing more is fetched; see
+    /// The last second (since 1970) at which the policy holds if the origin is not fetched again; see
     /// [`CaptureHistory::expires_at`].
     ///
     /// # Errors

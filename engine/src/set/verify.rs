@@ -1,4 +1,4 @@
-//! Verifying a set: that it is exactly what a writer makes of its content.
+//! Verifying a set: its bytes are exactly what the writer makes of its content.
 
 use crate::automaton::Ruleset;
 use crate::format::FormatError;
@@ -10,30 +10,31 @@ use crate::set::Set;
 use crate::verdict::PolicySource;
 
 impl<D: AsRef<[u8]>> Set<D> {
-    /// Reads every byte: the checksum of each section, and that the set is exactly what writing its content gives. Every
-    /// record is in its only encoding, in its place, there once, and referred to; every reference leads to a record.
+    /// Verifies the whole set: the checksum of each section, and that the bytes are exactly what writing the content
+    /// gives. Every record is in its only encoding, in its place, there once, and referred to; every reference leads to
+    /// a record.
     ///
-    /// A set that passes gives no [`FormatError`] afterwards. The checksums do not prove that its content is right: whoever
-    /// writes a set can compute them.
+    /// A verified set gives no [`FormatError`] afterwards. The checksums do not prove that its content is right:
+    /// whoever writes a set can compute them.
     ///
-    /// Cost: linear in the size of the file, a few seconds for a gigabyte; for references, two bits for each 4 or 8 bytes of
-    /// a section.
+    /// Cost: linear in the size of the file, a few seconds for a gigabyte. Memory for checking references: two bits for
+    /// each 4 or 8 bytes of a section.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its section and place.
+    /// The first mistake that is found, with its section and place.
     pub fn verify(&self) -> Result<(), FormatError> {
         self.verify_counted().0
     }
 
-    /// As [`Set::verify`], and counts the steps: bytes and records that are looked at, those of the checksums and of the
-    /// automata included. For tests; the work is the same.
+    /// Verifies like [`Set::verify`], and counts the steps: bytes and records that are read, including those for
+    /// checksums and automata. For tests; the work is the same.
     pub fn verify_counted(&self) -> (Result<(), FormatError>, u64) {
         let mut steps = self.data.as_ref().len() as u64;
         let result = self.verify_checksums().and_then(|()| self.verify_tables(&mut steps));
         (result, steps)
     }
 
-    /// Compares the checksum of each section, and no more. As fast as memory or disk.
+    /// Compares only the checksum of each section. As fast as memory or disk.
     ///
     /// # Errors
     /// The first section that is damaged.
@@ -99,8 +100,12 @@ impl<D: AsRef<[u8]>> Set<D> {
             }
             let (needed, groups) = (self.other().get(origin.other).group_count()?, policy.group_count());
             if needed > groups {
-                let expected = format!("other directives of {groups} groups at most");
-                return Err(FormatError::new(Section::Origins.name(), expected, format!("some of {needed} groups")));
+                let expected = format!("other directives of at most {groups} groups");
+                return Err(FormatError::new(
+                    Section::Origins.name(),
+                    expected,
+                    format!("other directives of {needed} groups"),
+                ));
             }
             Ok(())
         })?;
@@ -131,15 +136,15 @@ impl<D: AsRef<[u8]>> Set<D> {
         match policy.source()? {
             PolicySource::Rules => Ok(()),
             other => {
-                let expected = "a policy that rests on the rules of a file";
+                let expected = "a policy whose source is the rules of a file";
                 Err(FormatError::new(Section::Policies.name(), expected, format!("{other:?}")))
             }
         }
     }
 }
 
-/// A reference that leads to no record.
+/// The error for a reference that leads to no record.
 #[cold]
 fn missing(section: Section, what: &str, address: u32) -> FormatError {
-    FormatError::at(section, 0, format!("a reference to {what}"), format!("{address}, where none begins"))
+    FormatError::at(section, 0, format!("a reference to {what}"), format!("{address}, where no record begins"))
 }

@@ -28,7 +28,7 @@ macro_rules! codes {
 codes! {
     /// A rule whose value is a URL with a host.
     AbsoluteUrl = "absolute-url",
-    /// A user-agent line whose value is longer than the name that is read from it.
+    /// A user-agent line whose value is longer than the product token that is read from it.
     AgentCut = "agent-cut",
     /// A user-agent line that names no crawler.
     AgentEmpty = "agent-empty",
@@ -54,7 +54,7 @@ codes! {
     FileTooLong = "file-too-long",
     /// User-agent lines that share the rules of a later group, because there is no rule between.
     GroupsCollapse = "groups-collapse",
-    /// A web page.
+    /// A web page instead of a robots.txt.
     Html = "html",
     /// An `Allow` of an index page, which also allows its folder at Google.
     IndexHtml = "index-html",
@@ -72,27 +72,27 @@ codes! {
     NoLeadingSlash = "no-leading-slash",
     /// Characters outside ASCII in a rule.
     NonAscii = "non-ascii",
-    /// Rules that were not compared between dialects, since there are too many.
+    /// Rules that were not compared between dialects, because there are too many.
     NotCompared = "not-compared",
     /// A NUL byte.
     NulByte = "nul-byte",
     /// A `Disallow` that loses against an `Allow` of the same pattern.
     OverruledRule = "overruled-rule",
-    /// A rule with bytes that the dialect does not take.
+    /// A rule with bytes that the dialect does not accept.
     RuleBytes = "rule-bytes",
     /// A rule that belongs to no group.
     RuleOutsideGroup = "rule-outside-group",
-    /// A rule longer than the dialect takes.
+    /// A rule longer than the dialect accepts.
     RuleTooLong = "rule-too-long",
     /// A rule that changes nothing, because a shorter one says the same.
     ShadowedRule = "shadowed-rule",
     /// White space inside a rule.
     SpaceInRule = "space-in-rule",
-    /// A `%` that no two hexadecimal digits follow.
+    /// A `%` without two hexadecimal digits after it.
     StrayPercent = "stray-percent",
-    /// A rule after as many as the dialect takes.
+    /// A rule that is over the number of rules that the dialect accepts.
     TooManyRules = "too-many-rules",
-    /// A wildcard at the end.
+    /// A wildcard at the end of a rule.
     TrailingStar = "trailing-star",
     /// A key that decides nothing.
     UnknownKey = "unknown-key",
@@ -100,7 +100,7 @@ codes! {
     UnusedKey = "unused-key",
     /// Text in UTF-16.
     Utf16 = "utf-16",
-    /// How many findings of a code are not listed.
+    /// A note that further findings of a code are not listed, with their number.
     MoreFindings = "more-findings",
 }
 

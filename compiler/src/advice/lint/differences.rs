@@ -1,4 +1,4 @@
-//! Rules whose own path another dialect in use decides differently: found by compiling the file under each of them.
+//! Finds rules whose own path another dialect in use decides differently, by compiling the file under each dialect.
 
 use bumpalo::Bump;
 use reptile_engine::format::FormatError;
@@ -15,14 +15,15 @@ use crate::dialect::{BING, Dialect, GOOGLE, GOOGLE_LIB, RFC9309, YANDEX};
 use crate::rules::groups::{Named, named};
 use crate::set::{OwnedOrigin, SetBuilder, prepare};
 
-/// The dialects of crawlers of today. The others are history, or the letter of a text, and differ often.
+/// The dialects that today's crawlers use. The others are historical, or follow the letter of a text, and differ often.
 const IN_USE: [&Dialect; 5] = [&GOOGLE_LIB, &GOOGLE, &RFC9309, &YANDEX, &BING];
 
-/// Rules of one file whose paths are compared: of files with more only the first, and a finding says so.
+/// The most rules of one file whose paths are compared; a finding says that later rules were not.
 pub const MAX_COMPARED_RULES: usize = 2000;
 
-/// Steps that are spent on the paths of one file: each takes its bytes, times the wildcards of its group and one. Only
-/// files that were made to keep matchers busy need more; of those too the first rules are compared.
+/// The most steps for comparing the paths of one file. Each path takes its length in bytes, times one more than the
+/// number of wildcards in its group. Only files made to keep matchers busy need more; of those, too, only the first
+/// rules are compared.
 pub const MAX_COMPARED_STEPS: usize = 20_000_000;
 
 const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
@@ -48,15 +49,15 @@ pub(super) fn differences(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, f
     }
     let others = IN_USE.into_iter().filter(|other| other.name != dialect.name);
     let Some(reference) = Dialect::from_name(&dialect.name) else { return };
-    // A body over the compiler's limit has no verdicts; there is a finding for the file as a whole.
+    // A body over the compiler's limit has no verdicts; there is a separate finding for the whole file.
     let readers: Option<Vec<Reader>> =
         [reference].into_iter().chain(others).map(|dialect| reader(body, dialect)).collect();
     let Some(readers) = readers else { return };
-    // A set that was made just now is not damaged; of a damaged one there would be nothing to report.
+    // A set that was just compiled is not damaged; a damaged set would have no differences to report.
     let _ = compare(robots, &readers, found);
 }
 
-/// The path that a rule is most plainly about, as a URL has it.
+/// The path that is the plainest match of a rule, as a URL would have it.
 fn path_of_rule(rule: &RawRule<'_>) -> Vec<u8> {
     let value = rule.value.strip_suffix(b"$").unwrap_or(rule.value);
     let mut path: Vec<u8> = value.iter().copied().filter(|&byte| byte != b'*').collect();
@@ -80,7 +81,7 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
     let mut disagreements: Vec<Disagreement> = Vec::new();
     let (mut rules_left, mut steps_left) = (MAX_COMPARED_RULES, MAX_COMPARED_STEPS);
     'file: for group in &robots.groups {
-        // A name of the group that all dialects read alike; a name that is cut has a finding of its own.
+        // A name of the group that all dialects read alike; a name that some of them cut has a separate finding.
         let alike = |value: &&&[u8]| readers.iter().all(|reader| named(value, reader.dialect) == named(value, dialect));
         let name = match group.agents.iter().find(alike).map(|value| named(value, dialect)) {
             Some(Named::Everyone) => None,
@@ -101,7 +102,8 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
             let steps = path.len().saturating_mul(wildcards + 1);
             if rules_left == 0 || steps > steps_left {
                 found.add(rule.line, Code::NotCompared, Severity::Note, || {
-                    let message = "the file is so large that the rules from here on were not compared between dialects";
+                    let message =
+                        "the file is so large that this rule and all after it were not compared between dialects";
                     (message.into(), None)
                 });
                 break 'file;
@@ -170,7 +172,8 @@ mod tests {
             let rules: String = (0..rules).map(|rule| format!("disallow: /{rule}\n")).collect();
             assert_eq!(is_cut(&format!("user-agent: *\n{rules}")), cut);
         }
-        // A wildcard less than `wildcards` in one rule, whose own path is `/`, and further rules with the other bytes.
+        // A rule with one wildcard less than `wildcards`, whose own path is `/`, and further rules with the remaining
+        // bytes.
         let wildcards = 10_000;
         let bytes = MAX_COMPARED_STEPS / wildcards;
         assert_eq!(bytes * wildcards, MAX_COMPARED_STEPS);

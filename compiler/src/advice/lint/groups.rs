@@ -1,4 +1,4 @@
-//! What there is to say about a group: user-agent lines and rules that do not belong together as they were meant to.
+//! Findings about a group: user-agent lines and rules that do not belong together as their author meant.
 
 use reptile_engine::verdict::RuleKind;
 
@@ -6,7 +6,7 @@ use super::{Code, Findings, Places, Severity, quote};
 use crate::body::{Group, RawRule};
 use crate::dialect::{BlankLine, Dialect, EmptyDisallow};
 
-/// Whether a rule closes everything.
+/// Whether a rule disallows the whole site.
 fn closes_all(rule: &RawRule<'_>) -> bool {
     rule.kind == RuleKind::Disallow && matches!(rule.value, b"/" | b"*" | b"/*")
 }
@@ -14,7 +14,7 @@ fn closes_all(rule: &RawRule<'_>) -> bool {
 /// User-agent lines that were meant as a group of their own, but have no rule to end it.
 pub(super) fn collapse(group: &Group<'_>, agent_lines: &[u32], places: &Places<'_>, found: &mut Findings) {
     let Some(first_rule) = group.rules.first() else { return };
-    // The last user-agent line after a line with another key; those above it were meant as another group.
+    // The last user-agent line after a line with another key; the lines above it were meant as another group.
     let between = |from: u32, to: u32| {
         let at = places.others.partition_point(|&(line, _)| line <= from);
         places.others.get(at).filter(|&&(line, _)| line < to)
@@ -70,15 +70,15 @@ pub(super) fn blank_in_group(
     let Some(&blank) = places.blanks.get(at).filter(|&&line| line < last.line) else { return };
     found.add(blank, Code::BlankLineInGroup, Severity::Warning, || {
         let message = if agent_lines.last().is_some_and(|&line| line > blank) {
-            "Yandex, and the note of 1994, end a group at a blank line: the user-agent lines above get no rules there"
+            "in Yandex and in the note of 1994 a blank line ends the group: user-agent lines above get no rules there"
         } else {
-            "Yandex, and the note of 1994, end a group at a blank line: the rules below it count for nobody there"
+            "in Yandex and in the note of 1994 a blank line ends the group: rules below it apply to no crawler there"
         };
         (message.into(), Some("remove the blank line".into()))
     });
 }
 
-/// A `Disallow` without a value where reading it as `Allow: /` changes a verdict.
+/// Finds a `Disallow` without a value if reading it as `Allow: /` changes a verdict.
 pub(super) fn empty_disallow(group: &Group<'_>, dialect: &Dialect, found: &mut Findings) {
     let Some(empty) = group.rules.iter().find(|rule| rule.kind == RuleKind::Disallow && rule.value.is_empty()) else {
         return;
@@ -87,13 +87,16 @@ pub(super) fn empty_disallow(group: &Group<'_>, dialect: &Dialect, found: &mut F
     if let Some(root) = group.rules.iter().find(|rule| closes_all(rule)) {
         let reading = if dialect.empty_disallow == EmptyDisallow::AllowRoot { "here" } else { "at Yandex" };
         found.add(empty.line, Code::EmptyDisallow, Severity::Warning, || {
-            let message =
-                format!("means \"Allow: /\" {reading}, and nothing elsewhere, while line {} closes all", root.line);
-            (message.into(), Some("keep one of the two".into()))
+            let message = format!(
+                "means \"Allow: /\" {reading}, and nothing elsewhere, while line {} disallows everything",
+                root.line
+            );
+            (message.into(), Some("keep only one of the two lines".into()))
         });
     } else if group.rules.iter().find(restricts).is_some_and(|rule| rule.line > empty.line) {
         found.add(empty.line, Code::EmptyDisallow, Severity::Note, || {
-            let message = "crawlers that take the first rule that matches, as Yandex did, read no rule after this one";
+            let message =
+                "for crawlers that obey the first matching rule, as Yandex once did, no rule after this one counts";
             (message.into(), Some("remove it".into()))
         });
     }

@@ -1,6 +1,6 @@
 //! Rules that change nothing, because an equal rule or a shorter one decides the same.
 //!
-//! Reports only what is certain; the tests replace each such rule and compare all verdicts.
+//! Reports only certain cases; the tests replace each such rule and compare all verdicts.
 
 use std::collections::HashMap;
 
@@ -36,22 +36,22 @@ pub(super) fn merged_groups(robots: &Robots<'_>, dialect: &Dialect) -> Vec<bool>
     merged
 }
 
-/// A rule as it is compared with others.
+/// A rule in the form in which it is compared with others.
 struct Compared<'r> {
     rule: &'r RawRule<'r>,
     kind: RuleKind,
     /// The pattern without trailing wildcards and end anchor.
     matcher: Vec<u8>,
     anchored: bool,
-    /// What its precedence depends on: the octets that count, or the line.
+    /// What the rule's precedence depends on: the number of octets that count, or the line.
     weight: usize,
-    /// Whether it says more than "the path begins with this", or weighs more than that has octets.
+    /// Whether the rule is more than a prefix, or weighs more than its prefix has octets.
     is_wild: bool,
     opens_folder: bool,
 }
 
 impl Compared<'_> {
-    /// The text that every path that it matches begins with.
+    /// The text with which every path that the rule matches begins.
     fn prefix(&self) -> &[u8] {
         Pattern { text: &self.matcher, anchored: self.anchored }.prefix()
     }
@@ -82,10 +82,10 @@ fn compared<'r>(rule: &'r RawRule<'r>, dialect: &Dialect) -> Option<Compared<'r>
     Some(Compared { rule, kind, matcher, anchored, weight, is_wild, opens_folder })
 }
 
-/// Rules that can go without a verdict changing.
+/// Finds rules that can be removed without changing a verdict.
 pub(super) fn idle_rules(group: &Group<'_>, merged: bool, dialect: &Dialect, found: &mut Findings) {
     let mut rules: Vec<Compared<'_>> = group.rules.iter().filter_map(|rule| compared(rule, dialect)).collect();
-    // Equal ones beside each other, an allow before a disallow, the deciding one first.
+    // Sorts equal patterns together, an allow before a disallow, and the deciding rule first.
     let by_line = dialect.order == Order::FileOrder;
     rules.sort_by(|a, b| {
         let key = |rule: &Compared<'_>| (rule.anchored, if by_line { RuleKind::Allow } else { rule.kind });
@@ -102,7 +102,7 @@ pub(super) fn idle_rules(group: &Group<'_>, merged: bool, dialect: &Dialect, fou
             let best =
                 equal[..index].iter().rev().find(|other| other.kind == rule.kind && !other.rule.value.is_empty());
             let over = equal[..index].iter().find(|other| other.kind != rule.kind);
-            // The longest of its kind comes first, so that each further one loses against it wherever it matches.
+            // The longest rule of its kind comes first, so each later one loses against it wherever it matches.
             let first = equal[..index].iter().find(|other| other.kind == rule.kind && !other.rule.value.is_empty());
             if let (Some(_), Some(first)) = (best, first) {
                 is_idle[at + index] = true;
@@ -116,7 +116,7 @@ pub(super) fn idle_rules(group: &Group<'_>, merged: bool, dialect: &Dialect, fou
             } else if let Some(over) = over.filter(|over| by_line || over.weight >= rule.weight) {
                 is_idle[at + index] = true;
                 found.add(rule.rule.line, Code::OverruledRule, Severity::Warning, || {
-                    let reason = if by_line { "comes first" } else { "wins, since of equals the allow does" };
+                    let reason = if by_line { "comes first" } else { "wins, because an allow wins a tie" };
                     (format!("line {} has the same pattern and {reason}", over.rule.line).into(), None)
                 });
             }
@@ -128,12 +128,13 @@ pub(super) fn idle_rules(group: &Group<'_>, merged: bool, dialect: &Dialect, fou
     }
 }
 
-/// Shorter rules that are tried for each rule. Keeps the time linear where thousands begin with the same text.
+/// How many shorter rules are tried for each rule. Keeps the time linear if thousands of rules begin with the same
+/// text.
 const MAX_SHORTER_RULES: usize = 8;
 
-/// Finds rules of which a shorter one says the same, with no rule between that says the contrary.
+/// Finds rules that a shorter one makes superfluous, with no rule of the other kind between the two.
 fn shadowed(rules: &[Compared<'_>], is_idle: &[bool], by_line: bool, found: &mut Findings) {
-    // The weights of the rules that may match any path, and of all rules, by kind.
+    // The weights, by kind, of the rules that may match any path, and of all rules.
     let mut wild: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
     let mut all: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
     for rule in rules {
@@ -154,7 +155,8 @@ fn shadowed(rules: &[Compared<'_>], is_idle: &[bool], by_line: bool, found: &mut
     let any_within = |list: &[usize], from: usize, to: usize| {
         list.get(list.partition_point(|&weight| weight < from)).is_some_and(|&weight| weight < to)
     };
-    // In the order of their prefixes: the rules whose prefix begins that of the next rule are on the stack when it comes.
+    // In the order of their prefixes: when a rule is reached, the stack holds the rules whose prefix its own begins
+    // with.
     let mut order: Vec<usize> = (0..rules.len()).collect();
     order.sort_by(|&a, &b| {
         rules[a].prefix().cmp(rules[b].prefix()).then(rules[a].matcher.len().cmp(&rules[b].matcher.len()))
@@ -178,7 +180,7 @@ fn shadowed(rules: &[Compared<'_>], is_idle: &[bool], by_line: bool, found: &mut
                 {
                     return false;
                 }
-                // An allow wins against a disallow of its weight.
+                // An allow wins against a disallow of the same weight.
                 let (from, to) = match rule.kind {
                     RuleKind::Disallow => (other.weight, rule.weight),
                     RuleKind::Allow => (other.weight + 1, rule.weight + 1),
@@ -196,7 +198,7 @@ fn shadowed(rules: &[Compared<'_>], is_idle: &[bool], by_line: bool, found: &mut
                     let message = if by_line {
                         format!("line {} comes first and matches every path of this rule", by.rule.line)
                     } else {
-                        format!("line {} says the same of every path of this rule", by.rule.line)
+                        format!("line {} has the same effect on every path of this rule", by.rule.line)
                     };
                     (message.into(), Some("remove it".into()))
                 });

@@ -1,4 +1,4 @@
-//! Findings about keys: known ones that decide nothing, misspelt ones, and those that nothing reads.
+//! Findings about keys: known keys that decide nothing, misspelt keys, and unknown keys.
 
 use super::{Code, Findings, Severity, quote};
 use crate::body::{Line, line_of};
@@ -7,7 +7,7 @@ use crate::dialect::{ALL, Dialect};
 /// Keys that decide URLs, and `sitemap`, which nearly all dialects read.
 const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"];
 
-/// Keys that some crawler reads or has read, and that decide no URL. Source: google/robotstxt, its reporting parser.
+/// Keys that some crawler reads or once read, and that decide no URL. Source: google/robotstxt, its reporting parser.
 const UNUSED_KEYS: [&str; 12] = [
     "crawl-delay",
     "clean-param",
@@ -28,13 +28,14 @@ fn first_word(key: &[u8]) -> &[u8] {
     key.split(|&byte| byte == b' ' || byte == b'\t').next().unwrap_or_default()
 }
 
-/// Whether a text before a colon begins with a key and goes on, so that the colon belongs to the value.
+/// Whether the text before a colon begins with a key and continues after white space, so that the colon belongs to the
+/// value.
 pub(super) fn lacks_colon(key: &[u8]) -> bool {
     let word = first_word(key);
     word.len() < key.len() && KEYS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
 }
 
-/// Adds a finding about a key, if there is anything to say.
+/// Adds a finding about a key, if it needs one.
 pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool, is_read: bool, found: &mut Findings) {
     let is_one_of = |keys: &[&str], key: &[u8]| keys.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
     let readers = || {
@@ -48,7 +49,7 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
     let first_word = first_word(key);
     if !has_colon || lacks_colon(key) {
         let known = known_key(first_word);
-        // A key that takes a later colon for its own is read, but its value is cut.
+        // A key that lacks its own colon and takes a later one is read, but its value is cut.
         let severity = match known {
             Some(_) if has_colon => Severity::Error,
             Some(_) => severity,
@@ -86,13 +87,13 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
         }),
         None => found.add(number, Code::UnknownKey, Severity::Warning, || {
             let is_url = line[line.len().min(key.len() + 1)..].starts_with(b"//");
-            let fix = is_url.then(|| "put \"Sitemap: \" before it, if it is one".to_owned());
+            let fix = is_url.then(|| "put \"Sitemap: \" before it, if it is the address of a sitemap".to_owned());
             (format!("\"{}\" is not a key; the line decides nothing", quote(key)).into(), fix)
         }),
     }
 }
 
-/// Bytes of the longest key that is compared with the known ones letter by letter.
+/// The most bytes of a key that is compared with the known keys letter by letter.
 const MAX_KEY_BYTES: usize = 24;
 
 /// The known key that a key is, or most likely was meant to be.
@@ -100,34 +101,19 @@ fn known_key(key: &[u8]) -> Option<&'static str> {
     if key.is_empty() || key.len() > MAX_KEY_BYTES {
         return None;
     }
-    let key = key.to_ascii_lowercase();
+    // A character for each byte, so that a key that is not UTF-8 is compared byte by byte too.
+    let letters: String = key.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();
     let all = KEYS.into_iter().chain(UNUSED_KEYS);
     let near = all.filter_map(|known| {
         let allowed = if known.len() < 6 { 1 } else { 2 };
         if key.len().abs_diff(known.len()) > allowed {
             return None;
         }
-        let distance = distance(&key, known.as_bytes());
+        // Letters inserted, removed, replaced, or swapped with the next.
+        let distance = strsim::osa_distance(&letters, known);
         (distance <= allowed).then_some((distance, known))
     });
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
-}
-
-/// How many letters must be inserted, removed, replaced or swapped with the next to turn one word into another.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut before = vec![0; b.len() + 1];
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, &x) in a.iter().enumerate() {
-        let mut row = vec![i + 1; b.len() + 1];
-        for (j, &y) in b.iter().enumerate() {
-            row[j + 1] = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && x == b[j - 1] && a[i - 1] == y {
-                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
-            }
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 fn capital(key: &str) -> String {

@@ -1,4 +1,4 @@
-//! What there is to say about a line without its group, and about the file as a whole.
+//! Findings about a line that do not depend on its group, and findings about the whole file.
 
 use memchr::{memchr, memmem, memrchr};
 use reptile_engine::url::path_of;
@@ -11,14 +11,13 @@ use crate::dialect::{Dialect, Order};
 use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_LINE_BYTES_GOOGLE};
 use crate::rules::groups::{Named, named};
 
-/// What is true of the file as a whole.
+/// Adds the findings about the whole file.
 pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings) {
     let text = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
     if text.len() < body.len() {
         found.add(1, Code::ByteOrderMark, Severity::Note, || {
-            let message =
-                "the file begins with a byte order mark, which some crawlers take for a part of the first key";
-            (message.into(), Some("save it as UTF-8 without one".into()))
+            let message = "the file begins with a byte order mark, which some crawlers read as a part of the first key";
+            (message.into(), Some("save the file as UTF-8 without a byte order mark".into()))
         });
     }
     if text.trim_ascii().is_empty() {
@@ -45,7 +44,7 @@ pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings)
     }
 }
 
-/// What there is to say about a line without its group.
+/// Adds the findings about a line that do not depend on its group.
 pub(super) fn each_line<'b>(
     number: u32,
     line: &'b [u8],
@@ -55,7 +54,7 @@ pub(super) fn each_line<'b>(
     found: &mut Findings,
 ) {
     let kept = MAX_LINE_BYTES_GOOGLE.min(dialect.max_line_bytes);
-    // A comment that is cut changes nothing.
+    // Cutting a comment changes nothing.
     if !is_html && line.len() > kept && memchr(b'#', &line[..kept]).is_none() {
         let severity = if line.len() > dialect.max_line_bytes { Severity::Error } else { Severity::Warning };
         found.add(number, Code::LineTooLong, severity, || {
@@ -78,7 +77,7 @@ pub(super) fn each_line<'b>(
             places.agents.push(number);
             agent(number, value, dialect, found);
         }
-        // Text after the colon of another text is not a value; the finding of the missing colon is enough.
+        // If text precedes the colon, the rest is not a value; the finding about the missing colon is enough.
         Some(Line::Rule(..)) if lacks_colon(key) => {}
         Some(Line::Rule(kind, value)) => {
             RuleLine { number, kind: *kind, value, text, has_comment, dialect }.check(found);
@@ -94,22 +93,22 @@ pub(super) fn each_line<'b>(
     key_of_line(number, line, key, colon.is_some(), is_read, found);
 }
 
-/// A user-agent line.
+/// Adds the findings about a user-agent line.
 fn agent(number: u32, value: &[u8], dialect: &Dialect, found: &mut Findings) {
     match named(value, dialect) {
         Named::Everyone if value.len() > 1 => found.add(number, Code::AgentCut, Severity::Warning, || {
-            (format!("\"{}\" is read as \"*\": it is for everybody", quote(value)).into(), None)
+            (format!("\"{}\" is read as \"*\": the group is for every crawler", quote(value)).into(), None)
         }),
         Named::Everyone => {}
         Named::Token(b"") => found.add(number, Code::AgentEmpty, Severity::Error, || {
             let fix = match value {
                 b"" => "User-agent: *",
-                _ => "write the product token alone, which begins with a letter, - or _",
+                _ => "write only the product token, which begins with a letter, - or _",
             };
             (format!("\"{}\" names no crawler", quote(value)).into(), Some(fix.into()))
         }),
         Named::Token(token) if token.len() < value.len() => {
-            // Text after a slash or a final star is a version, and is rightly left out.
+            // Text after a slash or a final `*` is a version, and is rightly left out.
             let is_version = matches!(value[token.len()..], [b'/', ..] | [b'*']);
             let severity = if is_version { Severity::Note } else { Severity::Warning };
             found.add(number, Code::AgentCut, severity, || {
@@ -126,7 +125,7 @@ struct RuleLine<'l> {
     number: u32,
     kind: RuleKind,
     value: &'l [u8],
-    /// The line before its comment.
+    /// The line up to its comment.
     text: &'l [u8],
     has_comment: bool,
     dialect: &'l Dialect,
@@ -152,7 +151,7 @@ impl RuleLine<'_> {
         }
     }
 
-    /// A `#` right after text of the rule most likely is meant as a part of it.
+    /// Finds a `#` directly after text of the rule, which was most likely meant as a part of the rule.
     fn comment(&self, found: &mut Findings) {
         let ends_in_text = self.text.last().is_some_and(|byte| !byte.is_ascii_whitespace() && *byte != b':');
         if !self.has_comment || !ends_in_text {
@@ -162,7 +161,8 @@ impl RuleLine<'_> {
         let severity = if closes_all { Severity::Error } else { Severity::Warning };
         found.add(self.number, Code::CommentInRule, severity, || {
             let message = format!("\"#\" begins a comment, so the rule is \"{}\"", quote(self.value));
-            let fix = "leave the rule out, or put a blank before a comment; crawlers drop what follows # in URLs";
+            let fix =
+                "remove the rule, or put a space before the comment; crawlers drop # and the text after it from URLs";
             (message.into(), Some(fix.into()))
         });
     }
@@ -183,7 +183,7 @@ impl RuleLine<'_> {
         }
     }
 
-    /// Octets outside ASCII, and escapes.
+    /// Finds octets outside ASCII, and malformed escapes.
     fn octets(&self, found: &mut Findings) {
         let value = self.value;
         if !value.is_ascii() {
@@ -217,26 +217,26 @@ impl RuleLine<'_> {
         found.add(self.number, Code::SpaceInRule, Severity::Warning, || {
             let is_escaped = *self.dialect.normal_form.pattern(b" ") == *b"%20";
             let message = match is_escaped {
-                true => "white space inside the value: a blank is %20 here, but to Google the rule never matches",
-                false => "white space inside the value, which no URL has: the rule never matches",
+                true => "white space inside the value is %20 here; in Google's reading the rule never matches",
+                false => "white space inside the value, which a URL cannot contain: the rule never matches",
             };
-            let fix = "write %20 for a blank, # before a comment, and each rule on a line of its own";
+            let fix = "write %20 for a space, # before a comment, and each rule on a line of its own";
             (message.into(), Some(fix.into()))
         });
     }
 
-    /// Wildcards and end anchors that change nothing.
+    /// Finds wildcards and end anchors that change nothing.
     fn operators(&self, found: &mut Findings) {
         let value = self.value;
         let before_end = value.strip_suffix(b"$").unwrap_or(value);
         if memchr(b'$', before_end).is_some() {
             found.add(self.number, Code::DollarInside, Severity::Warning, || {
-                ("\"$\" means the end only as the last character; here it is an ordinary one".into(), None)
+                ("\"$\" is an end anchor only as the last character; here it is an ordinary character".into(), None)
             });
         }
         if memmem::find(value, b"**").is_some() {
             found.add(self.number, Code::DoubleStar, Severity::Note, || {
-                ("several stars in a row match the same as one".into(), Some("write one".into()))
+                ("several wildcards in a row match the same as one".into(), Some("write one".into()))
             });
         }
         if before_end.len() > 1 && before_end.ends_with(b"*") {
@@ -244,9 +244,9 @@ impl RuleLine<'_> {
                 let message = if before_end.len() < value.len() {
                     "\"*$\" at the end matches the same as nothing"
                 } else if self.dialect.order == Order::Longest {
-                    "a star at the end matches the same as nothing; it only makes the rule one octet longer"
+                    "a wildcard at the end matches the same as nothing; it only makes the rule one octet longer"
                 } else {
-                    "a star at the end matches the same as nothing"
+                    "a wildcard at the end matches the same as nothing"
                 };
                 let end = before_end.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1);
                 (message.into(), Some(format!("{}: {}", self.key(), quote(&before_end[..end.max(1)]))))
@@ -258,7 +258,7 @@ impl RuleLine<'_> {
         let last = memrchr(b'/', self.value).map_or(&self.value[..0], |slash| &self.value[slash..]);
         if self.kind == RuleKind::Allow && last.starts_with(b"/index.htm") {
             found.add(self.number, Code::IndexHtml, Severity::Note, || {
-                let message = "Google's library takes this to allow the folder itself too; others do not";
+                let message = "in Google's library this also allows the directory itself; elsewhere it does not";
                 let folder = quote(&self.value[..self.value.len() - last.len() + 1]);
                 (message.into(), Some(format!("add \"Allow: {folder}$\"")))
             });
@@ -266,7 +266,7 @@ impl RuleLine<'_> {
     }
 }
 
-/// A value with its bytes outside ASCII escaped.
+/// A value with its bytes outside ASCII percent-encoded.
 fn escaped(value: &[u8]) -> String {
     let mut text = String::new();
     for &byte in value {
@@ -279,7 +279,7 @@ fn escaped(value: &[u8]) -> String {
     text
 }
 
-/// A line that the dialect leaves out, or a file that is not a robots.txt.
+/// Adds the findings about a line that the dialect leaves out, and about a file that is not a robots.txt.
 pub(super) fn left_out(number: u32, line: &[u8], kind: DiagnosticKind, dialect: &Dialect, found: &mut Findings) {
     let mut error = |code, message: &'static str, fix: Option<&'static str>| {
         found.add(number, code, Severity::Error, || (message.into(), fix.map(str::to_owned)));
@@ -287,23 +287,25 @@ pub(super) fn left_out(number: u32, line: &[u8], kind: DiagnosticKind, dialect: 
     match kind {
         DiagnosticKind::Html => error(
             Code::Html,
-            "the file is a web page; only lines of it that happen to look like rules count",
+            "the file is a web page; only lines that happen to look like rules count",
             Some("serve a robots.txt as plain text, or the status 404"),
         ),
         DiagnosticKind::RuleOutsideGroup => error(
             Code::RuleOutsideGroup,
-            "the rule is in no group: it counts for nobody",
+            "the rule is in no group: it applies to no crawler",
             Some("put a user-agent line before it"),
         ),
         DiagnosticKind::RuleBytes => {
-            error(Code::RuleBytes, "bytes that the dialect accepts in no rule: it is left out", None)
+            error(Code::RuleBytes, "bytes that the dialect does not accept in a rule: the rule is left out", None)
         }
         DiagnosticKind::RuleTooLong => {
-            error(Code::RuleTooLong, "longer than the dialect accepts: the rule is left out", None)
+            error(Code::RuleTooLong, "the rule is longer than the dialect accepts: it is left out", None)
         }
-        DiagnosticKind::TooManyRules => {
-            error(Code::TooManyRules, "after as many rules as the dialect takes: it is left out", None)
-        }
+        DiagnosticKind::TooManyRules => error(
+            Code::TooManyRules,
+            "the file already has as many rules as the dialect accepts: this one is left out",
+            None,
+        ),
         DiagnosticKind::UnknownKey if matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Rule(..))) => {
             error(Code::UnknownKey, "the dialect has no Allow: the line decides nothing", None);
         }

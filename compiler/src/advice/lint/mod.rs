@@ -1,8 +1,8 @@
-//! The linter: lines of a robots.txt that are wrong, or are read in another way than they were meant, with a fix where
-//! there is one.
+//! The linter: finds lines of a robots.txt that are wrong or are read otherwise than they were meant, and suggests
+//! fixes.
 //!
-//! An error is a line that does not do what it says, or does more than it says. A warning is one that some crawlers
-//! read differently, or that most likely is a mistake. A note is one that could be shorter or plainer.
+//! An error is a line that does not do what it says, or does more than it says. A warning is a line that some crawlers
+//! read differently, or that most likely is a mistake. A note is a line that could be shorter or plainer.
 //!
 //! Every finding is about the file as the dialect reads it. A finding that a rule does nothing is certain: without
 //! the rule no verdict changes. Time: linear in the body, times the logarithm of the number of its rules.
@@ -31,25 +31,25 @@ use crate::body::{DiagnosticKind, Lines, parse};
 use crate::dialect::Dialect;
 use crate::names::UnknownName;
 
-/// Findings of one code in one file that are listed by default. All are counted.
+/// The most findings of one code in one file that are listed by default. All are counted.
 pub const MAX_FINDINGS_PER_CODE: u32 = 100;
 
-/// How much it matters. The order is from the least to the most.
+/// How much a finding matters. Ordered from the least to the most severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// It could be shorter or plainer.
+    /// The line could be shorter or plainer.
     Note,
-    /// Some crawlers read it differently, or it most likely is a mistake.
+    /// Some crawlers read the line differently, or it most likely is a mistake.
     Warning,
-    /// It does not do what it says, or more than it says.
+    /// The line does not do what it says, or does more than it says.
     Error,
 }
 
 impl Severity {
-    /// All of them, from the least to the most.
+    /// All severities, from the least to the most severe.
     pub const ALL: [Severity; 3] = [Severity::Note, Severity::Warning, Severity::Error];
 
-    /// The word for it.
+    /// The name of the severity.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -75,33 +75,33 @@ impl FromStr for Severity {
     }
 }
 
-/// Something to know about a line of a robots.txt.
+/// A finding about a line of a robots.txt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The line, from 1. A finding about the whole file has line 1.
     pub line: u32,
-    /// What kind of finding it is.
+    /// The code of the finding.
     pub code: Code,
-    /// How much it matters.
+    /// How severe the finding is.
     pub severity: Severity,
     /// What is wrong.
     pub message: String,
-    /// What to write instead, or what to do.
+    /// What to write instead, or what to do, if there is a fix.
     pub fix: Option<String>,
 }
 
-/// The findings about a file.
+/// All findings about a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linted {
-    /// The findings in the order of their lines. Of each code no more than were asked for; a last one of the code
-    /// [`Code::MoreFindings`] says for each code that has more how many are left out.
+    /// The findings in the order of their lines. At most as many of each code as were asked for; for each code that has
+    /// more, a last finding with the code [`Code::MoreFindings`] says how many are left out.
     pub findings: Vec<Finding>,
-    /// How many findings there are of each code and severity, listed or not.
+    /// The number of findings of each code and severity, including those not listed.
     pub counts: BTreeMap<(Severity, Code), u64>,
 }
 
-/// Returns the findings about a robots.txt. Lists at most `max_per_code` findings of each code, such as
-/// [`MAX_FINDINGS_PER_CODE`], and counts all.
+/// Lints a robots.txt. Lists at most `max_per_code` findings of each code, such as [`MAX_FINDINGS_PER_CODE`], and
+/// counts all.
 #[must_use]
 pub fn lint(body: &[u8], dialect: &Dialect, max_per_code: u32) -> Linted {
     let arena = Bump::new();
@@ -109,7 +109,7 @@ pub fn lint(body: &[u8], dialect: &Dialect, max_per_code: u32) -> Linted {
     let mut found = Findings { max_per_code, ..Findings::default() };
     if body.starts_with(b"\xFF\xFE") || body.starts_with(b"\xFE\xFF") {
         found.add(1, Code::Utf16, Severity::Error, || {
-            ("the text is in UTF-16, of which crawlers understand nothing".into(), Some("save it as UTF-8".into()))
+            ("the text is in UTF-16, which crawlers cannot read".into(), Some("save it as UTF-8".into()))
         });
         return found.finish();
     }
@@ -140,7 +140,7 @@ pub fn lint(body: &[u8], dialect: &Dialect, max_per_code: u32) -> Linted {
     found.finish()
 }
 
-/// The findings so far.
+/// Collects the findings.
 #[derive(Default)]
 struct Findings {
     list: Vec<Finding>,
@@ -149,17 +149,17 @@ struct Findings {
     listed: HashMap<Code, Listed>,
 }
 
-/// How much of a code is listed.
+/// The number of findings of one code that are listed, and that are left out.
 #[derive(Default)]
 struct Listed {
     count: u32,
     left_out: u64,
-    /// The first line that is left out, and the worst severity.
+    /// The line of the first finding that is left out, and the worst severity of those left out.
     first: Option<(u32, Severity)>,
 }
 
 impl Findings {
-    /// Adds a finding. `words` is only called for one that is listed.
+    /// Adds a finding. `words` is called only for a finding that is listed.
     fn add(
         &mut self,
         line: u32,
@@ -187,13 +187,13 @@ impl Findings {
             Some(Finding { line, code: Code::MoreFindings, severity, message, fix: None })
         });
         self.list.extend(more);
-        // The codes of those that say how many more there are differ by their words only.
+        // Findings with the code for "more findings" differ only in their text.
         self.list.sort_by(|a, b| (a.line, a.code, &a.message).cmp(&(b.line, b.code, &b.message)));
         Linted { findings: self.list, counts: self.counts }
     }
 }
 
-/// The lines that matter to groups.
+/// The lines of the file that matter to groups.
 #[derive(Default)]
 struct Places<'b> {
     agents: Vec<u32>,
@@ -202,16 +202,16 @@ struct Places<'b> {
     blanks: Vec<u32>,
 }
 
-/// Characters of a quoted text; the rest is left out.
+/// The most characters of a quoted text; the rest is left out.
 const MAX_QUOTED: usize = 80;
 
-/// Text of the file as it may stand in a message.
+/// Text of the file, in a form that is safe in a message.
 fn quote(text: &[u8]) -> String {
     let start = &text[..text.len().min(MAX_QUOTED * 4)];
     let mut shown = String::new();
     let mut rest = String::from_utf8_lossy(start).chars().take(MAX_QUOTED + 1).collect::<Vec<_>>().into_iter();
     for character in rest.by_ref().take(MAX_QUOTED) {
-        // Control characters, and those that turn the direction of the text.
+        // Control characters, and characters that change the direction of the text.
         let turns = matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
         if character.is_control() || turns {
             shown.extend(character.escape_default());

@@ -1,8 +1,8 @@
-//! The reader for everything: turns the bytes of an automaton back into the [`Draft`] that they were written from.
+//! Reads a whole automaton: turns its bytes back into the [`Draft`] that they were written from.
 //!
-//! It follows every reference from the header. A byte that two things want is an error, so that the work is linear in the
-//! bytes however a file refers to itself. Bytes that nothing refers to are left out of the draft; writing the draft again
-//! and comparing finds them (*written form*).
+//! Follows every reference from the header. It is an error if two parts claim the same byte, so that the work is linear
+//! in the bytes, however a file refers to itself. Bytes that nothing refers to are left out of the draft; writing the
+//! draft again and comparing finds them (*written form*).
 
 use super::{
     Automaton, Corrupt, Draft, FallbackPattern, HEADER_BYTES, NO_WILDCARD, Ranks, STATE_HEADER_BYTES, State, Text,
@@ -11,7 +11,7 @@ use super::{
 use crate::format::u32_at;
 use crate::platform::Fingerprints;
 
-/// An automaton that has been read as a whole. [`Decoded::draft`] gives what a writer takes.
+/// A whole automaton that has been read. [`Decoded::draft`] gives the draft for a writer.
 ///
 /// States and wildcard automata are numbered in the order of their offsets. Memory: about 20 times the bytes of the
 /// automaton.
@@ -21,7 +21,7 @@ pub struct Decoded<'a> {
     otherwise: Option<u32>,
     states: Vec<StateParts<'a>>,
     wildcards: Vec<WildcardParts<'a>>,
-    /// Transitions and references to wildcard automata, for the ranges below.
+    /// Transitions and references to wildcard automata; the spans of states and wildcard automata index into it.
     references: Vec<(u8, u32)>,
     fallbacks: Vec<(u32, bool, Span)>,
     fallback_text: Vec<u8>,
@@ -30,7 +30,7 @@ pub struct Decoded<'a> {
     steps: usize,
 }
 
-/// From where to where something is in a list.
+/// The range of a list that belongs to one state or wildcard automaton.
 #[derive(Clone, Copy)]
 struct Span(usize, usize);
 
@@ -65,8 +65,8 @@ struct WildcardParts<'a> {
 /// Reads the whole automaton. Time and memory are linear in its bytes.
 ///
 /// # Errors
-/// When a reference leads nowhere, two things want the same byte, or a part is cut. That the parts make sense together is
-/// for `verify`.
+/// When a reference leads nowhere, two parts claim the same byte, or a part is cut off. `verify` checks that the parts
+/// make sense together.
 pub fn decode(bytes: &[u8]) -> Result<Decoded<'_>, Corrupt> {
     match width(bytes)? {
         Width::Two => Decoder::<2>::new(bytes).run(),
@@ -75,7 +75,7 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded<'_>, Corrupt> {
 }
 
 impl<'a> Decoded<'a> {
-    /// What a writer takes to write these bytes.
+    /// The draft from which a writer makes these bytes.
     #[must_use]
     pub fn draft(&self) -> Draft<'_> {
         let states = self.states.iter().map(|state| State {
@@ -125,16 +125,16 @@ impl<'a> Decoded<'a> {
         self.wildcards.get(wildcard).map_or(0, |wildcard| wildcard.at)
     }
 
-    /// The steps that decoding took: bytes that were claimed, references that were followed.
+    /// The number of steps that decoding took: bytes claimed and references followed.
     pub(crate) fn steps(&self) -> usize {
         self.steps
     }
 }
 
-/// A set of offsets that knows how many of its members are below each.
+/// A set of offsets that knows how many of its members are below each offset.
 struct Offsets {
     words: Vec<u64>,
-    /// For each word, the members in the words before it.
+    /// For each word, how many members are in the words before it.
     before: Vec<u32>,
 }
 
@@ -161,7 +161,7 @@ impl Offsets {
         are_new
     }
 
-    /// Has [`Self::index`] count, once all offsets are in.
+    /// Counts the members, once all offsets are in, so that [`Self::index`] can be called.
     fn count(&mut self) {
         let mut sum = 0;
         let before = self.words.iter().map(|word| {
@@ -171,7 +171,7 @@ impl Offsets {
         self.before = before.collect();
     }
 
-    /// How many members are below `at`, if it is one.
+    /// The number of members below `at`, if `at` is a member.
     fn index(&self, at: usize) -> Option<u32> {
         let (word, before) = (self.words.get(at / 64)?, self.before.get(at / 64)?);
         self.contains(at).then(|| before + (word & ((1 << (at % 64)) - 1)).count_ones())
@@ -201,7 +201,7 @@ struct Decoder<'a, const W: usize> {
     steps: usize,
 }
 
-/// Something that has been claimed, and whose references are still to be followed.
+/// A claimed part whose references have not been followed yet.
 enum Open {
     State(usize),
     Wildcard(usize),
@@ -257,7 +257,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
         })
     }
 
-    /// Takes bytes that nothing else may take.
+    /// Claims bytes that no other part may claim.
     fn claim(&mut self, start: usize, len: usize) -> Result<(), Corrupt> {
         if start.checked_add(len).is_none_or(|end| end > self.bytes.len()) {
             return Err(corrupt!(start, "bytes of a part of the automaton"));
@@ -269,7 +269,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
         }
     }
 
-    /// Claims a state, unless it is known.
+    /// Claims a state, unless it has been claimed already.
     fn state(&mut self, at: usize) -> Result<(), Corrupt> {
         self.steps += 1;
         if !self.states.contains(at) {
@@ -283,7 +283,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
         Ok(())
     }
 
-    /// Claims a wildcard automaton, unless it is known.
+    /// Claims a wildcard automaton, unless it has been claimed already.
     fn wildcard(&mut self, at: usize) -> Result<(), Corrupt> {
         self.steps += 1;
         if !self.wildcards.contains(at) {

@@ -6,15 +6,15 @@ use crate::format::FormatError;
 
 /// Invalid automaton bytes: where, what was expected there, and what was found.
 ///
-/// Two words, so that a walk can return it at no cost: the texts are in the program. [`FormatError`] says the same of a
-/// whole set.
+/// Two machine words, so that a walk can return it at no cost: the texts are constants of the program. [`FormatError`]
+/// is the same kind of error for a whole set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt {
     offset: usize,
     mismatch: &'static Mismatch,
 }
 
-/// What was expected and what was found, as noun phrases.
+/// Constant texts for what was expected and what was found, as noun phrases.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Mismatch {
     pub(crate) expected: &'static str,

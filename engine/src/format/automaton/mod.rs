@@ -1,8 +1,8 @@
 //! The bytes of one ruleset's automaton: [`Draft`] is what a writer takes, [`Automaton`] is what a reader views.
 //!
-//! The terms, the constants and the invariants are here; the writer is in `write.rs`, the reader for walks in `read.rs`,
-//! the reader that turns the whole automaton back into a draft in `decode.rs`. Holds no walk (that is
-//! [`crate::automaton`]) and no construction (that is the compiler's).
+//! Defines the terms, the constants and the invariants. The writer is in `write.rs`, the reader for walks in `read.rs`,
+//! the reader that turns the whole automaton back into a draft in `decode.rs`. The walk is in [`crate::automaton`], and
+//! the construction is in the compiler.
 //!
 //! An automaton is a deterministic machine over the bytes of a path, factored at the wildcards of its patterns:
 //!
@@ -12,25 +12,25 @@
 //!   wildcard automaton) has read the text before the wildcard, and runs to the end of the path. It is the machine of Aho
 //!   and Corasick (1975): a byte without a transition of the state's own is taken from the root, and if the root has none
 //!   either, the automaton stays at the root.
-//! - **Fallback patterns** are the few that the compiler keeps out of the automata because a limit was met. They are
-//!   tried one by one.
+//! - **Fallback patterns** are the few patterns that the compiler keeps out of the automata because a limit was met.
+//!   They are tried one by one.
 //!
 //! A state accepts *ranks*. A rank is twice a rule's place in the order of precedence, plus one for a disallow. The
 //! smaller rank wins, an even rank allows, an odd rank disallows, and `rank / 2` is the rule's place.
 //!
-//! A state of the trie knows what has been accepted on the way to it, so that a walk through the trie looks at no
-//! ranks before it has ended: mostly two bits of the last state are the verdict.
+//! A trie state knows what has been accepted on the way to it, so that a walk through the trie looks at no ranks until
+//! it ends: mostly two bits of the last state are the verdict.
 //!
 //! # Invariants
 //!
-//! The code refers to these by name. *Checked* says where a violation is refused; everything else is proved by compiling
-//! the listed rules again and comparing the bytes, which the compiler's `recompile` does.
+//! Comments in the code refer to these by name. *Checked* says where a violation is refused; everything else is proved
+//! by compiling the listed rules again and comparing the bytes, as the compiler's `recompile` does.
 //!
 //! **Ranks.** Every rule has exactly one rank, and the places are `0..rule_count` without a gap. Allows are even, disallows
 //! odd. Checked by `verify`.
 //!
 //! **Leftmost.** A wildcard automaton begins at the leftmost place where the text before its wildcard ends, and it
-//! begins once. That suffices: the wildcard stands for any run of bytes, so whatever follows a later place also follows
+//! begins once. That suffices: the wildcard matches any run of bytes, so whatever follows a later place also follows
 //! the leftmost one. In the trie that place is [`WildcardAutomaton::from`], the length of the text before the wildcard.
 //! After a segment it is the end of the segment's first occurrence, and the automaton that found it remembers in one
 //! 64-bit word which of the automata after it have begun ([`MAX_WILDCARD_BRANCHES`]).
@@ -39,34 +39,36 @@
 //! along [`WildcardAutomaton::deciding`]. `next` is a smaller offset than the automaton's own, `deciding` a smaller one or
 //! its own, so that every list ends. Checked by the reader, for each automaton that it views.
 //!
-//! **Lists are complete.** The list of all at a trie state has every wildcard automaton that begins on the way to the
-//! state, except those before a state at which none of them could lead to a rule better than what was accepted. Each
-//! begins no later than the state does. Checked by `verify`: where each begins, and that a state which leaves out a kind
-//! of rule has accepted a better one of that kind.
+//! **Lists are complete.** The list of all wildcard automata at a trie state has every automaton that begins on the way
+//! to the state. Only those are omitted that begin before a state at which none of them could lead to a rule better
+//! than what was accepted. Each automaton of the list begins no later than the state does. Checked by `verify`: where
+//! each begins, and that a state which omits a kind of rule has accepted a better rule of that kind.
 //!
-//! **Joined.** One wildcard automaton may stand for two wildcards of the trie, if the text between them cannot be the
-//! beginning of a segment of the second: then looking for those segments from the first place on finds nothing that lies
-//! between the two places.
+//! **Joined.** One wildcard automaton may serve two wildcards of the trie, if the text between them cannot be the
+//! beginning of a segment of the second: then looking for those segments from the first place on finds nothing that
+//! lies between the two places.
 //!
-//! **Left out.** A verdict may leave out a wildcard automaton only if leaving it out cannot change a verdict: every
-//! rule that it leads to has another rule of the same kind that matches whenever it does, and no rule of the other kind
-//! comes between the two in the order of precedence. A trie state from which on that does not hold says [`NEEDS_ALL`].
-//! The name of the deciding rule always comes from the list of all. Checked by `verify`, as far as kinds go.
+//! **Left out.** A verdict may leave out a wildcard automaton only if that cannot change the verdict: every rule that
+//! the automaton leads to has another rule of the same kind that matches whenever it does, and no rule of the other
+//! kind comes between the two in the order of precedence. From the first trie state on where that does not hold, states
+//! say [`NEEDS_ALL`]. The deciding rule that is named always comes from the list of all. Checked by `verify`, as far as
+//! kinds of rule matter.
 //!
-//! **Settled.** A trie state is settled if no wildcard automaton that a verdict needs there leads to a rank that is
-//! smaller than what has been accepted. Then the walk needs nothing but the state's flags. Checked by `verify`.
+//! **Settled.** A trie state is settled if no wildcard automaton that a verdict needs there leads to a smaller rank
+//! than the best that was accepted. Then the walk needs only the state's flags. Checked by `verify`.
 //!
 //! **Nesting.** A wildcard automaton comes after those that it leads to, so that there are no circles, and at most
-//! [`MAX_WILDCARD_DEPTH`] nest. Every state belongs to the trie or to exactly one wildcard automaton. Checked by `verify`; a
-//! walk over unverified bytes counts instead.
+//! [`MAX_WILDCARD_DEPTH`] nest. Every state belongs to the trie or to exactly one wildcard automaton. Checked by
+//! `verify`; a walk over unverified bytes enforces it by counting.
 //!
-//! **Listed.** Every rule can be listed. The table of texts has the patterns that cannot be read off the trie: those with
-//! a wildcard, those shown otherwise than they are matched, and those that a better rule of their kind shadows; no
-//! pattern is both in the table and, equal, in the trie. Checked by `verify`.
+//! **Listed.** Every rule can be listed. The table of texts has the patterns that cannot be read from the trie:
+//! patterns with a wildcard, patterns that are shown otherwise than they are matched, and patterns that a better rule
+//! of their kind shadows. No pattern of the table is also in the trie. Checked by `verify`.
 //!
 //! **Written form.** The bytes are those that [`write()`] writes for the automaton that they hold: the width of the
-//! numbers, the order of the parts, the sharing of fingerprints, list or table of children, the zeros. Nothing is
-//! unreferenced, nothing overlaps. References themselves are free. Checked by `verify`, in linear time.
+//! numbers, the order of the parts, the sharing of fingerprints, whether children are a list or a table, the zeros.
+//! Nothing is unreferenced, nothing overlaps. Only the choice of what refers to what is free. Checked by `verify`, in
+//! linear time.
 
 mod decode;
 pub(crate) mod error;
@@ -82,30 +84,31 @@ pub use write::write;
 use crate::platform::Fingerprints;
 use crate::verdict::RuleKind;
 
-/// Stands for "no rank". Greater than every rank.
+/// Means "no rank". Greater than every rank.
 pub const NO_RANK: u32 = u32::MAX;
 
-/// Rules of one ruleset. Leaves two bits of a stored rank free for [`TextFlags`].
+/// The most rules of one ruleset. Leaves two bits of a stored rank free for [`TextFlags`].
 pub const MAX_RULES: usize = 1 << 29;
 
-/// Bytes of all patterns of a ruleset, for listing them. The compiler accepts no robots.txt whose patterns take more.
-/// Decisions do not depend on it.
+/// The most bytes that all patterns of a ruleset take when they are listed. The compiler accepts no robots.txt whose
+/// patterns take more. Decisions do not depend on it.
 pub const MAX_PATTERNS_BYTES: usize = 64 << 20;
 
-/// Wildcard automata that nest. Bounds the stack of a walk.
+/// The most wildcard automata that nest. Bounds the stack of a walk.
 pub const MAX_WILDCARD_DEPTH: usize = 16;
 
-/// Wildcard automata that one wildcard automaton may lead to. Those that have begun are bits of one 64-bit word.
+/// The most wildcard automata that one wildcard automaton may lead to. Those that have begun are bits of one 64-bit
+/// word.
 pub const MAX_WILDCARD_BRANCHES: usize = 64;
 
-/// Wildcard automata of a ruleset, and how many one walk begins at most. A walk over unverified bytes that would begin more
-/// gives an error. The compiler makes fewer than 9,000.
+/// The most wildcard automata of a ruleset, and the most that one walk begins. A walk over unverified bytes that would
+/// begin more gives an error. The compiler makes fewer than 9,000.
 pub const MAX_WILDCARDS: usize = 1 << 14;
 
-/// Bytes of all fallback patterns of a ruleset as they are stored, and how many of them one walk reads at most. Each
-/// pattern takes at least 16 bytes, so that this also bounds their number, and with it the work of a walk over unverified
-/// bytes, which gives an error at the limit. The patterns of the largest robots.txt that the compiler accepts, all of
-/// them fallbacks, take less.
+/// The most bytes that all fallback patterns of a ruleset take as stored, and the most that one walk reads. Each
+/// pattern takes at least 16 bytes, so that this also bounds their number, and with it the work of a walk over
+/// unverified bytes, which gives an error at the limit. The patterns of the largest robots.txt that the compiler
+/// accepts take less, even if all of them are fallback patterns.
 pub const MAX_FALLBACK_BYTES: usize = 128 << 20;
 
 /// The rank of the rule at `place` in the order of precedence.
@@ -114,7 +117,7 @@ pub const fn rank(place: u32, kind: RuleKind) -> u32 {
     place * 2 + kind as u32
 }
 
-/// The kind of rule that a rank stands for.
+/// The kind of the rule with this rank.
 #[must_use]
 pub const fn kind_of(rank: u32) -> RuleKind {
     if rank & 1 == 0 { RuleKind::Allow } else { RuleKind::Disallow }
@@ -123,41 +126,43 @@ pub const fn kind_of(rank: u32) -> RuleKind {
 /// The best ranks of the two kinds of rule: `[allow, disallow]`, each [`NO_RANK`] if there is none.
 pub type Ranks = [u32; 2];
 
-/// In a trie state, instead of the number 0 of the list for verdicts: a verdict needs every wildcard automaton, including
-/// those that [`WildcardAutomaton::deciding`] leaves out. Holds in the states after this one, too, up to the next in which
-/// a wildcard begins.
+/// In a trie state, replaces the number 0 of the list for verdicts: a verdict needs every wildcard automaton, including
+/// those that [`WildcardAutomaton::deciding`] leaves out. Also holds in the states after this one, up to the next in
+/// which a wildcard begins.
 pub const NEEDS_ALL: u8 = 1;
 
-/// In place of the index of a wildcard automaton: none.
+/// Means "no wildcard automaton" in place of an index.
 pub const NO_WILDCARD: u32 = u32::MAX;
 
-/// Neither kind.
+/// No rank of either kind of rule.
 pub const NO_RANKS: Ranks = [NO_RANK; 2];
 
 /// A state: the bytes that lead through it, what it accepts after them, and where it goes from there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State<'t> {
     /// Bytes that must follow the transition into the state, up to 255 of them. In a wildcard automaton a byte that
-    /// differs is taken from the root, so the compiler puts only those runs there whose failure link is the root.
+    /// differs is taken from the root, so the compiler makes a label only of a run of states whose failure link is the
+    /// root.
     pub label: &'t [u8],
-    /// Accepted as soon as the label is read. In the trie: the best of all that is accepted on the way through the
-    /// state, or nothing if that is what it was before the state.
+    /// The ranks accepted as soon as the label is read. In the trie: the best of all ranks accepted on the way through
+    /// the state, or nothing if they are the same as before the state.
     pub accept: Ranks,
-    /// Accepted if the path ends after the label. In the trie: if there is any, together with what is accepted anyhow.
+    /// The ranks accepted if the path ends after the label. In the trie, if there are any: the best of these and of all
+    /// ranks accepted anyway.
     pub accept_at_end: Ranks,
-    /// In the trie: whether of all that is accepted on the way through the state a disallow is the best.
+    /// In the trie: whether the best rule accepted on the way through the state is a disallow.
     pub disallows: bool,
-    /// In the trie: as `disallows`, if the path ends after the label.
+    /// In the trie: like `disallows`, but for a path that ends after the label.
     pub disallows_at_end: bool,
     /// In the trie: whether no wildcard automaton that has begun on the way could change the verdict (*settled*).
     pub settled: bool,
     /// The wildcard automata that begin after the label: a number, and the index of the automaton. In a wildcard
-    /// automaton the number is that among the automata it leads to, so that each begins once only.
+    /// automaton the number identifies each automaton that it leads to, so that each begins only once.
     ///
-    /// A trie state has none or two entries, each the first of a linked list, or [`NO_WILDCARD`]. The first list is for
-    /// verdicts: its number is 0, and it goes on with the [`WildcardAutomaton::deciding`] of each
-    /// [`WildcardAutomaton::next`]; or its number is [`NEEDS_ALL`]. The second is the list of all that have begun on the
-    /// way: its number is 0, and it goes on with [`WildcardAutomaton::next`].
+    /// A trie state has either no entry or two, each of them the first of a linked list, or [`NO_WILDCARD`]. The first
+    /// list is for verdicts: its number is 0, and it continues with the [`WildcardAutomaton::deciding`] of each
+    /// [`WildcardAutomaton::next`]; or its number is [`NEEDS_ALL`]. The second is the list of all automata that have
+    /// begun on the way: its number is 0, and it continues with [`WildcardAutomaton::next`].
     pub wildcards: &'t [(u8, u32)],
     /// Transitions by byte, in the order of the bytes, to indices of states.
     pub children: &'t [(u8, u32)],
@@ -166,40 +171,40 @@ pub struct State<'t> {
 /// A wildcard automaton: its root, and the best ranks that it can lead to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WildcardAutomaton<'t> {
-    /// The best ranks of its states, including those of the automata that it leads to.
+    /// The best ranks of the automaton's states, including those of the automata that it leads to.
     pub best: Ranks,
-    /// Where in the path it begins, if it begins in the trie; else 0.
+    /// The offset in the path where it begins, if it begins in the trie; otherwise 0.
     pub from: u32,
-    /// The index of the next of the automata that begin in the trie on the way to where this one does.
+    /// The index of the next automaton in the list of those that have begun in the trie by the time this one does.
     pub next: Option<u32>,
     /// The index of the first automaton from this one on, along `next`, that a verdict needs: this one, a later one, or
     /// none (*left out*).
     pub deciding: Option<u32>,
-    /// What the segments begin with.
+    /// Fingerprints of the first bytes of the segments.
     pub fingerprints: &'t Fingerprints,
     /// The root's transitions by byte, in the order of the bytes, to indices of states. Not empty.
     pub children: &'t [(u8, u32)],
 }
 
-/// A pattern that is tried by itself.
+/// A fallback pattern: it is tried by itself, outside of the automata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FallbackPattern<'t> {
     /// The rule's rank.
     pub rank: u32,
     /// Whether the last segment must end the path.
     pub anchored: bool,
-    /// The literal segments with a wildcard between each two; the first is at the start of the path and may be empty.
+    /// The literal segments, with a wildcard between each two. The first is at the start of the path and may be empty.
     pub text: &'t [u8],
 }
 
-/// What a pattern in the table of texts means, apart from its bytes. Stored in the two highest bits of its rank.
+/// Flags of a pattern in the table of texts. Stored in the two highest bits of its rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TextFlags {
-    /// The rule matches the directory of the index page that the pattern shows: the pattern up to and including its last
-    /// slash, and nothing after it.
+    /// The rule matches the directory of the index page that the pattern shows: it matches the pattern up to and
+    /// including the last slash, and nothing after it.
     pub opens_directory: bool,
-    /// Every `*` and `$` of the pattern is a literal byte. In what is matched they are written as bytes 00 and 0A, as
-    /// [`NormalForm`](crate::norm::NormalForm)s without operators do.
+    /// Every `*` and `$` of the pattern is a literal byte. In the matched text they are written as bytes 00 and 0A, as
+    /// in [`NormalForm`](crate::norm::NormalForm)s without operators.
     pub is_literal: bool,
 }
 
@@ -216,7 +221,7 @@ impl TextFlags {
         (flags, stored & !(TextFlags::OPENS_DIRECTORY | TextFlags::IS_LITERAL))
     }
 
-    /// A rank with the flags in it.
+    /// A rank with these flags, as it is stored.
     const fn join(self, rank: u32) -> u32 {
         let opens = if self.opens_directory { TextFlags::OPENS_DIRECTORY } else { 0 };
         let literal = if self.is_literal { TextFlags::IS_LITERAL } else { 0 };
@@ -229,16 +234,16 @@ impl TextFlags {
 pub struct Text<'t> {
     /// The rule's rank.
     pub rank: u32,
-    /// What the pattern means apart from its bytes.
+    /// How the pattern is to be read.
     pub flags: TextFlags,
     /// The pattern as it is shown.
     pub pattern: &'t [u8],
 }
 
-/// The automaton of one ruleset, before it is bytes.
+/// The automaton of one ruleset, before it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft<'t> {
-    /// How many rules ranks may stand for.
+    /// The number of rules in the ruleset.
     pub rule_count: u32,
     /// The states of the trie and of all wildcard automata. If there is a trie, its root is the first.
     pub states: Vec<State<'t>>,
@@ -246,23 +251,24 @@ pub struct Draft<'t> {
     pub wildcards: Vec<WildcardAutomaton<'t>>,
     /// Whether `states` begins with a trie.
     pub has_trie: bool,
-    /// In the order of their ranks.
+    /// The fallback patterns, in the order of their ranks.
     pub fallbacks: Vec<FallbackPattern<'t>>,
-    /// The patterns that cannot be read off the trie, in the order of their ranks (*listed*).
+    /// The patterns that cannot be read from the trie, in the order of their ranks (*listed*).
     pub texts: Vec<Text<'t>>,
-    /// The rank of the rule with an empty pattern, which decides nothing but is named when no other matches.
+    /// The rank of the rule with an empty pattern, which decides nothing but is named if no other rule matches.
     pub otherwise: Option<u32>,
-    /// For a ruleset that decides together with others: for each rule by place, a number that orders the rules of
-    /// all of them by precedence, the smaller first. Empty for a ruleset that decides alone.
+    /// For a ruleset that decides together with others: a joint rank for each rule by place, which orders the rules of
+    /// all these rulesets by precedence, the smaller first. Empty for a ruleset that decides alone.
     pub joint_ranks: Vec<u32>,
 }
 
 const HEADER_BYTES: usize = 32;
 
-/// Label length, flags, children, lowest child: a byte each.
+/// The bytes of a state's header: label length, flags, children, lowest child.
 const STATE_HEADER_BYTES: usize = 4;
 
-/// Rank, whether anchored, number of segments, bytes of segments: four bytes each.
+/// The bytes of a fallback pattern's header, four for each field: rank, whether anchored, number of segments, bytes of
+/// segments.
 const FALLBACK_HEADER_BYTES: usize = 16;
 
 const FLAG_DISALLOWS: u8 = 0x10;
@@ -270,11 +276,11 @@ const FLAG_DISALLOWS_AT_END: u8 = 0x20;
 const FLAG_WILDCARDS: u8 = 0x40;
 const FLAG_SETTLED: u8 = 0x80;
 
-/// Up to this many children are looked for among all of them; more get a table indexed by the byte.
+/// The most children that are searched as a list; more get a table indexed by the byte.
 const LIST_MAX: usize = 7;
 
-/// The bytes that a list of children takes at most. A reader takes so many at once where fewer may be left: as many
-/// follow every list.
+/// The most bytes that a list of children takes. A reader takes this many at once, even if the list is shorter: at
+/// least as many bytes follow every list.
 const fn list_max_bytes(width: usize) -> usize {
     LIST_MAX * (1 + width)
 }

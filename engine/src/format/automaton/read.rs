@@ -1,6 +1,6 @@
-//! The reader for walks: views of an automaton's bytes. Every access is checked.
+//! Views of an automaton's bytes, for walks. Every access is checked.
 //!
-//! A view reads what it is asked for and nothing else. `decode.rs` reads everything.
+//! A view reads only the values that a walk asks for. `decode.rs` reads everything.
 
 use super::{
     Corrupt, FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_SETTLED, FLAG_WILDCARDS, HEADER_BYTES, LIST_MAX,
@@ -24,7 +24,7 @@ pub fn width(bytes: &[u8]) -> Result<Width, Corrupt> {
     }
 }
 
-/// How wide an automaton's ranks and offsets are.
+/// The width of an automaton's ranks and offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// Two bytes.
@@ -40,7 +40,7 @@ pub struct Automaton<'a, const W: usize> {
 }
 
 impl<'a, const W: usize> Automaton<'a, W> {
-    /// The view. `bytes` begins with a header of this [`width`].
+    /// Views an automaton. `bytes` must begin with a header of this [`width`].
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Automaton<'a, W> {
         Automaton { bytes }
@@ -51,13 +51,13 @@ impl<'a, const W: usize> Automaton<'a, W> {
         u32_at(self.bytes, at).unwrap_or_default()
     }
 
-    /// How many rules its ranks stand for.
+    /// The number of rules in the ruleset.
     #[must_use]
     pub fn rule_count(&self) -> u32 {
         self.header(4)
     }
 
-    /// How many bytes it takes.
+    /// The number of bytes that the automaton takes.
     #[must_use]
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
@@ -77,10 +77,11 @@ impl<'a, const W: usize> Automaton<'a, W> {
         Some(self.header(20)).filter(|&rank| rank != NO_RANK)
     }
 
-    /// The number by which the rule at `place` is compared with the rules of other rulesets; the smaller wins.
+    /// The joint rank of the rule at `place`, by which it is compared with the rules of other rulesets; the smaller
+    /// wins.
     ///
     /// # Errors
-    /// When this ruleset decides alone, or has no rule there.
+    /// When this ruleset decides alone, or has no rule at `place`.
     pub fn joint_rank(&self, place: u32) -> Result<u32, Corrupt> {
         let at = self.header(28) as usize;
         if at == 0 || place >= self.rule_count() {
@@ -90,13 +91,13 @@ impl<'a, const W: usize> Automaton<'a, W> {
         u32_at(self.bytes, at).ok_or(corrupt!(at, "a joint rank"))
     }
 
-    /// Where the table of joint ranks begins; `None` in a ruleset that decides alone.
+    /// The offset of the table of joint ranks; `None` in a ruleset that decides alone.
     pub(super) fn joint_ranks_at(&self) -> Option<usize> {
         Some(self.header(28) as usize).filter(|&at| at != 0)
     }
 
-    /// How many wildcard automata there are, and so how many a walk begins at most. In invalid bytes no more than
-    /// [`MAX_WILDCARDS`].
+    /// The number of wildcard automata, which is also the most that a walk begins. At most [`MAX_WILDCARDS`], even
+    /// in invalid bytes.
     #[inline]
     #[must_use]
     pub fn wildcard_count(&self) -> u32 {
@@ -137,7 +138,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
     /// The wildcard automaton at an offset that a state gave. Its lists end (*lists end*).
     ///
     /// # Errors
-    /// When the bytes end before it does, or it names one after it as the next in a list.
+    /// When the bytes end too early, or the automaton names one that comes after it as the next in a list.
     #[inline(always)]
     pub fn wildcard(&self, at: usize) -> Result<WildcardView<'a, W>, Corrupt> {
         let header = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk());
@@ -174,12 +175,12 @@ impl<'a, const W: usize> Automaton<'a, W> {
         self.header(12) != 0
     }
 
-    /// Where the fallback patterns begin.
+    /// The offset of the first fallback pattern.
     pub(super) fn fallbacks_at(&self) -> Option<usize> {
         Some(self.header(12) as usize).filter(|&at| at != 0)
     }
 
-    /// The fallback patterns, in the order of their ranks. Reads [`MAX_FALLBACK_BYTES`] of them at most.
+    /// The fallback patterns, in the order of their ranks. Reads at most [`MAX_FALLBACK_BYTES`] of them.
     #[must_use]
     pub fn fallbacks(&self) -> FallbackReader<'a> {
         let at = self.header(12) as usize;
@@ -187,7 +188,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         FallbackReader { bytes: &bytes[..bytes.len().min(MAX_FALLBACK_BYTES)], at }
     }
 
-    /// The pattern of a rank's rule, if the table of texts has it.
+    /// The pattern of the rule with this rank, if the table of texts has it.
     ///
     /// # Errors
     /// When the table of texts is damaged.
@@ -201,7 +202,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         if low == table.count || table.rank(low).1 != rank { Ok(None) } else { table.text(low).map(Some) }
     }
 
-    /// Where the table of texts begins.
+    /// The offset of the table of texts.
     pub(super) fn texts_at(&self) -> Option<usize> {
         Some(self.header(16) as usize).filter(|&at| at != 0)
     }
@@ -228,7 +229,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
     }
 }
 
-/// The table of texts: ranks with flags, ends, patterns.
+/// The table of texts: ranks with flags, then ends, then patterns.
 struct TextTable<'a> {
     at: usize,
     count: usize,
@@ -252,7 +253,7 @@ impl<'a> TextTable<'a> {
     }
 }
 
-/// A state as it lies in the bytes.
+/// A view of a state's bytes.
 #[derive(Clone, Copy)]
 pub struct StateView<'a, const W: usize> {
     automaton: Automaton<'a, W>,
@@ -268,7 +269,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.children.at + self.children.size()
     }
 
-    /// See [`State::label`](super::State::label).
+    /// The label: bytes that must follow the transition into the state; see [`State::label`](super::State::label).
     ///
     /// # Errors
     /// When the bytes end too early.
@@ -278,14 +279,14 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.automaton.bytes.get(at..at + usize::from(self.label_len)).ok_or(corrupt!(at, "a label"))
     }
 
-    /// How many bytes the label has.
+    /// The length of the label in bytes.
     #[inline(always)]
     #[must_use]
     pub fn label_len(&self) -> usize {
         self.label_len.into()
     }
 
-    /// How many bytes of the label stand in `path` from `from` on.
+    /// The number of bytes of the label that agree with `path` from `from` on.
     ///
     /// # Errors
     /// When the bytes end too early.
@@ -295,9 +296,9 @@ impl<'a, const W: usize> StateView<'a, W> {
         Ok(rest.iter().zip(self.label()?).take_while(|(a, b)| a == b).count())
     }
 
-    /// Where the label ends if `path` has it at `from`.
+    /// The end of the label in `path`, if `path` contains the label at `from`.
     ///
-    /// Most labels are short: eight bytes are compared at once, without a loop.
+    /// Most labels are short, so eight bytes are compared at once, without a loop.
     ///
     /// # Errors
     /// When the bytes end too early.
@@ -321,28 +322,28 @@ impl<'a, const W: usize> StateView<'a, W> {
         Ok(Some(end))
     }
 
-    /// Whether it accepts anything as soon as the label is read.
+    /// Whether the state accepts anything as soon as the label is read.
     #[inline(always)]
     #[must_use]
     pub fn accepts(&self) -> bool {
         self.flags & 3 != 0
     }
 
-    /// Whether it accepts anything if the path ends after the label.
+    /// Whether the state accepts anything if the path ends after the label.
     #[inline(always)]
     #[must_use]
     pub fn accepts_at_end(&self) -> bool {
         self.flags & 12 != 0
     }
 
-    /// The flags that make the verdict of a trie which ends in this state.
+    /// The flags from which the verdict follows if the walk through the trie ends in this state.
     #[inline(always)]
     #[must_use]
     pub fn end(&self) -> TrieEnd {
         TrieEnd(self.flags)
     }
 
-    /// See [`State::accept`](super::State::accept).
+    /// The ranks accepted as soon as the label is read; see [`State::accept`](super::State::accept).
     ///
     /// # Errors
     /// When the bytes end too early.
@@ -351,7 +352,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.ranks(0)
     }
 
-    /// See [`State::accept_at_end`](super::State::accept_at_end).
+    /// The ranks accepted if the path ends after the label; see [`State::accept_at_end`](super::State::accept_at_end).
     ///
     /// # Errors
     /// When the bytes end too early.
@@ -380,7 +381,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.flags & FLAG_WILDCARDS != 0
     }
 
-    /// How many bytes before the state belong to it.
+    /// The number of bytes before the state's header that belong to the state.
     pub(super) fn wildcards_len(&self) -> Result<usize, Corrupt> {
         if !self.has_wildcards() {
             return Ok(0);
@@ -393,12 +394,12 @@ impl<'a, const W: usize> StateView<'a, W> {
         Ok(len)
     }
 
-    /// How many bytes the ranks take.
+    /// The number of bytes that the state's ranks take.
     pub(super) fn ranks_len(&self) -> usize {
         bits(self.flags & 15) * W
     }
 
-    /// See [`State::wildcards`](super::State::wildcards): number and offset of each.
+    /// The number and the offset of each wildcard automaton; see [`State::wildcards`](super::State::wildcards).
     ///
     /// # Errors
     /// When the bytes end too early.
@@ -413,8 +414,9 @@ impl<'a, const W: usize> StateView<'a, W> {
         Ok(table.chunks_exact(1 + W).filter_map(wildcard))
     }
 
-    /// The two lists of [`State::wildcards`](super::State::wildcards), for a trie state in which a wildcard begins: that
-    /// for verdicts, then that of all. Number and offset of the first wildcard automaton, 0 for none.
+    /// The two lists of [`State::wildcards`](super::State::wildcards), for a trie state in which a wildcard begins: the
+    /// list for verdicts, then the list of all. Number and offset of the first wildcard automaton of each; offset 0 if
+    /// the list is empty.
     ///
     /// # Errors
     /// When the bytes end too early.
@@ -440,17 +442,17 @@ impl<'a, const W: usize> StateView<'a, W> {
 pub struct TrieEnd(u8);
 
 impl TrieEnd {
-    /// A walk through the trie that reached no state.
+    /// The flags after a walk through the trie that reached no state.
     pub const NOTHING: TrieEnd = TrieEnd(FLAG_SETTLED);
 
-    /// See [`State::settled`](super::State::settled).
+    /// Whether no wildcard automaton can change the verdict; see [`State::settled`](super::State::settled).
     #[inline(always)]
     #[must_use]
     pub fn is_settled(self) -> bool {
         self.0 & FLAG_SETTLED != 0
     }
 
-    /// See [`State::disallows`](super::State::disallows) and
+    /// Whether a disallow is the best rule accepted in the trie; see [`State::disallows`](super::State::disallows) and
     /// [`State::disallows_at_end`](super::State::disallows_at_end).
     #[inline(always)]
     #[must_use]
@@ -459,7 +461,7 @@ impl TrieEnd {
     }
 }
 
-/// The eight bytes of `text` from `from` on, which is in it or at its end, with zeros after its end.
+/// The eight bytes of `text` from `from` on, which may be its length but no more. Zeros follow the end of the text.
 #[inline(always)]
 fn eight_bytes(text: &[u8], from: usize) -> u64 {
     match text.get(from..).and_then(|text| text.first_chunk()) {
@@ -468,7 +470,7 @@ fn eight_bytes(text: &[u8], from: usize) -> u64 {
     }
 }
 
-/// As [`eight_bytes`], where fewer are left.
+/// Does the work of [`eight_bytes`] if fewer than eight bytes are left.
 #[inline(always)]
 fn last_bytes(text: &[u8], from: usize) -> u64 {
     if let Some(&eight) = text.last_chunk::<8>() {
@@ -479,7 +481,7 @@ fn last_bytes(text: &[u8], from: usize) -> u64 {
     bytes.fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// The number of `W` bytes at a place.
+/// The number of `W` bytes at an offset.
 #[inline(always)]
 fn number<const W: usize>(bytes: &[u8], at: usize) -> Option<u32> {
     let bytes = bytes.get(at..at + W)?;
@@ -489,25 +491,27 @@ fn number<const W: usize>(bytes: &[u8], at: usize) -> Option<u32> {
     }
 }
 
-/// How many of four bits are set. Faster than the general count, which needs an instruction that not every processor
-/// has.
+/// The number of set bits among four. Faster than the general function, which needs an instruction that some processors
+/// lack.
 #[inline(always)]
 fn bits(four: u8) -> usize {
     (0x4332_3221_3221_2110_u64 >> (four * 4) & 15) as usize
 }
 
-/// A wildcard automaton as it lies in the bytes.
+/// A view of a wildcard automaton's bytes.
 #[derive(Clone, Copy)]
 pub struct WildcardView<'a, const W: usize> {
-    /// See [`WildcardAutomaton::best`](super::WildcardAutomaton::best).
+    /// The best ranks that the automaton can lead to; see [`WildcardAutomaton::best`](super::WildcardAutomaton::best).
     pub best: Ranks,
-    /// See [`WildcardAutomaton::from`](super::WildcardAutomaton::from).
+    /// The offset in the path where it begins, if it begins in the trie; see
+    /// [`WildcardAutomaton::from`](super::WildcardAutomaton::from).
     pub from: usize,
     /// The offset of the automaton of [`WildcardAutomaton::next`](super::WildcardAutomaton::next).
     pub next: Option<usize>,
     /// The offset of the automaton of [`WildcardAutomaton::deciding`](super::WildcardAutomaton::deciding).
     pub deciding: Option<usize>,
-    /// See [`WildcardAutomaton::fingerprints`](super::WildcardAutomaton::fingerprints).
+    /// Fingerprints of the first bytes of its segments; see
+    /// [`WildcardAutomaton::fingerprints`](super::WildcardAutomaton::fingerprints).
     pub fingerprints: &'a Fingerprints,
     /// The root's transitions.
     pub children: Children<'a, W>,
@@ -517,7 +521,7 @@ pub struct WildcardView<'a, const W: usize> {
 #[derive(Clone, Copy)]
 pub struct Children<'a, const W: usize> {
     automaton: Automaton<'a, W>,
-    /// As many bytes as a list takes at most; they hold the list, if it is one.
+    /// As many bytes as a list takes at most. If the transitions are a list, it is in these bytes.
     list: &'a [u8],
     count: u8,
     lowest: u8,
@@ -525,10 +529,10 @@ pub struct Children<'a, const W: usize> {
 }
 
 impl<const W: usize> Children<'_, W> {
-    /// Where `byte` leads.
+    /// The offset of the state that `byte` leads to.
     ///
-    /// Looks at the bytes of a list one by one, which is faster than all at once: processors guess where a branch goes,
-    /// and so go on from a state to the next without waiting for the byte that leads there.
+    /// Compares the bytes of a list one by one, which is faster than all at once: processors predict branches, and so
+    /// begin with the next state before the byte that leads to it is known.
     ///
     /// # Errors
     /// When the bytes end too early.
@@ -557,7 +561,7 @@ impl<const W: usize> Children<'_, W> {
         Ok(Some(reference as usize).filter(|&at| at != 0))
     }
 
-    /// How many bytes the transitions take.
+    /// The number of bytes that the transitions take.
     #[inline(always)]
     pub(super) fn size(&self) -> usize {
         match usize::from(self.count) {
@@ -566,7 +570,7 @@ impl<const W: usize> Children<'_, W> {
         }
     }
 
-    /// Every transition, by byte. A walk uses [`Self::get`].
+    /// Every transition, in the order of the bytes. A walk uses [`Self::get`].
     ///
     /// # Errors
     /// When the bytes end before the transitions do, or a list is not in the order of its bytes.
@@ -576,7 +580,7 @@ impl<const W: usize> Children<'_, W> {
         Ok(all)
     }
 
-    /// Calls `visit` with each transition, by byte.
+    /// Calls `visit` with each transition, in the order of the bytes.
     pub(super) fn each(&self, mut visit: impl FnMut(u8, usize)) -> Result<(), Corrupt> {
         let table = self.automaton.bytes.get(self.at..self.at + self.size()).ok_or(corrupt!(self.at, "transitions"))?;
         let count = usize::from(self.count);
@@ -609,7 +613,7 @@ pub struct FallbackReader<'a> {
 }
 
 impl<'a> FallbackReader<'a> {
-    /// The next pattern: its rank, whether it is anchored at the end, and its segments. `None` after the last.
+    /// The next pattern: its rank, whether it is anchored at the end, and its segments. `None` after the last one.
     ///
     /// # Errors
     /// When the bytes are not a pattern.
@@ -632,7 +636,7 @@ impl<'a> FallbackReader<'a> {
         Ok(Some((rank, anchored, segments)))
     }
 
-    /// Where the next pattern begins.
+    /// The offset of the next pattern.
     pub(super) fn at(&self) -> usize {
         self.at
     }

@@ -1,5 +1,5 @@
-//! The writer. It lays out everything before it writes, because the states of a wildcard automaton refer to each other
-//! in circles.
+//! Writes automata. Lays out all parts before writing the first byte, because the states of a wildcard automaton refer
+//! to each other in circles.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,8 @@ use super::{
 use crate::format::{TooLarge, fit};
 use crate::platform::Fingerprints;
 
-/// Writes a draft as bytes, with two-byte numbers if they suffice and four-byte numbers if not. Linear in the draft.
+/// Writes a draft as bytes, with two-byte numbers if they suffice, otherwise with four-byte numbers. Linear in the
+/// draft.
 ///
 /// # Errors
 /// When the automaton takes 4 GiB or more, or is over [`MAX_RULES`], [`MAX_WILDCARDS`] or [`MAX_FALLBACK_BYTES`].
@@ -41,7 +42,8 @@ struct Writer<'d, 't, const W: usize> {
     draft: &'d Draft<'t>,
     state_at: Vec<usize>,
     wildcard_at: Vec<usize>,
-    /// The different fingerprints of the wildcards, one after the other, and for each wildcard which are its own.
+    /// The distinct fingerprints of the wildcard automata, one after the other, and for each automaton which of them it
+    /// has.
     fingerprints: Vec<&'d Fingerprints>,
     fingerprints_of: Vec<usize>,
     fingerprints_at: usize,
@@ -64,7 +66,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         let mut known = HashMap::new();
         let mut last: Option<(&Fingerprints, usize)> = None;
         let place_of = |wildcard: &'d WildcardAutomaton<'t>| {
-            // Neighbours often begin with the same segments; comparing is faster than looking up.
+            // Neighbours often begin with the same segments, and comparing is faster than looking up.
             if let Some((table, index)) = last
                 && table == wildcard.fingerprints
             {
@@ -145,7 +147,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         Ok(out)
     }
 
-    /// How many bytes follow the layout: fallback patterns, texts and joint ranks.
+    /// The number of bytes after the laid-out parts: fallback patterns, texts and joint ranks.
     fn size_after(&self) -> usize {
         let fallbacks = self.draft.fallbacks.iter().map(fallback_size).sum::<usize>();
         let texts = self.draft.texts.iter().map(|text| 8 + text.pattern.len()).sum::<usize>();
@@ -212,14 +214,15 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         }
     }
 
-    /// A rank or an offset; the caller knows that it fits, or that it is `NO_RANK`, whose low bytes mean the same.
+    /// Appends a rank or an offset. The caller ensures that it fits, or that it is `NO_RANK`, whose low bytes mean "no
+    /// rank" too.
     fn number(&self, out: &mut Vec<u8>, number: usize) {
         out.extend_from_slice(&number.to_le_bytes()[..W]);
     }
 }
 
-/// How many children the list has, or, above [`LIST_MAX`], the index of the table's last entry; and the byte of the
-/// table's first entry.
+/// Two header bytes: the number of children in the list, or, above [`LIST_MAX`], the index of the table's last entry;
+/// and the byte of the table's first entry.
 fn children_header(children: &[(u8, u32)]) -> [u8; 2] {
     match *children {
         [(lowest, _), .., (highest, _)] if children.len() > LIST_MAX => {
@@ -229,7 +232,7 @@ fn children_header(children: &[(u8, u32)]) -> [u8; 2] {
     }
 }
 
-/// How many entries the table of more than [`LIST_MAX`] children takes.
+/// The number of entries in the table for more than [`LIST_MAX`] children.
 fn span(children: &[(u8, u32)]) -> usize {
     usize::from(children_header(children)[0]) + 1
 }
@@ -238,7 +241,7 @@ fn put_u32(out: &mut Vec<u8>, number: u32) {
     out.extend_from_slice(&number.to_le_bytes());
 }
 
-/// How many bytes a fallback pattern takes.
+/// The number of bytes that a fallback pattern takes.
 fn fallback_size(pattern: &FallbackPattern<'_>) -> usize {
     let wildcards = memchr::memchr_iter(b'*', pattern.text).count();
     FALLBACK_HEADER_BYTES + 4 * (1 + wildcards) + pattern.text.len() - wildcards
