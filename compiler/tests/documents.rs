@@ -72,8 +72,13 @@ fn grouped(number: impl std::fmt::Display) -> String {
 }
 
 /// Limits that no test reaches at their edges, and why.
-const WITHOUT_TEST: [(&str, &str); 4] = [
-    ("MAX_RULES", "2^30 rules take more memory than tests have"),
+const WITHOUT_TEST: [(&str, &str); 9] = [
+    ("MAX_FALLBACK_BYTES", "128 MiB of fallback patterns; no robots.txt is as long"),
+    ("MAX_ORIGINS_BYTES", "8 TiB"),
+    ("MAX_RULESETS_BYTES", "256 TiB"),
+    ("MAX_TOKENS", "2^32 product tokens take more memory than tests have"),
+    ("MAX_WILDCARDS", "the compiler's own limits, tested in tests/limits.rs, are below it"),
+    ("MAX_RULES", "2^29 rules take more memory than tests have"),
     ("MAX_PATTERNS_BYTES", "a robots.txt is shorter than that"),
     ("MAX_TRANSITIONS_PER_BYTE", "tested well below and well above, in tests/limits.rs"),
     ("MAX_WHOLE_DFA_BYTES", "met by ordinary rulesets of many wildcards; its edge depends on regex-automata"),

@@ -70,11 +70,12 @@ fn a_name_may_be_contained_in_that_of_the_file() {
 #[test]
 fn an_unknown_way_of_comparing_names_is_refused() {
     let mut bytes = compile([("h", BODY.as_bytes())], &GOOGLE_LIB, Strategy::default());
+    let sections = u32::from_le_bytes(*bytes[20..].first_chunk().unwrap()) as usize;
+    let (checksum_at, table_end) = (56, 64 + sections * 32);
     bytes[32] = 2;
-    let table_end = 56 + 9 * 32;
-    bytes[48..56].fill(0);
+    bytes[checksum_at..checksum_at + 8].fill(0);
     let checksum = xxhash_rust::xxh3::xxh3_64(&bytes[..table_end]);
-    bytes[48..56].copy_from_slice(&checksum.to_le_bytes());
+    bytes[checksum_at..checksum_at + 8].copy_from_slice(&checksum.to_le_bytes());
     let error = Set::from_bytes(bytes).err().expect("a set of the future was opened");
     assert_eq!(error.to_string(), "header: expected a way of comparing names that this version knows, found 2");
 }

@@ -112,7 +112,7 @@ fn broken_invariants_are_refused() {
         ("rules", "every rule listed once", |draft| draft.rule_count -= 1),
         ("rules", "ranks of rules of their kind", |draft| draft.rule_count = 1),
         ("otherwise", "every rule listed once", |draft| draft.otherwise = None),
-        ("texts", "every rule listed once", |draft| {
+        ("texts", "rules with texts outside of the trie", |draft| {
             draft.texts.remove(0);
         }),
         ("texts", "texts in the order", |draft| draft.texts.swap(0, 1)),

@@ -14,7 +14,7 @@ use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::RuleKind;
 
 use crate::body::RawRule;
-use crate::dialect::{Dialect, EmptyDisallow, GOOGLE_LIB, Order};
+use crate::dialect::{Dialect, EmptyDisallow, Order};
 use crate::rules::groups::List;
 
 /// A rule in normal form, before it has a place in the order.
@@ -168,9 +168,9 @@ impl RuleList {
                 let directory = memchr::memrchr(b'/', pattern).map_or(pattern, |slash| &pattern[..=slash]);
                 pattern = BumpVec::from_iter_in(directory.iter().chain(b"$").copied(), arena).into_bump_slice();
             }
-            // The rank replaces the weight, which is all that the dialect would decide here.
+            // The rank replaces the weight, which is all that the order would decide here.
             let raw = RawRule { kind: rule.kind, value: shown, line: 0 };
-            let normal = normal_rule(pattern, shown, &raw, &GOOGLE_LIB, arena);
+            let normal = normal_rule(pattern, shown, &raw, Order::FileOrder, arena);
             normal_rules.push((rule.rank, rule.joint_rank, normal));
         }
         normal_rules.sort_by_key(|(_, _, normal)| (normal.matcher, normal.anchored, normal.kind));
@@ -255,13 +255,13 @@ fn normalise<'b>(
             Cow::Borrowed(_) => pattern,
             Cow::Owned(shown) => arena.alloc_slice_copy(&shown),
         };
-        normal_rules.push(normal_rule(pattern, shown, rule, dialect, arena));
+        normal_rules.push(normal_rule(pattern, shown, rule, dialect.order, arena));
         if dialect.index_htm_opens_directory
             && rule.kind == RuleKind::Allow
             && let Some(slash) = slash_before_index(pattern)
         {
             let directory = BumpVec::from_iter_in(pattern[..=slash].iter().chain(b"$").copied(), arena);
-            normal_rules.push(normal_rule(directory.into_bump_slice(), pattern, rule, dialect, arena));
+            normal_rules.push(normal_rule(directory.into_bump_slice(), pattern, rule, dialect.order, arena));
         }
     }
     if dialect.robots_txt_always_allowed {
@@ -295,10 +295,10 @@ fn normal_rule<'b>(
     pattern: &'b [u8],
     shown: &'b [u8],
     rule: &RawRule<'_>,
-    dialect: &Dialect,
+    order: Order,
     arena: &'b Bump,
 ) -> NormalRule<'b> {
-    let key = key_of(pattern, rule.kind, rule.line, dialect.order);
+    let key = key_of(pattern, rule.kind, rule.line, order);
     let Pattern { text: mut matcher, anchored } = Pattern::new(pattern).without_trailing_wildcards();
     // A run of wildcards is looked for only if there is a wildcard at all, which is rare.
     if memchr::memchr(b'*', matcher).is_some_and(|wildcard| matcher[wildcard..].windows(2).any(|pair| pair == b"**")) {

@@ -41,6 +41,9 @@ fn written_form(bytes: &[u8], draft: &Draft<'_>) -> Result<(), Corrupt> {
     }
 }
 
+/// The offset of the field in the header that says where the texts are.
+const TEXTS: usize = 16;
+
 /// In place of the index of a wildcard automaton: no state owner yet, and the trie.
 const NOBODY: u32 = u32::MAX;
 const TRIE: u32 = u32::MAX - 1;
@@ -87,6 +90,10 @@ const START: Way = Way { ranks: NO_RANKS, wildcards: NO_RANKS, depth: 0 };
 
 impl Verify<'_> {
     fn run(&mut self) -> Result<(), Corrupt> {
+        // First, since texts are found by their ranks.
+        if !self.draft.texts.is_sorted_by(|a, b| a.rank < b.rank) {
+            return Err(corrupt!(TEXTS, "texts in the order of their ranks", "another order"));
+        }
         self.check_trie_owner()?;
         self.check_wildcards()?;
         self.check_trie()?;
@@ -317,12 +324,8 @@ impl Verify<'_> {
 
     /// Checks that every rule can be listed, once (*ranks*, *listed*).
     fn check_rules(&mut self) -> Result<(), Corrupt> {
-        const TEXTS: usize = 16;
         let draft = self.draft;
         self.steps += draft.texts.len();
-        if !draft.texts.is_sorted_by(|a, b| a.rank < b.rank) {
-            return Err(corrupt!(TEXTS, "texts in the order of their ranks", "another order"));
-        }
         for text in &draft.texts {
             let is_directory = kind_of(text.rank) == RuleKind::Allow && text.pattern.contains(&b'/');
             if text.pattern.is_empty() || (text.flags.opens_directory && !is_directory) {

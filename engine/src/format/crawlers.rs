@@ -9,10 +9,10 @@ use super::{FormatError, TooLarge, fit, put, u32_at};
 use crate::token::{TokenSyntax, without_version};
 
 /// The most bytes of the name of a crawler, or of one of its product tokens.
-pub const MAX_NAME_BYTES: usize = 255;
+pub const MAX_CRAWLER_NAME_BYTES: usize = 255;
 
 /// The most product tokens of one crawler.
-pub const MAX_CHAIN: usize = 255;
+pub const MAX_CRAWLER_TOKENS: usize = 255;
 
 /// Bytes of the section before its table of ends.
 const HEADER_BYTES: usize = 8;
@@ -99,7 +99,7 @@ fn encode(crawler: &CrawlerDraft<'_>, out: &mut Vec<u8>) -> Result<(), TooLarge>
     let limited = |what, found: usize, limit: usize| {
         u8::try_from(found).map_err(|_| TooLarge { what, limit: limit as u64, found: found as u64 })
     };
-    let name_len = |name: &[u8]| limited("bytes of a crawler's name", name.len(), MAX_NAME_BYTES);
+    let name_len = |name: &[u8]| limited("bytes of a crawler's name", name.len(), MAX_CRAWLER_NAME_BYTES);
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     out.push(
         flag(crawler.honours_default_group, HONOURS_DEFAULT_GROUP)
@@ -107,7 +107,7 @@ fn encode(crawler: &CrawlerDraft<'_>, out: &mut Vec<u8>) -> Result<(), TooLarge>
             | flag(crawler.starts_with_itself, STARTS_WITH_ITSELF),
     );
     out.push(crawler.purposes.0);
-    out.push(limited("product tokens of a crawler", crawler.chain.len(), MAX_CHAIN)?);
+    out.push(limited("product tokens of a crawler", crawler.chain.len(), MAX_CRAWLER_TOKENS)?);
     for name in [crawler.name].iter().chain(&crawler.chain) {
         out.push(name_len(name)?);
         out.extend_from_slice(name);
@@ -329,10 +329,13 @@ mod tests {
 
     #[test]
     fn limits_hold_at_their_edges() {
-        for (len, fits) in [(MAX_NAME_BYTES - 1, true), (MAX_NAME_BYTES, true), (MAX_NAME_BYTES + 1, false)] {
+        for (len, fits) in
+            [(MAX_CRAWLER_NAME_BYTES - 1, true), (MAX_CRAWLER_NAME_BYTES, true), (MAX_CRAWLER_NAME_BYTES + 1, false)]
+        {
             assert_eq!(table([crawler(&vec![b'a'; len])]).write().is_ok(), fits, "{len}");
         }
-        for (len, fits) in [(MAX_CHAIN - 1, true), (MAX_CHAIN, true), (MAX_CHAIN + 1, false)] {
+        for (len, fits) in [(MAX_CRAWLER_TOKENS - 1, true), (MAX_CRAWLER_TOKENS, true), (MAX_CRAWLER_TOKENS + 1, false)]
+        {
             let chain = vec![&b"a"[..]; len];
             assert_eq!(table([CrawlerDraft { chain, ..crawler(b"a") }]).write().is_ok(), fits, "{len}");
         }

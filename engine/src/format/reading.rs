@@ -7,7 +7,7 @@ use super::container::Section;
 use super::{FormatError, TooLarge, pad, put, put_long, u16_at, u32_at, u64_at};
 
 /// The most bytes of the name of a dialect or of a fetch profile.
-pub const MAX_NAME_BYTES: usize = 0xFFFF;
+pub const MAX_READING_NAME_BYTES: usize = 0xFFFF;
 
 /// Bytes of the section before the names.
 const FIXED_BYTES: usize = 40;
@@ -44,8 +44,8 @@ impl<'a> Reading<'a> {
     /// Writes the section.
     pub(super) fn write(&self) -> Result<Vec<u8>, TooLarge> {
         for name in [self.dialect, self.profile] {
-            if name.len() > MAX_NAME_BYTES {
-                let (limit, found) = (MAX_NAME_BYTES as u64, name.len() as u64);
+            if name.len() > MAX_READING_NAME_BYTES {
+                let (limit, found) = (MAX_READING_NAME_BYTES as u64, name.len() as u64);
                 return Err(TooLarge { what: "bytes of the name of a dialect or profile", limit, found });
             }
         }
@@ -146,7 +146,9 @@ mod tests {
 
     #[test]
     fn the_limit_of_a_name_holds_at_its_edges() {
-        for (len, fits) in [(MAX_NAME_BYTES - 1, true), (MAX_NAME_BYTES, true), (MAX_NAME_BYTES + 1, false)] {
+        for (len, fits) in
+            [(MAX_READING_NAME_BYTES - 1, true), (MAX_READING_NAME_BYTES, true), (MAX_READING_NAME_BYTES + 1, false)]
+        {
             let name = "n".repeat(len);
             assert_eq!(Reading { dialect: &name, ..READING }.write().is_ok(), fits, "{len}");
         }

@@ -120,7 +120,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     ///
     /// ```no_run
     /// # use reptile_engine::{format::crawlers::Purposes, set::Set};
-    /// let set = Set::open("robots.set".as_ref())?;
+    /// let set = Set::from_bytes(std::fs::read("robots.set")?)?;
     /// let agent = set.crawler(b"Googlebot-Image")?;
     /// for crawler in set.crawlers().with_purpose(Purposes::AI_TRAINING) {
     ///     println!("{}", crawler?.name.escape_ascii());
@@ -259,7 +259,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     ///
     /// ```no_run
     /// # use reptile_engine::{format::directives::DirectiveKind, set::Set, url};
-    /// let set = Set::open("robots.set".as_ref())?;
+    /// let set = Set::from_bytes(std::fs::read("robots.set")?)?;
     /// if let Some(site) = set.site(&url::split(b"https://example.com/")?.origin)? {
     ///     let mut lines = site.other().reader()?;
     ///     while let Some(line) = lines.next()? {
