@@ -36,6 +36,15 @@
 //! | `MAX_SOURCES_ASKED` | the wildcards that are compared to leave one out | not left out |
 //! | `MAX_TEXT_BETWEEN` | the text between two wildcards that are joined | not joined |
 //! | `MAX_SEGMENTS_JOINED` | the segments of a wildcard that is joined | not joined |
+//! | `MAX_WILDCARDS` | the wildcard automata of a ruleset | an error |
+//! | `MAX_FALLBACK_BYTES` | the fallback patterns of a ruleset | an error |
+//! | `MAX_RULESETS_BYTES` | all automata of a set | an error |
+//! | `MAX_ORIGINS_BYTES` | the origins of a set | an error |
+//! | `MAX_PROBE_SLOTS` | the slots that one look-up of an origin reads | another seed |
+//! | `MAX_SEEDS` | the seeds that are tried for the hash of origins | an error |
+//! | `MAX_TOKENS` | the product tokens of a set | an error |
+//! | `MAX_NAME_BYTES` | the name of a crawler, a dialect or a fetch profile | an error |
+//! | `MAX_CHAIN` | the product tokens of a crawler | an error |
 //! | `MAX_WHOLE_DFA_BYTES` | the tables of a DFA over whole patterns | factored instead |
 //! | `MAX_WHOLE_DFA_PATTERN_BYTES` | the patterns of such a DFA | factored instead |
 //! | `MAX_FINDINGS_PER_CODE` | the findings of one code in a file | counted, not listed |

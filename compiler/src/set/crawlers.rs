@@ -7,7 +7,7 @@ use crate::dialect::{CallerVersion, Dialect, Family};
 
 /// The prefix of the names of Yandex's crawlers that have no entry of their own, and the product token that they fall
 /// back to. Source: [`Family::Yandex`].
-const YANDEX: &str = "Yandex";
+const FAMILY_NAME: &str = "Yandex";
 
 /// The known crawlers as a dialect understands them: a crawler of a family that the dialect does not know obeys only
 /// the name that it is given. A set resolves each name as [`crate::dialect::crawlers::of_name`] does.
@@ -29,8 +29,8 @@ pub fn crawler_table(dialect: &Dialect) -> CrawlerTable<'static> {
         }
     });
     let family = dialect.crawlers.contains(&Family::Yandex).then(|| CrawlerDraft {
-        name: YANDEX.as_bytes(),
-        chain: vec![YANDEX.as_bytes()],
+        name: FAMILY_NAME.as_bytes(),
+        chain: vec![FAMILY_NAME.as_bytes()],
         starts_with_itself: true,
         is_prefix: true,
         honours_default_group: true,
