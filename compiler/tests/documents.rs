@@ -72,10 +72,13 @@ fn grouped(number: impl std::fmt::Display) -> String {
 }
 
 /// Limits that no test reaches at their edges, and why.
-const WITHOUT_TEST: [(&str, &str); 4] = [
+const WITHOUT_TEST: [(&str, &str); 7] = [
     ("MAX_RULES", "2^30 rules take more memory than tests have"),
     ("MAX_PATTERNS_BYTES", "a robots.txt is shorter than that"),
     ("MAX_TRANSITIONS_PER_BYTE", "tested well below and well above, in tests/limits.rs"),
+    ("MAX_ORIGINS_BYTES", "8 TiB of origins take more memory than tests have"),
+    ("MAX_RULESETS_BYTES", "256 TiB of automata take more memory than tests have"),
+    ("MAX_TOKENS", "2^32 - 1 product tokens take more memory than tests have"),
     ("MAX_WHOLE_DFA_BYTES", "met by ordinary rulesets of many wildcards; its edge depends on regex-automata"),
 ];
 

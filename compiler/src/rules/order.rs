@@ -14,7 +14,7 @@ use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::RuleKind;
 
 use crate::body::RawRule;
-use crate::dialect::{Dialect, EmptyDisallow, GOOGLE_LIB, Order};
+use crate::dialect::{ALL, Dialect, EmptyDisallow, Order};
 use crate::rules::groups::List;
 
 /// A rule in normal form, before it has a place in the order.
@@ -168,9 +168,9 @@ impl RuleList {
                 let directory = memchr::memrchr(b'/', pattern).map_or(pattern, |slash| &pattern[..=slash]);
                 pattern = BumpVec::from_iter_in(directory.iter().chain(b"$").copied(), arena).into_bump_slice();
             }
-            // The rank replaces the weight, which is all that the dialect would decide here.
+            // Any dialect will do: the rank replaces the weight, which is all that a dialect would decide here.
             let raw = RawRule { kind: rule.kind, value: shown, line: 0 };
-            let normal = normal_rule(pattern, shown, &raw, &GOOGLE_LIB, arena);
+            let normal = normal_rule(pattern, shown, &raw, ALL[0], arena);
             normal_rules.push((rule.rank, rule.joint_rank, normal));
         }
         normal_rules.sort_by_key(|(_, _, normal)| (normal.matcher, normal.anchored, normal.kind));
