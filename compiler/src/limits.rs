@@ -36,18 +36,18 @@
 //! | `MAX_SOURCES_ASKED` | the wildcards that are compared to leave one out | not left out |
 //! | `MAX_TEXT_BETWEEN` | the text between two wildcards that are joined | not joined |
 //! | `MAX_SEGMENTS_JOINED` | the segments of a wildcard that is joined | not joined |
+//! | `MAX_WILDCARDS` | the wildcard automata of a ruleset | an error |
+//! | `MAX_FALLBACK_BYTES` | the fallback patterns of a ruleset | an error |
+//! | `MAX_RULESETS_BYTES` | all automata of a set | an error |
+//! | `MAX_ORIGINS_BYTES` | the origins of a set | an error |
+//! | `MAX_PROBE_SLOTS` | the slots that one look-up of an origin reads | another seed |
+//! | `MAX_SEEDS` | the seeds that are tried for the hash of origins | an error |
+//! | `MAX_TOKENS` | the product tokens of a set | an error |
 //! | `MAX_WHOLE_DFA_BYTES` | the tables of a DFA over whole patterns | factored instead |
 //! | `MAX_WHOLE_DFA_PATTERN_BYTES` | the patterns of such a DFA | factored instead |
-//! | `MAX_WILDCARDS` | the wildcard automata of a ruleset | an error |
-//! | `MAX_FALLBACK_BYTES` | the fallback patterns of a ruleset as they are stored | an error |
 //! | `MAX_CRAWLER_NAME_BYTES` | the name of a known crawler, and each of its product tokens | an error |
 //! | `MAX_CRAWLER_TOKENS` | the product tokens of a known crawler | an error |
 //! | `MAX_READING_NAME_BYTES` | the name of a set's dialect or fetch profile | an error |
-//! | `MAX_TOKENS` | the product tokens of a set | an error |
-//! | `MAX_ORIGINS_BYTES` | the origins of a set | an error |
-//! | `MAX_RULESETS_BYTES` | the rulesets of a set | an error |
-//! | `MAX_PROBE_SLOTS` | the slots that a look-up of an origin reads | the next seed, in the end an error |
-//! | `MAX_SEEDS` | the seeds that are tried for a set | an error |
 //! | `MAX_FINDINGS_PER_CODE` | the findings of one code in a file | counted, not listed |
 //! | `MAX_COMPARED_RULES` | the rules of a file that are compared between dialects | a finding says so |
 //! | `MAX_COMPARED_STEPS` | the steps of that comparison | a finding says so |

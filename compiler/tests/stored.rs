@@ -216,3 +216,18 @@ fn groups_and_matching_rules_are_told() {
     assert!(lines(&other, "http://nowhere.example/").is_empty());
     assert!(lines(&other, "no url").is_empty());
 }
+
+#[test]
+fn an_allow_of_an_index_page_is_listed_once() {
+    let body = b"user-agent: *\nallow: /d/index.html\ndisallow: /d/\n";
+    let mut builder = SetBuilder::new(&GOOGLE_LIB);
+    builder.add([origin(0)], prepare(body, &GOOGLE_LIB, &Bump::new()).unwrap());
+    let set = Set::from_bytes(builder.finish(Form::Factored).unwrap().to_bytes()).unwrap();
+    let policy = set.policy(&origin(0).borrowed()).unwrap().unwrap();
+    let groups = policy.groups().unwrap();
+    // The ruleset has a second rule, for the page's directory, which is shown as the same line.
+    assert_eq!(groups[0].rules.ruleset.rule_count(), 3);
+    let rules = groups[0].rules.all().unwrap();
+    let listed: Vec<(u32, &[u8])> = rules.iter().map(|rule| (rule.line, &*rule.pattern)).collect();
+    assert_eq!(listed, [(2, &b"/d/index.html"[..]), (3, b"/d/")]);
+}

@@ -129,10 +129,10 @@ impl Set {
     }
 }
 
-/// What a set knows of the origin of a URL, and the path that its rules are matched against.
+/// The site of a URL's origin, and the path that its rules are matched against.
 #[allow(
     clippy::large_enum_variant,
-    reason = "it is looked at where it is made, on the stack; a box would be an allocation"
+    reason = "it lives on the stack of one call; a box would allocate for each decision"
 )]
 enum Found<'s, 'u> {
     Invalid,

@@ -50,8 +50,8 @@ pub struct Site {
 }
 
 impl Site {
-    /// Whether a line, such as that of the rule which decided, stands in a block that a vendor manages, between comments such
-    /// as `# BEGIN Cloudflare Managed content` and `# END Cloudflare Managed Content`.
+    /// Whether a line, for example the line of the deciding rule, is in a block that a vendor manages, between comments
+    /// such as `# BEGIN Cloudflare Managed content` and `# END Cloudflare Managed Content`.
     #[must_use]
     pub fn is_in_managed_block(&self, line: u32) -> bool {
         let is_mark = |kind| matches!(kind, DirectiveKind::ManagedBegin | DirectiveKind::ManagedEnd);

@@ -78,14 +78,13 @@ impl Strategy {
     /// whenever the same rules compile to different bytes.
     #[must_use]
     pub const fn form(self) -> u32 {
-        const REVISION: u32 = 1;
         let strategy = match self {
             Strategy::Factored => 1,
             Strategy::Fallback => 2,
             #[cfg(feature = "whole")]
             Strategy::Whole => 3,
         };
-        REVISION << 8 | strategy
+        FORM_REVISION << 8 | strategy
     }
 
     /// The strategy of a construction, or `None` if this version of the compiler does not have that construction.

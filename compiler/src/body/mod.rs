@@ -263,13 +263,10 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
                 let group = takes_rules.then(|| group_count - 1);
                 visitor.directive(RawDirective { group, key, value, line: number, kind });
             }
-            Some(Line::Blank) | None if V::WANTS_ALL => {
-                let text =
-                    comment.and_then(|at| line.split_at_checked(at)).map(|(before, text)| (before.trim_ascii(), text));
-                if let Some((b"", [_, text @ ..])) = text
-                    && let Some(kind) = managed_block(text)
-                {
-                    let value = text.trim_ascii();
+            // Comments that begin a line, and no others.
+            Some(Line::Blank) | None if V::WANTS_ALL && comment == Some(0) => {
+                if let Some(kind) = managed_block(&line[1..]) {
+                    let value = line[1..].trim_ascii();
                     visitor.directive(RawDirective { group: None, key: b"", value, line: number, kind: Some(kind) });
                 }
             }
@@ -285,6 +282,11 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
 /// Whether a comment begins or ends a block that a vendor manages, such as `BEGIN Cloudflare Managed content`. Letter case
 /// does not matter; vendors are not consistent in it themselves.
 fn managed_block(comment: &[u8]) -> Option<DirectiveKind> {
+    // Nearly all comments end here.
+    let comment = comment.trim_ascii_start();
+    if !matches!(comment.first(), Some(b'B' | b'b' | b'E' | b'e')) {
+        return None;
+    }
     let mut words = comment.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let kind = match words.next()? {
         word if word.eq_ignore_ascii_case(b"begin") => DirectiveKind::ManagedBegin,

@@ -35,7 +35,7 @@ pub struct PolicyDraft {
     pub tokens: Vec<(u32, u32)>,
     /// The index of the default group, for all crawlers that the file does not name.
     pub default_group: Option<u32>,
-    /// The groups. One that no crawler has may be among them: that of a user-agent line without a name.
+    /// The groups. There may be a group that is for no crawler: the group of a user-agent line without a name.
     pub groups: Vec<Group>,
 }
 

@@ -115,7 +115,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         Ok(())
     }
 
-    /// Checks that groups which decide together, those of a product token that has several, have ranks to be compared by.
+    /// Checks that groups which decide together, as all groups of one product token do, have joint ranks.
     fn verify_joint_groups(&self, policy: &PolicyView<'_>) -> Result<(), FormatError> {
         let groups: Vec<_> = policy.all_groups().collect();
         let tokens: Vec<(u32, u32)> = policy.tokens().collect();
@@ -131,7 +131,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         Ok(())
     }
 
-    /// Checks that a policy holds the rules of a file as it was fetched.
+    /// Checks that a policy holds the rules of a fetched file.
     fn expect_rules(&self, policy: &PolicyView<'_>) -> Result<(), FormatError> {
         match policy.source()? {
             PolicySource::Rules => Ok(()),
