@@ -29,7 +29,7 @@ use crate::norm::NormalForm;
 use crate::url::{self, Origin, UrlRef};
 use crate::verdict::{Explanation, Rule, Verdict};
 
-/// A compiled set of robots.txt files, over bytes that are mapped ([`Set::open`]) or owned ([`Set::from_bytes`]).
+/// A compiled set of robots.txt files, over bytes that are mapped (`platform::MappedFile`) or owned ([`Set::from_bytes`]).
 ///
 /// Immutable; share it between threads by reference. Takes no memory besides its bytes. A decision allocates nothing,
 /// with these exceptions: a URL of the form `http://host?query`, which lacks the slash, is copied; so is a path that is
