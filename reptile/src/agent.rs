@@ -138,24 +138,6 @@ impl Agent {
         Ok(verdict[0])
     }
 
-    /// The verdicts for many URLs, on this thread: `verdicts[i]` is for `urls[i]`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::BufferLength`] when `verdicts` is not as long as `urls`, and the errors of [`Agent::decide`]. After
-    /// an error the verdicts must not be used.
-    pub fn decide_all<U: AsRef<[u8]>>(&self, urls: &[U], verdicts: &mut [Verdict]) -> Result<(), Error> {
-        decide_all(&self.set, self.as_column(), urls, verdicts)
-    }
-
-    /// Does the work of [`Agent::decide_all`] on all threads of `rayon`'s current pool.
-    ///
-    /// # Errors
-    /// The errors of [`Agent::decide_all`].
-    #[cfg(feature = "rayon")]
-    pub fn par_decide_all<U: AsRef<[u8]> + Sync>(&self, urls: &[U], verdicts: &mut [Verdict]) -> Result<(), Error> {
-        par_decide_all(&self.set, self.as_column(), urls, verdicts)
-    }
-
     /// The verdict for one URL with its reasons: the best rule of each kind, which of them decided, and why the group
     /// is for the crawler.
     ///

@@ -304,13 +304,6 @@ impl CompiledSet {
         file.persist(path).map_err(|error| error.error)?;
         Ok(())
     }
-
-    /// How many captures did not count: because a later or a better one does, because they failed and the answer before
-    /// them is kept, or because they are later than the time of the set.
-    #[must_use]
-    pub fn discarded(&self) -> u64 {
-        self.0.report().discarded.values().sum()
-    }
 }
 
 impl fmt::Debug for CompiledSet {

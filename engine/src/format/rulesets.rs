@@ -84,7 +84,7 @@ impl<'a> Rulesets<'a> {
             let at = ruleset as usize * ENTRY_BYTES;
             let start = if ruleset == 0 { 0 } else { u64_at(self.index, at - ENTRY_BYTES)? & (MAX_RULESETS_BYTES - 1) };
             // With another payload than rules, the end appears to be far outside of the section.
-            self.bytes.get(start as usize..u64_at(self.index, at)? as usize)
+            self.bytes.get(usize::try_from(start).ok()?..usize::try_from(u64_at(self.index, at)?).ok()?)
         };
         bytes().ok_or_else(|| self.missing(ruleset))
     }
