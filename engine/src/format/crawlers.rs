@@ -304,7 +304,7 @@ mod tests {
         let tokens = |name| crawlers.find(name).unwrap().tokens;
         assert_eq!(tokens(b"yacy"), [b"YaCy"]);
         assert_eq!(tokens(b"YaX/1.0"), [&b"YaX"[..], b"first"]);
-        assert_eq!(tokens(b"EXAmplebot /3"), [&b"EXAmplebot"[..], b"second"]);
+        assert_eq!(tokens(b"YANtra /3"), [&b"YANtra"[..], b"second"]);
         assert_eq!(tokens(b"other"), [b"other"]);
         assert_eq!(tokens(b""), [b""]);
         assert_eq!(crawlers.with_purpose(Purposes::SEARCH).count(), 1);
