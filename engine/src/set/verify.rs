@@ -63,11 +63,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                 if !lines.refer(group.lines) {
                     return Err(missing(Section::Policies, "line numbers", group.lines));
                 }
-                let rules = Ruleset::new(self.rulesets().get(group.ruleset)?)?.rule_count();
-                if list.len() != rules as usize {
-                    let expected = format!("{rules} line numbers for {rules} rules");
-                    return Err(FormatError::at(Section::Policies, 0, expected, list.len().to_string()));
-                }
+                self.expect_lines(group.ruleset, list.len())?;
             }
             Ok(())
         })?;
@@ -98,21 +94,22 @@ impl<D: AsRef<[u8]>> Set<D> {
             if !other.refer(address) {
                 return Err(missing(Section::Origins, "other directives", address));
             }
-            let (needed, groups) = (self.other().get(origin.other).group_count()?, policy.group_count());
-            if needed > groups {
-                let expected = format!("other directives of at most {groups} groups");
-                return Err(FormatError::new(
-                    Section::Origins.name(),
-                    expected,
-                    format!("other directives of {needed} groups"),
-                ));
-            }
-            Ok(())
+            expect_groups(self.other().get(origin.other).group_count()?, policy.group_count())
         })?;
         for references in [tokens, rulesets, lines, policies, captures, other] {
             references.finish(steps)?;
         }
         Ok(())
+    }
+
+    /// Checks that a group has a line number for each rule of its ruleset.
+    fn expect_lines(&self, ruleset: u32, lines: usize) -> Result<(), FormatError> {
+        let rules = Ruleset::new(self.rulesets().get(ruleset)?)?.rule_count();
+        if lines == rules as usize {
+            return Ok(());
+        }
+        let expected = format!("{rules} line numbers for {rules} rules");
+        Err(FormatError::at(Section::Policies, 0, expected, lines.to_string()))
     }
 
     /// Checks that groups which decide together, as all groups of one product token do, have joint ranks.
@@ -141,6 +138,16 @@ impl<D: AsRef<[u8]>> Set<D> {
             }
         }
     }
+}
+
+/// Checks that other directives are of groups that the policy of their origin has.
+fn expect_groups(needed: u32, groups: u32) -> Result<(), FormatError> {
+    if needed <= groups {
+        return Ok(());
+    }
+    let expected = format!("other directives of at most {groups} groups");
+    let found = format!("other directives of {needed} groups");
+    Err(FormatError::new(Section::Origins.name(), expected, found))
 }
 
 /// The error for a reference that leads to no record.

@@ -125,6 +125,12 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
             }
         }
     }
+    report(disagreements, readers, found);
+    Ok(())
+}
+
+/// Adds a finding for each disagreement.
+fn report(disagreements: Vec<Disagreement>, readers: &[Reader], found: &mut Findings) {
     for Disagreement { allowed, line, agent, path, more } in disagreements {
         found.add(line, Code::DialectsDiffer, Severity::Warning, || {
             let names: Vec<&str> = readers
@@ -143,14 +149,13 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
                 "\"{}\" is {} to \"{agent}\" by {}, and {} by {}{more}",
                 quote(&path),
                 word(allowed[0]),
-                dialect,
+                readers[0].dialect,
                 word(!allowed[0]),
                 names.join(", "),
             );
             (message.into(), None)
         });
     }
-    Ok(())
 }
 
 #[cfg(test)]
