@@ -144,9 +144,7 @@ pub const MAX_TIME: i64 = 253_402_128_000;
 /// The most discarded captures that a set's report lists; all are counted.
 pub const MAX_DISCARDED_LISTED: usize = 20;
 
-/// The most other directives of one robots.txt that are kept; later ones are left out and reported. The most among
-/// 4,231 real files is 1,992.
-pub const MAX_DIRECTIVES: usize = 4096;
+pub use reptile_engine::format::directives::MAX_DIRECTIVES;
 
 /// The most bytes of all values and unknown keys of the other directives of one robots.txt; later ones are left out and
 /// reported. The most among 4,231 real files is 692,324. The limit of one value is
