@@ -236,6 +236,13 @@ pub(crate) struct Columns<'a> {
     pub(crate) agents: &'a [Agent],
 }
 
+impl Columns<'_> {
+    /// The number of verdicts in a row. At least 1, so that a buffer without columns divides into no rows.
+    fn width(self) -> usize {
+        self.agents.len().max(1)
+    }
+}
+
 impl Agents {
     /// The verdicts for one URL: `verdicts[j]` is for the `j`-th crawler.
     ///
@@ -313,12 +320,8 @@ fn decide_all<U: AsRef<[u8]>>(
     urls: &[U],
     verdicts: &mut [Verdict],
 ) -> Result<(), Error> {
-    let width = columns.agents.len();
-    check_len(urls.len(), width, verdicts)?;
-    if width == 0 {
-        return Ok(());
-    }
-    let mut rows = urls.iter().zip(verdicts.chunks_exact_mut(width));
+    check_len(urls.len(), columns.agents.len(), verdicts)?;
+    let mut rows = urls.iter().zip(verdicts.chunks_exact_mut(columns.width()));
     rows.try_for_each(|(url, row)| set.decide_each(columns, url.as_ref(), row))
 }
 
@@ -335,12 +338,8 @@ fn par_decide_all<U: AsRef<[u8]> + Sync>(
 ) -> Result<(), Error> {
     use rayon::iter::{IndexedParallelIterator, ParallelIterator};
     use rayon::slice::{ParallelSlice, ParallelSliceMut};
-    let width = columns.agents.len();
-    check_len(urls.len(), width, verdicts)?;
-    if width == 0 {
-        return Ok(());
-    }
-    let tasks = urls.par_chunks(URLS_PER_TASK).zip(verdicts.par_chunks_mut(URLS_PER_TASK * width));
+    check_len(urls.len(), columns.agents.len(), verdicts)?;
+    let tasks = urls.par_chunks(URLS_PER_TASK).zip(verdicts.par_chunks_mut(URLS_PER_TASK * columns.width()));
     tasks.try_for_each(|(urls, verdicts)| decide_all(set, columns, urls, verdicts))
 }
 

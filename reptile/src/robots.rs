@@ -1,9 +1,10 @@
 //! One robots.txt: [`Robots`].
 
 use std::fmt;
+use std::sync::Arc;
 
 use bumpalo::Bump;
-use reptile_compiler::body::DiagnosticKind;
+use reptile_compiler::body::Diagnostic;
 use reptile_compiler::set::SetBuilder;
 
 use crate::agent::{Agent, Agents, Crawler};
@@ -24,7 +25,7 @@ use crate::{Dialect, Profile};
 #[derive(Clone)]
 pub struct Robots {
     pub(crate) set: Set,
-    diagnostics: std::sync::Arc<[(u32, &'static str)]>,
+    diagnostics: Arc<[Diagnostic]>,
 }
 
 impl Robots {
@@ -54,9 +55,7 @@ impl Robots {
     /// [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) when it has no body, although its outcome requires one.
     pub fn from_capture(capture: &Capture, dialect: &Dialect, profile: &Profile) -> Result<Robots, Error> {
         let (outcome, prepared) = compile::read(capture, dialect, profile, true, &Bump::new())?;
-        let diagnostics = prepared.iter().flat_map(|prepared| &prepared.diagnostics);
-        let diagnostics = diagnostics.map(|diagnostic| (diagnostic.line, DiagnosticKind::describe(diagnostic.kind)));
-        let diagnostics = diagnostics.collect();
+        let diagnostics = prepared.as_ref().map_or(&[][..], |prepared| &prepared.diagnostics).into();
         let mut builder = SetBuilder::with_profile(dialect, profile, capture.time);
         builder.add_capture([any_origin()], &capture.facts(), outcome, prepared);
         let bytes = compile::finish(builder)?.to_bytes();
@@ -89,7 +88,7 @@ impl Robots {
 
     /// The diagnostics of the file, each a line (from 1) and a description, in the order of the lines.
     pub fn diagnostics(&self) -> impl ExactSizeIterator<Item = (u32, &str)> {
-        self.diagnostics.iter().copied()
+        self.diagnostics.iter().map(|diagnostic| (diagnostic.line, diagnostic.kind.describe()))
     }
 }
 

@@ -197,7 +197,7 @@ pub fn request_rate(value: &[u8]) -> Option<RequestRate> {
     (documents > 0 && seconds > 0).then_some(RequestRate { documents, seconds, hours })
 }
 
-/// Reads the name and port of a host; the port is 80 if there is none.
+/// Reads the name and port of a host; the port is 80 unless the value names one.
 ///
 /// The name has two labels or more, of letters, digits and inner hyphens, and is not an IPv4 address. Source: Yseed.
 #[must_use]

@@ -77,7 +77,7 @@ pub struct Profile {
     pub network_error: Effect,
     /// A body that is not text.
     pub not_text: NotText,
-    /// Bytes above which a file counts for nothing and everything is allowed. A dialect may also cut.
+    /// The size in bytes above which a file is ignored and everything is allowed. A dialect may also truncate it.
     pub max_bytes: Option<usize>,
     /// How long a file may be out of reach, in seconds, with the last answer kept or everything disallowed; after
     /// that everything is allowed. Only where an effect is [`Effect::Unreachable`].
