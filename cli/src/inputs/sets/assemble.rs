@@ -1,6 +1,6 @@
 //! From inputs to a compiled set in memory, on all threads.
 //!
-//! One thread reads a batch while the others compile the batch before it. Memory: two batches of bodies, and what is
+//! One thread reads a batch while the others compile the batch before it. Memory: two batches of items, and what is
 //! distinct in all files, which is about the size of the set.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use crate::inputs::bodies::TOO_LARGE;
 use crate::inputs::options::CompileOptions;
 use crate::inputs::{Item, Robots, no_robots, read_all};
 
-/// Bytes of bodies in a batch.
+/// Bytes of a batch in memory: bodies, and whatever else its items keep.
 const BATCH_BYTES: usize = 32 << 20;
 
 /// Items in a batch, so that a batch of empty bodies is bounded too.
@@ -92,9 +92,7 @@ fn read_batches(inputs: &[PathBuf], options: &CompileOptions, send: &SyncSender<
     let (mut batch, mut bytes) = (Vec::new(), 0);
     let gone = |_| Failure::Quiet;
     let result = read_all(inputs, options, &mut |input, item| {
-        if let Item::Robots(robots) = &item {
-            bytes += robots.byte_len();
-        }
+        bytes += item.memory_bytes();
         batch.push(Found { input, item });
         if bytes >= BATCH_BYTES || batch.len() >= BATCH_ITEMS {
             bytes = 0;
