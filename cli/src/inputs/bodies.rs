@@ -13,6 +13,12 @@ use crate::error::{Failure, Result};
 /// The reason given for a robots.txt with more bytes than the compiler takes.
 pub const TOO_LARGE: &str = "too large";
 
+/// Bytes of memory that a command may take for each byte of a body: of empty lines, 16 MB took 540 MB in `diff`.
+const MEMORY_PER_BYTE: usize = 36;
+
+/// Bytes of a body from which on its memory is tried before it is parsed. What a smaller body takes is no matter.
+const TRIED_BYTES: usize = 1 << 20;
+
 /// The reason why a body could not be read.
 pub enum Fault {
     /// Reading failed.
@@ -60,11 +66,18 @@ pub fn read_sized(source: impl Read, len: u64) -> std::result::Result<Vec<u8>, F
     body.try_reserve_exact(len as usize).map_err(|_| Fault::NoMemory(len))?;
     match source.take(limit + 1).read_to_end(&mut body) {
         Ok(read) if read as u64 > limit => Err(Fault::TooLarge(read as u64)),
-        Ok(_) => Ok(body),
+        Ok(_) if has_room(body.len()) => Ok(body),
+        Ok(_) => Err(Fault::NoMemory(body.len() as u64)),
         // The reading grows the memory without aborting; this is how it says that there is none.
         Err(error) if error.kind() == ErrorKind::OutOfMemory => Err(Fault::NoMemory(len.max(body.len() as u64 + 1))),
         Err(error) => Err(Fault::Unreadable(error)),
     }
+}
+
+/// Whether there is memory to parse a body of so many bytes. It is asked for and given back at once, since the parser
+/// could only abort. Other threads may take it in the meantime; then they do abort.
+fn has_room(len: usize) -> bool {
+    len < TRIED_BYTES || Vec::<u8>::new().try_reserve_exact(len * MEMORY_PER_BYTE).is_ok()
 }
 
 /// Reads a single robots.txt to its end; the path is for messages only.

@@ -61,7 +61,8 @@ pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(Compile
     let mut report = Report { inputs: vec![InputCounts::default(); inputs.len()], ..Report::default() };
     thread::scope(|scope| {
         let (send, batches) = mpsc::sync_channel(0);
-        let reader = scope.spawn(move || read_batches(inputs, options, &send));
+        let reader = thread::Builder::new().spawn_scoped(scope, move || read_batches(inputs, options, &send));
+        let reader = reader.map_err(|error| Failure::new(format!("a thread cannot be started: {error}")))?;
         for batch in batches {
             for (input, done) in work_on(batch, dialect, profile, !options.no_other) {
                 take(input, done, &mut builder, &mut report);
