@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Agent, Policy, Set};
-use reptile_engine::url::path_of;
+use reptile_engine::url::{MAX_URL_BYTES, path_of};
 use reptile_engine::verdict::Verdict;
 
 use crate::inputs::lines::{lines, without_line_end};
@@ -40,6 +40,9 @@ pub fn compare(sets: &[Vec<u8>; 2], named: &[Resolved], list: &[u8]) -> std::res
 /// The verdict of one file, and the line of the deciding rule or 0.
 fn decide(policy: Option<&Policy<'_>>, agent: &Agent, url: &[u8]) -> std::result::Result<(Verdict, u32), FormatError> {
     let Some(policy) = policy else { return Ok((Verdict::Allow, 0)) };
+    if url.len() > MAX_URL_BYTES {
+        return Ok((Verdict::Invalid, 0));
+    }
     let explanation = path_of(url).with(|path| policy.explain(agent, path))?;
     Ok((explanation.verdict, explanation.rule().map_or(0, |rule| rule.line)))
 }

@@ -18,7 +18,7 @@ use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::oracle::Choice;
 use reptile_engine::set::Set;
-use reptile_engine::url::path_of;
+use reptile_engine::url::{MAX_URL_BYTES, path_of};
 use reptile_engine::verdict::Explanation;
 
 use crate::error::{Exit, Failure, Result};
@@ -106,6 +106,13 @@ pub fn run(args: &Args) -> Result<Exit> {
     } else {
         args.urls.iter().map(|url| url.clone().into_bytes()).collect::<Vec<_>>()
     };
+    if let Some(url) = urls.iter().find(|url| url.len() > MAX_URL_BYTES) {
+        let start = String::from_utf8_lossy(&url[..40]).into_owned();
+        return Err(Failure::new(format!(
+            "a URL of {} bytes, over the limit of {MAX_URL_BYTES}: {start:?}...",
+            url.len()
+        )));
+    }
     let asked = args.dialect.unwrap_or(dialect::ALL[0]);
     let chosen = if args.all_dialects { dialect::ALL.to_vec() } else { vec![asked] };
     let arena = Bump::new();

@@ -16,7 +16,7 @@ use reptile_compiler::capture::{Capture, Outcome, Profile};
 use reptile_compiler::dialect::Dialect;
 use reptile_compiler::set::origin::OwnedOrigin;
 use reptile_compiler::set::{
-    BadCapture, CompiledSet, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other,
+    BadCapture, BodyOverLimit, CompiledSet, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other,
 };
 
 use super::report::{InputCounts, Report};
@@ -121,8 +121,12 @@ fn work_on(batch: Vec<Found>, dialect: &'static Dialect, profile: &Profile, with
                 Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics }
             }
             Err(BadCapture::NoBody) => Done::Other(Item::Bad { name, reason: "no body", detail: String::new() }),
-            Err(BadCapture::TooLarge(error)) => {
-                Done::Other(Item::Bad { name, reason: TOO_LARGE, detail: error.to_string() })
+            Err(BadCapture::OverLimit(error)) => {
+                let reason = match error {
+                    BodyOverLimit::Bytes(_) => TOO_LARGE,
+                    BodyOverLimit::Steps(_) => "too many steps for one URL",
+                };
+                Done::Other(Item::Bad { name, reason, detail: error.to_string() })
             }
         };
         (input, done)
