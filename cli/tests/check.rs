@@ -33,7 +33,7 @@ fn a_table_that_holds() {
                     a.example\tx\tz.example/xzy\tDISALLOW\t6\n\
                     b.example\tx\thttp://b.example\tDISALLOW\t2\n\
                     c.example:8080\tother\t\tALLOW\t2\n\
-                    a.example\tx\t\u{fc}/xz\0y\tALLOW\t0\n";
+                    a.example\tx\t\u{fc}/xz%00y\tALLOW\t0\n";
     assert_eq!(run.text(), expected);
 }
 

@@ -3,7 +3,7 @@
 //! Memory: a set for each dialect, a chunk of the table, and a word for each host that any two dialects disagree about.
 
 use std::collections::HashMap;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 
 use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{ALL, Dialect};
@@ -18,6 +18,7 @@ use crate::error::{Exit, Result, note};
 use crate::inputs::lines::{lines, without_lf};
 use crate::outputs::file::Output;
 use crate::outputs::summary::{grouped, rate, seconds};
+use crate::outputs::terminal::tell;
 use crate::outputs::text::printable;
 
 /// The number of pairs of dialects.
@@ -107,14 +108,13 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Exit> {
     }
     let table = table(&total);
     if args.print {
-        let _ = io::stderr().write_all(table.as_bytes());
+        tell(&table);
     } else {
         stdout.write_all(table.as_bytes()).map_err(|error| stdout.failure(&error))?;
     }
     stdout.finish()?;
-    let _ = writeln!(
-        io::stderr(),
-        "{} rows: {} disputed, of {} hosts; {} without robots.txt, {} malformed rows ({}, {} rows/s)",
+    tell(&format!(
+        "{} rows: {} disputed, of {} hosts; {} without robots.txt, {} malformed rows ({}, {} rows/s)\n",
         total.rows,
         total.disputed,
         total.hosts.len(),
@@ -122,7 +122,7 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Exit> {
         total.malformed,
         seconds(start.elapsed()),
         rate(total.rows, start.elapsed()),
-    );
+    ));
     Ok(Exit::from_bad(total.unknown + total.malformed > 0))
 }
 
