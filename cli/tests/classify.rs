@@ -230,6 +230,22 @@ fn a_full_disk_is_an_error() {
     assert_eq!(folder.names(), ["robots", "set", "set.made.json", "urls"]);
 }
 
+/// A disk that is full in the middle of the output, and a folder that cannot be written.
+#[test]
+fn an_output_that_does_not_fit_leaves_nothing() {
+    let folder = Folder::with_set();
+    folder.write("urls", "http://a.example/private\n".repeat(100_000));
+    let mut bash = std::process::Command::new("bash");
+    // With the signal ignored, a write over the limit of 64 KiB fails as one on a full disk does.
+    bash.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$@\"", "bash"]).arg(support::binary());
+    bash.args(classify(&["urls", "-o", "out"])).current_dir(folder.path("."));
+    finish(bash).says(2, &["out: cannot be written: File too large"]);
+    folder.run(&classify(&["urls", "-o", "absent/out"])).says(2, &["absent/out: cannot be created: No such file"]);
+    // Nobody may create a file here, not even root.
+    folder.run(&classify(&["urls", "-o", "/proc/out"])).says(2, &["/proc/out: cannot be created: "]);
+    assert_eq!(folder.names(), ["robots", "set", "set.made.json", "urls"]);
+}
+
 #[test]
 fn an_output_appears_whole_or_not_at_all() {
     let folder = Folder::with_set();

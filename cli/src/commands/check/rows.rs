@@ -17,6 +17,9 @@ use crate::outputs::text::url_column;
 /// Bytes of a block of the table, the work of one thread at a time.
 const BLOCK_BYTES: usize = 64 << 10;
 
+/// Bytes of a malformed row, or of an unknown host, that are shown.
+pub const MAX_SHOWN_BYTES: usize = 200;
+
 /// A row of the table.
 pub struct Row<'a> {
     /// The host whose robots.txt decides.
