@@ -76,7 +76,7 @@ pub struct Args {
     #[command(flatten)]
     options: CompileOptions,
     #[command(flatten)]
-    threads: crate::Threads,
+    pub threads: crate::Threads,
 }
 
 /// Runs the command.
@@ -85,7 +85,6 @@ pub struct Args {
 /// If an input cannot be read to its end, or the set cannot be built or written.
 pub fn run(args: &Args) -> Result<Exit> {
     let start = Instant::now();
-    args.threads.apply()?;
     for path in &args.inputs {
         if Loaded::is_set(path)? {
             return Err(Failure::at(path, "is a compiled set already"));

@@ -12,9 +12,13 @@ use super::{ANY_HOST, Args};
 use crate::error::{Failure, Result};
 use crate::inputs::lines::{ChunkKind, Chunks, MAX_LINE_BYTES, blocks};
 use crate::inputs::sets::damaged;
+use crate::outputs::text::url_column;
 
 /// Bytes of a block of the table, the work of one thread at a time.
 const BLOCK_BYTES: usize = 64 << 10;
+
+/// Bytes of a malformed row, or of an unknown host, that are shown.
+pub const MAX_SHOWN_BYTES: usize = 200;
 
 /// A row of the table.
 pub struct Row<'a> {
@@ -68,9 +72,9 @@ impl<'a> Row<'a> {
         Ok(Row { host, agent, url, expected: verdict.map(|verdict| (verdict, rule_line)) })
     }
 
-    /// The first three columns as they were given.
+    /// The first three columns for the output, made safe as columns of URLs are.
     pub fn columns(&self) -> Vec<u8> {
-        [self.host, self.agent, self.url].join(&b'\t')
+        [self.host, self.agent, self.url].map(url_column).join(&b'\t')
     }
 }
 
