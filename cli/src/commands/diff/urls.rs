@@ -11,7 +11,7 @@ use reptile_compiler::dialect::Dialect;
 use reptile_compiler::dialect::crawlers::{Resolved, of_name};
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Agent, Policy, Set};
-use reptile_engine::url::path_of;
+use reptile_engine::url::{MAX_URL_BYTES, path_of};
 use reptile_engine::verdict::Verdict;
 
 use super::Stop;
@@ -84,6 +84,10 @@ pub fn compare(sets: &[Vec<u8>; 2], rows: &[Row], list: &Path, out: &mut impl Wr
         match chunk.kind {
             ChunkKind::Lines => {
                 for url in lines(chunk.bytes()).map(without_line_end).filter(|url| !url.is_empty()) {
+                    if url.len() > MAX_URL_BYTES {
+                        too_long += 1;
+                        continue;
+                    }
                     let path = path_of(url).to_vec();
                     for (row, agents) in rows.iter().zip(&agents) {
                         let (old, old_line) = decide(policies[0].as_ref(), &agents[0], &path)?;

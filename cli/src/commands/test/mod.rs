@@ -24,7 +24,7 @@ use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::oracle::Choice;
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Agent, Set};
-use reptile_engine::url::path_of;
+use reptile_engine::url::{MAX_URL_BYTES, path_of};
 use reptile_engine::verdict::{Explanation, Verdict};
 
 use crate::error::{Exit, Failure, Result, note};
@@ -114,6 +114,11 @@ pub fn run(args: &Args) -> Result<Exit> {
         return Err(Failure::new("standard input cannot be both the robots.txt and the URLs; give some URLs"));
     }
     let body = if from_stdin { read_single(io::stdin(), &args.robots)? } else { read_single_file(&args.robots)? };
+    if let Some(url) = args.urls.iter().find(|url| url.len() > MAX_URL_BYTES) {
+        let start = String::from_utf8_lossy(&url.as_bytes()[..40]).into_owned();
+        let message = format!("a URL of {} bytes, over the limit of {MAX_URL_BYTES}: {start:?}...", url.len());
+        return Err(Failure::new(message));
+    }
     let asked = args.dialect.unwrap_or(dialect::ALL[0]);
     let chosen = if args.all_dialects { dialect::ALL.to_vec() } else { vec![asked] };
     let arena = Bump::new();
@@ -210,7 +215,13 @@ fn each_url<W: Write>(
     while let Some(chunk) = chunks.next(buffer, || true).map_err(unreadable)? {
         match chunk.kind {
             ChunkKind::Lines => {
-                lines(chunk.bytes()).map(without_line_end).try_for_each(|url| work(url, out))?;
+                for url in lines(chunk.bytes()).map(without_line_end) {
+                    if url.len() > MAX_URL_BYTES {
+                        too_long += 1;
+                    } else {
+                        work(url, out)?;
+                    }
+                }
                 out.flush()?;
             }
             ChunkKind::LongLine { last } => too_long += u64::from(last),
