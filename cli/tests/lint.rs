@@ -106,3 +106,60 @@ fn lint_looks_at_what_was_fetched() {
     folder.write("c.jsonl", lines.join("\n"));
     folder.run(&["lint", "c.jsonl"]).says(0, &["files 1"]);
 }
+
+#[test]
+fn formats_for_other_programs() {
+    let folder = Folder::new();
+    folder.write("a, b.txt", "User-agent: *\nDisallow: x\n");
+    folder.write("c.txt", "User-agent: *\nDisallow: y\n");
+    let text = folder.run(&["lint", "a, b.txt", "--format", "github"]).says(1, &[]).text();
+    assert!(text.starts_with("::error file=a%2C b.txt,line=2,title=no-leading-slash::\"x\" does not"), "{text}");
+    assert!(text.contains("%0Afix: Disallow: /x\n"), "{text}");
+    let text = folder.run(&["lint", "a, b.txt", "c.txt", "--format", "sarif"]).says(1, &[]).text();
+    let sarif: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2);
+    let first = &results[0];
+    let rule = &sarif["runs"][0]["tool"]["driver"]["rules"][first["ruleIndex"].as_u64().unwrap() as usize];
+    assert_eq!((&first["ruleId"], &first["level"]), (&rule["id"], &"error".into()));
+    let place = &first["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "a%2C%20b.txt");
+    assert_eq!(place["region"]["startLine"], 2);
+    folder.write("good", "User-agent: *\nDisallow: /x\n");
+    let text = folder.run(&["lint", "good", "--format", "sarif"]).says(0, &[]).text();
+    let sarif: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), 0);
+    folder.run(&["lint", "good", "--format", "sarif", "--json"]).says(2, &["cannot be used with"]);
+}
+
+#[test]
+fn kinds_of_findings() {
+    let text = Folder::new().run(&["lint", "--list"]).says(0, &[]).text();
+    assert!(
+        text.lines().any(|line| line.starts_with("html ") && line.ends_with("  A web page instead of a robots.txt."))
+    );
+    assert!(text.lines().all(|line| line.ends_with('.')), "{text}");
+}
+
+#[test]
+fn fixes_are_written_and_said() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: *\nDisallow: x\nDisallow: /a\nDisallow: /a/b\n");
+    folder
+        .run(&["lint", "--fix", "robots.txt"])
+        .says(0, &["robots.txt:2: fixed[no-leading-slash]: \"Disallow: x\" now \"Disallow: /x\"; verdicts may change"])
+        .says(0, &["robots.txt:4: fixed[shadowed-rule]: \"Disallow: /a/b\" removed\n"]);
+    assert_eq!(folder.read("robots.txt"), b"User-agent: *\nDisallow: /x\nDisallow: /a\n");
+    let again = folder.run(&["lint", "--fix", "robots.txt"]).says(0, &[]);
+    assert!(!again.stderr.contains("fixed"), "{again:?}");
+    folder.run(&["lint", "--fix", "."]).says(2, &["--fix changes files"]);
+    folder.run_with(&["lint", "--fix", "-"], b"Disallow: x\n").says(2, &["--fix changes files"]);
+}
+
+#[test]
+fn comments_ignore_findings() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: *\nDisallow: x # lint-ignore: no-leading-slash\n");
+    let run = folder.run(&["lint", "robots.txt"]).says(0, &[]);
+    assert_eq!(run.text(), "");
+}

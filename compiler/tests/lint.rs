@@ -9,15 +9,24 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use bumpalo::Bump;
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
-use reptile_compiler::advice::lint::{Code, MAX_COMPARED_STEPS, MAX_FINDINGS_PER_CODE, lint, lint_counted};
+use reptile_compiler::advice::lint::{
+    Code, Fix, MAX_COMPARED_STEPS, MAX_FINDINGS_PER_CODE, Severity, fix, lint, lint_counted,
+};
+use reptile_compiler::body::parse;
+use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
 use reptile_compiler::oracle;
+use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
+use reptile_engine::set::Set;
+use reptile_engine::url::{Origin, Scheme};
+use reptile_engine::verdict::Verdict;
 use serde::Deserialize;
 use support::{base64, base64_parts, read, shared};
 
-const CASES: usize = 51;
+const CASES: usize = 63;
 const REAL_FILES: usize = 4_231;
 
 #[derive(Deserialize)]
@@ -189,12 +198,121 @@ proptest! {
     }
 }
 
+/// What agents of a file may fetch: of each path the verdicts for the names in the file and for another.
+fn verdicts(body: &[u8], dialect: &'static Dialect, paths: &[Vec<u8>], names: &[Vec<u8>]) -> Vec<bool> {
+    let origin = OwnedOrigin { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
+    let mut builder = SetBuilder::new(dialect);
+    let Ok(prepared) = prepare(body, dialect, &Bump::new()) else { return Vec::new() };
+    builder.add([origin], prepared);
+    let set = Set::from_bytes(builder.finish(Default::default()).unwrap().to_bytes()).unwrap();
+    let policy = set.policy(&Origin { scheme: Scheme::Http, host: b"h", port: 80 }).unwrap().unwrap();
+    let agents: Vec<_> = names.iter().map(|name| of_name(name, dialect).look_up(&set).unwrap()).collect();
+    let pairs = agents.iter().flat_map(|agent| paths.iter().map(move |path| (agent, path)));
+    pairs.map(|(agent, path)| policy.decide(agent, path).unwrap() == Verdict::Allow).collect()
+}
+
+/// Paths that the rules of a file are about, and product tokens that it names.
+fn paths_and_names(body: &[u8], dialect: &Dialect) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    const MOST: usize = 60;
+    let arena = Bump::new();
+    let robots = parse(body, dialect, &arena);
+    let mut paths: Vec<Vec<u8>> = vec![b"/".to_vec(), b"/index.html".to_vec()];
+    for rule in robots.groups.iter().flat_map(|group| group.rules) {
+        let path: Vec<u8> = rule.value.iter().copied().filter(|byte| !b"*$".contains(byte)).collect();
+        let path = if path.starts_with(b"/") { path } else { [b"/", &path[..]].concat() };
+        paths.push([&path[..], b"/x"].concat());
+        paths.push(path);
+    }
+    let step = paths.len() / MOST + 1;
+    let paths = paths.into_iter().step_by(step).map(|path| dialect.normal_form.path(&path).into_owned()).collect();
+    let values = robots.groups.iter().flat_map(|group| group.agents);
+    let mut names: Vec<Vec<u8>> = values.map(|value| dialect.token_syntax.token_of(value).to_vec()).collect();
+    names.retain(|name| !name.is_empty());
+    let step = names.len() / 8 + 1;
+    (paths, names.into_iter().step_by(step).chain([b"nobody".to_vec()]).collect())
+}
+
+/// A fixed file has no error that could be fixed, fixing it again does nothing, and a verdict changes only if a change
+/// says so. Returns how many lines were changed, and whether verdicts were said to.
+fn fix_is_right(body: &[u8], dialect: &'static Dialect) -> (usize, bool) {
+    let fixed = fix(body, dialect, Severity::Note);
+    let announced = fixed.changes.iter().any(|change| !change.keeps_verdicts);
+    if fixed.changes.is_empty() {
+        assert_eq!(fixed.body, body);
+        return (0, false);
+    }
+    let text = String::from_utf8_lossy(body);
+    let left = lint(&fixed.body, dialect, MAX_FINDINGS_PER_CODE).findings;
+    let is_made = |fix: &Option<Fix>| matches!(fix, Some(Fix::Replace { .. } | Fix::Remove));
+    let left: Vec<_> = left.iter().filter(|left| left.severity == Severity::Error && is_made(&left.fix)).collect();
+    assert!(left.is_empty(), "{text}\n{left:?}");
+    assert_eq!(fix(&fixed.body, dialect, Severity::Note).changes, [], "{text}");
+    if !announced {
+        let (paths, names) = paths_and_names(body, dialect);
+        let same = verdicts(body, dialect, &paths, &names) == verdicts(&fixed.body, dialect, &paths, &names);
+        assert!(same, "{}: {text}\n{:#?}", dialect.name, fixed.changes);
+    }
+    (fixed.changes.len(), announced)
+}
+
+#[test]
+fn fixes_of_each_kind() {
+    for (before, after) in [
+        ("User-agent: *\nDisallow: \\private\\\n", "User-agent: *\nDisallow: /private/\n"),
+        ("User-agent: *\r\nDisalow: x # why\r\n", "User-agent: *\r\nDisallow: /x # why\r\n"),
+        ("User-agent: *\nDisallow: /(a|b)/.*\n", "User-agent: *\nDisallow: /(a|b)/.*\n"),
+        ("User-agent: a, b\nDisallow: /x", "User-agent: a\nUser-agent: b\nDisallow: /x"),
+        (
+            "User-agent: Mozilla/5.0 (compatible; Googlebot-Image/1.0)\nDisallow: /x\n",
+            "User-agent: Googlebot-Image\nDisallow: /x\n",
+        ),
+        ("User-agent: Foo/1.0\nDisallow: https://example.com/x\n", "User-agent: Foo\nDisallow: /x\n"),
+        ("User-agent: *\nDisallow: https://example.com/\n", "User-agent: *\nDisallow: https://example.com/\n"),
+        ("User-agent: *\nDisallow: example.com/x\n", "User-agent: *\nDisallow: example.com/x\n"),
+        // The allow becomes a rule, so the longer disallow is not superfluous any more.
+        (
+            "User-agent: *\nDisallow: /a\nAllow: a/b\nDisallow: /a/b/c\nDisallow: /a/d #!\n",
+            "User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /a/b/c\n#!\n",
+        ),
+    ] {
+        let fixed = fix(before.as_bytes(), &GOOGLE_LIB, Severity::Note);
+        assert_eq!(String::from_utf8_lossy(&fixed.body), after, "{before}");
+        fix_is_right(before.as_bytes(), &GOOGLE_LIB);
+    }
+    // The lines that a change names are those of the file as it was.
+    let fixed = fix(b"User-agent: a, b\nDisallow: /x\nDisallow: /x/y\nDisallow: z\n", &GOOGLE_LIB, Severity::Note);
+    let changes: Vec<_> =
+        fixed.changes.iter().map(|change| (change.line, change.code, change.keeps_verdicts)).collect();
+    assert_eq!(changes, [(1, Code::AgentList, false), (4, Code::NoLeadingSlash, false), (3, Code::ShadowedRule, true)]);
+}
+
+proptest! {
+    #![proptest_config(support::cases(1500))]
+
+    #[test]
+    fn fixed_files_decide_as_before_unless_said(
+        lines in prop::collection::vec(
+            (
+                "(Allow|Disallow|Disallow|User-agent|Disalow|Sitemap|Allow |disallow)(:|:|: | )",
+                "[/*]?[ab/*]{0,4}[$]?|/a/index[.]html|a|b|a/1[.]0|a, b|(/|)\u{fc}a|/a # b|",
+                "(\n|\n|\r\n|\n\n)",
+            ),
+            1..14,
+        ),
+        dialect in prop::sample::select(ALL.to_vec()),
+    ) {
+        let body: String = lines.into_iter().map(|(key, value, end)| format!("{key}{value}{end}")).collect();
+        fix_is_right(format!("User-agent: a\n{body}").as_bytes(), dialect);
+    }
+}
+
 #[test]
 fn real_files() {
     let Some(shared) = shared() else { return };
     let file = read(&shared.join("corpora/real/robots.tar.gz"));
     let mut archive = tar::Archive::new(GzDecoder::new(&file[..]));
     let (mut files, mut counts, mut time) = (0, BTreeMap::new(), Duration::ZERO);
+    let (mut fixed, mut with_changed_verdicts) = (0, 0);
     for entry in archive.entries().unwrap() {
         let mut entry = entry.unwrap();
         if !entry.header().entry_type().is_file() {
@@ -206,6 +324,9 @@ fn real_files() {
         let found = lint(&body, &GOOGLE_LIB, MAX_FINDINGS_PER_CODE);
         time += start.elapsed();
         files += 1;
+        let (changes, announced) = fix_is_right(&body, &GOOGLE_LIB);
+        fixed += u64::from(changes > 0);
+        with_changed_verdicts += u64::from(announced);
         for ((severity, code), count) in found.counts {
             *counts.entry((severity, code.as_str())).or_insert(0) += count;
         }
@@ -213,6 +334,6 @@ fn real_files() {
     for ((severity, code), count) in counts {
         println!("{count:7} {severity}[{code}]");
     }
-    println!("{files} files in {time:?}");
+    println!("{files} files in {time:?}; {fixed} fixed, of these {with_changed_verdicts} with verdicts that change");
     assert_eq!(files, REAL_FILES);
 }

@@ -6,11 +6,11 @@ use std::str::FromStr;
 use crate::names::UnknownName;
 
 macro_rules! codes {
-    ($($(#[$doc:meta])* $code:ident = $name:literal,)*) => {
+    ($($(#[doc = $doc:literal])* $code:ident = $name:literal,)*) => {
         /// The kinds of findings. Their names do not change.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
-        pub enum Code { $($(#[$doc])* $code,)* }
+        pub enum Code { $($(#[doc = $doc])* $code,)* }
 
         impl Code {
             /// All of them.
@@ -21,6 +21,12 @@ macro_rules! codes {
             pub const fn as_str(self) -> &'static str {
                 match self { $(Code::$code => $name,)* }
             }
+
+            /// What a finding of this kind is about, in a sentence.
+            #[must_use]
+            pub fn describe(self) -> &'static str {
+                match self { $(Code::$code => concat!($($doc),*).trim_start(),)* }
+            }
         }
     };
 }
@@ -30,30 +36,46 @@ codes! {
     AbsoluteUrl = "absolute-url",
     /// A user-agent line whose value is longer than the product token that is read from it.
     AgentCut = "agent-cut",
+    /// A `User-Agent` header where a product token belongs.
+    AgentHeader = "agent-header",
+    /// Several names in one user-agent line, of which crawlers read the first.
+    AgentList = "agent-list",
     /// A user-agent line that names no crawler.
     AgentEmpty = "agent-empty",
     /// A blank line in a group, at which some crawlers end it.
     BlankLineInGroup = "blank-line-in-group",
+    /// A rule that blocks style sheets or scripts, without which search engines see a page otherwise than people.
+    BlocksRendering = "blocks-rendering",
     /// A byte order mark before the text.
     ByteOrderMark = "byte-order-mark",
+    /// A `Disallow` of the whole site for `*`, and whom it does not stop.
+    ClosedSite = "closed-site",
     /// A `#` inside a rule, which begins a comment.
     CommentInRule = "comment-in-rule",
+    /// A `Crawl-delay` that is not a number of seconds.
+    CrawlDelayValue = "crawl-delay-value",
     /// A rule whose own path another dialect in use decides differently.
     DialectsDiffer = "dialects-differ",
     /// A `$` before the end, which is an ordinary character.
     DollarInside = "dollar-inside",
     /// Two wildcards or more in a row.
     DoubleStar = "double-star",
+    /// A `Sitemap`, `Host` or `Crawl-delay` that is there already.
+    DuplicateDirective = "duplicate-directive",
     /// A rule that the same group has already.
     DuplicateRule = "duplicate-rule",
     /// A `Disallow` without a value, which some crawlers read as `Allow: /`.
     EmptyDisallow = "empty-disallow",
     /// A file without text.
     EmptyFile = "empty-file",
+    /// A `Sitemap`, `Host` or `Crawl-delay` without a value.
+    EmptyValue = "empty-value",
     /// A file longer than crawlers read.
     FileTooLong = "file-too-long",
     /// User-agent lines that share the rules of a later group, because there is no rule between.
     GroupsCollapse = "groups-collapse",
+    /// A `Host` that is not the name of a host.
+    HostValue = "host-value",
     /// A web page instead of a robots.txt.
     Html = "html",
     /// An `Allow` of an index page, which also allows its folder at Google.
@@ -64,6 +86,8 @@ codes! {
     LineTooLong = "line-too-long",
     /// A key without a colon.
     MissingColon = "missing-colon",
+    /// A user-agent line whose name is almost that of a known crawler.
+    MisspeltCrawler = "misspelt-crawler",
     /// A key that is almost a known one.
     MisspeltKey = "misspelt-key",
     /// A file without any user-agent line.
@@ -78,6 +102,8 @@ codes! {
     NulByte = "nul-byte",
     /// A `Disallow` that loses against an `Allow` of the same pattern.
     OverruledRule = "overruled-rule",
+    /// A rule that looks like a regular expression, of which crawlers know only `*` and a final `$`.
+    RegularExpression = "regular-expression",
     /// A rule with bytes that the dialect does not accept.
     RuleBytes = "rule-bytes",
     /// A rule that belongs to no group.
@@ -86,6 +112,8 @@ codes! {
     RuleTooLong = "rule-too-long",
     /// A rule that changes nothing, because a shorter one says the same.
     ShadowedRule = "shadowed-rule",
+    /// A `Sitemap` that is not a whole URL.
+    SitemapUrl = "sitemap-url",
     /// White space inside a rule.
     SpaceInRule = "space-in-rule",
     /// A `%` without two hexadecimal digits after it.
@@ -96,6 +124,8 @@ codes! {
     TooManySteps = "too-many-steps",
     /// A wildcard at the end of a rule.
     TrailingStar = "trailing-star",
+    /// A comment that ignores findings of a kind that does not exist.
+    UnknownIgnore = "unknown-ignore",
     /// A key that decides nothing.
     UnknownKey = "unknown-key",
     /// A known key that decides no URL, such as `Crawl-delay`.

@@ -30,7 +30,7 @@ pub const MAX_COMPARED_RULES: usize = 2000;
 /// The most steps for comparing the paths of one file. Each path takes its length in bytes, times one more than the
 /// number of wildcards in its groups for each of them. Only files made to keep matchers busy need more; of those, too, only the first
 /// rules are compared.
-pub const MAX_COMPARED_STEPS: usize = 20_000_000;
+pub const MAX_COMPARED_STEPS: usize = 5_000_000;
 
 const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
 

@@ -3,8 +3,10 @@
 use reptile_engine::verdict::RuleKind;
 
 use super::{Code, Findings, Places, Severity, quote};
-use crate::body::{Group, RawRule};
-use crate::dialect::{BlankLine, Dialect, EmptyDisallow};
+use crate::body::{Group, RawRule, Robots};
+use crate::dialect::crawlers;
+use crate::dialect::{BlankLine, Dialect, EmptyDisallow, Family};
+use crate::rules::groups::{Named, named};
 
 /// Whether a rule disallows the whole site.
 fn closes_all(rule: &RawRule<'_>) -> bool {
@@ -49,7 +51,7 @@ pub(super) fn collapse(group: &Group<'_>, agent_lines: &[u32], places: &Places<'
             agent_lines[0],
             quote(other.1),
         );
-        (message.into(), Some(format!("put \"Disallow:\" after line {}", agent_lines[last])))
+        (message.into(), Some(format!("put \"Disallow:\" after line {}", agent_lines[last]).into()))
     });
 }
 
@@ -100,4 +102,55 @@ pub(super) fn empty_disallow(group: &Group<'_>, dialect: &Dialect, found: &mut F
             (message.into(), Some("remove it".into()))
         });
     }
+}
+
+/// The names that a file has groups for besides `*`: the first few, and how many user-agent lines there are.
+pub(super) struct Others {
+    shown: Vec<String>,
+    count: usize,
+}
+
+/// The most names that a message shows.
+const MAX_NAMES_SHOWN: usize = 3;
+
+impl Others {
+    pub(super) fn new(robots: &Robots<'_>, dialect: &Dialect) -> Others {
+        let mut others = Others { shown: Vec::new(), count: 0 };
+        for value in robots.groups.iter().flat_map(|group| group.agents) {
+            if let Named::Token(token) = named(value, dialect)
+                && !token.is_empty()
+            {
+                others.count += 1;
+                if others.shown.len() < MAX_NAMES_SHOWN {
+                    others.shown.push(quote(token));
+                }
+            }
+        }
+        others
+    }
+}
+
+/// Finds a `Disallow` of everything for all crawlers, and says whom it does not stop.
+pub(super) fn closed_site(group: &Group<'_>, dialect: &Dialect, others: &Others, found: &mut Findings) {
+    let is_default = group.agents.iter().any(|value| named(value, dialect) == Named::Everyone);
+    let Some(rule) = group.rules.iter().find(|rule| closes_all(rule)).filter(|_| is_default) else { return };
+    found.add(rule.line, Code::ClosedSite, Severity::Warning, || {
+        let opens = group.rules.iter().any(|rule| rule.kind == RuleKind::Allow && !rule.value.is_empty());
+        let but = if opens { " but for what Allow lines open" } else { "" };
+        let ignoring = crawlers::ALL
+            .iter()
+            .filter(|known| known.family == Family::Google && !known.honours_default_group && !known.tokens.is_empty());
+        let ignoring: Vec<&str> = ignoring.map(|known| known.name).take(MAX_NAMES_SHOWN).collect();
+        let own = match others.count.saturating_sub(others.shown.len()) {
+            _ if others.count == 0 => String::new(),
+            0 => format!(" crawlers with groups of their own ({}),", others.shown.join(", ")),
+            more => format!(" crawlers with groups of their own ({} and {more} more),", others.shown.join(", ")),
+        };
+        let message = format!(
+            "closes the whole site{but} to crawlers that no group names; it does not stop{own} crawlers of Google that \
+             ignore \"*\" ({} ...), or a search engine that lists addresses from links",
+            ignoring.join(", ")
+        );
+        (message.into(), None)
+    });
 }

@@ -10,7 +10,7 @@ use memchr::memchr;
 use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::RuleKind;
 
-use super::{Code, Findings, Severity};
+use super::{Code, Findings, Fix, Severity};
 use crate::body::{Group, RawRule, Robots};
 use crate::dialect::{Dialect, GroupChoice, Order};
 use crate::rules::groups::{Named, named};
@@ -156,7 +156,7 @@ fn repeated(equal: &mut [Compared<'_>], by_line: bool, found: &mut Findings) {
             let line = if first_weight == rule.weight { first_line.max(rule.line) } else { rule.line };
             let other = first_line ^ rule.line ^ line;
             found.add(line, Code::DuplicateRule, Severity::Note, || {
-                (format!("the same as line {other}").into(), Some("remove it".into()))
+                (format!("the same as line {other}").into(), Some(Fix::Remove))
             });
         } else if let Some((over, _)) = against.filter(|&(_, weight)| by_line || weight >= rule.weight) {
             rule.is_idle = true;
@@ -204,7 +204,7 @@ fn shadowed(rules: &[Compared<'_>], by_line: bool, found: &mut Findings) {
                     } else {
                         format!("line {} has the same effect on every path of this rule", by.line)
                     };
-                    (message.into(), Some("remove it".into()))
+                    (message.into(), Some(Fix::Remove))
                 });
             }
         }

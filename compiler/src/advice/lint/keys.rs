@@ -1,11 +1,14 @@
 //! Findings about keys: known keys that decide nothing, misspelt keys, and unknown keys.
 
-use super::{Code, Findings, Severity, quote};
+use super::{Code, Findings, Fix, Severity, quote};
 use crate::body::{Line, line_of};
-use crate::dialect::{ALL, Dialect};
+use crate::dialect::{ALL, BING, CrawlDelays, Dialect, GOOGLE, YANDEX, YANDEX_2017};
 
 /// Keys that decide URLs, and `sitemap`, which nearly all dialects read.
 const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"];
+
+/// The keys of [`KEYS`] that decide URLs.
+const DECIDING_KEYS: [&str; 3] = ["user-agent", "disallow", "allow"];
 
 /// Keys that some crawler reads or once read, and that decide no URL. Source: google/robotstxt, its reporting parser.
 const UNUSED_KEYS: [&str; 12] = [
@@ -35,16 +38,54 @@ pub(super) fn lacks_colon(key: &[u8]) -> bool {
     word.len() < key.len() && KEYS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
 }
 
-/// Adds a finding about a key, if it needs one.
-pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool, is_read: bool, found: &mut Findings) {
-    let is_one_of = |keys: &[&str], key: &[u8]| keys.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
-    let readers = || {
+/// A line with a key, as it is written.
+pub(super) struct WrittenLine<'l> {
+    pub(super) number: u32,
+    pub(super) line: &'l [u8],
+    /// The line up to its comment.
+    pub(super) text: &'l [u8],
+    pub(super) key: &'l [u8],
+    pub(super) has_colon: bool,
+    /// Whether the dialect reads it.
+    pub(super) is_read: bool,
+}
+
+impl WrittenLine<'_> {
+    /// Where the key begins.
+    fn start(&self) -> usize {
+        self.text.len() - self.text.trim_ascii_start().len()
+    }
+
+    /// Where the first colon is, or the end.
+    fn colon(&self) -> usize {
+        memchr::memchr(b':', self.text).unwrap_or(self.text.len())
+    }
+
+    /// The dialects that read the line.
+    fn readers(&self) -> String {
         let counts = |dialect: &&&Dialect| {
-            matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Agent(_) | Line::Rule(..) | Line::Sitemap(..)))
+            matches!(
+                line_of(self.line, dialect, &mut |_| ()),
+                Some(Line::Agent(_) | Line::Rule(..) | Line::Sitemap(..))
+            )
         };
         let names: Vec<&str> = ALL.iter().filter(counts).map(|dialect| dialect.as_str()).collect();
         if names.is_empty() { "no dialect reads it".into() } else { format!("only {} read it", names.join(", ")) }
-    };
+    }
+
+    /// The line with a known key, and with the text after `skipped` bytes as its value.
+    fn with_key(&self, known: &str, skipped: usize, keeps_verdicts: bool) -> Option<Fix> {
+        let value = self.text.get(skipped..).unwrap_or_default().trim_ascii();
+        // A key that decides no URL changes no verdict.
+        let keeps_verdicts = keeps_verdicts || !DECIDING_KEYS.contains(&known);
+        Fix::replace(&capital(known), value, keeps_verdicts)
+    }
+}
+
+/// Adds a finding about a key, if it needs one.
+pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
+    let WrittenLine { number, key, has_colon, is_read, .. } = *line;
+    let is_one_of = |keys: &[&str], key: &[u8]| keys.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
     let severity = if is_read { Severity::Warning } else { Severity::Error };
     let first_word = first_word(key);
     if !has_colon || lacks_colon(key) {
@@ -57,14 +98,10 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
         };
         found.add(number, Code::MissingColon, severity, || {
             let fix = match known {
-                Some(known) => {
-                    let value = line[line.len().min(line.len() - line.trim_ascii_start().len() + first_word.len())..]
-                        .trim_ascii();
-                    format!("{}: {}", capital(known), quote(value))
-                }
-                None => "put # before a comment".into(),
+                Some(known) => line.with_key(known, line.start() + first_word.len(), is_read && !has_colon),
+                None => Some("put # before a comment".into()),
             };
-            (format!("no colon after the key; {}", readers()).into(), Some(fix))
+            (format!("no colon after the key; {}", line.readers()).into(), fix)
         });
         return;
     }
@@ -73,23 +110,46 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
     }
     if is_one_of(&UNUSED_KEYS, key) {
         found.add(number, Code::UnusedKey, Severity::Note, || {
-            (format!("\"{}\" decides no URL, and does not end the list of user-agent lines", quote(key)).into(), None)
+            let key = quote(key);
+            let message = format!(
+                "\"{key}\" decides no URL, and does not end the list of user-agent lines; {}",
+                readers_of_unused(&key.to_ascii_lowercase())
+            );
+            (message.into(), None)
         });
         return;
     }
     match known_key(key, found) {
         Some(known) => found.add(number, Code::MisspeltKey, severity, || {
-            let message = format!("\"{}\" is not \"{known}\"; {}", quote(key), readers());
-            (message.into(), Some(format!("{}: ...", capital(known))))
+            let message = format!("\"{}\" is not \"{known}\"; {}", quote(key), line.readers());
+            (message.into(), line.with_key(known, line.colon() + 1, is_read))
         }),
         None if is_read => found.add(number, Code::MisspeltKey, Severity::Warning, || {
-            (format!("\"{}\" is not a key, but begins like one; {}", quote(key), readers()).into(), None)
+            (format!("\"{}\" is not a key, but begins like one; {}", quote(key), line.readers()).into(), None)
         }),
         None => found.add(number, Code::UnknownKey, Severity::Warning, || {
-            let is_url = line[line.len().min(key.len() + 1)..].starts_with(b"//");
-            let fix = is_url.then(|| "put \"Sitemap: \" before it, if it is the address of a sitemap".to_owned());
+            let is_url = line.line[line.line.len().min(key.len() + 1)..].starts_with(b"//");
+            let fix = is_url.then(|| "put \"Sitemap: \" before it, if it is the address of a sitemap".into());
             (format!("\"{}\" is not a key; the line decides nothing", quote(key)).into(), fix)
         }),
+    }
+}
+
+/// Who reads a key that decides no URL, and who ignores it.
+fn readers_of_unused(key: &str) -> String {
+    let operators = [("Google", &GOOGLE), ("Bing", &BING), ("Yandex", &YANDEX), ("Yandex until 2017", &YANDEX_2017)];
+    let reads = |dialect: &Dialect| match key {
+        "crawl-delay" => dialect.other_directives.crawl_delay != CrawlDelays::NotRead,
+        "host" => dialect.other_directives.host,
+        "clean-param" => dialect.other_directives.clean_param,
+        _ => false,
+    };
+    let (readers, others): (Vec<_>, Vec<_>) = operators.into_iter().partition(|(_, dialect)| reads(dialect));
+    let names = |list: &[(&'static str, &Dialect)]| list.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    match readers.len() {
+        0 => "Google, Bing and Yandex ignore it".into(),
+        1 => format!("{} reads it; ignored by {}", names(&readers), names(&others)),
+        _ => format!("{} read it; ignored by {}", names(&readers), names(&others)),
     }
 }
 
@@ -139,7 +199,7 @@ const LETTERS: [u32; KEYS.len() + UNUSED_KEYS.len()] = {
 };
 
 /// The letters in a key, in any case, as bits; other bytes share these bits.
-const fn letters_in(key: &[u8]) -> u32 {
+pub(super) const fn letters_in(key: &[u8]) -> u32 {
     let (mut letters, mut at) = (0, 0);
     while at < key.len() {
         letters |= 1 << (key[at] & 31);

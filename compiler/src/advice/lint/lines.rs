@@ -4,12 +4,13 @@ use memchr::{memchr, memmem, memrchr};
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::RuleKind;
 
-use super::keys::{key_of_line, lacks_colon};
-use super::{Code, Findings, MAX_QUOTED, Places, Severity, quote};
+use super::agents::agent;
+use super::directives::Directives;
+use super::keys::{WrittenLine, key_of_line, lacks_colon};
+use super::{Code, Findings, Fix, MAX_QUOTED, Places, Severity, quote};
 use crate::body::{DiagnosticKind, Line, Robots, line_of};
 use crate::dialect::{Dialect, Order};
 use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_LINE_BYTES_GOOGLE};
-use crate::rules::groups::{Named, named};
 
 /// Adds the findings about the whole file.
 pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings) {
@@ -51,6 +52,7 @@ pub(super) fn each_line<'b>(
     dialect: &Dialect,
     is_html: bool,
     places: &mut Places<'b>,
+    directives: &mut Directives<'b>,
     found: &mut Findings,
 ) {
     found.steps += line.len() as u64 + 1;
@@ -80,6 +82,7 @@ pub(super) fn each_line<'b>(
     match &recognised {
         Some(Line::Agent(value)) => {
             places.agents.push(number);
+            directives.begin_group();
             agent(number, value, dialect, found);
         }
         // If text precedes the colon, the rest is not a value; the finding about the missing colon is enough.
@@ -87,7 +90,16 @@ pub(super) fn each_line<'b>(
         Some(Line::Rule(kind, value)) => {
             RuleLine { number, kind: *kind, value, text, has_comment, dialect }.check(found);
         }
-        Some(Line::Sitemap(..) | Line::Other(..)) => places.other(number, key),
+        Some(Line::Sitemap(_, value)) => {
+            places.other(number, key);
+            directives.sitemap(number, value, found);
+        }
+        Some(Line::Other(_, value)) => {
+            places.other(number, key);
+            if !is_html {
+                directives.other(number, key, value, found);
+            }
+        }
         Some(Line::Blank) => places.blank(number),
         None => {}
     }
@@ -95,34 +107,8 @@ pub(super) fn each_line<'b>(
         return;
     }
     let is_read = recognised.is_some_and(|recognised| !matches!(recognised, Line::Other(..)));
-    key_of_line(number, line, key, colon.is_some(), is_read, found);
-}
-
-/// Adds the findings about a user-agent line.
-fn agent(number: u32, value: &[u8], dialect: &Dialect, found: &mut Findings) {
-    match named(value, dialect) {
-        Named::Everyone if value.len() > 1 => found.add(number, Code::AgentCut, Severity::Warning, || {
-            (format!("\"{}\" is read as \"*\": the group is for every crawler", quote(value)).into(), None)
-        }),
-        Named::Everyone => {}
-        Named::Token(b"") => found.add(number, Code::AgentEmpty, Severity::Error, || {
-            let fix = match value {
-                b"" => "User-agent: *",
-                _ => "write only the product token, which begins with a letter, - or _",
-            };
-            (format!("\"{}\" names no crawler", quote(value)).into(), Some(fix.into()))
-        }),
-        Named::Token(token) if token.len() < value.len() => {
-            // Text after a slash or a final `*` is a version, and is rightly left out.
-            let is_version = matches!(value[token.len()..], [b'/', ..] | [b'*']);
-            let severity = if is_version { Severity::Note } else { Severity::Warning };
-            found.add(number, Code::AgentCut, severity, || {
-                let message = format!("\"{}\" is read as \"{}\"", quote(value), quote(token));
-                (message.into(), is_version.then(|| format!("User-agent: {}", quote(token))))
-            });
-        }
-        Named::Token(_) => {}
-    }
+    let line = WrittenLine { number, line, text, key, has_colon: colon.is_some(), is_read };
+    key_of_line(&line, found);
 }
 
 /// A rule, whatever group it is in.
@@ -145,8 +131,13 @@ impl RuleLine<'_> {
         self.start(found);
         self.octets(found);
         self.white_space(found);
-        self.operators(found);
+        if self.is_regular_expression() {
+            self.regular_expression(found);
+        } else {
+            self.operators(found);
+        }
         self.index_page(found);
+        self.rendering(found);
     }
 
     const fn key(&self) -> &'static str {
@@ -177,13 +168,13 @@ impl RuleLine<'_> {
         if begins(b"http://") || begins(b"https://") {
             found.add(self.number, Code::AbsoluteUrl, Severity::Error, || {
                 let message = "the value is a URL with a host, but is compared with paths: it never matches";
-                (message.into(), Some(format!("{}: {}", self.key(), quote(&path_of(self.value).to_vec()))))
+                (message.into(), self.with_path_of_url())
             });
         } else if !matches!(self.value[0], b'/' | b'*') {
             found.add(self.number, Code::NoLeadingSlash, Severity::Error, || {
                 let value = quote(self.value);
                 let message = format!("\"{value}\" does not begin with \"/\" or \"*\": it never matches");
-                (message.into(), Some(format!("{}: /{value}", self.key())))
+                (message.into(), self.with_slash())
             });
         }
     }
@@ -202,7 +193,7 @@ impl RuleLine<'_> {
                     "bytes that are not UTF-8: crawlers differ in how they read them"
                 };
                 let can_be_escaped = is_utf8 && value.len() <= MAX_QUOTED;
-                (message.into(), can_be_escaped.then(|| format!("{}: {}", self.key(), escaped(value))))
+                (message.into(), can_be_escaped.then(|| self.with_escapes()))
             });
         }
         let is_escape =
@@ -254,7 +245,8 @@ impl RuleLine<'_> {
                     "a wildcard at the end matches the same as nothing"
                 };
                 let end = before_end.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1);
-                (message.into(), Some(format!("{}: {}", self.key(), quote(&before_end[..end.max(1)]))))
+                let fix = format!("{}: {}", self.key(), quote(&before_end[..end.max(1)]));
+                (message.into(), Some(fix.into()))
             });
         }
     }
@@ -265,10 +257,90 @@ impl RuleLine<'_> {
             found.add(self.number, Code::IndexHtml, Severity::Note, || {
                 let message = "in Google's library this also allows the directory itself; elsewhere it does not";
                 let folder = quote(&self.value[..self.value.len() - last.len() + 1]);
-                (message.into(), Some(format!("add \"Allow: {folder}$\"")))
+                (message.into(), Some(format!("add \"Allow: {folder}$\"").into()))
             });
         }
     }
+
+    /// The path of a URL in the place of a rule. A rule for a whole site is not a fix: that would be another meaning.
+    fn with_path_of_url(&self) -> Option<Fix> {
+        let path = path_of(self.value).to_vec();
+        let has_wildcard_host = self.value[..self.value.len() - path.len().min(self.value.len())].contains(&b'*');
+        let is_fix = path.len() > 1 && !has_wildcard_host && is_plain(&path);
+        is_fix.then(|| Fix::replace(self.key(), &path, false)).flatten()
+    }
+
+    /// The rule with the slash that it lacks, where that is what was meant: not for the name of a host, nor for what
+    /// looks like a regular expression. Backslashes were meant as slashes.
+    fn with_slash(&self) -> Option<Fix> {
+        let value: Vec<u8> = self.value.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect();
+        let slash = memchr(b'/', &value);
+        let first = &value[..slash.unwrap_or(value.len())];
+        let is_host = first.starts_with(b"www.") || slash.is_some() && memchr(b'.', first).is_some();
+        if is_host || self.is_regular_expression() || !is_plain(&value) {
+            return None;
+        }
+        let start: &[u8] = if value.starts_with(b"/") { b"" } else { b"/" };
+        Fix::replace(self.key(), &[start, &value].concat(), false)
+    }
+
+    /// The rule with its bytes outside ASCII percent-encoded.
+    fn with_escapes(&self) -> Fix {
+        let escaped = escaped(self.value);
+        let form = self.dialect.normal_form;
+        let keeps_verdicts = form.pattern(self.value) == form.pattern(escaped.as_bytes());
+        let text = format!("{}: {escaped}", self.key());
+        if self.has_controls() { Fix::Words(text) } else { Fix::Replace { text, keeps_verdicts } }
+    }
+
+    fn has_controls(&self) -> bool {
+        self.value.iter().any(u8::is_ascii_control)
+    }
+
+    /// Whether a rule has something that means nothing in a robots.txt, and in a regular expression nearly always does.
+    fn is_regular_expression(&self) -> bool {
+        let value = self.value;
+        let has = |text: &[u8]| memmem::find(value, text).is_some();
+        let is_choice = || memchr(b'(', value).is_some_and(|open| memchr(b'|', &value[open..]).is_some()) && has(b")");
+        value.starts_with(b"^")
+            || is_choice()
+            || [&b"\\."[..], b"\\d", b"\\w", b"\\/", b"[a-z", b"[0-9", b"[^"].into_iter().any(has)
+    }
+
+    fn regular_expression(&self, found: &mut Findings) {
+        found.add(self.number, Code::RegularExpression, Severity::Warning, || {
+            let message =
+                "looks like a regular expression; only \"*\" and a \"$\" at the end mean more than themselves";
+            (message.into(), Some("write a rule for each path".into()))
+        });
+    }
+
+    /// Finds rules that block what a page is rendered with.
+    fn rendering(&self, found: &mut Findings) {
+        let ends =
+            |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_' && *byte != b'-');
+        let has = |text: &[u8]| {
+            let is_here = |at: usize| {
+                let rest = &self.value[at..];
+                rest.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text))
+                    && ends(rest.get(text.len()))
+            };
+            memchr::memchr_iter(text[0], self.value).any(is_here)
+        };
+        let is_folder =
+            || [&b"/css/"[..], b"/js/"].into_iter().any(|folder| memmem::find(self.value, folder).is_some());
+        if self.kind == RuleKind::Disallow && (has(b".css") || has(b".js") || is_folder()) {
+            found.add(self.number, Code::BlocksRendering, Severity::Warning, || {
+                let message = "blocks style sheets or scripts: search engines that render pages, as Google does, see them without";
+                (message.into(), Some("allow what pages are made with".into()))
+            });
+        }
+    }
+}
+
+/// Whether a path has only characters that paths of people have, so that it can be taken at its word.
+fn is_plain(path: &[u8]) -> bool {
+    path.iter().all(|byte| byte.is_ascii_alphanumeric() || b"/_.~%*$?=&+,;@!-".contains(byte))
 }
 
 /// A value with its bytes outside ASCII percent-encoded.
@@ -287,7 +359,7 @@ fn escaped(value: &[u8]) -> String {
 /// Adds the findings about a line that the dialect leaves out, and about a file that is not a robots.txt.
 pub(super) fn left_out(number: u32, line: &[u8], kind: DiagnosticKind, dialect: &Dialect, found: &mut Findings) {
     let mut error = |code, message: &'static str, fix: Option<&'static str>| {
-        found.add(number, code, Severity::Error, || (message.into(), fix.map(str::to_owned)));
+        found.add(number, code, Severity::Error, || (message.into(), fix.map(Fix::from)));
     };
     match kind {
         DiagnosticKind::Html => error(

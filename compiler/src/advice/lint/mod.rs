@@ -7,10 +7,14 @@
 //! Every finding is about the file as the dialect reads it. A finding that a rule does nothing is certain: without
 //! the rule no verdict changes. Time: linear in the body, times the logarithm of the number of its rules.
 
+mod agents;
 mod codes;
 mod differences;
+mod directives;
+mod fix;
 mod groups;
 mod idle;
+mod ignore;
 mod keys;
 mod lines;
 
@@ -24,8 +28,11 @@ use bumpalo::Bump;
 pub use self::codes::Code;
 use self::differences::differences;
 pub use self::differences::{MAX_COMPARED_BYTES, MAX_COMPARED_RULES, MAX_COMPARED_STEPS};
-use self::groups::{blank_in_group, collapse, empty_disallow};
+use self::directives::Directives;
+pub use self::fix::{Change, Fix, Fixed, fix};
+use self::groups::{Others, blank_in_group, closed_site, collapse, empty_disallow};
 use self::idle::{idle_rules, merged_groups};
+use self::ignore::Ignored;
 use self::lines::{each_line, left_out, whole_file};
 use crate::automaton::TooManySteps;
 use crate::body::{Diagnostic, Lines, is_html, parse_with};
@@ -88,8 +95,8 @@ pub struct Finding {
     pub severity: Severity,
     /// What is wrong.
     pub message: String,
-    /// What to write instead, or what to do, if there is a fix.
-    pub fix: Option<String>,
+    /// What to write instead, or what to do, if there is a fix. No line has two.
+    pub fix: Option<Fix>,
 }
 
 /// All findings about a file.
@@ -114,6 +121,7 @@ pub fn lint(body: &[u8], dialect: &Dialect, max_per_code: u32) -> Linted {
 #[must_use]
 pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linted, u64) {
     let mut found = Findings::new(max_per_code);
+    found.ignored = Ignored::read(body, dialect, &mut found);
     if body.starts_with(b"\xFF\xFE") || body.starts_with(b"\xFE\xFF") {
         found.add(1, Code::Utf16, Severity::Error, || {
             ("the text is in UTF-16, which crawlers cannot read".into(), Some("save it as UTF-8".into()))
@@ -135,10 +143,11 @@ pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linte
         },
     );
     whole_file(body, &robots, &mut found);
-    let mut places = Places::default();
+    let (mut places, mut directives) = (Places::default(), Directives::default());
     for (line, number) in Lines::new(body, dialect.byte_order_mark).zip(1..) {
-        each_line(number, line, dialect, is_html, &mut places, &mut found);
+        each_line(number, line, dialect, is_html, &mut places, &mut directives, &mut found);
     }
+    let others = Others::new(&robots, dialect);
     let mut agent_lines = &places.agents[..];
     let merged = merged_groups(&robots, dialect, &mut found);
     for (group, merged) in robots.groups.iter().zip(merged) {
@@ -147,6 +156,7 @@ pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linte
         collapse(group, lines, &places, &mut found);
         blank_in_group(group, lines, dialect, &places, &mut found);
         empty_disallow(group, dialect, &mut found);
+        closed_site(group, dialect, &others, &mut found);
         idle_rules(group, merged, dialect, &mut found);
     }
     too_many_steps(body, dialect, &mut found);
@@ -170,6 +180,7 @@ fn too_many_steps(body: &[u8], dialect: &Dialect, found: &mut Findings) {
 /// Collects the findings.
 struct Findings {
     list: Vec<Finding>,
+    ignored: Ignored,
     max_per_code: u32,
     /// The findings of each code, by its place in [`Code::ALL`].
     by_code: Vec<Found>,
@@ -189,7 +200,8 @@ struct Found {
 
 impl Findings {
     fn new(max_per_code: u32) -> Findings {
-        Findings { list: Vec::new(), max_per_code, by_code: vec![Found::default(); Code::ALL.len()], steps: 0 }
+        let by_code = vec![Found::default(); Code::ALL.len()];
+        Findings { list: Vec::new(), ignored: Ignored::default(), max_per_code, by_code, steps: 0 }
     }
 
     /// Counts a step.
@@ -197,14 +209,17 @@ impl Findings {
         self.steps += 1;
     }
 
-    /// Adds a finding. `words` is called only for a finding that is listed.
+    /// Adds a finding, unless a comment ignores it. `words` is called only for a finding that is listed.
     fn add(
         &mut self,
         line: u32,
         code: Code,
         severity: Severity,
-        words: impl FnOnce() -> (Cow<'static, str>, Option<String>),
+        words: impl FnOnce() -> (Cow<'static, str>, Option<Fix>),
     ) {
+        if self.ignored.has(line, code) {
+            return;
+        }
         let found = &mut self.by_code[code as usize];
         found.counts[severity as usize] += 1;
         if found.listed == self.max_per_code {
@@ -230,7 +245,26 @@ impl Findings {
         }
         // Findings with the code for "more findings" differ only in their text.
         self.list.sort_by(|a, b| (a.line, a.code, &a.message).cmp(&(b.line, b.code, &b.message)));
+        for of_line in self.list.chunk_by_mut(|a, b| a.line == b.line) {
+            keep_one_fix(of_line);
+        }
         (Linted { findings: self.list, counts }, self.steps)
+    }
+}
+
+/// Keeps the fix of one finding of a line: of the most severe, and of these one that can be made without thought.
+fn keep_one_fix(of_line: &mut [Finding]) {
+    let rank = |finding: &Finding| {
+        let fix = finding.fix.as_ref()?;
+        Some((finding.severity, !matches!(fix, Fix::Words(_)), matches!(fix, Fix::Remove)))
+    };
+    let best = of_line.iter().map(rank).max().flatten();
+    let mut is_kept = false;
+    for finding in of_line {
+        if is_kept || rank(finding) != best {
+            finding.fix = None;
+        }
+        is_kept |= finding.fix.is_some();
     }
 }
 

@@ -6,9 +6,12 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reptile_compiler::advice::lint::{Code, Linted, MAX_FINDINGS_PER_CODE, Severity, lint};
+use reptile_compiler::advice::lint::{Code, Finding, Fix, Fixed, Linted, MAX_FINDINGS_PER_CODE, Severity, fix, lint};
 use reptile_compiler::dialect::{self, Dialect};
 use serde::Serialize;
+
+mod github;
+mod sarif;
 
 use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::bodies::{read_single, read_single_file};
@@ -33,25 +36,52 @@ use crate::outputs::text::printable;
   reptile lint robots.txt
   reptile lint robots/ --severity error
   reptile lint robots.tar.gz --json > findings.jsonl
+  reptile lint robots.txt --fix
+  reptile lint robots.txt --format sarif > lint.sarif
+  reptile lint --list
+
+A comment ignores findings: `# lint-ignore: CODE ...` at the end of a line for that line,
+or alone for the next one; `# lint-ignore-file: CODE ...` for the whole file.
 
 Exit code: 0 no errors; 1 errors were found; 2 a file could not be read."
 )]
 pub struct Args {
     /// A robots.txt, a folder or archive of them under any names, or JSON Lines; - is standard input
-    #[arg(value_name = "FILE|DIR|TAR", required = true)]
+    #[arg(value_name = "FILE|DIR|TAR", required_unless_present = "list")]
     inputs: Vec<PathBuf>,
     /// The dialect: which reading of the protocol the files are given [default: google-lib]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<&'static Dialect>,
-    /// Print a JSON object for each finding
-    #[arg(long)]
+    /// How findings are printed: `github` is for annotations by GitHub Actions, `sarif` for code scanning
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Print a JSON object for each finding: the same as `--format json`
+    #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Write the fixes that cannot be wrong into the files, print each, then what is left to find
+    ///
+    /// Superfluous lines go, lines are written as they are read anyway, and lines of
+    /// errors as they were obviously meant; where that changes verdicts, it says so.
+    #[arg(long, verbatim_doc_comment)]
+    fix: bool,
+    /// Print every kind of finding
+    #[arg(long, exclusive = true)]
+    list: bool,
     /// The least severity that is shown and counted
     #[arg(long, value_name = "LEVEL", default_value = "note", value_parser = severities())]
     severity: Severity,
     /// The greatest number of findings of one kind that are shown for each file; all are counted
     #[arg(long, value_name = "N", default_value_t = MAX_FINDINGS_PER_CODE)]
     max_findings: u32,
+}
+
+/// How findings are printed.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Github,
+    Sarif,
 }
 
 fn severities() -> impl TypedValueParser<Value = Severity> {
@@ -67,12 +97,13 @@ struct FindingJson<'f> {
     severity: &'static str,
     code: &'static str,
     message: &'f str,
-    fix: Option<&'f str>,
+    fix: Option<String>,
 }
 
 /// The findings so far, counted by kind.
 struct Report<'a> {
     args: &'a Args,
+    format: Format,
     dialect: &'static Dialect,
     output: BufWriter<Output>,
     /// The number of findings of each kind.
@@ -80,6 +111,8 @@ struct Report<'a> {
     /// The number of files with findings of each kind.
     files_with: BTreeMap<(Reverse<Severity>, Code), u64>,
     files: u64,
+    /// Whether a finding was printed.
+    has_results: bool,
     /// Whether some files could not be read.
     is_partial: bool,
 }
@@ -89,17 +122,25 @@ struct Report<'a> {
 /// # Errors
 /// If an input cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
+    if args.list {
+        return list();
+    }
     let mut report = Report {
         args,
+        format: if args.json { Format::Json } else { args.format },
         dialect: args.dialect.unwrap_or(dialect::ALL[0]),
         output: BufWriter::new(Output::stdout()),
         counts: BTreeMap::new(),
         files_with: BTreeMap::new(),
         files: 0,
+        has_results: false,
         is_partial: false,
     };
+    report.begin()?;
     for input in &args.inputs {
-        if input == Path::new("-") {
+        if args.fix {
+            report.fix(input)?;
+        } else if input == Path::new("-") {
             report.file("-", &read_single(io::stdin(), input)?)?;
         } else if Kind::of(input)? == Kind::File {
             report.file(&input.display().to_string(), &read_single_file(input)?)?;
@@ -140,23 +181,61 @@ impl Report<'_> {
             *self.files_with.entry((Reverse(severity), code)).or_default() += 1;
         }
         for finding in findings.into_iter().filter(|finding| finding.severity >= self.args.severity) {
-            let (line, severity, code) = (finding.line, finding.severity.as_str(), finding.code.as_str());
-            let text = if self.args.json {
-                let (message, fix) = (&*finding.message, finding.fix.as_deref());
-                let finding = FindingJson { file: &name, line, severity, code, message, fix };
-                json_line(&finding)?
-            } else {
-                let fix = finding.fix.map(|fix| format!("    fix: {fix}\n")).unwrap_or_default();
-                format!("{name}:{line}: {severity}[{code}]: {}\n{fix}", finding.message)
+            let text = match self.format {
+                Format::Text => text_of(&name, &finding),
+                Format::Json => {
+                    let Finding { line, code, message, fix, .. } = &finding;
+                    let (severity, code) = (finding.severity.as_str(), code.as_str());
+                    let fix = fix.as_ref().map(Fix::to_string);
+                    json_line(&FindingJson { file: &name, line: *line, severity, code, message, fix })?
+                }
+                Format::Github => github::annotation(&name, &finding),
+                Format::Sarif => sarif::result(&name, &finding, &mut self.has_results)?,
             };
-            let written = self.output.write_all(text.as_bytes());
-            written.map_err(|error| self.output.get_ref().failure(&error))?;
+            self.write(&text)?;
         }
         Ok(())
     }
 
+    /// Fixes a file in its place and prints the changes, then checks it.
+    fn fix(&mut self, input: &Path) -> Result<()> {
+        if input == Path::new("-") || Kind::of(input)? != Kind::File {
+            return Err(Failure::at(input, "--fix changes files, and takes each by its name"));
+        }
+        let body = read_single_file(input)?;
+        if std::fs::read(input).map_err(|error| Failure::at(input, error))? != body {
+            return Err(Failure::at(input, "--fix does not change packed files"));
+        }
+        let Fixed { body: fixed, changes } = fix(&body, self.dialect, self.args.severity);
+        if fixed != body {
+            let mut output = Output::create_file(input, true)?;
+            let written = output.write_all(&fixed);
+            written.map_err(|error| output.failure(&error))?;
+            output.finish()?;
+        }
+        let name = input.display().to_string();
+        for change in changes {
+            let after = change.after.map_or_else(|| "removed".into(), |after| format!("now \"{after}\""));
+            let verdicts = if change.keeps_verdicts { "" } else { "; verdicts may change" };
+            note(format!("{name}:{}: fixed[{}]: \"{}\" {after}{verdicts}", change.line, change.code, change.before));
+        }
+        self.file(&name, &fixed)
+    }
+
+    fn write(&mut self, text: &str) -> Result<()> {
+        self.output.write_all(text.as_bytes()).map_err(|error| self.output.get_ref().failure(&error))
+    }
+
+    /// Prints what comes before all findings.
+    fn begin(&mut self) -> Result<()> {
+        if self.format == Format::Sarif { self.write(&sarif::start()?) } else { Ok(()) }
+    }
+
     /// Prints the counts.
-    fn finish(self) -> Result<Exit> {
+    fn finish(mut self) -> Result<Exit> {
+        if self.format == Format::Sarif {
+            self.write(sarif::END)?;
+        }
         let Report { mut output, counts, files_with, files, is_partial, .. } = self;
         output.flush().map_err(|error| output.get_ref().failure(&error))?;
         let mut summary = Summary::default();
@@ -174,4 +253,23 @@ impl Report<'_> {
         }
         Ok(Exit::from_bad(counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
     }
+}
+
+/// A finding as people read it.
+fn text_of(name: &str, finding: &Finding) -> String {
+    let Finding { line, severity, code, message, fix } = finding;
+    let fix = fix.as_ref().map(|fix| format!("    fix: {fix}\n")).unwrap_or_default();
+    format!("{name}:{line}: {severity}[{code}]: {message}\n{fix}")
+}
+
+/// Prints every kind of finding.
+fn list() -> Result<Exit> {
+    let mut output = BufWriter::new(Output::stdout());
+    let widest = Code::ALL.iter().map(|code| code.as_str().len()).max().unwrap_or_default();
+    for code in Code::ALL {
+        let written = writeln!(output, "{code:widest$}  {}", code.describe());
+        written.map_err(|error| output.get_ref().failure(&error))?;
+    }
+    output.flush().map_err(|error| output.get_ref().failure(&error))?;
+    Ok(Exit::Done)
 }

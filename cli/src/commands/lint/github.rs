@@ -1,0 +1,22 @@
+//! Findings as commands for GitHub Actions, which shows them beside the lines of the file.
+
+use reptile_compiler::advice::lint::{Finding, Severity};
+
+/// A finding as a command, on a line of its own.
+pub fn annotation(name: &str, finding: &Finding) -> String {
+    let level = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "notice",
+    };
+    let fix = finding.fix.as_ref().map(|fix| format!("\nfix: {fix}")).unwrap_or_default();
+    let message = escaped(&format!("{}{fix}", finding.message), false);
+    let (name, code) = (escaped(name, true), escaped(finding.code.as_str(), true));
+    format!("::{level} file={name},line={},title={code}::{message}\n", finding.line)
+}
+
+/// A text as the commands want it; a property also ends at a comma or a colon.
+fn escaped(text: &str, is_property: bool) -> String {
+    let text = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    if is_property { text.replace(':', "%3A").replace(',', "%2C") } else { text }
+}

@@ -1,0 +1,137 @@
+//! Findings about a user-agent line: a header or a list in the place of a product token, and names that are almost those
+//! of known crawlers.
+
+use super::keys::letters_in;
+use super::{Code, Findings, Fix, Severity, quote};
+use crate::dialect::Dialect;
+use crate::dialect::crawlers;
+use crate::rules::groups::{Named, named};
+
+/// Adds the findings about a user-agent line.
+pub(super) fn agent(number: u32, value: &[u8], dialect: &Dialect, found: &mut Findings) {
+    match named(value, dialect) {
+        Named::Everyone if value.len() > 1 => found.add(number, Code::AgentCut, Severity::Warning, || {
+            (format!("\"{}\" is read as \"*\": the group is for every crawler", quote(value)).into(), None)
+        }),
+        Named::Everyone => {}
+        Named::Token(b"") => found.add(number, Code::AgentEmpty, Severity::Error, || {
+            let fix = match value {
+                b"" => "User-agent: *",
+                _ => "write only the product token, which begins with a letter, - or _",
+            };
+            (format!("\"{}\" names no crawler", quote(value)).into(), Some(fix.into()))
+        }),
+        Named::Token(token) if is_header(value) => header(number, value, token, found),
+        Named::Token(token) => match tokens_of_list(value) {
+            Some(tokens) => list(number, value, token, &tokens, found),
+            None if token.len() < value.len() => cut(number, value, token, found),
+            None => misspelt(number, token, found),
+        },
+    }
+}
+
+/// Whether a value is a whole `User-Agent` header, which has a version and a comment, or several products.
+fn is_header(value: &[u8]) -> bool {
+    let has = |byte| memchr::memchr(byte, value).is_some();
+    has(b'/') && (has(b'(') || value.starts_with(b"Mozilla/"))
+}
+
+fn header(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
+    found.add(number, Code::AgentHeader, Severity::Error, || {
+        let message = format!("\"{}\" is a header; the line is read as \"{}\"", quote(value), quote(token));
+        // The crawler whose name is in the header. Longer names first: Googlebot-Image has Googlebot in it.
+        let is_in = |name: &str| {
+            let name = name.as_bytes();
+            value.windows(name.len()).any(|window| window.eq_ignore_ascii_case(name))
+        };
+        let names = crawlers::ALL.iter().flat_map(|known| known.tokens).filter(|token| is_in(token));
+        let name = names.max_by_key(|token| token.len());
+        let fix = match name {
+            Some(name) => Fix::replace("User-agent", name.as_bytes(), false),
+            None => Some("write only the product token of the crawler".into()),
+        };
+        (message.into(), fix)
+    });
+}
+
+/// The product tokens of a list with commas or semicolons, if each part of it is one.
+fn tokens_of_list(value: &[u8]) -> Option<Vec<&[u8]>> {
+    memchr::memchr2(b',', b';', value)?;
+    let parts: Vec<&[u8]> = value
+        .split(|byte| matches!(byte, b',' | b';'))
+        .map(<[u8]>::trim_ascii)
+        .filter(|part| !part.is_empty())
+        .take(MAX_LISTED + 1)
+        .collect();
+    let is_token = |part: &&[u8]| {
+        **part == *b"*" || part.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+    };
+    (parts.len() > 1 && parts.len() <= MAX_LISTED && parts.iter().all(is_token)).then_some(parts)
+}
+
+/// The most names of a list that become lines of their own.
+const MAX_LISTED: usize = 50;
+
+fn list(number: u32, value: &[u8], token: &[u8], tokens: &[&[u8]], found: &mut Findings) {
+    found.add(number, Code::AgentList, Severity::Error, || {
+        let message = format!("\"{}\" names one crawler, \"{}\"", quote(value), quote(token));
+        let lines: Vec<String> = tokens.iter().map(|token| format!("User-agent: {}", quote(token))).collect();
+        (message.into(), Some(Fix::Replace { text: lines.join("\n"), keeps_verdicts: false }))
+    });
+}
+
+fn cut(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
+    // Text after a slash or a final `*` is a version, and is rightly left out.
+    let is_version = match &value[token.len()..] {
+        [b'*'] => true,
+        [b'/', version @ ..] => !version.iter().any(u8::is_ascii_whitespace),
+        _ => false,
+    };
+    let severity = if is_version { Severity::Note } else { Severity::Warning };
+    found.add(number, Code::AgentCut, severity, || {
+        let message = format!("\"{}\" is read as \"{}\"", quote(value), quote(token));
+        (message.into(), is_version.then(|| Fix::replace("User-agent", token, true)).flatten())
+    });
+}
+
+fn misspelt(number: u32, token: &[u8], found: &mut Findings) {
+    let Some(known) = near_crawler(token, found) else { return };
+    found.add(number, Code::MisspeltCrawler, Severity::Warning, || {
+        let message = format!("no known crawler is called \"{}\"; one is called \"{known}\"", quote(token));
+        (message.into(), Some(format!("User-agent: {known}, if that is meant").into()))
+    });
+}
+
+/// The fewest bytes of a name that is compared with those of crawlers: of short names, many are near each other.
+const MIN_NAME_BYTES: usize = 6;
+
+/// The most bytes of such a name: some more than the longest known name has.
+const MAX_NAME_BYTES: usize = 32;
+
+/// The known crawler whose name a token almost is. `None` if it is the name of one.
+fn near_crawler(token: &[u8], found: &mut Findings) -> Option<&'static str> {
+    if !(MIN_NAME_BYTES..=MAX_NAME_BYTES).contains(&token.len()) {
+        return None;
+    }
+    let letters = letters_in(token);
+    let mut near: Option<(usize, &'static str)> = None;
+    for known in crawlers::ALL.iter().flat_map(|known| known.tokens.iter().chain([&known.name])) {
+        if known.as_bytes().eq_ignore_ascii_case(token) {
+            return None;
+        }
+        let allowed = if known.len() < 9 { 1 } else { 2 };
+        if near.is_some_and(|(distance, _)| distance == 0)
+            || token.len().abs_diff(known.len()) > allowed
+            || (letters & !letters_in(known.as_bytes())).count_ones() as usize > allowed
+        {
+            continue;
+        }
+        found.steps += (token.len() * known.len()) as u64;
+        let text: String = token.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();
+        let distance = strsim::osa_distance(&text, &known.to_ascii_lowercase());
+        if distance <= allowed && near.is_none_or(|(best, _)| distance < best) {
+            near = Some((distance, known));
+        }
+    }
+    near.map(|(_, known)| known)
+}

@@ -1,0 +1,117 @@
+//! Findings about lines that decide no URL: `Sitemap`, `Host` and `Crawl-delay` that are empty, malformed or doubled.
+
+use std::collections::HashMap;
+
+use reptile_engine::url::split;
+
+use super::{Code, Findings, Fix, Severity, quote};
+use crate::body::directives::{crawl_delay, host};
+use crate::limits::MAX_DIRECTIVES;
+
+/// What was read so far, to find what is doubled.
+#[derive(Default)]
+pub(super) struct Directives<'b> {
+    /// The first [`MAX_DIRECTIVES`] sitemaps, with their lines; no more are kept of a file.
+    sitemaps: HashMap<&'b [u8], u32>,
+    host: Option<u32>,
+    /// The line of the delay of the group.
+    delay: Option<u32>,
+}
+
+impl<'b> Directives<'b> {
+    /// A user-agent line was read.
+    pub(super) fn begin_group(&mut self) {
+        self.delay = None;
+    }
+
+    /// Adds the findings about a `Sitemap` line.
+    pub(super) fn sitemap(&mut self, number: u32, value: &'b [u8], found: &mut Findings) {
+        if value.is_empty() {
+            empty(number, "Sitemap", found);
+            return;
+        }
+        if split(value).is_err() || value.iter().any(u8::is_ascii_whitespace) {
+            found.add(number, Code::SitemapUrl, Severity::Error, || {
+                let value = quote(value);
+                let message = format!("\"{value}\" is not a whole URL, which search engines want of a sitemap");
+                let is_path = value.starts_with('/') && !value.starts_with("//");
+                let fix = if is_path {
+                    "put the scheme and the host before it"
+                } else {
+                    "write one URL, with scheme and host"
+                };
+                (message.into(), Some(fix.into()))
+            });
+        }
+        if let Some(first) = self.sitemaps.get(value) {
+            doubled(number, *first, found, Some(Fix::Remove));
+        } else if self.sitemaps.len() < MAX_DIRECTIVES {
+            self.sitemaps.insert(value, number);
+        }
+    }
+
+    /// Adds the findings about a line with a key that decides nothing.
+    pub(super) fn other(&mut self, number: u32, key: &[u8], value: &[u8], found: &mut Findings) {
+        if key.eq_ignore_ascii_case(b"host") {
+            self.host(number, value, found);
+        } else if key.eq_ignore_ascii_case(b"crawl-delay") {
+            self.delay(number, value, found);
+        }
+    }
+
+    fn host(&mut self, number: u32, value: &[u8], found: &mut Findings) {
+        if value.is_empty() {
+            empty(number, "Host", found);
+            return;
+        }
+        if host(value).is_none() {
+            found.add(number, Code::HostValue, Severity::Warning, || {
+                let message = format!("\"{}\" is not the name of a host", quote(value));
+                (message.into(), Some("write a name such as example.com, without scheme and path".into()))
+            });
+        }
+        match self.host {
+            Some(first) => doubled(number, first, found, None),
+            None => self.host = Some(number),
+        }
+    }
+
+    fn delay(&mut self, number: u32, value: &[u8], found: &mut Findings) {
+        if value.is_empty() {
+            empty(number, "Crawl-delay", found);
+            return;
+        }
+        match crawl_delay(value) {
+            None => found.add(number, Code::CrawlDelayValue, Severity::Warning, || {
+                (format!("\"{}\" is not a number of seconds", quote(value)).into(), None)
+            }),
+            Some(_) if !value.iter().all(u8::is_ascii_digit) => {
+                found.add(number, Code::CrawlDelayValue, Severity::Note, || {
+                    (format!("Bing reads whole seconds only, and not \"{}\"", quote(value)).into(), None)
+                });
+            }
+            Some(_) => {}
+        }
+        match self.delay {
+            Some(first) => doubled(number, first, found, None),
+            None => self.delay = Some(number),
+        }
+    }
+}
+
+fn empty(number: u32, key: &'static str, found: &mut Findings) {
+    found.add(number, Code::EmptyValue, Severity::Warning, || {
+        (format!("\"{key}\" has no value: the line means nothing").into(), Some(Fix::Remove))
+    });
+}
+
+/// Adds a finding about a line whose like came before. Without `fix` it has another value, and people must choose.
+fn doubled(number: u32, first: u32, found: &mut Findings, fix: Option<Fix>) {
+    found.add(number, Code::DuplicateDirective, Severity::Note, || {
+        let message = match fix {
+            Some(_) => format!("the same as line {first}"),
+            None => format!("line {first} has the value that counts"),
+        };
+        (message.into(), fix)
+    });
+}
