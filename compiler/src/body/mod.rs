@@ -14,7 +14,7 @@ use memchr::{memchr, memchr_iter, memrchr2};
 use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::verdict::RuleKind;
 
-pub(crate) use self::html::is_html;
+pub use self::html::is_html;
 pub use self::lines::Lines;
 use self::lines::recognise;
 pub(crate) use self::lines::{Line, line_of};
