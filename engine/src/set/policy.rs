@@ -289,7 +289,11 @@ impl Rules<'_> {
     /// When the set is damaged.
     pub fn all(&self) -> Result<Vec<Rule>, FormatError> {
         let rules = self.ruleset.rules()?;
+        // Copies only the patterns of index pages, since a ruleset may have millions of others.
+        let opening = rules.iter().filter(|rule| rule.opens_directory);
+        let opening: HashSet<&[u8]> = opening.map(|rule| &*rule.pattern).collect();
         let pages = rules.iter().filter(|rule| !rule.opens_directory && rule.kind == RuleKind::Allow);
+        let pages = pages.filter(|rule| opening.contains(&*rule.pattern));
         let pages: HashSet<Vec<u8>> = pages.map(|rule| rule.pattern.clone()).collect();
         let is_listed = |rule: &RulesetRule| !rule.opens_directory || !pages.contains(&rule.pattern);
         rules.into_iter().filter(is_listed).map(|rule| self.rule(rule.rank, rule.pattern)).collect()
