@@ -5,7 +5,7 @@ use std::io::Read;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Policy, Set};
-use reptile_engine::url::{Origin, Scheme, origin_of};
+use reptile_engine::url::{MAX_URL_BYTES, Origin, Scheme, origin_of};
 use reptile_engine::verdict::RuleKind;
 
 use super::{ANY_HOST, Args};
@@ -34,7 +34,7 @@ pub struct Row<'a> {
 
 /// What is wrong with a row that is too long to be kept.
 pub const TOO_LONG: &str = "longer than 1 MiB";
-const _: () = assert!(MAX_LINE_BYTES == 1 << 20);
+const _: () = assert!(MAX_LINE_BYTES == 1 << 20 && MAX_URL_BYTES == 64 << 10);
 
 impl<'a> Row<'a> {
     /// Reads a row.
@@ -52,6 +52,9 @@ impl<'a> Row<'a> {
         let (Some(host), Some(agent), Some(url)) = (columns.next(), columns.next(), columns.next()) else {
             return Err("fewer than 3 columns");
         };
+        if url.len() > MAX_URL_BYTES {
+            return Err("a URL of more than 64 KiB");
+        }
         let verdict = match columns.next() {
             None => None,
             Some(b"ALLOW") => Some(RuleKind::Allow),

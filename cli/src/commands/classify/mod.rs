@@ -14,6 +14,7 @@ use reptile::{Agents, Verdict};
 use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::lines;
 use crate::inputs::options::CompileOptions;
+use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents;
 use crate::inputs::sets::report::Report;
@@ -98,6 +99,9 @@ pub struct Args {
 /// # Errors
 /// If the list or the set cannot be read, the set is damaged, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
+    if let Some(output) = &args.output {
+        refuse_overwriting(output, [args.set.as_path(), &args.urls])?;
+    }
     let source = lines::open(&args.urls)?;
     let output = match &args.output {
         Some(path) => Output::create(path, args.force)?,

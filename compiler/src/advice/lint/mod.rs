@@ -27,9 +27,11 @@ pub use self::differences::{MAX_COMPARED_RULES, MAX_COMPARED_STEPS};
 use self::groups::{blank_in_group, collapse, empty_disallow};
 use self::idle::{idle_rules, merged_groups};
 use self::lines::{each_line, left_out, whole_file};
+use crate::automaton::TooManySteps;
 use crate::body::{DiagnosticKind, Lines, parse};
 use crate::dialect::Dialect;
 use crate::names::UnknownName;
+use crate::set::{BodyOverLimit, prepare_without_other};
 
 /// The most findings of one code in one file that are listed by default. All are counted.
 pub const MAX_FINDINGS_PER_CODE: u32 = 100;
@@ -134,10 +136,22 @@ pub fn lint(body: &[u8], dialect: &Dialect, max_per_code: u32) -> Linted {
         empty_disallow(group, dialect, &mut found);
         idle_rules(group, merged, dialect, &mut found);
     }
+    too_many_steps(body, dialect, &mut found);
     if !is_html {
         differences(body, &robots, dialect, &mut found);
     }
     found.finish()
+}
+
+/// Finds rules that a set refuses, because one URL would take too long to decide.
+fn too_many_steps(body: &[u8], dialect: &Dialect, found: &mut Findings) {
+    if let Err(BodyOverLimit::Steps(error)) = prepare_without_other(body, dialect, &Bump::new()) {
+        let TooManySteps { line, error } = error;
+        found.add(line, Code::TooManySteps, Severity::Error, || {
+            let message = format!("these rules are refused, because they take too long for one URL: {error}");
+            (message.into(), Some("use fewer different wildcards".into()))
+        });
+    }
 }
 
 /// Collects the findings.
