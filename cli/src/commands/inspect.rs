@@ -19,7 +19,7 @@ use reptile_engine::verdict::PolicySource;
 
 use crate::commands::compile::describe_rulesets;
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::options::CompileOptions;
+use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::sets::agents::agents_of;
 use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::file::{Output, print};
@@ -68,6 +68,8 @@ pub struct Args {
     /// The product token of a crawler [default: a crawler that no group names]
     #[arg(long, value_name = "TOKEN", requires = "automaton")]
     agent: Option<String>,
+    #[command(flatten)]
+    exact: ExactAgent,
     /// Print the automaton as a graph for Graphviz
     #[arg(long, requires = "automaton")]
     dot: bool,
@@ -147,7 +149,7 @@ fn show_host(args: &Args, set: &Set<&[u8]>, wanted: &Wanted, out: &mut impl Writ
     let agent = args.agent.clone().unwrap_or_else(|| "*".to_owned());
     let agents: Vec<Agent> = match args.agent {
         Some(_) => {
-            let agents = agents_of(set, std::slice::from_ref(&agent)).map_err(Stop::Other)?;
+            let agents = agents_of(set, std::slice::from_ref(&agent), args.exact).map_err(Stop::Other)?;
             agents.iter().map(|agent| agent.look_up(set)).collect::<std::result::Result<_, _>>()?
         }
         None => vec![set.agent(agent.as_bytes())?],
