@@ -55,10 +55,14 @@ impl<'b> File<'b> {
     /// Reads a file.
     pub fn new(body: &'b [u8], dialect: &'b Dialect, arena: &'b Bump) -> File<'b> {
         let mut reader = DirectiveReader::new(dialect, is_html(body));
-        let groups = parse_with(body, dialect, arena, |line| {
+        let groups = parse_with(
+            body,
+            dialect,
+            arena,
             // Those over a limit are left out, as they are in a set.
-            let _ = reader.line(line);
-        })
+            |line| reader.line(line),
+            |_| (),
+        )
         .groups;
         let mut directives = reader.finish();
         directives.retain(|line| !matches!(line.kind, DirectiveKind::ManagedBegin | DirectiveKind::ManagedEnd));
