@@ -57,6 +57,21 @@ impl AsRef<[u8]> for MappedFile {
     }
 }
 
+/// Asks the processor to fetch the cache line of a byte, and does not wait for it. Does nothing if there is no such byte, and
+/// on processors other than x86-64.
+#[inline(always)]
+pub fn prefetch(bytes: &[u8], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(byte) = bytes.get(at) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the instruction reads nothing that the program can notice, and never faults; its pointer is that of
+        // a byte in a slice.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (bytes, at);
+}
+
 /// Fingerprints of the first three bytes of many texts, compared with many places of a path at once.
 ///
 /// Each text belongs to one of eight buckets, and each bucket has a bit. For each of the first three bytes there is a
