@@ -29,7 +29,7 @@ fn stages(criterion: &mut Criterion) {
         });
         group.finish();
         let agent = of_name(AGENT, &GOOGLE_LIB);
-        let allowed = |url: &[u8]| decide_once(&case.body, &GOOGLE_LIB, &agent, url).allowed;
+        let allowed = |url: &[u8]| decide_once(&case.body, &GOOGLE_LIB, &agent, url).unwrap().allowed;
         // On the largest file a thousand calls take seconds, so only the first 50 answers are compared.
         let ruleset = prepared.ruleset().unwrap();
         for (url, path) in case.urls.iter().zip(&prepared.paths).take(50) {

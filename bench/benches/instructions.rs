@@ -115,7 +115,7 @@ type Question = (&'static Case, &'static Resolved, &'static [u8]);
 
 fn question(name: &str) -> Question {
     let (case, agent) = (case(name), of_name(AGENT, &GOOGLE_LIB));
-    let allowed = |url: &Vec<u8>| decide_once(&case.body, &GOOGLE_LIB, &agent, url).allowed;
+    let allowed = |url: &Vec<u8>| decide_once(&case.body, &GOOGLE_LIB, &agent, url).unwrap().allowed;
     let disallowed = case.urls.iter().filter(|url| !allowed(url)).take(case.disallowed + 1).count();
     check_count(name, disallowed, case.disallowed).unwrap();
     (case, Box::leak(Box::new(agent)), &case.urls[0])
@@ -127,7 +127,7 @@ fn question(name: &str) -> Question {
 #[bench::wildcards("wildcards")]
 fn decide_one(question: Question) -> Answer {
     let (case, agent, url) = question;
-    decide_once(black_box(&case.body), &GOOGLE_LIB, agent, black_box(url))
+    decide_once(black_box(&case.body), &GOOGLE_LIB, agent, black_box(url)).unwrap()
 }
 
 library_benchmark_group!(name = engine; benchmarks = split_url, find_origin, decide, verdict, matches);

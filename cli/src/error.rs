@@ -1,11 +1,13 @@
 //! How a command ends: its exit code, its error type, and notes on standard error.
 //!
-//! The message of an error is written where the error occurs, and names the file that it is about. Text from files
-//! goes through [`printable`](crate::outputs::text::printable) before it becomes part of a message.
+//! The message of an error is written where the error occurs, and names the file that it is about. [`note`] makes the
+//! whole of it printable, so that it may quote any text.
 
 use std::fmt::Display;
-use std::io::{self, Write};
 use std::path::Path;
+
+use crate::outputs::terminal::tell;
+use crate::outputs::text::printable;
 
 /// How a command exits that ran to completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +49,7 @@ impl Failure {
     }
 }
 
-/// Writes a line on standard error. A closed standard error is not a reason to stop.
+/// Writes a line on standard error. It stays one line whatever the message quotes.
 pub fn note(message: impl Display) {
-    let _ = writeln!(io::stderr(), "reptile: {message}");
+    tell(&format!("reptile: {}\n", printable(message.to_string().as_bytes())));
 }

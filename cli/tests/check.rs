@@ -3,6 +3,9 @@
 
 mod support;
 
+use std::io::Write;
+use std::process::Stdio;
+
 use support::{Folder, gz};
 
 const GOOD: &str = "a.example\tbot-a\thttp://a.example/private\tDISALLOW\t2\n\
@@ -33,7 +36,7 @@ fn a_table_that_holds() {
                     a.example\tx\tz.example/xzy\tDISALLOW\t6\n\
                     b.example\tx\thttp://b.example\tDISALLOW\t2\n\
                     c.example:8080\tother\t\tALLOW\t2\n\
-                    a.example\tx\t\u{fc}/xz\0y\tALLOW\t0\n";
+                    a.example\tx\t\u{fc}/xz%00y\tALLOW\t0\n";
     assert_eq!(run.text(), expected);
 }
 
@@ -99,6 +102,25 @@ fn rows_longer_than_the_limit_are_wrong() {
         assert_eq!(run.text().contains("row 2: malformed row, longer than 1 MiB"), code == 1, "{len}");
         assert!(run.text().contains("row 3: x\ty\t/a\texpected ALLOW"));
     }
+}
+
+#[test]
+fn memory_does_not_grow_with_a_table() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: *\n\nDisallow: /a\n");
+    let mut child = folder.command(&["check", "-", "--robots", "robots.txt"]);
+    let mut child = child.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    for number in 0..1000 {
+        let rows = (0..1000).map(|row| format!("h{number}-{row}.example\tbot{row}\t/a{row}/{number}\tALLOW\t9\n"));
+        pipe.write_all(rows.collect::<String>().as_bytes()).unwrap();
+    }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    drop(pipe);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap().to_owned();
+    let kib: usize = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(kib < 60 << 10, "{kib} KiB");
 }
 
 #[test]

@@ -25,13 +25,13 @@ fn every_line_gets_a_line() {
         (b"http://a.example/private\n", b"http://a.example/private\tdisallow\n"),
         (b"http://a.example/private", b"http://a.example/private\tdisallow\n"),
         (b"http://a.example/private\r\n", b"http://a.example/private\tdisallow\n"),
-        (b"http://a.example/private\r\r\n", b"http://a.example/private\r\tinvalid\n"),
-        (b"http://a.example/private\r", b"http://a.example/private\r\tinvalid\n"),
-        (b"http://a.example/x\0y\nhttp://b.example", b"http://a.example/x\0y\tinvalid\nhttp://b.example\tdisallow\n"),
+        (b"http://a.example/private\r\r\n", b"http://a.example/private%0D\tinvalid\n"),
+        (b"http://a.example/private\r", b"http://a.example/private%0D\tinvalid\n"),
+        (b"http://a.example/x\0y\nhttp://b.example", b"http://a.example/x%00y\tinvalid\nhttp://b.example\tdisallow\n"),
         (b"http://a.example/\xFF\xFE/\n", b"http://a.example/\xFF\xFE/\tallow\n"),
         (b"http://\xFF.example/\n", b"http://\xFF.example/\tunknown\n"),
         (b"\n\nhttps://z.example/\n\n", b"\tinvalid\n\tinvalid\nhttps://z.example/\tunknown\n\tinvalid\n"),
-        (b"http://a.example/a\tb\n", b"http://a.example/a\tb\tinvalid\n"),
+        (b"http://a.example/a\tb\n", b"http://a.example/a%09b\tinvalid\n"),
         (b"mailto:a@a.example\n", b"mailto:a@a.example\tinvalid\n"),
         (b"/private\n", b"/private\tinvalid\n"),
     ];
@@ -164,9 +164,9 @@ fn a_cr_inside_a_long_line_stays() {
     let folder = Folder::with_set();
     let line = vec![b'\r'; 10 << 20];
     let found = folder.run_with(&classify(&[]), &[&line[..], b"\n"].concat());
-    assert!(found.stdout == [&line[1..], b"\tinvalid\n"].concat());
+    assert!(found.stdout == [&b"%0D".repeat(line.len() - 1)[..], b"\tinvalid\n"].concat());
     let found = folder.run_with(&classify(&[]), &line);
-    assert!(found.stdout == [&line[..], b"\tinvalid\n"].concat());
+    assert!(found.stdout == [&b"%0D".repeat(line.len())[..], b"\tinvalid\n"].concat());
 }
 
 #[test]
@@ -227,6 +227,22 @@ fn a_full_disk_is_an_error() {
     command.stdout(File::options().write(true).open("/dev/full").unwrap());
     finish(command).says(2, &["standard output: cannot be written: No space left"]);
     folder.run(&classify(&["urls", "-o", "/dev/null"])).says(0, &[]);
+    assert_eq!(folder.names(), ["robots", "set", "set.made.json", "urls"]);
+}
+
+/// A disk that is full in the middle of the output, and a folder that cannot be written.
+#[test]
+fn an_output_that_does_not_fit_leaves_nothing() {
+    let folder = Folder::with_set();
+    folder.write("urls", "http://a.example/private\n".repeat(100_000));
+    let mut bash = std::process::Command::new("bash");
+    // With the signal ignored, a write over the limit of 64 KiB fails as one on a full disk does.
+    bash.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$@\"", "bash"]).arg(support::binary());
+    bash.args(classify(&["urls", "-o", "out"])).current_dir(folder.path("."));
+    finish(bash).says(2, &["out: cannot be written: File too large"]);
+    folder.run(&classify(&["urls", "-o", "absent/out"])).says(2, &["absent/out: cannot be created: No such file"]);
+    // Nobody may create a file here, not even root.
+    folder.run(&classify(&["urls", "-o", "/proc/out"])).says(2, &["/proc/out: cannot be created: "]);
     assert_eq!(folder.names(), ["robots", "set", "set.made.json", "urls"]);
 }
 

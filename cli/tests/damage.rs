@@ -130,7 +130,7 @@ fn what_is_not_a_set_is_named() {
         folder.run(&["classify", name, "--agent", "x"]).says(2, &[text]);
         folder.run(&["classify", name, "--no-verify", "--agent", "x"]).says(2, &[text]);
     }
-    folder.run(&["verify", "robots"]).says(2, &["robots: not a regular file"]);
+    folder.run(&["verify", "robots"]).says(2, &["robots: is a folder; a compiled set must be a regular file"]);
 }
 
 /// A set with one section changed by `change` and its header by `header`, and every checksum right again.

@@ -71,7 +71,7 @@ fn urls_are_cleaned_line_by_line() {
     folder.write("robots.txt", BODY);
     let urls = "http://a.example/forum?sid=1&t=2\r\n\nno url\nhttp://x.example/forum/x?ref=1#f\n\
                 http://a.example/shop?sid=1\nhttp://a.example/forum?a&ref";
-    let clean = "http://a.example/forum?t=2\r\n\nno url\nhttp://x.example/forum/x#f\n\
+    let clean = "http://a.example/forum?t=2\n\nno url\nhttp://x.example/forum/x#f\n\
                  http://a.example/shop?sid=1\nhttp://a.example/forum?a";
     assert_eq!(folder.run_with(&["clean-param", "robots.txt"], urls.as_bytes()).says(0, &[]).text(), clean);
     folder.write("urls.gz", gz(urls.as_bytes()));
@@ -113,4 +113,30 @@ fn what_is_cut_is_counted() {
             "diagnostic: other directive after the last that is kept, left out 1",
         ],
     );
+}
+
+/// A line of a group that names thousands of product tokens lists some of them and counts the others.
+#[test]
+fn product_tokens_are_counted_where_they_are_many() {
+    let folder = Folder::new();
+    let name = |at: usize| format!("{at:04}").bytes().map(|digit| (digit + b'a' - b'0') as char).collect::<String>();
+    for (count, more) in [(15, 0), (16, 0), (17, 1), (5000, 4984)] {
+        let agents: String = (0..count).map(|at| format!("user-agent: {}\n", name(at))).collect();
+        folder.write("robots.txt", agents + &"x: y\n".repeat(1000));
+        let text = folder.run(&["fields", "robots.txt"]).says(0, &[]).text();
+        assert_eq!(text.lines().count(), 1000);
+        let agents = text.lines().next().unwrap().split('\t').nth(4).unwrap();
+        assert!(agents.starts_with("aaaa,aaab,"), "{agents}");
+        assert_eq!(agents.split(" ... and ").nth(1).unwrap_or("0 more"), format!("{more} more"));
+        assert!(text.len() < 1000 * 150, "{} bytes", text.len());
+        let json = folder.run(&["fields", "robots.txt", "--json"]).says(0, &[]).text();
+        let object: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+        assert_eq!(object["agents"].as_array().unwrap().len(), count.min(16));
+        assert_eq!(object["more_agents"].as_u64().unwrap_or(0), more);
+        assert!(json.len() < 1000 * 300, "{} bytes", json.len());
+    }
+    // A name of a megabyte is cut.
+    folder.write("robots.txt", format!("user-agent: {}\n{}", "n".repeat(1 << 20), "x: y\n".repeat(1000)));
+    let run = folder.run(&["fields", "robots.txt", "--dialect", "rfc9309"]).says(0, &[]);
+    assert!(run.stdout.len() < 1_100_000, "{} bytes", run.stdout.len());
 }

@@ -140,3 +140,88 @@ fn all_dialects_beside_each_other() {
     });
     assert_eq!(objects[0], expected);
 }
+
+/// A file that names an agent on thousands of lines does not list them with each answer.
+#[test]
+fn naming_lines_are_counted_where_they_are_many() {
+    let folder = Folder::new();
+    for (count, more) in [(99, None), (100, None), (101, Some(1)), (5000, Some(4900))] {
+        folder.write("robots.txt", "user-agent: *\n".repeat(count) + "disallow: /\n");
+        let urls = "/x\n".repeat(100);
+        let run = folder.run_with(&["test", "robots.txt", "--agent", "a", "--json"], urls.as_bytes()).says(0, &[]);
+        let objects: Vec<Value> = run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(objects.len(), 100);
+        assert_eq!(objects[0]["group"]["lines"].as_array().unwrap().len(), count.min(100));
+        assert_eq!(objects[99]["group"].get("more_lines").map(|more| more.as_u64().unwrap()), more, "{count}");
+        assert!(run.stdout.len() < 100 * 1024, "{} bytes", run.stdout.len());
+        let text = folder.run(&["test", "robots.txt", "--agent", "a", "/x"]).says(0, &[]).text();
+        assert!(text.len() < 8 * 1024, "{} bytes for {count}", text.len());
+        assert!(text.contains(&format!("lines 1, 2, 3, 4, 5, 6, 7, 8 and {} more: for *", count - 8)), "{text}");
+    }
+}
+
+#[test]
+fn answers_in_full_are_limited_and_others_are_not() {
+    let folder = Folder::new();
+    folder.write("robots.txt", BODY);
+    let words = ["at most 1,000 answers, one for each URL and crawler"];
+    for (count, fits) in [(499, true), (500, true), (501, false)] {
+        let urls = "/x\n".repeat(count);
+        let run = |more: &[&str]| {
+            let args = [&["test", "robots.txt", "--agent", "a", "--agent", "b"][..], more].concat();
+            folder.run_with(&args, urls.as_bytes())
+        };
+        for more in [&[][..], &["--full"], &["--all-dialects"], &["--all-dialects", "--brief"]] {
+            let run = run(more).says(if fits { 0 } else { 2 }, if fits { &[] } else { &words });
+            assert_eq!(run.stdout.is_empty(), !fits, "{more:?}");
+        }
+        for (more, dialects) in [(&["--brief"][..], 1), (&["--json"], 1), (&["--json", "--all-dialects"], 9)] {
+            assert_eq!(run(more).says(0, &[]).text().lines().count(), 2 * count * dialects, "{more:?}");
+        }
+    }
+}
+
+#[test]
+fn the_text_of_a_long_rule_is_cut() {
+    let folder = Folder::new();
+    const LIMIT: usize = 32 << 10;
+    for (len, is_cut) in [(LIMIT - 1, false), (LIMIT, false), (LIMIT + 1, true)] {
+        let path = format!("/{}", "x".repeat(len - 1));
+        folder.write("robots.txt", format!("user-agent: *\ndisallow: {path}\n"));
+        let args = ["test", "robots.txt", "--agent", "a", "--json", "--dialect", "rfc9309"];
+        let text = folder.run_with(&args, path.as_bytes()).says(0, &[]).text();
+        let object: Value = serde_json::from_str(&text).unwrap();
+        let pattern = object["disallow"]["pattern"].as_str().unwrap();
+        assert_eq!(pattern, if is_cut { format!("{}...", &path[..LIMIT]) } else { path }, "{len}");
+        assert_eq!(object["disallow"]["octets"], len);
+        assert!(object["disallow"]["text"].as_str().unwrap().ends_with("..."));
+    }
+}
+
+/// The answer to a URL does not wait for the next one.
+#[test]
+fn urls_are_answered_as_they_come() {
+    use std::io::{BufRead, BufReader, Write};
+    let folder = Folder::new();
+    folder.write("robots.txt", BODY);
+    for more in ["--json", "--brief"] {
+        let mut command = folder.command(&["test", "robots.txt", "--agent", "a", more]);
+        let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let (mut urls, answers) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let (sender, answered) = std::sync::mpsc::channel();
+        let reader = std::thread::spawn(move || {
+            BufReader::new(answers).lines().for_each(|line| sender.send(line.unwrap()).unwrap());
+        });
+        for path in ["/x/%7Euser", "/z"] {
+            writeln!(urls, "{path}").unwrap();
+            let answer = answered.recv_timeout(std::time::Duration::from_secs(300)).unwrap();
+            assert!(answer.contains(path), "{answer}");
+        }
+        drop(urls);
+        reader.join().unwrap();
+        assert!(child.wait().unwrap().success());
+    }
+    let long = format!("/x\n/{}\n/y\n", "y".repeat(6 << 20));
+    let run = folder.run_with(&["test", "robots.txt", "--agent", "a", "--brief"], long.as_bytes());
+    assert_eq!(run.says(0, &["1 lines are too long for a URL"]).text().lines().count(), 2);
+}

@@ -16,6 +16,7 @@
 //! | `MAX_PATTERN_BYTES_YANDEX` | a pattern for Yandex | left out, with a diagnostic |
 //! | `MAX_MERGED_RULES_PER_RULE` | the merged rules of a robots.txt, for each of its rules | groups decide together, slower |
 //! | `MIN_MERGED_RULES` | the merged rules that any robots.txt may have | groups decide together, slower |
+//! | `MAX_DIAGNOSTICS` | the diagnostics of a robots.txt that are kept | counted, not kept |
 //! | `MAX_DIRECTIVES` | the other directives of a robots.txt | left out, with a diagnostic |
 //! | `MAX_DIRECTIVE_TEXT_BYTES` | their text | left out, with a diagnostic |
 //! | `MAX_DIRECTIVE_BYTES` | a value of another directive | left out, with a diagnostic |
@@ -23,6 +24,7 @@
 //! | `MAX_CLEAN_PARAM_BYTES` | a `Clean-param` value | malformed |
 //! | `MIN_TIME` | the time of a capture | an error of the reader |
 //! | `MAX_TIME` | the time of a capture | an error of the reader |
+//! | `MAX_ONCE_STEPS` | the steps of a decision that compiles nothing | an error |
 //! | `MAX_DISCARDED_LISTED` | the discarded captures in a report | counted, not listed |
 //! | `MAX_RULES` | the rules of a ruleset | an error |
 //! | `MAX_PATTERNS_BYTES` | the patterns of a ruleset | an error |
@@ -37,6 +39,7 @@
 //! | `MAX_TEXT_BETWEEN` | the text between two wildcards that are joined | not joined |
 //! | `MAX_SEGMENTS_JOINED` | the segments of a wildcard that is joined | not joined |
 //! | `MAX_WILDCARDS` | the wildcard automata of a ruleset | an error |
+//! | `MAX_PASSES` | the passes of one decision over a path | an error |
 //! | `MAX_FALLBACK_BYTES` | the fallback patterns of a ruleset | an error |
 //! | `MAX_RULESETS_BYTES` | all automata of a set | an error |
 //! | `MAX_ORIGINS_BYTES` | the origins of a set | an error |
@@ -49,6 +52,7 @@
 //! | `MAX_CRAWLER_TOKENS` | the product tokens of a known crawler | an error |
 //! | `MAX_READING_NAME_BYTES` | the name of a set's dialect or fetch profile | an error |
 //! | `MAX_FINDINGS_PER_CODE` | the findings of one code in a file | counted, not listed |
+//! | `MAX_COMPARED_BYTES` | a file whose rules are compared between dialects | a finding says so |
 //! | `MAX_COMPARED_RULES` | the rules of a file that are compared between dialects | a finding says so |
 //! | `MAX_COMPARED_STEPS` | the steps of that comparison | a finding says so |
 
@@ -101,12 +105,9 @@ pub const MAX_WILDCARD_STATES: usize = 48 << 10;
 pub const MAX_TRANSITIONS_PER_BYTE_JOINED: usize = 2;
 
 /// The most wildcard automata of a ruleset that begin after another one. Patterns that need more become fallback
-/// patterns, so that the walk over a path begins at most these and one automaton for each trie state. The most among
-/// 4,231 real files is 88.
-///
-/// Without it, 4,096 patterns of twelve nested wildcards took 130 ms to build and to walk over 2,000 bytes that all of
-/// them begin to match; with it they take 9 ms.
-pub const MAX_NESTED_WILDCARDS: usize = 256;
+/// patterns. Bounds the time of building: the automata of more than
+/// [`MAX_PASSES`](reptile_engine::format::automaton::MAX_PASSES) would be refused. The most among 4,231 real files is 88.
+pub const MAX_NESTED_WILDCARDS: usize = 240;
 
 /// The most earlier wildcards on the way in the trie whose rules are compared with the rules of a wildcard, to find
 /// that a verdict need not begin its automaton. Bounds the time of building. Real files have up to five.
@@ -134,12 +135,21 @@ pub const MAX_MERGED_RULES_PER_RULE: usize = 1;
 /// The rules that may be merged in any file, however few rules it has.
 pub const MIN_MERGED_RULES: usize = 4096;
 
+/// The most diagnostics of one robots.txt that are kept, the first ones; all are counted. A file can have 8 million, of
+/// 8 bytes each.
+pub const MAX_DIAGNOSTICS: usize = 10_000;
+
 /// The earliest time of a fetch, in seconds since 1970: the beginning of the year 1.
 pub const MIN_TIME: i64 = -62_135_596_800;
 
 /// The latest time of a fetch, in seconds since 1970: the beginning of 30 December 9999, which is in that year in every
 /// time zone.
 pub const MAX_TIME: i64 = 253_402_128_000;
+
+/// The most steps of a decision that compiles nothing ([`decide_once`](crate::once::decide_once)): the bytes of each
+/// pattern with a wildcard that is tried, and of the path. As many as those of
+/// [`MAX_PASSES`](reptile_engine::format::automaton::MAX_PASSES) over the longest URL.
+pub const MAX_ONCE_STEPS: usize = 16 << 20;
 
 /// The most discarded captures that a set's report lists; all are counted.
 pub const MAX_DISCARDED_LISTED: usize = 20;

@@ -4,6 +4,7 @@
 //! rule so far. Gives the deciding line and no further explanation. For several questions about the same file, compile
 //! it ([`crate::set`]).
 
+use reptile_engine::format::TooLarge;
 use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::norm::{NormalForm, Pattern};
 use reptile_engine::url::path_of;
@@ -12,6 +13,7 @@ use reptile_engine::verdict::RuleKind;
 use crate::body::{DiagnosticKind, RawDirective, RawRule, Visitor, read};
 use crate::dialect::crawlers::Resolved;
 use crate::dialect::{Dialect, GroupChoice};
+use crate::limits::MAX_ONCE_STEPS;
 use crate::oracle::Answer;
 use crate::rules::groups::{Named, named};
 use crate::rules::order::{key_of, meaning_of, slash_before_index};
@@ -22,31 +24,39 @@ use crate::rules::order::{key_of, meaning_of, slash_before_index};
 /// the first slash of its path.
 ///
 /// Time: linear in the body, plus for each rule of the agent's groups that begins like the path at most linear in
-/// the path. Any bytes give an answer.
+/// the path and the pattern, up to [`MAX_ONCE_STEPS`] for all of them. Any bytes are a robots.txt.
+///
+/// # Errors
+/// When the rules take more steps than that. [`crate::set`] decides in fewer, or refuses the file.
 ///
 /// ```
 /// use reptile_compiler::{dialect::{GOOGLE_LIB, crawlers::of_name}, once::decide_once};
 ///
 /// let body = b"user-agent: *\nallow: /p\ndisallow: /\n";
 /// let agent = of_name(b"AnyBot", &GOOGLE_LIB);
-/// let answer = decide_once(body, &GOOGLE_LIB, &agent, b"https://example.com/private");
+/// let answer = decide_once(body, &GOOGLE_LIB, &agent, b"https://example.com/private")?;
 /// assert_eq!((answer.allowed, answer.line), (true, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use]
-pub fn decide_once(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Answer {
+pub fn decide_once(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Result<Answer, TooLarge> {
     const ALLOWED: Answer = Answer { allowed: true, line: 0 };
     path_of(url).with(|path| {
         let path = &*dialect.normal_form.path(path);
         if dialect.robots_txt_always_allowed && path == b"/robots.txt" {
-            return ALLOWED;
+            return Ok(ALLOWED);
         }
-        let mut question = Question { dialect, agent, path, place: usize::MAX, counts: false, best: None, empty: None };
+        let mut question =
+            Question { dialect, agent, path, place: usize::MAX, counts: false, best: None, empty: None, steps: 0 };
         read(body, dialect, &mut question);
-        match (question.best, question.empty) {
+        if question.steps > MAX_ONCE_STEPS {
+            let (limit, found) = (MAX_ONCE_STEPS as u64, question.steps as u64);
+            return Err(TooLarge { what: "steps to try each rule of a file on one URL", limit, found });
+        }
+        Ok(match (question.best, question.empty) {
             (Some((_, kind, line)), _) => Answer { allowed: kind == RuleKind::Allow, line },
             (None, Some((_, line))) => Answer { allowed: true, line },
             (None, None) => ALLOWED,
-        }
+        })
     })
 }
 
@@ -63,6 +73,8 @@ struct Question<'q> {
     best: Option<(u32, RuleKind, u32)>,
     /// The rule without a pattern, which is named if no other rule matches.
     empty: Option<(RuleKind, u32)>,
+    /// The steps that trying rules has taken, as [`MAX_ONCE_STEPS`] counts them. Above it no rule is tried.
+    steps: usize,
 }
 
 impl<'b> Visitor<'b> for Question<'_> {
@@ -121,7 +133,7 @@ impl Question<'_> {
         let order = self.dialect.order;
         let pattern = self.dialect.normal_form.pattern(value);
         let key = key_of(&pattern, kind, line, order);
-        if self.improves(key) {
+        if self.improves(key) && self.may_try(&pattern) {
             if Pattern::new(&pattern).matches(self.path) {
                 self.best = Some((key, kind, line));
             } else if kind == RuleKind::Allow
@@ -136,6 +148,14 @@ impl Question<'_> {
                 }
             }
         }
+    }
+
+    /// Counts the steps of trying a pattern. Whether it may be tried.
+    fn may_try(&mut self, pattern: &[u8]) -> bool {
+        if pattern.contains(&b'*') && self.steps <= MAX_ONCE_STEPS {
+            self.steps += self.path.len() + pattern.len();
+        }
+        self.steps <= MAX_ONCE_STEPS
     }
 
     /// Whether a rule with this precedence key would decide if it matched. Of equal rules the first decides.

@@ -326,7 +326,7 @@ fn hostile_clean_params_take_linear_time() {
 /// The lines that are kept of a file, and what was noted about other directives.
 fn kept(body: &str) -> (Vec<Line>, Vec<DiagnosticKind>) {
     let made = prepare(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap();
-    let noted = made.diagnostics.iter().map(|diagnostic| diagnostic.kind);
+    let noted = made.diagnostics.first().iter().map(|diagnostic| diagnostic.kind);
     let noted = noted
         .filter(|kind| matches!(kind, DiagnosticKind::DirectiveTooLong | DiagnosticKind::TooManyDirectives))
         .collect();

@@ -72,8 +72,7 @@ fn grouped(number: impl std::fmt::Display) -> String {
 }
 
 /// Limits that no test reaches at their edges, and why.
-const WITHOUT_TEST: [(&str, &str); 9] = [
-    ("MAX_FALLBACK_BYTES", "128 MiB of fallback patterns; no robots.txt is as long"),
+const WITHOUT_TEST: [(&str, &str); 8] = [
     ("MAX_ORIGINS_BYTES", "8 TiB"),
     ("MAX_RULESETS_BYTES", "256 TiB"),
     ("MAX_TOKENS", "2^32 product tokens take more memory than tests have"),

@@ -6,16 +6,20 @@
 
 use bumpalo::Bump;
 use reptile_compiler::automaton::{Strategy, compile};
-use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::dialect::crawlers::of_name;
+use reptile_compiler::dialect::{Dialect, GOOGLE_LIB, RFC9309};
 use reptile_compiler::limits::{
-    MAX_BODY_BYTES, MAX_MERGED_RULES_PER_RULE, MAX_NESTED_WILDCARDS, MAX_SEGMENTS_JOINED, MAX_SOURCES_ASKED,
-    MAX_TEXT_BETWEEN, MAX_TRANSITIONS_PER_BYTE_JOINED, MAX_TRIE_WILDCARDS, MAX_WHOLE_DFA_PATTERN_BYTES,
-    MAX_WILDCARD_STATES, MIN_MERGED_RULES,
+    MAX_BODY_BYTES, MAX_MERGED_RULES_PER_RULE, MAX_NESTED_WILDCARDS, MAX_ONCE_STEPS, MAX_SEGMENTS_JOINED,
+    MAX_SOURCES_ASKED, MAX_TEXT_BETWEEN, MAX_TRANSITIONS_PER_BYTE_JOINED, MAX_TRIE_WILDCARDS,
+    MAX_WHOLE_DFA_PATTERN_BYTES, MAX_WILDCARD_STATES, MIN_MERGED_RULES,
 };
+use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
-use reptile_compiler::set::{Prepared, prepare};
+use reptile_compiler::set::{OwnedOrigin, Prepared, SetBuilder, prepare};
 use reptile_engine::automaton::{Ruleset, Shape};
-use reptile_engine::format::automaton::{MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH};
+use reptile_engine::format::automaton::{MAX_FALLBACK_BYTES, MAX_PASSES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH};
+use reptile_engine::set::Set;
+use reptile_engine::url::{MAX_URL_BYTES, Scheme};
 use reptile_engine::verdict::Verdict;
 
 fn read(body: &str) -> Prepared {
@@ -45,6 +49,95 @@ fn bytes_of_a_body() {
         if let Err(error) = made {
             assert_eq!(error.to_string(), "robots.txt has 16777217 bytes, over the limit of 16777216");
         }
+    }
+}
+
+fn refusal(body: &str, dialect: &Dialect) -> Option<String> {
+    prepare(body.as_bytes(), dialect, &Bump::new()).err().map(|error| error.to_string())
+}
+
+#[test]
+fn passes_over_one_path() {
+    for (passes, fits) in [(MAX_PASSES - 1, true), (MAX_PASSES, true), (MAX_PASSES + 1, false)] {
+        // One pass through the trie; the wildcards after different texts that a path may begin with; the rest does not
+        // count.
+        let texts = (1..passes).map(|n| format!("disallow: /{}*aaab{n}\n", "a".repeat(n)));
+        let body: String = ["user-agent: *\ndisallow: /x\n".to_owned()].into_iter().chain(texts).collect();
+        let error = "line 3: the rules that decide together take too long for one URL: passes over one path: 257 is over \
+                     the limit of 256";
+        assert_eq!(refusal(&body, &GOOGLE_LIB), (!fits).then(|| error.to_owned()), "{passes}");
+    }
+}
+
+/// Two tokens that share a number of groups, but have one of their own, so that only those of the first are merged.
+fn groups_apart(groups: usize) -> String {
+    let rules: String = (0..MIN_MERGED_RULES / groups + 1).map(|rule| format!("disallow: /{rule}\n")).collect();
+    let shared = (1..groups).map(|_| format!("user-agent: a\nuser-agent: z\n{rules}"));
+    shared.chain(["user-agent: a\nallow: /1\nuser-agent: z\nallow: /2\n".to_owned()]).collect()
+}
+
+#[test]
+fn passes_of_groups_that_decide_together() {
+    for (groups, fits) in [(MAX_PASSES - 1, true), (MAX_PASSES, true), (MAX_PASSES + 1, false)] {
+        let body = groups_apart(groups);
+        let error = "line 3: the rules that decide together take too long for one URL: passes over one path: 257 is over \
+                     the limit of 256";
+        assert_eq!(refusal(&body, &GOOGLE_LIB), (!fits).then(|| error.to_owned()), "{groups}");
+        if fits {
+            let apart = read(&body).tokens.iter().filter(|(token, _)| &**token == b"z").count();
+            assert_eq!(apart, groups);
+        }
+    }
+}
+
+#[test]
+fn a_set_whose_groups_take_too_many_passes_together_is_refused() {
+    for (groups, fits) in [(MAX_PASSES, true), (MAX_PASSES + 1, false)] {
+        let mut prepared = read(&groups_apart(MAX_PASSES));
+        // What no robots.txt comes to: the token has one group more.
+        for _ in MAX_PASSES..groups {
+            let (token, group) = prepared.tokens.last().cloned().unwrap();
+            let more = prepared.groups[group as usize].clone();
+            prepared.tokens.push((token, prepared.groups.len() as u32));
+            prepared.groups.push(more);
+        }
+        let mut builder = SetBuilder::new(&GOOGLE_LIB);
+        builder.add([OwnedOrigin { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 }], prepared);
+        let set = Set::from_bytes(builder.finish(Strategy::Factored).unwrap().to_bytes()).unwrap();
+        let error = set.verify().err().map(|error| (error.expected().to_owned(), error.found().to_owned()));
+        let refused = ("up to 256 passes over one path".to_owned(), "257".to_owned());
+        assert_eq!(error, (!fits).then_some(refused), "{groups}");
+    }
+}
+
+#[test]
+fn bytes_of_fallback_patterns_of_a_body() {
+    for (bytes, fits) in [(MAX_FALLBACK_BYTES - 1, true), (MAX_FALLBACK_BYTES, true), (MAX_FALLBACK_BYTES + 1, false)] {
+        // A header, the segments, each with its length, and the end of the list.
+        let wildcards = MAX_WILDCARD_DEPTH + 1;
+        let start = format!("/{}", "*a".repeat(wildcards));
+        let rest = bytes - (16 + 4 * (wildcards + 1) + start.len() - wildcards + 4);
+        let body = format!("user-agent: *\ndisallow: {start}{}\n", "b".repeat(rest));
+        let error = "line 2: the rules that decide together take too long for one URL: bytes of fallback patterns in a \
+                     ruleset: 2097153 is over the limit of 2097152";
+        assert_eq!(refusal(&body, &RFC9309), (!fits).then(|| error.to_owned()), "{bytes}");
+    }
+}
+
+#[test]
+fn steps_of_a_decision_that_compiles_nothing() {
+    let rules = MAX_ONCE_STEPS / MAX_URL_BYTES;
+    // A pattern of three bytes and a path of all but three take as many steps as the longest URL has bytes.
+    let path = format!("/{}", "a".repeat(MAX_URL_BYTES - 4));
+    for (last, fits) in [("*b", true), ("/*b", true), ("/*bb", false)] {
+        let body = format!("user-agent: *\n{}disallow: {last}\n", "disallow: /*b\n".repeat(rules - 1));
+        let answer = decide_once(body.as_bytes(), &GOOGLE_LIB, &of_name(b"any", &GOOGLE_LIB), path.as_bytes());
+        assert_eq!(answer.is_ok(), fits, "{last}");
+        let Err(error) = answer else { continue };
+        assert_eq!(
+            error.to_string(),
+            "steps to try each rule of a file on one URL: 16777217 is over the limit of 16777216"
+        );
     }
 }
 

@@ -9,8 +9,8 @@ use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::set::prepare;
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::automaton::{
-    Draft, FallbackPattern, MAX_FALLBACK_BYTES, MAX_RULES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, MAX_WILDCARDS,
-    NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD, State, Text, TextFlags, WildcardAutomaton, decode, write,
+    Draft, FallbackPattern, MAX_FALLBACK_BYTES, MAX_PASSES, MAX_RULES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH,
+    MAX_WILDCARDS, NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD, State, Text, TextFlags, WildcardAutomaton, decode, write,
 };
 use reptile_engine::platform::Fingerprints;
 
@@ -250,9 +250,10 @@ fn self_referring(n: usize) -> Vec<(&'static str, Vec<u8>)> {
         let draft = Draft { wildcards: wildcards.collect(), ..trie(states) };
         all.push((name, write(&draft).unwrap()));
     }
-    // Lists that share their ends: at each of n places of one path begins a wildcard.
+    // Lists that share their ends: at each of 200 places of one path begins a wildcard.
     let n = n.min(2000);
-    let tails: String = (0..n).map(|at| format!("disallow: /{}*x{at}\n", "a".repeat(at))).collect();
+    // At different places, so that no path begins more than a few.
+    let tails: String = (0..n).map(|at| format!("disallow: /{}{}*x{at}\n", at / 200, "a".repeat(at % 200))).collect();
     all.push(("lists that share their ends", compiled(&format!("user-agent: *\n{tails}"), Strategy::Factored)));
     let texts: String = (0..n).map(|at| format!("disallow: /{at}*\n")).collect();
     all.push(("texts beside what the trie reads", compiled(&format!("user-agent: *\n{texts}"), Strategy::Factored)));
@@ -369,9 +370,76 @@ fn a_walk_begins_no_more_wildcard_automata_than_there_may_be() {
         let begun: usize = (0..=depth as u32).map(|depth| MAX_WILDCARD_BRANCHES.pow(depth)).sum();
         let path = [b'a'; 12];
         let result = ruleset.matches(&path);
-        assert_eq!(result.is_ok(), begun <= MAX_WILDCARDS, "{depth}: {begun} begun");
+        // One pass is that through the trie.
+        assert_eq!(result.is_ok(), begun < MAX_PASSES, "{depth}: {begun} begun");
     }
-    assert!(MAX_WILDCARD_BRANCHES.pow(3) > MAX_WILDCARDS && MAX_WILDCARD_DEPTH > 3);
+    assert!(MAX_WILDCARD_BRANCHES.pow(2) > MAX_PASSES && MAX_WILDCARD_DEPTH > 3);
+}
+
+/// Wildcard automata of which each leads to the one before twice, so that all of its 2^depth ways begin on one path. Every
+/// other check of `verify` accepts them.
+fn ladder(depth: u32) -> Vec<u8> {
+    let leak = |list: Vec<(u8, u32)>| &*Vec::leak(list);
+    let first = depth - 1;
+    let mut states = vec![State { wildcards: leak(vec![(0, first), (0, first)]), ..STATE.clone() }];
+    states.extend((0..depth).map(|at| match at.checked_sub(1) {
+        None => State { accept: [NO_RANK, 1], ..STATE.clone() },
+        Some(before) => State { wildcards: leak(vec![(0, before), (1, before)]), ..STATE.clone() },
+    }));
+    let wildcards = (0..depth).map(|at| WildcardAutomaton {
+        best: [NO_RANK, 1],
+        from: 0,
+        next: None,
+        deciding: (at == first).then_some(first),
+        fingerprints: &ANYWHERE,
+        children: leak(vec![(b'a', at + 1)]),
+    });
+    let texts = vec![Text { rank: 1, flags: TextFlags::default(), pattern: b"*a" }];
+    let draft =
+        Draft { rule_count: 1, has_trie: true, states, wildcards: wildcards.collect(), texts, ..Draft::default() };
+    write(&draft).unwrap()
+}
+
+#[test]
+fn passes_over_one_path_multiply_and_are_counted() {
+    for depth in 1..=12 {
+        let bytes = ladder(depth);
+        let ruleset = Ruleset::new(&bytes).unwrap();
+        // The trie, and 1 + 2 + 4 + ... automata.
+        let passes = 1 << depth;
+        assert_eq!(ruleset.passes(), Ok(passes), "{depth}");
+        let error = ruleset.verify().err().map(|error| error.expected().to_string());
+        assert_eq!(error, (passes > MAX_PASSES).then(|| "up to 256 passes over one path".into()), "{depth}");
+        // A path on which every one of them begins, and no rule that ends the walk early.
+        let path = [&[b'a'; 11][..depth as usize - 1], b"b"].concat();
+        assert_eq!(ruleset.matches(&path).is_ok(), passes <= MAX_PASSES, "{depth}");
+    }
+}
+
+#[test]
+fn fallback_patterns_that_one_path_may_need() {
+    for count in [MAX_PASSES - 2, MAX_PASSES - 1, MAX_PASSES] {
+        let rank = |at: usize| at as u32 * 2 + 1;
+        let fallbacks = (0..count).map(|at| FallbackPattern { rank: rank(at), anchored: false, text: b"/*x" });
+        // Patterns that no path needs besides: each begins otherwise.
+        let others = (0..count).map(|at| FallbackPattern {
+            rank: rank(count + at),
+            anchored: false,
+            text: format!("/{at}!*x").leak().as_bytes(),
+        });
+        let text = |at| Text { rank: rank(at), flags: TextFlags::default(), pattern: b"/*x" };
+        let draft = Draft {
+            rule_count: 2 * count as u32,
+            fallbacks: fallbacks.chain(others).collect(),
+            texts: (0..2 * count).map(text).collect(),
+            ..Draft::default()
+        };
+        let bytes = write(&draft).unwrap();
+        let ruleset = Ruleset::new(&bytes).unwrap();
+        let fits = count < MAX_PASSES - 1;
+        assert_eq!((ruleset.verify().is_ok(), ruleset.passes()), (fits, Ok(count + 2)), "{count}");
+        assert_eq!(ruleset.matches(b"/7!y").is_ok(), fits, "{count}");
+    }
 }
 
 /// A ruleset of wildcard automata that all begin at the start of the path, in one list.
@@ -402,13 +470,14 @@ fn list_of(count: usize) -> Result<Vec<u8>, reptile_engine::format::TooLarge> {
 
 #[test]
 fn wildcard_automata_of_a_ruleset() {
-    for count in [MAX_WILDCARDS - 1, MAX_WILDCARDS] {
+    for (count, fits) in [(MAX_PASSES - 2, true), (MAX_PASSES - 1, true), (MAX_PASSES, false)] {
         let bytes = list_of(count).unwrap();
         let ruleset = Ruleset::new(&bytes).unwrap();
-        ruleset.verify().unwrap();
+        assert_eq!((ruleset.verify().is_ok(), ruleset.passes()), (fits, Ok(count + 1)), "{count}");
         // The last in the list has the best rule, so that a walk begins all of them.
-        assert_eq!(ruleset.matches(b"a").unwrap().disallow, Some(1), "{count}");
+        assert_eq!(ruleset.matches(b"a").ok().map(|found| found.disallow), fits.then_some(Some(1)), "{count}");
     }
+    assert!(list_of(MAX_WILDCARDS - 1).is_ok() && list_of(MAX_WILDCARDS).is_ok());
     let error = list_of(MAX_WILDCARDS + 1).unwrap_err();
     assert_eq!(error.to_string(), "wildcard automata in a ruleset: 16385 is over the limit of 16384");
 }

@@ -61,6 +61,19 @@ fn to_ascii(_: &[u8]) -> Option<Host> {
     None
 }
 
+/// Whether a name has a label that begins with `xn--`, as A-labels do, in any letter case.
+#[cfg(feature = "idna")]
+fn has_a_label(name: &[u8]) -> bool {
+    name.split(|&byte| byte == b'.')
+        .any(|label| label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"xn--")))
+}
+
+/// Without tables of Unicode, A-labels are taken as they are.
+#[cfg(not(feature = "idna"))]
+fn has_a_label(_: &[u8]) -> bool {
+    false
+}
+
 /// Whether a host is plain: already in the form that [`canonical`] gives it, or without one, so that `canonical` need
 /// not be called. True of nearly all hosts. A plain host has no byte beyond ASCII, no `%`, no capital letter and no
 /// `[`; it does not begin with a digit, as every spelling of an IPv4 address does; and it does not end with a dot.
@@ -78,12 +91,13 @@ pub fn is_plain(host: &[u8]) -> bool {
 
 /// The canonical form of a host, in which origins are compared; `None` if the host is not valid.
 ///
-/// Each `%xx` is decoded; a name beyond ASCII becomes its A-labels (it is invalid without the feature `idna`); letters
-/// become lower case; one dot at the end is dropped, since it only says that the name is complete; an IPv4 address in
+/// Each `%xx` is decoded; a name beyond ASCII becomes its A-labels (it is invalid without the feature `idna`); a label
+/// that begins with `xn--` must be the A-label of a valid name (without the feature it is not checked); letters become
+/// lower case; one dot at the end is dropped, since it only says that the name is complete; an IPv4 address in
 /// any of its spellings becomes four decimal numbers, an IPv6 address its shortest text in brackets.
 ///
 /// Source: the host parser of the WHATWG URL standard, except that the standard keeps the dot at the end. Linear;
-/// allocates only for names beyond ASCII.
+/// allocates only for names beyond ASCII and for A-labels.
 ///
 /// ```
 /// use reptile_engine::host::canonical;
@@ -96,7 +110,7 @@ pub fn is_plain(host: &[u8]) -> bool {
 #[must_use]
 pub fn canonical(host: &[u8]) -> Option<Host> {
     let mut host = decode(host)?;
-    if !host.as_bytes().is_ascii() {
+    if !host.as_bytes().is_ascii() || has_a_label(host.as_bytes()) {
         host = to_ascii(host.as_bytes()).filter(|host| host.as_bytes().is_ascii())?;
     }
     let len = usize::from(host.len);
@@ -256,6 +270,31 @@ mod tests {
         ] {
             let expected = expected.filter(|_| cfg!(feature = "idna"));
             assert_eq!(form(host.as_bytes()).as_deref(), expected, "{host}");
+        }
+    }
+
+    /// No client connects to a label that begins with `xn--` and is not the A-label of a name.
+    #[test]
+    fn a_labels_must_be_valid() {
+        for (host, is_valid) in [
+            ("xn--br-via.example", true),
+            ("XN--BR-VIA.example", true),
+            ("www.xn--br-via", true),
+            ("axn--", true),
+            ("xn-", true),
+            ("xn--", false),
+            ("XN--.example", false),
+            ("a.xn--", false),
+            ("xn--a", false),
+            ("xn--a-", false),
+            ("xn--abc-", false),
+            ("xn--br-via\u{e4}", false),
+            // The code of a name in ASCII, and that of a name that would be mapped to another one.
+            ("xn--example-", false),
+            ("xn--br-4fa", false),
+        ] {
+            let expected = if cfg!(feature = "idna") { is_valid } else { host.is_ascii() };
+            assert_eq!(form(host.as_bytes()).is_some(), expected, "{host}");
         }
     }
 

@@ -7,6 +7,8 @@
 //! - [`search`] with AVX2 instead of comparing the first bytes of segments one by one: walks over the paths of three
 //!   benchmark files took 53, 120 and 238 ns instead of 105, 247 and 789. With AVX-512 instead of AVX2, two of them
 //!   took 33 and 99 ns instead of 37 and 108. The safe twin is [`ByByte`].
+//! - [`prefetch`]: three million shuffled URLs over a million origins took 1.1 to 1.4 s of processor time instead of
+//!   1.9 to 2.0. The safe twin is not to call it: [`crate::set::Set::decide_each`], with which the tests compare batches.
 
 #[cfg(feature = "mmap")]
 use std::fs::File;

@@ -229,7 +229,7 @@ const USERS: [&str; 33] = [
     "u#?@",
 ];
 
-const HOSTS: [&str; 97] = [
+const HOSTS: [&str; 101] = [
     "a",
     "A.b",
     "a-b_c~d",
@@ -327,6 +327,10 @@ const HOSTS: [&str; 97] = [
     "\u{ff11}\u{ff12}7.1",
     "xn--bcher-kva",
     "xn--a",
+    "xn--",
+    "%58n--a.b",
+    "a.xn--bcher-kva.",
+    "xn--bcher-kva\u{fc}",
 ];
 
 const PORTS: [&str; 19] = [
@@ -355,15 +359,14 @@ const TAILS: [&str; 14] =
     ["", "/", "/p?q#f", "?q", "#f", ";p", "#@b", "?@b", "/@b", "//b/@c:1", "/\\@b", "\\@b", "/p ", "/p\t@b"];
 
 const USERS_AND_HOSTS: &str = r#"
-  5632 | all agree | "http://a/p"
- 36938 | all refuse | "http://%/p"
-  4914 | only RFC 3986 accepts | "http://:/p"
-  8168 | only WHATWG accepts: Ambiguous | "http://\\/p"
+  5856 | all agree | "http://a/p"
+ 38449 | all refuse | "http://%/p"
+  5426 | only RFC 3986 accepts | "http://:/p"
+  8397 | only WHATWG accepts: Ambiguous | "http://\\/p"
    240 | only WHATWG accepts: Host | "http://a\"b/p"
-  3328 | only WHATWG accepts: UserInfo | "http:// @./p"
-    80 | only WHATWG refuses: invalid international domain name | "http://xn--a/p"
-   816 | only the engine refuses: Ambiguous | "http://;/p"
-   302 | only the engine refuses: Control | "http://u/@a\0b/p"
+  3416 | only WHATWG accepts: UserInfo | "http:// @./p"
+   832 | only the engine refuses: Ambiguous | "http://;/p"
+   310 | only the engine refuses: Control | "http://u/@a\0b/p"
     80 | only the engine refuses: Host | "http://a%3Bb/p"
    320 | only the engine refuses: no form of the host | "http://./p"
      1 | the standards differ: Host | "http:///p"

@@ -237,7 +237,7 @@ pub(crate) fn read(
     let read = if keeps_other { prepare } else { prepare_without_other };
     let made = prepare_capture(&capture.facts(), capture.body.as_deref(), profile, |body| read(body, dialect, arena));
     made.map_err(|error| match error {
-        BadCapture::TooLarge(error) => Error::new(ErrorKind::Limit, error.to_string()),
+        BadCapture::OverLimit(error) => Error::new(ErrorKind::Limit, error.to_string()),
         BadCapture::NoBody => Error::new(ErrorKind::NoBody, "the capture has no body"),
     })
 }

@@ -12,7 +12,7 @@ use reptile_engine::format::crawlers::Purposes;
 use reptile_engine::format::directives::{DirectiveKind, DirectiveState, decimal_seconds};
 use reptile_engine::set as engine;
 use reptile_engine::token::product_token;
-use reptile_engine::url::{self, UrlRef};
+use reptile_engine::url::{self, MAX_URL_BYTES, UrlRef};
 use reptile_engine::verdict::{self, Rule, Verdict};
 
 use crate::agent::{Agent, Chain, Columns, Crawler, Kind};
@@ -149,6 +149,9 @@ impl Set {
     /// Finds the site of a URL.
     fn find<'s, 'u>(&'s self, url: &'u [u8]) -> Result<Found<'s, 'u>, Error> {
         if self.is_of_one {
+            if url.len() > MAX_URL_BYTES {
+                return Ok(Found::Invalid);
+            }
             return Ok(found(only_site(&self.engine)?, url::path_of(url), None));
         }
         let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(Found::Invalid) };

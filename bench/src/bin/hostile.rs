@@ -115,8 +115,9 @@ fn measure(family: &Family) -> Result<Figures, Box<dyn Error>> {
             let start = Instant::now();
             let answer = decide_once(family.body.as_bytes(), &GOOGLE_LIB, &agent, black_box(url.as_bytes()));
             one_shot_ms = one_shot_ms.max(milliseconds(start));
-            if answer.allowed != (verdict == Verdict::Allow) {
-                return Err(format!("{}, {url}: the set answers {verdict:?}, one shot {answer:?}", family.name).into());
+            // A file over the limit of steps has no answer in one shot.
+            if answer.is_ok_and(|answer| answer.allowed != (verdict == Verdict::Allow)) {
+                return Err(format!("{}, {url}: the set answers {verdict:?}, one shot the other", family.name).into());
             }
         }
         best.decide_ms = best.decide_ms.min(decide_ms);

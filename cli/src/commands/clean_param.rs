@@ -14,12 +14,13 @@ use reptile_engine::url::split;
 use serde_json::json;
 
 use crate::error::{Exit, Failure, Result};
-use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
+use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_lf, without_line_end};
 use crate::inputs::options::CompileOptions;
 use crate::inputs::sets::single::ONE_ORIGIN;
 use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
+use crate::outputs::text::{opaque_column, url_column};
 
 /// The number of policies whose parameters are kept in memory. Those of one take some kilobytes at most, mostly none.
 const MAX_KNOWN: usize = 1 << 14;
@@ -30,7 +31,8 @@ const MAX_KNOWN: usize = 1 << 14;
 /// whatever their host, and is read under --dialect yandex unless another is given;
 /// in a set, that of the URL's origin counts. Every well-formed Clean-param line
 /// counts, whatever the dialect. URLs without such parameters and text that is not a
-/// URL stay as they are.
+/// URL stay as they are, except that what a terminal acts on is written as %XX and a
+/// CR before the end of a line is removed.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -97,12 +99,15 @@ fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> s
         match chunk.kind {
             ChunkKind::Lines => {
                 for line in lines(chunk.bytes()) {
-                    let text = without_line_end(line);
-                    clean_line(args, cleaner, text, &line[text.len()..], out)?;
+                    let line_end = &line[without_lf(line).len()..];
+                    clean_line(args, cleaner, without_line_end(line), line_end, out)?;
                 }
             }
             // Far too long for a URL, so there is nothing to clean.
-            ChunkKind::LongLine { .. } if !args.json => out.write_all(chunk.bytes()).map_err(Stop::Write)?,
+            ChunkKind::LongLine { .. } if !args.json => {
+                let (text, line_end) = chunk.bytes().split_at(without_lf(chunk.bytes()).len());
+                out.write_all(&opaque_column(text)).and_then(|()| out.write_all(line_end)).map_err(Stop::Write)?;
+            }
             ChunkKind::LongLine { last } => {
                 if last {
                     let object = json!({"url": null, "clean": null, "changed": false});
@@ -135,7 +140,7 @@ fn clean_line(
         let object = json!({"url": text(url), "clean": text(&clean), "changed": clean != url});
         return out.write_all(safe_json(&object.to_string()).as_bytes()).map_err(Stop::Write);
     }
-    out.write_all(&clean).and_then(|()| out.write_all(line_end)).map_err(Stop::Write)
+    out.write_all(&url_column(&clean)).and_then(|()| out.write_all(line_end)).map_err(Stop::Write)
 }
 
 /// The policies of a set, to clean URLs by.

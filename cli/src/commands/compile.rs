@@ -11,6 +11,7 @@ use reptile_engine::set::Set;
 
 use crate::error::{Exit, Failure, Result};
 use crate::inputs::options::CompileOptions;
+use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::assemble::assemble;
 use crate::inputs::sets::report::Report;
 use crate::inputs::sets::{Loaded, damaged};
@@ -75,7 +76,7 @@ pub struct Args {
     #[command(flatten)]
     options: CompileOptions,
     #[command(flatten)]
-    threads: crate::Threads,
+    pub threads: crate::Threads,
 }
 
 /// Runs the command.
@@ -84,15 +85,18 @@ pub struct Args {
 /// If an input cannot be read to its end, or the set cannot be built or written.
 pub fn run(args: &Args) -> Result<Exit> {
     let start = Instant::now();
-    args.threads.apply()?;
     for path in &args.inputs {
         if Loaded::is_set(path)? {
             return Err(Failure::at(path, "is a compiled set already"));
         }
     }
+    let made_path = made::path_of(&args.output)?;
+    for path in [&args.output, &made_path] {
+        refuse_overwriting(path, args.inputs.iter().map(PathBuf::as_path))?;
+    }
     // Both are opened before any work is done, so that a folder that cannot be written is noticed at once.
     let output = Output::create_file(&args.output, args.force)?;
-    let made_output = Output::create_file(&made::path_of(&args.output)?, args.force)?;
+    let made_output = Output::create_file(&made_path, args.force)?;
     let (set, report) = assemble(&args.inputs, &args.options)?;
     let mut summary = Summary::default();
     let complete = write(&set, output)?;

@@ -1,7 +1,10 @@
 //! `reptile fields`: the other directives, which decide no URL, one on each line.
+//!
+//! For one origin whose robots.txt has n bytes, takes n log n steps and O(n) memory, and prints at most
+//! [`MAX_NAMES_BYTES`](crate::outputs::names::MAX_NAMES_BYTES) bytes of product tokens with each line. Each line is written
+//! as it is made, so that the number of origins costs no memory.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -9,7 +12,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reptile_compiler::body::directives::{self, Hours};
 use reptile_engine::format::FormatError;
 use reptile_engine::format::directives::{Directive, DirectiveKind};
-use reptile_engine::set::{Agent, Policy, Set, Site};
+use reptile_engine::set::{Agent, Policy, PolicyGroup, Set, Site};
 use reptile_engine::url::Origin;
 use serde_json::{Value, json};
 
@@ -21,6 +24,7 @@ use crate::inputs::sets::single::ONE_ORIGIN;
 use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
+use crate::outputs::names::{Few, MAX_NAMES_SHOWN};
 use crate::outputs::text::{escaped, printable};
 
 /// Show the other directives, which decide no URL: Sitemap, Crawl-delay, Content-Signal ...
@@ -32,7 +36,8 @@ use crate::outputs::text::{escaped, printable};
 ///   state    counts, or why it does not under the dialect: not-read, malformed,
 ///            outside (of every group), superseded (by an earlier line)
 ///   agents   the product tokens that it is for; * is the default group, - is every
-///            crawler, and an empty column is no crawler
+///            crawler, and an empty column is no crawler; of many, the first are
+///            listed and the others counted
 ///   value    as written, with \t, \\ and \xNN for what would break a column
 #[derive(clap::Args)]
 #[command(
@@ -41,6 +46,11 @@ use crate::outputs::text::{escaped, printable};
   reptile fields robots.txt
   reptile fields web.reptile example.com --kind sitemap
   reptile fields web.reptile --kind crawl-delay --agent bingbot --json
+
+The fields of --json, an object on each line: those above, and
+  agents       a list; null for every crawler
+  more_agents  how many others the line is for, if \"agents\" has not all of them
+  means        the value, parsed
 
 Exit code: 0 done; 1 the set has no robots.txt for the host; 2 the set cannot be
 read."
@@ -108,10 +118,14 @@ pub fn run(args: &Args) -> Result<Exit> {
         } else {
             format!("{}://{}:{}", entry.scheme.as_str(), printable(entry.host), entry.port)
         };
-        let text = set.site_of(&entry).and_then(|site| wanted_lines(args, &set, &site, agent.as_ref(), &name));
-        if let Err(error) = out.write_all(text.map_err(fail)?.as_bytes()) {
-            return Err(out.get_ref().failure(&error));
-        }
+        let written = set
+            .site_of(&entry)
+            .map_err(Stop::Set)
+            .and_then(|site| write_lines(args, &set, &site, agent.as_ref(), &name, &mut out));
+        written.map_err(|stop| match stop {
+            Stop::Set(error) => fail(error),
+            Stop::Write(error) => out.get_ref().failure(&error),
+        })?;
     }
     if let Err(error) = out.flush() {
         return Err(out.get_ref().failure(&error));
@@ -123,20 +137,39 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The directives of one origin that the user asks for.
-fn wanted_lines(
+/// The reason why listing stopped early.
+enum Stop {
+    Write(std::io::Error),
+    Set(FormatError),
+}
+
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Stop {
+        Stop::Write(error)
+    }
+}
+
+impl From<FormatError> for Stop {
+    fn from(error: FormatError) -> Stop {
+        Stop::Set(error)
+    }
+}
+
+/// Writes the directives of one origin that the user asks for.
+fn write_lines(
     args: &Args,
     set: &Set<&[u8]>,
     site: &Site<'_>,
     agent: Option<&Agent>,
     origin: &str,
-) -> std::result::Result<String, FormatError> {
+    out: &mut impl Write,
+) -> std::result::Result<(), Stop> {
     let (policy, list) = (site.policy(), site.other());
-    let mut text = String::new();
     if list.is_empty() {
-        return Ok(text);
+        return Ok(());
     }
     let of_agent = agent.map(|agent| list.parts_of(&policy.group_indices(agent)?)).transpose()?;
+    let of_agent: Option<BTreeSet<u32>> = of_agent.map(|parts| parts.into_iter().collect());
     let names = names_of_parts(set, policy, &list.parts()?)?;
     let mut reader = list.reader()?;
     while let Some(field) = reader.next()? {
@@ -149,29 +182,32 @@ fn wanted_lines(
         }
         let agents = field.part.and_then(|part| names.get(&part));
         if args.json {
-            let object = json!({
+            let mut object = json!({
                 "origin": origin,
                 "line": field.line,
                 "key": key_of(&field),
                 "state": field.state.as_str(),
-                "agents": agents,
+                "agents": agents.map(|agents| &agents.few.shown),
                 "value": String::from_utf8_lossy(field.value),
                 "means": meaning(&field),
             });
-            text.push_str(&safe_json(&object.to_string()));
+            if let Some(more) = agents.map(|agents| agents.few.more).filter(|&more| more > 0) {
+                object["more_agents"] = more.into();
+            }
+            out.write_all(safe_json(&object.to_string()).as_bytes())?;
         } else {
-            let agents = agents.map_or("-".to_owned(), |names| names.join(","));
+            let agents = agents.map_or("-", |agents| &agents.column);
             let (key, value) = (escaped(key_of(&field).as_bytes()), escaped(field.value));
-            let _ = writeln!(
-                text,
-                "{origin}\t{}\t{key}\t{}\t{}\t{value}",
-                field.line,
-                field.state.as_str(),
-                escaped(agents.as_bytes())
-            );
+            writeln!(out, "{origin}\t{}\t{key}\t{}\t{agents}\t{value}", field.line, field.state.as_str())?;
         }
     }
-    Ok(text)
+    Ok(())
+}
+
+/// The product tokens that a part of a file is for.
+struct PartNames {
+    few: Few,
+    column: String,
 }
 
 /// The product tokens that each part of a file is for.
@@ -179,22 +215,32 @@ fn names_of_parts(
     set: &Set<&[u8]>,
     policy: &Policy<'_>,
     parts: &[(u32, u32)],
-) -> std::result::Result<BTreeMap<u32, Vec<String>>, FormatError> {
-    let mut names: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+) -> std::result::Result<BTreeMap<u32, PartNames>, FormatError> {
     if parts.is_empty() {
-        return Ok(names);
+        return Ok(BTreeMap::new());
     }
     let groups = policy.groups()?;
+    let mut groups_of: BTreeMap<u32, Vec<&PolicyGroup<'_>>> = BTreeMap::new();
     for &(group, part) in parts {
-        let Some(group) = groups.get(group as usize) else { continue };
-        let names = names.entry(part).or_default();
-        for &token in &group.tokens {
-            names.push(String::from_utf8_lossy(set.tokens().name(token)?).into_owned());
-        }
-        names.extend(group.is_default.then(|| "*".to_owned()));
+        groups_of.entry(part).or_default().extend(groups.get(group as usize));
     }
-    names.values_mut().for_each(|names| names.sort());
-    Ok(names)
+    let names = groups_of.into_iter().map(|(part, groups)| Ok((part, part_names(set, &groups)?)));
+    names.collect()
+}
+
+/// The product tokens of some groups.
+fn part_names(set: &Set<&[u8]>, groups: &[&PolicyGroup<'_>]) -> std::result::Result<PartNames, FormatError> {
+    // The numbers of product tokens are in the order of their names, so that only those that are shown are read.
+    let mut tokens: Vec<u32> = groups.iter().flat_map(|group| &group.tokens).copied().collect();
+    tokens.sort_unstable();
+    let is_default = groups.iter().any(|group| group.is_default);
+    let mut names: Vec<String> = is_default.then(|| "*".to_owned()).into_iter().collect();
+    for &token in tokens.iter().take(MAX_NAMES_SHOWN) {
+        names.push(String::from_utf8_lossy(set.tokens().name(token)?).into_owned());
+    }
+    let count = tokens.len() + usize::from(is_default);
+    let few = Few::of(names, count);
+    Ok(PartNames { column: escaped(few.list().as_bytes()), few })
 }
 
 /// The key of a directive in lower case.

@@ -1,7 +1,12 @@
 //! `reptile inspect`: the contents of a set, as a whole or for one host.
+//!
+//! For one robots.txt of n bytes, a listing takes n log n steps, O(n) memory, and O(n) bytes of output, which is written as
+//! it is made. Automata of more than [`MAX_AUTOMATON_BYTES`] are refused, since their listing takes some forty times their
+//! bytes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use reptile_compiler::set::origin::OwnedOrigin;
@@ -17,10 +22,13 @@ use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::options::CompileOptions;
 use crate::inputs::sets::agents::agents_of;
 use crate::inputs::sets::{Loaded, damaged};
-use crate::outputs::file::print;
+use crate::outputs::file::{Output, print};
 use crate::outputs::made;
 use crate::outputs::summary::{Summary, grouped};
 use crate::outputs::text::printable;
+
+/// Bytes of the automaton of a ruleset that can be listed. The largest of 4,231 real files has less than a tenth of that.
+pub const MAX_AUTOMATON_BYTES: usize = 4 << 20;
 
 /// The number of rulesets, the largest first, that are listed.
 const LARGEST: usize = 5;
@@ -84,26 +92,70 @@ pub fn run(args: &Args) -> Result<Exit> {
         return Ok(Exit::Done);
     };
     let wanted = Wanted::read(host, &args.options.schemes)?;
-    let mut text = host_listing(&set, &wanted).map_err(|error| damaged(&args.set, &error))?;
-    if text.is_empty() {
+    let mut out = BufWriter::new(Output::stdout());
+    let shown =
+        show_host(args, &set, &wanted, &mut out).and_then(|shown| out.flush().map(|()| shown).map_err(Stop::Write));
+    let is_known = shown.map_err(|stop| match stop {
+        Stop::Write(error) => out.get_ref().failure(&error),
+        Stop::Set(error) => damaged(&args.set, &error),
+        Stop::Other(failure) => failure,
+    })?;
+    if !is_known {
         note(format_args!("{}: no robots.txt is known for {}", args.set.display(), printable(host.as_bytes())));
-        return Ok(Exit::SomeBad);
     }
-    if args.automaton {
-        // A name that no group can have stands for a crawler that no group names.
-        let agent = args.agent.clone().unwrap_or_else(|| "*".to_owned());
-        let agents = match args.agent {
-            Some(_) => agents_of(&set, std::slice::from_ref(&agent))?.iter().map(|agent| agent.look_up(&set)).collect(),
-            None => set.agent(agent.as_bytes()).map(|agent| vec![agent]),
-        };
-        let shown = agents.and_then(|agents: Vec<Agent>| automata(&set, &wanted, &agents, args.dot));
-        text = shown.map_err(|error| damaged(&args.set, &error))?;
-        if text.is_empty() {
-            note(format_args!("no rules are for agent {}: everything is allowed", printable(agent.as_bytes())));
+    Ok(Exit::from_bad(!is_known))
+}
+
+/// The reason why listing stopped early.
+enum Stop {
+    Write(io::Error),
+    Set(FormatError),
+    Other(Failure),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Write(error)
+    }
+}
+
+impl From<FormatError> for Stop {
+    fn from(error: FormatError) -> Stop {
+        Stop::Set(error)
+    }
+}
+
+/// Writes what the set has for a host. Returns whether it has anything.
+fn show_host(args: &Args, set: &Set<&[u8]>, wanted: &Wanted, out: &mut impl Write) -> std::result::Result<bool, Stop> {
+    // The table is indexed by whole origins, so a host without scheme and port is compared with every entry.
+    let mut found = Vec::new();
+    for entry in set.origins() {
+        let entry = entry?;
+        if wanted.fits(&entry) {
+            found.push(entry);
         }
     }
-    print(text)?;
-    Ok(Exit::Done)
+    found.sort_unstable_by_key(|entry| (entry.scheme, entry.port));
+    if found.is_empty() {
+        return Ok(false);
+    }
+    if !args.automaton {
+        write_host(set, &found, out)?;
+        return Ok(true);
+    }
+    // A name that no group can have stands for a crawler that no group names.
+    let agent = args.agent.clone().unwrap_or_else(|| "*".to_owned());
+    let agents: Vec<Agent> = match args.agent {
+        Some(_) => {
+            let agents = agents_of(set, std::slice::from_ref(&agent)).map_err(Stop::Other)?;
+            agents.iter().map(|agent| agent.look_up(set)).collect::<std::result::Result<_, _>>()?
+        }
+        None => vec![set.agent(agent.as_bytes())?],
+    };
+    if !write_automata(set, &found, &agents, args.dot, out)? {
+        note(format_args!("no rules are for agent {}: everything is allowed", printable(agent.as_bytes())));
+    }
+    Ok(true)
 }
 
 /// The origins that the user asks for: a host, perhaps a port, and some schemes.
@@ -179,45 +231,32 @@ fn describe(ruleset: &Ruleset<'_>) -> String {
     parts.join(", ")
 }
 
-/// The policies of a host. Origins with the same policy are listed together.
-fn host_listing(set: &Set<&[u8]>, wanted: &Wanted) -> std::result::Result<String, FormatError> {
+/// Writes the policies of some origins. Origins with the same policy are listed together.
+fn write_host(set: &Set<&[u8]>, found: &[OriginRecord<'_>], out: &mut impl Write) -> std::result::Result<(), Stop> {
     let mut by_policy: BTreeMap<u32, (Vec<String>, Policy<'_>)> = BTreeMap::new();
-    let mut found = Vec::new();
-    // The table is indexed by whole origins, so a host without scheme and port is compared with every entry.
-    for entry in set.origins() {
-        let entry = entry?;
-        if wanted.fits(&entry) {
-            found.push(entry);
-        }
-    }
-    found.sort_unstable_by_key(|entry| (entry.scheme, entry.port));
     for entry in found {
         let name = format!("{}://{}:{}", entry.scheme.as_str(), printable(entry.host), entry.port);
-        let policy = set.policy_of(&entry)?;
+        let policy = set.policy_of(entry)?;
         by_policy.entry(entry.policy).or_insert_with(|| (Vec::new(), policy)).0.push(name);
     }
-    let mut text = String::new();
     for (number, (origins, policy)) in by_policy {
-        text.push_str(&format!("{}\n  policy {number}\n", origins.join(" ")));
-        push_groups(set, &policy, &mut text)?;
+        writeln!(out, "{}\n  policy {number}", origins.join(" "))?;
+        write_groups(set, &policy, out)?;
     }
-    Ok(text)
+    Ok(())
 }
 
-/// The automata that decide for some agents at the origins that are asked for, each once.
-fn automata(
+/// Writes the automata that decide for some agents at some origins, each once. Returns whether there are any.
+fn write_automata(
     set: &Set<&[u8]>,
-    wanted: &Wanted,
+    found: &[OriginRecord<'_>],
     agents: &[Agent],
     dot: bool,
-) -> std::result::Result<String, FormatError> {
+    out: &mut impl Write,
+) -> std::result::Result<bool, Stop> {
     let mut shown = BTreeMap::new();
-    for entry in set.origins() {
-        let entry = entry?;
-        if !wanted.fits(&entry) {
-            continue;
-        }
-        let policy = set.policy_of(&entry)?;
+    for entry in found {
+        let policy = set.policy_of(entry)?;
         let groups = policy.groups()?;
         for agent in agents {
             let indices = policy.group_indices(agent)?;
@@ -225,52 +264,81 @@ fn automata(
             shown.extend(chosen.map(|group| (group.rules.number, group.rules.ruleset)));
         }
     }
-    let mut text = String::new();
     for (number, ruleset) in &shown {
+        check_len(*number, ruleset.byte_len()).map_err(Stop::Other)?;
         if dot {
-            text.push_str(&ruleset.to_dot()?);
+            out.write_all(ruleset.to_dot().map_err(FormatError::from)?.as_bytes())?;
         } else {
-            text.push_str(&format!("ruleset {number}: {}", ruleset.to_text()?));
+            write!(out, "ruleset {number}: {}", ruleset.to_text().map_err(FormatError::from)?)?;
         }
     }
-    Ok(text)
+    Ok(!shown.is_empty())
 }
 
-/// Appends the policy source where it is not a robots.txt, and the groups with their rules.
-fn push_groups(set: &Set<&[u8]>, policy: &Policy<'_>, text: &mut String) -> std::result::Result<(), FormatError> {
+/// Checks that an automaton is small enough to be printed.
+fn check_len(number: u32, len: usize) -> Result<()> {
+    if len <= MAX_AUTOMATON_BYTES {
+        return Ok(());
+    }
+    let (len, limit) = (grouped(len as u64), grouped(MAX_AUTOMATON_BYTES as u64));
+    let message = format!("ruleset {number}: the automaton has {len} bytes; at most {limit} can be printed");
+    Err(Failure::new(message))
+}
+
+/// Writes the policy source where it is not a robots.txt, and the groups with their rules.
+fn write_groups(set: &Set<&[u8]>, policy: &Policy<'_>, out: &mut impl Write) -> std::result::Result<(), Stop> {
     match policy.source()? {
         PolicySource::AllowAll(cause) => {
-            text.push_str(&format!("  everything is allowed: {cause}\n"));
+            writeln!(out, "  everything is allowed: {cause}")?;
             return Ok(());
         }
         PolicySource::DisallowAll(cause) => {
-            text.push_str(&format!("  everything is disallowed: {cause}\n"));
+            writeln!(out, "  everything is disallowed: {cause}")?;
             return Ok(());
         }
-        PolicySource::LastGoodCopy(cause) => text.push_str(&format!("  the last good copy: {cause}\n")),
+        PolicySource::LastGoodCopy(cause) => writeln!(out, "  the last good copy: {cause}")?,
         _ => {}
     }
     let groups = policy.groups()?;
     if groups.is_empty() {
-        text.push_str("  no groups: everything is allowed\n");
+        writeln!(out, "  no groups: everything is allowed")?;
     }
     for PolicyGroup { tokens, is_default, rules } in groups {
-        let mut names = Vec::new();
-        for token in tokens {
+        write!(out, "  group: ")?;
+        for (index, &token) in tokens.iter().enumerate() {
             let name = set.tokens().name(token)?;
-            names.push(if name.is_empty() { "\"\"".to_owned() } else { printable(name) });
+            let separator = if index == 0 { "" } else { ", " };
+            write!(out, "{separator}{}", if name.is_empty() { "\"\"".to_owned() } else { printable(name) })?;
         }
-        names.extend(is_default.then(|| "*".to_owned()));
-        text.push_str(&format!("  group: {}\n", names.join(", ")));
-        text.push_str(&format!("    ruleset {}: {}\n", rules.number, describe(&rules.ruleset)));
+        let default_group = match (is_default, tokens.is_empty()) {
+            (false, _) => "",
+            (true, true) => "*",
+            (true, false) => ", *",
+        };
+        writeln!(out, "{default_group}")?;
+        writeln!(out, "    ruleset {}: {}", rules.number, describe(&rules.ruleset))?;
         let mut all = rules.all()?;
         all.sort_by_key(|rule| rule.line);
         let width = all.last().map_or(0, |rule| rule.line.to_string().len());
         for rule in all {
             let shown = printable(&[rule.kind.name().as_bytes(), b": ", &rule.pattern].concat());
             let place = if rules.has_lines() { format!("line {:width$}", rule.line) } else { "no line".into() };
-            text.push_str(&format!("    {place}  {}\n", shown.trim_end()));
+            writeln!(out, "    {place}  {}", shown.trim_end())?;
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_an_automaton_holds_at_its_edges() {
+        for (len, fits) in
+            [(MAX_AUTOMATON_BYTES - 1, true), (MAX_AUTOMATON_BYTES, true), (MAX_AUTOMATON_BYTES + 1, false)]
+        {
+            assert_eq!(check_len(0, len).is_ok(), fits, "{len}");
+        }
+    }
 }

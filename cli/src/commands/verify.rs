@@ -9,6 +9,7 @@ use crate::error::{Exit, Failure, Result};
 use crate::inputs::sets::Loaded;
 use crate::outputs::file::print;
 use crate::outputs::summary::{grouped, seconds};
+use crate::outputs::text::printable;
 
 /// Check every byte of a set file
 ///
@@ -34,7 +35,7 @@ pub struct Args {
     #[arg(long)]
     deep: bool,
     #[command(flatten)]
-    threads: crate::Threads,
+    pub threads: crate::Threads,
 }
 
 /// Runs the command.
@@ -45,16 +46,11 @@ pub fn run(args: &Args) -> Result<Exit> {
     let loaded = Loaded::open_set(&args.set)?;
     let size = loaded.bytes().len() as u64;
     let set = loaded.into_set()?;
-    let checked = if args.deep {
-        args.threads.apply()?;
-        verify_deep(&set)
-    } else {
-        set.verify().map(|()| String::new())
-    };
+    let checked = if args.deep { verify_deep(&set) } else { set.verify().map(|()| String::new()) };
     let recompiled = checked.map_err(|error| failure(&args.set, &error))?;
     print(format!(
         "{}: valid, {} origins, {} rulesets, {} bytes{recompiled}\n",
-        args.set.display(),
+        printable(args.set.as_os_str().as_encoded_bytes()),
         grouped(set.len()),
         grouped(set.ruleset_count().into()),
         grouped(size),

@@ -1,16 +1,23 @@
 //! The bytes of a robots.txt, up to the limit of the compiler.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use reptile_compiler::limits::MAX_BODY_BYTES;
 
 use super::Item;
+use super::sets::LABEL_START;
 use crate::error::{Failure, Result};
 
 /// The reason given for a robots.txt with more bytes than the compiler takes.
 pub const TOO_LARGE: &str = "too large";
+
+/// Bytes of memory that a command may take for each byte of a body: of empty lines, 16 MB took 540 MB in `diff`.
+const MEMORY_PER_BYTE: usize = 36;
+
+/// Bytes of a body from which on its memory is tried before it is parsed. What a smaller body takes is no matter.
+const TRIED_BYTES: usize = 1 << 20;
 
 /// The reason why a body could not be read.
 pub enum Fault {
@@ -18,17 +25,28 @@ pub enum Fault {
     Unreadable(io::Error),
     /// The body has so many bytes, more than [`MAX_BODY_BYTES`].
     TooLarge(u64),
+    /// There is no memory for so many bytes.
+    NoMemory(u64),
 }
 
 impl Fault {
     /// The fault as an item for the user.
-    pub fn item(self, name: String) -> Item {
+    ///
+    /// # Errors
+    /// If there is no memory, which is not a fault of the file: a set without it would depend on the machine.
+    pub fn item(self, name: String) -> Result<Item> {
         let (reason, detail) = match self {
             Fault::Unreadable(error) => ("unreadable", error.to_string()),
             Fault::TooLarge(len) => (TOO_LARGE, format!("{len} bytes; the limit is {MAX_BODY_BYTES}")),
+            Fault::NoMemory(len) => return Err(no_memory(&name, len)),
         };
-        Item::Bad { name, reason, detail }
+        Ok(Item::Bad { name, reason, detail })
     }
+}
+
+/// The failure of an input for which there is not enough memory.
+pub fn no_memory(name: &str, len: u64) -> Failure {
+    Failure::new(format!("{name}: there is not enough memory for its {len} bytes"))
 }
 
 /// Reads a robots.txt from a file. One that is too large is refused by its size, before it is read.
@@ -44,23 +62,38 @@ pub fn read_sized(source: impl Read, len: u64) -> std::result::Result<Vec<u8>, F
     if len > limit {
         return Err(Fault::TooLarge(len));
     }
-    let mut body = Vec::with_capacity(len as usize);
+    let mut body = Vec::new();
+    body.try_reserve_exact(len as usize).map_err(|_| Fault::NoMemory(len))?;
     match source.take(limit + 1).read_to_end(&mut body) {
         Ok(read) if read as u64 > limit => Err(Fault::TooLarge(read as u64)),
-        Ok(_) => Ok(body),
+        Ok(_) if has_room(body.len()) => Ok(body),
+        Ok(_) => Err(Fault::NoMemory(body.len() as u64)),
+        // The reading grows the memory without aborting; this is how it says that there is none.
+        Err(error) if error.kind() == ErrorKind::OutOfMemory => Err(Fault::NoMemory(len.max(body.len() as u64 + 1))),
         Err(error) => Err(Fault::Unreadable(error)),
     }
+}
+
+/// Whether there is memory to parse a body of so many bytes. It is asked for and given back at once, since the parser
+/// could only abort. Other threads may take it in the meantime; then they do abort.
+fn has_room(len: usize) -> bool {
+    len < TRIED_BYTES || Vec::<u8>::new().try_reserve_exact(len * MEMORY_PER_BYTE).is_ok()
 }
 
 /// Reads a single robots.txt to its end; the path is for messages only.
 ///
 /// # Errors
-/// If it cannot be read, or has more than [`MAX_BODY_BYTES`].
+/// If it cannot be read, has more than [`MAX_BODY_BYTES`], or is a compiled set.
 pub fn read_single(source: impl Read, path: &Path) -> Result<Vec<u8>> {
-    read_sized(source, 0).map_err(|fault| match fault {
+    let body = read_sized(source, 0).map_err(|fault| match fault {
         Fault::Unreadable(error) => Failure::at(path, error),
         Fault::TooLarge(_) => Failure::at(path, format!("{TOO_LARGE}; the limit is {MAX_BODY_BYTES} bytes")),
-    })
+        Fault::NoMemory(len) => no_memory(&path.display().to_string(), len),
+    })?;
+    if body.starts_with(LABEL_START) {
+        return Err(Failure::at(path, "is a compiled set, not a robots.txt"));
+    }
+    Ok(body)
 }
 
 /// Opens a single robots.txt and reads it as [`read_single`] does.

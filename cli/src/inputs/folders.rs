@@ -32,7 +32,7 @@ pub fn read_folder(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<
                 // A link to a folder does not come here: it could lead in a circle. A link to a file counts as the file.
                 folders.push(path);
             } else {
-                sink(read_file(root, &path, naming, &mut hosts))?;
+                sink(read_file(root, &path, naming, &mut hosts)?)?;
             }
         }
     }
@@ -47,19 +47,19 @@ fn list(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 }
 
 /// Reads what is at a path and is not a folder.
-fn read_file(root: &Path, path: &Path, naming: &Naming, hosts: &mut Hosts) -> Item {
+fn read_file(root: &Path, path: &Path, naming: &Naming, hosts: &mut Hosts) -> Result<Item> {
     let name = path.display().to_string();
     let inside = path.strip_prefix(root).unwrap_or(path).as_os_str().as_encoded_bytes();
     let origins = match hosts.of(inside, naming) {
         Ok(origins) => origins,
-        Err(fault) => return fault.item(name),
+        Err(fault) => return Ok(fault.item(name)),
     };
     // Opening a pipe would wait for a writer, so its type is looked at first.
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Item::LeftOut("not a regular file".into());
+        return Ok(Item::LeftOut("not a regular file".into()));
     }
     match read_body(File::open(path)) {
-        Ok(body) => Item::Robots(Robots::file(name, origins, body)),
+        Ok(body) => Ok(Item::Robots(Robots::file(name, origins, body))),
         Err(fault) => fault.item(name),
     }
 }

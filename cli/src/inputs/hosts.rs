@@ -8,9 +8,8 @@ use std::path::Path;
 use reptile_compiler::set::origin::OwnedOrigin;
 use reptile_engine::url::{Scheme, UrlError, origin_of};
 
-use super::{Item, Sink};
+use super::{Item, Sink, shown};
 use crate::error::Result;
-use crate::outputs::text::printable;
 
 /// How the name of a file becomes origins.
 pub enum Naming {
@@ -78,7 +77,7 @@ impl Hosts {
         }
         let origins = naming
             .origins(host)
-            .map_err(|error| Nameless { detail: format!("\"{}\" is not a host: {error}", printable(host)) })?;
+            .map_err(|error| Nameless { detail: format!("\"{}\" is not a host: {error}", shown(host)) })?;
         self.in_folders += u64::from(is_folder);
         match &self.first {
             Some(first) => self.differ |= first != host,
@@ -94,7 +93,7 @@ impl Hosts {
                 "{}: all {} files are below \"{}\", which is taken as their host, so that only one of them counts",
                 path.display(),
                 self.in_folders,
-                printable(&host)
+                shown(&host)
             ))),
             _ => Ok(()),
         }

@@ -12,7 +12,9 @@ mod jsonl;
 pub mod kinds;
 pub mod lines;
 pub mod options;
+pub mod same;
 pub mod sets;
+pub mod shown;
 pub mod time;
 
 use std::fs::File;
@@ -26,6 +28,7 @@ use bodies::read_body;
 use hosts::Naming;
 use kinds::{Kind, unpacked};
 use options::CompileOptions;
+use shown::shown;
 
 /// Something found in an input.
 pub enum Item {
@@ -58,15 +61,29 @@ pub struct Robots {
     pub body: Option<Vec<u8>>,
 }
 
+impl Item {
+    /// The bytes that the item takes in memory, those of its texts and its body included.
+    pub fn memory_bytes(&self) -> usize {
+        let own = size_of::<Item>();
+        own + match self {
+            Item::Robots(robots) => robots.memory_bytes(),
+            Item::Bad { name, detail, .. } => name.len() + detail.len(),
+            Item::LeftOut(text) | Item::Remark(text) => text.len(),
+        }
+    }
+}
+
 impl Robots {
     /// A file, whose fetch nothing is known of.
     fn file(name: String, origins: Vec<OwnedOrigin>, body: Vec<u8>) -> Robots {
         Robots { name, origins, capture: Capture::default(), body: Some(body) }
     }
 
-    /// The number of bytes in the body.
-    pub fn byte_len(&self) -> usize {
-        self.body.as_ref().map_or(0, Vec::len)
+    /// The bytes that the texts, the origins and the body take.
+    fn memory_bytes(&self) -> usize {
+        let origins = self.origins.iter().map(|origin| size_of::<OwnedOrigin>() + origin.host.len());
+        let media_type = self.capture.media_type.as_ref().map_or(0, |name| name.len());
+        self.name.len() + origins.sum::<usize>() + media_type + self.body.as_ref().map_or(0, Vec::capacity)
     }
 }
 
@@ -129,7 +146,7 @@ fn read(kind: Kind, path: &Path, naming: &Naming, host: Option<&str>, sink: &mut
             let name = path.display().to_string();
             sink(match read_body(File::open(path)) {
                 Ok(body) => Item::Robots(Robots::file(name, origins, body)),
-                Err(fault) => fault.item(name),
+                Err(fault) => fault.item(name)?,
             })
         }
     }

@@ -1,5 +1,7 @@
 //! Times of fetches, as people and captures write them.
 
+use std::time::SystemTime;
+
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -43,7 +45,13 @@ pub fn in_range(time: Time) -> Result<Time, String> {
 
 /// The current time by the clock of this machine.
 pub fn now() -> Time {
-    Timestamp::now().as_second()
+    of_clock(SystemTime::now())
+}
+
+/// What a clock says, however wrong it is: before the year 1 the first time that a set can hold, and after 9999 the last.
+fn of_clock(clock: SystemTime) -> Time {
+    let limit = if clock < SystemTime::UNIX_EPOCH { MIN_TIME } else { MAX_TIME };
+    Timestamp::try_from(clock).map_or(limit, |time| time.as_second().clamp(MIN_TIME, MAX_TIME))
 }
 
 /// A time in the form of RFC 3339.
@@ -72,6 +80,27 @@ mod tests {
             assert!(read_time(text).unwrap_err().starts_with("expected a time such as"), "{text}");
         }
         assert_eq!(show_time(1_773_500_966), "2026-03-14T15:09:26Z");
+    }
+
+    #[test]
+    fn a_clock_may_say_anything() {
+        let before = |seconds: u64| SystemTime::UNIX_EPOCH - std::time::Duration::from_secs(seconds);
+        let after = |seconds: u64| SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+        for (clock, time) in [
+            (after(0), 0),
+            (before(1), -1),
+            (after(1_773_500_966), 1_773_500_966),
+            (after(MAX_TIME as u64 - 1), MAX_TIME - 1),
+            (after(MAX_TIME as u64), MAX_TIME),
+            (after(MAX_TIME as u64 + 1), MAX_TIME),
+            (after(1 << 60), MAX_TIME),
+            (before(MIN_TIME.unsigned_abs() - 1), MIN_TIME + 1),
+            (before(MIN_TIME.unsigned_abs()), MIN_TIME),
+            (before(MIN_TIME.unsigned_abs() + 1), MIN_TIME),
+            (before(1 << 60), MIN_TIME),
+        ] {
+            assert_eq!(of_clock(clock), time, "{clock:?}");
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Outputs: standard output, or a file that appears under its name only when it is complete.
 //!
 //! A file is written beside its place under a hidden name, synchronised with the disk, and renamed. Whatever goes wrong
-//! before the rename, an interrupt included, leaves nothing in the folder and an older file untouched.
+//! before the rename, an interrupt included, leaves nothing in the folder and an older file untouched. What a killed process
+//! leaves, the next one that writes a file of the same name removes.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -10,6 +11,8 @@ use std::sync::{Mutex, Once, PoisonError};
 
 use tempfile::NamedTempFile;
 
+use super::hidden;
+use super::terminal::Stdout;
 use crate::error::{Failure, Result};
 
 /// The exit code after SIGINT or SIGTERM: 128 plus the number of SIGINT, as shells have it.
@@ -25,7 +28,7 @@ pub struct Output {
 }
 
 enum Target {
-    Stdout(io::Stdout),
+    Stdout(Stdout),
     /// An existing device or pipe, which is written in place: a rename would replace it by a file.
     Device(File),
     File(Hidden),
@@ -46,7 +49,7 @@ pub struct Complete {
 impl Output {
     /// Standard output.
     pub fn stdout() -> Output {
-        Output { name: "standard output".into(), target: Target::Stdout(io::stdout()) }
+        Output { name: "standard output".into(), target: Target::Stdout(Stdout::new()) }
     }
 
     /// Opens a file as [`Output::create_file`] does, or an existing device or pipe.
@@ -90,7 +93,7 @@ impl Output {
 
     /// Whether the output is a terminal.
     pub fn is_terminal(&self) -> bool {
-        matches!(&self.target, Target::Stdout(stdout) if io::IsTerminal::is_terminal(stdout))
+        matches!(&self.target, Target::Stdout(stdout) if stdout.is_terminal())
     }
 
     /// Turns an error of writing into a failure that names the output. A reader of standard output that has gone away
@@ -200,18 +203,14 @@ pub fn resolved(path: &Path) -> Result<PathBuf> {
 
 /// Creates the hidden file for a path.
 fn create_hidden(path: &Path, permissions: Option<fs::Permissions>) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    let base = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let prefix = format!(".{base}.");
-    builder.prefix(&prefix).suffix(".tmp");
-    if let Some(permissions) = permissions {
-        builder.permissions(permissions);
-    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
     remove_when_interrupted();
     // Locked before the file exists, so that no interrupt comes between its creation and its entry in the list.
     let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    let file = builder.tempfile_in(folder(path))?;
+    let file = hidden::create(folder(path), &name, permissions.as_ref())?;
     unfinished.push(file.path().into());
+    drop(unfinished);
+    hidden::remove_left(folder(path), &name, &file);
     Ok(file)
 }
 

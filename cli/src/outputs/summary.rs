@@ -1,10 +1,10 @@
 //! The block of figures that a command ends with.
 
-use std::io::{self, Write};
 use std::time::Duration;
 
 use indicatif::HumanCount;
 
+use super::terminal::tell;
 use super::text::{pad, width};
 
 /// Rows of a label and a value, printed with the values aligned.
@@ -37,7 +37,7 @@ impl Summary {
 
     /// Prints the rows on standard error.
     pub fn print(&self) {
-        let _ = io::stderr().write_all(self.render().as_bytes());
+        tell(&self.render());
     }
 }
 

@@ -1,5 +1,7 @@
 //! Text from files and command lines, made safe for a terminal and aligned in columns.
 
+use std::borrow::Cow;
+
 use unicode_width::UnicodeWidthStr;
 
 /// Text from a file, made safe for a terminal: invalid UTF-8 is replaced, and control characters and those that change
@@ -39,11 +41,52 @@ pub fn escaped(text: &[u8]) -> String {
     shown
 }
 
+/// A URL or a part of one for a column that ends at a tab: as it is, but for what would break the column or what a
+/// terminal acts on, which becomes `%XX`. In a path that means the same. Bytes that are not UTF-8 stay, unless a terminal
+/// with eight-bit characters acts on them.
+pub fn url_column(text: &[u8]) -> Cow<'_, [u8]> {
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~');
+    // Nearly all URLs are plain. Not `all`, which looks at one byte at a time.
+    if text.iter().fold(true, |plain, byte| plain & is_plain(byte)) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = Vec::with_capacity(text.len());
+    for chunk in text.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            let mut bytes = [0; 4];
+            let bytes = character.encode_utf8(&mut bytes).as_bytes();
+            if is_unsafe(character) { push_percent(bytes, &mut shown) } else { shown.extend_from_slice(bytes) }
+        }
+        for byte in chunk.invalid() {
+            let byte = std::slice::from_ref(byte);
+            if byte[0] < 0xA0 { push_percent(byte, &mut shown) } else { shown.extend_from_slice(byte) }
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// A part of a line that is no URL, for a column that ends at a tab: every byte but printable ASCII becomes `%XX`, since a
+/// character may begin in one part and end in the next.
+pub fn opaque_column(text: &[u8]) -> Vec<u8> {
+    let mut shown = Vec::with_capacity(text.len());
+    for byte in text {
+        let byte = std::slice::from_ref(byte);
+        if matches!(byte, [b' '..=b'~']) { shown.extend_from_slice(byte) } else { push_percent(byte, &mut shown) }
+    }
+    shown
+}
+
+fn push_percent(bytes: &[u8], shown: &mut Vec<u8>) {
+    for byte in bytes {
+        shown.extend_from_slice(format!("%{byte:02X}").as_bytes());
+    }
+}
+
 /// Whether a terminal acts on a character instead of showing it: control characters, line separators, and marks that
 /// change the direction of text.
 pub fn is_unsafe(character: char) -> bool {
     let changes_direction =
-        matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+        matches!(character, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     character.is_control() || changes_direction
 }
 
@@ -79,6 +122,20 @@ mod tests {
         ] {
             assert_eq!(escaped(bytes), shown);
         }
+    }
+
+    #[test]
+    fn columns_of_urls_stay_urls() {
+        for (bytes, shown) in [
+            (&b"http://a/b c?\\"[..], &b"http://a/b c?\\"[..]),
+            ("/é日\u{200d}".as_bytes(), "/é日\u{200d}".as_bytes()),
+            (b"/a\tb\rc\n\0\x1b\x7f", b"/a%09b%0Dc%0A%00%1B%7F"),
+            ("\u{85}\u{202e}\u{2028}".as_bytes(), b"%C2%85%E2%80%AE%E2%80%A8"),
+            (b"/\xff\x9b\xc2\xe9", b"/\xff%9B\xc2\xe9"),
+        ] {
+            assert_eq!(url_column(bytes).escape_ascii().to_string(), shown.escape_ascii().to_string());
+        }
+        assert_eq!(opaque_column("a é\t~".as_bytes()), b"a %C3%A9%09~");
     }
 
     #[test]

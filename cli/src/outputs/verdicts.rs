@@ -4,6 +4,7 @@
 
 use reptile::{Agents, Error, Reason, Rule, Verdict};
 
+use super::text::{opaque_column, url_column};
 use crate::inputs::lines::{lines, without_line_end};
 
 /// The number of times that each verdict was given, for each agent.
@@ -46,7 +47,7 @@ impl Decider {
             for line in lines(block) {
                 let url = without_line_end(line);
                 *line_count += 1;
-                text.extend_from_slice(url);
+                text.extend_from_slice(&url_column(url));
                 for (agent, counts) in self.agents.iter().zip(&mut *tally) {
                     let explanation = agent.explain(url)?;
                     counts[explanation.verdict as usize] += 1;
@@ -69,7 +70,7 @@ impl Decider {
             self.agents.decide_all(&urls, verdicts)?;
             *line_count += urls.len() as u64;
             for (url, verdicts) in urls.iter().zip(verdicts.chunks_exact(self.agents.len())) {
-                text.extend_from_slice(url);
+                text.extend_from_slice(&url_column(url));
                 for (&verdict, counts) in verdicts.iter().zip(&mut *tally) {
                     counts[verdict as usize] += 1;
                     text.extend_from_slice(column(verdict));
@@ -79,10 +80,10 @@ impl Decider {
         }
     }
 
-    /// Copies a part of a line that is too long for a URL. The columns, which say `invalid`, follow the last part.
+    /// Passes on a part of a line that is too long for a URL. The columns, which say `invalid`, follow the last part.
     pub fn pass_on(&self, part: &[u8], last: bool, answers: &mut Answers) {
         answers.clear(self.agents.len());
-        answers.text.extend_from_slice(part);
+        answers.text.extend_from_slice(&opaque_column(part));
         if last {
             answers.lines = 1;
             for counts in &mut answers.tally {
@@ -130,22 +131,14 @@ fn column(verdict: Verdict) -> &'static [u8] {
     }
 }
 
-/// Appends the line and the text of the deciding rule. Bytes that would break a column become `%XX`.
+/// Appends the line and the text of the deciding rule.
 fn push_rule(text: &mut Vec<u8>, rule: Option<&Rule>) {
     let Some(rule) = rule else {
         text.extend_from_slice(NO_RULE);
         return;
     };
     text.extend_from_slice(format!("\t{}\t{}: ", rule.line, rule.kind.name()).as_bytes());
-    for &byte in &rule.pattern {
-        match byte {
-            0 => text.extend_from_slice(b"%00"),
-            b'\t' => text.extend_from_slice(b"%09"),
-            b'\n' => text.extend_from_slice(b"%0A"),
-            b'\r' => text.extend_from_slice(b"%0D"),
-            _ => text.push(byte),
-        }
-    }
+    text.extend_from_slice(&url_column(&rule.pattern));
 }
 
 #[cfg(test)]

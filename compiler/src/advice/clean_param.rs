@@ -58,21 +58,35 @@ impl CleanParams {
     /// Names and paths are compared as they are written, and the fragment stays. A URL without such a parameter stays as
     /// it is.
     ///
-    /// Time: linear in the URL, once for each prefix that a value gives for the name of one of the URL's parameters.
+    /// Time: linear in the path for each prefix that a value gives for the name of one of the URL's parameters; each prefix is
+    /// tried once, however many parameters the URL has.
     #[must_use]
     pub fn clean<'u>(&self, url: &'u [u8]) -> Cow<'u, [u8]> {
+        self.clean_counted(url).0
+    }
+
+    /// As [`CleanParams::clean`], with the number of names and prefixes that were looked up.
+    fn clean_counted<'u>(&self, url: &'u [u8]) -> (Cow<'u, [u8]>, usize) {
         let end = memchr(b'#', url).unwrap_or(url.len());
-        let Some(start) = memchr(b'?', &url[..end]).filter(|_| !self.is_empty()) else { return Cow::Borrowed(url) };
+        let Some(start) = memchr(b'?', &url[..end]).filter(|_| !self.is_empty()) else {
+            return (Cow::Borrowed(url), 0);
+        };
         let query = &url[start + 1..end];
         let path = path_of(&url[..start]).to_vec();
-        let mut known: HashMap<usize, bool> = HashMap::new();
-        let mut is_clean = |parameter: &[u8]| {
+        // What is known of the prefixes, and of the names, of which a URL may repeat one thousands of times.
+        let mut fits: HashMap<usize, bool> = HashMap::new();
+        let mut is_clean_name: HashMap<&[u8], bool> = HashMap::new();
+        let mut steps = 0;
+        let mut is_clean = |parameter: &'u [u8]| {
             let name = &parameter[..memchr(b'=', parameter).unwrap_or(parameter.len())];
-            let mut places = self.names.get(name).into_iter().flatten();
-            places.any(|&place| {
-                *known
-                    .entry(place)
-                    .or_insert_with(|| Pattern { text: &self.prefixes[place], anchored: false }.matches(&path))
+            steps += 1;
+            let Some(places) = self.names.get(name) else { return false };
+            *is_clean_name.entry(name).or_insert_with(|| {
+                places.iter().any(|&place| {
+                    steps += 1;
+                    let matches = || Pattern { text: &self.prefixes[place], anchored: false }.matches(&path);
+                    *fits.entry(place).or_insert_with(matches)
+                })
             })
         };
         let mut kept: Vec<&[u8]> = Vec::new();
@@ -85,7 +99,7 @@ impl CleanParams {
             }
         }
         if !any_removed {
-            return Cow::Borrowed(url);
+            return (Cow::Borrowed(url), steps);
         }
         let mut cleaned = url[..start].to_vec();
         if !kept.is_empty() {
@@ -93,6 +107,28 @@ impl CleanParams {
             cleaned.extend_from_slice(&kept.join(&b'&'));
         }
         cleaned.extend_from_slice(&url[end..]);
-        Cow::Owned(cleaned)
+        (Cow::Owned(cleaned), steps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A URL that repeats a parameter does not try its prefixes again.
+    #[test]
+    fn steps_are_linear_in_the_values_and_the_url() {
+        for count in [500, 1000, 2000] {
+            let values: Vec<String> = (0..count).map(|number| format!("sid /a*b{number}c")).collect();
+            let params = CleanParams::new(values.iter().map(String::as_bytes));
+            let url = format!("/axxb?{}", "sid&".repeat(count));
+            let (clean, steps) = params.clean_counted(url.as_bytes());
+            assert_eq!((&*clean, steps), (url.as_bytes(), 2 * count + 1));
+            let names: Vec<String> = (0..count).map(|number| format!("p{number}")).collect();
+            let params = CleanParams::new(names.iter().map(String::as_bytes));
+            let url = format!("/axxb?{}", names.join("&"));
+            let (clean, steps) = params.clean_counted(url.as_bytes());
+            assert_eq!((&*clean, steps), (&b"/axxb"[..], 2 * count));
+        }
     }
 }

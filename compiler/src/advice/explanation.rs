@@ -9,16 +9,25 @@ use crate::body::{DiagnosticKind, Line, Lines, RawRule, Robots, line_of, parse};
 use crate::dialect::crawlers::Resolved;
 use crate::dialect::{Dialect, EmptyDisallow, Order};
 use crate::oracle::{Choice, ChosenBy, choose, names, weight_of};
-use crate::rules::groups::{Named, named};
 
-/// A robots.txt as a dialect reads it, with the lines of its groups and rules.
+/// How many lines of a file are read to find one by its number. A mark for each line would take as much memory as a file of
+/// 16 MB in short lines, several times over.
+const LINES_BETWEEN_MARKS: usize = 64;
+
+/// A robots.txt as a dialect reads it, with the lines of its groups and rules. Memory: some 30 bytes for each rule and each
+/// user-agent line.
 pub struct Reading<'b> {
     dialect: &'b Dialect,
     robots: Robots<'b>,
-    /// Every line of the file, without its line end.
-    pub lines: Vec<&'b [u8]>,
-    /// The user-agent lines of each group, from 1.
-    pub agent_lines: Vec<Vec<u32>>,
+    /// The rest of the file before every 64th line, the first included.
+    marks: Vec<Lines<'b>>,
+    line_count: usize,
+    /// The numbers of the user-agent lines that are in groups, from 1.
+    agent_lines: Vec<u32>,
+    /// Where the user-agent lines of each group begin among them.
+    first_agents: Vec<u32>,
+    /// The last rule line of each group that has rules, and the index of the group.
+    last_rules: Vec<(u32, u32)>,
 }
 
 /// Why the deciding rule wins, or why no rule decides.
@@ -76,14 +85,32 @@ impl<'b> Reading<'b> {
     #[must_use]
     pub fn new(body: &'b [u8], dialect: &'b Dialect, arena: &'b Bump) -> Reading<'b> {
         let robots = parse(body, dialect, arena);
-        let lines: Vec<&[u8]> = Lines::new(body, dialect.byte_order_mark).collect();
         // The user-agent lines of the groups, in their order, are the file's. After a limit of the dialect the file has
         // further ones, which belong to no group.
-        let is_agent = |line: &&[u8]| matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Agent(_)));
-        let mut numbers = (1..).zip(&lines).filter(|(_, line)| is_agent(line)).map(|(number, _)| number);
-        let agent_lines = robots.groups.iter().map(|group| numbers.by_ref().take(group.agents.len()).collect());
-        let agent_lines = agent_lines.collect();
-        Reading { dialect, robots, lines, agent_lines }
+        let agent_count: usize = robots.groups.iter().map(|group| group.agents.len()).sum();
+        let (mut marks, mut agent_lines) = (Vec::new(), Vec::with_capacity(agent_count));
+        let mut lines = Lines::new(body, dialect.byte_order_mark);
+        let mut line_count = 0;
+        loop {
+            let rest = lines.clone();
+            let Some(line) = lines.next() else { break };
+            if line_count % LINES_BETWEEN_MARKS == 0 {
+                marks.push(rest);
+            }
+            line_count += 1;
+            let is_agent = || matches!(line_of(line, dialect, &mut |_| ()), Some(Line::Agent(_)));
+            if agent_lines.len() < agent_count && is_agent() {
+                agent_lines.push(line_count as u32);
+            }
+        }
+        let first_agents = robots
+            .groups
+            .iter()
+            .scan(0, |next, group| Some(std::mem::replace(next, *next + group.agents.len() as u32)));
+        let first_agents = first_agents.collect();
+        let last_rules = (0..).zip(&robots.groups);
+        let last_rules = last_rules.filter_map(|(index, group)| Some((group.rules.last()?.line, index))).collect();
+        Reading { dialect, robots, marks, line_count, agent_lines, first_agents, last_rules }
     }
 
     /// The dialect.
@@ -92,52 +119,60 @@ impl<'b> Reading<'b> {
         self.dialect
     }
 
+    /// Every line of the file, without its line end.
+    pub fn lines(&self) -> impl Iterator<Item = &'b [u8]> + use<'b> {
+        self.marks.first().cloned().into_iter().flatten()
+    }
+
+    /// The number of lines. The text after the last line end is a line even if it is empty.
+    #[must_use]
+    pub fn line_count(&self) -> usize {
+        self.line_count
+    }
+
+    /// The line with a number, from 1, without its line end. Time: linear in 64 lines.
+    #[must_use]
+    pub fn line(&self, number: u32) -> Option<&'b [u8]> {
+        let index = (number as usize).checked_sub(1)?;
+        self.marks.get(index / LINES_BETWEEN_MARKS)?.clone().nth(index % LINES_BETWEEN_MARKS)
+    }
+
     /// The groups that an agent obeys. Time: the number of user-agent lines times the number of the agent's tokens.
     #[must_use]
     pub fn choose(&self, agent: &Resolved) -> Choice {
         choose(&self.robots, self.dialect, agent)
     }
 
-    /// The rules of the groups that were chosen for an agent, in the order of the file.
-    pub fn rules<'r>(&'r self, choice: &'r Choice) -> impl Iterator<Item = RawRule<'b>> + 'r {
-        choice.groups.iter().flat_map(|&group| self.robots.groups[group].rules.iter().copied())
-    }
-
-    /// The crawlers that the user-agent lines name, in the order of the file.
-    pub fn named(&self) -> impl Iterator<Item = Named<'b>> + '_ {
-        let values = self.robots.groups.iter().flat_map(|group| group.agents.iter());
-        values.map(|value| named(value, self.dialect))
-    }
-
-    /// The user-agent lines through which the chosen groups are for the agent.
-    #[must_use]
-    pub fn naming_lines(&self, agent: &Resolved, choice: &Choice) -> Vec<u32> {
-        let token = match choice.by {
-            ChosenBy::Token(index) => agent.tokens.get(index).map(Vec::as_slice),
-            ChosenBy::DefaultGroup => None,
-            ChosenBy::Nobody => return Vec::new(),
+    /// The user-agent lines through which the chosen groups are for the agent. Time: the number of user-agent lines of these
+    /// groups.
+    pub fn naming_lines<'r>(&'r self, agent: &'r Resolved, choice: &'r Choice) -> impl Iterator<Item = u32> + 'r {
+        let (is_named, token) = match choice.by {
+            ChosenBy::Token(index) => (true, agent.tokens.get(index).map(Vec::as_slice)),
+            ChosenBy::DefaultGroup => (true, None),
+            ChosenBy::Nobody => (false, None),
         };
-        let lines_of = |&group: &usize| {
-            let values = self.robots.groups[group].agents.iter().zip(&self.agent_lines[group]);
-            values.filter(|(value, _)| names(value, token, self.dialect)).map(|(_, &line)| line)
+        let lines_of = move |&group: &usize| {
+            let lines = &self.agent_lines[(self.first_agents[group] as usize).min(self.agent_lines.len())..];
+            let values = self.robots.groups[group].agents.iter().zip(lines);
+            values.filter(move |(value, _)| names(value, token, self.dialect)).map(|(_, &line)| line)
         };
-        choice.groups.iter().flat_map(lines_of).collect()
+        choice.groups.iter().filter(move |_| is_named).flat_map(lines_of)
     }
 
-    /// The diagnostics by line; a diagnostic about the whole file has line 0.
+    /// The first diagnostics by line; a diagnostic about the whole file has line 0.
     pub fn diagnostics(&self) -> impl Iterator<Item = (u32, DiagnosticKind)> + '_ {
-        self.robots.diagnostics.iter().map(|diagnostic| {
+        self.robots.diagnostics.first().iter().map(|diagnostic| {
             let of_file =
                 matches!(diagnostic.kind, DiagnosticKind::BodyCut | DiagnosticKind::BodyIgnored | DiagnosticKind::Html);
             (if of_file { 0 } else { diagnostic.line }, diagnostic.kind)
         })
     }
 
-    /// The rule on a line, as written. Time: the number of groups.
+    /// The rule on a line, as written. Time: the logarithm of the number of groups and rules.
     #[must_use]
     pub fn rule_at(&self, line: u32) -> Option<RawRule<'b>> {
-        let mut groups = self.robots.groups.iter();
-        let rules = &groups.find(|group| group.rules.last().is_some_and(|last| last.line >= line))?.rules;
+        let &(_, group) = self.last_rules.get(self.last_rules.partition_point(|&(last, _)| last < line))?;
+        let rules = self.robots.groups[group as usize].rules;
         rules.binary_search_by_key(&line, |rule| rule.line).ok().map(|at| rules[at])
     }
 
@@ -223,7 +258,7 @@ mod tests {
         let arena = Bump::new();
         let reading = Reading::new(body.as_bytes(), dialect, &arena);
         let choice = reading.choose(&resolved);
-        let lines = reading.naming_lines(&resolved, &choice);
+        let lines = reading.naming_lines(&resolved, &choice).collect();
         let path = dialect.normal_form.path(path.as_bytes());
         let why = reading.why(&explanation, &choice, &path);
         (choice.by, lines, explanation.rule().map_or(0, |rule| rule.line), why)
@@ -262,6 +297,22 @@ mod tests {
             Explanation { source: PolicySource::DisallowAll(cause), ..Explanation::without_rule(Verdict::Disallow) };
         assert_eq!(reading.why(&explanation, &choice, b"/"), Why::Fetch(cause));
         assert_eq!(reading.why(&Explanation::without_rule(Verdict::Allow), &choice, b"/"), Why::NoGroup);
+    }
+
+    #[test]
+    fn lines_are_found_by_their_numbers() {
+        let arena = Bump::new();
+        for count in [0, 1, LINES_BETWEEN_MARKS - 1, LINES_BETWEEN_MARKS, LINES_BETWEEN_MARKS + 1, 1000] {
+            let body: String = (1..=count).map(|number| format!("{number}\r\n")).collect();
+            let reading = Reading::new(body.as_bytes(), &GOOGLE_LIB, &arena);
+            assert_eq!((reading.line_count(), reading.lines().count()), (count + 1, count + 1));
+            assert_eq!(reading.marks.len(), count / LINES_BETWEEN_MARKS + 1);
+            for number in 1..=count {
+                assert_eq!(reading.line(number as u32), Some(number.to_string().as_bytes()));
+            }
+            assert_eq!(reading.line(count as u32 + 1), Some(&b""[..]));
+            assert_eq!((reading.line(0), reading.line(count as u32 + 2)), (None, None));
+        }
     }
 
     #[test]

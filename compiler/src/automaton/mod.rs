@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `trie` | the prefix trie |
 //! | `wildcard` | the wildcard automata |
+//! | `bounds` | whether a file's automata stay within the limits of one decision |
 //! | `lists` | the lists of wildcard automata that a walk begins |
 //! | `whole` | one DFA over whole patterns, for comparison |
 //!
@@ -27,7 +28,13 @@
 //! [`Strategy::Factored`] is the default for sets. [`Strategy::Fallback`] tries the patterns one by one; `Factored`
 //! does the same for a pattern that is over a limit. `Strategy::Whole`, which the feature `whole` adds, is one DFA over
 //! whole patterns, within a bound. All strategies give the same answers on every path, and the tests force each.
+//!
+//! # What is refused
+//!
+//! Rules with which one decision would take too long are not compiled. [`TooManySteps`] is the error of a file that has
+//! such rules: it is refused before it becomes part of a set.
 
+mod bounds;
 mod lists;
 mod recompile;
 mod trie;
@@ -35,6 +42,8 @@ mod trie;
 mod whole;
 mod wildcard;
 
+pub use bounds::TooManySteps;
+pub(crate) use bounds::check_file;
 pub use recompile::{Recompiled, recompile, recompile_each};
 
 use bumpalo::Bump;
@@ -56,7 +65,8 @@ pub enum Strategy {
     /// A trie and a wildcard automaton for each wildcard, within limits; fallback patterns beyond the limits.
     #[default]
     Factored,
-    /// Makes every pattern with a wildcard a fallback pattern. For comparison.
+    /// Makes every pattern with a wildcard a fallback pattern if that is within the limits of one decision, otherwise as
+    /// `Factored`. For comparison.
     Fallback,
     /// One DFA over whole patterns if it stays within bounds, otherwise as `Factored`. For comparison; needs the
     /// feature `whole`.
@@ -95,16 +105,18 @@ impl Strategy {
 }
 
 /// The revision of the construction: it rises whenever the same rules compile to different bytes.
-pub const FORM_REVISION: u32 = 1;
+pub const FORM_REVISION: u32 = 2;
 
 /// Compiles a list of rules to the bytes of an automaton.
 ///
 /// Time and memory are linear in the bytes of the list, whatever its patterns, as [`compile_counted`] says.
 ///
 /// # Errors
-/// When the automaton takes 4 GiB or more.
+/// When the automaton takes 4 GiB or more, or one decision may take too long: see
+/// [`MAX_PASSES`](reptile_engine::format::automaton::MAX_PASSES) and
+/// [`MAX_FALLBACK_BYTES`](reptile_engine::format::automaton::MAX_FALLBACK_BYTES).
 pub fn compile<'l>(list: &'l RuleList, strategy: Strategy, arena: &'l Bump) -> Result<Vec<u8>, TooLarge> {
-    compile_counted(list, strategy, arena).map(|(bytes, _)| bytes)
+    compile_counted(list, strategy, arena).0
 }
 
 /// Does the work of [`compile`], and counts the steps: states, rules looked at for each wildcard before them, nodes of
@@ -121,7 +133,19 @@ pub fn compile_counted<'l>(
     list: &'l RuleList,
     strategy: Strategy,
     arena: &'l Bump,
-) -> Result<(Vec<u8>, usize), TooLarge> {
+) -> (Result<Vec<u8>, TooLarge>, usize) {
+    let with = |strategy| {
+        let (draft, steps) = draft(list, strategy, arena);
+        (bounds::check(&draft).and_then(|()| write(&draft)), steps)
+    };
+    match with(strategy) {
+        (Err(_), _) if strategy != Strategy::Factored => with(Strategy::Factored),
+        result => result,
+    }
+}
+
+/// Builds the automaton of a list, and counts the steps.
+fn draft<'l>(list: &'l RuleList, strategy: Strategy, arena: &'l Bump) -> (Draft<'l>, usize) {
     let mut builder = Builder::new(list, arena);
     builder.take_out_fallbacks(strategy);
     match strategy {
@@ -129,8 +153,7 @@ pub fn compile_counted<'l>(
         #[cfg(feature = "whole")]
         Strategy::Whole => builder.whole_or_trie(),
     }
-    let (draft, steps) = builder.finish();
-    Ok((write(&draft)?, steps))
+    builder.finish()
 }
 
 /// A rule with a pattern, in the form in which it is matched.

@@ -152,6 +152,7 @@ fn key_by_name(key: &[u8]) -> Option<Key> {
 
 /// The lines of a file, in their order. A line ends at CR, LF or CRLF; the text after the last of them is a line even if
 /// it is empty.
+#[derive(Clone)]
 pub struct Lines<'b> {
     rest: Option<&'b [u8]>,
 }

@@ -6,8 +6,9 @@ use bumpalo::Bump;
 use reptile_engine::format::directives::{Directive, encode};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::automaton::{TooManySteps, check_file};
 use crate::body::directives::DirectiveReader;
-use crate::body::{Diagnostic, Robots, is_html, parse, parse_with};
+use crate::body::{Diagnostics, Robots, is_html, parse, parse_with};
 use crate::capture::{Capture, Outcome, Profile};
 use crate::dialect::Dialect;
 use crate::limits::MAX_BODY_BYTES;
@@ -27,56 +28,58 @@ pub struct Prepared {
     /// The file's other directives, encoded as in a set.
     pub other: Box<[u8]>,
     /// The parser's diagnostics for the file.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Diagnostics,
     /// The number of rules in the file, as written.
     pub rule_count: usize,
     /// A number that depends on the body alone. It settles which of two files counts if nothing else does.
     pub body_hash: u64,
 }
 
-/// The error for a robots.txt that is larger than the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BodyTooLarge {
-    /// The number of bytes in the file.
-    pub found: usize,
+/// The error for a robots.txt that is over a limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BodyOverLimit {
+    /// It has so many bytes, more than [`MAX_BODY_BYTES`].
+    Bytes(usize),
+    /// One decision by its rules would take too long.
+    Steps(TooManySteps),
 }
 
-impl std::fmt::Display for BodyTooLarge {
+impl std::fmt::Display for BodyOverLimit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "robots.txt has {} bytes, over the limit of {MAX_BODY_BYTES}", self.found)
+        match self {
+            BodyOverLimit::Bytes(found) => {
+                write!(f, "robots.txt has {found} bytes, over the limit of {MAX_BODY_BYTES}")
+            }
+            BodyOverLimit::Steps(error) => error.fmt(f),
+        }
     }
 }
 
-impl std::error::Error for BodyTooLarge {}
+impl std::error::Error for BodyOverLimit {}
 
 /// Reads one robots.txt. A pure function of its arguments; call it from any number of threads, with an arena
 /// for each, and [`Bump::reset`] between the calls.
 ///
 /// # Errors
-/// When the body is longer than [`MAX_BODY_BYTES`].
-pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyTooLarge> {
+/// When the body is longer than [`MAX_BODY_BYTES`], or one decision by its rules would take too long.
+pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
     let mut directives = DirectiveReader::new(dialect, is_html(body));
-    let mut left_out = Vec::new();
-    let mut robots = parse_with(body, dialect, arena, |line| left_out.extend(directives.line(line)));
-    if !left_out.is_empty() {
-        robots.diagnostics.append(&mut left_out);
-        robots.diagnostics.sort_by_key(|diagnostic| diagnostic.line);
-    }
-    Ok(prepared_from(body, robots, &directives.finish(), dialect, arena))
+    let robots = parse_with(body, dialect, arena, |line| directives.line(line), |_| ());
+    prepared_from(body, robots, &directives.finish(), dialect, arena)
 }
 
 /// Does the work of [`prepare`], but leaves out the other directives, which verdicts do not need.
 ///
 /// # Errors
 /// The errors of [`prepare`].
-pub fn prepare_without_other(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyTooLarge> {
+pub fn prepare_without_other(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
-    Ok(prepared_from(body, parse(body, dialect, arena), &[], dialect, arena))
+    prepared_from(body, parse(body, dialect, arena), &[], dialect, arena)
 }
 
-fn check_size(body: &[u8]) -> Result<(), BodyTooLarge> {
-    if body.len() > MAX_BODY_BYTES { Err(BodyTooLarge { found: body.len() }) } else { Ok(()) }
+fn check_size(body: &[u8]) -> Result<(), BodyOverLimit> {
+    if body.len() > MAX_BODY_BYTES { Err(BodyOverLimit::Bytes(body.len())) } else { Ok(()) }
 }
 
 fn prepared_from<'b>(
@@ -85,18 +88,20 @@ fn prepared_from<'b>(
     directives: &[Directive<'b>],
     dialect: &Dialect,
     arena: &'b Bump,
-) -> Prepared {
+) -> Result<Prepared, BodyOverLimit> {
     let assignment = assign(&robots, dialect, arena);
     let mut scratch = OrderScratch::default();
-    Prepared {
+    let groups: Vec<_> = assignment.lists.iter().map(|list| order(list, dialect, arena, &mut scratch)).collect();
+    check_file(body, &assignment.tokens, &groups).map_err(BodyOverLimit::Steps)?;
+    Ok(Prepared {
         tokens: assignment.tokens.iter().map(|&(token, list)| (token.into(), list)).collect(),
         default_group: assignment.default_group,
-        groups: assignment.lists.iter().map(|list| order(list, dialect, arena, &mut scratch)).collect(),
+        groups,
         other: other_directives(directives, &assignment),
         diagnostics: robots.diagnostics,
         rule_count: robots.groups.iter().map(|group| group.rules.len()).sum(),
         body_hash: xxh3_64(body),
-    }
+    })
 }
 
 /// The other directives of a file, encoded as in a set. Only for groups that have other directives does it record which
@@ -115,10 +120,10 @@ fn other_directives(directives: &[Directive<'_>], assignment: &Assignment<'_>) -
 }
 
 /// Why a capture cannot be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BadCapture {
     /// The body is over a limit.
-    TooLarge(BodyTooLarge),
+    OverLimit(BodyOverLimit),
     /// The capture should have a body, and has none.
     NoBody,
 }
@@ -126,7 +131,7 @@ pub enum BadCapture {
 impl std::fmt::Display for BadCapture {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            BadCapture::TooLarge(error) => error.fmt(f),
+            BadCapture::OverLimit(error) => error.fmt(f),
             BadCapture::NoBody => f.write_str("no body"),
         }
     }
@@ -138,12 +143,12 @@ impl std::error::Error for BadCapture {}
 /// or [`prepare_without_other`]. Pure, if `read` is pure.
 ///
 /// # Errors
-/// When the rules are to be used and there is no body, or too large a body. The answers 204 and 205 need no body.
+/// When the rules are to be used and there is no body, or one that is over a limit. The answers 204 and 205 need no body.
 pub fn prepare_capture(
     capture: &Capture,
     body: Option<&[u8]>,
     profile: &Profile,
-    read: impl FnOnce(&[u8]) -> Result<Prepared, BodyTooLarge>,
+    read: impl FnOnce(&[u8]) -> Result<Prepared, BodyOverLimit>,
 ) -> Result<(Outcome, Option<Prepared>), BadCapture> {
     let outcome = profile.outcome(capture, body.unwrap_or_default());
     if outcome != Outcome::Use {
@@ -151,6 +156,6 @@ pub fn prepare_capture(
     }
     let may_lack_body = matches!(capture.status, Some(204 | 205));
     let body = body.or(may_lack_body.then_some(&[])).ok_or(BadCapture::NoBody)?;
-    let made = read(&profile.readable(capture, body)).map_err(BadCapture::TooLarge)?;
+    let made = read(&profile.readable(capture, body)).map_err(BadCapture::OverLimit)?;
     Ok((outcome, Some(made)))
 }

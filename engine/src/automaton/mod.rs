@@ -11,12 +11,14 @@ use crate::format::automaton::{Automaton, Corrupt, NO_RANK, NO_RANKS, Width, dec
 use crate::verdict::{RuleKind, Verdict};
 
 mod list;
+mod passes;
 mod show;
 mod verify;
 mod walk;
 
 pub use list::{RulesetRule, ranks_in_trie};
-pub use walk::{STEPS_OF_TRIE, STEPS_OF_WILDCARD};
+pub use passes::passes;
+pub use walk::STEPS_OF_PASS;
 
 use walk::{Count, Walk, walk_trie};
 
@@ -104,13 +106,12 @@ impl<'a> Ruleset<'a> {
     ///
     /// Stops as soon as no rule that could still match would change the answer. No allocation, no panic.
     ///
-    /// Cost: at most [`STEPS_OF_TRIE`] steps in the trie for each byte of the path and its end; [`STEPS_OF_WILDCARD`] in
-    /// each wildcard automaton that begins, which is once at most; and for each fallback pattern two for each byte of
-    /// the path and one for each byte of the pattern and its end. Wildcard automata begin in the trie where the text
-    /// before their wildcard has been read, and after other wildcards, of which the compiler makes no more than a few
-    /// hundred in a ruleset. [`Self::verdict_counted`] counts. Over unverified bytes a walk begins at most
-    /// [`MAX_WILDCARDS`](crate::format::automaton::MAX_WILDCARDS) wildcard automata and reads at most
-    /// [`MAX_FALLBACK_BYTES`](crate::format::automaton::MAX_FALLBACK_BYTES) of fallback patterns.
+    /// Cost: at most [`STEPS_OF_PASS`] steps for each byte of the path and its end in each of [`Self::passes`]: one pass
+    /// through the trie, one for each wildcard automaton that begins, one for each fallback pattern that is searched
+    /// for. In addition the bytes of the fallback patterns, of which there are no more than
+    /// [`MAX_FALLBACK_BYTES`](crate::format::automaton::MAX_FALLBACK_BYTES). There are no more passes than
+    /// [`MAX_PASSES`](crate::format::automaton::MAX_PASSES), also over unverified bytes.
+    /// [`Self::verdict_counted`] counts the steps.
     ///
     /// # Errors
     /// When it meets invalid bytes. [`Self::verify`] finds all of them.
@@ -207,6 +208,16 @@ impl<'a> Ruleset<'a> {
     /// [`MAX_PATTERNS_BYTES`](crate::format::automaton::MAX_PATTERNS_BYTES).
     pub fn rules(&self) -> Result<Vec<RulesetRule>, Corrupt> {
         list::rules(&decode(self.bytes)?)
+    }
+
+    /// The most passes over one path that a decision takes, as [`passes`] counts them.
+    ///
+    /// Cost: linear in the automaton, and sorting its fallback patterns.
+    ///
+    /// # Errors
+    /// When the bytes are not an automaton.
+    pub fn passes(&self) -> Result<usize, Corrupt> {
+        Ok(passes(&decode(self.bytes)?.draft()))
     }
 
     /// Checks that every byte is as a writer writes it: the invariants that [`crate::format::automaton`] marks as checked

@@ -2,12 +2,15 @@
 //! checked by `verify`. Holds no walk.
 //!
 //! The automaton is decoded, checked as a draft, written again, and compared. Each state, wildcard automaton, reference and
-//! rule is looked at a constant number of times, so that the time is linear whatever the bytes refer to.
+//! rule is looked at a constant number of times, so that the time is linear whatever the bytes refer to. Only sorting the
+//! texts of fallback patterns adds the logarithm of their number.
 
 use super::list::{NOT_ALL, TrieRules, text_of};
+use super::passes::passes;
+use super::walk::TOO_MANY_PASSES;
 use crate::format::automaton::{
-    Corrupt, Decoded, Draft, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD,
-    Ranks, State, corrupt, decode, kind_of, write,
+    Corrupt, Decoded, Draft, MAX_PASSES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, NEEDS_ALL, NO_RANK, NO_RANKS,
+    NO_WILDCARD, Ranks, State, corrupt, decode, kind_of, write,
 };
 use crate::verdict::RuleKind;
 
@@ -98,6 +101,7 @@ impl Verify<'_> {
         self.check_wildcards()?;
         self.check_trie()?;
         self.check_fallbacks()?;
+        self.check_passes()?;
         self.check_rules()
     }
 
@@ -320,6 +324,12 @@ impl Verify<'_> {
             true => Ok(()),
             false => Err(corrupt!(12, "fallback patterns in the order of their ranks", "another order")),
         }
+    }
+
+    /// Whether no path needs too many passes (*passes*).
+    fn check_passes(&mut self) -> Result<(), Corrupt> {
+        self.steps += self.draft.wildcards.len() + self.draft.fallbacks.len();
+        if passes(self.draft) <= MAX_PASSES { Ok(()) } else { Err(TOO_MANY_PASSES) }
     }
 
     /// Checks that every rule can be listed, once (*ranks*, *listed*).

@@ -7,18 +7,23 @@
 use memchr::memmem;
 
 use crate::format::automaton::{
-    Automaton, Corrupt, FallbackReader, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, NEEDS_ALL, NO_RANKS, Ranks,
-    Segments, StateView, TrieEnd, WildcardView, corrupt, kind_of,
+    Automaton, Corrupt, FallbackReader, MAX_PASSES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, NEEDS_ALL, NO_RANKS,
+    Ranks, Segments, StateView, TrieEnd, WildcardView, corrupt, kind_of,
 };
 use crate::platform::{Fingerprints, PLACES, Search, WithSearch, search};
 
-/// The most steps that a walk through the trie takes for each byte of the path, and for its end: the byte leads to a
-/// state, or is compared with a byte of a label, or both.
-pub const STEPS_OF_TRIE: usize = 2;
+/// The most steps of a pass (*passes*) for each byte of the path, and for its end.
+///
+/// In the trie and in a wildcard automaton, a byte leads to a state, or is compared with a byte of a label, or both; in a
+/// wildcard automaton, a search for the beginning of a segment also looks at it. The fourth step is a look at an
+/// automaton that a state leads to: there are several for one byte, but each of these automata is a pass of its own.
+/// A fallback pattern takes two.
+pub const STEPS_OF_PASS: usize = 4;
 
-/// The most steps that a wildcard automaton takes for each byte of the path, and for its end: the steps of the trie,
-/// the search for the beginning of a segment, and a look at each of the automata that a state leads to.
-pub const STEPS_OF_WILDCARD: usize = 3 + MAX_WILDCARD_BRANCHES;
+/// The error of bytes with which a walk would go over the path more often than a compiler allows (*passes*).
+pub(super) const TOO_MANY_PASSES: Corrupt = corrupt!(0, "up to 256 passes over one path", "more");
+
+const _: () = assert!(MAX_PASSES == 256);
 
 /// Counts the steps of a walk. `()` does not count, and costs nothing.
 pub(super) trait Count: Default {
@@ -95,8 +100,8 @@ pub(super) struct Walk<'p, A, C, const FIRST: bool> {
     best: Ranks,
     /// Whether the question needs every wildcard automaton that has begun in the trie, including the *left out* ones.
     needs_all: bool,
-    /// The number of wildcard automata that may still begin.
-    wildcards_left: u32,
+    /// How many more passes over the path there may be (*passes*): the one through the trie is done.
+    passes_left: u32,
     count: C,
 }
 
@@ -137,7 +142,7 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
             path,
             best,
             needs_all: !FIRST,
-            wildcards_left: automaton.wildcard_count(),
+            passes_left: MAX_PASSES as u32 - 1,
             count: C::default(),
         };
         // Before the wildcards: which of them can be skipped depends on the best disallow of all other patterns.
@@ -202,8 +207,7 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
     ) -> Result<(), Corrupt> {
         // Only invalid bytes reach these limits, because their wildcard automata may lead to each other in a circle
         // (*nesting*).
-        let left = self.wildcards_left.checked_sub(1);
-        self.wildcards_left = left.ok_or(corrupt!(0, "a walk that begins each wildcard automaton once", "more"))?;
+        self.passes_left = self.passes_left.checked_sub(1).ok_or(TOO_MANY_PASSES)?;
         if depth >= MAX_WILDCARD_DEPTH {
             return Err(corrupt!(0, "wildcard automata that nest up to 16 deep", "deeper ones"));
         }
@@ -280,7 +284,7 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
             ranks[kind_of(rank) as usize] = rank;
             self.count.add(1);
             if self.wants(ranks) {
-                if segments_match(segments, anchored, self.path, &mut self.count)? {
+                if segments_match(segments, anchored, self.path, &mut self.passes_left, &mut self.count)? {
                     self.accept(ranks);
                 }
             } else if FIRST {
@@ -419,6 +423,7 @@ fn segments_match(
     mut segments: Segments<'_>,
     anchored: bool,
     path: &[u8],
+    passes_left: &mut u32,
     count: &mut impl Count,
 ) -> Result<bool, Corrupt> {
     let Some((first, only)) = segments.next_segment()? else {
@@ -429,6 +434,7 @@ fn segments_match(
     if only {
         return Ok(!anchored || rest.is_empty());
     }
+    *passes_left = passes_left.checked_sub(1).ok_or(TOO_MANY_PASSES)?;
     while let Some((segment, last)) = segments.next_segment()? {
         count.add(1 + segment.len());
         if last && anchored {

@@ -12,8 +12,8 @@ use crate::host;
 use crate::url::{self, Origin, Path, UrlRef};
 use crate::verdict::Verdict;
 
-/// The number of URLs that are looked up together. In a set of a million origins a URL took 345 ns by itself; in batches of
-/// 8, 16, 32 and 64, see `SCALE.md`.
+/// The number of URLs that are looked up together. Over a million origins, shuffled URLs took 1.6 times as long one by one;
+/// in a prototype with ten million, batches of 8, 16, 32 and 64 took 196, 141, 133 and 133 ns, and one by one 369.
 pub const BATCH_URLS: usize = 32;
 
 /// What a set has for a URL.

@@ -1,7 +1,11 @@
 //! Verifying a set: its bytes are exactly what the writer makes of its content.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use crate::automaton::Ruleset;
 use crate::format::FormatError;
+use crate::format::automaton::MAX_PASSES;
 use crate::format::captures::CaptureRecord;
 use crate::format::container::Section;
 use crate::format::policies::PolicyView;
@@ -50,11 +54,12 @@ impl<D: AsRef<[u8]>> Set<D> {
         let mut tokens = self.tokens().verify(steps)?;
         let mut rulesets = self.rulesets().verify(steps)?;
         let mut lines = self.lines().verify(steps)?;
+        let mut passes = HashMap::new();
         let mut policies = self.policies().verify(steps, |policy| {
             if let Some((token, _)) = policy.tokens().find(|&(token, _)| !tokens.refer(token)) {
                 return Err(missing(Section::Policies, "a product token", token));
             }
-            self.verify_joint_groups(policy)?;
+            self.verify_joint_groups(policy, &mut passes)?;
             for group in policy.all_groups() {
                 if !rulesets.refer(group.ruleset) {
                     return Err(missing(Section::Policies, "a ruleset", group.ruleset));
@@ -112,17 +117,33 @@ impl<D: AsRef<[u8]>> Set<D> {
         Err(FormatError::at(Section::Policies, 0, expected, lines.to_string()))
     }
 
-    /// Checks that groups which decide together, as all groups of one product token do, have joint ranks.
-    fn verify_joint_groups(&self, policy: &PolicyView<'_>) -> Result<(), FormatError> {
+    /// Checks that groups which decide together, as all groups of one product token do, have joint ranks, and go over a
+    /// path no more often together than a ruleset may alone. Keeps the passes of each ruleset for the policies that
+    /// share it.
+    fn verify_joint_groups(
+        &self,
+        policy: &PolicyView<'_>,
+        passes: &mut HashMap<u32, usize>,
+    ) -> Result<(), FormatError> {
         let groups: Vec<_> = policy.all_groups().collect();
         let tokens: Vec<(u32, u32)> = policy.tokens().collect();
-        for pair in tokens.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
-            for group in pair.iter().filter_map(|&(_, group)| groups.get(group as usize)) {
+        for run in tokens.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
+            let mut sum = 0_usize;
+            for group in run.iter().filter_map(|&(_, group)| groups.get(group as usize)) {
                 let ruleset = Ruleset::new(self.rulesets().get(group.ruleset)?)?;
                 if ruleset.rule_count() > 0 && ruleset.joint_rank(0).is_err() {
                     let expected = "joint ranks in rulesets that decide together";
                     return Err(FormatError::at(Section::Policies, 0, expected, format!("none in {}", group.ruleset)));
                 }
+                let passes = match passes.entry(group.ruleset) {
+                    Entry::Occupied(known) => *known.get(),
+                    Entry::Vacant(place) => *place.insert(ruleset.passes()?),
+                };
+                sum = sum.saturating_add(passes);
+            }
+            if sum > MAX_PASSES {
+                let expected = format!("up to {MAX_PASSES} passes over one path");
+                return Err(FormatError::at(Section::Policies, 0, expected, sum.to_string()));
             }
         }
         Ok(())

@@ -28,7 +28,7 @@ type OneShot = fn(&[u8], &str, &mut Bump) -> Option<bool>;
 const ONE_SHOTS: [(&str, OneShot); 6] = [
     ("reptile", |body, url, _| {
         static AGENT_NAMES: LazyLock<Resolved> = LazyLock::new(|| of_name(AGENT, &GOOGLE_LIB));
-        Some(decide_once(body, &GOOGLE_LIB, &AGENT_NAMES, url.as_bytes()).allowed)
+        Some(decide_once(body, &GOOGLE_LIB, &AGENT_NAMES, url.as_bytes()).ok()?.allowed)
     }),
     ("reptile: prepare, compile, walk", |body, _, arena| {
         arena.reset();

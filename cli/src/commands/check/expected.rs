@@ -10,14 +10,12 @@ use reptile_engine::url::path_of;
 use reptile_engine::verdict::{RuleKind, Verdict};
 
 use super::Args;
-use super::rows::{Row, TOO_LONG, each_block, policy_of, word};
+use super::rows::{MAX_SHOWN_BYTES, Row, TOO_LONG, each_block, policy_of, word};
 use crate::error::Result;
 use crate::inputs::lines::{lines, without_lf};
 use crate::outputs::file::Output;
+use crate::outputs::terminal::tell;
 use crate::outputs::text::printable;
-
-/// Bytes of a malformed row that are shown.
-const MAX_SHOWN_BYTES: usize = 200;
 
 /// The results of some rows, counted.
 #[derive(Default)]
@@ -101,7 +99,7 @@ impl Checker<'_> {
     /// Writes to standard output, or to standard error if the rows themselves go to standard output.
     fn show(&self, text: &[u8], stdout: &mut Output) -> io::Result<()> {
         if self.print {
-            let _ = io::stderr().write_all(text);
+            tell(&String::from_utf8_lossy(text));
             return Ok(());
         }
         stdout.write_all(text)

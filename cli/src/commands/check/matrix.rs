@@ -1,9 +1,11 @@
 //! How often the dialects disagree: every dialect decides the rows of a table, and differences are counted by pair.
 //!
-//! Memory: a set for each dialect, a chunk of the table, and a word for each host that any two dialects disagree about.
+//! Memory: a set for each dialect, a chunk of the table, and two words for each host that any two dialects disagree about,
+//! up to [`MAX_HOSTS`].
 
 use std::collections::HashMap;
-use std::io::{self, Read, Write};
+use std::collections::hash_map::Entry;
+use std::io::{Read, Write};
 
 use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{ALL, Dialect};
@@ -11,13 +13,15 @@ use reptile_engine::format::FormatError;
 use reptile_engine::set::{Agent, Set};
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::Verdict;
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::rows::{Row, TOO_LONG, each_block, policy_of};
+use super::rows::{MAX_SHOWN_BYTES, Row, TOO_LONG, each_block, policy_of};
 use super::{Args, compiled, opened};
 use crate::error::{Exit, Result, note};
 use crate::inputs::lines::{lines, without_lf};
 use crate::outputs::file::Output;
 use crate::outputs::summary::{grouped, rate, seconds};
+use crate::outputs::terminal::tell;
 use crate::outputs::text::printable;
 
 /// The number of pairs of dialects.
@@ -43,12 +47,17 @@ struct Counts {
     differing: Vec<u64>,
     /// Rows that any two dialects decide differently.
     disputed: u64,
-    /// The hosts of those rows, and the pairs that differ about any of their rows.
-    hosts: HashMap<Box<[u8]>, Pairs>,
+    /// The hosts of those rows by their hashes, and the pairs that differ about any of their rows.
+    hosts: HashMap<u64, Pairs>,
+    /// Whether there are more hosts than are kept.
+    more_hosts: bool,
     printed: Vec<u8>,
     /// The first rows that cannot be decided, numbered from 0, and why.
     faults: Vec<(u64, String)>,
 }
+
+/// The number of hosts that are told apart, by hashes of 64 bits: 40 MB.
+const MAX_HOSTS: usize = 1 << 20;
 
 /// The number of rows that cannot be decided and are named; the others are only counted.
 const MAX_FAULTS: usize = 10;
@@ -75,8 +84,21 @@ impl Counts {
         self.disputed += other.disputed;
         self.disallowed.iter_mut().zip(other.disallowed).for_each(|(sum, count)| *sum += count);
         self.differing.iter_mut().zip(other.differing).for_each(|(sum, count)| *sum += count);
+        self.more_hosts |= other.more_hosts;
         for (host, pairs) in other.hosts {
-            *self.hosts.entry(host).or_default() |= pairs;
+            self.add_host(host, pairs);
+        }
+    }
+
+    /// Adds the pairs that differ about a row of a host. Keeps no more hosts than the limit.
+    fn add_host(&mut self, host: u64, pairs: Pairs) {
+        let is_full = self.hosts.len() >= MAX_HOSTS;
+        match self.hosts.entry(host) {
+            Entry::Occupied(known) => *known.into_mut() |= pairs,
+            Entry::Vacant(_) if is_full => self.more_hosts = true,
+            Entry::Vacant(new) => {
+                new.insert(pairs);
+            }
         }
     }
 }
@@ -105,16 +127,21 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Exit> {
     for (row, why) in &total.faults {
         note(format!("{}: row {}: {why}", args.cases.display(), row + 1));
     }
+    if total.more_hosts {
+        note(format!(
+            "only the first {} hosts that the dialects disagree about are counted",
+            grouped(MAX_HOSTS as u64)
+        ));
+    }
     let table = table(&total);
     if args.print {
-        let _ = io::stderr().write_all(table.as_bytes());
+        tell(&table);
     } else {
         stdout.write_all(table.as_bytes()).map_err(|error| stdout.failure(&error))?;
     }
     stdout.finish()?;
-    let _ = writeln!(
-        io::stderr(),
-        "{} rows: {} disputed, of {} hosts; {} without robots.txt, {} malformed rows ({}, {} rows/s)",
+    tell(&format!(
+        "{} rows: {} disputed, of {} hosts; {} without robots.txt, {} malformed rows ({}, {} rows/s)\n",
         total.rows,
         total.disputed,
         total.hosts.len(),
@@ -122,7 +149,7 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Exit> {
         total.malformed,
         seconds(start.elapsed()),
         rate(total.rows, start.elapsed()),
-    );
+    ));
     Ok(Exit::from_bad(total.unknown + total.malformed > 0))
 }
 
@@ -170,7 +197,8 @@ fn count_row(
     for ((set, agent), disallows) in sets.iter().zip(agents).zip(&mut disallows) {
         let Some(policy) = policy_of(set, one_for_all, row.host)? else {
             counts.unknown += 1;
-            counts.fault(|| format!("no robots.txt for {}", printable(row.host)));
+            counts
+                .fault(|| format!("no robots.txt for {}", printable(&row.host[..row.host.len().min(MAX_SHOWN_BYTES)])));
             return Ok(());
         };
         if print {
@@ -199,12 +227,7 @@ fn count_row(
     }
     if differing != 0 {
         counts.disputed += 1;
-        match counts.hosts.get_mut(row.host) {
-            Some(pairs) => *pairs |= differing,
-            None => {
-                counts.hosts.insert(row.host.into(), differing);
-            }
-        }
+        counts.add_host(xxh3_64(row.host), differing);
     }
     Ok(())
 }
@@ -232,4 +255,25 @@ fn table(counts: &Counts) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_hosts_holds_at_its_edges() {
+        let mut counts = Counts::new();
+        let mut add = |host: usize| {
+            counts.add_host(host as u64, 1);
+            (counts.hosts.len(), counts.more_hosts)
+        };
+        for host in 0..MAX_HOSTS - 2 {
+            add(host);
+        }
+        assert_eq!(add(MAX_HOSTS - 2), (MAX_HOSTS - 1, false));
+        assert_eq!(add(MAX_HOSTS - 1), (MAX_HOSTS, false));
+        assert_eq!(add(0), (MAX_HOSTS, false));
+        assert_eq!(add(MAX_HOSTS), (MAX_HOSTS, true));
+    }
 }

@@ -7,7 +7,6 @@ mod expected;
 mod matrix;
 mod rows;
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use reptile_compiler::automaton::Strategy;
@@ -22,6 +21,7 @@ use crate::inputs::options::{CompileOptions, dialects, strategies};
 use crate::inputs::sets::assemble::assemble;
 use crate::inputs::sets::damaged;
 use crate::outputs::summary::{rate, seconds};
+use crate::outputs::terminal::tell;
 use expected::Checker;
 
 /// The host that a single file is compiled for.
@@ -94,9 +94,8 @@ pub fn run(args: &Args) -> Result<Exit> {
 
     let checker = Checker { set, dialect, one_for_all, print: args.print, max_shown: args.max_differences };
     let total = checker.check_all(cases, args)?;
-    let _ = writeln!(
-        io::stderr(),
-        "{} rows: {} checked, {} verdict differences, {} line differences, {} without robots.txt{} ({}, {} rows/s)",
+    tell(&format!(
+        "{} rows: {} checked, {} verdict differences, {} line differences, {} without robots.txt{} ({}, {} rows/s)\n",
         total.rows,
         total.checked,
         total.verdicts,
@@ -105,7 +104,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         if total.malformed > 0 { format!(", {} malformed rows", total.malformed) } else { String::new() },
         seconds(start.elapsed()),
         rate(total.rows, start.elapsed()),
-    );
+    ));
     Ok(Exit::from_bad(total.shown_of > 0))
 }
 

@@ -5,16 +5,20 @@ use std::io::Read;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Policy, Set};
-use reptile_engine::url::{Origin, Scheme, origin_of};
+use reptile_engine::url::{MAX_URL_BYTES, Origin, Scheme, origin_of};
 use reptile_engine::verdict::RuleKind;
 
 use super::{ANY_HOST, Args};
 use crate::error::{Failure, Result};
 use crate::inputs::lines::{ChunkKind, Chunks, MAX_LINE_BYTES, blocks};
 use crate::inputs::sets::damaged;
+use crate::outputs::text::url_column;
 
 /// Bytes of a block of the table, the work of one thread at a time.
 const BLOCK_BYTES: usize = 64 << 10;
+
+/// Bytes of a malformed row, or of an unknown host, that are shown.
+pub const MAX_SHOWN_BYTES: usize = 200;
 
 /// A row of the table.
 pub struct Row<'a> {
@@ -30,7 +34,7 @@ pub struct Row<'a> {
 
 /// What is wrong with a row that is too long to be kept.
 pub const TOO_LONG: &str = "longer than 1 MiB";
-const _: () = assert!(MAX_LINE_BYTES == 1 << 20);
+const _: () = assert!(MAX_LINE_BYTES == 1 << 20 && MAX_URL_BYTES == 64 << 10);
 
 impl<'a> Row<'a> {
     /// Reads a row.
@@ -48,6 +52,9 @@ impl<'a> Row<'a> {
         let (Some(host), Some(agent), Some(url)) = (columns.next(), columns.next(), columns.next()) else {
             return Err("fewer than 3 columns");
         };
+        if url.len() > MAX_URL_BYTES {
+            return Err("a URL of more than 64 KiB");
+        }
         let verdict = match columns.next() {
             None => None,
             Some(b"ALLOW") => Some(RuleKind::Allow),
@@ -65,9 +72,9 @@ impl<'a> Row<'a> {
         Ok(Row { host, agent, url, expected: verdict.map(|verdict| (verdict, rule_line)) })
     }
 
-    /// The first three columns as they were given.
+    /// The first three columns for the output, made safe as columns of URLs are.
     pub fn columns(&self) -> Vec<u8> {
-        [self.host, self.agent, self.url].join(&b'\t')
+        [self.host, self.agent, self.url].map(url_column).join(&b'\t')
     }
 }
 

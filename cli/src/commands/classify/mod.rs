@@ -5,7 +5,6 @@
 
 mod pipeline;
 
-use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -15,11 +14,13 @@ use reptile::{Agents, Verdict};
 use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::lines;
 use crate::inputs::options::CompileOptions;
+use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents;
 use crate::inputs::sets::report::Report;
 use crate::outputs::file::Output;
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
+use crate::outputs::terminal::tells_a_person;
 use crate::outputs::text::printable;
 use crate::outputs::verdicts::{Answers, Decider, Tally};
 use pipeline::Pipeline;
@@ -33,8 +34,9 @@ use pipeline::Pipeline;
 ///   unknown   the set has no robots.txt for the URL's origin
 ///   invalid   the line is not an http, https or ftp URL, or is too long
 ///
-/// Lines end at LF; one CR before it is removed. Memory does not depend on how long
-/// the list or a line is.
+/// Lines end at LF; one CR before it is removed. Tabs and other characters that a
+/// terminal acts on are written as %XX. Memory does not depend on how long the list or
+/// a line is.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -66,7 +68,7 @@ pub struct Args {
     agents: Vec<String>,
     /// Add two columns after each verdict: the line of the deciding rule, and the rule
     ///
-    /// Where no rule decided the line is 0 and the rule is empty. NUL, tab, CR and LF in a rule are written as %00, %09, %0D, %0A.
+    /// Where no rule decided the line is 0 and the rule is empty.
     #[arg(long)]
     explain: bool,
     /// Add a column after each verdict and the columns of --explain: what decided
@@ -89,7 +91,7 @@ pub struct Args {
     #[command(flatten)]
     options: CompileOptions,
     #[command(flatten)]
-    threads: crate::Threads,
+    pub threads: crate::Threads,
 }
 
 /// Runs the command.
@@ -97,7 +99,9 @@ pub struct Args {
 /// # Errors
 /// If the list or the set cannot be read, the set is damaged, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    args.threads.apply()?;
+    if let Some(output) = &args.output {
+        refuse_overwriting(output, [args.set.as_path(), &args.urls])?;
+    }
     let source = lines::open(&args.urls)?;
     let output = match &args.output {
         Some(path) => Output::create(path, args.force)?,
@@ -114,7 +118,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 
     let progress = progress(&output);
     let start = Instant::now();
-    let totals = Pipeline::start(source, output).decide(&decider, args, &progress)?;
+    let totals = Pipeline::start(source, output)?.decide(&decider, args, &progress)?;
     progress.finish_and_clear();
     totals.report(&decider.agents, start.elapsed());
     Ok(Exit::from_bad(any_bad))
@@ -122,7 +126,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 /// A progress bar, unless standard error is not a terminal or the output goes to one.
 fn progress(output: &Output) -> ProgressBar {
-    if output.is_terminal() || !io::stderr().is_terminal() {
+    if output.is_terminal() || !tells_a_person() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());

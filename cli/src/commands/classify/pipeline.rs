@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::{self, JoinHandle};
+use std::thread::{Builder, JoinHandle};
 
 use indicatif::ProgressBar;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
@@ -37,18 +37,24 @@ pub struct Pipeline {
 
 impl Pipeline {
     /// Starts the threads.
-    pub fn start(source: Box<dyn Read + Send>, output: Output) -> Pipeline {
+    ///
+    /// # Errors
+    /// If the system cannot start them.
+    pub fn start(source: Box<dyn Read + Send>, output: Output) -> Result<Pipeline> {
         let waiting = Arc::new(AtomicUsize::new(0));
         let (chunk_sender, chunks) = mpsc::sync_channel(AHEAD);
         let (used_buffers, free_buffers) = mpsc::channel();
         // Nobody joins the reader: after a failure it may hang in a read that never returns.
         let reader_waiting = Arc::clone(&waiting);
-        thread::spawn(move || read(source, &chunk_sender, &free_buffers, &reader_waiting));
+        let failed = |error| Failure::new(format!("the threads cannot be started: {error}"));
+        let reader = move || read(source, &chunk_sender, &free_buffers, &reader_waiting);
+        Builder::new().spawn(reader).map_err(failed)?;
 
         let (answers, answer_receiver) = mpsc::sync_channel(AHEAD);
         let (free_answers, used_answers) = mpsc::channel();
-        let writer = thread::spawn(move || write(output, &answer_receiver, &free_answers));
-        Pipeline { chunks, waiting, used_buffers, answers, used_answers, writer }
+        let writer = move || write(output, &answer_receiver, &free_answers);
+        let writer = Builder::new().spawn(writer).map_err(failed)?;
+        Ok(Pipeline { chunks, waiting, used_buffers, answers, used_answers, writer })
     }
 
     /// Decides every line, and finishes the output.

@@ -1,37 +1,43 @@
 //! `reptile diff`: two robots.txt files, and what changed between them.
 //!
-//! [`rules`] compares the groups and their rules, [`crawlers`] which group each crawler obeys, and [`urls`] the verdicts.
+//! [`groups`] finds the groups of each product token, [`rules`] compares them and their rules, [`crawlers`] which group
+//! each crawler obeys, and [`urls`] the verdicts.
+//!
+//! For two files of together n bytes, everything but `--urls` takes n log n steps, O(n) memory, and O(n) bytes of output.
+//! The list of URLs is read as it comes; each of its URLs is decided for at most [`urls::MAX_ROWS`] crawlers, or for those
+//! that the user names.
 
 mod crawlers;
+mod groups;
 mod rules;
 mod urls;
 
-use std::collections::BTreeSet;
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use bumpalo::Bump;
-use reptile_compiler::advice::explanation::Reading;
-use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect};
-use reptile_compiler::rules::groups::Named;
+use reptile_engine::format::FormatError;
 
-use crate::error::{Exit, Failure, Result};
+use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::bodies::read_single_file;
-use crate::inputs::lines::open;
 use crate::inputs::options::dialects;
 use crate::inputs::sets::agents::agents_under;
 use crate::inputs::sets::damaged;
 use crate::inputs::sets::single::compile_one;
-use crate::outputs::file::print;
+use crate::outputs::file::Output;
+use groups::{File, Names};
 
 /// Compare two robots.txt files: rules that came and went, and URLs whose verdict flips
 ///
 /// A line with "@" gives the product tokens of a group. Below it, "-" marks a rule
 /// that the old file has and "+" a rule that the new one has, each with its line; "~"
 /// marks a rule that moved, under dialects where the first rule that matches decides.
-/// A "~" with a crawler says that it obeys another group than before. With --urls,
-/// the URLs whose verdict flips come last: URL, agent, verdict and line by the old
-/// file, verdict and line by the new one.
+/// A "~" with a crawler says that it obeys another group than before. A line with "?"
+/// gives product tokens that were not compared, since they share too many rules with
+/// others. With --urls, the URLs whose verdict flips come last: URL, agent, verdict and
+/// line by the old file, verdict and line by the new one. Product tokens that obey the
+/// same groups are listed together there, with commas, and of many the first.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -60,43 +66,70 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// If a file or the list of URLs cannot be read.
+/// If a file or the list of URLs cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     let dialect = args.dialect.unwrap_or(dialect::ALL[0]);
-    let (old, new) = (read_single_file(&args.old)?, read_single_file(&args.new)?);
-    let arena = Bump::new();
-    let readings = [Reading::new(&old, dialect, &arena), Reading::new(&new, dialect, &arena)];
-    let names = names(&readings);
-    let mut text = String::new();
-    rules::compare(&names, &readings, &mut text);
-    let given = agents_under(dialect, &args.agents)?;
-    crawlers::compare(&names, &given, &readings, &mut text);
-    if let Some(path) = &args.urls {
-        let mut list = Vec::new();
-        open(path)?.read_to_end(&mut list).map_err(|error| Failure::at(path, error))?;
-        let agents = if given.is_empty() {
-            names.iter().map(|name| of_name(name.as_deref().unwrap_or(b"*"), dialect)).collect()
-        } else {
-            given
-        };
-        let sets = [compile_one(&args.old, &old, dialect)?, compile_one(&args.new, &new, dialect)?];
-        let flips = urls::compare(&sets, &agents, &list).map_err(|error| damaged(&args.new, &error))?;
-        text.push_str(&flips);
-    }
-    let outcome = Exit::from_bad(!text.is_empty());
-    print(text)?;
-    Ok(outcome)
+    let bodies = [read_single_file(&args.old)?, read_single_file(&args.new)?];
+    let mut out = BufWriter::new(Output::stdout());
+    let compared = compare(args, dialect, &bodies, &mut out);
+    let any = compared.and_then(|any| out.flush().map(|()| any).map_err(Stop::Write)).map_err(|stop| match stop {
+        Stop::Write(error) => out.get_ref().failure(&error),
+        Stop::Set(error) => damaged(&args.new, &error),
+        Stop::Other(failure) => failure,
+    })?;
+    Ok(Exit::from_bad(any))
 }
 
-/// Product tokens in lower case, and `None` for the default group.
-type Names = BTreeSet<Option<Vec<u8>>>;
+/// The reason why comparing stopped early.
+enum Stop {
+    Write(std::io::Error),
+    Set(FormatError),
+    Other(Failure),
+}
 
-/// The product tokens that either file names, and the default group.
-fn names(readings: &[Reading<'_>; 2]) -> Names {
-    let of_file = |named: Named<'_>| match named {
-        Named::Everyone => None,
-        Named::Token(token) => Some(token.to_ascii_lowercase()),
-    };
-    // The default group is compared even if neither file has one, which is no change.
-    readings.iter().flat_map(Reading::named).map(of_file).chain([None]).collect()
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Stop {
+        Stop::Write(error)
+    }
+}
+
+impl From<FormatError> for Stop {
+    fn from(error: FormatError) -> Stop {
+        Stop::Set(error)
+    }
+}
+
+/// Writes what changed. Returns whether anything did.
+fn compare(
+    args: &Args,
+    dialect: &'static Dialect,
+    bodies: &[Vec<u8>; 2],
+    out: &mut impl Write,
+) -> std::result::Result<bool, Stop> {
+    let given = agents_under(dialect, &args.agents).map_err(Stop::Other)?;
+    let arena = Bump::new();
+    let mut files = [File::new(&bodies[0], dialect, &arena), File::new(&bodies[1], dialect, &arena)];
+    let names = Names::new(&mut files);
+    if names.is_cut {
+        let limit = groups::MAX_SEARCHED_BYTES;
+        note(format_args!("product tokens that contain others are looked for in {limit} bytes only"));
+    }
+    let mut any = false;
+    if bodies[0] != bodies[1] {
+        let changes = rules::compare(&names, &files);
+        any |= !changes.is_empty();
+        changes.write(out)?;
+        any |= crawlers::compare(&names, &given, dialect, &files, out)?;
+    }
+    if let Some(list) = &args.urls {
+        let rows = if given.is_empty() {
+            urls::rows_of_names(&names, &files, dialect).map_err(Stop::Other)?
+        } else {
+            urls::rows_of(given)
+        };
+        let set = |path, body: &Vec<u8>| compile_one(path, body, dialect).map_err(Stop::Other);
+        let sets = [set(&args.old, &bodies[0])?, set(&args.new, &bodies[1])?];
+        any |= urls::compare(&sets, &rows, list, out)?;
+    }
+    Ok(any)
 }

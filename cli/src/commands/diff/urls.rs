@@ -1,45 +1,119 @@
-//! The URLs whose verdict flips.
+//! The URLs whose verdict changes.
+//!
+//! Reads the list as it comes, and writes each row at once. Product tokens that obey the same groups in both files share a
+//! row, so that the work for a URL does not grow with the names of a file.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
 
-use reptile_compiler::dialect::crawlers::Resolved;
+use reptile_compiler::dialect::Dialect;
+use reptile_compiler::dialect::crawlers::{Resolved, of_name};
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Agent, Policy, Set};
-use reptile_engine::url::path_of;
+use reptile_engine::url::{MAX_URL_BYTES, path_of};
 use reptile_engine::verdict::Verdict;
 
-use crate::inputs::lines::{lines, without_line_end};
+use super::Stop;
+use super::groups::{File, Names};
+use crate::error::{Failure, note};
+use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
 use crate::inputs::sets::single::ONE_ORIGIN;
+use crate::outputs::names::Few;
+use crate::outputs::summary::grouped;
 use crate::outputs::text::printable;
 
-/// Writes a row for each URL and crawler whose verdict flips.
+/// The crawlers with different groups that each URL is decided for. More are refused: the user is to choose.
+pub const MAX_ROWS: usize = 1024;
+
+/// Crawlers that are decided together, as they are listed, and one of them.
+pub struct Row {
+    names: String,
+    agent: Resolved,
+}
+
+/// A row for each crawler.
+pub fn rows_of(agents: Vec<Resolved>) -> Vec<Row> {
+    agents.into_iter().map(|agent| Row { names: printable(agent.name.as_bytes()), agent }).collect()
+}
+
+/// A row for each pair of groups that the product tokens of the files obey.
 ///
 /// # Errors
-/// If a set is damaged.
-pub fn compare(sets: &[Vec<u8>; 2], named: &[Resolved], list: &[u8]) -> std::result::Result<String, FormatError> {
+/// If there are more than [`MAX_ROWS`].
+pub fn rows_of_names(names: &Names<'_>, files: &[File<'_>; 2], dialect: &Dialect) -> Result<Vec<Row>, Failure> {
+    let mut rows: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (at, name) in names.names.iter().enumerate() {
+        let agent = of_name(name.token.unwrap_or(b"*"), dialect);
+        let groups = [0, 1].map(|side| match &agent.tokens[..] {
+            [_] if agent.honours_default_group => files[side].or_default(name.groups[side]),
+            _ => files[side].choose(&agent).1,
+        });
+        rows.entry(groups).or_default().push(at);
+    }
+    if rows.len() > MAX_ROWS {
+        let count = grouped(rows.len() as u64);
+        let message = format!("the files name {count} crawlers with different groups; choose some with --agent");
+        return Err(Failure::new(message));
+    }
+    let mut rows: Vec<Vec<usize>> = rows.into_values().collect();
+    rows.sort();
+    let name_of = |&at: &usize| names.names[at].token.unwrap_or(b"*");
+    let row = |places: Vec<usize>| Row {
+        names: Few::of(places.iter().map(|at| printable(name_of(at))), places.len()).list(),
+        agent: of_name(places.first().map_or(b"*", name_of), dialect),
+    };
+    Ok(rows.into_iter().map(row).collect())
+}
+
+/// Writes a line for each URL of a list and row of crawlers whose verdict changes. Returns whether there are any.
+///
+/// # Errors
+/// If the list cannot be read, a set is damaged, or `out` cannot be written.
+pub fn compare(sets: &[Vec<u8>; 2], rows: &[Row], list: &Path, out: &mut impl Write) -> Result<bool, Stop> {
     let sets = [Set::from_bytes(&sets[0][..])?, Set::from_bytes(&sets[1][..])?];
-    let mut agents = Vec::new();
-    for resolved in named {
-        agents.push((printable(resolved.name.as_bytes()), [resolved.look_up(&sets[0])?, resolved.look_up(&sets[1])?]));
+    let mut agents = Vec::with_capacity(rows.len());
+    for row in rows {
+        agents.push([row.agent.look_up(&sets[0])?, row.agent.look_up(&sets[1])?]);
     }
     let policies = [sets[0].policy(&ONE_ORIGIN)?, sets[1].policy(&ONE_ORIGIN)?];
-    let mut text = String::new();
-    for url in lines(list).map(without_line_end).filter(|url| !url.is_empty()) {
-        for (name, agents) in &agents {
-            let (old, old_line) = decide(policies[0].as_ref(), &agents[0], url)?;
-            let (new, new_line) = decide(policies[1].as_ref(), &agents[1], url)?;
-            if old != new {
-                let url = printable(url).replace('\t', "%09");
-                let _ = writeln!(text, "{url}\t{name}\t{old}\t{old_line}\t{new}\t{new_line}");
+    let mut chunks = Chunks::new(open(list).map_err(Stop::Other)?);
+    let (mut buffer, mut any, mut too_long) = (Vec::new(), false, 0_u64);
+    let unreadable = |error| Stop::Other(Failure::at(list, error));
+    while let Some(chunk) = chunks.next(buffer, || true).map_err(unreadable)? {
+        match chunk.kind {
+            ChunkKind::Lines => {
+                for url in lines(chunk.bytes()).map(without_line_end).filter(|url| !url.is_empty()) {
+                    if url.len() > MAX_URL_BYTES {
+                        too_long += 1;
+                        continue;
+                    }
+                    let path = path_of(url).to_vec();
+                    for (row, agents) in rows.iter().zip(&agents) {
+                        let (old, old_line) = decide(policies[0].as_ref(), &agents[0], &path)?;
+                        let (new, new_line) = decide(policies[1].as_ref(), &agents[1], &path)?;
+                        if old != new {
+                            let url = printable(url).replace('\t', "%09");
+                            writeln!(out, "{url}\t{}\t{old}\t{old_line}\t{new}\t{new_line}", row.names)?;
+                            any = true;
+                        }
+                    }
+                }
             }
+            ChunkKind::LongLine { last } => too_long += u64::from(last),
         }
+        out.flush()?;
+        buffer = chunk.buffer;
     }
-    Ok(text)
+    if too_long > 0 {
+        note(format_args!("{}: {} lines are too long for a URL", list.display(), grouped(too_long)));
+    }
+    Ok(any)
 }
 
 /// The verdict of one file, and the line of the deciding rule or 0.
-fn decide(policy: Option<&Policy<'_>>, agent: &Agent, url: &[u8]) -> std::result::Result<(Verdict, u32), FormatError> {
+fn decide(policy: Option<&Policy<'_>>, agent: &Agent, path: &[u8]) -> Result<(Verdict, u32), FormatError> {
     let Some(policy) = policy else { return Ok((Verdict::Allow, 0)) };
-    let explanation = path_of(url).with(|path| policy.explain(agent, path))?;
+    let explanation = policy.explain(agent, path)?;
     Ok((explanation.verdict, explanation.rule().map_or(0, |rule| rule.line)))
 }

@@ -1,45 +1,59 @@
 //! The answers under one dialect, for people.
 
+use std::io::Write;
+
 use reptile_compiler::advice::explanation::Why;
 use reptile_engine::verdict::{Rule, Verdict};
 
-use super::Tested;
 use super::words::{octets_of, shown};
+use super::{Column, File, Stop, Tested};
 use crate::outputs::text::{pad, printable, width};
 
 /// Cells of the column of URLs. A wider URL pushes the rest of its line to the right.
 const MAX_COLUMN: usize = 60;
 
 /// The answers with `--brief`: one line for each URL and agent.
-pub fn brief(tested: &Tested<'_>) -> String {
-    let column = tested.reference();
-    let urls: Vec<String> = tested.urls.iter().map(|url| printable(url)).collect();
-    let url_width = urls.iter().map(|url| width(url)).max().unwrap_or(0).min(MAX_COLUMN);
-    let names: Vec<String> = column.agents.iter().map(|agent| printable(agent.name.as_bytes())).collect();
-    let agent_width = names.iter().map(|name| width(name)).max().unwrap_or(0);
-    let mut text = String::new();
-    for ((url, _), answer) in tested.questions().zip(&column.answers) {
+pub struct Brief<'t> {
+    column: &'t Column<'t>,
+    names: Vec<String>,
+    agent_width: usize,
+    url_width: usize,
+}
+
+impl<'t> Brief<'t> {
+    /// Prepares the columns for these URLs. Others may follow; those are not aligned.
+    pub fn new(file: &'t File<'t>, urls: &[String]) -> Brief<'t> {
+        let column = file.reference();
+        let names: Vec<String> = column.agents.iter().map(|agent| printable(agent.name.as_bytes())).collect();
+        let agent_width = names.iter().map(|name| width(name)).max().unwrap_or(0);
+        let widths = urls.iter().map(|url| width(&printable(url.as_bytes())));
+        Brief { column, agent_width, url_width: widths.max().unwrap_or(0).min(MAX_COLUMN), names }
+    }
+
+    /// Writes the answer for a URL and an agent.
+    pub fn write(&self, url: &[u8], agent: usize, out: &mut impl Write) -> Result<(), Stop> {
+        let answer = self.column.answer(url, agent)?;
         let reason = match answer.explanation.rule() {
             Some(Rule { line: 0, .. }) => "always allowed".into(),
-            Some(rule) => format!("line {}: {}", rule.line, printable(column.text_of(rule.line))),
+            Some(rule) => format!("line {}: {}", rule.line, shown(self.column.text_of(rule.line), false)),
             None if answer.why == Why::NoGroup => "no group is for this agent".into(),
             None => answer.explanation.reason().to_string(),
         };
         let verdict = answer.explanation.verdict.name();
-        text.push_str(&format!("{}  ", pad(verdict, Verdict::Disallow.name().len())));
-        if column.agents.len() > 1 {
-            text.push_str(&format!("{}  ", pad(&names[answer.agent], agent_width)));
+        write!(out, "{}  ", pad(verdict, Verdict::Disallow.name().len()))?;
+        if self.names.len() > 1 {
+            write!(out, "{}  ", pad(&self.names[agent], self.agent_width))?;
         }
-        text.push_str(&format!("{}   {reason}\n", pad(&printable(url), url_width)));
+        writeln!(out, "{}   {reason}", pad(&printable(url), self.url_width))?;
+        Ok(())
     }
-    text
 }
 
 /// The answers in full: the group, the rules and the reason for each URL and agent.
 pub fn full(tested: &Tested<'_>, full: bool) -> String {
-    let column = tested.reference();
+    let (column, answers) = tested.reference();
     let mut text = String::new();
-    for (number, ((url, agent), answer)) in (1..).zip(tested.questions().zip(&column.answers)) {
+    for (number, ((url, agent), answer)) in (1..).zip(tested.questions().zip(answers)) {
         let verdict = answer.explanation.verdict;
         let name = shown(agent.name.as_bytes(), full);
         text.push_str(&format!("\n{number}  {verdict}  {}  for {name}\n", shown(url, full)));

@@ -2,8 +2,8 @@
 
 use reptile_engine::verdict::Verdict;
 
+use super::Tested;
 use super::words::shown;
-use super::{Column, Tested};
 use crate::outputs::text::{pad, width};
 
 /// Cells of a column of the table. A wider URL pushes the rest of its row to the right.
@@ -11,28 +11,26 @@ const MAX_COLUMN: usize = 60;
 
 /// The answers with `--all-dialects`: a column for each dialect, and the reasons where they disagree.
 pub fn table(tested: &Tested<'_>, brief: bool) -> String {
-    let reference = tested.reference();
+    let reference = tested.file.reference;
+    let columns: Vec<_> = tested.columns().collect();
     let mut rows: Vec<Vec<String>> = vec![
         ["", "URL", "agent"]
             .into_iter()
-            .chain(tested.columns.iter().map(|column| column.reading.dialect().as_str()))
+            .chain(columns.iter().map(|(column, _)| column.reading.dialect().as_str()))
             .map(str::to_owned)
             .collect(),
     ];
     let mut reasons = String::new();
     let (mut count, mut differing) = (0, 0);
     for (index, (url, agent)) in tested.questions().enumerate() {
-        let at = |column: &Column<'_>| -> (Verdict, u32) {
-            let answer = &column.answers[index];
-            (answer.explanation.verdict, answer.line())
-        };
-        let expected = at(reference);
-        let differs = tested.columns.iter().any(|column| at(column).0 != expected.0);
+        let answers = || columns.iter().map(|(_, answers)| &answers[index]);
+        let found: Vec<(Verdict, u32)> = answers().map(|answer| (answer.explanation.verdict, answer.line())).collect();
+        let expected = found[reference].0;
+        let differs = found.iter().any(|&(verdict, _)| verdict != expected);
         let mut row =
             vec![if differs { "!" } else { "" }.to_owned(), shown(url, false), shown(agent.name.as_bytes(), false)];
-        for column in tested.columns {
-            let (verdict, line) = at(column);
-            let mark = if verdict == expected.0 { "" } else { "!" };
+        for (verdict, line) in found {
+            let mark = if verdict == expected { "" } else { "!" };
             let line = if line == 0 { String::new() } else { format!(" {line}") };
             row.push(format!("{mark}{verdict}{line}"));
         }
@@ -45,7 +43,7 @@ pub fn table(tested: &Tested<'_>, brief: bool) -> String {
     }
     let mut text = aligned(&rows);
     text.push_str(&reasons);
-    let against = reference.reading.dialect().as_str();
+    let against = tested.file.reference().reading.dialect().as_str();
     let verb = if differing == 1 { "differs" } else { "differ" };
     let of = if count == 1 { "answer" } else { "answers" };
     text.push_str(&format!(
@@ -56,11 +54,11 @@ pub fn table(tested: &Tested<'_>, brief: bool) -> String {
 
 /// The reasons of one row. Dialects with the same reasons are named together.
 fn reasons_of(tested: &Tested<'_>, index: usize, url: &[u8], agent: &str) -> String {
-    let decided_here = tested.reference().answers[index].line();
-    let expected = tested.reference().answers[index].explanation.verdict;
+    let (_, answers) = tested.reference();
+    let (decided_here, expected) = (answers[index].line(), answers[index].explanation.verdict);
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
-    for column in tested.columns {
-        let answer = &column.answers[index];
+    for (column, answers) in tested.columns() {
+        let answer = &answers[index];
         let mut lines = vec![format!("group: {}", column.group(answer.agent))];
         if answer.path_differs {
             lines.push(format!("path: compared as {}", shown(&answer.shown_path, false)));

@@ -1,7 +1,9 @@
 //! The file with line numbers, and marks on the lines that matter.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
 
+use reptile_compiler::advice::explanation::Reading;
 use reptile_compiler::body::DiagnosticKind;
 use reptile_engine::verdict::RuleKind;
 
@@ -28,8 +30,6 @@ struct Mark {
     outdone: Vec<u32>,
     /// Whether the line names the group of an agent.
     names: bool,
-    /// The diagnostics of the line, in words.
-    diagnostics: Vec<&'static str>,
 }
 
 impl Mark {
@@ -44,53 +44,55 @@ impl Mark {
     }
 
     /// The remarks at the end of the line.
-    fn remarks(&self) -> String {
+    fn remarks(&self, diagnostics: &[&'static str]) -> String {
         let mut remarks = Vec::new();
         if !self.decides.is_empty() {
-            remarks.push(format!("decides {}", numbers(&self.decides)));
+            remarks.push(format!("decides {}", numbers(&self.decides, self.decides.len())));
         }
         if !self.outdone.is_empty() {
-            remarks.push(format!("outdone in {}", numbers(&self.outdone)));
+            remarks.push(format!("outdone in {}", numbers(&self.outdone, self.outdone.len())));
         }
-        remarks.extend(self.diagnostics.iter().map(|&words| words.to_owned()));
+        remarks.extend(diagnostics.iter().map(|&words| words.to_owned()));
         remarks.join("; ")
     }
 }
 
-/// The file with marks: all of it, or what is near the lines that matter.
-pub fn listing(tested: &Tested<'_>, full: bool) -> String {
-    let reading = &tested.reference().reading;
-    let mut marks = marks(tested);
-    let line_count = reading.lines.len() - usize::from(reading.lines.last().is_some_and(|last| last.is_empty()));
-    let near: BTreeSet<u32> =
-        marks.keys().flat_map(|&line| line.saturating_sub(CONTEXT)..=line.saturating_add(CONTEXT)).collect();
-    let is_shown = |line: u32| full || line_count <= MAX_WHOLE || near.contains(&line);
-    let mut text = format!(
-        "{}: {} lines, read as {}\n",
-        printable(tested.name.as_os_str().as_encoded_bytes()),
-        grouped(line_count as u64),
-        reading.dialect().name
-    );
-    for (line, kind) in reading.diagnostics() {
-        if line == 0 {
-            text.push_str(&format!("  {}\n", kind.describe()));
-        } else if is_shown(line) && is_worth_a_remark(kind) {
-            marks.entry(line).or_default().diagnostics.push(kind.describe());
-        }
+/// The lines of the file that are shown.
+struct Shown<'t> {
+    reading: &'t Reading<'t>,
+    line_count: usize,
+    marks: BTreeMap<u32, Mark>,
+    /// The lines near those that matter; `None` if every line is shown.
+    near: Option<BTreeSet<u32>>,
+    full: bool,
+}
+
+/// Writes the file with marks: all of it, or what is near the lines that matter.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write(tested: &Tested<'_>, full: bool, out: &mut impl Write) -> io::Result<()> {
+    let reading = &tested.file.reference().reading;
+    let marks = marks(tested);
+    let ends_empty = reading.line(reading.line_count() as u32).is_some_and(<[u8]>::is_empty);
+    let line_count = reading.line_count() - usize::from(ends_empty);
+    let is_whole = full || line_count <= MAX_WHOLE;
+    let near = || marks.keys().flat_map(|&line| line.saturating_sub(CONTEXT)..=line.saturating_add(CONTEXT)).collect();
+    let near = (!is_whole).then(near);
+    let name = printable(tested.file.name.as_os_str().as_encoded_bytes());
+    writeln!(out, "{name}: {} lines, read as {}", grouped(line_count as u64), reading.dialect().name)?;
+    for (_, kind) in reading.diagnostics().filter(|&(line, _)| line == 0) {
+        writeln!(out, "  {}", kind.describe())?;
     }
-    text.push('\n');
-    let lines = (1..).zip(&reading.lines[..line_count]).filter(|(number, _)| is_shown(*number));
-    let lines: Vec<(u32, String)> =
-        lines.map(|(number, line)| (number, shown(line, full).replace('\t', " "))).collect();
-    push_lines(&lines, &marks, line_count, &mut text);
-    text
+    writeln!(out)?;
+    Shown { reading, line_count, marks, near, full }.write(out)
 }
 
 /// The marks of the lines that the answers have to do with.
 fn marks(tested: &Tested<'_>) -> BTreeMap<u32, Mark> {
-    let column = tested.reference();
+    let (column, answers) = tested.reference();
     let mut marks: BTreeMap<u32, Mark> = BTreeMap::new();
-    for (number, answer) in (1..).zip(&column.answers) {
+    for (number, answer) in (1..).zip(answers) {
         let best = [(RuleKind::Allow, &answer.explanation.allow), (RuleKind::Disallow, &answer.explanation.disallow)];
         for (kind, rule) in best {
             let Some(rule) = rule.as_ref().filter(|rule| rule.line != 0) else { continue };
@@ -99,36 +101,52 @@ fn marks(tested: &Tested<'_>) -> BTreeMap<u32, Mark> {
             if decides { &mut mark.decides } else { &mut mark.outdone }.push(number);
         }
     }
-    for (agent, choice) in column.agents.iter().zip(&column.choices) {
-        for line in column.reading.naming_lines(agent, choice) {
-            marks.entry(line).or_default().names = true;
-        }
+    for &line in column.naming.iter().flat_map(|naming| &naming.lines) {
+        marks.entry(line).or_default().names = true;
     }
     marks
 }
 
-/// Appends the lines that are shown, their remarks aligned, and says how many are left out between them.
-fn push_lines(lines: &[(u32, String)], marks: &BTreeMap<u32, Mark>, line_count: usize, text: &mut String) {
-    let digits = line_count.to_string().len();
-    let widest = lines.iter().map(|(_, line)| width(line)).max().unwrap_or(0).min(MAX_COLUMN);
-    let left_out = |from: u32, to: u32| match to - from {
-        0 | 1 => String::new(),
-        _ => format!("  {:>digits$}  {} lines left out; --full shows them\n", "...", grouped((to - from - 1).into())),
-    };
-    let mut last = 0;
-    for (number, line) in lines {
-        text.push_str(&left_out(last, *number));
-        last = *number;
-        let mark = marks.get(number);
-        let sign = mark.map_or(' ', Mark::sign);
-        let row = match mark.map(Mark::remarks).filter(|remarks| !remarks.is_empty()) {
-            None => format!("{sign} {number:>digits$}  {line}"),
-            Some(remarks) => format!("{sign} {number:>digits$}  {}  <- {remarks}", pad(line, widest)),
-        };
-        text.push_str(row.trim_end());
-        text.push('\n');
+impl<'t> Shown<'t> {
+    /// The lines that are shown, with their numbers.
+    fn lines(&self) -> impl Iterator<Item = (u32, String)> {
+        let lines = (1..).zip(self.reading.lines()).take(self.line_count);
+        let is_shown = |number: &u32| self.near.as_ref().is_none_or(|near| near.contains(number));
+        let lines = lines.filter(move |(number, _)| is_shown(number));
+        lines.map(|(number, line)| (number, shown(line, self.full).replace('\t', " ")))
     }
-    text.push_str(&left_out(last, line_count as u32 + 1));
+
+    /// Writes the lines, their remarks aligned, and says how many are left out between them. Keeps none of them: a file may
+    /// have 16 million.
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let digits = self.line_count.to_string().len();
+        let widest = self.lines().map(|(_, line)| width(&line)).max().unwrap_or(0).min(MAX_COLUMN);
+        let left_out = |from: u32, to: u32| match to - from {
+            0 | 1 => String::new(),
+            _ => {
+                format!("  {:>digits$}  {} lines left out; --full shows them\n", "...", grouped((to - from - 1).into()))
+            }
+        };
+        let mut diagnostics =
+            self.reading.diagnostics().filter(|&(line, kind)| line > 0 && is_worth_a_remark(kind)).peekable();
+        let (mut last, no_mark) = (0, Mark::default());
+        for (number, line) in self.lines() {
+            out.write_all(left_out(last, number).as_bytes())?;
+            last = number;
+            let mut words = Vec::new();
+            while let Some((at, kind)) = diagnostics.next_if(|&(at, _)| at <= number) {
+                words.extend((at == number).then(|| kind.describe()));
+            }
+            let mark = self.marks.get(&number).unwrap_or(&no_mark);
+            let remarks = mark.remarks(&words);
+            let row = match remarks.is_empty() {
+                true => format!("{} {number:>digits$}  {line}", mark.sign()),
+                false => format!("{} {number:>digits$}  {}  <- {remarks}", mark.sign(), pad(&line, widest)),
+            };
+            writeln!(out, "{}", row.trim_end())?;
+        }
+        out.write_all(left_out(last, self.line_count as u32 + 1).as_bytes())
+    }
 }
 
 /// Whether a diagnostic is shown. A key that decides nothing is too common to be worth it.

@@ -2,6 +2,11 @@
 //!
 //! Holds the questions and their answers. They are shown by [`answers`] and [`listing`] for one dialect, by [`dialects`]
 //! for all of them, and by [`json`] for programs; [`words`] has the words.
+//!
+//! A file of n bytes is read and compiled in O(n) steps and memory for each dialect. With `--brief` and `--json` the URLs
+//! are read and answered one by one, in memory that does not depend on their number; an answer takes no more than the walk,
+//! and time linear in the longest rule. The other forms show at most [`MAX_ANSWERS`] answers. What is shown of user-agent
+//! lines and of the text of rules is limited for each answer.
 
 mod answers;
 mod dialects;
@@ -9,7 +14,7 @@ mod json;
 mod listing;
 mod words;
 
-use std::io::{self, Read};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
@@ -17,18 +22,26 @@ use reptile_compiler::advice::explanation::{Reading, Why};
 use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::oracle::Choice;
-use reptile_engine::set::Set;
-use reptile_engine::url::path_of;
-use reptile_engine::verdict::Explanation;
+use reptile_engine::format::FormatError;
+use reptile_engine::set::{Agent, Set};
+use reptile_engine::url::{MAX_URL_BYTES, path_of};
+use reptile_engine::verdict::{Explanation, Verdict};
 
-use crate::error::{Exit, Failure, Result};
+use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::bodies::{read_single, read_single_file};
-use crate::inputs::lines::{lines, without_line_end};
+use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
 use crate::inputs::options;
 use crate::inputs::sets::agents::agents_under;
 use crate::inputs::sets::damaged;
 use crate::inputs::sets::single::{ONE_ORIGIN, compile_one};
-use crate::outputs::file::print;
+use crate::outputs::file::Output;
+use crate::outputs::summary::grouped;
+
+/// The answers that are shown in full or as a table. More of them are for `--brief` and `--json`.
+pub const MAX_ANSWERS: usize = 1000;
+
+/// The user-agent lines that are kept for each agent, and printed with each answer.
+const MAX_NAMING_LINES: usize = 100;
 
 /// Test URLs against one robots.txt, and see what decides each of them, and why
 ///
@@ -54,9 +67,11 @@ The fields of --json, an object on each line:
   because      the reason in words
   path         what is compared: the URL's path in the dialect's normal form
   group        by: token, default-group or nobody; token: the product token that
-               was found; lines: the user-agent lines of the groups
+               was found; lines: the user-agent lines of the groups, the first
+               100; more_lines: how many others there are, if there are any
   allow        the best Allow that matches, or null: line, text as it stands in
-               the file, pattern in normal form, octets that count
+               the file, pattern in normal form, octets that count; after 32 KiB
+               the text and the pattern are cut, and end in \"...\"
   disallow     the best Disallow that matches, likewise
   agrees       with --all-dialects: whether the verdict is that of --dialect
 
@@ -92,68 +107,200 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// If the robots.txt or the URLs cannot be read.
+/// If the robots.txt or the URLs cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     let from_stdin = args.robots == Path::new("-");
     if from_stdin && args.urls.is_empty() {
         return Err(Failure::new("standard input cannot be both the robots.txt and the URLs; give some URLs"));
     }
     let body = if from_stdin { read_single(io::stdin(), &args.robots)? } else { read_single_file(&args.robots)? };
-    let urls = if args.urls.is_empty() {
-        let mut list = Vec::new();
-        io::stdin().read_to_end(&mut list).map_err(|error| Failure::new(format!("standard input: {error}")))?;
-        lines(&list).map(|line| without_line_end(line).to_vec()).collect()
-    } else {
-        args.urls.iter().map(|url| url.clone().into_bytes()).collect::<Vec<_>>()
-    };
+    if let Some(url) = args.urls.iter().find(|url| url.len() > MAX_URL_BYTES) {
+        let start = String::from_utf8_lossy(&url.as_bytes()[..40]).into_owned();
+        let message = format!("a URL of {} bytes, over the limit of {MAX_URL_BYTES}: {start:?}...", url.len());
+        return Err(Failure::new(message));
+    }
     let asked = args.dialect.unwrap_or(dialect::ALL[0]);
     let chosen = if args.all_dialects { dialect::ALL.to_vec() } else { vec![asked] };
     let arena = Bump::new();
     let mut columns = Vec::new();
     for dialect in chosen {
         let agents = agents_under(dialect, &args.agents)?;
-        columns.push(Column::new(&args.robots, &body, dialect, agents, &urls, &arena)?);
+        columns.push(Column::new(&args.robots, &body, dialect, agents, &arena)?);
     }
     let reference = columns.iter().position(|column| column.reading.dialect() == asked).unwrap_or(0);
-    let tested = Tested { name: &args.robots, urls: &urls, columns: &columns, reference };
-    print(match () {
-        () if args.json => json::json(&tested)?,
-        () if args.all_dialects => dialects::table(&tested, args.brief),
-        () if args.brief => answers::brief(&tested),
-        () => listing::listing(&tested, args.full) + &answers::full(&tested, args.full),
+    let file = File { name: &args.robots, columns: &columns, reference };
+    let mut out = BufWriter::new(Output::stdout());
+    let written = answer(args, &file, &mut out).and_then(|()| out.flush().map_err(Stop::Write));
+    written.map_err(|stop| match stop {
+        Stop::Write(error) => out.get_ref().failure(&error),
+        Stop::Set(error) => damaged(&args.robots, &error),
+        Stop::Other(failure) => failure,
     })?;
     Ok(Exit::Done)
 }
 
-/// The questions and their answers.
-struct Tested<'t> {
+/// The reason why answering stopped early.
+enum Stop {
+    Write(io::Error),
+    Set(FormatError),
+    Other(Failure),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Write(error)
+    }
+}
+
+impl From<FormatError> for Stop {
+    fn from(error: FormatError) -> Stop {
+        Stop::Set(error)
+    }
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Stop {
+        Stop::Other(failure)
+    }
+}
+
+/// Writes the answers for all URLs.
+fn answer(args: &Args, file: &File<'_>, out: &mut impl Write) -> std::result::Result<(), Stop> {
+    let agent_count = file.reference().agents.len();
+    if args.json {
+        return each_url(args, out, |url, out| {
+            (0..agent_count).try_for_each(|agent| json::write(file, url, agent, out))
+        });
+    }
+    if args.brief && !args.all_dialects {
+        // The column of URLs is as wide as those that are known now.
+        let brief = answers::Brief::new(file, &args.urls);
+        return each_url(args, out, |url, out| (0..agent_count).try_for_each(|agent| brief.write(url, agent, out)));
+    }
+    let mut urls: Vec<Vec<u8>> = Vec::new();
+    each_url(args, out, |url, _| {
+        urls.push(url.to_vec());
+        if urls.len() * agent_count > MAX_ANSWERS {
+            let limit = grouped(MAX_ANSWERS as u64);
+            let others = if args.all_dialects { "--json takes" } else { "--brief and --json take" };
+            let message = format!(
+                "at most {limit} answers, one for each URL and crawler, are shown in this form; {others} any number"
+            );
+            return Err(Failure::new(message).into());
+        }
+        Ok(())
+    })?;
+    let tested = Tested::new(file, &urls)?;
+    if args.all_dialects {
+        out.write_all(dialects::table(&tested, args.brief).as_bytes())?;
+    } else {
+        listing::write(&tested, args.full, out)?;
+        out.write_all(answers::full(&tested, args.full).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Does something with each URL, those of standard input as they come.
+fn each_url<W: Write>(
+    args: &Args,
+    out: &mut W,
+    mut work: impl FnMut(&[u8], &mut W) -> std::result::Result<(), Stop>,
+) -> std::result::Result<(), Stop> {
+    if !args.urls.is_empty() {
+        return args.urls.iter().try_for_each(|url| work(url.as_bytes(), out));
+    }
+    let mut chunks = Chunks::new(open(Path::new("-"))?);
+    let (mut buffer, mut too_long) = (Vec::new(), 0_u64);
+    let unreadable = |error| Failure::new(format!("standard input: {error}"));
+    while let Some(chunk) = chunks.next(buffer, || true).map_err(unreadable)? {
+        match chunk.kind {
+            ChunkKind::Lines => {
+                for url in lines(chunk.bytes()).map(without_line_end) {
+                    if url.len() > MAX_URL_BYTES {
+                        too_long += 1;
+                    } else {
+                        work(url, out)?;
+                    }
+                }
+                out.flush()?;
+            }
+            ChunkKind::LongLine { last } => too_long += u64::from(last),
+        }
+        buffer = chunk.buffer;
+    }
+    if too_long > 0 {
+        note(format_args!("standard input: {} lines are too long for a URL and have no answer", grouped(too_long)));
+    }
+    Ok(())
+}
+
+/// The file under each dialect that is asked for.
+struct File<'t> {
     name: &'t Path,
-    urls: &'t [Vec<u8>],
-    /// The answers under each dialect.
     columns: &'t [Column<'t>],
     /// The column that the others are compared with.
     reference: usize,
 }
 
-impl Tested<'_> {
+impl File<'_> {
     fn reference(&self) -> &Column<'_> {
         &self.columns[self.reference]
+    }
+}
+
+/// The questions and their answers, where they are shown together.
+struct Tested<'t> {
+    file: &'t File<'t>,
+    urls: &'t [Vec<u8>],
+    /// The answers under each dialect, for each URL and agent, those of the first URL first.
+    answers: Vec<Vec<Answer>>,
+}
+
+impl<'t> Tested<'t> {
+    /// Decides every URL for every agent under every dialect.
+    fn new(file: &'t File<'t>, urls: &'t [Vec<u8>]) -> std::result::Result<Tested<'t>, FormatError> {
+        let of_column = |column: &Column<'_>| {
+            let questions = urls.iter().flat_map(|url| (0..column.agents.len()).map(move |agent| (url, agent)));
+            questions.map(|(url, agent)| column.answer(url, agent)).collect()
+        };
+        let answers = file.columns.iter().map(of_column).collect::<std::result::Result<_, _>>()?;
+        Ok(Tested { file, urls, answers })
     }
 
     /// The URL and the agent of each question, in the order of the answers.
     fn questions(&self) -> impl Iterator<Item = (&[u8], &Resolved)> {
-        self.urls.iter().flat_map(|url| self.reference().agents.iter().map(|agent| (&**url, agent)))
+        self.urls.iter().flat_map(|url| self.file.reference().agents.iter().map(|agent| (&**url, agent)))
+    }
+
+    /// The answers of the column that the others are compared with.
+    fn reference(&self) -> (&Column<'_>, &[Answer]) {
+        (self.file.reference(), &self.answers[self.file.reference])
+    }
+
+    /// The columns with their answers.
+    fn columns(&self) -> impl Iterator<Item = (&Column<'_>, &[Answer])> {
+        self.file.columns.iter().zip(self.answers.iter().map(Vec::as_slice))
     }
 }
 
-/// The file under one dialect, and its answers.
+/// The file under one dialect.
 struct Column<'b> {
     reading: Reading<'b>,
     agents: Vec<Resolved>,
     /// The groups that each agent obeys.
     choices: Vec<Choice>,
-    /// The answers for each URL and agent, those of the first URL first.
-    answers: Vec<Answer>,
+    /// The user-agent lines of each agent's groups.
+    naming: Vec<Naming>,
+    set: Set<Vec<u8>>,
+    looked_up: Vec<Agent>,
+}
+
+/// The user-agent lines through which an agent's groups are for it.
+struct Naming {
+    /// The first of them.
+    lines: Vec<u32>,
+    /// The number of all.
+    count: usize,
 }
 
 /// The answer for a URL and an agent.
@@ -178,37 +325,40 @@ impl Answer {
 }
 
 impl<'b> Column<'b> {
-    /// Decides every URL for every agent under a dialect.
+    /// Reads and compiles the file under a dialect.
     fn new(
         name: &Path,
         body: &'b [u8],
         dialect: &'static Dialect,
         agents: Vec<Resolved>,
-        urls: &[Vec<u8>],
         arena: &'b Bump,
     ) -> Result<Column<'b>> {
-        let bytes = compile_one(name, body, dialect)?;
+        let fail = |error: FormatError| damaged(name, &error);
+        let set = Set::from_bytes(compile_one(name, body, dialect)?).map_err(fail)?;
+        let looked_up = agents.iter().map(|agent| agent.look_up(&set)).collect::<std::result::Result<_, _>>();
         let reading = Reading::new(body, dialect, arena);
         let choices: Vec<Choice> = agents.iter().map(|agent| reading.choose(agent)).collect();
-        let mut answers = Vec::with_capacity(urls.len() * agents.len());
-        let decided = Set::from_bytes(&bytes[..]).and_then(|set| {
-            let Some(policy) = set.policy(&ONE_ORIGIN)? else { return Ok(()) };
-            let looked_up =
-                agents.iter().map(|agent| agent.look_up(&set)).collect::<std::result::Result<Vec<_>, _>>()?;
-            for url in urls {
-                for (agent, (found, choice)) in looked_up.iter().zip(&choices).enumerate() {
-                    let written = path_of(url).to_vec();
-                    let explanation = policy.explain(found, &written)?;
-                    let path = dialect.normal_form.path(&written).into_owned();
-                    let why = reading.why(&explanation, choice, &path);
-                    let shown_path = dialect.normal_form.shown(&path).into_owned();
-                    let path_differs = shown_path != written;
-                    answers.push(Answer { explanation, why, agent, path, shown_path, path_differs });
-                }
-            }
-            Ok(())
+        let naming = agents.iter().zip(&choices).map(|(agent, choice)| {
+            let mut lines = reading.naming_lines(agent, choice);
+            let first: Vec<u32> = lines.by_ref().take(MAX_NAMING_LINES).collect();
+            Naming { count: first.len() + lines.count(), lines: first }
         });
-        decided.map_err(|error| damaged(name, &error))?;
-        Ok(Column { reading, agents, choices, answers })
+        let naming = naming.collect();
+        Ok(Column { reading, choices, naming, looked_up: looked_up.map_err(fail)?, agents, set })
+    }
+
+    /// Decides a URL for an agent.
+    fn answer(&self, url: &[u8], agent: usize) -> std::result::Result<Answer, FormatError> {
+        let dialect = self.reading.dialect();
+        let written = path_of(url).to_vec();
+        let explanation = match self.set.policy(&ONE_ORIGIN)? {
+            Some(policy) => policy.explain(&self.looked_up[agent], &written)?,
+            None => Explanation::without_rule(Verdict::Allow),
+        };
+        let path = dialect.normal_form.path(&written).into_owned();
+        let why = self.reading.why(&explanation, &self.choices[agent], &path);
+        let shown_path = dialect.normal_form.shown(&path).into_owned();
+        let path_differs = shown_path != written;
+        Ok(Answer { explanation, why, agent, path, shown_path, path_differs })
     }
 }

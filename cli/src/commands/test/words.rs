@@ -23,12 +23,12 @@ pub fn shown(text: &[u8], full: bool) -> String {
     }
 }
 
-/// Numbers as in a sentence; of many, the last are only counted.
-pub fn numbers(list: &[u32]) -> String {
+/// Numbers as in a sentence, of which there are `count`; of many, the last are only counted.
+pub fn numbers(first: &[u32], count: usize) -> String {
     const SHOWN: usize = 8;
-    let mut words: Vec<String> = list.iter().take(SHOWN).map(u32::to_string).collect();
-    if list.len() > SHOWN {
-        words.push(format!("{} more", list.len() - SHOWN));
+    let mut words: Vec<String> = first.iter().take(SHOWN).map(u32::to_string).collect();
+    if count > SHOWN {
+        words.push(format!("{} more", count - SHOWN));
     }
     match words.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
@@ -39,21 +39,19 @@ pub fn numbers(list: &[u32]) -> String {
 impl Column<'_> {
     /// A line of the file, without spaces around it.
     pub fn text_of(&self, line: u32) -> &[u8] {
-        let line = (line as usize).checked_sub(1).and_then(|index| self.reading.lines.get(index));
-        line.copied().unwrap_or_default().trim_ascii()
+        self.reading.line(line).unwrap_or_default().trim_ascii()
     }
 
     /// The group that an agent obeys, and why.
     pub fn group(&self, agent: usize) -> String {
-        let (agent, choice) = (&self.agents[agent], &self.choices[agent]);
+        let (agent, choice, naming) = (&self.agents[agent], &self.choices[agent], &self.naming[agent]);
         let name = shown(agent.name.as_bytes(), false);
-        let lines = self.reading.naming_lines(agent, choice);
-        let (line, merged) = match (&lines[..], choice.groups.len()) {
-            ([_], _) => ("line", ""),
+        let (line, merged) = match (naming.count, choice.groups.len()) {
+            (1, _) => ("line", ""),
             (_, 1) => ("lines", ""),
             _ => ("lines", ", taken together"),
         };
-        let place = format!("{line} {}{merged}", numbers(&lines));
+        let place = format!("{line} {}{merged}", numbers(&naming.lines, naming.count));
         let token = |index: usize| shown(agent.tokens.get(index).map_or(&b""[..], Vec::as_slice), false);
         match choice.by {
             ChosenBy::Token(0) => format!("{place}: names {}", token(0)),

@@ -1,24 +1,39 @@
 //! The fields of a capture in JSON Lines, in all the forms in which they may be written.
+//!
+//! Every value is visited where it is in the line, and no more of it is kept than a capture needs. In particular a
+//! message never repeats a text of any length, and a list in the wrong place is refused at its first bracket.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use reptile_compiler::capture::{Time, Truncation};
-use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
+use reptile_compiler::limits::MAX_BODY_BYTES;
+use reptile_engine::url::MAX_URL_BYTES;
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use crate::inputs::shown::shown;
 use crate::inputs::time::{in_range, read_time};
+
+/// Bytes of the values of one header field, joined. Servers and clients refuse header fields of 8 or 16 KiB.
+pub const MAX_HEADER_BYTES: usize = 64 << 10;
+
+/// Bytes of a time that is written as a text.
+const MAX_TIME_BYTES: usize = 64;
+
+/// A text in the place of something else. Its words stay out of the message, since it may be of any length.
+const A_TEXT: Unexpected<'static> = Unexpected::Other("a text");
 
 /// The fields of a capture. Other fields are ignored; all but the URL may be absent or null.
 #[derive(Deserialize)]
 pub struct CaptureFields<'a> {
     /// The URL that was requested, before any redirect.
     #[serde(borrow)]
-    pub url: Cow<'a, str>,
+    pub url: Url<'a>,
     /// The HTTP status of the last answer.
     pub status: Option<Status>,
     /// The body of the last answer.
-    pub body: Option<String>,
+    pub body: Option<Body>,
     /// The time of the fetch.
     pub time: Option<When>,
     /// The redirects that were followed.
@@ -28,63 +43,190 @@ pub struct CaptureFields<'a> {
     /// Whether, or why, the body is cut.
     pub truncated: Option<Truncated>,
     /// What went wrong with the connection, in any words.
-    pub error: Option<Cow<'a, str>>,
+    pub error: Option<Words>,
 }
 
-/// A number in the place of a status. (An enum, since only an untagged one can say what was expected.)
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a status, a number from 100 to 999")]
-pub enum Status {
-    /// The number, which may be out of range.
-    Code(u16),
+/// Implements `Deserialize` by a visitor that takes a value of any type.
+macro_rules! visited {
+    ($type:ty, $visitor:ident) => {
+        struct $visitor;
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+                deserializer.deserialize_any($visitor)
+            }
+        }
+    };
+}
+
+/// A URL of at most [`MAX_URL_BYTES`].
+pub struct Url<'a>(pub Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Url<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Url<'a>, D::Error> {
+        deserializer.deserialize_any(UrlVisitor)
+    }
+}
+
+struct UrlVisitor;
+
+impl UrlVisitor {
+    fn check<E: Error>(url: &str) -> std::result::Result<(), E> {
+        if url.len() <= MAX_URL_BYTES {
+            return Ok(());
+        }
+        Err(E::custom(format_args!("the url has {} bytes; the limit is {MAX_URL_BYTES}", url.len())))
+    }
+}
+
+impl<'de> Visitor<'de> for UrlVisitor {
+    type Value = Url<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a url")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, url: &'de str) -> std::result::Result<Url<'de>, E> {
+        UrlVisitor::check(url).map(|()| Url(Cow::Borrowed(url)))
+    }
+
+    fn visit_str<E: Error>(self, url: &str) -> std::result::Result<Url<'de>, E> {
+        UrlVisitor::check(url).map(|()| Url(Cow::Owned(url.to_owned())))
+    }
+}
+
+/// A number from 100 to 999.
+pub struct Status(pub u16);
+
+visited!(Status, StatusVisitor);
+
+impl StatusVisitor {
+    const EXPECTED: &str = "expected a status, a number from 100 to 999";
+}
+
+impl Visitor<'_> for StatusVisitor {
+    type Value = Status;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a status, a number from 100 to 999")
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> std::result::Result<Status, E> {
+        let status = u16::try_from(number).ok().filter(|status| (100..=999).contains(status));
+        status.map(Status).ok_or_else(|| E::custom(format_args!("{}, found {number}", Self::EXPECTED)))
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> std::result::Result<Status, E> {
+        Err(E::custom(format_args!("{}, found a text", Self::EXPECTED)))
+    }
+}
+
+/// A body of at most [`MAX_BODY_BYTES`], or why there is none.
+pub enum Body {
+    /// Its bytes.
+    Whole(Vec<u8>),
+    /// It has so many bytes, more than the limit.
+    TooLarge(usize),
+    /// There is no memory for so many bytes.
+    NoMemory(usize),
+}
+
+visited!(Body, BodyVisitor);
+
+impl Visitor<'_> for BodyVisitor {
+    type Value = Body;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Body, E> {
+        if text.len() > MAX_BODY_BYTES {
+            return Ok(Body::TooLarge(text.len()));
+        }
+        let mut body = Vec::new();
+        if body.try_reserve_exact(text.len()).is_err() {
+            return Ok(Body::NoMemory(text.len()));
+        }
+        body.extend_from_slice(text.as_bytes());
+        Ok(Body::Whole(body))
+    }
 }
 
 /// A time, written as seconds since 1970 or as RFC 3339 has it.
 pub struct When(pub Time);
 
-impl<'de> Deserialize<'de> for When {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<When, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged, expecting = "expected a time: seconds since 1970, or a text such as 2026-03-14T15:09:26Z")]
-        enum Written<'a> {
-            Seconds(Time),
-            #[serde(borrow)]
-            Text(Cow<'a, str>),
+visited!(When, WhenVisitor);
+
+impl Visitor<'_> for WhenVisitor {
+    type Value = When;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a time: seconds since 1970, or a text such as 2026-03-14T15:09:26Z")
+    }
+
+    fn visit_i64<E: Error>(self, seconds: i64) -> std::result::Result<When, E> {
+        in_range(seconds).map(When).map_err(E::custom)
+    }
+
+    fn visit_u64<E: Error>(self, seconds: u64) -> std::result::Result<When, E> {
+        self.visit_i64(Time::try_from(seconds).unwrap_or(Time::MAX))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<When, E> {
+        if text.len() > MAX_TIME_BYTES {
+            return Err(E::invalid_value(Unexpected::Other("a long text"), &self));
         }
-        let time = match Written::deserialize(deserializer)? {
-            Written::Seconds(seconds) => in_range(seconds),
-            Written::Text(text) => read_time(&text),
-        };
-        time.map(When).map_err(D::Error::custom)
+        read_time(text).map(When).map_err(E::custom)
     }
 }
 
 /// The number of redirects, written as a number or as a list of their locations, which is counted and not kept.
 pub struct Redirects(pub u32);
 
-impl<'de> Deserialize<'de> for Redirects {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Redirects, D::Error> {
-        struct Count;
-        impl<'de> Visitor<'de> for Count {
-            type Value = Redirects;
+visited!(Redirects, RedirectsVisitor);
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the number of redirects, or a list of their locations")
-            }
+impl<'de> Visitor<'de> for RedirectsVisitor {
+    type Value = Redirects;
 
-            fn visit_u64<E: Error>(self, count: u64) -> std::result::Result<Redirects, E> {
-                Ok(Redirects(count.try_into().unwrap_or(u32::MAX)))
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the number of redirects, or a list of their locations")
+    }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Redirects, A::Error> {
-                let mut count = 0_u32;
-                while list.next_element::<Cow<'de, str>>()?.is_some() {
-                    count = count.saturating_add(1);
-                }
-                Ok(Redirects(count))
-            }
+    fn visit_u64<E: Error>(self, count: u64) -> std::result::Result<Redirects, E> {
+        Ok(Redirects(count.try_into().unwrap_or(u32::MAX)))
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> std::result::Result<Redirects, E> {
+        Err(E::invalid_type(A_TEXT, &self))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Redirects, A::Error> {
+        let mut count = 0_u32;
+        while list.next_element::<Words>()?.is_some() {
+            count = count.saturating_add(1);
         }
-        deserializer.deserialize_any(Count)
+        Ok(Redirects(count))
+    }
+}
+
+/// A text that is not kept.
+pub struct Words {
+    /// Whether it has no bytes.
+    pub is_empty: bool,
+}
+
+visited!(Words, WordsVisitor);
+
+impl Visitor<'_> for WordsVisitor {
+    type Value = Words;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Words, E> {
+        Ok(Words { is_empty: text.is_empty() })
     }
 }
 
@@ -97,75 +239,133 @@ pub struct Headers {
     pub content_type: Option<String>,
 }
 
-impl<'de> Deserialize<'de> for Headers {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Headers, D::Error> {
-        deserializer.deserialize_map(HeaderFields)
-    }
-}
+visited!(Headers, HeadersVisitor);
 
-/// Reads [`Headers`] from an object, field by field.
-struct HeaderFields;
-
-/// The value of a header field, or its several values.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected the text of a header field, or a list of such")]
-enum HeaderValue {
-    One(String),
-    Several(Vec<String>),
-}
-
-impl<'de> Visitor<'de> for HeaderFields {
+impl<'de> Visitor<'de> for HeadersVisitor {
     type Value = Headers;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object of header fields")
     }
 
+    fn visit_str<E: Error>(self, _: &str) -> std::result::Result<Headers, E> {
+        Err(E::invalid_type(A_TEXT, &self))
+    }
+
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> std::result::Result<Headers, A::Error> {
         let mut headers = Headers::default();
-        while let Some(name) = fields.next_key::<Cow<'de, str>>()? {
-            let field = if name.eq_ignore_ascii_case("cache-control") {
-                &mut headers.cache_control
-            } else if name.eq_ignore_ascii_case("content-type") {
-                &mut headers.content_type
-            } else {
-                fields.next_value::<IgnoredAny>()?;
-                continue;
+        while let Some(name) = fields.next_key()? {
+            let joined = match name {
+                HeaderName::CacheControl => &mut headers.cache_control,
+                HeaderName::ContentType => &mut headers.content_type,
+                HeaderName::Other => {
+                    fields.next_value::<IgnoredAny>()?;
+                    continue;
+                }
             };
-            let values = match fields.next_value()? {
-                HeaderValue::One(value) => vec![value],
-                HeaderValue::Several(values) => values,
-            };
-            let all = field.take().into_iter().chain(values).collect::<Vec<_>>();
-            *field = Some(all.join(", "));
+            fields.next_value_seed(HeaderValue { joined, may_be_list: true })?;
         }
         Ok(headers)
+    }
+}
+
+/// The name of a header field.
+enum HeaderName {
+    CacheControl,
+    ContentType,
+    Other,
+}
+
+visited!(HeaderName, HeaderNameVisitor);
+
+impl Visitor<'_> for HeaderNameVisitor {
+    type Value = HeaderName;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a header field")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> std::result::Result<HeaderName, E> {
+        Ok(match name {
+            name if name.eq_ignore_ascii_case("cache-control") => HeaderName::CacheControl,
+            name if name.eq_ignore_ascii_case("content-type") => HeaderName::ContentType,
+            _ => HeaderName::Other,
+        })
+    }
+}
+
+/// Adds the value of a header field, or its several values, to those before.
+struct HeaderValue<'h> {
+    joined: &'h mut Option<String>,
+    may_be_list: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for HeaderValue<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for HeaderValue<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.may_be_list {
+            "the text of a header field, or a list of such"
+        } else {
+            "the text of a header field"
+        })
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> std::result::Result<(), E> {
+        let separator = if self.joined.is_some() { ", " } else { "" };
+        let joined = self.joined.get_or_insert_default();
+        let len = joined.len() + separator.len() + value.len();
+        if len > MAX_HEADER_BYTES {
+            let text = format_args!("a header field has {len} bytes or more; the limit is {MAX_HEADER_BYTES}");
+            return Err(E::custom(text));
+        }
+        joined.push_str(separator);
+        joined.push_str(value);
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<(), A::Error> {
+        if !self.may_be_list {
+            return Err(A::Error::invalid_type(Unexpected::Seq, &self));
+        }
+        let joined = self.joined;
+        while list.next_element_seed(HeaderValue { joined, may_be_list: false })?.is_some() {}
+        Ok(())
     }
 }
 
 /// The reason why the body is cut, if it is.
 pub struct Truncated(pub Option<Truncation>);
 
-impl<'de> Deserialize<'de> for Truncated {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Truncated, D::Error> {
-        const EXPECTED: &str = "true, false, \"length\", \"time\", \"disconnect\" or \"unspecified\"";
-        struct Word;
-        impl Visitor<'_> for Word {
-            type Value = Truncated;
+visited!(Truncated, TruncatedVisitor);
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(EXPECTED)
-            }
+impl TruncatedVisitor {
+    const EXPECTED: &str = "true, false, \"length\", \"time\", \"disconnect\" or \"unspecified\"";
+}
 
-            fn visit_bool<E: Error>(self, is_truncated: bool) -> std::result::Result<Truncated, E> {
-                Ok(Truncated(is_truncated.then_some(Truncation::Unspecified)))
-            }
+impl Visitor<'_> for TruncatedVisitor {
+    type Value = Truncated;
 
-            fn visit_str<E: Error>(self, word: &str) -> std::result::Result<Truncated, E> {
-                let truncation = Truncation::from_name(word);
-                truncation.map(Some).map(Truncated).ok_or_else(|| E::invalid_value(Unexpected::Str(word), &EXPECTED))
-            }
-        }
-        deserializer.deserialize_any(Word)
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::EXPECTED)
+    }
+
+    fn visit_bool<E: Error>(self, is_truncated: bool) -> std::result::Result<Truncated, E> {
+        Ok(Truncated(is_truncated.then_some(Truncation::Unspecified)))
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> std::result::Result<Truncated, E> {
+        let truncation = Truncation::from_name(word).map(Some).map(Truncated);
+        truncation.ok_or_else(|| {
+            E::custom(format_args!("invalid value: string \"{}\", expected {}", shown(word.as_bytes()), Self::EXPECTED))
+        })
     }
 }

@@ -5,17 +5,19 @@
 
 mod fields;
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
+use memchr::memchr;
 use reptile_compiler::capture::{self, Capture};
 use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::set::origin::{OwnedOrigin, RobotsUrlError};
 
-use super::bodies::TOO_LARGE;
+use super::bodies::{TOO_LARGE, no_memory};
+use super::shown::shown;
 use super::{Item, Robots, Sink};
 use crate::error::{Failure, Result};
-use fields::{CaptureFields, Status};
+use fields::{Body, CaptureFields};
 
 /// Bytes of one line: a body of the greatest size, each byte of it written as `\u0000`, and room for the rest.
 const MAX_LINE_BYTES: usize = 6 * MAX_BODY_BYTES + (1 << 20);
@@ -35,13 +37,14 @@ pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
         match next_line(&mut source, &mut line, MAX_LINE_BYTES) {
             Err(error) => return Err(Failure::new(format!("{}: cannot be read: {error}", name()))),
             Ok(Next::End) => break,
+            Ok(Next::NoMemory(len)) => return Err(no_memory(&name(), len as u64)),
             Ok(Next::TooLong) => sink(Item::Bad {
                 name: name(),
                 reason: TOO_LARGE,
                 detail: format!("the line of a capture has at most {MAX_LINE_BYTES} bytes"),
             })?,
             Ok(Next::Line) if line.trim_ascii().is_empty() => {}
-            Ok(Next::Line) => sink(item(&line, name()))?,
+            Ok(Next::Line) => sink(item(&line, name())?)?,
         }
         line.clear();
         line.shrink_to(KEPT_BYTES);
@@ -50,69 +53,97 @@ pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
 }
 
 /// The capture that a line describes, or what is wrong with the line.
-fn item(line: &[u8], name: String) -> Item {
-    match robots(line, &name) {
-        Ok(robots) => Item::Robots(robots),
-        Err((reason, detail)) => Item::Bad { name, reason, detail },
-    }
+///
+/// # Errors
+/// If there is no memory for its body.
+fn item(line: &[u8], name: String) -> Result<Item> {
+    let (capture, body, origin) = match capture(line) {
+        Ok(found) => found,
+        Err((reason, detail)) => return Ok(Item::Bad { name, reason, detail }),
+    };
+    let body = match body {
+        None => None,
+        Some(Body::Whole(body)) => Some(body),
+        Some(Body::NoMemory(len)) => return Err(no_memory(&name, len as u64)),
+        Some(Body::TooLarge(len)) => {
+            let detail = format!("{len} bytes; the limit is {MAX_BODY_BYTES}");
+            return Ok(Item::Bad { name, reason: TOO_LARGE, detail });
+        }
+    };
+    Ok(Item::Robots(Robots { name, origins: vec![origin], capture, body }))
 }
 
-/// The capture that a line describes.
+/// The capture that a line describes, its body, and the origin that it is for.
 ///
 /// # Errors
 /// The reason and the details of [`Item::Bad`].
-fn robots(line: &[u8], name: &str) -> std::result::Result<Robots, (&'static str, String)> {
+fn capture(line: &[u8]) -> std::result::Result<(Capture, Option<Body>, OwnedOrigin), (&'static str, String)> {
     // Serde would also read a list of the values in the order of the fields, which nobody means.
-    if line.trim_ascii_start().starts_with(b"[") {
-        return Err(("not a valid capture", "expected an object, found a list".into()));
+    if !line.trim_ascii_start().starts_with(b"{") {
+        return Err(("not a valid capture", format!("expected an object, found: {}", shown(line))));
     }
     let fields: CaptureFields<'_> = serde_json::from_slice(line).map_err(|error| {
         let text = error.to_string();
         let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
-        ("not a valid capture", format!("{text} (column {})", error.column()))
+        ("not a valid capture", format!("{} (column {})", shown(text.as_bytes()), error.column()))
     })?;
-    let origin = OwnedOrigin::of_robots_url(fields.url.as_bytes()).map_err(|error| match error {
-        RobotsUrlError::OtherPath => ("not the url of a robots.txt", format!("\"{}\"", fields.url.escape_debug())),
-        error => ("no valid url", format!("\"{}\": {error}", fields.url.escape_debug())),
+    let url = &*fields.url.0;
+    let origin = OwnedOrigin::of_robots_url(url.as_bytes()).map_err(|error| match error {
+        RobotsUrlError::OtherPath => ("not the url of a robots.txt", format!("\"{}\"", shown(url.as_bytes()))),
+        error => ("no valid url", format!("\"{}\": {error}", shown(url.as_bytes()))),
     })?;
-    let status = fields.status.map(|Status::Code(status)| status);
-    if let Some(status) = status.filter(|status| !(100..=999).contains(status)) {
-        return Err(("no valid status", format!("expected a number from 100 to 999, found {status}")));
-    }
     let headers = fields.headers.unwrap_or_default();
     let capture = Capture {
-        status,
+        status: fields.status.map(|status| status.0),
         redirects: fields.redirects.map_or(0, |redirects| redirects.0),
         time: fields.time.map(|when| when.0),
         max_age: headers.cache_control.as_deref().and_then(capture::max_age),
         media_type: headers.content_type.as_deref().map(capture::media_type),
         truncated: fields.truncated.and_then(|truncated| truncated.0),
-        has_failed: fields.error.is_some_and(|error| !error.is_empty()),
+        has_failed: fields.error.is_some_and(|error| !error.is_empty),
     };
-    if let Some(body) = fields.body.as_ref().filter(|body| body.len() > MAX_BODY_BYTES) {
-        return Err((TOO_LARGE, format!("{} bytes; the limit is {MAX_BODY_BYTES}", body.len())));
-    }
-    Ok(Robots { name: name.into(), origins: vec![origin], capture, body: fields.body.map(String::into_bytes) })
+    Ok((capture, fields.body, origin))
 }
 
 /// The result of looking for the next line.
 enum Next {
     Line,
     TooLong,
+    /// There is no memory for so many bytes, and the line may have more.
+    NoMemory(usize),
     End,
 }
 
-/// Reads a line into an empty buffer, or skips it if it is longer than `limit`.
+/// Reads a line into an empty buffer, without its LF, or skips it if it is longer than `limit`.
 fn next_line(source: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) -> io::Result<Next> {
-    let read = source.by_ref().take(limit as u64 + 1).read_until(b'\n', line)?;
-    if read == 0 {
-        return Ok(Next::End);
+    let mut has_begun = false;
+    loop {
+        let read = match source.fill_buf() {
+            Ok(read) => read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if read.is_empty() {
+            return Ok(if has_begun { Next::Line } else { Next::End });
+        }
+        has_begun = true;
+        let line_end = memchr(b'\n', read);
+        let part = &read[..line_end.unwrap_or(read.len())];
+        let len = line.len() + part.len();
+        if len > limit {
+            source.skip_until(b'\n')?;
+            return Ok(Next::TooLong);
+        }
+        if line.try_reserve(part.len()).is_err() {
+            return Ok(Next::NoMemory(len));
+        }
+        line.extend_from_slice(part);
+        let used = part.len() + usize::from(line_end.is_some());
+        source.consume(used);
+        if line_end.is_some() {
+            return Ok(Next::Line);
+        }
     }
-    if line.pop_if(|last| *last == b'\n').is_some() || line.len() <= limit {
-        return Ok(Next::Line);
-    }
-    source.skip_until(b'\n')?;
-    Ok(Next::TooLong)
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! From inputs to a compiled set in memory, on all threads.
 //!
-//! One thread reads a batch while the others compile the batch before it. Memory: two batches of bodies, and what is
+//! One thread reads a batch while the others compile the batch before it. Memory: two batches of items, and what is
 //! distinct in all files, which is about the size of the set.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread;
@@ -16,7 +15,7 @@ use reptile_compiler::capture::{Capture, Outcome, Profile};
 use reptile_compiler::dialect::Dialect;
 use reptile_compiler::set::origin::OwnedOrigin;
 use reptile_compiler::set::{
-    BadCapture, CompiledSet, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other,
+    BadCapture, BodyOverLimit, CompiledSet, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other,
 };
 
 use super::report::{InputCounts, Report};
@@ -25,7 +24,7 @@ use crate::inputs::bodies::TOO_LARGE;
 use crate::inputs::options::CompileOptions;
 use crate::inputs::{Item, Robots, no_robots, read_all};
 
-/// Bytes of bodies in a batch.
+/// Bytes of a batch in memory: bodies, and whatever else its items keep.
 const BATCH_BYTES: usize = 32 << 20;
 
 /// Items in a batch, so that a batch of empty bodies is bounded too.
@@ -45,7 +44,7 @@ enum Done {
         capture: Capture,
         outcome: Outcome,
         prepared: Option<Prepared>,
-        diagnostics: BTreeMap<DiagnosticKind, u64>,
+        diagnostics: Vec<(DiagnosticKind, u64)>,
     },
     Other(Item),
 }
@@ -61,7 +60,8 @@ pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(Compile
     let mut report = Report { inputs: vec![InputCounts::default(); inputs.len()], ..Report::default() };
     thread::scope(|scope| {
         let (send, batches) = mpsc::sync_channel(0);
-        let reader = scope.spawn(move || read_batches(inputs, options, &send));
+        let reader = thread::Builder::new().spawn_scoped(scope, move || read_batches(inputs, options, &send));
+        let reader = reader.map_err(|error| Failure::new(format!("a thread cannot be started: {error}")))?;
         for batch in batches {
             for (input, done) in work_on(batch, dialect, profile, !options.no_other) {
                 take(input, done, &mut builder, &mut report);
@@ -92,9 +92,7 @@ fn read_batches(inputs: &[PathBuf], options: &CompileOptions, send: &SyncSender<
     let (mut batch, mut bytes) = (Vec::new(), 0);
     let gone = |_| Failure::Quiet;
     let result = read_all(inputs, options, &mut |input, item| {
-        if let Item::Robots(robots) = &item {
-            bytes += robots.byte_len();
-        }
+        bytes += item.memory_bytes();
         batch.push(Found { input, item });
         if bytes >= BATCH_BYTES || batch.len() >= BATCH_ITEMS {
             bytes = 0;
@@ -115,15 +113,17 @@ fn work_on(batch: Vec<Found>, dialect: &'static Dialect, profile: &Profile, with
         let bytes = body.as_ref().map_or(0, Vec::len) as u64;
         let done = match prepare_capture(&capture, body.as_deref(), profile, |body| read(body, dialect, arena)) {
             Ok((outcome, mut prepared)) => {
-                let mut diagnostics = BTreeMap::new();
-                for diagnostic in prepared.iter_mut().flat_map(|prepared| std::mem::take(&mut prepared.diagnostics)) {
-                    *diagnostics.entry(diagnostic.kind).or_insert(0) += 1;
-                }
+                let diagnostics = prepared.as_mut().map(|prepared| std::mem::take(&mut prepared.diagnostics));
+                let diagnostics = diagnostics.unwrap_or_default().counts().collect();
                 Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics }
             }
             Err(BadCapture::NoBody) => Done::Other(Item::Bad { name, reason: "no body", detail: String::new() }),
-            Err(BadCapture::TooLarge(error)) => {
-                Done::Other(Item::Bad { name, reason: TOO_LARGE, detail: error.to_string() })
+            Err(BadCapture::OverLimit(error)) => {
+                let reason = match error {
+                    BodyOverLimit::Bytes(_) => TOO_LARGE,
+                    BodyOverLimit::Steps(_) => "too many steps for one URL",
+                };
+                Done::Other(Item::Bad { name, reason, detail: error.to_string() })
             }
         };
         (input, done)

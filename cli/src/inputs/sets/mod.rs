@@ -9,7 +9,7 @@ mod map;
 pub mod report;
 pub mod single;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ use report::Report;
 use single::compile_one;
 
 /// The first bytes of every set file.
-const LABEL_START: &[u8] = b"\x89RPTL";
+pub const LABEL_START: &[u8] = b"\x89RPTL";
 
 /// The bytes of a set and where they are from.
 pub struct Loaded {
@@ -150,8 +150,11 @@ pub fn damaged(path: &Path, error: &FormatError) -> Failure {
     Failure::at(path, format!("not a valid set: {error}"))
 }
 
-/// Whether a file starts like a set.
+/// Whether a file starts like a set. From a pipe this could not be told without taking its first bytes away.
 fn has_label(path: &Path) -> bool {
+    if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return false;
+    }
     let mut start = [0; LABEL_START.len()];
     File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == LABEL_START
 }

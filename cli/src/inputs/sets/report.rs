@@ -104,10 +104,12 @@ impl Report {
 
     /// Warns if the set is for a time in the future: one wrong clock makes every other capture look old.
     pub fn note_future(&self) {
-        if let Some(at) = self.captures.at.filter(|&at| at > now()) {
+        let now = now();
+        if let Some(at) = self.captures.at.filter(|&at| at > now) {
             note(format_args!(
-                "the set is for {}, which is in the future; --at TIME chooses another time",
-                show_time(at)
+                "the set is for {}, which is in the future by the clock of this machine ({}); --at TIME chooses another time",
+                show_time(at),
+                show_time(now)
             ));
         }
     }

@@ -92,6 +92,8 @@ codes! {
     StrayPercent = "stray-percent",
     /// A rule that is over the number of rules that the dialect accepts.
     TooManyRules = "too-many-rules",
+    /// Rules with which one URL takes too long to decide, so that the file is not compiled.
+    TooManySteps = "too-many-steps",
     /// A wildcard at the end of a rule.
     TrailingStar = "trailing-star",
     /// A key that decides nothing.

@@ -17,11 +17,10 @@ use crate::platform::Fingerprints;
 /// # Errors
 /// When the automaton takes 4 GiB or more, or is over [`MAX_RULES`], [`MAX_WILDCARDS`] or [`MAX_FALLBACK_BYTES`].
 pub fn write(draft: &Draft<'_>) -> Result<Vec<u8>, TooLarge> {
-    let fallback_bytes = draft.fallbacks.iter().map(fallback_size).sum::<usize>() + size_of_val(&NO_RANK);
     for (what, found, limit) in [
         ("rules in a ruleset", draft.rule_count as usize, MAX_RULES),
         ("wildcard automata in a ruleset", draft.wildcards.len(), MAX_WILDCARDS),
-        ("bytes of fallback patterns in a ruleset", fallback_bytes, MAX_FALLBACK_BYTES),
+        ("bytes of fallback patterns in a ruleset", fallback_bytes(draft), MAX_FALLBACK_BYTES),
     ] {
         if found > limit {
             return Err(TooLarge { what, limit: limit as u64, found: found as u64 });
@@ -239,6 +238,12 @@ fn span(children: &[(u8, u32)]) -> usize {
 
 fn put_u32(out: &mut Vec<u8>, number: u32) {
     out.extend_from_slice(&number.to_le_bytes());
+}
+
+/// The number of bytes that all fallback patterns of a draft take, with the end of their list.
+#[must_use]
+pub fn fallback_bytes(draft: &Draft<'_>) -> usize {
+    draft.fallbacks.iter().map(fallback_size).sum::<usize>() + size_of_val(&NO_RANK)
 }
 
 /// The number of bytes that a fallback pattern takes.

@@ -1,0 +1,250 @@
+//! The groups of the two files, by the product tokens that name them.
+//!
+//! Made once, in n log n steps for n user-agent lines, so that nothing else searches all groups for each product token.
+
+use std::collections::HashMap;
+
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+use memchr::memmem::Finder;
+use reptile_compiler::body::{Group, parse};
+use reptile_compiler::dialect::crawlers::Resolved;
+use reptile_compiler::dialect::{Dialect, GroupChoice};
+use reptile_compiler::oracle::ChosenBy;
+use reptile_compiler::rules::groups::{Named, named};
+use reptile_engine::format::tokens::NameMatching;
+
+/// Bytes of product tokens that are searched in one file for product tokens that contain another, where the dialect
+/// compares them so. That is enough for 10,000 product tokens of ten bytes. With more, only equal ones are found.
+pub const MAX_SEARCHED_BYTES: u64 = 1 << 30;
+
+/// One or more groups of a file that decide together: the index of a single group, or a number from the count of groups.
+pub type GroupsId = u32;
+
+/// No group.
+pub const NO_GROUPS: GroupsId = GroupsId::MAX;
+
+/// One of the two files.
+pub struct File<'b> {
+    dialect: &'b Dialect,
+    groups: BumpVec<'b, Group<'b>>,
+    /// The product tokens in lower case and in order, each with its groups.
+    tokens: Vec<(&'b [u8], GroupsId)>,
+    /// The groups for `*`.
+    pub default_groups: GroupsId,
+    /// Groups that decide together, by their number less the count of groups.
+    several: Vec<&'b [u32]>,
+    /// Where a product token can be named by one that contains it: all of them, to be searched.
+    text: Option<Text>,
+}
+
+/// The product tokens in lower case and in the order of the file, each with an LF after it, which no product token has.
+struct Text {
+    bytes: Vec<u8>,
+    /// Where each product token ends, and its group.
+    ends: Vec<(usize, u32)>,
+    /// The bytes that may still be searched.
+    budget: u64,
+}
+
+impl<'b> File<'b> {
+    /// Reads a file.
+    pub fn new(body: &'b [u8], dialect: &'b Dialect, arena: &'b Bump) -> File<'b> {
+        let groups = parse(body, dialect, arena).groups;
+        let (mut named_in, mut default_groups): (Vec<(&[u8], u32)>, Vec<u32>) = (Vec::new(), Vec::new());
+        let mut text = (dialect.name_matching == NameMatching::Contained).then(|| Text {
+            bytes: Vec::new(),
+            ends: Vec::new(),
+            budget: MAX_SEARCHED_BYTES,
+        });
+        for (index, group) in (0..).zip(&groups) {
+            for value in group.agents {
+                match named(value, dialect) {
+                    Named::Everyone => default_groups.push(index),
+                    Named::Token(token) => {
+                        let token = lower_case(token, arena);
+                        named_in.push((token, index));
+                        if let Some(text) = &mut text {
+                            text.bytes.extend_from_slice(token);
+                            text.bytes.push(b'\n');
+                            text.ends.push((text.bytes.len(), index));
+                        }
+                    }
+                }
+            }
+        }
+        named_in.sort_unstable();
+        named_in.dedup();
+        default_groups.dedup();
+        let mut ids =
+            Ids { dialect, arena, group_count: groups.len() as u32, known: HashMap::new(), several: Vec::new() };
+        let mut tokens = Vec::new();
+        let mut own_groups = Vec::new();
+        for run in named_in.chunk_by(|a, b| a.0 == b.0) {
+            own_groups.clear();
+            own_groups.extend(run.iter().map(|&(_, group)| group));
+            tokens.push((run[0].0, ids.of(&own_groups)));
+        }
+        let default_groups = ids.of(&default_groups);
+        let several = ids.several;
+        File { dialect, groups, tokens, default_groups, several, text }
+    }
+
+    /// The dialect under which the file was read.
+    pub fn dialect(&self) -> &'b Dialect {
+        self.dialect
+    }
+
+    /// The groups of the file, in order.
+    pub fn groups(&self) -> &[Group<'b>] {
+        &self.groups
+    }
+
+    /// The indices of the groups that a number stands for.
+    pub fn indices_of<'i>(&'i self, id: &'i GroupsId) -> &'i [u32] {
+        match (*id as usize).checked_sub(self.groups.len()) {
+            None => std::slice::from_ref(id),
+            Some(at) => self.several.get(at).copied().unwrap_or_default(),
+        }
+    }
+
+    /// Why a crawler obeys its groups, and which they are.
+    pub fn choose(&self, agent: &Resolved) -> (ChosenBy, GroupsId) {
+        for (index, token) in agent.tokens.iter().enumerate() {
+            let token = token.to_ascii_lowercase();
+            let groups = match &self.text {
+                Some(text) => text.find(&token).1,
+                None => self.equal(&token),
+            };
+            if groups != NO_GROUPS {
+                return (ChosenBy::Token(index), groups);
+            }
+        }
+        if agent.honours_default_group && self.default_groups != NO_GROUPS {
+            return (ChosenBy::DefaultGroup, self.default_groups);
+        }
+        (ChosenBy::Nobody, NO_GROUPS)
+    }
+
+    /// These groups, or else those for `*`.
+    pub fn or_default(&self, groups: GroupsId) -> GroupsId {
+        if groups == NO_GROUPS { self.default_groups } else { groups }
+    }
+
+    /// The groups that name just this product token, which is in lower case.
+    fn equal(&self, token: &[u8]) -> GroupsId {
+        let found = self.tokens.binary_search_by_key(&token, |&(token, _)| token);
+        found.map_or(NO_GROUPS, |at| self.tokens[at].1)
+    }
+}
+
+/// A product token of either file, and its groups in both.
+pub struct Name<'b> {
+    /// The product token in lower case; `None` for the default group.
+    pub token: Option<&'b [u8]>,
+    /// The groups in the old file and in the new one.
+    pub groups: [GroupsId; 2],
+}
+
+/// The default group and the product tokens of either file, in order.
+pub struct Names<'b> {
+    /// The names. The default group comes first, also if neither file has one, which is no change.
+    pub names: Vec<Name<'b>>,
+    /// Whether [`MAX_SEARCHED_BYTES`] was met, so that some product tokens are compared with equal ones only.
+    pub is_cut: bool,
+}
+
+impl<'b> Names<'b> {
+    /// Pairs the product tokens of the files. Time: n log n for n user-agent lines.
+    pub fn new(files: &mut [File<'b>; 2]) -> Names<'b> {
+        let mut names = vec![Name { token: None, groups: [files[0].default_groups, files[1].default_groups] }];
+        let (mut old, mut new) = (0, 0);
+        loop {
+            let heads = [files[0].tokens.get(old), files[1].tokens.get(new)].map(|head| head.map(|&(token, _)| token));
+            let token = match heads {
+                [None, None] => break,
+                [Some(token), None] | [None, Some(token)] => token,
+                [Some(old), Some(new)] => old.min(new),
+            };
+            let mut groups = [NO_GROUPS; 2];
+            for ((groups, at), (file, head)) in
+                groups.iter_mut().zip([&mut old, &mut new]).zip(files.iter_mut().zip(heads))
+            {
+                let is_here = head == Some(token);
+                let equal = file.tokens.get(*at).filter(|_| is_here).map_or(NO_GROUPS, |&(_, groups)| groups);
+                *at += usize::from(is_here);
+                *groups = file.text.as_mut().map_or(Some(equal), |text| text.first_containing(token)).unwrap_or(equal);
+            }
+            names.push(Name { token: Some(token), groups });
+        }
+        let is_cut = files.iter().any(|file| file.text.as_ref().is_some_and(|text| text.budget == 0));
+        Names { names, is_cut }
+    }
+
+    /// Whether a product token in lower case is among the names.
+    pub fn contains(&self, token: &[u8]) -> bool {
+        self.names.binary_search_by_key(&Some(token), |name| name.token).is_ok()
+    }
+}
+
+impl Text {
+    /// The first group that names a product token which contains this one, or no groups; `None` if too many bytes were
+    /// searched.
+    fn first_containing(&mut self, token: &[u8]) -> Option<GroupsId> {
+        if self.budget == 0 {
+            return None;
+        }
+        let (searched, groups) = self.find(token);
+        self.budget = self.budget.saturating_sub(searched as u64);
+        Some(groups)
+    }
+
+    /// The bytes that are searched for a product token, and the first group that names one which contains it.
+    fn find(&self, token: &[u8]) -> (usize, GroupsId) {
+        // By definition, an empty product token is in no other.
+        let found = if token.is_empty() { None } else { Finder::new(token).find(&self.bytes) };
+        let after = |at: usize| self.ends.partition_point(|&(end, _)| end <= at);
+        let groups = found.and_then(|at| self.ends.get(after(at))).map_or(NO_GROUPS, |&(_, group)| group);
+        (found.unwrap_or(self.bytes.len()), groups)
+    }
+}
+
+/// Numbers for groups that decide together.
+struct Ids<'d, 'b> {
+    dialect: &'d Dialect,
+    arena: &'b Bump,
+    group_count: u32,
+    known: HashMap<&'b [u32], GroupsId>,
+    several: Vec<&'b [u32]>,
+}
+
+impl Ids<'_, '_> {
+    /// The number of some groups, which are in the order of the file.
+    fn of(&mut self, groups: &[u32]) -> GroupsId {
+        match *groups {
+            [] => NO_GROUPS,
+            [group] => group,
+            [first, ..] if self.dialect.group_choice == GroupChoice::First => first,
+            _ => match self.known.get(groups) {
+                Some(&id) => id,
+                None => {
+                    let (id, groups) =
+                        (self.group_count + self.several.len() as u32, self.arena.alloc_slice_copy(groups));
+                    self.several.push(groups);
+                    self.known.insert(groups, id);
+                    id
+                }
+            },
+        }
+    }
+}
+
+/// A product token in lower case, copied only where that changes it.
+fn lower_case<'b>(token: &'b [u8], arena: &'b Bump) -> &'b [u8] {
+    if !token.iter().any(u8::is_ascii_uppercase) {
+        return token;
+    }
+    let token = arena.alloc_slice_copy(token);
+    token.make_ascii_lowercase();
+    token
+}

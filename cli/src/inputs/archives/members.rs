@@ -1,0 +1,514 @@
+//! The members of a tar archive, one after the other, in memory that no archive can make grow.
+//!
+//! The crate `tar` parses the blocks of 512 bytes. What is between them is read here, since the crate takes the whole
+//! body of a long name or of an extended header into memory before anything can refuse it. Nothing here knows what a
+//! member is for.
+//!
+//! A member whose name or kind cannot be known is [`Kind::Faulty`], and the archive goes on after it. Where the place of
+//! the next member cannot be known, reading ends with an error.
+
+use std::io::{self, ErrorKind, Read};
+
+use tar::{EntryType, Header};
+
+/// Bytes of a block: a header, or a part of a body.
+const BLOCK_BYTES: usize = 512;
+
+/// Bytes of the long name of a member. The names that a system can open are far shorter.
+pub const MAX_NAME_BYTES: u64 = 64 << 10;
+
+/// Bytes of the extended (PAX) header of a member. Its largest honest parts are extended attributes, of which Linux
+/// allows 64 KiB each.
+pub const MAX_EXTENDED_BYTES: u64 = 1 << 20;
+
+/// A member of an archive, without its body.
+#[derive(Debug)]
+pub struct Member {
+    /// Its path, as written.
+    pub path: Vec<u8>,
+    /// What it is.
+    pub kind: Kind,
+    /// The number of bytes in its body.
+    pub size: u64,
+}
+
+/// What a member is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file, whose body is its content.
+    File,
+    /// A folder.
+    Folder,
+    /// A second name of a file that another member has.
+    HardLink,
+    /// A file stored without its runs of zeros, in any of the formats of GNU tar.
+    Sparse,
+    /// A symbolic link, a device, a pipe, or something that only some tar programs know.
+    Other,
+    /// Something whose name or size is not to be had; the text says why.
+    Faulty(&'static str),
+}
+
+/// What the headers before a member say of it.
+#[derive(Default)]
+struct Extended {
+    path: Option<Vec<u8>>,
+    size: Option<u64>,
+    is_sparse: bool,
+    fault: Option<&'static str>,
+}
+
+/// Reads the members of an archive.
+pub struct Members<R> {
+    source: R,
+    /// Bytes read so far.
+    position: u64,
+    /// Bytes of the current member's body that are not read yet.
+    body: u64,
+    /// Bytes between the end of that body and the next header.
+    padding: u64,
+}
+
+impl<R: Read> Members<R> {
+    /// The members of the archive that `source` holds from here on.
+    pub fn new(source: R) -> Members<R> {
+        Members { source, position: 0, body: 0, padding: 0 }
+    }
+
+    /// The next member, or `None` at the end of the archive. What is left of the body before it is skipped.
+    ///
+    /// # Errors
+    /// If the archive cannot be read, is cut, or has a malformed header.
+    pub fn next(&mut self) -> io::Result<Option<Member>> {
+        let mut extended = Extended::default();
+        let mut is_inside = false;
+        loop {
+            self.skip_body()?;
+            let start = self.position;
+            let Some(header) = self.header()? else {
+                // Without this, what a long name or an extended header announces would be missing in silence.
+                return if is_inside { Err(cut(self.position)) } else { Ok(None) };
+            };
+            is_inside = true;
+            let size = size_of(&header).map_err(|found| malformed(start, &found))?;
+            self.open_body(size);
+            match header.entry_type() {
+                EntryType::GNULongName => self.long_name(&mut extended)?,
+                EntryType::XHeader => self.extended_header(&mut extended)?,
+                // A link's target does not matter here, and a global header says nothing of one member.
+                EntryType::GNULongLink => {}
+                EntryType::XGlobalHeader => is_inside = false,
+                kind => return self.member(&header, kind, extended).map(Some),
+            }
+        }
+    }
+
+    /// The member that a header and those before it describe.
+    fn member(&mut self, header: &Header, kind: EntryType, extended: Extended) -> io::Result<Member> {
+        if kind == EntryType::GNUSparse {
+            self.skip_sparse_headers(header)?;
+        }
+        let path = extended.path.unwrap_or_else(|| header.path_bytes().into_owned());
+        if let Some(size) = extended.size {
+            self.open_body(size);
+        }
+        let kind = match kind {
+            _ if extended.fault.is_some() => Kind::Faulty(extended.fault.unwrap_or_default()),
+            EntryType::GNUSparse => Kind::Sparse,
+            _ if extended.is_sparse => Kind::Sparse,
+            EntryType::Directory => Kind::Folder,
+            // Before POSIX a folder was a file with such a name.
+            EntryType::Regular if path.ends_with(b"/") => Kind::Folder,
+            EntryType::Regular | EntryType::Continuous => Kind::File,
+            EntryType::Link => Kind::HardLink,
+            _ => Kind::Other,
+        };
+        Ok(Member { path, kind, size: self.body })
+    }
+
+    /// The body of the current member.
+    pub fn body(&mut self) -> Body<'_, R> {
+        Body(self)
+    }
+
+    /// Reads to the end of the input, and returns whether anything but zeros was left. A packed archive is checked to
+    /// its end in this way.
+    ///
+    /// # Errors
+    /// If the input cannot be read.
+    pub fn has_more_after_end(&mut self) -> io::Result<bool> {
+        let mut buffer = [0; 16 * BLOCK_BYTES];
+        let mut has_more = false;
+        loop {
+            match self.source.read(&mut buffer) {
+                Ok(0) => return Ok(has_more),
+                Ok(read) => has_more |= buffer[..read].iter().any(|&byte| byte != 0),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The next header, or `None` at a block of zeros and at the end of the input.
+    fn header(&mut self) -> io::Result<Option<Header>> {
+        let start = self.position;
+        let mut header = Header::new_old();
+        if !self.fill(header.as_mut_bytes())? || header.as_bytes().iter().all(|&byte| byte == 0) {
+            return Ok(None);
+        }
+        let written = header.cksum().map_err(|error| malformed(start, &error.to_string()))?;
+        if !checksums(header.as_bytes()).contains(&i64::from(written)) {
+            let [unsigned, _] = checksums(header.as_bytes());
+            return Err(malformed(start, &format!("its checksum is {written}, and its bytes give {unsigned}")));
+        }
+        Ok(Some(header))
+    }
+
+    /// Fills a block, or returns `false` if the input ends before it.
+    fn fill(&mut self, block: &mut [u8; BLOCK_BYTES]) -> io::Result<bool> {
+        let mut filled = 0;
+        while filled < BLOCK_BYTES {
+            match self.source.read(&mut block[filled..]) {
+                Ok(0) if filled == 0 => return Ok(false),
+                Ok(0) => return Err(cut(self.position + filled as u64)),
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.position += BLOCK_BYTES as u64;
+        Ok(true)
+    }
+
+    /// Begins a body of so many bytes.
+    fn open_body(&mut self, size: u64) {
+        self.body = size;
+        self.padding = size.next_multiple_of(BLOCK_BYTES as u64) - size;
+    }
+
+    /// Skips what is left of a body and what fills its last block.
+    fn skip_body(&mut self) -> io::Result<()> {
+        let left = self.body + self.padding;
+        (self.body, self.padding) = (0, 0);
+        let skipped = io::copy(&mut self.source.by_ref().take(left), &mut io::sink())?;
+        self.position += skipped;
+        if skipped < left { Err(cut(self.position)) } else { Ok(()) }
+    }
+
+    /// Reads the body of a header of headers, if it is at most `limit` bytes long.
+    fn header_body(&mut self, limit: u64) -> io::Result<Option<Vec<u8>>> {
+        if self.body > limit {
+            return Ok(None);
+        }
+        let size = self.body as usize;
+        let mut body = Vec::with_capacity(size);
+        self.body().read_to_end(&mut body)?;
+        Ok(Some(body))
+    }
+
+    /// Reads the name of the next member from a body of its own.
+    fn long_name(&mut self, extended: &mut Extended) -> io::Result<()> {
+        match self.header_body(MAX_NAME_BYTES)? {
+            None => extended.fault = Some("its name is longer than the limit of 64 KiB"),
+            Some(mut name) => {
+                name.truncate(name.iter().position(|&byte| byte == 0).unwrap_or(name.len()));
+                extended.path = Some(name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what an extended header says of the next member.
+    fn extended_header(&mut self, extended: &mut Extended) -> io::Result<()> {
+        let Some(body) = self.header_body(MAX_EXTENDED_BYTES)? else {
+            extended.fault = Some("its extended header is longer than the limit of 1 MiB");
+            return Ok(());
+        };
+        let mut rest = &body[..];
+        while !rest.is_empty() {
+            let Some((key, value, after)) = record(rest) else {
+                extended.fault = Some("its extended header is malformed");
+                return Ok(());
+            };
+            rest = after;
+            match key {
+                // The path of a sparse file is in a key of its own, and this one holds a made-up name.
+                b"path" if !extended.is_sparse || extended.path.is_none() => extended.path = Some(value.to_vec()),
+                b"GNU.sparse.name" => (extended.path, extended.is_sparse) = (Some(value.to_vec()), true),
+                b"size" => match std::str::from_utf8(value).ok().and_then(|size| size.parse().ok()) {
+                    Some(size) if size <= MAX_SIZE => extended.size = Some(size),
+                    _ => extended.fault = Some("its extended header is malformed"),
+                },
+                key => extended.is_sparse |= key.starts_with(b"GNU.sparse."),
+            }
+        }
+        Ok(())
+    }
+
+    /// Skips the headers that continue the map of a sparse file. Each says in one byte whether another one follows.
+    fn skip_sparse_headers(&mut self, header: &Header) -> io::Result<()> {
+        /// Where a GNU header and a header after it say whether another one follows.
+        const FLAG_IN_HEADER: usize = 482;
+        const FLAG_IN_EXTENSION: usize = 504;
+        let mut block = *header.as_bytes();
+        let mut flag = FLAG_IN_HEADER;
+        while block[flag] != 0 {
+            if !self.fill(&mut block)? {
+                return Err(cut(self.position));
+            }
+            flag = FLAG_IN_EXTENSION;
+        }
+        Ok(())
+    }
+}
+
+/// The body of a member, to be read at most to its end. If the archive ends first, reading fails.
+pub struct Body<'m, R>(&'m mut Members<R>);
+
+impl<R: Read> Read for Body<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Body(members) = self;
+        let wanted = buffer.len().min(usize::try_from(members.body).unwrap_or(usize::MAX));
+        if wanted == 0 {
+            return Ok(0);
+        }
+        let read = members.source.read(&mut buffer[..wanted])?;
+        if read == 0 {
+            return Err(cut(members.position));
+        }
+        members.position += read as u64;
+        members.body -= read as u64;
+        Ok(read)
+    }
+}
+
+/// Bytes of the largest body that a header can give: what no sum of positions goes over.
+const MAX_SIZE: u64 = 1 << 62;
+
+/// The size that a header gives.
+///
+/// # Errors
+/// A text that says what is wrong with it.
+fn size_of(header: &Header) -> Result<u64, String> {
+    let field = &header.as_old().size;
+    // Binary sizes are signed and have eleven bytes, of which the crate looks at eight.
+    let is_binary = field[0] & 0x80 != 0;
+    let fits = !is_binary || (field[0] == 0x80 && field[1..4] == [0; 3]);
+    let size = header.entry_size().map_err(|error| error.to_string())?;
+    if fits && size <= MAX_SIZE { Ok(size) } else { Err("its size is negative or more than any file has".into()) }
+}
+
+/// The checksums of a header: the sum of its bytes, and the sum of its bytes taken as signed, as some old programs did.
+fn checksums(header: &[u8; BLOCK_BYTES]) -> [i64; 2] {
+    // The checksum itself counts as spaces.
+    let bytes = || header.iter().enumerate().map(|(at, &byte)| if (148..156).contains(&at) { b' ' } else { byte });
+    [bytes().map(i64::from).sum(), bytes().map(|byte| i64::from(byte.cast_signed())).sum()]
+}
+
+/// The first record of an extended header, `LENGTH KEY=VALUE\n`, and what follows it. The length, in decimal digits,
+/// counts the whole record, so that a value may hold any byte.
+fn record(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    let digits = bytes.iter().position(|&byte| byte == b' ')?;
+    let len: usize = std::str::from_utf8(&bytes[..digits]).ok()?.parse().ok()?;
+    let (record, after) = bytes.split_at_checked(len)?;
+    let text = record.get(digits + 1..)?.strip_suffix(b"\n")?;
+    let equals = text.iter().position(|&byte| byte == b'=')?;
+    Some((&text[..equals], &text[equals + 1..], after))
+}
+
+fn cut(position: u64) -> io::Error {
+    io::Error::new(ErrorKind::UnexpectedEof, format!("it is cut: it ends at byte {position}, inside a member"))
+}
+
+fn malformed(position: u64, found: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, format!("malformed header at byte {position}: {found}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A header of a kind, with a body that may be shorter than the header says.
+    fn entry(kind: u8, name: &[u8], size: u64, body: &[u8]) -> Vec<u8> {
+        let mut header = Header::new_gnu();
+        header.as_mut_bytes()[..name.len()].copy_from_slice(name);
+        header.as_mut_bytes()[156] = kind;
+        header.set_size(size);
+        header.set_cksum();
+        let mut bytes = header.as_bytes().to_vec();
+        bytes.extend_from_slice(body);
+        bytes.resize(bytes.len().next_multiple_of(BLOCK_BYTES), 0);
+        bytes
+    }
+
+    fn file(name: &str, body: &str) -> Vec<u8> {
+        entry(b'0', name.as_bytes(), body.len() as u64, body.as_bytes())
+    }
+
+    fn pax(records: &[(&str, &str)]) -> Vec<u8> {
+        let mut body = Vec::new();
+        for (key, value) in records {
+            let rest = key.len() + value.len() + 3;
+            let len = (rest..).find(|&len| len == rest + len.to_string().len()).unwrap();
+            body.extend_from_slice(format!("{len} {key}={value}\n").as_bytes());
+        }
+        entry(b'x', b"PaxHeaders/x", body.len() as u64, &body)
+    }
+
+    /// Each member as text, and the error at the end.
+    fn read(bytes: &[u8]) -> (Vec<(String, Kind, String)>, Option<String>) {
+        let mut members = Members::new(bytes);
+        let mut found = Vec::new();
+        loop {
+            match members.next() {
+                Ok(Some(Member { path, kind, .. })) => {
+                    let mut body = String::new();
+                    if let Err(error) = members.body().read_to_string(&mut body) {
+                        return (found, Some(error.to_string()));
+                    }
+                    found.push((String::from_utf8(path).unwrap(), kind, body));
+                }
+                Ok(None) => return (found, None),
+                Err(error) => return (found, Some(error.to_string())),
+            }
+        }
+    }
+
+    fn names(bytes: &[u8]) -> Vec<(String, Kind)> {
+        let (found, error) = read(bytes);
+        assert_eq!(error, None);
+        found.into_iter().map(|(name, kind, _)| (name, kind)).collect()
+    }
+
+    #[test]
+    fn long_names_and_extended_headers_name_the_next_member_only() {
+        let archive = [
+            entry(b'L', b"././@LongLink", 8, b"long/er\0"),
+            file("short", "1"),
+            file("second", "2"),
+            pax(&[("comment", "a\nb=c"), ("path", "wide"), ("size", "3")]),
+            entry(b'0', b"short", 0, b"345"),
+            entry(b'g', b"global", 3, b"???"),
+            entry(b'K', b"././@LongLink", 5, b"where"),
+            entry(b'2', b"link", 0, b""),
+            entry(b'5', b"folder/", 0, b""),
+            entry(b'0', b"old/", 0, b""),
+            entry(b'1', b"hard", 0, b""),
+        ]
+        .concat();
+        let (found, error) = read(&archive);
+        assert_eq!(error, None);
+        let found: Vec<_> = found.iter().map(|(name, kind, body)| (&**name, *kind, &**body)).collect();
+        assert_eq!(
+            found,
+            [
+                ("long/er", Kind::File, "1"),
+                ("second", Kind::File, "2"),
+                ("wide", Kind::File, "345"),
+                ("link", Kind::Other, ""),
+                ("folder/", Kind::Folder, ""),
+                ("old/", Kind::Folder, ""),
+                ("hard", Kind::HardLink, ""),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_limits_of_names_and_extended_headers_hold_at_their_edges() {
+        for (len, fits) in [(MAX_NAME_BYTES - 1, true), (MAX_NAME_BYTES, true), (MAX_NAME_BYTES + 1, false)] {
+            let name = "n".repeat(len as usize);
+            let found = names(&[entry(b'L', b"", len, name.as_bytes()), file("a", ""), file("b", "")].concat());
+            let first = if fits { (name, Kind::File) } else { ("a".into(), found[0].1) };
+            assert_eq!(found, [first, ("b".into(), Kind::File)]);
+            assert_eq!(matches!(found[0].1, Kind::Faulty("its name is longer than the limit of 64 KiB")), !fits);
+        }
+        for (len, fits) in [(MAX_EXTENDED_BYTES - 1, true), (MAX_EXTENDED_BYTES, true), (MAX_EXTENDED_BYTES + 1, false)]
+        {
+            let record = format!("{len} path=");
+            let name = "n".repeat(len as usize - record.len() - 1);
+            let body = format!("{record}{name}\n");
+            let found = names(&[entry(b'x', b"", len, body.as_bytes()), file("a", ""), file("b", "")].concat());
+            let first = if fits { (name, Kind::File) } else { ("a".into(), found[0].1) };
+            assert_eq!(found, [first, ("b".into(), Kind::File)]);
+            let text = "its extended header is longer than the limit of 1 MiB";
+            assert_eq!(found[0].1 == Kind::Faulty(text), !fits);
+        }
+    }
+
+    #[test]
+    fn sparse_files_are_known_in_all_three_formats() {
+        let mut old = entry(b'S', b"old", 0, b"");
+        old[482] = 1;
+        let sum = checksums(old[..512].try_into().unwrap())[0];
+        old[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        let mut extension = vec![0; 512];
+        extension[504] = 1;
+        old.extend_from_slice(&extension);
+        old.extend_from_slice(&[0; 512]);
+        let archive = [
+            old,
+            pax(&[("GNU.sparse.size", "5"), ("GNU.sparse.numblocks", "1")]),
+            file("0.0", "x"),
+            pax(&[("GNU.sparse.major", "1"), ("GNU.sparse.name", "1.0"), ("path", "made/up")]),
+            file("made", "x"),
+            file("next", ""),
+        ]
+        .concat();
+        let expected = [("old", Kind::Sparse), ("0.0", Kind::Sparse), ("1.0", Kind::Sparse), ("next", Kind::File)];
+        assert_eq!(names(&archive), expected.map(|(name, kind)| (name.to_owned(), kind)));
+    }
+
+    #[test]
+    fn an_archive_that_is_cut_is_an_error_wherever_it_is_cut() {
+        let archive = [entry(b'L', b"", 5, b"name\0"), file("a", "12"), pax(&[("path", "b")]), file("x", "3")].concat();
+        assert_eq!(read(&archive).1, None);
+        // Only after a whole member may an archive end.
+        for len in 0..archive.len() {
+            let error = read(&archive[..len]).1;
+            assert_eq!(error.is_none(), len == 0 || len == 4 * 512, "{len}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn sizes_that_lie_are_errors() {
+        let mut negative = entry(b'0', b"a", 1 << 40, b"");
+        negative[124] = 0xff;
+        let mut huge = entry(b'0', b"a", 1 << 40, b"");
+        huge[125] = 1;
+        for (bytes, says) in [(negative, "its size is negative"), (huge, "its size is negative")] {
+            let mut bytes = bytes;
+            let sum = checksums(bytes[..512].try_into().unwrap())[0];
+            bytes[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+            let error = read(&bytes).1.unwrap();
+            assert!(error.contains("at byte 0") && error.contains(says), "{error}");
+        }
+        for size in [1 << 33, MAX_SIZE] {
+            assert!(read(&entry(b'0', b"a", size, b"x")).1.unwrap().contains("it is cut"));
+        }
+        assert!(read(&entry(b'0', b"a", MAX_SIZE + 1, b"x")).1.unwrap().contains("its size"));
+        let mut damaged = file("a", "");
+        damaged[0] = b'b';
+        assert!(read(&damaged).1.unwrap().contains("its checksum is"));
+    }
+
+    #[test]
+    fn an_extended_header_that_is_malformed_spoils_one_member() {
+        for body in ["x", "9 path=a\n", "7 path=a\n", "9 pathaa\n", "12 size=-1\n\n", "11 size=1e\n"] {
+            let archive = [entry(b'x', b"", body.len() as u64, body.as_bytes()), file("a", ""), file("b", "")].concat();
+            let expected = [("a", Kind::Faulty("its extended header is malformed")), ("b", Kind::File)];
+            if body != "9 path=a\n" {
+                assert_eq!(names(&archive), expected.map(|(name, kind)| (name.to_owned(), kind)), "{body:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_follows_the_end_is_noticed() {
+        for (after, more) in [(vec![], false), (vec![0; 5000], false), (file("b", ""), true)] {
+            let archive = [file("a", ""), vec![0; 1024], after].concat();
+            let mut members = Members::new(&archive[..]);
+            while members.next().unwrap().is_some() {}
+            assert_eq!(members.has_more_after_end().unwrap(), more);
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Files under hidden names, which become outputs when they are complete; and the removal of those that a process left
+//! when it was killed.
+//!
+//! A hidden file is locked as long as its process lives. The next process that writes an output of the same name removes
+//! the hidden files of that name that nobody holds. Locks reach over hosts on most network file systems, but not on all:
+//! so the name also says since which start of a system the file is, and one from another system must be old as well.
+//! No link is followed, and nothing is removed but what has exactly such a name and is a regular file.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+#[cfg(unix)]
+use std::{fs::File, fs::TryLockError, os::unix::fs::MetadataExt, time::Duration};
+
+use tempfile::NamedTempFile;
+
+/// Bytes of the name of an output that are part of the hidden name. The rest would not fit if the name is very long.
+const MAX_NAME_BYTES: usize = 128;
+
+/// The number of hidden files of one output that are looked at in one run. There are more only if somebody makes them.
+#[cfg(unix)]
+const MAX_LOOKED_AT: usize = 1000;
+
+/// The time without a write after which a hidden file from another start of a system counts as left. Its writer may be
+/// alive on another host, and has written nothing while it reads its input.
+#[cfg(unix)]
+const MIN_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// The digits of the start of a system in a hidden name.
+const BOOT_DIGITS: usize = 8;
+
+/// The random characters of a hidden name.
+const RANDOM_CHARACTERS: usize = 6;
+
+/// How often a name is chosen anew because another process took the last one for left, between its creation and its lock.
+const MAX_CHOICES: usize = 8;
+
+/// The end of a hidden name.
+const SUFFIX: &str = ".tmp";
+
+/// Creates a locked hidden file for an output, in the folder of the output.
+///
+/// # Errors
+/// If the file cannot be created.
+pub fn create(folder: &Path, name: &str, permissions: Option<&fs::Permissions>) -> io::Result<NamedTempFile> {
+    let prefix = format!(".{}.", &name[..name.floor_char_boundary(MAX_NAME_BYTES)]);
+    let own_prefix = format!("{prefix}{}-", boot().unwrap_or_else(|| "0".repeat(BOOT_DIGITS)));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&own_prefix).suffix(SUFFIX).rand_bytes(RANDOM_CHARACTERS);
+    if let Some(permissions) = permissions {
+        builder.permissions(permissions.clone());
+    }
+    let mut file = builder.tempfile_in(folder)?;
+    for _ in 1..MAX_CHOICES {
+        if hold(&file)? {
+            break;
+        }
+        file = builder.tempfile_in(folder)?;
+    }
+    Ok(file)
+}
+
+/// The first digits of what identifies this start of this system; `None` where the system has no such thing.
+fn boot() -> Option<String> {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let digits: String = id.chars().filter(char::is_ascii_hexdigit).take(BOOT_DIGITS).collect();
+    (digits.len() == BOOT_DIGITS).then_some(digits)
+}
+
+/// Locks a new file for as long as it is open. Whether it is still there after that.
+#[cfg(unix)]
+fn hold(file: &NamedTempFile) -> io::Result<bool> {
+    match file.as_file().try_lock() {
+        Err(TryLockError::WouldBlock) => Ok(false),
+        // Where files cannot be locked none is ever removed.
+        Err(TryLockError::Error(_)) => Ok(true),
+        Ok(()) => Ok(file.as_file().metadata()?.nlink() > 0),
+    }
+}
+
+/// A lock would keep this process itself from reading the file.
+#[cfg(not(unix))]
+fn hold(_: &NamedTempFile) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// Removes the hidden files of an output that their processes left. `own` is the new hidden file of the same output. What
+/// cannot be removed stays; it is in nobody's way.
+#[cfg(unix)]
+pub fn remove_left(folder: &Path, name: &str, own: &NamedTempFile) {
+    let prefix = format!(".{}.", &name[..name.floor_char_boundary(MAX_NAME_BYTES)]);
+    let boot = boot();
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+    let hidden = names.filter_map(|name| Some((boot_of(name.to_str()?, &prefix)?.to_owned(), name)));
+    for (since, name) in hidden.take(MAX_LOOKED_AT) {
+        let path = folder.join(name);
+        if path != own.path() {
+            let _ = remove_if_left(&path, own, boot.as_deref() == Some(&*since));
+        }
+    }
+}
+
+/// Without locks nobody knows which files were left.
+#[cfg(not(unix))]
+pub fn remove_left(_: &Path, _: &str, _: &NamedTempFile) {}
+
+/// The start of a system in a hidden name with this prefix; `None` if it is another name.
+#[cfg(unix)]
+fn boot_of<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
+    let (boot, random) = name.strip_prefix(prefix)?.strip_suffix(SUFFIX)?.split_once('-')?;
+    let fits = boot.len() == BOOT_DIGITS
+        && boot.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && random.len() == RANDOM_CHARACTERS
+        && random.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    fits.then_some(boot)
+}
+
+/// Removes a hidden file if nobody holds it and, unless it was made since this start of this system, it is old. The times
+/// of both files are by the clock of the file system.
+#[cfg(unix)]
+fn remove_if_left(path: &Path, own: &NamedTempFile, is_of_this_boot: bool) -> io::Result<()> {
+    let found = fs::symlink_metadata(path)?;
+    if !found.is_file() {
+        return Ok(());
+    }
+    if !is_of_this_boot {
+        let age = own.as_file().metadata()?.modified()?.duration_since(found.modified()?);
+        if age.unwrap_or_default() < MIN_AGE {
+            return Ok(());
+        }
+    }
+    // Some file systems lock only files that are open for writing. A pipe that takes the place of the file in this moment
+    // would not block, since it is opened for both.
+    let file = File::options().read(true).write(true).open(path)?;
+    let opened = file.metadata()?;
+    if (opened.dev(), opened.ino()) == (found.dev(), found.ino()) && file.try_lock().is_ok() {
+        fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+    use std::time::SystemTime;
+
+    /// The names in a folder, apart from one.
+    fn names(folder: &Path, but: &NamedTempFile) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+        let mut names: Vec<String> = entries
+            .filter(|entry| entry.path() != but.path())
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Makes a file that was written some time ago.
+    fn file(folder: &Path, name: &str, age: Duration) -> File {
+        let file = File::create(folder.join(name)).unwrap();
+        file.set_modified(SystemTime::now() - age).unwrap();
+        file
+    }
+
+    fn swept(folder: &Path) -> Vec<String> {
+        let own = create(folder, "out", None).unwrap();
+        remove_left(folder, "out", &own);
+        assert!(own.path().exists());
+        names(folder, &own)
+    }
+
+    #[test]
+    fn only_exact_names_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let boot = boot().unwrap_or_else(|| "0".repeat(BOOT_DIGITS));
+        let old = 2 * MIN_AGE;
+        file(folder.path(), &format!(".out.{boot}-aB3dE6.tmp"), old);
+        let others = [
+            "out".into(),
+            format!(".out.{boot}-aB3dE.tmp"),
+            format!(".out.{boot}-aB3d.6.tmp"),
+            format!(".out.{boot}-aB3dE6.tmp2"),
+            format!(".out.made.json.{boot}-aB3dE6.tmp"),
+            format!(".outs.{boot}-aB3dE6.tmp"),
+            format!("out.{boot}-aB3dE6.tmp"),
+            ".out.precious.tmp".into(),
+            ".out.0123456z-aB3dE6.tmp".into(),
+        ];
+        for name in &others {
+            file(folder.path(), name, old);
+        }
+        let mut expected = others.to_vec();
+        expected.sort();
+        assert_eq!(swept(folder.path()), expected);
+    }
+
+    #[test]
+    fn files_of_other_systems_must_be_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = create(folder.path(), "out", None).unwrap();
+        let now = own.as_file().metadata().unwrap().modified().unwrap();
+        let path = folder.path().join(".out.00000000-aB3dE6.tmp");
+        let step = Duration::from_secs(1);
+        for (is_of_this_boot, time, stays) in [
+            (true, now, false),
+            (false, now + step, true),
+            (false, now - (MIN_AGE - step), true),
+            (false, now - MIN_AGE, false),
+            (false, now - (MIN_AGE + step), false),
+            // Written by a clock in 1970.
+            (false, SystemTime::UNIX_EPOCH, false),
+        ] {
+            File::create(&path).unwrap().set_modified(time).unwrap();
+            remove_if_left(&path, &own, is_of_this_boot).unwrap();
+            assert_eq!(path.exists(), stays, "{time:?}");
+        }
+    }
+
+    #[test]
+    fn a_held_file_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = create(folder.path(), "out", None).unwrap();
+        let name = held.path().file_name().unwrap().to_str().unwrap().to_owned();
+        assert_eq!(swept(folder.path()), std::slice::from_ref(&name));
+        // The file stays, and its lock goes, as when its process is killed.
+        let (_, path) = held.keep().unwrap();
+        assert!(path.exists());
+        assert!(swept(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn links_folders_and_pipes_stay_and_so_does_what_they_point_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let boot = boot().unwrap_or_else(|| "0".repeat(BOOT_DIGITS));
+        let name = |end: &str| format!(".out.{boot}-{end}.tmp");
+        file(folder.path(), "precious", 2 * MIN_AGE);
+        std::os::unix::fs::symlink("precious", folder.path().join(name("alinkA"))).unwrap();
+        fs::create_dir(folder.path().join(name("folder"))).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(folder.path().join(name("apipeA"))).status().unwrap();
+        assert!(made.success());
+        assert_eq!(swept(folder.path()), [name("alinkA"), name("apipeA"), name("folder"), "precious".into()]);
+    }
+
+    #[test]
+    fn no_more_files_are_looked_at_than_the_limit() {
+        let boot = boot().unwrap_or_else(|| "0".repeat(BOOT_DIGITS));
+        for (count, left) in [(MAX_LOOKED_AT - 2, 0), (MAX_LOOKED_AT - 1, 0), (MAX_LOOKED_AT + 50, 50)] {
+            let folder = tempfile::tempdir().unwrap();
+            for number in 0..count {
+                file(folder.path(), &format!(".out.{boot}-{number:06}.tmp"), 2 * MIN_AGE);
+            }
+            // The new file of this run may be among those that are looked at.
+            assert!((left..=left + 1).contains(&swept(folder.path()).len()), "{count}");
+        }
+    }
+
+    #[test]
+    fn a_long_name_fits() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["n".repeat(255), "é".repeat(127), "日".repeat(85)] {
+            create(folder.path(), &name, None).unwrap();
+        }
+    }
+}

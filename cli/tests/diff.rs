@@ -1,0 +1,105 @@
+//! `reptile diff` on large and hostile files: the work and the output stay in proportion to the files.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+mod support;
+
+use support::Folder;
+
+/// A product token of letters only, as Google's library reads them.
+fn name(mut number: usize) -> String {
+    let mut name = String::new();
+    for _ in 0..4 {
+        name.push((b'a' + (number % 26) as u8) as char);
+        number /= 26;
+    }
+    name
+}
+
+fn agents(count: usize) -> String {
+    (0..count).map(|at| format!("user-agent: {}\n", name(at))).collect()
+}
+
+fn rules(count: usize, start: &str) -> String {
+    (0..count).map(|at| format!("disallow: /{start}{at}\n")).collect()
+}
+
+#[test]
+fn product_tokens_that_share_their_rules_are_listed_together() {
+    let folder = Folder::new();
+    folder.write("old", agents(2000) + &rules(2000, "a"));
+    folder.write("new", agents(2000) + &rules(2000, "b"));
+    let text = folder.run(&["diff", "old", "new"]).says(1, &[]).text();
+    assert_eq!(text.lines().filter(|line| line.starts_with('@')).count(), 1);
+    assert_eq!(text.lines().count(), 4001);
+    assert_eq!(text.split(", ").count(), 2000);
+}
+
+/// Each product token has a group of its own besides a large common one: listed in full, the output would have a million
+/// rules for each thousand of product tokens.
+#[test]
+fn the_output_is_in_proportion_to_the_files() {
+    let folder = Folder::new();
+    for count in [1000, 2000, 4000] {
+        let file = |start: &str| {
+            let own: String = (0..count).map(|at| format!("user-agent: {}\nallow: /{at}\n", name(at))).collect();
+            agents(count) + &rules(count, start) + &own
+        };
+        folder.write("old", file("a"));
+        folder.write("new", file("b"));
+        let run = folder.run(&["diff", "old", "new"]).says(1, &[]);
+        let text = run.text();
+        assert!(text.len() < 100 * file("a").len(), "{} bytes for {count}", text.len());
+        // Each name is either compared or listed as not compared.
+        let not_compared =
+            text.lines().find_map(|line| line.strip_prefix("? not compared, since they share too many rules: "));
+        let not_compared = not_compared.map_or(0, |names| names.split(", ").count());
+        let compared: usize =
+            text.lines().filter(|line| line.starts_with('@')).map(|line| line.split(", ").count()).sum();
+        assert!(not_compared > 0 && compared > 0, "{compared} {not_compared}");
+        assert_eq!(compared + not_compared, count);
+    }
+    // What is the same in both files needs no comparison.
+    folder.write("new", folder.read("old"));
+    assert_eq!(folder.run(&["diff", "old", "new"]).says(0, &[]).text(), "");
+}
+
+#[test]
+fn urls_are_decided_once_for_crawlers_with_the_same_groups() {
+    let folder = Folder::new();
+    folder.write("old", agents(20) + "disallow: /a\n\nuser-agent: *\ndisallow: /b\n");
+    folder.write("new", agents(19) + "disallow: /c\n\nuser-agent: *\ndisallow: /b\n");
+    let run = folder.run_with(&["diff", "old", "new", "--urls", "-"], b"/a\n\n/b\r\n/d");
+    let text = run.says(1, &[]).text();
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('/')).collect();
+    let first: Vec<String> = (0..16).map(name).collect();
+    let row = format!("/a\t{} ... and 3 more\tdisallow\t21\tallow\t0", first.join(","));
+    assert_eq!(rows, [row.as_str(), "/a\ttaaa\tdisallow\t21\tallow\t0", "/b\ttaaa\tallow\t0\tdisallow\t23"]);
+}
+
+#[test]
+fn crawlers_with_different_groups_are_limited_where_urls_are_decided() {
+    let folder = Folder::new();
+    // The default group is one of them.
+    for (count, fits) in [(1022, true), (1023, true), (1024, false)] {
+        let file: String = (0..count).map(|at| format!("user-agent: {}\nallow: /{at}\n", name(at))).collect();
+        folder.write("old", &file);
+        folder.write("new", file + "user-agent: *\ndisallow: /\n");
+        let run = folder.run_with(&["diff", "old", "new", "--urls", "-"], b"/a\n");
+        let words: &[&str] = if fits { &[] } else { &["1,025 crawlers with different groups", "--agent"] };
+        let run = run.says(if fits { 1 } else { 2 }, words);
+        assert_eq!(run.text().contains("/a\t*\tallow\t0\tdisallow\t"), fits, "{count}");
+    }
+    let run = folder.run_with(&["diff", "old", "new", "--urls", "-", "--agent", "zzz"], b"/a\n");
+    assert!(run.says(1, &[]).text().ends_with("/a\tzzz\tallow\t0\tdisallow\t2050\n"));
+}
+
+#[test]
+fn lines_too_long_for_a_url_are_counted() {
+    let folder = Folder::new();
+    folder.write("old", "user-agent: *\ndisallow: /a\n");
+    folder.write("new", "user-agent: *\n");
+    let urls = format!("/a\n/a{}\n/a\n", "x".repeat(6 << 20));
+    let run =
+        folder.run_with(&["diff", "old", "new", "--urls", "-"], urls.as_bytes()).says(1, &["1 lines are too long"]);
+    assert!(run.text().ends_with("/a\t*\tdisallow\t2\tallow\t0\n/a\t*\tdisallow\t2\tallow\t0\n"));
+}

@@ -1,0 +1,292 @@
+//! What strangers write reaches no terminal raw: every command over names, bodies, agents, URLs and arguments that hold
+//! what a terminal acts on.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::process::Stdio;
+
+use support::{Folder, gz};
+
+/// Colours, a bell, a line that overwrites the one before, and the controls of text direction; without NUL, which no
+/// argument can have, and without a line end.
+const EVIL: &str = "\u{1b}[31m\u{7}\r\u{7f}\u{202e}\u{2028}\u{9b}31m\u{61c}\u{2066}";
+
+/// Bytes that are not UTF-8, the last of them a control to a terminal with eight-bit characters.
+const NO_UTF_8: &[u8] = b"\xff\xc2\x9b";
+
+/// The first thing in an output that a terminal would act on. Line ends and tabs may be there.
+fn harmful(output: &[u8]) -> Option<String> {
+    for chunk in output.utf8_chunks() {
+        let acts = |c: &char| {
+            (c.is_control() && !matches!(c, '\n' | '\t'))
+                || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        };
+        if let Some(found) = chunk.valid().chars().find(acts) {
+            return Some(format!("{found:?} after {:?}", chunk.valid()));
+        }
+        if let Some(byte) = chunk.invalid().iter().find(|byte| **byte < 0xA0) {
+            return Some(format!("{byte:#x} after {:?}", chunk.valid()));
+        }
+    }
+    None
+}
+
+/// A folder of hostile inputs of every kind. Their names begin as here and go on with [`evil`].
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path("").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    };
+    let body = format!(
+        "User-agent: bot{EVIL}\nDisallow: /{EVIL}\nSitemap: {EVIL}\nCrawl-delay: {EVIL}\nClean-param: {EVIL} /\n{EVIL}: {EVIL}\n\n\
+         User-agent: *\nDisallow: /a{EVIL}*$\nAllow: /{EVIL}b\nClean-param: a{EVIL}&b\nContent-Signal: {EVIL}=no\n\
+         Request-rate: {EVIL}\nHost: {EVIL}\nNoindex: {EVIL}\nDisallow: private{EVIL}\n"
+    );
+    let body = [body.as_bytes(), b"Disallow: /", NO_UTF_8, b"\n"].concat();
+    write("robots/a.example", &body);
+    write(&format!("robots/b{EVIL}.example"), &body);
+    write(&format!("robots/{EVIL}/robots.txt"), b"");
+    write("single", &body);
+    write("other", &[&body[..], b"Disallow: /new"].concat());
+    write(&evil("single"), &body);
+    write(&evil("other"), b"");
+    let line = |fields: &str| format!("{{\"url\": \"http://c.example/robots.txt\", {fields}}}\n");
+    let json = serde_json::to_string(EVIL).unwrap();
+    let lines = ["status", "time", "redirects", "truncated", "error", "body", "headers", EVIL];
+    let lines = lines.map(|key| line(&format!("{}: {json}", serde_json::to_string(key).unwrap())));
+    let urls = [format!("http://{EVIL}/robots.txt"), format!("http://d.example/{EVIL}"), EVIL.into()];
+    let urls = urls.map(|url| format!("{{\"url\": {}}}\n", serde_json::to_string(&url).unwrap()));
+    let raw = format!("{{\"url\": \"{EVIL}\"}}\n{{{EVIL}}}\n");
+    let jsonl = [&lines.concat(), &urls.concat(), &raw].map(|text| text.as_bytes()).concat();
+    write(&format!("c{EVIL}.jsonl"), &jsonl);
+    write(&format!("no{EVIL}.tar.gz"), b"no");
+    write(&format!("no{EVIL}.tar"), b"no");
+    let mut tar = tar::Builder::new(Vec::new());
+    for name in [format!("a.example/{EVIL}"), format!("{EVIL}/robots.txt"), format!("{EVIL}.example")] {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(body.len() as u64);
+        tar.append_data(&mut header, name, &body[..]).unwrap();
+    }
+    write(&format!("t{EVIL}.tar.gz"), &gz(&tar.into_inner().unwrap()));
+    let urls = format!(
+        "http://a.example/{EVIL}\nhttp://{EVIL}/\n{EVIL}\nhttp://a.example/b?a{EVIL}=1&b=2\r\nhttp://a.example/x\ty\0\n"
+    );
+    let long = EVIL.repeat((2 << 20) / EVIL.len());
+    write("urls", &[urls.as_bytes(), b"http://a.example/", NO_UTF_8, b"\n", long.as_bytes(), b"\n"].concat());
+    let rows = format!(
+        "a.example\tx\t/a{EVIL}\tALLOW\t1\na.example\tbot{EVIL}\t/{EVIL}\n{EVIL}\t{EVIL}\t{EVIL}\tDISALLOW\n{EVIL}\nb\tc\td\t{EVIL}\n"
+    );
+    write("rows", &[rows.as_bytes(), b"a.example\tx\t/", NO_UTF_8, b"\tDISALLOW\t9\n"].concat());
+    folder.run(&["compile", "-o", "set", "robots/a.example", "--host", "a.example"]).says(0, &[]);
+    let set = folder.read("set");
+    write(&evil("set"), &set);
+    write(&evil("damaged"), &set[..set.len() - 1]);
+    let made = String::from_utf8(folder.read("set.made.json")).unwrap();
+    assert!(made.contains("robots/a.example"), "{made}");
+    let made = made.replace("robots/a.example", json.trim_matches('"')).replace("\"reptile\"", &json);
+    write(&(evil("set") + ".made.json"), made.as_bytes());
+    write(&(evil("damaged") + ".made.json"), format!("{{\"{EVIL}\": 1}}").as_bytes());
+    folder
+}
+
+fn evil(name: &str) -> String {
+    format!("{name}{EVIL}")
+}
+
+/// Runs the command, with a list on its standard input. Fails if it prints anything harmful.
+#[track_caller]
+fn run(folder: &Folder, args: &[OsString], stdin: &[u8]) -> Vec<u8> {
+    let mut child = folder.command(&[]).args(args).stdin(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let stdin = stdin.to_vec();
+    let feeder = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
+    let output = child.wait_with_output().unwrap();
+    feeder.join().unwrap();
+    assert!(matches!(output.status.code(), Some(0..=2)), "{args:?}: {output:?}");
+    for (name, bytes) in [("standard output", &output.stdout), ("standard error", &output.stderr)] {
+        assert_eq!(harmful(bytes), None, "{args:?} on {name}");
+    }
+    [output.stdout, output.stderr].concat()
+}
+
+/// Whether an output shows what strangers wrote, escaped in one of the ways that there are.
+fn shows_it(output: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(output);
+    ["\\u{1b}", "\\u001b", "%1B", "%C2%9B", "\\x1B", "\\x1b"].iter().any(|escape| text.contains(escape))
+}
+
+/// The runs of each command. `~` ends the words that go on with [`EVIL`].
+const RUNS: &[&[&str]] = &[
+    &["compile", "-o", "out~", "robots", "c~.jsonl", "t~.tar.gz"],
+    &["compile", "-o", "out~", "robots"],
+    &["compile", "--force", "-o", "out~", "no~.tar"],
+    &["compile", "--force", "-o", "out~", "no~.tar.gz"],
+    &["compile", "--force", "-o", "out~", "single~"],
+    &["compile", "--force", "-o", "out~", "single~", "--host", "~"],
+    &["compile", "--force", "-o", "out~", "set~"],
+    &["compile", "--force", "-o", "missing/~", "robots"],
+    &["compile", "--force", "-o", "out~", "missing~"],
+    &["compile", "-o", "out", "robots", "--at", "~"],
+    &["compile", "-o", "out", "robots", "--scheme", "~"],
+    &["classify", "set~", "urls", "--agent", "x"],
+    &["classify", "set~", "urls", "--agent", "x", "--explain", "--reason"],
+    &["classify", "set", "urls", "--agent", "~"],
+    &["classify", "set", "urls", "--agent", "a~>b~>*"],
+    &["classify", "set", "urls", "--agent", "@~"],
+    &["classify", "damaged~", "urls", "--agent", "x"],
+    &["classify", "single~", "urls", "--agent", "x"],
+    &["classify", "set", "missing~", "--agent", "x"],
+    &["classify", "set", "urls", "--agent", "x", "-o", "missing/~"],
+    &["test", "single~", "--agent", "x", "/~", "/a~", "http://~/b"],
+    &["test", "single~", "--agent", "x", "--brief", "/~", "/a~"],
+    &["test", "single~", "--agent", "x", "--json", "/~"],
+    &["test", "single~", "--agent", "x", "--all-dialects", "/~"],
+    &["test", "single~", "--agent", "x", "--full", "/~"],
+    &["test", "single~", "--agent", "x"],
+    &["test", "single~", "--agent", "~", "/"],
+    &["test", "missing~", "--agent", "x", "/"],
+    &["check", "rows", "--robots", "robots"],
+    &["check", "rows", "--robots", "robots", "--print"],
+    &["check", "rows", "--robots", "robots", "--all-dialects"],
+    &["check", "rows", "--robots", "single~", "--all-dialects", "--print"],
+    &["check", "rows", "--robots", "missing~"],
+    &["check", "missing~", "--robots", "robots"],
+    &["check", "rows", "--robots", "robots", "--max-differences", "~"],
+    &["lint", "single~"],
+    &["lint", "single~", "--json"],
+    &["lint", "robots", "c~.jsonl"],
+    &["lint", "robots", "--severity", "~"],
+    &["lint", "missing~"],
+    &["diff", "single~", "other~"],
+    &["diff", "single~", "other~", "--urls", "urls"],
+    &["diff", "single", "other", "--urls", "urls", "--agent", "~"],
+    &["diff", "single~", "missing~"],
+    &["diff", "single", "other", "--urls", "missing~"],
+    &["inspect", "set~"],
+    &["inspect", "set~", "a.example"],
+    &["inspect", "set~", "a.example", "--automaton"],
+    &["inspect", "set~", "a.example", "--automaton", "--dot"],
+    &["inspect", "set", "a.example", "--automaton", "--agent", "~"],
+    &["inspect", "set~", "~"],
+    &["inspect", "set~", "nowhere.example"],
+    &["inspect", "damaged~"],
+    &["fields", "single~"],
+    &["fields", "single~", "--json"],
+    &["fields", "set~", "a.example", "--agent", "x"],
+    &["fields", "set~", "http://~/"],
+    &["fields", "single", "--kind", "~"],
+    &["fields", "damaged~"],
+    &["clean-param", "single~", "http://a.example/b?a~=1", "/~"],
+    &["clean-param", "single~", "--json", "http://a.example/b?a~=1"],
+    &["clean-param", "single~", "--urls", "urls"],
+    &["clean-param", "single", "--urls", "missing~"],
+    &["clean-param", "missing~", "x"],
+    &["verify", "set~"],
+    &["verify", "--deep", "set~"],
+    &["verify", "damaged~"],
+    &["verify", "single~"],
+    &["help", "~"],
+    &["~"],
+    &["--~"],
+];
+
+#[test]
+fn no_command_prints_what_a_terminal_acts_on() {
+    let folder = folder();
+    let urls = folder.read("urls");
+    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+    for words in RUNS {
+        let args: Vec<OsString> = words.iter().map(|word| word.replace('~', EVIL).into()).collect();
+        let output = run(&folder, &args, &urls);
+        *shown.entry(words[0]).or_default() += usize::from(shows_it(&output));
+    }
+    let overview = folder.run(&["--help"]).says(0, &[]).text();
+    let commands: Vec<&str> = overview.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    let commands: Vec<&&str> =
+        commands.iter().filter(|name| !name.is_empty() && !["reptile", "help"].contains(name)).collect();
+    assert!(commands.contains(&&"verify"), "{overview}");
+    for command in commands.into_iter().filter(|name| !name.starts_with('-')) {
+        assert!(shown.get(command).is_some_and(|&count| count > 0), "nothing hostile is shown by {command}: {shown:?}");
+    }
+}
+
+/// Each option of each command, with a value that is wrong for all that take one.
+#[test]
+fn no_option_echoes_what_a_terminal_acts_on() {
+    let folder = folder();
+    for command in
+        ["compile", "classify", "test", "check", "lint", "diff", "inspect", "fields", "clean-param", "verify"]
+    {
+        let help = folder.run(&[command, "--help"]).says(0, &[]).text();
+        let options = help.split_whitespace().filter(|word| word.starts_with("--") && word.len() > 2);
+        let options: std::collections::BTreeSet<&str> =
+            options.map(|word| word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric())).collect();
+        assert!(options.len() > 1, "{help}");
+        for option in options {
+            for args in [
+                vec![command.to_owned(), option.to_owned(), EVIL.to_owned()],
+                vec![command.to_owned(), format!("{option}={EVIL}"), "single".into()],
+                vec![command.to_owned(), format!("{option}{EVIL}")],
+            ] {
+                let args: Vec<OsString> = args.into_iter().map(OsString::from).collect();
+                run(&folder, &args, b"");
+            }
+        }
+    }
+}
+
+/// Paths and arguments that are not UTF-8.
+#[test]
+fn bytes_that_are_no_text_are_harmless() {
+    let folder = folder();
+    let name = OsString::from_vec([b"n", NO_UTF_8, b"\x9b\n.tar"].concat());
+    std::fs::write(folder.path("").join(&name), "no").unwrap();
+    let arg = |text: &str| OsString::from(text);
+    for args in [
+        vec![arg("compile"), arg("-o"), arg("out"), name.clone()],
+        vec![arg("compile"), arg("-o"), name.clone(), arg("robots")],
+        vec![arg("classify"), name.clone(), arg("urls"), arg("--agent"), arg("x")],
+        vec![arg("classify"), arg("set"), arg("urls"), arg("--agent"), name.clone()],
+        vec![arg("verify"), name.clone()],
+        vec![arg("inspect"), name.clone()],
+        vec![arg("lint"), name.clone()],
+        vec![arg("fields"), name.clone()],
+        vec![arg("test"), name.clone(), arg("--agent"), arg("x"), arg("/")],
+        vec![arg("check"), name.clone(), arg("--robots"), name.clone()],
+        vec![arg("diff"), name.clone(), arg("single")],
+        vec![arg("clean-param"), name.clone(), name.clone()],
+        vec![name.clone()],
+        vec![arg("check"), OsStr::from_bytes(b"--\xff\x9b").to_owned()],
+    ] {
+        run(&folder, &args, b"");
+    }
+}
+
+/// A name with a line end forges no line of the command's own.
+#[test]
+fn a_message_stays_one_line() {
+    let folder = Folder::new();
+    let name = "a\nreptile: all is well";
+    for args in [
+        &["verify", name][..],
+        &["compile", "-o", "out", name],
+        &["lint", name],
+        &["test", "x", "--agent", "a\nreptile: all is well", "/"],
+        &["lint", "--severity", name, "x"],
+    ] {
+        let run = folder.run(args);
+        assert!(!run.stderr.lines().any(|line| line == "reptile: all is well"), "{run:?}");
+        assert_eq!(run.code, Some(2));
+    }
+    folder.robots();
+    std::fs::rename(folder.path("robots"), folder.path(name)).unwrap();
+    folder.run(&["compile", "-o", "set\nvalid", name]).says(0, &[]);
+    assert!(folder.run(&["verify", "set\nvalid"]).text().starts_with("set\\nvalid: valid, "));
+}

@@ -1,0 +1,133 @@
+//! Whether the rules of a file stay within the limits of one decision, which its automata would refuse.
+//!
+//! Asked before a file becomes part of a set, so that a file over a limit is refused by itself and not the set with it.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use bumpalo::Bump;
+use reptile_engine::format::TooLarge;
+use reptile_engine::format::automaton::{Draft, MAX_FALLBACK_BYTES, MAX_PASSES, fallback_bytes};
+
+use super::{Strategy, draft};
+use crate::rules::order::RuleList;
+
+/// The error for a file whose rules would need too many steps to decide one URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TooManySteps {
+    /// The line of the first pattern with a wildcard in the rules that decide together, or of their first rule.
+    pub line: u32,
+    /// The limit, and what was found.
+    pub error: TooLarge,
+}
+
+impl fmt::Display for TooManySteps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TooManySteps { line, error } = self;
+        write!(f, "line {line}: the rules that decide together take too long for one URL: {error}")
+    }
+}
+
+impl std::error::Error for TooManySteps {}
+
+/// The passes over one path, and the bytes of fallback patterns.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    passes: usize,
+    fallback_bytes: usize,
+}
+
+impl Cost {
+    fn check(self) -> Result<(), TooLarge> {
+        for (what, found, limit) in [
+            ("passes over one path", self.passes, MAX_PASSES),
+            ("bytes of fallback patterns in a ruleset", self.fallback_bytes, MAX_FALLBACK_BYTES),
+        ] {
+            if found > limit {
+                return Err(TooLarge { what, limit: limit as u64, found: found as u64 });
+            }
+        }
+        Ok(())
+    }
+
+    fn of_draft(draft: &Draft<'_>) -> Cost {
+        // On one path each automaton begins once, and each fallback pattern is tried once.
+        let most = 1 + draft.wildcards.len() + draft.fallbacks.len();
+        let passes = if most <= MAX_PASSES { most } else { reptile_engine::automaton::passes(draft) };
+        Cost { passes, fallback_bytes: fallback_bytes(draft) }
+    }
+
+    /// The most that the automaton of a list can cost, from the wildcards of its patterns: each makes at most one
+    /// automaton and needs at most one more where several are led to, and its pattern at most becomes a fallback.
+    fn most_of_list(list: &RuleList) -> Cost {
+        let mut most = Cost { passes: 1, fallback_bytes: size_of::<u32>() };
+        for rule in list.iter() {
+            let wildcards = memchr::memchr_iter(b'*', rule.matcher).count();
+            if wildcards > 0 {
+                most.passes += 2 * wildcards;
+                most.fallback_bytes += 20 + 4 * wildcards + rule.matcher.len();
+            }
+        }
+        most
+    }
+}
+
+/// Checks a draft before it is written.
+pub(super) fn check(draft: &Draft<'_>) -> Result<(), TooLarge> {
+    Cost::of_draft(draft).check()
+}
+
+/// Checks that a decision by the lists of a file stays within [`MAX_PASSES`] and [`MAX_FALLBACK_BYTES`], also where a
+/// product token has several lists, which decide together. `tokens` are sorted, each with the index of a list; a list
+/// comes with the line of each rule by place.
+///
+/// Time: one pass over the body for files with few wildcards, which nearly all files are. Otherwise one over the lists,
+/// and where their wildcards alone do not settle it, that of compiling them.
+///
+/// # Errors
+/// The first limit that is exceeded.
+pub(crate) fn check_file<T: PartialEq>(
+    body: &[u8],
+    tokens: &[(T, u32)],
+    lists: &[(RuleList, Vec<u32>)],
+) -> Result<(), TooManySteps> {
+    let runs = || tokens.chunk_by(|a, b| a.0 == b.0);
+    let most_lists = runs().map(<[_]>::len).max().unwrap_or(1);
+    // Normal form makes three bytes of one at most; a pattern as a fallback takes a header besides.
+    let few_wildcards = || memchr::memchr_iter(b'*', body).take(MAX_PASSES).count() * 2 + most_lists <= MAX_PASSES;
+    if body.len() <= MAX_FALLBACK_BYTES / 4 && few_wildcards() {
+        return Ok(());
+    }
+    let mut costs: Vec<Cost> = lists.iter().map(|(list, _)| Cost::most_of_list(list)).collect();
+    let mut exact: HashMap<u32, Cost> = HashMap::new();
+    let alone = (0..lists.len() as u32).map(|index| vec![index]);
+    let together = runs().filter(|run| run.len() > 1).map(|run| run.iter().map(|&(_, list)| list).collect());
+    for group in alone.chain(together) {
+        let sum = |costs: &[Cost]| Cost {
+            passes: group.iter().map(|&list| costs[list as usize].passes).sum(),
+            // Each ruleset has a limit of its own.
+            fallback_bytes: group.iter().map(|&list| costs[list as usize].fallback_bytes).max().unwrap_or(0),
+        };
+        if sum(&costs).check().is_ok() {
+            continue;
+        }
+        for &index in &group {
+            let list = &lists[index as usize].0;
+            let cost = || Cost::of_draft(&draft(list, Strategy::Factored, &Bump::new()).0);
+            costs[index as usize] = *exact.entry(index).or_insert_with(cost);
+        }
+        sum(&costs).check().map_err(|error| TooManySteps { line: first_line(&group, lists), error })?;
+    }
+    Ok(())
+}
+
+/// The line of the first pattern with a wildcard in some lists, or of their first rule.
+fn first_line(group: &[u32], lists: &[(RuleList, Vec<u32>)]) -> u32 {
+    let of_group = || group.iter().map(|&list| &lists[list as usize]);
+    let with_wildcards = of_group().flat_map(|(list, lines)| {
+        let rules = list.iter().filter(|rule| rule.matcher.contains(&b'*'));
+        rules.filter_map(|rule| lines.get((rule.rank / 2) as usize).copied())
+    });
+    let all = of_group().flat_map(|(_, lines)| lines.iter().copied());
+    with_wildcards.min().or_else(|| all.min()).unwrap_or(0)
+}
