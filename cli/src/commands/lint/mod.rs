@@ -49,7 +49,7 @@ pub struct Args {
     /// A robots.txt, a folder or archive of them under any names, or JSON Lines; - is standard input
     #[arg(value_name = "FILE|DIR|TAR", required_unless_present = "list")]
     inputs: Vec<PathBuf>,
-    /// The dialect: which reading of the protocol the files are given [default: google-lib]
+    /// The dialect: which reading of the protocol the files are given [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<&'static Dialect>,
     /// How findings are printed: `github` is for annotations by GitHub Actions, `sarif` for code scanning
@@ -128,7 +128,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut report = Report {
         args,
         format: if args.json { Format::Json } else { args.format },
-        dialect: args.dialect.unwrap_or(dialect::ALL[0]),
+        dialect: args.dialect.unwrap_or(dialect::DEFAULT),
         output: BufWriter::new(Output::stdout()),
         counts: BTreeMap::new(),
         files_with: BTreeMap::new(),
