@@ -209,6 +209,9 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
                 let is_sitemap = matches!(recognised, Some(Line::Sitemap(..)));
                 let kind = is_sitemap.then_some(DirectiveKind::Sitemap);
                 let group = takes_rules.then(|| group_count - 1);
+                if dialect.crawl_delay_ends_agents && directives::kind_of(key) == DirectiveKind::CrawlDelay {
+                    takes_agents = false;
+                }
                 visitor.directive(RawDirective { group, key, value, line: number, kind });
             }
             // Comments that begin a line, and no others.

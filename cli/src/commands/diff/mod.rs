@@ -23,8 +23,8 @@ use reptile_engine::format::FormatError;
 
 use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::bodies::read_single_file;
-use crate::inputs::options::dialects;
-use crate::inputs::sets::agents::agents_under;
+use crate::inputs::options::{ExactAgent, dialects};
+use crate::inputs::sets::agents::agents_for;
 use crate::inputs::sets::damaged;
 use crate::inputs::sets::single::compile_one;
 use crate::outputs::file::Output;
@@ -68,7 +68,9 @@ pub struct Args {
     /// A crawler, as in `reptile test`; may be given again [default: every product token that either file names, and *]
     #[arg(short, long = "agent", value_name = "TOKEN")]
     agents: Vec<String>,
-    /// The dialect: which reading of the protocol the files are given [default: google-lib]
+    #[command(flatten)]
+    exact: ExactAgent,
+    /// The dialect: which reading of the protocol the files are given [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<&'static Dialect>,
     /// Print a JSON object for each change
@@ -81,7 +83,7 @@ pub struct Args {
 /// # Errors
 /// If a file or the list of URLs cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    let dialect = args.dialect.unwrap_or(dialect::ALL[0]);
+    let dialect = args.dialect.unwrap_or(dialect::DEFAULT);
     let bodies = [read_single_file(&args.old)?, read_single_file(&args.new)?];
     let mut out = BufWriter::new(Output::stdout());
     let compared = compare(args, dialect, &bodies, &mut out);
@@ -125,7 +127,7 @@ fn compare(
     bodies: &[Vec<u8>; 2],
     out: &mut impl Write,
 ) -> std::result::Result<bool, Stop> {
-    let given = agents_under(dialect, &args.agents)?;
+    let given = agents_for(dialect, &args.agents, args.exact, &[&bodies[0], &bodies[1]]).map_err(Stop::Other)?;
     let arena = Bump::new();
     let mut files = [File::new(&bodies[0], dialect, &arena), File::new(&bodies[1], dialect, &arena)];
     let names = Names::new(&mut files);

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::commands::compile::describe_rulesets;
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::options::CompileOptions;
+use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::sets::agents::agents_of;
 use crate::inputs::sets::{Loaded, damaged};
 use crate::inputs::time::show_time;
@@ -87,6 +87,8 @@ pub struct Args {
     /// Show only what is for this crawler
     #[arg(short, long, value_name = "TOKEN", requires = "origin")]
     agent: Option<String>,
+    #[command(flatten)]
+    exact: ExactAgent,
     /// Print the automaton as a graph for Graphviz
     #[arg(long, requires = "automaton")]
     dot: bool,
@@ -179,7 +181,7 @@ fn show_host(args: &Args, set: &Set<&[u8]>, wanted: &Wanted, out: &mut impl Writ
     // A name that no group can have stands for a crawler that no group names.
     let agents: Vec<Agent> = match &args.agent {
         Some(agent) => {
-            let agents = agents_of(set, std::slice::from_ref(agent))?;
+            let agents = agents_of(set, std::slice::from_ref(agent), args.exact)?;
             agents.iter().map(|agent| agent.look_up(set)).collect::<std::result::Result<_, _>>()?
         }
         None => vec![set.agent(b"*")?],

@@ -34,8 +34,8 @@ use reptile_engine::verdict::{Explanation, Verdict};
 use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::bodies::{read_single, read_single_file};
 use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
-use crate::inputs::options;
-use crate::inputs::sets::agents::agents_under;
+use crate::inputs::options::{self, ExactAgent};
+use crate::inputs::sets::agents::{agents_for, agents_under};
 use crate::inputs::sets::damaged;
 use crate::inputs::sets::single::{ONE_ORIGIN, compile_capture, compile_one};
 use crate::outputs::file::Output;
@@ -98,7 +98,9 @@ pub struct Args {
     /// given again
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
-    /// The dialect: which reading of the protocol the file is given [default: google-lib]
+    #[command(flatten)]
+    exact: ExactAgent,
+    /// The dialect: which reading of the protocol the file is given [default: google]
     #[arg(long, value_name = "NAME", value_parser = options::dialects())]
     dialect: Option<&'static Dialect>,
     /// Answer under every dialect, mark what differs from --dialect, and say why
@@ -145,10 +147,11 @@ pub fn run(args: &Args) -> Result<Exit> {
         let message = format!("a URL of {} bytes, over the limit of {MAX_URL_BYTES}: {start:?}...", url.len());
         return Err(Failure::new(message));
     }
-    let asked = args.dialect.unwrap_or(dialect::ALL[0]);
+    let asked = args.dialect.unwrap_or(dialect::DEFAULT);
     let chosen = if args.all_dialects { dialect::ALL.to_vec() } else { vec![asked] };
     let arena = Bump::new();
     let mut columns = Vec::new();
+    agents_for(asked, &args.agents, args.exact, &[&body])?;
     for dialect in chosen {
         let agents = agents_under(dialect, &args.agents)?;
         let fetch = Fetch::of(args, dialect);
