@@ -103,3 +103,63 @@ fn lines_too_long_for_a_url_are_counted() {
         folder.run_with(&["diff", "old", "new", "--urls", "-"], urls.as_bytes()).says(1, &["1 lines are too long"]);
     assert!(run.text().ends_with("/a\t*\tdisallow\t2\tallow\t0\n/a\t*\tdisallow\t2\tallow\t0\n"));
 }
+
+const OLD: &str = "Sitemap: /old\nSitemap: /both\nUser-agent: a\nCrawl-delay: 1\nDisallow: /x\n\n\
+                   User-agent: b\nContent-Signal: search=yes\nDisallow:\n";
+const NEW: &str = "User-agent: a\nCrawl-delay: 2\nDisallow: /x\n\n\
+                   User-agent: b\nContent-Signal: search=yes\nX-Odd: 1\nAllow: /\nSitemap: /both\nSitemap: /new\n";
+
+#[test]
+fn other_directives_are_compared() {
+    let folder = Folder::new();
+    folder.write("old", OLD);
+    folder.write("new", NEW);
+    let expected = "@ all crawlers\n- 1: Sitemap: /old\n+ 10: Sitemap: /new\n\
+                    @ a\n- 4: Crawl-delay: 1\n+ 2: Crawl-delay: 2\n\
+                    @ b\n- 9: Disallow:\n+ 7: X-Odd: 1\n+ 8: Allow: /\n";
+    assert_eq!(folder.run(&["diff", "old", "new"]).says(1, &[]).text(), expected);
+    // Only where a line is differs, not what it says.
+    folder.write("new", format!("# moved\n{OLD}"));
+    assert_eq!(folder.run(&["diff", "old", "new"]).says(0, &[]).text(), "");
+}
+
+#[test]
+fn changes_as_json() {
+    let folder = Folder::new();
+    folder.write("old", OLD);
+    folder.write("new", NEW.replace("User-agent: a\n", "User-agent: Googlebot\n"));
+    let run = folder.run_with(&["diff", "old", "new", "--json", "--dialect", "google", "--urls", "-"], b"/x\n/y\n");
+    let text = run.says(1, &[]).text();
+    let objects: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = |line: u32, key: &str, value: &str| serde_json::json!({"line": line, "key": key, "value": value});
+    assert_eq!(
+        objects[0],
+        serde_json::json!({
+            "change": "lines", "agents": null, "group": "kept", "moved": [],
+            "removed": [lines(1, "Sitemap", "/old")], "added": [lines(10, "Sitemap", "/new")],
+        })
+    );
+    assert_eq!(
+        objects[1],
+        serde_json::json!({
+            "change": "lines", "agents": ["a"], "group": "removed", "moved": [], "added": [],
+            "removed": [lines(4, "Crawl-delay", "1"), lines(5, "Disallow", "/x")],
+        })
+    );
+    let find = |change: &str| objects.iter().filter(|object| object["change"] == change).collect::<Vec<_>>();
+    let crawler = serde_json::json!({"change": "crawler", "agent": "Googlebot-Image", "old": null, "new": "Googlebot"});
+    assert!(find("crawler").contains(&&crawler), "{text}");
+    let side = |verdict: &str, line: u32| serde_json::json!({"verdict": verdict, "line": line});
+    let verdict = |agents: &str, old, new| serde_json::json!({"change": "verdict", "url": "/x", "agents": [agents], "old": old, "new": new});
+    let flips = [
+        &verdict("a", side("disallow", 5), side("allow", 0)),
+        &verdict("googlebot", side("allow", 0), side("disallow", 3)),
+    ];
+    assert_eq!(find("verdict"), flips);
+    // Where the first rule decides, the order of rules is part of what they say.
+    folder.write("old", "user-agent: a\ndisallow: /x\nallow: /\n");
+    folder.write("new", "user-agent: a\nallow: /\ndisallow: /x\n");
+    let text = folder.run(&["diff", "old", "new", "--json", "--dialect", "koster-1996"]).says(1, &[]).text();
+    let object: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(object["moved"], serde_json::json!([{"old_line": 2, "line": 3, "key": "Disallow", "value": "/x"}]));
+}

@@ -55,7 +55,7 @@ fn chains_and_normal_forms_are_told() {
     for line in [
         "1  disallow  /é/1  for Googlebot-Image\n",
         "   group     line 1: names Googlebot, which Googlebot-Image obeys where Googlebot-Image is not named\n",
-        "   path      compared as /%C3%A9/1\n",
+        "   URL       sent as /%C3%A9/1, as a browser escapes it\n",
         "   decides   line 2: Disallow: /é  (read as Disallow: /%C3%A9, 7 octets)\n",
         "   because   no group names AdsBot-Google, which does not obey the rules for *\n",
         "   because   Google-Safety obeys no robots.txt\n",
@@ -224,4 +224,95 @@ fn urls_are_answered_as_they_come() {
     let long = format!("/x\n/{}\n/y\n", "y".repeat(6 << 20));
     let run = folder.run_with(&["test", "robots.txt", "--agent", "a", "--brief"], long.as_bytes());
     assert_eq!(run.says(0, &["1 lines are too long for a URL"]).text().lines().count(), 2);
+}
+
+#[test]
+fn what_was_changed_in_a_typed_url_is_told() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "user-agent: *\ndisallow: /a%20b\ndisallow: /private\n");
+    let test = |more: &[&str]| {
+        let args = [&["test", "robots.txt", "--agent", "x"][..], more].concat();
+        folder.run(&args).says(0, &[]).text()
+    };
+    let text = test(&["--dialect", "google", "/a b", "private/x", "/c"]);
+    for line in [
+        "1  disallow  /a b  for x\n   URL       sent as /a%20b, as a browser escapes it\n",
+        "2  disallow  private/x  for x\n   URL       taken as the path /private/x; a path begins with a slash\n",
+        "3  allow  /c  for x\n   group ",
+    ] {
+        assert!(text.contains(line), "no {line:?} in {text}");
+    }
+    // The library's own reading stays, byte for byte.
+    let text = test(&["--dialect", "google-lib", "--brief", "/a b", "private/x"]);
+    let expected = "allow     /a b        no rule matches\n\
+                    allow     private/x   no rule matches  (Google's library reads this as the path /x)\n";
+    assert_eq!(text, expected);
+    let text = test(&["--dialect", "google", "--json", "/a b", "/c"]);
+    let objects: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(objects[0]["remarks"], serde_json::json!(["sent as /a%20b, as a browser escapes it"]));
+    assert_eq!((&objects[0]["path"], objects[1].get("remarks")), (&"/a%20b".into(), None));
+    let text = test(&["--all-dialects", "private/x"]);
+    for line in [
+        "private/x  google-lib: Google's library reads this as the path /x\n",
+        "private/x: taken as the path /private/x; a path begins with a slash\n",
+    ] {
+        assert!(text.contains(line), "no {line:?} in {text}");
+    }
+}
+
+#[test]
+fn a_status_decides_as_the_fetch_profile_says() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "user-agent: *\ndisallow: /x\n");
+    let verdicts = |more: &[&str]| {
+        let args = [&["test", "robots.txt", "--agent", "a", "--brief"][..], more, &["/x", "/y"]].concat();
+        let text = folder.run(&args).says(0, &[]).text();
+        text.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    for (status, profile, expected) in [
+        ("200", "rfc9309", "disallow allow"),
+        ("503", "rfc9309", "disallow disallow"),
+        ("503", "yandex", "allow allow"),
+        ("404", "rfc9309", "allow allow"),
+        ("403", "rfc9309", "allow allow"),
+        ("403", "koster-1996", "disallow disallow"),
+    ] {
+        assert_eq!(verdicts(&["--status", status, "--profile", profile]), expected, "{status} {profile}");
+    }
+    assert_eq!(verdicts(&["--status", "503", "--dialect", "yandex"]), "allow allow");
+    let args = ["test", "robots.txt", "--agent", "a", "--status", "503", "--profile", "rfc9309", "/y"];
+    let text = folder.run(&args).says(0, &[]).text();
+    assert!(text.contains("  answered with 503, under the fetch profile rfc9309\n"), "{text}");
+    let because =
+        "   because   fetching the robots.txt gave: 503; then the fetch profile rfc9309 disallows everything\n";
+    assert!(text.contains(&format!("1  disallow  /y  for a\n{because}")), "{text}");
+    let json = folder.run(&[&args[..], &["--json"]].concat()).says(0, &[]).text();
+    let object: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&object["why"], &object["line"]), (&"fetch".into(), &0.into()));
+    for status in ["99", "1000", "abc"] {
+        folder.run(&["test", "robots.txt", "--agent", "a", "--status", status, "/y"]).says(2, &["--status"]);
+    }
+}
+
+#[test]
+fn an_expected_verdict_is_an_exit_code() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "user-agent: *\ndisallow: /x\n");
+    for (expected, urls, code, words) in [
+        ("allow", &["/a", "/b"][..], 0, &[][..]),
+        ("allow", &["/a", "/x"], 1, &["1 of 2 verdicts is not allow"]),
+        ("disallow", &["/x", "/x/y"], 0, &[]),
+        ("disallow", &["/a", "/b", "/x"], 1, &["2 of 3 verdicts are not disallow"]),
+    ] {
+        for more in [&[][..], &["--brief"], &["--json"]] {
+            let args = [&["test", "robots.txt", "--agent", "a", "--expect", expected][..], more, urls].concat();
+            let run = folder.run(&args).says(code, words);
+            assert!(!run.stdout.is_empty());
+            assert_eq!(run.stderr.contains("verdict"), code == 1, "{run:?}");
+        }
+    }
+    let args = ["test", "robots.txt", "--agent", "a", "--expect", "allow", "--all-dialects", "/x"];
+    folder.run(&args).says(1, &["9 of 9 verdicts are not allow"]);
+    folder.run_with(&["test", "robots.txt", "--agent", "a", "--expect", "allow"], b"").says(1, &["no URL was tested"]);
+    folder.run(&["test", "robots.txt", "--agent", "a", "--expect", "unknown", "/"]).says(2, &["--expect"]);
 }

@@ -49,21 +49,16 @@ struct Text {
     ends: Vec<(usize, u32)>,
     /// The bytes that may still be searched.
     budget: u64,
+    /// Whether a search would have taken more than that.
+    is_exhausted: bool,
 }
 
 impl<'b> File<'b> {
     /// Reads a file.
     pub fn new(body: &'b [u8], dialect: &'b Dialect, arena: &'b Bump) -> File<'b> {
         let mut reader = DirectiveReader::new(dialect, is_html(body));
-        let groups = parse_with(
-            body,
-            dialect,
-            arena,
-            // Those over a limit are left out, as they are in a set.
-            |line| reader.line(line),
-            |_| (),
-        )
-        .groups;
+        // Directives over a limit are left out, as they are in a set.
+        let groups = parse_with(body, dialect, arena, |line| reader.line(line), |_| ()).groups;
         let mut directives = reader.finish();
         directives.retain(|line| !matches!(line.kind, DirectiveKind::ManagedBegin | DirectiveKind::ManagedEnd));
         directives.sort_by_key(|line| (line.part, line.line));
@@ -73,6 +68,7 @@ impl<'b> File<'b> {
             bytes: Vec::new(),
             ends: Vec::new(),
             budget: MAX_SEARCHED_BYTES,
+            is_exhausted: false,
         });
         for (index, group) in (0..).zip(&groups) {
             for value in group.agents {
@@ -201,7 +197,7 @@ impl<'b> Names<'b> {
             }
             names.push(Name { token: Some(token), groups });
         }
-        let is_cut = files.iter().any(|file| file.text.as_ref().is_some_and(|text| text.budget == 0));
+        let is_cut = files.iter().any(|file| file.text.as_ref().is_some_and(|text| text.is_exhausted));
         Names { names, is_cut }
     }
 
@@ -215,12 +211,15 @@ impl Text {
     /// The first group that names a product token which contains this one, or no groups; `None` if too many bytes were
     /// searched.
     fn first_containing(&mut self, token: &[u8]) -> Option<GroupsId> {
-        if self.budget == 0 {
+        if self.is_exhausted {
             return None;
         }
         let (searched, groups) = self.find(token);
-        self.budget = self.budget.saturating_sub(searched as u64);
-        Some(groups)
+        match self.budget.checked_sub(searched as u64) {
+            Some(left) => self.budget = left,
+            None => self.is_exhausted = true,
+        }
+        Some(groups).filter(|_| !self.is_exhausted)
     }
 
     /// The bytes that are searched for a product token, and the first group that names one which contains it.
@@ -271,4 +270,38 @@ fn lower_case<'b>(token: &'b [u8], arena: &'b Bump) -> &'b [u8] {
     let token = arena.alloc_slice_copy(token);
     token.make_ascii_lowercase();
     token
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reptile_compiler::dialect::KOSTER_1994;
+
+    #[test]
+    fn the_limit_of_searched_bytes_holds_at_its_edges() {
+        let body = b"user-agent: xa\ndisallow: /1\n\nuser-agent: a\ndisallow: /2\n\nuser-agent: b\ndisallow: /3\n";
+        // "a" is found after one byte, "b" after five, and "xa" at once.
+        for (budget, is_cut, groups_of_a) in [(5, true, 0), (6, false, 0), (7, false, 0), (0, true, 1)] {
+            let arena = Bump::new();
+            let mut files = [File::new(body, &KOSTER_1994, &arena), File::new(b"", &KOSTER_1994, &arena)];
+            assert!(files.iter().all(|file| file.text.as_ref().unwrap().budget == MAX_SEARCHED_BYTES));
+            files[0].text.as_mut().unwrap().budget = budget;
+            let names = Names::new(&mut files);
+            assert_eq!(names.is_cut, is_cut, "{budget}");
+            let name = names.names.iter().find(|name| name.token == Some(b"a")).unwrap();
+            assert_eq!(name.groups, [groups_of_a, NO_GROUPS], "{budget}");
+        }
+    }
+
+    #[test]
+    fn groups_that_decide_together_have_one_number() {
+        let body = b"user-agent: a\nuser-agent: b\nallow: /1\nuser-agent: a\nuser-agent: b\nuser-agent: c\nallow: /2\n";
+        let arena = Bump::new();
+        let mut files = [body; 2].map(|body| File::new(body, &reptile_compiler::dialect::GOOGLE_LIB, &arena));
+        let names = Names::new(&mut files);
+        let groups: Vec<&[u32]> = names.names.iter().skip(1).map(|name| files[0].indices_of(&name.groups[0])).collect();
+        assert_eq!(groups, [&[0, 1][..], &[0, 1], &[1]]);
+        assert_eq!(names.names[1].groups, names.names[2].groups);
+        assert_eq!(names.names[0].groups, [NO_GROUPS; 2]);
+    }
 }
