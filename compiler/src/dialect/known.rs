@@ -109,7 +109,7 @@ pub const YANDEX: Dialect = Dialect {
     nul_ends_line: false,                                        // I
     white_space: WhiteSpace::C,                                  // I
     blank_line: BlankLine::EndsGroup,                            // Yblank, Yerr
-    crawl_delay_ends_agents: false, // Yblank
+    crawl_delay_ends_agents: false,                              // Yblank
     key_matching: KeyMatching::Exact,                            // I
     allow_is_rule: true,                                         // Ysort
     colon_optional: false,                                       // I
