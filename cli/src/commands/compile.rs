@@ -1,7 +1,7 @@
 //! `reptile compile`: from inputs to a set file, and the record of how it was made beside it.
 
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use reptile_compiler::set::CompiledSet;
@@ -73,6 +73,9 @@ pub struct Args {
     /// Replace the set file and its .made.json if they exist
     #[arg(long)]
     force: bool,
+    /// Replace a set even by one with fewer than a tenth of its origins
+    #[arg(long, requires = "force")]
+    allow_shrink: bool,
     #[command(flatten)]
     options: CompileOptions,
     #[command(flatten)]
@@ -103,6 +106,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     drop(set);
     let made = check(args, &complete, &report, &mut summary)?;
     let made = made.write(made_output)?;
+    if !args.allow_shrink {
+        refuse_shrinking(&args.output, complete.hidden_path())?;
+    }
     publish([complete].into_iter().chain(made))?;
 
     report.name_discarded();
@@ -110,6 +116,31 @@ pub fn run(args: &Args) -> Result<Exit> {
     summary.row("time", seconds(start.elapsed()));
     summary.print();
     Ok(Exit::from_bad(report.any_bad()))
+}
+
+/// A set is not replaced by one with fewer than this part of its origins: most likely an input was cut short.
+const MIN_KEPT_PART: u64 = 10;
+
+/// Refuses to replace a set by one that has lost most of its origins. What is not a set, or is damaged, may be replaced.
+///
+/// # Errors
+/// If the new set has fewer than a tenth of the origins of the old one.
+fn refuse_shrinking(old: &Path, new: &Path) -> Result<()> {
+    if !old.exists() || !Loaded::is_set(old)? {
+        return Ok(());
+    }
+    let Ok(loaded) = Loaded::open_set(old) else { return Ok(()) };
+    let had = loaded.set()?.origin_count();
+    let has = Loaded::open_set(new)?.set()?.origin_count();
+    if has.saturating_mul(MIN_KEPT_PART) < had {
+        let message = format!(
+            "has {} origins, and the new set would have {}: it stays; --allow-shrink replaces it",
+            grouped(had),
+            grouped(has)
+        );
+        return Err(Failure::at(old, message));
+    }
+    Ok(())
 }
 
 /// Writes the set to its file, which lacks its name after this.

@@ -16,7 +16,7 @@ use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::verdict::RuleKind;
 
 pub use self::diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
-pub(crate) use self::html::is_html;
+pub use self::html::is_html;
 pub use self::lines::Lines;
 use self::lines::recognise;
 pub(crate) use self::lines::{Line, line_of};
