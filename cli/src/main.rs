@@ -14,7 +14,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{check, classify, clean_param, compile, diff, fields, inspect, lint, test, verify};
+use crate::commands::{
+    agents, check, classify, clean_param, compile, dialects, diff, fields, inspect, lint, test, verify,
+};
 use crate::error::{Exit, Failure, Result, note};
 use crate::outputs::text::printable;
 
@@ -50,6 +52,8 @@ enum Command {
     Fields(fields::Args),
     CleanParam(clean_param::Args),
     Verify(verify::Args),
+    Agents(agents::Args),
+    Dialects(dialects::Args),
 }
 
 /// The greatest number of threads that can be asked for. More than the largest machines have processors; and thousands of
@@ -128,6 +132,8 @@ fn run(command: &Command) -> Result<Exit> {
         Command::Fields(args) => fields::run(args),
         Command::CleanParam(args) => clean_param::run(args),
         Command::Verify(args) => verify::run(args),
+        Command::Agents(args) => agents::run(args),
+        Command::Dialects(args) => dialects::run(args),
     }
 }
 

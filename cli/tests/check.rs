@@ -210,7 +210,11 @@ fn test_shows_the_line_that_decides() {
                     allow     /c             no rule matches\n";
     assert_eq!(folder.run(&args).says(0, &[]).text(), expected);
     let run = folder.run_with(&["test", "--brief", "robots.txt", "--agent", "bot-a"], b"/a/c\r\nhttp://h/a/b\n/c");
-    assert_eq!(run.says(0, &[]).text(), expected);
+    // The URLs of a list are answered as they come, and so not aligned.
+    assert_eq!(
+        run.says(0, &[]).text(),
+        expected.replace("a/c           ", "a/c   ").replace("/c             ", "/c   ")
+    );
     let run =
         folder.run_with(&["test", "--brief", "-", "--agent", "c", "--agent", "nobody", "/x\u{7}"], body.as_bytes());
     assert_eq!(
@@ -256,7 +260,7 @@ fn inspect_lists_groups_and_rules() {
     let folder = Folder::with_set();
     let text = folder.run(&["inspect", "set"]).says(0, &[]).text();
     for line in
-        ["dialect                   google-lib\n", "origins                   6\n", "product tokens named      2\n"]
+        ["dialect                   google\n", "origins                   6\n", "product tokens named      2\n"]
     {
         assert!(text.contains(line), "{text}");
     }

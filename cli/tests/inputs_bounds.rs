@@ -245,7 +245,7 @@ fn a_set_from_a_pipe_is_refused_and_a_robots_txt_is_not() {
     }
     // From a pipe a robots.txt comes whole: looking at its first bytes does not take them away.
     bash("$0 fields <(printf 'Sitemap: /s')").says(0, &[]);
-    assert_eq!(bash("$0 fields <(printf 'Sitemap: /s')").text(), "-\t1\tsitemap\tcounts\t-\t/s\n");
+    assert_eq!(bash("$0 fields <(printf 'Sitemap: /s')").text(), "-\t1\tsitemap\tmalformed\t-\t/s\n");
     let text = bash("$0 classify set <(sleep 0.2; echo http://a.example/private) --agent bot-a").says(0, &[]).text();
     assert_eq!(text, "http://a.example/private\tdisallow\n");
     bash("$0 compile -o one --host a.example <(cat robots/a.example)").says(0, &["files read 1"]);

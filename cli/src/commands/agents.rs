@@ -1,0 +1,159 @@
+//! `reptile agents`: the known crawlers, and what a name that `--agent` takes stands for.
+
+use std::fmt::Write;
+
+use reptile_compiler::dialect::crawlers::{self, Crawler, GROUPS, Resolved};
+use reptile_compiler::dialect::{self, Dialect};
+
+use crate::error::{Exit, Failure, Result};
+use crate::inputs::options::{self, ExactAgent};
+use crate::inputs::sets::agents::{agents_for, agents_under};
+use crate::outputs::file::print;
+use crate::outputs::text::{pad, printable, width};
+
+/// List the known crawlers, or say what a name stands for
+///
+/// A crawler obeys the groups of the first of its product tokens that a robots.txt
+/// names, and the group for * if none is named and its operator says that it does.
+/// Dialects that do not know a crawler take its name for its only product token.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  reptile agents
+  reptile agents Googlebot-Image
+  reptile agents @ai-training --dialect rfc9309
+
+Exit code: 0 done; 2 the name is not one that --agent takes."
+)]
+pub struct Args {
+    /// What --agent takes: a crawler, a product token, a chain of them, or a group of crawlers; without it all known
+    /// crawlers are listed
+    name: Option<String>,
+    /// The dialect [default: google; every dialect if NAME is given]
+    #[arg(long, value_name = "NAME", value_parser = options::dialects())]
+    dialect: Option<&'static Dialect>,
+    #[command(flatten)]
+    exact: ExactAgent,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the name is not one that `--agent` takes under the dialect, or is most likely a mistake.
+pub fn run(args: &Args) -> Result<Exit> {
+    let dialect = args.dialect.unwrap_or(dialect::DEFAULT);
+    let text = match &args.name {
+        None => list(dialect)?,
+        Some(name) => {
+            agents_for(dialect, std::slice::from_ref(name), args.exact, &[])?;
+            what_it_is(name, args.dialect)?
+        }
+    };
+    print(text)?;
+    Ok(Exit::Done)
+}
+
+/// The product tokens that an agent obeys, in words.
+fn chain(agent: &Resolved) -> String {
+    let mut names: Vec<String> = agent.tokens.iter().map(|token| printable(token)).collect();
+    names.extend(agent.honours_default_group.then(|| "*".to_owned()));
+    if names.is_empty() { "nothing: it obeys no robots.txt".to_owned() } else { names.join(" > ") }
+}
+
+/// The groups of crawlers that a crawler belongs to, in words.
+fn groups_of(known: &Crawler) -> String {
+    let of = GROUPS.iter().filter(|(_, purpose)| *purpose == known.purpose).map(|(name, _)| *name);
+    of.collect::<Vec<_>>().join(" ")
+}
+
+/// Whose word it is, spelt out: the letters of the table of crawlers stand for documents.
+fn source_of(known: &Crawler) -> String {
+    let spell = |word: &str| match word {
+        "Dspec" => "Google's list of crawlers".to_owned(),
+        "D" => "Google's robots.txt specification".to_owned(),
+        "Yua" => "Yandex Webmaster help".to_owned(),
+        "B" => "Bing's webmaster blog".to_owned(),
+        "I" => "our choice".to_owned(),
+        other => other.to_owned(),
+    };
+    let parts = known.source.split(", ").map(|part| {
+        let end = part.find([';', ':']).unwrap_or(part.len());
+        let rest = part[end..].replace(" I", " our choice");
+        spell(&part[..end]) + &rest
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// All known crawlers under a dialect.
+fn list(dialect: &'static Dialect) -> Result<String> {
+    let mut rows = vec![["crawler", "obeys the groups for", "group", "source"].map(str::to_owned)];
+    for known in &crawlers::ALL {
+        let agent = crawlers::of_name(known.name.as_bytes(), dialect);
+        rows.push([known.name.to_owned(), chain(&agent), groups_of(known), source_of(known)]);
+    }
+    let mut text = table(&rows);
+    for (name, _) in GROUPS {
+        let count = agents_under(dialect, &[name.to_owned()])?.len();
+        let _ = writeln!(text, "{name} stands for {count} of them");
+    }
+    Ok(text)
+}
+
+/// What a name stands for under one dialect, or under each.
+fn what_it_is(name: &str, dialect: Option<&'static Dialect>) -> Result<String> {
+    let dialects = dialect.map_or(dialect::ALL.to_vec(), |dialect| vec![dialect]);
+    let mut rows = vec![["dialect", "crawler", "obeys the groups for", "source"].map(str::to_owned)];
+    for dialect in dialects {
+        let row = |name: &str, chain: String, source| {
+            [dialect.as_str().to_owned(), printable(name.as_bytes()), chain, source]
+        };
+        match agents_under(dialect, &[name.to_owned()]) {
+            Ok(agents) => rows.extend(agents.iter().map(|agent| {
+                let known = crawlers::ALL.iter().find(|known| known.name.eq_ignore_ascii_case(&agent.name));
+                let known = known.filter(|known| dialect.crawlers.contains(&known.family));
+                row(&agent.name, chain(agent), known.map_or_else(String::new, source_of))
+            })),
+            Err(Failure::Fatal(message)) => rows.push(row(name, message, String::new())),
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(table(&rows))
+}
+
+/// Rows with their columns aligned.
+fn table(rows: &[[String; 4]]) -> String {
+    let mut widths = [0; 3];
+    for row in rows {
+        for (most, cell) in widths.iter_mut().zip(row) {
+            *most = width(cell).max(*most);
+        }
+    }
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, &cells) in row.iter().zip(&widths) {
+            line += &pad(cell, cells);
+            line += "  ";
+        }
+        line += &row[3];
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_known_crawler_is_listed_with_its_source() {
+        let text = list(dialect::DEFAULT).unwrap();
+        for known in &crawlers::ALL {
+            let line = text.lines().find(|line| line.split("  ").next() == Some(known.name)).unwrap();
+            assert!(line.ends_with(&source_of(known)) && !source_of(known).is_empty(), "{line}");
+            assert!(!source_of(known).contains("Dspec") && !source_of(known).ends_with(" I"), "{line}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! `reptile dialects`: the dialects, in a line each.
+
+use std::fmt::Write;
+
+use reptile_compiler::capture::Profile;
+use reptile_compiler::dialect::{self, Dialect};
+
+use crate::error::{Exit, Result};
+use crate::outputs::file::print;
+
+/// List the dialects: the readings of the protocol that --dialect takes
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  reptile dialects
+  reptile test robots.txt --agent MyBot --all-dialects /private
+
+Exit code: 0."
+)]
+pub struct Args {}
+
+/// What each dialect is.
+const MEANINGS: [(&str, &str); 9] = [
+    ("google-lib", "Google's open-source library, byte for byte; knows no crawlers"),
+    ("google", "what Google's documentation says that its crawlers do"),
+    ("rfc9309", "RFC 9309 as implementations read it"),
+    ("rfc9309-strict", "RFC 9309 to the letter: what is outside its grammar is left out"),
+    ("yandex", "Yandex of today"),
+    ("yandex-2017", "Yandex until 2017: the first rule that matches decides, Host, Crawl-delay"),
+    ("bing", "Bing's documentation, RFC 9309 for the rest; Crawl-delay"),
+    ("koster-1994", "the first note, of 1994: only Disallow, no wildcards"),
+    ("koster-1996", "the draft of 1996: Allow and Disallow in the order of the file"),
+];
+
+/// Runs the command.
+///
+/// # Errors
+/// If standard output cannot be written.
+pub fn run(_: &Args) -> Result<Exit> {
+    let mut text = String::new();
+    let _ = writeln!(text, "{:<16}{:<17}what it is", "dialect", "fetch profile");
+    for dialect in dialect::ALL {
+        let mark = if dialect.name == dialect::DEFAULT.name { " (the default)" } else { "" };
+        let profile = Profile::of_dialect(dialect).as_str();
+        let _ = writeln!(text, "{:<16}{profile:<17}{}{mark}", dialect.as_str(), meaning(dialect));
+    }
+    print(text)?;
+    Ok(Exit::Done)
+}
+
+fn meaning(dialect: &Dialect) -> &'static str {
+    MEANINGS.iter().find(|(name, _)| *name == dialect.as_str()).map_or("", |(_, meaning)| meaning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_dialect_has_a_meaning() {
+        assert!(dialect::ALL.iter().all(|dialect| !meaning(dialect).is_empty()));
+        assert_eq!(MEANINGS.len(), dialect::ALL.len());
+    }
+}

@@ -1,0 +1,133 @@
+//! Which reading holds where none is chosen, and what `--agent` takes: mistakes end with exit code 2 and say what to write.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test code: a panic is the report")]
+
+mod support;
+
+use std::path::Path;
+
+use support::Folder;
+
+/// The examples of Google's documents that have a verdict.
+const EXAMPLES_OF_GOOGLE: usize = 174;
+
+/// Every example of Google's documents, by the command, with no dialect given. Without the shared folder says `skipped`.
+#[test]
+fn examples_of_google_hold_by_default() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/spec/source_examples.json");
+    let Ok(cases) = std::fs::read(cases) else {
+        println!("skipped: no shared folder");
+        return;
+    };
+    let cases: Vec<serde_json::Value> = serde_json::from_slice(&cases).unwrap();
+    let folder = Folder::new();
+    let mut rows = String::new();
+    for case in cases.iter().filter(|case| case["dialect"] == "google-docs") {
+        let text = |key: &str| case[key].as_str().unwrap();
+        let verdict = match text("expect") {
+            "A" => "ALLOW",
+            "D" => "DISALLOW",
+            // M24 alone: a display error of its document.
+            _ => continue,
+        };
+        let host = format!("{}.example", text("id").to_lowercase());
+        folder.write(&format!("robots/{host}"), text("body"));
+        rows += &format!("{host}\t{}\t{}\t{verdict}\n", text("agent"), text("url"));
+    }
+    assert_eq!(rows.lines().count(), EXAMPLES_OF_GOOGLE);
+    folder.write("cases.tsv", &rows);
+    folder
+        .run(&["check", "cases.tsv", "--robots", "robots"])
+        .says(0, &["dialect google\n", &format!("rows {EXAMPLES_OF_GOOGLE}\n")]);
+    // The library alone decides some of them otherwise.
+    folder.run(&["check", "cases.tsv", "--robots", "robots", "--dialect", "google-lib"]).says(1, &[]);
+}
+
+/// The crawler table holds by default, and raw and escaped UTF-8 are one.
+#[test]
+fn the_documented_crawlers_hold_by_default() {
+    let folder = Folder::new();
+    folder.write(
+        "robots.txt",
+        "User-agent: *\nDisallow: /star\nUser-agent: Googlebot\nDisallow: /bot\nUser-agent: AdsBot-Google\n\
+         Disallow: /ads\nUser-agent: Accents\nDisallow: /caf\u{e9}\nDisallow: /%e3%83%84\n",
+    );
+    for (agent, disallowed, allowed) in [
+        ("Anybot", "/star", "/bot"),
+        ("Googlebot-Image", "/bot", "/star"),
+        ("AdsBot-Google-Mobile-Apps", "/ads", "/star"),
+        ("Accents", "/caf%C3%A9", "/cafe"),
+        ("Accents", "/caf\u{e9}", "/caf"),
+        ("Accents", "/\u{30c4}", "/star"),
+    ] {
+        let text =
+            folder.run(&["test", "--brief", "robots.txt", "--agent", agent, disallowed, allowed]).says(0, &[]).text();
+        let verdicts: Vec<&str> = text.lines().map(|line| line.split(' ').next().unwrap()).collect();
+        assert_eq!(verdicts, ["disallow", "allow"], "{agent}: {text}");
+    }
+    for agent in ["Mediapartners-Google", "APIs-Google", "FeedFetcher-Google", "Google-Read-Aloud", "Google-Safety"] {
+        let text = folder.run(&["test", "--brief", "robots.txt", "--agent", agent, "/star"]).says(0, &[]).text();
+        assert!(text.starts_with("allow "), "{agent}: {text}");
+    }
+}
+
+/// Each mistake in the name of a crawler, and what the command says.
+#[test]
+fn mistakes_in_names_end_with_exit_code_2() {
+    let folder = Folder::with_set();
+    folder.write("robots.txt", "User-agent: Googelbott\nDisallow: /\n");
+    folder.write("urls.txt", "http://a.example/\n");
+    for (agent, message) in [
+        ("GPTBot,CCBot", "give each name by itself: \"GPTBot\", \"CCBot\""),
+        ("Googlebot/2.1", "write \"Googlebot\""),
+        ("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "write \"Googlebot\""),
+        ("", "empty product token: write a crawler's name, or \"*\" for the default group"),
+        (
+            "Googelbot",
+            "no robots.txt names \"Googelbot\", which is nearly the crawler \"Googlebot\": write that, or add --exact-agent",
+        ),
+        ("Googelbot>*", "nearly the crawler \"Googlebot\""),
+        ("x>GTPBot", "nearly the crawler \"GPTBot\""),
+    ] {
+        for command in [
+            &["classify", "set", "urls.txt", "--agent", agent][..],
+            &["test", "robots.txt", "/", "--agent", agent],
+            &["diff", "robots.txt", "robots.txt", "--agent", agent],
+            &["fields", "set", "a.example", "--agent", agent],
+            &["inspect", "set", "a.example", "--automaton", "--agent", agent],
+            &["agents", agent],
+        ] {
+            folder.run(command).says(2, &[message]);
+        }
+    }
+    folder.run(&["test", "robots.txt", "/", "--agent", "Googelbot", "--exact-agent"]).says(0, &[]);
+    folder.run(&["classify", "set", "urls.txt", "--agent", "Googelbot", "--exact-agent"]).says(0, &[]);
+    // A name that the file has, and one that is near to none.
+    folder.run(&["test", "robots.txt", "/", "--agent", "googelbott", "--agent", "MyBot"]).says(0, &[]);
+    folder.run(&["classify", "set", "urls.txt", "--agent", "other", "--agent", "MyBot"]).says(0, &[]);
+}
+
+#[test]
+fn crawlers_and_dialects_are_listed() {
+    let folder = Folder::new();
+    let rows = |args: &[&str]| -> Vec<String> {
+        let text = folder.run(args).says(0, &[]).text();
+        text.lines()
+            .map(|line| line.split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect::<Vec<_>>().join("|"))
+            .collect()
+    };
+    let all = rows(&["agents"]);
+    assert!(all.contains(&"Googlebot-Image|Googlebot-Image > Googlebot > *|@search|Google's list of crawlers".into()));
+    assert!(all.iter().any(|row| row.starts_with("Google-Read-Aloud|nothing: it obeys no robots.txt|")));
+    assert!(all.iter().any(|row| row.starts_with("@ai-training stands for ")));
+    let one = rows(&["agents", "googlebot-news"]);
+    assert!(one.contains(&"google|googlebot-news|Googlebot-News > Googlebot > *|Google's list of crawlers, Google's robots.txt specification".into()), "{one:?}");
+    assert!(one.contains(&"rfc9309|googlebot-news|googlebot-news > *".into()), "{one:?}");
+    assert_eq!(rows(&["agents", "googlebot-news", "--dialect", "google"]).len(), 2);
+    assert!(rows(&["agents", "@ai-training", "--dialect", "google"]).len() > 10);
+    let dialects = rows(&["dialects"]);
+    assert_eq!(dialects.len(), 10);
+    assert!(
+        dialects.iter().any(|row| row.starts_with("google|google|") && row.ends_with("(the default)")),
+        "{dialects:?}"
+    );
+}
