@@ -1,8 +1,8 @@
 //! `reptile fields`: the other directives, which decide no URL, one on each line.
 //!
 //! For one origin whose robots.txt has n bytes, takes n log n steps and O(n) memory, and prints at most
-//! [`MAX_NAMES_BYTES`](crate::outputs::names::MAX_NAMES_BYTES) bytes of product tokens with each line. Each line is written
-//! as it is made, so that the number of origins costs no memory.
+//! [`MAX_NAMES_BYTES`](crate::outputs::names::MAX_NAMES_BYTES) bytes of product tokens with each line. Each line is
+//! written as it is made, so that the number of origins costs no memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};

@@ -12,8 +12,8 @@ use super::groups::{File, Names};
 use crate::outputs::json::json_line;
 use crate::outputs::text::printable;
 
-/// Writes which crawlers obey another group than before, of those that were given, or else of those that the dialect knows
-/// under several product tokens. Returns whether there are any.
+/// Writes which crawlers obey another group than before, of those that were given, or else of those that the dialect
+/// knows under several product tokens. Returns whether there are any.
 ///
 /// # Errors
 /// If `out` cannot be written.

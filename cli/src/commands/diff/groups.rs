@@ -20,7 +20,8 @@ use reptile_engine::format::tokens::NameMatching;
 /// compares them so. That is enough for 10,000 product tokens of ten bytes. With more, only equal ones are found.
 pub const MAX_SEARCHED_BYTES: u64 = 1 << 30;
 
-/// One or more groups of a file that decide together: the index of a single group, or a number from the count of groups.
+/// One or more groups of a file that decide together: the index of a single group, or a number from the count of
+/// groups.
 pub type GroupsId = u32;
 
 /// No group.

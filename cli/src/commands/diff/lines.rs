@@ -73,8 +73,8 @@ impl Difference<'_> {
     }
 }
 
-/// Compares two lists of lines; a line that is there several times counts once. `is_ordered` says whether the order of rules
-/// matters. Time: n log n for n bytes.
+/// Compares two lists of lines; a line that is there several times counts once. `is_ordered` says whether the order of
+/// rules matters. Time: n log n for n bytes.
 pub fn difference(lists: [Vec<Line<'_>>; 2], is_ordered: bool) -> Difference<'_> {
     let mut found = Difference::default();
     let mut common = Vec::new();

@@ -1,11 +1,11 @@
 //! `reptile diff`: two robots.txt files, and what changed between them.
 //!
-//! [`groups`] finds the groups of each product token, [`rules`] compares them and their [`lines`], [`show`] writes that,
-//! [`crawlers`] compares which group each crawler obeys, and [`urls`] the verdicts.
+//! [`groups`] finds the groups of each product token, [`rules`] compares them and their [`lines`], [`show`] writes
+//! that, [`crawlers`] compares which group each crawler obeys, and [`urls`] the verdicts.
 //!
-//! For two files of together n bytes, everything but `--urls` takes n log n steps, O(n) memory, and O(n) bytes of output.
-//! The list of URLs is read as it comes; each of its URLs is decided for at most [`urls::MAX_ROWS`] crawlers, or for those
-//! that the user names.
+//! For two files of together n bytes, everything but `--urls` takes n log n steps, O(n) memory, and O(n) bytes of
+//! output. The list of URLs is read as it comes; each of its URLs is decided for at most [`urls::MAX_ROWS`] crawlers,
+//! or for those that the user names.
 
 mod crawlers;
 mod groups;

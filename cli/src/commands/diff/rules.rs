@@ -1,14 +1,14 @@
 //! The groups and lines that came, went and moved.
 //!
-//! Product tokens with the same groups in both files are compared once. Product tokens may share groups, and then a line
-//! is compared for more than one of them; [`MAX_TIMES_COMPARED`] bounds how often, and with it the time and the output.
-//! The lines are in [`lines`](super::lines), and [`show`](super::show) writes what is found here.
+//! Product tokens with the same groups in both files are compared once. Product tokens may share groups, and then a
+//! line is compared for more than one of them; [`MAX_TIMES_COMPARED`] bounds how often, and with it the time and the
+//! output. The lines are in [`lines`](super::lines), and [`show`](super::show) writes what is found here.
 
 use super::groups::{File, GroupsId, NO_GROUPS, Names};
 use super::lines::{Difference, Line, difference};
 
-/// How many times each line of the groups of both files is compared, on average over their bytes. Of product tokens that share so many
-/// lines that it would be more, the last are listed as not compared.
+/// How many times each line of the groups of both files is compared, on average over their bytes. Of product tokens
+/// that share so many lines that it would be more, the last are listed as not compared.
 pub const MAX_TIMES_COMPARED: u64 = 2;
 
 /// Bytes of lines that are compared in any files, however few they have.
@@ -51,7 +51,8 @@ pub struct Changes<'f, 'b> {
     /// The places of the names, those with the same groups in both files together.
     by_groups: Vec<u32>,
     changes: Vec<Change>,
-    /// For each change the lines that were removed, those that were added, and for each that moved the old and the new one.
+    /// For each change the lines that were removed, those that were added, and for each that moved the old and the new
+    /// one.
     lines: Vec<Line<'b>>,
     /// The lines for all crawlers that changed.
     pub for_all: Difference<'b>,

@@ -11,8 +11,8 @@ use super::rules::{Change, Changes, Fate};
 use crate::outputs::json::json_line;
 use crate::outputs::text::printable;
 
-/// Writes the lines that were removed, added and, where their order decides, moved. Product tokens with the same changes
-/// are listed together.
+/// Writes the lines that were removed, added and, where their order decides, moved. Product tokens with the same
+/// changes are listed together.
 ///
 /// # Errors
 /// If `out` cannot be written.

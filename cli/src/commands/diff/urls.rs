@@ -1,7 +1,7 @@
 //! The URLs whose verdict changes.
 //!
-//! Reads the list as it comes, and writes each row at once. Product tokens that obey the same groups in both files share a
-//! row, so that the work for a URL does not grow with the names of a file.
+//! Reads the list as it comes, and writes each row at once. Product tokens that obey the same groups in both files
+//! share a row, so that the work for a URL does not grow with the names of a file.
 
 use std::collections::BTreeMap;
 use std::io::Write;

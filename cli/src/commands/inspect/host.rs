@@ -17,7 +17,8 @@ use crate::outputs::json::json_line;
 use crate::outputs::summary::grouped;
 use crate::outputs::text::printable;
 
-/// Bytes of the automaton of a ruleset that can be listed. The largest of 4,231 real files has less than a tenth of that.
+/// Bytes of the automaton of a ruleset that can be listed. The largest of 4,231 real files has less than a tenth of
+/// that.
 pub const MAX_AUTOMATON_BYTES: usize = 4 << 20;
 
 /// The size and the shape of a ruleset.
@@ -33,8 +34,8 @@ pub fn describe(ruleset: &Ruleset<'_>) -> String {
     parts.join(", ")
 }
 
-/// Writes the policies of some origins, for people or as JSON; with `agents` only the groups that these obey. Origins with
-/// the same policy are listed together.
+/// Writes the policies of some origins, for people or as JSON; with `agents` only the groups that these obey. Origins
+/// with the same policy are listed together.
 pub fn write_host(
     set: &Set<&[u8]>,
     found: &[OriginRecord<'_>],

@@ -1,8 +1,8 @@
 //! `reptile inspect`: the contents of a set, as a whole, by origin ([`origins`]), or for one host ([`host`]).
 //!
-//! For one robots.txt of n bytes, a listing takes n log n steps, O(n) memory, and O(n) bytes of output, which is written as
-//! it is made. Automata of more than [`host::MAX_AUTOMATON_BYTES`] are refused, since their listing takes some forty times their
-//! bytes.
+//! For one robots.txt of n bytes, a listing takes n log n steps, O(n) memory, and O(n) bytes of output, which is
+//! written as it is made. Automata of more than [`host::MAX_AUTOMATON_BYTES`] are refused, since their listing takes
+//! some forty times their bytes.
 
 mod host;
 mod origins;

@@ -120,8 +120,8 @@ impl<'t> Shown<'t> {
         lines.map(|(number, line)| (number, shown(line, self.full).replace('\t', " ")))
     }
 
-    /// Writes the lines, their remarks aligned, and says how many are left out between them. Keeps none of them: a file may
-    /// have 16 million.
+    /// Writes the lines, their remarks aligned, and says how many are left out between them. Keeps none of them: a file
+    /// may have 16 million.
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let digits = self.line_count.to_string().len();
         let widest = self.lines().map(|(_, line)| width(&line)).max().unwrap_or(0).min(MAX_COLUMN);

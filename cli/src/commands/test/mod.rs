@@ -1,12 +1,13 @@
 //! `reptile test`: what decides each of some URLs in one robots.txt: the group, the rules, the line, and why.
 //!
-//! Holds the questions and their answers. They are shown by [`answers`] and [`listing`] for one dialect, by [`dialects`]
-//! for all of them, and by [`json`] for programs; [`typed`] reads what people type, and [`words`] has the words.
+//! Holds the questions and their answers. They are shown by [`answers`] and [`listing`] for one dialect, by
+//! [`dialects`] for all of them, and by [`json`] for programs; [`typed`] reads what people type, and [`words`] has the
+//! words.
 //!
-//! A file of n bytes is read and compiled in O(n) steps and memory for each dialect. With `--brief` and `--json` the URLs
-//! are read and answered one by one, in memory that does not depend on their number; an answer takes no more than the walk,
-//! and time linear in the longest rule. The other forms show at most [`MAX_ANSWERS`] answers. What is shown of user-agent
-//! lines and of the text of rules is limited for each answer.
+//! A file of n bytes is read and compiled in O(n) steps and memory for each dialect. With `--brief` and `--json` the
+//! URLs are read and answered one by one, in memory that does not depend on their number; an answer takes no more than
+//! the walk, and time linear in the longest rule. The other forms show at most [`MAX_ANSWERS`] answers. What is shown
+//! of user-agent lines and of the text of rules is limited for each answer.
 
 mod answers;
 mod dialects;
@@ -160,17 +161,20 @@ pub fn run(args: &Args) -> Result<Exit> {
     let reference = columns.iter().position(|column| column.reading.dialect() == asked).unwrap_or(0);
     let file = File { name: &args.robots, columns: &columns, reference };
     let mut out = BufWriter::new(Output::stdout());
-    let written = answer(args, &file, &mut out).and_then(|()| out.flush().map_err(Stop::Write));
-    written.map_err(|stop| match stop {
+    let written =
+        answer(args, &file, &mut out).and_then(|left_out| out.flush().map(|()| left_out).map_err(Stop::Write));
+    let left_out = written.map_err(|stop| match stop {
         Stop::Write(error) => out.get_ref().failure(&error),
         Stop::Set(error) => damaged(&args.robots, &error),
         Stop::Other(failure) => failure,
     })?;
-    Ok(args.expect.map_or(Exit::Done, |expected| as_expected(expected, &columns)))
+    // A URL without a verdict has not the one that is expected.
+    let is_done = args.expect.is_none_or(|expected| are_as_expected(expected, &columns) && left_out == 0);
+    Ok(Exit::from_bad(!is_done))
 }
 
-/// Compares the verdicts that were given with the one that every answer is to have.
-fn as_expected(expected: Verdict, columns: &[Column<'_>]) -> Exit {
+/// Whether every verdict is the one that is expected, and there is any.
+fn are_as_expected(expected: Verdict, columns: &[Column<'_>]) -> bool {
     let count = |verdict: Verdict| columns.iter().map(|column| column.given[verdict as usize].get()).sum::<u64>();
     let all = count(Verdict::Allow) + count(Verdict::Disallow);
     let others = all - count(expected);
@@ -180,7 +184,7 @@ fn as_expected(expected: Verdict, columns: &[Column<'_>]) -> Exit {
         let verb = if others == 1 { "is" } else { "are" };
         note(format_args!("{} of {} verdicts {verb} not {expected}", grouped(others), grouped(all)));
     }
-    Exit::from_bad(all == 0 || others > 0)
+    all > 0 && others == 0
 }
 
 /// How the robots.txt was fetched, if the user says so.
@@ -222,8 +226,8 @@ impl From<Failure> for Stop {
     }
 }
 
-/// Writes the answers for all URLs.
-fn answer(args: &Args, file: &File<'_>, out: &mut impl Write) -> std::result::Result<(), Stop> {
+/// Writes the answers for all URLs. Returns how many lines are too long for a URL and have none.
+fn answer(args: &Args, file: &File<'_>, out: &mut impl Write) -> std::result::Result<u64, Stop> {
     let agent_count = file.reference().agents.len();
     if args.json {
         return each_url(args, out, |url, out| {
@@ -236,7 +240,7 @@ fn answer(args: &Args, file: &File<'_>, out: &mut impl Write) -> std::result::Re
         return each_url(args, out, |url, out| (0..agent_count).try_for_each(|agent| brief.write(url, agent, out)));
     }
     let mut urls: Vec<Vec<u8>> = Vec::new();
-    each_url(args, out, |url, _| {
+    let left_out = each_url(args, out, |url, _| {
         urls.push(url.to_vec());
         if urls.len() * agent_count > MAX_ANSWERS {
             let limit = grouped(MAX_ANSWERS as u64);
@@ -255,17 +259,17 @@ fn answer(args: &Args, file: &File<'_>, out: &mut impl Write) -> std::result::Re
         listing::write(&tested, args.full, out)?;
         out.write_all(answers::full(&tested, args.full).as_bytes())?;
     }
-    Ok(())
+    Ok(left_out)
 }
 
-/// Does something with each URL, those of standard input as they come.
+/// Does something with each URL, those of standard input as they come. Returns how many lines are too long for a URL.
 fn each_url<W: Write>(
     args: &Args,
     out: &mut W,
     mut work: impl FnMut(&[u8], &mut W) -> std::result::Result<(), Stop>,
-) -> std::result::Result<(), Stop> {
+) -> std::result::Result<u64, Stop> {
     if !args.urls.is_empty() {
-        return args.urls.iter().try_for_each(|url| work(url.as_bytes(), out));
+        return args.urls.iter().try_for_each(|url| work(url.as_bytes(), out)).map(|()| 0);
     }
     let mut chunks = Chunks::new(open(Path::new("-"))?);
     let (mut buffer, mut too_long) = (Vec::new(), 0_u64);
@@ -289,7 +293,7 @@ fn each_url<W: Write>(
     if too_long > 0 {
         note(format_args!("standard input: {} lines are too long for a URL and have no answer", grouped(too_long)));
     }
-    Ok(())
+    Ok(too_long)
 }
 
 /// The file under each dialect that is asked for.

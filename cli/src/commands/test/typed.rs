@@ -1,8 +1,8 @@
 //! URLs and paths as people type them, and what a client makes of them.
 //!
-//! People leave out the scheme or the first slash, and write spaces and letters beyond ASCII. A browser escapes those before
-//! it asks for the page, and rules are compared with what it asks for. Whatever is changed here is told in a remark. Google's
-//! library takes bytes as they come, and so does its dialect.
+//! People leave out the scheme or the first slash, and write spaces and letters beyond ASCII. A browser escapes those
+//! before it asks for the page, and rules are compared with what it asks for. Whatever is changed here is told in a
+//! remark. Google's library takes bytes as they come, and so does its dialect.
 
 use reptile_compiler::dialect::{Dialect, GOOGLE_LIB};
 use reptile_engine::url::path_of;
@@ -52,8 +52,8 @@ fn has_scheme(text: &[u8]) -> bool {
     end.is_some_and(|end| end > 0 && text[end..].starts_with(b"://"))
 }
 
-/// Whether a text without a scheme begins with a host and goes on after it: the part before the first slash or question mark
-/// has a port, or ends in a dot and letters, or is `localhost`.
+/// Whether a text without a scheme begins with a host and goes on after it: the part before the first slash or question
+/// mark has a port, or ends in a dot and letters, or is `localhost`.
 fn begins_with_host(text: &[u8]) -> bool {
     let Some(end) = text.iter().position(|byte| b"/?#".contains(byte)) else { return false };
     let (host, port) = match text[..end].iter().position(|&byte| byte == b':') {
