@@ -16,11 +16,13 @@
 //! | `MAX_PATTERN_BYTES_YANDEX` | a pattern for Yandex | left out, with a diagnostic |
 //! | `MAX_MERGED_RULES_PER_RULE` | the merged rules of a robots.txt, for each of its rules | groups decide together, slower |
 //! | `MIN_MERGED_RULES` | the merged rules that any robots.txt may have | groups decide together, slower |
+//! | `MAX_DIAGNOSTICS` | the diagnostics of a robots.txt that are kept | counted, not kept |
 //! | `MAX_DIRECTIVES` | the other directives of a robots.txt | left out, with a diagnostic |
 //! | `MAX_DIRECTIVE_TEXT_BYTES` | their text | left out, with a diagnostic |
 //! | `MAX_DIRECTIVE_BYTES` | a value of another directive | left out, with a diagnostic |
 //! | `MAX_OTHER_KEY_BYTES` | an unknown key | not kept |
 //! | `MAX_CLEAN_PARAM_BYTES` | a `Clean-param` value | malformed |
+//! | `MAX_NOT_FOUND_BYTES` | the body of a 5xx that is searched for "not found" | the rest is not searched |
 //! | `MIN_TIME` | the time of a capture | an error of the reader |
 //! | `MAX_TIME` | the time of a capture | an error of the reader |
 //! | `MAX_ONCE_STEPS` | the steps of a decision that compiles nothing | an error |
@@ -51,6 +53,7 @@
 //! | `MAX_CRAWLER_TOKENS` | the product tokens of a known crawler | an error |
 //! | `MAX_READING_NAME_BYTES` | the name of a set's dialect or fetch profile | an error |
 //! | `MAX_FINDINGS_PER_CODE` | the findings of one code in a file | counted, not listed |
+//! | `MAX_COMPARED_BYTES` | a file whose rules are compared between dialects | a finding says so |
 //! | `MAX_COMPARED_RULES` | the rules of a file that are compared between dialects | a finding says so |
 //! | `MAX_COMPARED_STEPS` | the steps of that comparison | a finding says so |
 
@@ -132,6 +135,14 @@ pub const MAX_MERGED_RULES_PER_RULE: usize = 1;
 
 /// The rules that may be merged in any file, however few rules it has.
 pub const MIN_MERGED_RULES: usize = 4096;
+
+/// The most diagnostics of one robots.txt that are kept, the first ones; all are counted. A file can have 8 million, of
+/// 8 bytes each.
+pub const MAX_DIAGNOSTICS: usize = 10_000;
+
+/// The bytes at the beginning of the body of a 5xx in which it may say that nothing was found. Error pages say so in their
+/// title.
+pub const MAX_NOT_FOUND_BYTES: usize = 4096;
 
 /// The earliest time of a fetch, in seconds since 1970: the beginning of the year 1.
 pub const MIN_TIME: i64 = -62_135_596_800;

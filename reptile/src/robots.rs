@@ -55,7 +55,7 @@ impl Robots {
     /// [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) when it has no body, although its outcome requires one.
     pub fn from_capture(capture: &Capture, dialect: &Dialect, profile: &Profile) -> Result<Robots, Error> {
         let (outcome, prepared) = compile::read(capture, dialect, profile, true, &Bump::new())?;
-        let diagnostics = prepared.as_ref().map_or(&[][..], |prepared| &prepared.diagnostics).into();
+        let diagnostics = prepared.as_ref().map_or(&[][..], |prepared| prepared.diagnostics.first()).into();
         let mut builder = SetBuilder::with_profile(dialect, profile, capture.time);
         builder.add_capture([any_origin()], &capture.facts(), outcome, prepared);
         let bytes = compile::finish(builder)?.to_bytes();
@@ -86,7 +86,7 @@ impl Robots {
         self.set.only_site()
     }
 
-    /// The diagnostics of the file, each a line (from 1) and a description, in the order of the lines.
+    /// The diagnostics of the file, each a line (from 1) and a description, in the order of the lines: the first 10,000.
     pub fn diagnostics(&self) -> impl ExactSizeIterator<Item = (u32, &str)> {
         self.diagnostics.iter().map(|diagnostic| (diagnostic.line, diagnostic.kind.describe()))
     }

@@ -1,9 +1,10 @@
 //! How far long work has come, shown on a terminal only: how much is done, how fast, and the time left where it is known.
 
+use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::terminal::tells_a_person;
 
@@ -28,9 +29,9 @@ impl Progress {
     pub fn of(things: &str, total: Option<u64>) -> Progress {
         match total {
             Some(_) => {
-                Progress::new(total, &format!("{{human_pos}} of {{human_len}} {things}, {{per_sec}}, {{eta}} left"))
+                Progress::new(total, &format!("{{human_pos}} of {{human_len}} {things}, {{speed}}, {{eta}} left"))
             }
-            None => Progress::new(total, &format!("{{human_pos}} {things}, {{per_sec}}, {{elapsed}}")),
+            None => Progress::new(total, &format!("{{human_pos}} {things}, {{speed}}, {{elapsed}}")),
         }
     }
 
@@ -53,7 +54,11 @@ impl Progress {
         }
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
         if let Ok(style) = ProgressStyle::with_template(&format!("{{spinner}} {template}")) {
-            bar.set_style(style);
+            // indicatif's own has decimals that nobody reads.
+            let speed = |state: &ProgressState, text: &mut dyn Write| {
+                let _ = write!(text, "{}/s", HumanCount(state.per_sec() as u64));
+            };
+            bar.set_style(style.with_key("speed", speed));
         }
         bar.enable_steady_tick(INTERVAL);
         *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());

@@ -159,9 +159,9 @@ impl<'b> Reading<'b> {
         choice.groups.iter().filter(move |_| is_named).flat_map(lines_of)
     }
 
-    /// The diagnostics by line; a diagnostic about the whole file has line 0.
+    /// The first diagnostics by line; a diagnostic about the whole file has line 0.
     pub fn diagnostics(&self) -> impl Iterator<Item = (u32, DiagnosticKind)> + '_ {
-        self.robots.diagnostics.iter().map(|diagnostic| {
+        self.robots.diagnostics.first().iter().map(|diagnostic| {
             let of_file =
                 matches!(diagnostic.kind, DiagnosticKind::BodyCut | DiagnosticKind::BodyIgnored | DiagnosticKind::Html);
             (if of_file { 0 } else { diagnostic.line }, diagnostic.kind)

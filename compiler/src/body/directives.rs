@@ -10,7 +10,7 @@ use reptile_engine::format::directives::{
 };
 use reptile_engine::url::split;
 
-use crate::body::{Diagnostic, DiagnosticKind, RawDirective};
+use crate::body::{DiagnosticKind, RawDirective};
 use crate::dialect::{CrawlDelays, Dialect, Sitemaps};
 use crate::limits::{MAX_CLEAN_PARAM_BYTES, MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTIVES, MAX_OTHER_KEY_BYTES};
 
@@ -63,8 +63,8 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
         }
     }
 
-    /// Takes the next line. Returns a diagnostic if a limit leaves it out.
-    pub fn line(&mut self, line: RawDirective<'b>) -> Option<Diagnostic> {
+    /// Takes the next line. Returns why, if a limit leaves it out.
+    pub fn line(&mut self, line: RawDirective<'b>) -> Option<DiagnosticKind> {
         let RawDirective { group: part, key, value, line, kind } = line;
         let kind = kind.unwrap_or_else(|| kind_of(key));
         if kind == DirectiveKind::Other && (self.is_html || !is_key(key)) {
@@ -72,12 +72,12 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
         }
         let key = if kind == DirectiveKind::Other { key } else { b"" };
         if value.len() > MAX_DIRECTIVE_BYTES {
-            return Some(Diagnostic { line, kind: DiagnosticKind::DirectiveTooLong });
+            return Some(DiagnosticKind::DirectiveTooLong);
         }
         self.bytes += key.len() + value.len();
         self.is_full |= self.directives.len() == MAX_DIRECTIVES || self.bytes > MAX_DIRECTIVE_TEXT_BYTES;
         if self.is_full {
-            return Some(Diagnostic { line, kind: DiagnosticKind::TooManyDirectives });
+            return Some(DiagnosticKind::TooManyDirectives);
         }
         let is_for_all = matches!(kind, DirectiveKind::Sitemap | DirectiveKind::Host | DirectiveKind::CleanParam);
         let part = part.filter(|_| !is_for_all);

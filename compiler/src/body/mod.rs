@@ -4,6 +4,7 @@
 //! `lines` decodes lines and recognises keys, `html` recognises web pages, [`directives`] reads the lines that decide
 //! no URL. Whom a group is for is in [`crate::rules::groups`], what a pattern means in [`crate::rules::order`].
 
+mod diagnostics;
 pub mod directives;
 pub(crate) mod html;
 mod lines;
@@ -14,7 +15,8 @@ use memchr::{memchr, memchr_iter, memrchr2};
 use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::verdict::RuleKind;
 
-pub(crate) use self::html::is_html;
+pub use self::diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
+pub use self::html::is_html;
 pub use self::lines::Lines;
 use self::lines::recognise;
 pub(crate) use self::lines::{Line, line_of};
@@ -25,8 +27,8 @@ use crate::dialect::{BlankLine, BodyLimit, Dialect, RuleBytes, RuleStart};
 pub struct Robots<'b> {
     /// The groups, in the order of the file.
     pub groups: BumpVec<'b, Group<'b>>,
-    /// The diagnostics, in the order of their lines.
-    pub diagnostics: Vec<Diagnostic>,
+    /// The diagnostics.
+    pub diagnostics: Diagnostics,
     /// How many lines the part of the file has that is read.
     pub line_count: u32,
 }
@@ -67,84 +69,20 @@ pub struct RawDirective<'b> {
     pub kind: Option<DirectiveKind>,
 }
 
-/// Something to know about a line that does not count, or is read in part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Diagnostic {
-    /// The line, from 1.
-    pub line: u32,
-    /// What there is to know.
-    pub kind: DiagnosticKind,
-}
-
-/// The kinds of diagnostics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum DiagnosticKind {
-    /// Longer than the dialect keeps; the rest was dropped.
-    LineTooLong,
-    /// A NUL byte, which ends the line in some dialects.
-    Nul,
-    /// A rule before the first user-agent line, or after the end of a group; it counts for nobody.
-    RuleOutsideGroup,
-    /// A key other than those that decide URLs; other directives, or a mistake.
-    UnknownKey,
-    /// Text without a separator between key and value.
-    NoSeparator,
-    /// A file longer than the dialect reads; the lines after that were dropped.
-    BodyCut,
-    /// A file so long that the dialect treats it as empty.
-    BodyIgnored,
-    /// A rule that begins with neither `/` nor `*`, in a dialect where it must; it was left out.
-    RuleStart,
-    /// A rule with bytes that the dialect does not accept in one; it was left out.
-    RuleBytes,
-    /// A rule longer than the dialect takes; it was left out.
-    RuleTooLong,
-    /// A rule after as many as the dialect takes; it was left out.
-    TooManyRules,
-    /// Another directive with more bytes than are kept; it was left out.
-    DirectiveTooLong,
-    /// Another directive after as many as are kept; it was left out.
-    TooManyDirectives,
-    /// The file is a web page and not a robots.txt; what looks like a rule in it counts nevertheless.
-    Html,
-}
-
-impl DiagnosticKind {
-    /// The words for it in reports.
-    #[must_use]
-    pub const fn describe(self) -> &'static str {
-        match self {
-            DiagnosticKind::LineTooLong => "line too long, its end was dropped",
-            DiagnosticKind::Nul => "NUL byte inside a line",
-            DiagnosticKind::RuleOutsideGroup => "rule that is in no group",
-            DiagnosticKind::UnknownKey => "key that decides nothing",
-            DiagnosticKind::NoSeparator => "line without a separator",
-            DiagnosticKind::BodyCut => "file too long, its end was dropped",
-            DiagnosticKind::BodyIgnored => "file too long, treated as empty",
-            DiagnosticKind::RuleStart => "rule that does not begin with \"/\" or \"*\", left out",
-            DiagnosticKind::RuleBytes => "rule with bytes that the dialect does not accept, left out",
-            DiagnosticKind::RuleTooLong => "rule too long, left out",
-            DiagnosticKind::TooManyRules => "rule after the last that counts, left out",
-            DiagnosticKind::DirectiveTooLong => "other directive too long, left out",
-            DiagnosticKind::TooManyDirectives => "other directive after the last that is kept, left out",
-            DiagnosticKind::Html => "web page instead of a robots.txt",
-        }
-    }
-}
-
 /// Reads a robots.txt. Time linear in the body; the arena grows by a constant for each user-agent line
 /// and rule.
 pub fn parse<'b>(body: &'b [u8], dialect: &Dialect, arena: &'b Bump) -> Robots<'b> {
-    parse_with(body, dialect, arena, |_| ())
+    parse_with(body, dialect, arena, |_| None, |_| ())
 }
 
-/// As [`parse`], and also hands the lines with other keys over, in their order.
+/// As [`parse`], and also hands over, in their order, the lines with other keys and all diagnostics. If `on_directive`
+/// leaves a line out, it says why.
 pub fn parse_with<'b>(
     body: &'b [u8],
     dialect: &Dialect,
     arena: &'b Bump,
-    on_directive: impl FnMut(RawDirective<'b>),
+    on_directive: impl FnMut(RawDirective<'b>) -> Option<DiagnosticKind>,
+    on_diagnostic: impl FnMut(Diagnostic),
 ) -> Robots<'b> {
     // Room for as many rules as there can be: a list that grows leaves its old places unused in the arena.
     let most_rules = (memchr_iter(b'\n', body).count() + 1).min(body.len() / SHORTEST_RULE_BYTES + 1);
@@ -152,8 +90,9 @@ pub fn parse_with<'b>(
         starts: Vec::new(),
         agents: Vec::new(),
         rules: BumpVec::with_capacity_in(most_rules, arena),
-        diagnostics: Vec::new(),
+        diagnostics: Diagnostics::default(),
         on_directive,
+        on_diagnostic,
     };
     if is_html(body) {
         collector.diagnostic(1, DiagnosticKind::Html);
@@ -175,16 +114,21 @@ pub fn parse_with<'b>(
 const SHORTEST_RULE_BYTES: usize = 7;
 
 /// Collects the meaning of the lines for a [`Robots`].
-struct Collector<'b, F> {
+struct Collector<'b, F, G> {
     /// For each group the indices of its first user-agent line and of its first rule. Both end where those of the next group begin.
     starts: Vec<(usize, usize)>,
     agents: Vec<&'b [u8]>,
     rules: BumpVec<'b, RawRule<'b>>,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: Diagnostics,
     on_directive: F,
+    on_diagnostic: G,
 }
 
-impl<'b, F: FnMut(RawDirective<'b>)> Visitor<'b> for Collector<'b, F> {
+impl<'b, F, G> Visitor<'b> for Collector<'b, F, G>
+where
+    F: FnMut(RawDirective<'b>) -> Option<DiagnosticKind>,
+    G: FnMut(Diagnostic),
+{
     fn agent(&mut self, value: &'b [u8], begins_group: bool) {
         if begins_group {
             self.starts.push((self.agents.len(), self.rules.len()));
@@ -197,11 +141,15 @@ impl<'b, F: FnMut(RawDirective<'b>)> Visitor<'b> for Collector<'b, F> {
     }
 
     fn directive(&mut self, directive: RawDirective<'b>) {
-        (self.on_directive)(directive);
+        if let Some(kind) = (self.on_directive)(directive) {
+            self.diagnostic(directive.line, kind);
+        }
     }
 
     fn diagnostic(&mut self, line: u32, kind: DiagnosticKind) {
-        self.diagnostics.push(Diagnostic { line, kind });
+        let diagnostic = Diagnostic { line, kind };
+        self.diagnostics.add(diagnostic);
+        (self.on_diagnostic)(diagnostic);
     }
 }
 
@@ -261,6 +209,9 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
                 let is_sitemap = matches!(recognised, Some(Line::Sitemap(..)));
                 let kind = is_sitemap.then_some(DirectiveKind::Sitemap);
                 let group = takes_rules.then(|| group_count - 1);
+                if dialect.crawl_delay_ends_agents && directives::kind_of(key) == DirectiveKind::CrawlDelay {
+                    takes_agents = false;
+                }
                 visitor.directive(RawDirective { group, key, value, line: number, kind });
             }
             // Comments that begin a line, and no others.
@@ -354,7 +305,8 @@ mod tests {
             let body = arena.alloc_slice_copy(&body);
             let robots = parse(body, &GOOGLE_LIB, &arena);
             assert_eq!(robots.groups[0].rules[0].value.len(), kept - b"allow:".len());
-            let found: Vec<DiagnosticKind> = robots.diagnostics.iter().map(|diagnostic| diagnostic.kind).collect();
+            let found: Vec<DiagnosticKind> =
+                robots.diagnostics.first().iter().map(|diagnostic| diagnostic.kind).collect();
             assert_eq!(found == [DiagnosticKind::LineTooLong], reported, "{extra}");
         }
     }
@@ -388,7 +340,7 @@ mod tests {
         let robots = parse(body, dialect, &arena);
         let rules = robots.groups.iter().flat_map(|group| group.rules);
         let values = rules.map(|rule| String::from_utf8_lossy(rule.value).into_owned()).collect();
-        (values, robots.diagnostics.iter().map(|diagnostic| diagnostic.kind).collect())
+        (values, robots.diagnostics.first().iter().map(|diagnostic| diagnostic.kind).collect())
     }
 
     #[test]

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::automaton::{TooManySteps, check_file};
 use crate::body::directives::DirectiveReader;
-use crate::body::{Diagnostic, Robots, is_html, parse, parse_with};
+use crate::body::{Diagnostics, Robots, is_html, parse, parse_with};
 use crate::capture::{Capture, Outcome, Profile};
 use crate::dialect::Dialect;
 use crate::limits::MAX_BODY_BYTES;
@@ -28,7 +28,7 @@ pub struct Prepared {
     /// The file's other directives, encoded as in a set.
     pub other: Box<[u8]>,
     /// The parser's diagnostics for the file.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Diagnostics,
     /// The number of rules in the file, as written.
     pub rule_count: usize,
     /// A number that depends on the body alone. It settles which of two files counts if nothing else does.
@@ -65,12 +65,7 @@ impl std::error::Error for BodyOverLimit {}
 pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
     let mut directives = DirectiveReader::new(dialect, is_html(body));
-    let mut left_out = Vec::new();
-    let mut robots = parse_with(body, dialect, arena, |line| left_out.extend(directives.line(line)));
-    if !left_out.is_empty() {
-        robots.diagnostics.append(&mut left_out);
-        robots.diagnostics.sort_by_key(|diagnostic| diagnostic.line);
-    }
+    let robots = parse_with(body, dialect, arena, |line| directives.line(line), |_| ());
     prepared_from(body, robots, &directives.finish(), dialect, arena)
 }
 

@@ -55,7 +55,7 @@ pub struct Args {
     /// The robots.txt files: what `reptile compile` takes as INPUT, or one file for all hosts
     #[arg(long, value_name = "INPUT")]
     robots: PathBuf,
-    /// The dialect: which reading of the protocol the files are given [default: google-lib]
+    /// The dialect: which reading of the protocol the files are given [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<&'static Dialect>,
     /// Count for each pair of dialects the rows that they decide differently, and print the counts as a table in
@@ -88,7 +88,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.all_dialects {
         return matrix::run(args, cases, one_for_all);
     }
-    let dialect = args.dialect.unwrap_or(dialect::ALL[0]);
+    let dialect = args.dialect.unwrap_or(dialect::DEFAULT);
     let bytes = compiled(args, dialect, one_for_all)?;
     let set = opened(args, &bytes)?;
 

@@ -3,7 +3,6 @@
 //! One thread reads a batch while the others compile the batch before it. Memory: two batches of items, and what is
 //! distinct in all files, which is about the size of the set.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread;
@@ -46,7 +45,7 @@ enum Done {
         capture: Capture,
         outcome: Outcome,
         prepared: Option<Prepared>,
-        diagnostics: BTreeMap<DiagnosticKind, u64>,
+        diagnostics: Vec<(DiagnosticKind, u64)>,
     },
     Other(Item),
 }
@@ -80,8 +79,10 @@ pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(Compile
         return Err(no_robots(&PathBuf::from(names.join(", "))));
     }
     let set = builder.finish_with(strategy, |lists| {
+        let progress = Progress::of("rulesets", Some(lists.len() as u64));
         let compiled = lists.par_iter().map_init(Bump::new, |arena, list| {
             arena.reset();
+            progress.add(1);
             compile(list, strategy, arena)
         });
         compiled.collect()
@@ -122,10 +123,8 @@ fn work_on(batch: Vec<Found>, dialect: &'static Dialect, profile: &Profile, with
         let bytes = body.as_ref().map_or(0, Vec::len) as u64;
         let done = match prepare_capture(&capture, body.as_deref(), profile, |body| read(body, dialect, arena)) {
             Ok((outcome, mut prepared)) => {
-                let mut diagnostics = BTreeMap::new();
-                for diagnostic in prepared.iter_mut().flat_map(|prepared| std::mem::take(&mut prepared.diagnostics)) {
-                    *diagnostics.entry(diagnostic.kind).or_insert(0) += 1;
-                }
+                let diagnostics = prepared.as_mut().map(|prepared| std::mem::take(&mut prepared.diagnostics));
+                let diagnostics = diagnostics.unwrap_or_default().counts().collect();
                 Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics }
             }
             Err(BadCapture::NoBody) => Done::Other(Item::Bad { name, reason: "no body", detail: String::new() }),

@@ -1,5 +1,7 @@
 //! Finds rules whose own path another dialect in use decides differently, by compiling the file under each dialect.
 
+use std::collections::HashMap;
+
 use bumpalo::Bump;
 use reptile_engine::format::FormatError;
 use reptile_engine::norm::NormalForm;
@@ -18,11 +20,15 @@ use crate::set::{OwnedOrigin, SetBuilder, prepare};
 /// The dialects that today's crawlers use. The others are historical, or follow the letter of a text, and differ often.
 const IN_USE: [&Dialect; 5] = [&GOOGLE_LIB, &GOOGLE, &RFC9309, &YANDEX, &BING];
 
+/// The most bytes of a file whose rules are compared, which takes a compiled set for each dialect. Google and Yandex read
+/// half of that.
+pub const MAX_COMPARED_BYTES: usize = 1 << 20;
+
 /// The most rules of one file whose paths are compared; a finding says that later rules were not.
 pub const MAX_COMPARED_RULES: usize = 2000;
 
 /// The most steps for comparing the paths of one file. Each path takes its length in bytes, times one more than the
-/// number of wildcards in its group. Only files made to keep matchers busy need more; of those, too, only the first
+/// number of wildcards in its groups for each of them. Only files made to keep matchers busy need more; of those, too, only the first
 /// rules are compared.
 pub const MAX_COMPARED_STEPS: usize = 20_000_000;
 
@@ -32,29 +38,58 @@ const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost
 struct Reader {
     dialect: &'static Dialect,
     set: Set<Vec<u8>>,
+    /// For each name in lower case, `None` for the default group: how many groups it has and how many wildcards these
+    /// have, which is what a byte of a path costs.
+    costs: HashMap<Option<Vec<u8>>, usize>,
 }
 
-fn reader(body: &[u8], dialect: &'static Dialect) -> Option<Reader> {
+impl Reader {
+    fn cost(&self, name: Option<&[u8]>) -> usize {
+        self.costs.get(&name.map(<[u8]>::to_ascii_lowercase)).copied().unwrap_or(1)
+    }
+}
+
+fn reader(body: &[u8], robots: &Robots<'_>, dialect: &'static Dialect) -> Option<Reader> {
     let mut builder = SetBuilder::new(dialect);
     let origin = OwnedOrigin { host: ORIGIN.host.into(), scheme: ORIGIN.scheme, port: ORIGIN.port };
     builder.add([origin], prepare(body, dialect, &Bump::new()).ok()?);
     let bytes = builder.finish(Strategy::default()).ok()?.to_bytes();
-    Some(Reader { dialect, set: Set::from_bytes(bytes).ok()? })
+    let mut costs = HashMap::new();
+    for group in &robots.groups {
+        let wildcards: usize = group.rules.iter().map(|rule| memchr::memchr_iter(b'*', rule.value).count()).sum();
+        for value in group.agents {
+            let name = match named(value, dialect) {
+                Named::Everyone => None,
+                Named::Token(token) => Some(token.to_ascii_lowercase()),
+            };
+            *costs.entry(name).or_insert(0) += wildcards + 1;
+        }
+    }
+    Some(Reader { dialect, set: Set::from_bytes(bytes).ok()?, costs })
 }
 
 /// Adds a finding for each way in which the dialects disagree, on the first rule of which they do.
 pub(super) fn differences(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, found: &mut Findings) {
-    if robots.groups.iter().all(|group| group.rules.is_empty()) {
+    let Some(first) = robots.groups.iter().find_map(|group| group.rules.first()) else { return };
+    if body.len() > MAX_COMPARED_BYTES {
+        not_compared(first.line, found);
         return;
     }
     let others = IN_USE.into_iter().filter(|other| other.name != dialect.name);
     let Some(reference) = Dialect::from_name(&dialect.name) else { return };
     // A body over the compiler's limit has no verdicts; there is a separate finding for the whole file.
     let readers: Option<Vec<Reader>> =
-        [reference].into_iter().chain(others).map(|dialect| reader(body, dialect)).collect();
+        [reference].into_iter().chain(others).map(|dialect| reader(body, robots, dialect)).collect();
     let Some(readers) = readers else { return };
     // A set that was just compiled is not damaged; a damaged set would have no differences to report.
     let _ = compare(robots, &readers, found);
+}
+
+/// Adds the finding that the rules from a line on are not compared.
+fn not_compared(line: u32, found: &mut Findings) {
+    found.add(line, Code::NotCompared, Severity::Note, || {
+        ("the file is so large that this rule and all after it were not compared between dialects".into(), None)
+    });
 }
 
 /// The path that is the plainest match of a rule, as a URL would have it.
@@ -89,26 +124,23 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
             _ => continue,
         };
         let mut asked: Vec<(Policy<'_>, Agent)> = Vec::with_capacity(readers.len());
-        for Reader { dialect, set } in readers {
+        for Reader { dialect, set, .. } in readers {
             let nobody = || Resolved { name: "*".into(), tokens: Vec::new(), honours_default_group: true };
             let agent = name.map_or_else(nobody, |name| of_name(name, dialect)).look_up(set)?;
             if let Some(policy) = set.policy(&ORIGIN)? {
                 asked.push((policy, agent));
             }
         }
-        let wildcards: usize = group.rules.iter().map(|rule| memchr::memchr_iter(b'*', rule.value).count()).sum();
+        let cost = readers.iter().map(|reader| reader.cost(name)).max().unwrap_or(1);
         for rule in group.rules {
             let path = path_of_rule(rule);
-            let steps = path.len().saturating_mul(wildcards + 1);
+            let steps = path.len().saturating_mul(cost);
             if rules_left == 0 || steps > steps_left {
-                found.add(rule.line, Code::NotCompared, Severity::Note, || {
-                    let message =
-                        "the file is so large that this rule and all after it were not compared between dialects";
-                    (message.into(), None)
-                });
+                not_compared(rule.line, found);
                 break 'file;
             }
             (rules_left, steps_left) = (rules_left - 1, steps_left - steps);
+            found.steps += steps as u64;
             let mut allowed = Vec::with_capacity(asked.len());
             for (policy, agent) in &asked {
                 allowed.push(policy.decide(agent, &path)? == Verdict::Allow);
@@ -171,6 +203,12 @@ mod tests {
 
     #[test]
     fn limits_hold_at_their_edges() {
+        for (bytes, cut) in
+            [(MAX_COMPARED_BYTES - 1, false), (MAX_COMPARED_BYTES, false), (MAX_COMPARED_BYTES + 1, true)]
+        {
+            let rule = "user-agent: *\ndisallow: /a\n#";
+            assert_eq!(is_cut(&format!("{rule}{}", "-".repeat(bytes - rule.len()))), cut, "{bytes}");
+        }
         for (rules, cut) in
             [(MAX_COMPARED_RULES - 1, false), (MAX_COMPARED_RULES, false), (MAX_COMPARED_RULES + 1, true)]
         {

@@ -19,7 +19,7 @@ pub(super) fn collapse(group: &Group<'_>, agent_lines: &[u32], places: &Places<'
         let at = places.others.partition_point(|&(line, _)| line <= from);
         places.others.get(at).filter(|&&(line, _)| line < to)
     };
-    let pairs = agent_lines.windows(2).enumerate();
+    let pairs = agent_lines.windows(2).enumerate().inspect(|_| found.step());
     let Some((last, other)) =
         pairs.rev().find_map(|(index, pair)| between(pair[0], pair[1]).map(|other| (index, other)))
     else {

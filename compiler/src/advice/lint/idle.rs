@@ -2,210 +2,276 @@
 //!
 //! Reports only certain cases; the tests replace each such rule and compare all verdicts.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
 use memchr::memchr;
 use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::RuleKind;
 
 use super::{Code, Findings, Severity};
 use crate::body::{Group, RawRule, Robots};
-use crate::dialect::{Dialect, EmptyDisallow, GroupChoice, Order};
+use crate::dialect::{Dialect, GroupChoice, Order};
 use crate::rules::groups::{Named, named};
-use crate::rules::order::len_without_trailing_wildcards;
+use crate::rules::order::{len_without_trailing_wildcards, meaning_of, slash_before_index};
 
 /// Which groups decide together with another one, because both name the same crawler.
-pub(super) fn merged_groups(robots: &Robots<'_>, dialect: &Dialect) -> Vec<bool> {
+pub(super) fn merged_groups(robots: &Robots<'_>, dialect: &Dialect, found: &mut Findings) -> Vec<bool> {
     let mut merged = vec![false; robots.groups.len()];
     if dialect.group_choice == GroupChoice::First {
         return merged;
     }
-    let mut first: HashMap<Option<Vec<u8>>, usize> = HashMap::new();
-    for (index, group) in robots.groups.iter().enumerate() {
-        for value in group.agents {
-            let name = match named(value, dialect) {
-                Named::Everyone => None,
-                Named::Token(token) => Some(token.to_ascii_lowercase()),
-            };
-            let known = *first.entry(name).or_insert(index);
-            if known != index {
-                (merged[known], merged[index]) = (true, true);
-            }
+    let mut named_in: Vec<(Option<&[u8]>, u32)> = Vec::new();
+    for (index, group) in (0..).zip(&robots.groups) {
+        named_in.extend(group.agents.iter().map(|value| match named(value, dialect) {
+            Named::Everyone => (None, index),
+            Named::Token(token) => (Some(token), index),
+        }));
+    }
+    let by_name = |a: Option<&[u8]>, b: Option<&[u8]>| match (a, b) {
+        (Some(a), Some(b)) => a.iter().map(u8::to_ascii_lowercase).cmp(b.iter().map(u8::to_ascii_lowercase)),
+        (a, b) => a.is_some().cmp(&b.is_some()),
+    };
+    named_in.sort_unstable_by(|a, b| {
+        found.step();
+        by_name(a.0, b.0).then(a.1.cmp(&b.1))
+    });
+    for pair in named_in.windows(2) {
+        let (first, second) = (pair[0], pair[1]);
+        if first.1 != second.1 && by_name(first.0, second.0).is_eq() {
+            (merged[first.1 as usize], merged[second.1 as usize]) = (true, true);
         }
     }
     merged
 }
 
-/// A rule in the form in which it is compared with others.
+/// A rule in the form in which it is compared with others. Small: a file has up to 2 million.
 struct Compared<'r> {
-    rule: &'r RawRule<'r>,
-    kind: RuleKind,
     /// The pattern without trailing wildcards and end anchor.
-    matcher: Vec<u8>,
-    anchored: bool,
+    matcher: &'r [u8],
+    line: u32,
     /// What the rule's precedence depends on: the number of octets that count, or the line.
-    weight: usize,
+    weight: u32,
+    kind: RuleKind,
+    anchored: bool,
+    /// Whether the line has a value; a `Disallow` without one is an `Allow: /` in some dialects.
+    has_value: bool,
     /// Whether the rule is more than a prefix, or weighs more than its prefix has octets.
     is_wild: bool,
     opens_folder: bool,
+    /// Whether a rule that wins against this one, or an equal one, has the same matcher.
+    is_idle: bool,
+    /// Whether there is a rule of the same kind and matcher that comes first in the order of precedence.
+    is_repeated: bool,
 }
 
-impl Compared<'_> {
+impl<'r> Compared<'r> {
     /// The text with which every path that the rule matches begins.
-    fn prefix(&self) -> &[u8] {
-        Pattern { text: &self.matcher, anchored: self.anchored }.prefix()
+    fn prefix(&self) -> &'r [u8] {
+        Pattern { text: self.matcher, anchored: self.anchored }.prefix()
     }
 }
 
-fn compared<'r>(rule: &'r RawRule<'r>, dialect: &Dialect) -> Option<Compared<'r>> {
-    let is_open = rule.value.is_empty() && rule.kind == RuleKind::Disallow;
-    let (kind, value) = match dialect.empty_disallow {
-        EmptyDisallow::AllowRoot if is_open => (RuleKind::Allow, &b"/"[..]),
-        _ => (rule.kind, rule.value),
+fn compared<'r>(rule: &RawRule<'r>, dialect: &Dialect, arena: &'r Bump) -> Option<Compared<'r>> {
+    let RawRule { kind, value, line } = meaning_of(rule, dialect);
+    let pattern: &'r [u8] = match dialect.normal_form.pattern(value) {
+        Cow::Borrowed(_) => value,
+        Cow::Owned(pattern) => arena.alloc_slice_copy(&pattern),
     };
-    let pattern = dialect.normal_form.pattern(value);
     if pattern.is_empty() {
         return None;
     }
     let weight = match dialect.order {
-        Order::Longest => pattern.len(),
-        Order::LongestWithoutTrailingWildcards => len_without_trailing_wildcards(&pattern),
-        Order::FileOrder => rule.line as usize,
+        Order::Longest => pattern.len() as u32,
+        Order::LongestWithoutTrailingWildcards => len_without_trailing_wildcards(pattern) as u32,
+        Order::FileOrder => line,
     };
-    let Pattern { text, anchored } = Pattern::new(&pattern).without_trailing_wildcards();
-    let mut matcher = text.to_vec();
-    matcher.dedup_by(|a, b| *a == b'*' && *b == b'*');
-    let is_wild = anchored || memchr(b'*', &matcher).is_some() || pattern.len() != matcher.len();
-    let slash = memchr::memrchr(b'/', &pattern).unwrap_or(0);
-    let opens_folder =
-        dialect.index_htm_opens_directory && kind == RuleKind::Allow && pattern[slash..].starts_with(b"/index.htm");
-    Some(Compared { rule, kind, matcher, anchored, weight, is_wild, opens_folder })
+    let Pattern { text: mut matcher, anchored } = Pattern::new(pattern).without_trailing_wildcards();
+    if memchr::memmem::find(matcher, b"**").is_some() {
+        let mut once = BumpVec::from_iter_in(matcher.iter().copied(), arena);
+        once.dedup_by(|a, b| *a == b'*' && *b == b'*');
+        matcher = once.into_bump_slice();
+    }
+    Some(Compared {
+        matcher,
+        line,
+        weight,
+        kind,
+        anchored,
+        has_value: !rule.value.is_empty(),
+        is_wild: anchored || memchr(b'*', matcher).is_some() || pattern.len() != matcher.len(),
+        opens_folder: dialect.index_htm_opens_directory
+            && kind == RuleKind::Allow
+            && slash_before_index(pattern).is_some(),
+        is_idle: false,
+        is_repeated: false,
+    })
 }
 
-/// Finds rules that can be removed without changing a verdict.
+/// Finds rules that can be removed without changing a verdict. Time: sorting the rules.
 pub(super) fn idle_rules(group: &Group<'_>, merged: bool, dialect: &Dialect, found: &mut Findings) {
-    let mut rules: Vec<Compared<'_>> = group.rules.iter().filter_map(|rule| compared(rule, dialect)).collect();
+    let arena = Bump::new();
+    let mut rules: Vec<Compared<'_>> = Vec::with_capacity(group.rules.len());
+    rules.extend(group.rules.iter().filter_map(|rule| compared(rule, dialect, &arena)));
     // Sorts equal patterns together, an allow before a disallow, and the deciding rule first.
     let by_line = dialect.order == Order::FileOrder;
-    rules.sort_by(|a, b| {
+    rules.sort_unstable_by(|a, b| {
+        found.step();
         let key = |rule: &Compared<'_>| (rule.anchored, if by_line { RuleKind::Allow } else { rule.kind });
         let weight = if by_line { a.weight.cmp(&b.weight) } else { b.weight.cmp(&a.weight) };
-        a.matcher.cmp(&b.matcher).then(key(a).cmp(&key(b))).then(weight).then(a.rule.line.cmp(&b.rule.line))
+        a.matcher.cmp(b.matcher).then(key(a).cmp(&key(b))).then(weight).then(a.line.cmp(&b.line))
     });
-    let mut is_idle = vec![false; rules.len()];
-    let mut at = 0;
-    for equal in rules.chunk_by(|a, b| a.matcher == b.matcher && a.anchored == b.anchored) {
-        for (index, rule) in equal.iter().enumerate().skip(1) {
-            if rule.rule.value.is_empty() || rule.opens_folder {
-                continue;
-            }
-            let best =
-                equal[..index].iter().rev().find(|other| other.kind == rule.kind && !other.rule.value.is_empty());
-            let over = equal[..index].iter().find(|other| other.kind != rule.kind);
-            // The longest rule of its kind comes first, so each later one loses against it wherever it matches.
-            let first = equal[..index].iter().find(|other| other.kind == rule.kind && !other.rule.value.is_empty());
-            if let (Some(_), Some(first)) = (best, first) {
-                is_idle[at + index] = true;
-                // To the reader of the file the later line is the superfluous one.
-                let (early, late) = (first.rule.line.min(rule.rule.line), first.rule.line.max(rule.rule.line));
-                let line = if first.weight == rule.weight { late } else { rule.rule.line };
-                let other = early + late - line;
-                found.add(line, Code::DuplicateRule, Severity::Note, || {
-                    (format!("the same as line {other}").into(), Some("remove it".into()))
-                });
-            } else if let Some(over) = over.filter(|over| by_line || over.weight >= rule.weight) {
-                is_idle[at + index] = true;
-                found.add(rule.rule.line, Code::OverruledRule, Severity::Warning, || {
-                    let reason = if by_line { "comes first" } else { "wins, because an allow wins a tie" };
-                    (format!("line {} has the same pattern and {reason}", over.rule.line).into(), None)
-                });
-            }
-        }
-        at += equal.len();
+    for equal in rules.chunk_by_mut(|a, b| a.matcher == b.matcher && a.anchored == b.anchored) {
+        repeated(equal, by_line, found);
     }
     if !merged {
-        shadowed(&rules, &is_idle, by_line, found);
+        shadowed(&rules, by_line, found);
     }
 }
 
-/// How many shorter rules are tried for each rule. Keeps the time linear if thousands of rules begin with the same
+/// Finds the superfluous ones of rules with the same matcher, the deciding rule first.
+fn repeated(equal: &mut [Compared<'_>], by_line: bool, found: &mut Findings) {
+    // By kind, line and weight of the first rule so far, and of the first that has a value.
+    let mut first: [Option<(u32, u32)>; 2] = [None; 2];
+    let mut first_with_value: [Option<(u32, u32)>; 2] = [None; 2];
+    for rule in equal {
+        found.step();
+        let kind = rule.kind as usize;
+        let (same, against) = (first_with_value[kind], first[1 - kind]);
+        let this = (rule.line, rule.weight);
+        rule.is_repeated = first[kind].is_some();
+        first[kind].get_or_insert(this);
+        if !rule.has_value {
+            continue;
+        }
+        first_with_value[kind].get_or_insert(this);
+        if rule.opens_folder {
+            continue;
+        }
+        // The rule of its kind that wins comes first, so each later one loses against it wherever it matches.
+        if let Some((first_line, first_weight)) = same {
+            rule.is_idle = true;
+            // To the reader of the file the later line is the superfluous one.
+            let line = if first_weight == rule.weight { first_line.max(rule.line) } else { rule.line };
+            let other = first_line ^ rule.line ^ line;
+            found.add(line, Code::DuplicateRule, Severity::Note, || {
+                (format!("the same as line {other}").into(), Some("remove it".into()))
+            });
+        } else if let Some((over, _)) = against.filter(|&(_, weight)| by_line || weight >= rule.weight) {
+            rule.is_idle = true;
+            found.add(rule.line, Code::OverruledRule, Severity::Warning, || {
+                let reason = if by_line { "comes first" } else { "wins, because an allow wins a tie" };
+                (format!("line {over} has the same pattern and {reason}").into(), None)
+            });
+        }
+    }
+}
+
+/// The most shorter rules that are tried for each rule. Keeps the time linear if thousands of rules begin with the same
 /// text.
 const MAX_SHORTER_RULES: usize = 8;
 
 /// Finds rules that a shorter one makes superfluous, with no rule of the other kind between the two.
-fn shadowed(rules: &[Compared<'_>], is_idle: &[bool], by_line: bool, found: &mut Findings) {
-    // The weights, by kind, of the rules that may match any path, and of all rules.
-    let mut wild: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
-    let mut all: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
-    for rule in rules {
-        let kind = rule.kind as usize;
-        all[kind].push(rule.weight);
-        if rule.is_wild {
-            wild[kind].push(rule.weight);
-        }
-        if rule.opens_folder {
-            let folder = memchr::memrchr(b'/', &rule.matcher).unwrap_or(0) + 2;
-            all[kind].push(folder);
-            wild[kind].push(folder);
-        }
-    }
-    for list in wild.iter_mut().chain(&mut all) {
-        list.sort_unstable();
-    }
-    let any_within = |list: &[usize], from: usize, to: usize| {
-        list.get(list.partition_point(|&weight| weight < from)).is_some_and(|&weight| weight < to)
-    };
+fn shadowed(rules: &[Compared<'_>], by_line: bool, found: &mut Findings) {
+    let weights = Weights::new(rules);
     // In the order of their prefixes: when a rule is reached, the stack holds the rules whose prefix its own begins
-    // with.
-    let mut order: Vec<usize> = (0..rules.len()).collect();
-    order.sort_by(|&a, &b| {
-        rules[a].prefix().cmp(rules[b].prefix()).then(rules[a].matcher.len().cmp(&rules[b].matcher.len()))
+    // with. Of equal rules it holds the first, so that it is no deeper than a prefix is long.
+    let mut order: Vec<u32> = (0..rules.len() as u32).collect();
+    order.sort_unstable_by(|&a, &b| {
+        found.step();
+        let (first, second) = (&rules[a as usize], &rules[b as usize]);
+        let by_prefix = first.prefix().cmp(second.prefix());
+        by_prefix.then(first.matcher.len().cmp(&second.matcher.len())).then(a.cmp(&b))
     });
     let covers = |rule: &Compared<'_>| !rule.anchored && rule.prefix().len() == rule.matcher.len();
-    let mut stack: Vec<usize> = Vec::new();
-    for index in order {
-        let rule = &rules[index];
-        while stack.last().is_some_and(|&top| !rule.prefix().starts_with(&rules[top].matcher)) {
+    let mut stack: Vec<&Compared<'_>> = Vec::new();
+    for rule in order.into_iter().map(|index| &rules[index as usize]) {
+        while stack.last().is_some_and(|top| !rule.prefix().starts_with(top.matcher)) {
+            found.step();
             stack.pop();
         }
-        if !rule.rule.value.is_empty() && !is_idle[index] && !rule.opens_folder {
-            let near = stack.iter().rev().take(MAX_SHORTER_RULES).map(|&other| &rules[other]);
-            let by = near.into_iter().find(|other| {
-                if by_line {
-                    return other.weight < rule.weight;
-                }
-                if other.kind != rule.kind
-                    || other.weight >= rule.weight
-                    || other.matcher.len() >= rule.matcher.len() + usize::from(rule.anchored)
-                {
-                    return false;
-                }
-                // An allow wins against a disallow of the same weight.
-                let (from, to) = match rule.kind {
-                    RuleKind::Disallow => (other.weight, rule.weight),
-                    RuleKind::Allow => (other.weight + 1, rule.weight + 1),
-                };
-                let against = 1 - rule.kind as usize;
-                let between = if rule.is_wild { &all[against] } else { &wild[against] };
-                !any_within(between, from, to)
-                    && !stack
-                        .iter()
-                        .map(|&at| &rules[at])
-                        .any(|o| o.kind != rule.kind && (from..to).contains(&o.weight))
+        if rule.has_value && !rule.is_idle && !rule.opens_folder {
+            let mut near = stack.iter().rev().take(MAX_SHORTER_RULES);
+            let by = near.find(|other| {
+                found.step();
+                if by_line { other.weight < rule.weight } else { weights.none_between(other, rule, &stack, found) }
             });
             if let Some(by) = by {
-                found.add(rule.rule.line, Code::ShadowedRule, Severity::Note, || {
+                found.add(rule.line, Code::ShadowedRule, Severity::Note, || {
                     let message = if by_line {
-                        format!("line {} comes first and matches every path of this rule", by.rule.line)
+                        format!("line {} comes first and matches every path of this rule", by.line)
                     } else {
-                        format!("line {} has the same effect on every path of this rule", by.rule.line)
+                        format!("line {} has the same effect on every path of this rule", by.line)
                     };
                     (message.into(), Some("remove it".into()))
                 });
             }
         }
-        if covers(rule) && !is_idle[index] {
-            stack.push(index);
+        if covers(rule) && !rule.is_idle && !rule.is_repeated {
+            stack.push(rule);
         }
+    }
+}
+
+/// The weights, by kind, of the rules of a group, in order.
+struct Weights {
+    /// Of the rules that may match any path.
+    wild: [Vec<u32>; 2],
+    all: [Vec<u32>; 2],
+}
+
+impl Weights {
+    fn new(rules: &[Compared<'_>]) -> Weights {
+        let mut weights = Weights { wild: Default::default(), all: Default::default() };
+        for rule in rules {
+            let kind = rule.kind as usize;
+            weights.all[kind].push(rule.weight);
+            if rule.is_wild {
+                weights.wild[kind].push(rule.weight);
+            }
+            if rule.opens_folder {
+                let folder = memchr::memrchr(b'/', rule.matcher).unwrap_or(0) as u32 + 2;
+                weights.all[kind].push(folder);
+                weights.wild[kind].push(folder);
+            }
+        }
+        for list in weights.wild.iter_mut().chain(&mut weights.all) {
+            list.sort_unstable();
+            list.dedup();
+        }
+        weights
+    }
+
+    /// Whether `other`, which matches every path that `rule` matches, has the same effect: it is of the same kind,
+    /// shorter, and no rule of the other kind that could match such a path weighs more than it and less than `rule`.
+    fn none_between(
+        &self,
+        other: &Compared<'_>,
+        rule: &Compared<'_>,
+        stack: &[&Compared<'_>],
+        found: &mut Findings,
+    ) -> bool {
+        if other.kind != rule.kind
+            || other.weight >= rule.weight
+            || other.matcher.len() >= rule.matcher.len() + usize::from(rule.anchored)
+        {
+            return false;
+        }
+        // An allow wins against a disallow of the same weight.
+        let range = match rule.kind {
+            RuleKind::Disallow => other.weight..rule.weight,
+            RuleKind::Allow => other.weight + 1..rule.weight + 1,
+        };
+        let against = 1 - rule.kind as usize;
+        let between = if rule.is_wild { &self.all[against] } else { &self.wild[against] };
+        let first = between.partition_point(|&weight| weight < range.start);
+        if between.get(first).is_some_and(|&weight| weight < range.end) {
+            return false;
+        }
+        !stack.iter().any(|covering| {
+            found.step();
+            covering.kind != rule.kind && range.contains(&covering.weight)
+        })
     }
 }

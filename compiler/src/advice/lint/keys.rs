@@ -48,7 +48,7 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
     let severity = if is_read { Severity::Warning } else { Severity::Error };
     let first_word = first_word(key);
     if !has_colon || lacks_colon(key) {
-        let known = known_key(first_word);
+        let known = known_key(first_word, found);
         // A key that lacks its own colon and takes a later one is read, but its value is cut.
         let severity = match known {
             Some(_) if has_colon => Severity::Error,
@@ -77,7 +77,7 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
         });
         return;
     }
-    match known_key(key) {
+    match known_key(key, found) {
         Some(known) => found.add(number, Code::MisspeltKey, severity, || {
             let message = format!("\"{}\" is not \"{known}\"; {}", quote(key), readers());
             (message.into(), Some(format!("{}: ...", capital(known))))
@@ -96,24 +96,56 @@ pub(super) fn key_of_line(number: u32, line: &[u8], key: &[u8], has_colon: bool,
 /// The most bytes of a key that is compared with the known keys letter by letter.
 const MAX_KEY_BYTES: usize = 24;
 
+/// The fewest bytes of such a key: one less than the shortest known key has.
+const MIN_KEY_BYTES: usize = 3;
+
 /// The known key that a key is, or most likely was meant to be.
-fn known_key(key: &[u8]) -> Option<&'static str> {
-    if key.is_empty() || key.len() > MAX_KEY_BYTES {
+fn known_key(key: &[u8], found: &mut Findings) -> Option<&'static str> {
+    if !(MIN_KEY_BYTES..=MAX_KEY_BYTES).contains(&key.len()) {
         return None;
     }
-    // A character for each byte, so that a key that is not UTF-8 is compared byte by byte too.
-    let letters: String = key.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();
-    let all = KEYS.into_iter().chain(UNUSED_KEYS);
-    let near = all.filter_map(|known| {
+    let letters = letters_in(key);
+    let all = KEYS.into_iter().chain(UNUSED_KEYS).zip(LETTERS);
+    let near = all.filter_map(|(known, letters_of_known)| {
         let allowed = if known.len() < 6 { 1 } else { 2 };
-        if key.len().abs_diff(known.len()) > allowed {
+        // Each change adds at most one letter that the other key lacks. Most keys end here, and need no table.
+        let missing = |of: u32, from: u32| (of & !from).count_ones() as usize;
+        if key.len().abs_diff(known.len()) > allowed
+            || missing(letters, letters_of_known) > allowed
+            || missing(letters_of_known, letters) > allowed
+        {
             return None;
         }
-        // Letters inserted, removed, replaced, or swapped with the next.
-        let distance = strsim::osa_distance(&letters, known);
+        found.steps += (key.len() * known.len()) as u64;
+        // Letters inserted, removed, replaced, or swapped with the next. A character for each byte, so that a key that
+        // is not UTF-8 is compared byte by byte too.
+        let text: String = key.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();
+        let distance = strsim::osa_distance(&text, known);
         (distance <= allowed).then_some((distance, known))
     });
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+}
+
+/// The letters in each known key.
+const LETTERS: [u32; KEYS.len() + UNUSED_KEYS.len()] = {
+    let mut letters = [0; KEYS.len() + UNUSED_KEYS.len()];
+    let mut at = 0;
+    while at < letters.len() {
+        let known = if at < KEYS.len() { KEYS[at] } else { UNUSED_KEYS[at - KEYS.len()] };
+        letters[at] = letters_in(known.as_bytes());
+        at += 1;
+    }
+    letters
+};
+
+/// The letters in a key, in any case, as bits; other bytes share these bits.
+const fn letters_in(key: &[u8]) -> u32 {
+    let (mut letters, mut at) = (0, 0);
+    while at < key.len() {
+        letters |= 1 << (key[at] & 31);
+        at += 1;
+    }
+    letters
 }
 
 fn capital(key: &str) -> String {

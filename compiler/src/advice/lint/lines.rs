@@ -23,15 +23,15 @@ pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings)
     if text.trim_ascii().is_empty() {
         found.add(1, Code::EmptyFile, Severity::Note, || ("the file is empty: everything is allowed".into(), None));
     } else if robots.groups.is_empty() && body.len() <= MAX_BODY_BYTES_500_KIB {
-        let has_rules = robots.diagnostics.iter().any(|diagnostic| diagnostic.kind == DiagnosticKind::RuleOutsideGroup);
+        let has_rules = robots.diagnostics.count(DiagnosticKind::RuleOutsideGroup) > 0;
         let severity = if has_rules { Severity::Error } else { Severity::Note };
         found.add(1, Code::NoGroup, severity, || {
             let message = "there is no user-agent line: everything is allowed";
             (message.into(), has_rules.then(|| "put \"User-agent: *\" before the first rule".into()))
         });
     }
-    let is_cut =
-        robots.diagnostics.iter().any(|d| matches!(d.kind, DiagnosticKind::BodyCut | DiagnosticKind::BodyIgnored));
+    let counts = [DiagnosticKind::BodyCut, DiagnosticKind::BodyIgnored].map(|kind| robots.diagnostics.count(kind));
+    let is_cut = counts != [0, 0];
     if is_cut || body.len() > MAX_BODY_BYTES_500_KIB {
         let severity = if is_cut { Severity::Error } else { Severity::Warning };
         found.add(1, Code::FileTooLong, severity, || {
@@ -53,6 +53,11 @@ pub(super) fn each_line<'b>(
     places: &mut Places<'b>,
     found: &mut Findings,
 ) {
+    found.steps += line.len() as u64 + 1;
+    if line.is_empty() {
+        places.blank(number);
+        return;
+    }
     let kept = MAX_LINE_BYTES_GOOGLE.min(dialect.max_line_bytes);
     // Cutting a comment changes nothing.
     if !is_html && line.len() > kept && memchr(b'#', &line[..kept]).is_none() {
@@ -82,8 +87,8 @@ pub(super) fn each_line<'b>(
         Some(Line::Rule(kind, value)) => {
             RuleLine { number, kind: *kind, value, text, has_comment, dialect }.check(found);
         }
-        Some(Line::Sitemap(..) | Line::Other(..)) => places.others.push((number, key)),
-        Some(Line::Blank) => places.blanks.push(number),
+        Some(Line::Sitemap(..) | Line::Other(..)) => places.other(number, key),
+        Some(Line::Blank) => places.blank(number),
         None => {}
     }
     if is_html || matches!(recognised, Some(Line::Blank)) || text.trim_ascii().is_empty() {

@@ -15,7 +15,7 @@ mod keys;
 mod lines;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -23,12 +23,12 @@ use bumpalo::Bump;
 
 pub use self::codes::Code;
 use self::differences::differences;
-pub use self::differences::{MAX_COMPARED_RULES, MAX_COMPARED_STEPS};
+pub use self::differences::{MAX_COMPARED_BYTES, MAX_COMPARED_RULES, MAX_COMPARED_STEPS};
 use self::groups::{blank_in_group, collapse, empty_disallow};
 use self::idle::{idle_rules, merged_groups};
 use self::lines::{each_line, left_out, whole_file};
 use crate::automaton::TooManySteps;
-use crate::body::{DiagnosticKind, Lines, parse};
+use crate::body::{Diagnostic, Lines, is_html, parse_with};
 use crate::dialect::Dialect;
 use crate::names::UnknownName;
 use crate::set::{BodyOverLimit, prepare_without_other};
@@ -106,28 +106,41 @@ pub struct Linted {
 /// counts all.
 #[must_use]
 pub fn lint(body: &[u8], dialect: &Dialect, max_per_code: u32) -> Linted {
-    let arena = Bump::new();
-    let robots = parse(body, dialect, &arena);
-    let mut found = Findings { max_per_code, ..Findings::default() };
+    lint_counted(body, dialect, max_per_code).0
+}
+
+/// Does the work of [`lint`], and counts the steps: bytes that are read, and comparisons of keys and of rules. They are
+/// at most the bytes of the body, times a constant and the logarithm of the number of its rules.
+#[must_use]
+pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linted, u64) {
+    let mut found = Findings::new(max_per_code);
     if body.starts_with(b"\xFF\xFE") || body.starts_with(b"\xFE\xFF") {
         found.add(1, Code::Utf16, Severity::Error, || {
             ("the text is in UTF-16, which crawlers cannot read".into(), Some("save it as UTF-8".into()))
         });
         return found.finish();
     }
+    let arena = Bump::new();
+    let is_html = is_html(body);
+    let mut lines = Lines::new(body, dialect.byte_order_mark).zip(1..).peekable();
+    let robots = parse_with(
+        body,
+        dialect,
+        &arena,
+        |_| None,
+        |Diagnostic { line, kind }| {
+            while lines.next_if(|&(_, number)| number < line).is_some() {}
+            let text = lines.peek().map_or(&b""[..], |&(text, _)| text);
+            left_out(line, text, kind, dialect, &mut found);
+        },
+    );
     whole_file(body, &robots, &mut found);
-    let is_html = robots.diagnostics.iter().any(|diagnostic| diagnostic.kind == DiagnosticKind::Html);
-    let lines: Vec<&[u8]> = Lines::new(body, dialect.byte_order_mark).collect();
     let mut places = Places::default();
-    for (number, &line) in (1_u32..).zip(&lines) {
+    for (line, number) in Lines::new(body, dialect.byte_order_mark).zip(1..) {
         each_line(number, line, dialect, is_html, &mut places, &mut found);
     }
-    for diagnostic in &robots.diagnostics {
-        let line = lines.get((diagnostic.line as usize).wrapping_sub(1)).copied().unwrap_or_default();
-        left_out(diagnostic.line, line, diagnostic.kind, dialect, &mut found);
-    }
     let mut agent_lines = &places.agents[..];
-    let merged = merged_groups(&robots, dialect);
+    let merged = merged_groups(&robots, dialect, &mut found);
     for (group, merged) in robots.groups.iter().zip(merged) {
         let (lines, rest) = agent_lines.split_at(group.agents.len().min(agent_lines.len()));
         agent_lines = rest;
@@ -155,24 +168,35 @@ fn too_many_steps(body: &[u8], dialect: &Dialect, found: &mut Findings) {
 }
 
 /// Collects the findings.
-#[derive(Default)]
 struct Findings {
     list: Vec<Finding>,
     max_per_code: u32,
-    counts: BTreeMap<(Severity, Code), u64>,
-    listed: HashMap<Code, Listed>,
+    /// The findings of each code, by its place in [`Code::ALL`].
+    by_code: Vec<Found>,
+    steps: u64,
 }
 
-/// The number of findings of one code that are listed, and that are left out.
-#[derive(Default)]
-struct Listed {
-    count: u32,
+/// The findings of one code, in numbers.
+#[derive(Clone, Default)]
+struct Found {
+    /// All of them, by severity.
+    counts: [u64; Severity::ALL.len()],
+    listed: u32,
     left_out: u64,
     /// The line of the first finding that is left out, and the worst severity of those left out.
     first: Option<(u32, Severity)>,
 }
 
 impl Findings {
+    fn new(max_per_code: u32) -> Findings {
+        Findings { list: Vec::new(), max_per_code, by_code: vec![Found::default(); Code::ALL.len()], steps: 0 }
+    }
+
+    /// Counts a step.
+    fn step(&mut self) {
+        self.steps += 1;
+    }
+
     /// Adds a finding. `words` is called only for a finding that is listed.
     fn add(
         &mut self,
@@ -181,29 +205,32 @@ impl Findings {
         severity: Severity,
         words: impl FnOnce() -> (Cow<'static, str>, Option<String>),
     ) {
-        *self.counts.entry((severity, code)).or_default() += 1;
-        let listed = self.listed.entry(code).or_default();
-        if listed.count == self.max_per_code {
-            listed.left_out += 1;
-            let first = listed.first.get_or_insert((line, severity));
+        let found = &mut self.by_code[code as usize];
+        found.counts[severity as usize] += 1;
+        if found.listed == self.max_per_code {
+            found.left_out += 1;
+            let first = found.first.get_or_insert((line, severity));
             *first = (first.0.min(line), first.1.max(severity));
             return;
         }
-        listed.count += 1;
+        found.listed += 1;
         let (message, fix) = words();
         self.list.push(Finding { line, code, severity, message: message.into_owned(), fix });
     }
 
-    fn finish(mut self) -> Linted {
-        let more = self.listed.iter().filter_map(|(code, listed)| {
-            let (line, severity) = listed.first?;
-            let message = format!("{} more of {code}, the first here", listed.left_out);
-            Some(Finding { line, code: Code::MoreFindings, severity, message, fix: None })
-        });
-        self.list.extend(more);
+    fn finish(mut self) -> (Linted, u64) {
+        let mut counts = BTreeMap::new();
+        for (&code, found) in Code::ALL.iter().zip(&self.by_code) {
+            let by_severity = Severity::ALL.into_iter().zip(found.counts).filter(|&(_, count)| count > 0);
+            counts.extend(by_severity.map(|(severity, count)| ((severity, code), count)));
+            if let Some((line, severity)) = found.first {
+                let message = format!("{} more of {code}, the first here", found.left_out);
+                self.list.push(Finding { line, code: Code::MoreFindings, severity, message, fix: None });
+            }
+        }
         // Findings with the code for "more findings" differ only in their text.
         self.list.sort_by(|a, b| (a.line, a.code, &a.message).cmp(&(b.line, b.code, &b.message)));
-        Linted { findings: self.list, counts: self.counts }
+        (Linted { findings: self.list, counts }, self.steps)
     }
 }
 
@@ -211,9 +238,26 @@ impl Findings {
 #[derive(Default)]
 struct Places<'b> {
     agents: Vec<u32>,
-    /// Lines with a key that is neither a user-agent nor a rule.
+    /// Lines with a key that is neither a user-agent nor a rule: the first after each user-agent line.
     others: Vec<(u32, &'b [u8])>,
+    /// Blank lines: the first after each user-agent line.
     blanks: Vec<u32>,
+}
+
+impl<'b> Places<'b> {
+    /// Notes a line with another key, if it is the first after a user-agent line.
+    fn other(&mut self, line: u32, key: &'b [u8]) {
+        if self.agents.last() > self.others.last().map(|(line, _)| line) {
+            self.others.push((line, key));
+        }
+    }
+
+    /// Notes a blank line, if it is the first after a user-agent line.
+    fn blank(&mut self, line: u32) {
+        if self.agents.last() > self.blanks.last() {
+            self.blanks.push(line);
+        }
+    }
 }
 
 /// The most characters of a quoted text; the rest is left out.
