@@ -1,6 +1,6 @@
 //! The shape of the help: `-h` fits on a screen, and `--help` has the rest.
 //!
-//! The texts are with the commands. Here each option's text is cut to its first clause for `-h`, and what few people need
+//! The texts are with the commands. Here each text is cut to its first clause for `-h`, and what few people need
 //! is left to `--help`.
 
 use clap::Command;
@@ -33,14 +33,11 @@ pub fn shaped(command: Command) -> Command {
 
 /// One command with a short help.
 fn short(command: Command) -> Command {
-    let rest = command.get_after_help().cloned();
-    let has_rest = rest.is_some();
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let command = if command.get_long_about().is_none() { command.long_about(about.clone()) } else { command };
-    let command = command.about(first_clause(&about).to_owned());
+    let rest = command.get_after_help().cloned();
+    let command = command.about(until(&about, &[", ", ": "]).to_owned());
     let command = command.after_long_help(Resettable::from(rest)).after_help(Resettable::Reset);
-    let command =
-        if has_rest { command.after_help("--help has examples, exit codes and every option.") } else { command };
     command.mut_args(|arg| {
         let whole = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
         let first = arg.get_help().map(ToString::to_string).unwrap_or_default();
@@ -49,13 +46,13 @@ fn short(command: Command) -> Command {
         let is_rare = RARE.contains(&arg.get_id().as_str());
         let whole = if takes_values { format!("{whole}\n\n[possible values: {}]", values.join(", ")) } else { whole };
         let arg = if takes_values { arg.hide_possible_values(true) } else { arg };
-        arg.help(first_clause(&first).to_owned()).long_help(whole).hide_short_help(is_rare)
+        arg.help(until(&first, &["; ", ": ", " ["]).to_owned()).long_help(whole).hide_short_help(is_rare)
     })
 }
 
-/// The text up to the first semicolon, colon, second sentence part or remark in brackets.
-fn first_clause(text: &str) -> &str {
-    let ends = ["; ", ": ", ", and ", " ["].into_iter().filter_map(|end| text.find(end));
+/// The text up to the first of some ends, or all of it.
+fn until<'t>(text: &'t str, ends: &[&str]) -> &'t str {
+    let ends = ends.iter().filter_map(|end| text.find(end));
     &text[..ends.min().unwrap_or(text.len())]
 }
 
@@ -64,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_clause_of_a_text() {
+    fn a_text_ends_at_the_first_of_its_ends() {
         for (text, first) in [
             ("", ""),
             ("The set file", "The set file"),
@@ -72,7 +69,7 @@ mod tests {
             ("The dialect: which reading [default: google]", "The dialect"),
             ("A host [default: every origin]", "A host"),
         ] {
-            assert_eq!(first_clause(text), first);
+            assert_eq!(until(text, &["; ", ": ", " ["]), first);
         }
     }
 }
