@@ -10,5 +10,6 @@ pub mod diff;
 pub mod fields;
 pub mod inspect;
 pub mod lint;
+pub mod manual;
 pub mod test;
 pub mod verify;
