@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reptile_compiler::advice::lint::{Code, Linted, MAX_FINDINGS_PER_CODE, Severity, lint};
@@ -11,9 +11,11 @@ use reptile_compiler::dialect::{self, Dialect};
 use serde::Serialize;
 
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::bodies::{read_single, read_single_file};
-use crate::inputs::kinds::Kind;
+use crate::inputs::bodies::{read_input, settle};
+use crate::inputs::open::Input;
 use crate::inputs::options::dialects;
+use crate::inputs::recognise::{Content, Wanted};
+use crate::inputs::sets::report::Strange;
 use crate::inputs::{Item, Robots, read_bodies};
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
@@ -52,6 +54,9 @@ pub struct Args {
     /// The greatest number of findings of one kind that are shown for each file; all are counted
     #[arg(long, value_name = "N", default_value_t = MAX_FINDINGS_PER_CODE)]
     max_findings: u32,
+    /// Exit with 1 if a file is no text, such as a page or a picture
+    #[arg(long)]
+    strict: bool,
 }
 
 fn severities() -> impl TypedValueParser<Value = Severity> {
@@ -80,6 +85,8 @@ struct Report<'a> {
     /// The number of files with findings of each kind.
     files_with: BTreeMap<(Reverse<Severity>, Code), u64>,
     files: u64,
+    /// Bodies that are no text.
+    strange: Strange,
     /// Whether some files could not be read.
     is_partial: bool,
 }
@@ -96,15 +103,19 @@ pub fn run(args: &Args) -> Result<Exit> {
         counts: BTreeMap::new(),
         files_with: BTreeMap::new(),
         files: 0,
+        strange: Strange::default(),
         is_partial: false,
     };
-    for input in &args.inputs {
-        if input == Path::new("-") {
-            report.file("-", &read_single(io::stdin(), input)?)?;
-        } else if Kind::of(input)? == Kind::File {
-            report.file(&input.display().to_string(), &read_single_file(input)?)?;
-        } else {
-            read_bodies(input, &mut |item| report.item(item))?;
+    for path in &args.inputs {
+        let input = Input::open(path)?;
+        match input.content {
+            Content::Folder | Content::Tar | Content::Json => read_bodies(input, &mut |item| report.item(item))?,
+            Content::Set | Content::Zip | Content::Warc => return Err(input.refused(Wanted::Robots)),
+            content => {
+                let name = path.display().to_string();
+                report.strange.add(&name, content);
+                report.file(&name, &read_input(input)?)?;
+            }
         }
     }
     report.finish()
@@ -118,13 +129,19 @@ impl Report<'_> {
             Item::Robots(Robots { name, capture, body: Some(body), .. })
                 if capture.status.is_none_or(|status| status / 100 == 2) =>
             {
-                self.file(&name, &body)?;
+                match settle(body) {
+                    Ok((body, content)) => {
+                        self.strange.add(&name, content);
+                        self.file(&name, &body)?;
+                    }
+                    Err(fault) => self.item(fault.item(name)?)?,
+                }
             }
             Item::Bad { name, reason, detail } => {
                 self.is_partial = true;
                 note(format!("{name}: {reason}: {detail}"));
             }
-            Item::Robots(_) | Item::LeftOut(_) | Item::Remark(_) => {}
+            Item::Robots(_) | Item::LeftOut { .. } => {}
         }
         Ok(())
     }
@@ -157,10 +174,11 @@ impl Report<'_> {
 
     /// Prints the counts.
     fn finish(self) -> Result<Exit> {
-        let Report { mut output, counts, files_with, files, is_partial, .. } = self;
+        let Report { args, mut output, counts, files_with, files, strange, is_partial, .. } = self;
         output.flush().map_err(|error| output.get_ref().failure(&error))?;
         let mut summary = Summary::default();
         summary.count("files", files);
+        strange.describe(&mut summary);
         for (key @ (severity, code), &count) in &counts {
             let files = match files_with.get(key) {
                 Some(1) | None => "in 1 file".into(),
@@ -172,6 +190,7 @@ impl Report<'_> {
         if is_partial {
             return Err(Failure::new("some files could not be read; they are named above"));
         }
-        Ok(Exit::from_bad(counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
+        let is_strange = args.strict && strange.any();
+        Ok(Exit::from_bad(is_strange || counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
     }
 }
