@@ -46,38 +46,84 @@ fn differences_are_shown_and_counted() {
     folder.robots();
     folder.write(
         "cases.tsv",
-        "a.example\tbot-a\t/private\tALLOW\t2\n\
+        "Host\tAgent\tURL\texpected\tline\n\
+         a.example\tbot-a\t/private\tALLOW\t2\n\
          a.example\tbot-a\t/private\tDISALLOW\t3\n\
+         # the next two are right\n\
          a.example\tbot-a\t/private\tDISALLOW\t2\n\
+         a.example\tbot-a\t/private\tdisallow\r\n\
+         \r\n\
          \n\
-         a.example\tbot-a\t/private\tDISALLOW\r\n\
          nowhere.example\tx\t/\tALLOW\t0\n\
          a.example\tbot-a\n\
          a.example\tbot-a\t/\tALLOW\t0\tmore\n\
          a.example\tbot-a\t/\tALLOW\t+0\n\
-         a.example\tbot-a \t/private\tDISALLOW\t2\n",
+         a.example\tbot-a\t/\tyes\r\n\
+         a.example\tbot-a \t/private\tDisallow\t2\n",
     );
-    let line = "10 rows: 4 checked, 2 verdict differences, 1 line differences, 1 without robots.txt, 5 malformed rows";
+    let line = "10 rows: 5 checked, 2 verdict differences, 1 line differences, 1 without robots.txt, 4 malformed rows";
     let run = folder.run(&["check", "cases.tsv", "--robots", "robots"]).says(1, &[line]);
-    let differences = "row 1: a.example\tbot-a\t/private\texpected ALLOW line 2, found DISALLOW line 2\n\
-                       row 2: a.example\tbot-a\t/private\texpected DISALLOW line 3, found DISALLOW line 2\n\
-                       row 4: malformed row, empty: \"\"\n\
-                       row 5: malformed row, the fourth column is neither ALLOW nor DISALLOW: \"a.example\tbot-a\t/private\tDISALLOW\\r\"\n\
-                       row 6: nowhere.example\tx\t/\tno robots.txt for this host\n\
-                       row 7: malformed row, fewer than 3 columns: \"a.example\tbot-a\"\n\
-                       row 8: malformed row, more than 5 columns: \"a.example\tbot-a\t/\tALLOW\t0\tmore\"\n\
-                       row 9: malformed row, the fifth column is not a line number: \"a.example\tbot-a\t/\tALLOW\t+0\"\n\
-                       row 10: a.example\tbot-a \t/private\texpected DISALLOW line 2, found ALLOW line 0\n";
+    let differences = "row 2: a.example\tbot-a\t/private\texpected ALLOW line 2, found DISALLOW line 2\n\
+                       row 3: a.example\tbot-a\t/private\texpected DISALLOW line 3, found DISALLOW line 2\n\
+                       row 9: nowhere.example\tx\t/\tno robots.txt for this host\n\
+                       row 10: malformed row, fewer than 3 columns: \"a.example\tbot-a\"\n\
+                       row 11: malformed row, more than 5 columns: \"a.example\tbot-a\t/\tALLOW\t0\tmore\"\n\
+                       row 12: malformed row, the fifth column is not a line number: \"a.example\tbot-a\t/\tALLOW\t+0\"\n\
+                       row 13: malformed row, the fourth column is neither ALLOW nor DISALLOW: \"a.example\tbot-a\t/\tyes\"\n\
+                       row 14: a.example\tbot-a \t/private\texpected DISALLOW line 2, found ALLOW line 0\n";
     assert_eq!(run.text(), differences);
 
     let run = folder.run(&["check", "cases.tsv", "--robots", "robots", "--max-differences", "2"]).says(1, &[line]);
     let first: String = differences.split_inclusive('\n').take(2).collect();
-    assert_eq!(run.text(), format!("{first}... and 7 more\n"));
+    assert_eq!(run.text(), format!("{first}... and 6 more\n"));
 
     let run = folder.run(&["check", "cases.tsv", "--robots", "robots", "--print"]).says(1, &[line, differences]);
-    let printed = "a.example\tbot-a\t/private\tDISALLOW\t2\n".repeat(3)
+    let printed = "a.example\tbot-a\t/private\tDISALLOW\t2\n".repeat(4)
         + "nowhere.example\tx\t/\tUNKNOWN\t0\na.example\tbot-a \t/private\tALLOW\t0\n";
     assert_eq!(run.text(), printed);
+}
+
+/// A URL in the place of the host stands for its own origin.
+#[test]
+fn a_url_says_whose_robots_txt_counts() {
+    let folder = Folder::new();
+    folder.robots();
+    for (host, code) in [
+        ("http://a.example", 0),
+        ("https://A.example:443/any/page?x", 0),
+        ("https://user@a.example/", 0),
+        ("ftp://a.example/", 1),
+        ("http://a.example:81/", 1),
+        ("http://a.example;@evil.example/", 1),
+        ("HTTP://c.example:8080/", 1),
+    ] {
+        folder.write("cases", format!("{host}\tbot-a\t/private\tDISALLOW\t2\n"));
+        folder.run(&["check", "cases", "--robots", "robots"]).says(code, &["1 rows"]);
+        folder.run(&["check", "cases", "--robots", "robots/a.example"]).says(0, &["1 rows: 1 checked"]);
+    }
+}
+
+/// Only a whole header is one; a comment begins with the line.
+#[test]
+fn rows_that_look_like_other_lines_are_rows() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: *\nDisallow: /a\n");
+    for (rows, line) in [
+        ("HOST\tagent\tpath\nhost\tagent\turl\tverdict\nx\ty\t/a\n", "1 rows: 0 checked"),
+        ("host\tagent\t/url\nhosts\tagent\turl\nhost\tx\turl\n", "3 rows: 0 checked"),
+        (
+            "host\tagent\n",
+            "1 rows: 0 checked, 0 verdict differences, 0 line differences, 0 without robots.txt, 1 malformed",
+        ),
+        ("#\n#x\ty\t/a\tALLOW\n", "0 rows: 0 checked"),
+        ("x\t#\t/a#b\tdisALLOW\t2\r\n", "1 rows: 1 checked, 0 verdict differences"),
+        ("x\ty\t/b\tallow", "1 rows: 1 checked, 0 verdict differences"),
+    ] {
+        let run = folder.run_with(&["check", "-", "--robots", "robots.txt"], rows.as_bytes());
+        assert!(run.stderr.contains(line), "{rows:?}: {run:?}");
+    }
+    let run = folder.run_with(&["check", "-", "--robots", "robots.txt", "--all-dialects"], b"# a\n\nx\ty\t/\r\nz\n");
+    run.says(1, &["2 rows: 0 disputed", "row 4: malformed row"]);
 }
 
 #[test]

@@ -36,6 +36,40 @@ fn with_comma(number: usize) -> String {
     if number < 1000 { number.to_string() } else { format!("{},{:03}", number / 1000, number % 1000) }
 }
 
+/// A set is not replaced by one that lost most of its origins, unless that is wanted.
+#[test]
+fn a_set_keeps_a_tenth_of_its_origins() {
+    let folder = Folder::new();
+    let make = |folder_name: &str, origins: usize| {
+        for number in 0..origins {
+            folder.write(&format!("{folder_name}/h{number}.example"), "");
+        }
+    };
+    make("many", 30);
+    let compile = |input: &str, more: &[&str]| {
+        folder.run(&[&["compile", "--scheme", "http", "-o", "set", input][..], more].concat())
+    };
+    for (origins, is_kept) in [(2, false), (3, true), (4, true)] {
+        make(&origins.to_string(), origins);
+        compile("many", &["--force", "--allow-shrink"]).says(0, &[]);
+        let before = (folder.read("set"), folder.read("set.made.json"));
+        let run = compile(&origins.to_string(), &["--force"]);
+        if is_kept {
+            run.says(0, &[]);
+        } else {
+            run.says(2, &["set: has 30 origins, and the new set would have 2: it stays; --allow-shrink replaces it"]);
+            assert_eq!((folder.read("set"), folder.read("set.made.json")), before);
+        }
+    }
+    assert_eq!(folder.names(), ["2", "3", "4", "many", "set", "set.made.json"]);
+    compile("many", &["--allow-shrink"]).says(2, &["--force"]);
+    // What is no set, or cannot be opened as one, is replaced by --force alone.
+    for bytes in [&b"precious"[..], b"\x89RPTL", b""] {
+        folder.write("set", bytes);
+        compile("2", &["--force"]).says(0, &[]);
+    }
+}
+
 #[test]
 fn schemes_can_be_chosen() {
     let folder = Folder::new();

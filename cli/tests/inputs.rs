@@ -316,29 +316,6 @@ fn a_host_may_be_given_as_a_url() {
     folder.run(&["compile", "-o", "x", "--host", "http://a b/", "robots.txt"]).says(2, &["--host http://a b/: "]);
 }
 
-#[test]
-fn a_set_is_not_replaced_by_a_small_part_of_it() {
-    let folder = Folder::new();
-    for number in 0..20 {
-        folder.write(&format!("all/h{number}.example"), "");
-    }
-    folder.run(&["compile", "-o", "set", "all"]).says(0, &["origins  40\n"]);
-    let whole = folder.read("set");
-    // A tenth, 4 origins, is enough, and 2 are not.
-    folder.write("one/h1.example", "");
-    folder.write("two/h1.example", "");
-    folder.write("two/h2.example", "");
-    let says = "set: has 40 origins, and the new set only 2; --allow-shrink replaces it all the same";
-    folder.run(&["compile", "--force", "-o", "set", "one"]).says(2, &[says]);
-    assert_eq!(folder.read("set"), whole);
-    folder.run(&["compile", "--allow-shrink", "-o", "set", "one"]).says(2, &["--force"]);
-    folder.run(&["compile", "--force", "-o", "set", "two"]).says(0, &["origins  4\n"]);
-    folder.run(&["compile", "--force", "-o", "set", "all"]).says(0, &[]);
-    folder.run(&["compile", "--force", "--allow-shrink", "-o", "set", "one"]).says(0, &["origins  2\n"]);
-    folder.write("set", "not a set");
-    folder.run(&["compile", "--force", "-o", "set", "one"]).says(0, &[]);
-}
-
 #[derive(Deserialize)]
 struct Table {
     case: Vec<Case>,

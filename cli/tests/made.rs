@@ -38,8 +38,8 @@ fn a_record_says_how_the_set_was_made() {
     let text = folder.run(&["inspect", "web.set"]).says(0, &[]).text();
     for line in [
         &format!("made by                   reptile {}\n", env!("CARGO_PKG_VERSION")),
-        "  profile                 yandex\n",
-        "  as of                   2026-02-01T00:00:00Z\n",
+        "fetch profile             yandex\n",
+        "as of                     2026-02-01T00:00:00Z\n",
         &format!("  input                   ./robots: 3 read, {bytes} bytes, 1 bad and left out\n"),
         "  input                   c.jsonl: 1 read, 0 bytes\n",
     ] {
@@ -75,7 +75,7 @@ fn a_record_of_another_set_is_not_believed() {
     folder.run(&["compile", "-o", "other", "robots"]).says(0, &[]);
     folder.write("set.made.json", folder.read("other.made.json"));
     assert!(inspect().starts_with("made by                   unknown: set.made.json is of another set\n"));
-    assert!(!inspect().contains("profile"));
+    assert!(!inspect().contains("  input"));
     folder.write("set.made.json", "{\"made_by\": \"me\"}");
     assert!(inspect().starts_with("made by                   unknown: set.made.json is malformed: "));
     std::fs::remove_file(folder.path("set.made.json")).unwrap();

@@ -22,6 +22,7 @@
 //! | `MAX_DIRECTIVE_BYTES` | a value of another directive | left out, with a diagnostic |
 //! | `MAX_OTHER_KEY_BYTES` | an unknown key | not kept |
 //! | `MAX_CLEAN_PARAM_BYTES` | a `Clean-param` value | malformed |
+//! | `MAX_NOT_FOUND_BYTES` | the body of a 5xx that is searched for "not found" | the rest is not searched |
 //! | `MIN_TIME` | the time of a capture | an error of the reader |
 //! | `MAX_TIME` | the time of a capture | an error of the reader |
 //! | `MAX_ONCE_STEPS` | the steps of a decision that compiles nothing | an error |
@@ -138,6 +139,10 @@ pub const MIN_MERGED_RULES: usize = 4096;
 /// The most diagnostics of one robots.txt that are kept, the first ones; all are counted. A file can have 8 million, of
 /// 8 bytes each.
 pub const MAX_DIAGNOSTICS: usize = 10_000;
+
+/// The bytes at the beginning of the body of a 5xx in which it may say that nothing was found. Error pages say so in their
+/// title.
+pub const MAX_NOT_FOUND_BYTES: usize = 4096;
 
 /// The earliest time of a fetch, in seconds since 1970: the beginning of the year 1.
 pub const MIN_TIME: i64 = -62_135_596_800;

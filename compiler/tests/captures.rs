@@ -12,7 +12,7 @@ use reptile_compiler::capture::{
 };
 use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect, GOOGLE_LIB};
-use reptile_compiler::limits::{MAX_BODY_BYTES_500_KIB, MAX_DISCARDED_LISTED, MAX_TIME, MIN_TIME};
+use reptile_compiler::limits::{MAX_BODY_BYTES_500_KIB, MAX_DISCARDED_LISTED, MAX_NOT_FOUND_BYTES, MAX_TIME, MIN_TIME};
 use reptile_compiler::set::origin::OwnedOrigin;
 use reptile_compiler::set::{BadCapture, CompiledSet, SetBuilder, prepare, prepare_capture};
 use reptile_engine::set::Set;
@@ -21,7 +21,7 @@ use serde::Deserialize;
 use support::{read, workspace};
 
 /// Cases of the table: correct this number when you add one.
-const CASES: usize = 41;
+const CASES: usize = 43;
 
 const BODY: &str = "user-agent: *\ndisallow: /blocked\n";
 const HOUR: Time = 3600;
@@ -186,11 +186,25 @@ fn limits_hold_at_their_edges() {
         for (seconds, is_over) in [(30 * DAY - 1, false), (30 * DAY, false), (30 * DAY + 1, true)] {
             let at = Some(1000 + seconds);
             let over = PolicySource::AllowAll(Cause::Unreachable(30));
-            let kept = if is_over { over } else { PolicySource::LastGoodCopy(Cause::Status(503)) };
+            let is_gone = is_over && !profile.keeps_last_answer;
+            let kept = if is_gone { over } else { PolicySource::LastGoodCopy(Cause::Status(503)) };
             assert_eq!(source(&[(good.clone(), ""), (failed.clone(), "")], profile, at), Some(kept), "{seconds}");
             let closed = if is_over { over } else { PolicySource::DisallowAll(Cause::Status(503)) };
             assert_eq!(source(&[(failed.clone(), "")], profile, at), Some(closed), "{seconds}");
         }
+    }
+    for (before, says_so) in
+        [(MAX_NOT_FOUND_BYTES - 10, true), (MAX_NOT_FOUND_BYTES - 9, true), (MAX_NOT_FOUND_BYTES - 8, false)]
+    {
+        let body = format!("{}Not Found", " ".repeat(before));
+        let expected = if says_so { PolicySource::AllowAll } else { PolicySource::DisallowAll };
+        assert_eq!(
+            source(&[(status(500), &body)], &capture::GOOGLE, None),
+            Some(expected(Cause::Status(500))),
+            "{before}"
+        );
+        let closed = PolicySource::DisallowAll(Cause::Status(500));
+        assert_eq!(source(&[(status(500), &body)], &capture::RFC9309, None), Some(closed), "{before}");
     }
     // The edges of time itself do no harm.
     for at in [MIN_TIME, MAX_TIME, Time::MIN, Time::MAX] {
@@ -391,6 +405,7 @@ fn plainly(
         .min();
     if let (Some(since), Some(at)) = (failing_since, at)
         && at - since > 30 * DAY
+        && !(profile.keeps_last_answer && answered.is_some())
     {
         return Some((PolicySource::AllowAll(Cause::Unreachable(30)), None));
     }

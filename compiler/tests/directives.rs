@@ -29,7 +29,7 @@ const HOST_ROWS: usize = 29;
 const CRAWL_DELAY_ROWS: usize = 22;
 const CLEAN_PARAM_ROWS: usize = 21;
 const VALUE_ROWS: usize = 34;
-const LINE_CASES: usize = 15;
+const LINE_CASES: usize = 17;
 /// Files of `corpora/real/robots.tar.gz`.
 const REAL_FILES: usize = 4_231;
 
@@ -566,5 +566,7 @@ fn real_files_against_a_second_reading() {
         }
     }
     println!("crawl-delay under yandex-2017: {states:?}");
-    assert!(states.values().sum::<usize>() > 1_200 && states.len() == 4, "{states:?}");
+    // No real file has two valid delays in one group.
+    let found = ["counts", "malformed", "outside"].map(|state| states.contains_key(state));
+    assert!(states.values().sum::<usize>() > 1_200 && found == [true; 3], "{states:?}");
 }

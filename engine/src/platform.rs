@@ -7,6 +7,8 @@
 //! - [`search`] with AVX2 instead of comparing the first bytes of segments one by one: walks over the paths of three
 //!   benchmark files took 53, 120 and 238 ns instead of 105, 247 and 789. With AVX-512 instead of AVX2, two of them
 //!   took 33 and 99 ns instead of 37 and 108. The safe twin is [`ByByte`].
+//! - [`prefetch`]: three million shuffled URLs over a million origins took 1.1 to 1.4 s of processor time instead of
+//!   1.9 to 2.0. The safe twin is not to call it: [`crate::set::Set::decide_each`], with which the tests compare batches.
 
 #[cfg(feature = "mmap")]
 use std::fs::File;
@@ -55,6 +57,21 @@ impl AsRef<[u8]> for MappedFile {
     fn as_ref(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
     }
+}
+
+/// Asks the processor to fetch the cache line of a byte, and does not wait for it. Does nothing if there is no such byte, and
+/// on processors other than x86-64.
+#[inline(always)]
+pub fn prefetch(bytes: &[u8], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(byte) = bytes.get(at) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the instruction reads nothing that the program can notice, and never faults; its pointer is that of
+        // a byte in a slice.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (bytes, at);
 }
 
 /// Fingerprints of the first three bytes of many texts, compared with many places of a path at once.

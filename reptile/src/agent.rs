@@ -238,7 +238,7 @@ pub(crate) struct Columns<'a> {
 
 impl Columns<'_> {
     /// The number of verdicts in a row. At least 1, so that a buffer without columns divides into no rows.
-    fn width(self) -> usize {
+    pub(crate) fn width(self) -> usize {
         self.agents.len().max(1)
     }
 }
@@ -321,8 +321,7 @@ fn decide_all<U: AsRef<[u8]>>(
     verdicts: &mut [Verdict],
 ) -> Result<(), Error> {
     check_len(urls.len(), columns.agents.len(), verdicts)?;
-    let mut rows = urls.iter().zip(verdicts.chunks_exact_mut(columns.width()));
-    rows.try_for_each(|(url, row)| set.decide_each(columns, url.as_ref(), row))
+    set.decide_all(columns, urls, verdicts)
 }
 
 /// The number of URLs in one task: so many that the cost of handing the task to a thread is negligible.

@@ -173,6 +173,20 @@ impl Set {
         Ok(self.engine.decide_each(columns.resolved, url, verdicts)?)
     }
 
+    /// The verdicts of several agents for many URLs, a row for each URL.
+    pub(crate) fn decide_all<U: AsRef<[u8]>>(
+        &self,
+        columns: Columns<'_>,
+        urls: &[U],
+        verdicts: &mut [Verdict],
+    ) -> Result<(), Error> {
+        if self.is_of_one || !self.replaced.is_empty() {
+            let mut rows = urls.iter().zip(verdicts.chunks_exact_mut(columns.width()));
+            return rows.try_for_each(|(url, row)| self.decide_each_apart(columns, url.as_ref(), row));
+        }
+        Ok(self.engine.decide_all(columns.resolved, urls.iter().map(AsRef::as_ref), verdicts)?)
+    }
+
     /// Does the work of [`Set::decide_each`] for a set of one site, or a set with replaced sites.
     fn decide_each_apart(&self, columns: Columns<'_>, url: &[u8], verdicts: &mut [Verdict]) -> Result<(), Error> {
         let (site, path, replaced) = match self.find(url)? {

@@ -1,7 +1,7 @@
 //! `reptile compile`: from inputs to a set file, and the record of how it was made beside it.
 
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use reptile_compiler::set::CompiledSet;
@@ -76,7 +76,7 @@ pub struct Args {
     /// Replace the set file and its .made.json if they exist
     #[arg(long)]
     force: bool,
-    /// Replace a set also by one with fewer than a tenth of its origins; goes with --force
+    /// Replace a set even by one with fewer than a tenth of its origins
     #[arg(long, requires = "force")]
     allow_shrink: bool,
     /// Exit with 1 if a robots.txt is no text, such as a page or a picture that a server has sent
@@ -106,8 +106,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let complete = write(&set, output)?;
     drop(set);
     let made = check(args, &complete, &report, &mut summary)?;
-    refuse_shrinking(args, &complete)?;
     let made = made.write(made_output)?;
+    if !args.allow_shrink {
+        refuse_shrinking(&args.output, complete.hidden_path())?;
+    }
     publish([complete].into_iter().chain(made))?;
 
     report.name_discarded();
@@ -117,21 +119,29 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::from_bad(report.any_bad() || (args.strict && report.strange.any())))
 }
 
-/// Refuses to replace a set by one with fewer than a tenth of its origins, as an input that was cut or left out gives.
-fn refuse_shrinking(args: &Args, complete: &Complete) -> Result<()> {
-    const TENTH: u64 = 10;
-    if args.allow_shrink || !Loaded::is_set(&args.output).unwrap_or(false) {
+/// A set is not replaced by one with fewer than this part of its origins: most likely an input was cut short.
+const MIN_KEPT_PART: u64 = 10;
+
+/// Refuses to replace a set by one that has lost most of its origins. What is not a set, or is damaged, may be replaced.
+///
+/// # Errors
+/// If the new set has fewer than a tenth of the origins of the old one.
+fn refuse_shrinking(old: &Path, new: &Path) -> Result<()> {
+    if !old.exists() || !Loaded::is_set(old)? {
         return Ok(());
     }
-    // A set that is damaged, or of another version, is no loss.
-    let Ok(old) = Loaded::open_set(&args.output).and_then(|old| Ok(old.set()?.origin_count())) else { return Ok(()) };
-    let new = Loaded::open_set(complete.hidden_path())?.set()?.origin_count();
-    if new >= old.div_ceil(TENTH) {
-        return Ok(());
+    let Ok(loaded) = Loaded::open_set(old) else { return Ok(()) };
+    let had = loaded.set()?.origin_count();
+    let has = Loaded::open_set(new)?.set()?.origin_count();
+    if has.saturating_mul(MIN_KEPT_PART) < had {
+        let message = format!(
+            "has {} origins, and the new set would have {}: it stays; --allow-shrink replaces it",
+            grouped(had),
+            grouped(has)
+        );
+        return Err(Failure::at(old, message));
     }
-    let (old, new) = (grouped(old), grouped(new));
-    let text = format!("has {old} origins, and the new set only {new}; --allow-shrink replaces it all the same");
-    Err(Failure::at(&args.output, text))
+    Ok(())
 }
 
 /// Writes the set to its file, which lacks its name after this.

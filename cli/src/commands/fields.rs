@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::commands::inspect::Wanted;
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::options::CompileOptions;
+use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::sets::agents::agents_of;
 use crate::inputs::sets::single::ONE_ORIGIN;
 use crate::inputs::sets::{Loaded, damaged};
@@ -67,6 +67,8 @@ pub struct Args {
     /// Show only lines that are for this crawler or for every crawler
     #[arg(short, long, value_name = "TOKEN")]
     agent: Option<String>,
+    #[command(flatten)]
+    exact: ExactAgent,
     /// Print a JSON object for each line, with the meaning of values that can be parsed
     #[arg(long)]
     json: bool,
@@ -96,7 +98,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let fail = |error: FormatError| damaged(&args.set, &error);
     let agent = match &args.agent {
         None => None,
-        Some(spec) => match &agents_of(&set, std::slice::from_ref(spec))?[..] {
+        Some(spec) => match &agents_of(&set, std::slice::from_ref(spec), args.exact)?[..] {
             [one] => Some(one.look_up(&set).map_err(fail)?),
             _ => return Err(Failure::new("--agent takes one crawler here, not a group of crawlers")),
         },

@@ -42,7 +42,7 @@ pub struct Args {
     /// A robots.txt, a folder or archive of them under any names, or JSON Lines; - is standard input
     #[arg(value_name = "FILE|DIR|TAR", required = true)]
     inputs: Vec<PathBuf>,
-    /// The dialect: which reading of the protocol the files are given [default: google-lib]
+    /// The dialect: which reading of the protocol the files are given [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<&'static Dialect>,
     /// Print a JSON object for each finding
@@ -98,7 +98,7 @@ struct Report<'a> {
 pub fn run(args: &Args) -> Result<Exit> {
     let mut report = Report {
         args,
-        dialect: args.dialect.unwrap_or(dialect::ALL[0]),
+        dialect: args.dialect.unwrap_or(dialect::DEFAULT),
         output: BufWriter::new(Output::stdout()),
         counts: BTreeMap::new(),
         files_with: BTreeMap::new(),

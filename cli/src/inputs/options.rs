@@ -11,7 +11,7 @@ use super::time::read_time;
 /// The options of compiling, as given.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct CompileOptions {
-    /// The dialect: which reading of the protocol the files are given [default: google-lib]
+    /// The dialect: which reading of the protocol the files are given [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     pub dialect: Option<&'static Dialect>,
     /// The fetch profile: whose habits say what a status, a redirect or an error means [default: that of the dialect]
@@ -38,10 +38,18 @@ pub struct CompileOptions {
     pub no_other: bool,
 }
 
+/// The option to take `--agent` at its word.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct ExactAgent {
+    /// Take --agent as it is, even if it is nearly the name of a known crawler and no robots.txt names it
+    #[arg(long)]
+    pub exact_agent: bool,
+}
+
 impl CompileOptions {
     /// The dialect, given or by default.
     pub fn dialect(&self) -> &'static Dialect {
-        self.dialect.unwrap_or(dialect::ALL[0])
+        self.dialect.unwrap_or(dialect::DEFAULT)
     }
 
     /// The fetch profile, given or that of the dialect.

@@ -16,7 +16,7 @@ use super::file::{Complete, Output, resolved};
 use super::json::json_lines;
 use super::summary::{Summary, grouped};
 use super::text::printable;
-use crate::error::Result;
+use crate::error::{Failure, Result};
 use crate::inputs::options::CompileOptions;
 use crate::inputs::sets::report::Report;
 use crate::inputs::time::show_time;
@@ -125,10 +125,6 @@ impl Made {
     fn describe(&self, summary: &mut Summary) {
         let shown = |text: &str| printable(text.as_bytes());
         summary.row("made by", format!("{} {}", shown(&self.made_by.name), shown(&self.made_by.version)));
-        summary.row("  profile", shown(&self.profile));
-        if let Some(as_of) = &self.as_of {
-            summary.row("  as of", shown(as_of));
-        }
         for Input { path, captures, bytes, bad } in &self.inputs {
             let bad = if *bad > 0 { format!(", {} bad and left out", grouped(*bad)) } else { String::new() };
             let counts = format!("{} read, {} bytes{bad}", grouped(*captures), grouped(*bytes));
@@ -162,6 +158,15 @@ pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
         Err(error) => summary.row("made by", unknown(error)),
     }
     Ok(())
+}
+
+/// The record of a set as JSON; null if there is none that is of this set.
+///
+/// # Errors
+/// As [`describe`].
+pub fn json(set: &Path, bytes: &[u8]) -> Result<serde_json::Value> {
+    let made = read(&path_of(set)?).ok().flatten().filter(|made| made.set == Identity::of(bytes));
+    serde_json::to_value(made).map_err(Failure::new)
 }
 
 /// Reads a record, if there is one.

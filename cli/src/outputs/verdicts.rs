@@ -10,6 +10,9 @@ use crate::inputs::lines::{lines, without_line_end};
 /// The number of times that each verdict was given, for each agent.
 pub type Tally = Vec<[u64; 4]>;
 
+/// The number of URLs that are given to the library at once: several of its batches, so that few are not full.
+const URLS_AT_ONCE: usize = 512;
+
 /// The agents to decide for, and the columns to write.
 pub struct Decider {
     /// The agents, one column of verdicts each, with the set that resolved them.
@@ -40,27 +43,41 @@ impl Decider {
     pub fn decide(&self, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
         answers.clear(self.agents.len());
         let Answers { text, lines: line_count, tally } = answers;
-        let mut verdicts = vec![Verdict::Invalid; self.agents.len()];
-        for line in lines(block) {
-            let url = without_line_end(line);
-            *line_count += 1;
-            text.extend_from_slice(&url_column(url));
-            if self.explain || self.reason {
+        if self.explain || self.reason {
+            for line in lines(block) {
+                let url = without_line_end(line);
+                *line_count += 1;
+                text.extend_from_slice(&url_column(url));
                 for (agent, counts) in self.agents.iter().zip(&mut *tally) {
                     let explanation = agent.explain(url)?;
                     counts[explanation.verdict as usize] += 1;
                     self.push_columns(text, explanation.verdict, explanation.rule(), explanation.reason);
                 }
-            } else {
-                self.agents.decide(url, &mut verdicts)?;
+                text.push(b'\n');
+            }
+            return Ok(());
+        }
+        let mut urls = Vec::with_capacity(URLS_AT_ONCE);
+        let mut verdicts = vec![Verdict::Invalid; URLS_AT_ONCE * self.agents.len()];
+        let mut all = lines(block).map(without_line_end);
+        loop {
+            urls.clear();
+            urls.extend(all.by_ref().take(URLS_AT_ONCE));
+            if urls.is_empty() {
+                return Ok(());
+            }
+            let verdicts = &mut verdicts[..urls.len() * self.agents.len()];
+            self.agents.decide_all(&urls, verdicts)?;
+            *line_count += urls.len() as u64;
+            for (url, verdicts) in urls.iter().zip(verdicts.chunks_exact(self.agents.len())) {
+                text.extend_from_slice(&url_column(url));
                 for (&verdict, counts) in verdicts.iter().zip(&mut *tally) {
                     counts[verdict as usize] += 1;
                     text.extend_from_slice(column(verdict));
                 }
+                text.push(b'\n');
             }
-            text.push(b'\n');
         }
-        Ok(())
     }
 
     /// Passes on a part of a line that is too long for a URL. The columns, which say `invalid`, follow the last part.

@@ -59,7 +59,8 @@ const MAX_SEARCHED_BYTES: usize = 1024;
 
 /// Whether a body most likely is a web page: whether any common tag is in its first bytes. A body without `<` costs one
 /// search for it.
-pub(crate) fn is_html(body: &[u8]) -> bool {
+#[must_use]
+pub fn is_html(body: &[u8]) -> bool {
     let start = &body[..body.len().min(MAX_SEARCHED_BYTES)];
     marks_in(start).any(|(mark, _)| mark.is_common)
 }

@@ -59,7 +59,8 @@ pub(super) fn recognise<'b, const NOTES: bool>(
     if text.is_empty() {
         return comment.is_none().then_some(Line::Blank);
     }
-    if !NOTES && !matches!(text[0], b'U' | b'u' | b'A' | b'a' | b'D' | b'd' | b'S' | b's') {
+    let may_be_delay = || dialect.crawl_delay_ends_agents && matches!(text[0], b'C' | b'c');
+    if !NOTES && !matches!(text[0], b'U' | b'u' | b'A' | b'a' | b'D' | b'd' | b'S' | b's') && !may_be_delay() {
         // No key that decides a URL begins like this.
         return None;
     }

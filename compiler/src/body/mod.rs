@@ -16,7 +16,7 @@ use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::verdict::RuleKind;
 
 pub use self::diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
-pub(crate) use self::html::is_html;
+pub use self::html::is_html;
 pub use self::lines::Lines;
 use self::lines::recognise;
 pub(crate) use self::lines::{Line, line_of};
@@ -209,6 +209,9 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
                 let is_sitemap = matches!(recognised, Some(Line::Sitemap(..)));
                 let kind = is_sitemap.then_some(DirectiveKind::Sitemap);
                 let group = takes_rules.then(|| group_count - 1);
+                if dialect.crawl_delay_ends_agents && directives::kind_of(key) == DirectiveKind::CrawlDelay {
+                    takes_agents = false;
+                }
                 visitor.directive(RawDirective { group, key, value, line: number, kind });
             }
             // Comments that begin a line, and no others.

@@ -135,7 +135,7 @@ impl Captures {
         let is_over = first_failure.zip(at).is_some_and(|(first, at)| at.saturating_sub(first) > profile.patience);
         let days = u16::try_from(profile.patience / DAY).unwrap_or(u16::MAX);
         Some(match answered {
-            _ if is_over => {
+            _ if is_over && !(profile.keeps_last_answer && answered.is_some()) => {
                 let discarded = answered.map(|answered| (answered, Discarded::Superseded));
                 decision(Outcome::Allow(Cause::Unreachable(days)), newest, discarded)
             }

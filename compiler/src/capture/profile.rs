@@ -12,7 +12,7 @@ use reptile_engine::verdict::Cause;
 use super::{Capture, DAY, Time, Truncation};
 use crate::body::html;
 use crate::dialect::{self, Dialect};
-use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_TIME};
+use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_NOT_FOUND_BYTES, MAX_TIME};
 use crate::names::UnknownName;
 
 /// What a crawler does about a fetch that brought no rules.
@@ -82,6 +82,11 @@ pub struct Profile {
     /// How long a file may be out of reach, in seconds, with the last answer kept or everything disallowed; after
     /// that everything is allowed. Only where an effect is [`Effect::Unreachable`].
     pub patience: Time,
+    /// Whether the last answer is kept after that time as well, so that only without one everything is allowed.
+    pub keeps_last_answer: bool,
+    /// Whether a status of 5xx counts as 404 where the body says that nothing was found: within its first
+    /// [`MAX_NOT_FOUND_BYTES`] bytes, in any letter case, `not found`.
+    pub reads_not_found: bool,
     /// How long an answer is fresh; `None` if the crawler keeps none.
     pub freshness: Option<Freshness>,
 }
@@ -101,6 +106,8 @@ pub const GOOGLE: Profile = Profile {
     not_text: NotText::Read,                                                    // D
     max_bytes: None,                                                            // D: the rest is ignored
     patience: 30 * DAY,                                                         // D, Dnew
+    keeps_last_answer: true,                                                    // D
+    reads_not_found: true,                                                      // D; how it is detected I
     freshness: Some(Freshness { default: DAY, max_age_up_to: Some(MAX_TIME) }), // D
 };
 
@@ -119,24 +126,28 @@ pub const RFC9309: Profile = Profile {
     not_text: NotText::Read,                                               // R2315
     max_bytes: None,                                                       // R25
     patience: 30 * DAY,                                                    // R231, as its example
+    keeps_last_answer: false,                                              // R231: MAY
+    reads_not_found: false,                                                // R231
     freshness: Some(Freshness { default: DAY, max_age_up_to: Some(DAY) }), // R24
 };
 
 /// Yandex: whatever is not answered with 200 leaves the site open.
 pub const YANDEX: Profile = Profile {
     name: Cow::Borrowed("yandex"),
-    any_2xx: false,                                                   // Ysize
-    max_redirects: 5,                                                 // I
-    redirected: Effect::Allow,                                        // I
-    forbidden: Effect::Allow,                                         // Ysize
-    too_many_requests: Effect::Allow,                                 // Ysize
-    client_error: Effect::Allow,                                      // Ysize
-    server_error: Effect::Allow,                                      // Ysize
-    other_status: Effect::Allow,                                      // Ysize
-    network_error: Effect::Allow,                                     // I
-    not_text: NotText::Allow,                                         // Ysize
-    max_bytes: Some(MAX_BODY_BYTES_500_KIB),                          // Ysize
-    patience: 0,                                                      // nothing is out of reach
+    any_2xx: false,                          // Ysize
+    max_redirects: 5,                        // I
+    redirected: Effect::Allow,               // I
+    forbidden: Effect::Allow,                // Ysize
+    too_many_requests: Effect::Allow,        // Ysize
+    client_error: Effect::Allow,             // Ysize
+    server_error: Effect::Allow,             // Ysize
+    other_status: Effect::Allow,             // Ysize
+    network_error: Effect::Allow,            // I
+    not_text: NotText::Allow,                // Ysize
+    max_bytes: Some(MAX_BODY_BYTES_500_KIB), // Ysize
+    patience: 0,                             // nothing is out of reach
+    keeps_last_answer: false,
+    reads_not_found: false,
     freshness: Some(Freshness { default: DAY, max_age_up_to: None }), // I
 };
 
@@ -155,7 +166,9 @@ pub const NUTCH: Profile = Profile {
     not_text: NotText::WithoutTags,      // C, which reads its files
     max_bytes: None,                     // N
     patience: 0,                         // it keeps no copy
-    freshness: None,                     // N: for one run
+    keeps_last_answer: false,
+    reads_not_found: false,
+    freshness: None, // N: for one run
 };
 
 /// The library crawler-commons, for whose caller it is to fetch.
@@ -173,24 +186,28 @@ pub const CRAWLER_COMMONS: Profile = Profile {
     not_text: NotText::WithoutTags,   // C
     max_bytes: None,                  // C
     patience: 0,                      // it keeps no copy
-    freshness: None,                  // the caller's
+    keeps_last_answer: false,
+    reads_not_found: false,
+    freshness: None, // the caller's
 };
 
 /// The draft of 1996.
 pub const KOSTER_1996: Profile = Profile {
     name: Cow::Borrowed("koster-1996"),
-    any_2xx: true,                                                        // K96
-    max_redirects: 5,                                                     // I
-    redirected: Effect::Disallow,                                         // I: puts off, as a failure
-    forbidden: Effect::Disallow,                                          // K96
-    too_many_requests: Effect::Disallow,                                  // I: puts off
-    client_error: Effect::Allow,                                          // K96 for 404; the rest I
-    server_error: Effect::Disallow,                                       // K96: puts off
-    other_status: Effect::Disallow,                                       // I
-    network_error: Effect::Disallow,                                      // K96: puts off
-    not_text: NotText::Read,                                              // I
-    max_bytes: None,                                                      // K96
-    patience: 0,                                                          // K96 keeps no copy
+    any_2xx: true,                       // K96
+    max_redirects: 5,                    // I
+    redirected: Effect::Disallow,        // I: puts off, as a failure
+    forbidden: Effect::Disallow,         // K96
+    too_many_requests: Effect::Disallow, // I: puts off
+    client_error: Effect::Allow,         // K96 for 404; the rest I
+    server_error: Effect::Disallow,      // K96: puts off
+    other_status: Effect::Disallow,      // I
+    network_error: Effect::Disallow,     // K96: puts off
+    not_text: NotText::Read,             // I
+    max_bytes: None,                     // K96
+    patience: 0,                         // K96 keeps no copy
+    keeps_last_answer: false,
+    reads_not_found: false,
     freshness: Some(Freshness { default: 7 * DAY, max_age_up_to: None }), // K96, without Expires
 };
 
@@ -269,6 +286,7 @@ impl Profile {
             401 | 403 => Some(self.forbidden),
             429 => Some(self.too_many_requests),
             400..=499 => Some(self.client_error),
+            500..=599 if self.reads_not_found && says_not_found(body) => Some(self.client_error),
             500..=599 => Some(self.server_error),
             _ => Some(self.other_status),
         };
@@ -321,6 +339,13 @@ impl FromStr for Profile {
         let known = || ALL.map(|profile| profile.as_str());
         Profile::from_name(name).cloned().ok_or_else(|| UnknownName::new("fetch profile", name, known()))
     }
+}
+
+/// Whether a page says that nothing was found.
+fn says_not_found(body: &[u8]) -> bool {
+    const WORDS: &[u8] = b"not found";
+    let start = &body[..body.len().min(MAX_NOT_FOUND_BYTES)];
+    start.windows(WORDS.len()).any(|window| window.eq_ignore_ascii_case(WORDS))
 }
 
 /// Whether a body is text and not a web page: by the media type that the server gave, and by how it begins.

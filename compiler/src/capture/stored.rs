@@ -46,7 +46,7 @@ impl Captures {
     /// What a set keeps of these captures for an origin of this decision; `None` for a file that was fetched well at a time
     /// that is not known, which says nothing beyond its policy.
     ///
-    /// The last answer is left out when its time is over: everything is allowed from then on, whatever it said, and a set for
+    /// The last answer is left out when its time is over and the profile no longer keeps it: everything is allowed from then on, whatever it said, and a set for
     /// a later time never goes back to it. Failures before the last answer are left out, as no decision counts them.
     #[must_use]
     pub fn stored(&self, decision: &Decision) -> Option<CaptureHistory> {

@@ -51,8 +51,14 @@ const fn crawler(
     Crawler { name: tokens[0], tokens, honours_default_group, family, purpose, source }
 }
 
+/// A crawler of Google that obeys no robots.txt.
+const fn free(name: &'static str, source: &'static str) -> Crawler {
+    let (family, purpose) = (Family::Google, Purpose::Other);
+    Crawler { name, tokens: &[], honours_default_group: false, family, purpose, source }
+}
+
 /// The crawlers, by family.
-pub const ALL: [Crawler; 54] = {
+pub const ALL: [Crawler; 62] = {
     use Family::{Bing, Google, Other, Yandex};
     use Purpose::{AiTraining, Search};
     const NONE: Purpose = Purpose::Other;
@@ -72,14 +78,15 @@ pub const ALL: [Crawler; 54] = {
         crawler(&["AdsBot-Google"], false, Google, NONE, "Dspec"),
         crawler(&["AdsBot-Google-Mobile", "AdsBot-Google"], false, Google, NONE, "Dspec; the second token I"),
         crawler(&["Mediapartners-Google"], false, Google, NONE, "Dspec"),
-        Crawler {
-            name: "Google-Safety",
-            tokens: &[],
-            honours_default_group: false,
-            family: Google,
-            purpose: NONE,
-            source: "Dspec",
-        },
+        crawler(&["AdsBot-Google-Mobile-Apps", "AdsBot-Google"], false, Google, NONE, "I: an AdsBot"),
+        free("Google-Safety", "Dspec"),
+        free("FeedFetcher-Google", "Dspec: users trigger it"),
+        free("FeedFetcher", "I: another name of FeedFetcher-Google"),
+        free("GoogleProducer", "Dspec: users trigger it"),
+        free("Google-Read-Aloud", "Dspec: users trigger it"),
+        free("Google-Site-Verification", "Dspec: users trigger it"),
+        free("Google-NotebookLM", "Dspec: users trigger it"),
+        free("Google-Pinpoint", "Dspec: users trigger it"),
         crawler(&["YandexBot", "Yandex"], true, Yandex, Search, "Yua"),
         crawler(&["YandexImages", "Yandex"], true, Yandex, Search, "Yua"),
         crawler(&["YandexVideo", "Yandex"], true, Yandex, Search, "Yua"),
@@ -252,6 +259,28 @@ pub fn of_name(name: &[u8], dialect: &Dialect) -> Resolved {
     Resolved { name: String::from_utf8_lossy(name).into_owned(), tokens, honours_default_group }
 }
 
+/// The known crawler whose name is nearly this one, but not the same: one letter is missing, one too many, another one, or
+/// two are swapped; in a name of [`LONG_NAME`] letters or more, two such mistakes.
+///
+/// For names that users write: `Googelbot` is a product token, but hardly the one that is meant.
+///
+/// ```
+/// use reptile_compiler::dialect::crawlers::nearly;
+/// assert_eq!(nearly("Googelbot"), Some("Googlebot"));
+/// assert_eq!((nearly("googlebot"), nearly("MyBot")), (None, None));
+/// ```
+#[must_use]
+pub fn nearly(name: &str) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
+    let distance = |known: &str| strsim::osa_distance(&name, &known.to_ascii_lowercase());
+    let nearest = ALL.iter().map(|known| (distance(known.name), known.name)).min()?;
+    let most = if name.len().min(nearest.1.len()) < LONG_NAME { 1 } else { 2 };
+    Some(nearest.1).filter(|_| (1..=most).contains(&nearest.0))
+}
+
+/// The letters from which on two mistakes in a name are still mistakes.
+const LONG_NAME: usize = 8;
+
 fn begins_with(text: &[u8], start: &[u8]) -> bool {
     text.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start))
 }
@@ -276,7 +305,11 @@ mod tests {
         assert_eq!(chain("Googlebot-Image", &YANDEX), "Googlebot-Image>*");
         assert_eq!(chain("adsbot-google-mobile", &GOOGLE), "AdsBot-Google-Mobile>AdsBot-Google");
         assert_eq!(chain("adsbot-google-mobile", &GOOGLE_LIB), "adsbot-google-mobile>*");
-        assert_eq!(chain("Google-Safety", &GOOGLE), "");
+        assert_eq!(chain("AdsBot-Google-Mobile-Apps", &GOOGLE), "AdsBot-Google-Mobile-Apps>AdsBot-Google");
+        for free in ["Google-Safety", "FeedFetcher-Google", "feedfetcher", "Google-Read-Aloud", "Google-NotebookLM"] {
+            assert_eq!(chain(free, &GOOGLE), "", "{free}");
+            assert_eq!(chain(free, &GOOGLE_LIB), format!("{free}>*"));
+        }
         assert_eq!(chain("YandexImages", &YANDEX), "YandexImages>Yandex>*");
         assert_eq!(chain("YandexDirect", &YANDEX), "YandexDirect");
         assert_eq!(chain("yandexWhatever/3.0", &YANDEX), "yandexWhatever>Yandex>*");
@@ -302,6 +335,32 @@ mod tests {
         assert_eq!(error, "unknown group of crawlers \"@nobody\"; the known ones are @ai-training and @search");
         assert!(resolve("@AI-training", &GOOGLE_LIB).unwrap().iter().any(|agent| agent.name == "GPTBot"));
         assert!(resolve("@ai-training", &GOOGLE_LIB).unwrap().iter().all(|agent| agent.name != "Googlebot"));
+    }
+
+    #[test]
+    fn names_with_a_mistake_are_near_a_known_one() {
+        for (name, near) in [
+            ("Googelbot", Some("Googlebot")),
+            ("google-bot", Some("Googlebot")),
+            ("Googlbot", Some("Googlebot")),
+            ("Gooogelbot", Some("Googlebot")),
+            ("GPTBt", Some("GPTBot")),
+            ("GTPBot", Some("GPTBot")),
+            ("DuckDuckGoBot", Some("DuckDuckBot")),
+            ("BingBot", None),
+            ("Googlebot", None),
+            ("MyBot", None),
+            ("MetaBot", None),
+            ("AnyBot", None),
+            ("FooBot", None),
+            ("TestBot", None),
+            ("Yandex", None),
+            ("a", None),
+            ("", None),
+        ] {
+            assert_eq!(nearly(name), near, "{name}");
+        }
+        assert!(ALL.iter().all(|known| nearly(known.name).is_none()));
     }
 
     #[test]

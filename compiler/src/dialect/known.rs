@@ -26,6 +26,7 @@ pub const GOOGLE_LIB: Dialect = Dialect {
     nul_ends_line: true,
     white_space: WhiteSpace::C,
     blank_line: BlankLine::Ignored,
+    crawl_delay_ends_agents: false,
     key_matching: KeyMatching::PrefixesAndTypos,
     allow_is_rule: true,
     colon_optional: true,
@@ -69,6 +70,7 @@ pub const RFC9309: Dialect = Dialect {
     nul_ends_line: false,                            // R22
     white_space: WhiteSpace::SpaceTab,               // R22
     blank_line: BlankLine::Ignored,                  // R21
+    crawl_delay_ends_agents: false,                  // R224
     key_matching: KeyMatching::Exact,                // R22
     allow_is_rule: true,                             // R22
     colon_optional: false,                           // R22
@@ -107,6 +109,7 @@ pub const YANDEX: Dialect = Dialect {
     nul_ends_line: false,                                        // I
     white_space: WhiteSpace::C,                                  // I
     blank_line: BlankLine::EndsGroup,                            // Yblank, Yerr
+    crawl_delay_ends_agents: false,                              // Yblank
     key_matching: KeyMatching::Exact,                            // I
     allow_is_rule: true,                                         // Ysort
     colon_optional: false,                                       // I
@@ -137,6 +140,7 @@ pub const YANDEX_2017: Dialect = Dialect {
     max_rules: usize::MAX,                                    // I
     max_pattern_bytes: usize::MAX,                            // I
     order: Order::FileOrder,                                  // Yseed
+    crawl_delay_ends_agents: true,                            // I
     other_directives: OtherDirectives { crawl_delay: CrawlDelays::Seconds, host: true, ..YANDEX.other_directives }, // Yseed
     ..YANDEX // Yseed; what it does not say, as now: I
 };
@@ -146,6 +150,7 @@ pub const BING: Dialect = Dialect {
     name: Cow::Borrowed("bing"),
     crawlers: Cow::Borrowed(&[Family::Bing, Family::Other]), // B
     rule_bytes: RuleBytes::Ascii,                            // B
+    crawl_delay_ends_agents: true,                           // I
     other_directives: OtherDirectives { crawl_delay: CrawlDelays::WholeSeconds, ..OtherDirectives::SITEMAPS }, // B
     ..RFC9309                                                // I
 };
@@ -159,6 +164,7 @@ pub const KOSTER_1994: Dialect = Dialect {
     nul_ends_line: false,                   // I
     white_space: WhiteSpace::C,             // I
     blank_line: BlankLine::EndsGroup,       // K94
+    crawl_delay_ends_agents: false,         // R224
     key_matching: KeyMatching::Exact,       // K94
     allow_is_rule: false,                   // K94; that the line ends the list of user-agent lines: I
     colon_optional: false,                  // K94
@@ -190,7 +196,10 @@ pub const KOSTER_1996: Dialect = Dialect {
     ..KOSTER_1994                          // K96 says the same, or nothing
 };
 
-/// Every dialect that has a name, in the order in which they are listed to users. The first is the default.
+/// The dialect that holds where none is chosen: what Google's documentation says that its crawlers do.
+pub const DEFAULT: &Dialect = &GOOGLE;
+
+/// Every dialect that has a name, in the order in which they are listed to users.
 pub const ALL: [&Dialect; 9] =
     [&GOOGLE_LIB, &GOOGLE, &RFC9309, &RFC9309_STRICT, &YANDEX, &YANDEX_2017, &BING, &KOSTER_1994, &KOSTER_1996];
 

@@ -23,7 +23,7 @@ use reptile_engine::token::without_version;
 pub use reptile_engine::token::TokenSyntax;
 
 pub use self::known::{
-    ALL, BING, GOOGLE, GOOGLE_LIB, KOSTER_1994, KOSTER_1996, RFC9309, RFC9309_STRICT, YANDEX, YANDEX_2017,
+    ALL, BING, DEFAULT, GOOGLE, GOOGLE_LIB, KOSTER_1994, KOSTER_1996, RFC9309, RFC9309_STRICT, YANDEX, YANDEX_2017,
 };
 use crate::names::UnknownName;
 
@@ -56,6 +56,9 @@ pub struct Dialect {
     pub white_space: WhiteSpace,
     /// What a blank line means.
     pub blank_line: BlankLine,
+    /// Whether a `Crawl-delay` line ends the list of user-agent lines before it, as a rule does: then groups that have
+    /// nothing but a delay keep their own.
+    pub crawl_delay_ends_agents: bool,
     /// Which spellings of a key are recognised.
     pub key_matching: KeyMatching,
     /// Whether an `Allow` line is a rule. If not, it still ends the list of user-agent lines before it.
@@ -116,6 +119,13 @@ impl Dialect {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.name
+    }
+}
+
+impl Default for Dialect {
+    /// The dialect of [`DEFAULT`].
+    fn default() -> Dialect {
+        DEFAULT.clone()
     }
 }
 

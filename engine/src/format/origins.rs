@@ -14,6 +14,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::container::Section;
 use super::{FormatError, NONE, TooLarge, pad, put, put_long, u32_at, u64_at};
+use crate::platform::prefetch;
 use crate::url::Scheme;
 
 /// The slots of a bucket: one cache line.
@@ -47,6 +48,9 @@ const SLOT_BYTES: usize = 8;
 
 /// Bytes of a record before the name of the host.
 const RECORD_BYTES: usize = 16;
+
+/// Bytes of a record whose host is of usual length.
+const TYPICAL_RECORD_BYTES: usize = 40;
 
 /// An origin of a set, and the addresses of what the set has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -264,15 +268,84 @@ impl<'a> Origins<'a> {
         port: u16,
         count: &mut impl Count,
     ) -> Result<Option<OriginRecord<'a>>, FormatError> {
+        self.find_hashed_with(self.hash(scheme, host, port), scheme, host, port, count)
+    }
+
+    /// The hash of an origin in this table. Any number for a table that is damaged or empty.
+    #[inline]
+    pub(crate) fn hash(&self, scheme: Scheme, host: &[u8], port: u16) -> u64 {
+        hash_of(u64_at(self.buckets, 16).unwrap_or_default(), scheme, host, port)
+    }
+
+    /// Does the work of [`Origins::find`] for an origin whose [`Origins::hash`] is known.
+    ///
+    /// # Errors
+    /// The errors of [`Origins::find`].
+    #[inline]
+    pub(crate) fn find_hashed(
+        &self,
+        hash: u64,
+        scheme: Scheme,
+        host: &[u8],
+        port: u16,
+    ) -> Result<Option<OriginRecord<'a>>, FormatError> {
+        self.find_hashed_with(hash, scheme, host, port, &mut ())
+    }
+
+    /// Where the bucket of a hash begins, in bytes after the header.
+    #[inline(always)]
+    fn start_of(&self, hash: u64) -> usize {
+        let buckets = u64_at(self.buckets, 8).unwrap_or_default();
+        (bucket_of(hash, buckets) as usize).saturating_mul(BUCKET_SLOTS as usize * SLOT_BYTES)
+    }
+
+    /// Asks for the memory of a hash's bucket.
+    #[inline]
+    pub(crate) fn ask_for_bucket(&self, hash: u64) {
+        prefetch(self.buckets, HEADER_BYTES.saturating_add(self.start_of(hash)));
+    }
+
+    /// The byte of the first record in a bucket whose slot has the bits of the hash.
+    #[inline(always)]
+    fn likely_record(&self, hash: u64) -> Option<usize> {
+        let start = HEADER_BYTES.saturating_add(self.start_of(hash));
+        let bucket = self.buckets.get(start..)?.chunks_exact(SLOT_BYTES).take(BUCKET_SLOTS as usize);
+        let mut slots = bucket.map(|slot| u64_at(slot, 0).unwrap_or_default());
+        let slot = slots.find(|slot| (slot ^ hash << ADDRESS_BITS) >> ADDRESS_BITS == 0 && *slot != 0)?;
+        Some(((slot & ((1 << ADDRESS_BITS) - 1)).wrapping_sub(1) as usize).saturating_mul(UNIT))
+    }
+
+    /// Asks for the memory of the record that a hash most likely leads to. Waits for the bucket.
+    #[inline]
+    pub(crate) fn ask_for_record(&self, hash: u64) {
+        if let Some(at) = self.likely_record(hash) {
+            // A record with a host of usual length reaches into the next cache line in half of all cases.
+            prefetch(self.records, at);
+            prefetch(self.records, at.saturating_add(TYPICAL_RECORD_BYTES));
+        }
+    }
+
+    /// The policy of the record that a hash most likely leads to. Waits for the record.
+    #[inline]
+    pub(crate) fn likely_policy(&self, hash: u64) -> Option<u32> {
+        u32_at(self.records, self.likely_record(hash)?)
+    }
+
+    #[inline(always)]
+    fn find_hashed_with(
+        &self,
+        hash: u64,
+        scheme: Scheme,
+        host: &[u8],
+        port: u16,
+        count: &mut impl Count,
+    ) -> Result<Option<OriginRecord<'a>>, FormatError> {
         // A record has one byte for the length of the host.
         let Ok(host_len) = u8::try_from(host.len()) else { return Ok(None) };
-        let Some(header) = self.buckets.first_chunk::<HEADER_BYTES>() else {
+        if self.buckets.len() < HEADER_BYTES {
             return if self.buckets.is_empty() { Ok(None) } else { Err(self.no_buckets()) };
-        };
-        let long = |at: usize| u64_at(header, at).unwrap_or_default();
-        let (buckets, seed) = (long(8), long(16));
-        let hash = hash_of(seed, scheme, host, port);
-        let start = (bucket_of(hash, buckets) as usize).saturating_mul(BUCKET_SLOTS as usize * SLOT_BYTES);
+        }
+        let start = self.start_of(hash);
         let slots = self.buckets.get(HEADER_BYTES.saturating_add(start)..).ok_or_else(|| self.no_buckets())?;
         // Port, scheme and length of the host, as encoded in a record.
         let wanted = u32::from(port) | (scheme as u32) << 16 | u32::from(host_len) << 24;

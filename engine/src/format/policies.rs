@@ -5,6 +5,7 @@
 use super::container::Section;
 use super::pool::{References, verify_pool};
 use super::{FormatError, NONE, put, u32_at};
+use crate::platform::prefetch;
 use crate::verdict::{Cause, PolicySource};
 
 /// The unit of addresses, in bytes.
@@ -141,6 +142,12 @@ impl<'a> Policies<'a> {
     }
 
     #[cold]
+    /// Asks for the memory of the policy at an address.
+    #[inline]
+    pub(crate) fn ask_for(self, address: u32) {
+        prefetch(self.0, address as usize * UNIT);
+    }
+
     fn missing(self, at: usize) -> FormatError {
         let found = format!("other bytes, or the end of the section at {}", self.0.len());
         FormatError::at(Section::Policies, at, "a policy", found)

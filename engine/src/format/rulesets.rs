@@ -7,6 +7,7 @@ use super::container::Section;
 use super::pool::References;
 use super::{FormatError, NONE, TooLarge, fit, put_long, u64_at};
 use crate::automaton::Ruleset;
+use crate::platform::prefetch;
 
 /// Bytes of an entry of the index.
 const ENTRY_BYTES: usize = 8;
@@ -16,6 +17,10 @@ const OFFSET_BITS: u32 = 48;
 
 /// All automata of a set must have fewer bytes than this.
 pub const MAX_RULESETS_BYTES: u64 = 1 << OFFSET_BITS;
+
+/// Bytes of a cache line, and how many of them at the start of a ruleset are asked for before it is walked.
+const CACHE_LINE_BYTES: usize = 64;
+const FIRST_LINES: usize = 4;
 
 /// The payload of rules that allow and disallow. No other kind of payload exists yet.
 const PAYLOAD_RULES: u64 = 0;
@@ -87,6 +92,22 @@ impl<'a> Rulesets<'a> {
             self.bytes.get(usize::try_from(start).ok()?..usize::try_from(u64_at(self.index, at)?).ok()?)
         };
         bytes().ok_or_else(|| self.missing(ruleset))
+    }
+
+    /// Asks for the memory of a ruleset's entry in the index.
+    #[inline]
+    pub(crate) fn ask_for_entry(&self, ruleset: u32) {
+        prefetch(self.index, (ruleset as usize * ENTRY_BYTES).saturating_sub(ENTRY_BYTES));
+    }
+
+    /// Asks for the memory of a ruleset's first bytes, which mostly include the root of its trie. Waits for the entry.
+    #[inline]
+    pub(crate) fn ask_for(&self, ruleset: u32) {
+        if let Ok(bytes) = self.get(ruleset) {
+            for line in 0..FIRST_LINES {
+                prefetch(bytes, line * CACHE_LINE_BYTES);
+            }
+        }
     }
 
     #[cold]

@@ -3,11 +3,13 @@
 //! Joins the tables ([`crate::format`]) to the automata ([`crate::automaton`]). Knows no byte offsets.
 
 mod agent;
+mod batch;
 mod policy;
 mod site;
 mod verify;
 
 pub use self::agent::Agent;
+pub use self::batch::{BATCH_URLS, Found};
 pub use self::policy::{GroupKind, Policy, PolicyGroup, Rules};
 pub use self::site::Site;
 
@@ -340,31 +342,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             verdicts.fill(Verdict::Unknown);
             return Ok(());
         };
-        if !policy.view.has_rules() {
-            let decided = agents.iter().zip(verdicts);
-            for (agent, verdict) in decided {
-                *verdict = policy.without_rules(agent)?.verdict;
-            }
-            return Ok(());
-        }
-        path.with(|path| {
-            let path = self.normal_form.path(path);
-            let mut last = None;
-            for (agent, verdict) in agents.iter().zip(verdicts) {
-                let groups = agent.groups(&policy.view)?;
-                *verdict = match (groups.first, last) {
-                    _ if groups.has_more() => policy.explain_together(groups.all()?, &path)?.verdict,
-                    (None, _) => Verdict::Allow,
-                    (Some(group), Some((walked, known))) if walked == group => known,
-                    (Some(group), _) => {
-                        let verdict = policy.rules(group)?.ruleset.verdict(&path)?;
-                        last = Some((group, verdict));
-                        verdict
-                    }
-                };
-            }
-            Ok(())
-        })
+        policy.decide_each(agents, &path, verdicts)
     }
 
     /// The verdict for one URL and one agent, with the best matching rule of each kind.

@@ -11,6 +11,7 @@ use crate::format::rulesets::Rulesets;
 use crate::format::{FormatError, NONE};
 use crate::norm::NormalForm;
 use crate::set::agent::Agent;
+use crate::url::Path;
 use crate::verdict::{Explanation, PolicySource, Rule, RuleKind, Verdict};
 
 /// A policy: what the robots.txt of an origin, or its absence, says for all crawlers.
@@ -79,6 +80,40 @@ impl<'a> Policy<'a> {
         }
         let Some(group) = groups.first else { return Ok(Verdict::Allow) };
         Ok(self.rules(group)?.ruleset.verdict(&self.normal_form.path(path))?)
+    }
+
+    /// The verdicts of several agents for one path. Neighbouring agents that share a ruleset share its walk.
+    #[inline]
+    pub(super) fn decide_each(
+        &self,
+        agents: &[Agent],
+        path: &Path<'_>,
+        verdicts: &mut [Verdict],
+    ) -> Result<(), FormatError> {
+        if !self.view.has_rules() {
+            for (agent, verdict) in agents.iter().zip(verdicts) {
+                *verdict = self.without_rules(agent)?.verdict;
+            }
+            return Ok(());
+        }
+        path.with(|path| {
+            let path = self.normal_form.path(path);
+            let mut last = None;
+            for (agent, verdict) in agents.iter().zip(verdicts) {
+                let groups = agent.groups(&self.view)?;
+                *verdict = match (groups.first, last) {
+                    _ if groups.has_more() => self.explain_together(groups.all()?, &path)?.verdict,
+                    (None, _) => Verdict::Allow,
+                    (Some(group), Some((walked, known))) if walked == group => known,
+                    (Some(group), _) => {
+                        let verdict = self.rules(group)?.ruleset.verdict(&path)?;
+                        last = Some((group, verdict));
+                        verdict
+                    }
+                };
+            }
+            Ok(())
+        })
     }
 
     /// The verdict for a path as written in a URL, with the best matching rule of each kind.
@@ -289,7 +324,11 @@ impl Rules<'_> {
     /// When the set is damaged.
     pub fn all(&self) -> Result<Vec<Rule>, FormatError> {
         let rules = self.ruleset.rules()?;
+        // Copies only the patterns of index pages, since a ruleset may have millions of others.
+        let opening = rules.iter().filter(|rule| rule.opens_directory);
+        let opening: HashSet<&[u8]> = opening.map(|rule| &*rule.pattern).collect();
         let pages = rules.iter().filter(|rule| !rule.opens_directory && rule.kind == RuleKind::Allow);
+        let pages = pages.filter(|rule| opening.contains(&*rule.pattern));
         let pages: HashSet<Vec<u8>> = pages.map(|rule| rule.pattern.clone()).collect();
         let is_listed = |rule: &RulesetRule| !rule.opens_directory || !pages.contains(&rule.pattern);
         rules.into_iter().filter(is_listed).map(|rule| self.rule(rule.rank, rule.pattern)).collect()

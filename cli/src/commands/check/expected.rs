@@ -12,7 +12,7 @@ use reptile_engine::verdict::{RuleKind, Verdict};
 use super::Args;
 use super::rows::{MAX_SHOWN_BYTES, Row, TOO_LONG, each_block, policy_of, word};
 use crate::error::Result;
-use crate::inputs::lines::{lines, without_lf};
+use crate::inputs::lines::{lines, without_line_end};
 use crate::outputs::file::Output;
 use crate::outputs::terminal::tell;
 use crate::outputs::text::printable;
@@ -20,8 +20,10 @@ use crate::outputs::text::printable;
 /// The results of some rows, counted.
 #[derive(Default)]
 pub struct Tally {
-    /// The number of rows.
-    pub rows: u64,
+    /// The number of lines of the table.
+    pub read: u64,
+    /// Those without a row: comments, headers, empty lines.
+    pub skipped: u64,
     /// Those that expect a verdict.
     pub checked: u64,
     /// Those with another verdict.
@@ -32,7 +34,7 @@ pub struct Tally {
     pub unknown: u64,
     /// Those that are not rows.
     pub malformed: u64,
-    /// The differences to show: the number of the row, from 0, and the text. No more than are shown.
+    /// The differences to show: the number of the line of the table, from 0, and the text. No more than are shown.
     shown: Vec<(u64, Vec<u8>)>,
     /// The number of all differences.
     pub shown_of: u64,
@@ -83,10 +85,11 @@ impl Checker<'_> {
         stdout.write_all(&tally.printed)?;
         let left = self.max_shown.saturating_sub(usize::try_from(total.shown_of).unwrap_or(usize::MAX));
         for (row, text) in tally.shown.iter().take(left) {
-            let number = total.rows + row + 1;
+            let number = total.read + row + 1;
             self.show(&[format!("row {number}: ").as_bytes(), text, b"\n"].concat(), stdout)?;
         }
-        total.rows += tally.rows;
+        total.read += tally.read;
+        total.skipped += tally.skipped;
         total.checked += tally.checked;
         total.verdicts += tally.verdicts;
         total.lines += tally.lines;
@@ -109,12 +112,12 @@ impl Checker<'_> {
     fn check_block(&self, block: &[u8]) -> std::result::Result<Tally, FormatError> {
         let mut tally = Tally::default();
         for line in lines(block) {
-            let line = without_lf(line);
             match Row::read(line) {
-                Ok(row) => self.check_row(&row, &mut tally)?,
-                Err(fault) => self.malformed(fault, line, &mut tally),
+                Ok(Some(row)) => self.check_row(&row, &mut tally)?,
+                Ok(None) => tally.skipped += 1,
+                Err(fault) => self.malformed(fault, without_line_end(line), &mut tally),
             }
-            tally.rows += 1;
+            tally.read += 1;
         }
         Ok(tally)
     }
@@ -123,7 +126,7 @@ impl Checker<'_> {
     fn long_row(&self) -> Tally {
         let mut tally = Tally::default();
         self.malformed(TOO_LONG, b"", &mut tally);
-        tally.rows = 1;
+        tally.read = 1;
         tally
     }
 
@@ -138,7 +141,7 @@ impl Checker<'_> {
     fn note(&self, tally: &mut Tally, text: impl FnOnce() -> Vec<u8>) {
         tally.shown_of += 1;
         if tally.shown.len() < self.max_shown {
-            tally.shown.push((tally.rows, text()));
+            tally.shown.push((tally.read, text()));
         }
     }
 

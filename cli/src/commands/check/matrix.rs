@@ -19,7 +19,7 @@ use super::rows::{MAX_SHOWN_BYTES, Row, TOO_LONG, each_block, policy_of};
 use super::{Args, compiled, opened};
 use crate::error::{Exit, Result, note};
 use crate::inputs::Inputs;
-use crate::inputs::lines::{lines, without_lf};
+use crate::inputs::lines::lines;
 use crate::outputs::file::Output;
 use crate::outputs::summary::{grouped, rate, seconds};
 use crate::outputs::terminal::tell;
@@ -40,7 +40,10 @@ fn pairs() -> impl Iterator<Item = (usize, usize)> {
 /// The results of some rows, counted.
 #[derive(Default)]
 struct Counts {
-    rows: u64,
+    /// The number of lines of the table.
+    read: u64,
+    /// Those without a row: comments, headers, empty lines.
+    skipped: u64,
     unknown: u64,
     malformed: u64,
     disallowed: [u64; ALL.len()],
@@ -71,15 +74,16 @@ impl Counts {
     /// Keeps why the current row cannot be decided, unless enough are kept.
     fn fault(&mut self, why: impl FnOnce() -> String) {
         if self.faults.len() < MAX_FAULTS {
-            self.faults.push((self.rows, why()));
+            self.faults.push((self.read, why()));
         }
     }
 
     /// Adds the counts of the next rows.
     fn add(&mut self, other: Counts) {
         let room = MAX_FAULTS - self.faults.len();
-        self.faults.extend(other.faults.into_iter().take(room).map(|(row, why)| (self.rows + row, why)));
-        self.rows += other.rows;
+        self.faults.extend(other.faults.into_iter().take(room).map(|(row, why)| (self.read + row, why)));
+        self.read += other.read;
+        self.skipped += other.skipped;
         self.unknown += other.unknown;
         self.malformed += other.malformed;
         self.disputed += other.disputed;
@@ -119,7 +123,7 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Exit> {
         cases,
         args,
         |block| count_block(block, &sets, one_for_all, args.print),
-        || Counts { rows: 1, malformed: 1, faults: vec![(0, TOO_LONG.into())], ..Counts::new() },
+        || Counts { read: 1, malformed: 1, faults: vec![(0, TOO_LONG.into())], ..Counts::new() },
         |mut counts| {
             let printed = std::mem::take(&mut counts.printed);
             total.add(counts);
@@ -144,13 +148,13 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Exit> {
     stdout.finish()?;
     tell(&format!(
         "{} rows: {} disputed, of {} hosts; {} without robots.txt, {} malformed rows ({}, {} rows/s)\n",
-        total.rows,
+        total.read - total.skipped,
         total.disputed,
         total.hosts.len(),
         total.unknown,
         total.malformed,
         seconds(start.elapsed()),
-        rate(total.rows, start.elapsed()),
+        rate(total.read, start.elapsed()),
     ));
     Ok(Exit::from_bad(total.unknown + total.malformed > 0))
 }
@@ -166,8 +170,8 @@ fn count_block(
     // A table has few agents and many rows, and looking an agent up may cost more than deciding a row.
     let mut agents: HashMap<&[u8], Vec<Agent>> = HashMap::new();
     for line in lines(block) {
-        match Row::read(without_lf(line)) {
-            Ok(row) => {
+        match Row::read(line) {
+            Ok(Some(row)) => {
                 if !agents.contains_key(row.agent) {
                     let looked_up = sets.iter().zip(ALL).map(|(set, dialect)| of_name(row.agent, dialect).look_up(set));
                     agents.insert(row.agent, looked_up.collect::<std::result::Result<_, _>>()?);
@@ -175,12 +179,13 @@ fn count_block(
                 let agents = agents.get(row.agent).map_or(&[][..], Vec::as_slice);
                 count_row(&row, sets, agents, one_for_all, print, &mut counts)?;
             }
+            Ok(None) => counts.skipped += 1,
             Err(fault) => {
                 counts.malformed += 1;
                 counts.fault(|| format!("malformed row, {fault}"));
             }
         }
-        counts.rows += 1;
+        counts.read += 1;
     }
     Ok(counts)
 }

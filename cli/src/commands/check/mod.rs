@@ -1,7 +1,6 @@
 //! `reptile check`: compares the verdicts of compiled robots.txt files with those that a table expects.
 //!
-//! The table is in [`rows`]: nothing in it is trimmed or skipped, so that a row can hold any bytes but tab and LF. The
-//! comparison is in [`expected`]; [`matrix`] counts how often the dialects disagree about the rows.
+//! The table is in [`rows`]: nothing in a row is trimmed, so that it can hold any bytes but tab and LF. The comparison is in [`expected`]; [`matrix`] counts how often the dialects disagree about the rows.
 
 mod expected;
 mod matrix;
@@ -31,12 +30,13 @@ const ANY_HOST: &str = "localhost";
 
 /// Compare verdicts with expected ones
 ///
-/// CASES is a table without a header, its columns separated by tabs:
+/// CASES is a table, its columns separated by tabs:
 ///   host  agent  url  [ALLOW|DISALLOW  [line]]
-/// The host chooses the robots.txt, and only the path of the url counts, so that a path
-/// alone will do. The agent is a product token, or the name of a crawler that the
-/// dialect knows. The line is that of the deciding rule, 0 if no rule decides. Nothing
-/// is trimmed, and an empty line is an error.
+/// The host, or a URL in its place, chooses the robots.txt, and only the path of the
+/// url counts, so that a path alone will do. The agent is a product token, or the name
+/// of a crawler that the dialect knows. The line is that of the deciding rule, 0 if no
+/// rule decides. A header, empty lines and lines that begin with # are passed over;
+/// letter case does not matter in ALLOW and DISALLOW; nothing is trimmed.
 ///
 /// A row whose verdict differs is a verdict difference, whatever its line; one with
 /// the right verdict and another line is a line difference.
@@ -57,7 +57,7 @@ pub struct Args {
     /// The robots.txt files: what `reptile compile` takes as INPUT, or one file for all hosts
     #[arg(long, value_name = "INPUT")]
     robots: PathBuf,
-    /// The dialect: which reading of the protocol the files are given [default: google-lib]
+    /// The dialect: which reading of the protocol the files are given [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<&'static Dialect>,
     /// Count for each pair of dialects the rows that they decide differently, and print the counts as a table in
@@ -92,7 +92,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.all_dialects {
         return matrix::run(args, cases, one_for_all);
     }
-    let dialect = args.dialect.unwrap_or(dialect::ALL[0]);
+    let dialect = args.dialect.unwrap_or(dialect::DEFAULT);
     let bytes = compiled(args, dialect, one_for_all, Inputs::Opened(Box::new(robots)))?;
     let set = opened(args, &bytes)?;
 
@@ -100,14 +100,14 @@ pub fn run(args: &Args) -> Result<Exit> {
     let total = checker.check_all(cases, args)?;
     tell(&format!(
         "{} rows: {} checked, {} verdict differences, {} line differences, {} without robots.txt{} ({}, {} rows/s)\n",
-        total.rows,
+        total.read - total.skipped,
         total.checked,
         total.verdicts,
         total.lines,
         total.unknown,
         if total.malformed > 0 { format!(", {} malformed rows", total.malformed) } else { String::new() },
         seconds(start.elapsed()),
-        rate(total.rows, start.elapsed()),
+        rate(total.read, start.elapsed()),
     ));
     Ok(Exit::from_bad(total.shown_of > 0))
 }

@@ -5,12 +5,12 @@ use std::io::Read;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Policy, Set};
-use reptile_engine::url::{MAX_URL_BYTES, Origin, Scheme, origin_of};
+use reptile_engine::url::{MAX_URL_BYTES, Origin, Scheme, origin_of, split};
 use reptile_engine::verdict::RuleKind;
 
 use super::{ANY_HOST, Args};
 use crate::error::{Failure, Result};
-use crate::inputs::lines::{ChunkKind, Chunks, MAX_LINE_BYTES, blocks};
+use crate::inputs::lines::{ChunkKind, Chunks, MAX_LINE_BYTES, blocks, without_line_end};
 use crate::inputs::sets::damaged;
 use crate::outputs::text::url_column;
 
@@ -22,7 +22,7 @@ pub const MAX_SHOWN_BYTES: usize = 200;
 
 /// A row of the table.
 pub struct Row<'a> {
-    /// The host whose robots.txt decides.
+    /// The host whose robots.txt decides, or a URL of its origin.
     pub host: &'a [u8],
     /// The product token, or the name of a crawler.
     pub agent: &'a [u8],
@@ -37,13 +37,14 @@ pub const TOO_LONG: &str = "longer than 1 MiB";
 const _: () = assert!(MAX_LINE_BYTES == 1 << 20 && MAX_URL_BYTES == 64 << 10);
 
 impl<'a> Row<'a> {
-    /// Reads a row.
+    /// Reads a line of the table; `None` is a line without a row: a comment, a header, or an empty line.
     ///
     /// # Errors
     /// What is wrong with it, in a few words.
-    pub fn read(line: &'a [u8]) -> std::result::Result<Row<'a>, &'static str> {
-        if line.is_empty() {
-            return Err("empty");
+    pub fn read(line: &'a [u8]) -> std::result::Result<Option<Row<'a>>, &'static str> {
+        let line = without_line_end(line);
+        if line.is_empty() || line.starts_with(b"#") || is_header(line) {
+            return Ok(None);
         }
         if line.len() > MAX_LINE_BYTES {
             return Err(TOO_LONG);
@@ -57,8 +58,8 @@ impl<'a> Row<'a> {
         }
         let verdict = match columns.next() {
             None => None,
-            Some(b"ALLOW") => Some(RuleKind::Allow),
-            Some(b"DISALLOW") => Some(RuleKind::Disallow),
+            Some(verdict) if verdict.eq_ignore_ascii_case(b"allow") => Some(RuleKind::Allow),
+            Some(verdict) if verdict.eq_ignore_ascii_case(b"disallow") => Some(RuleKind::Disallow),
             Some(_) => return Err("the fourth column is neither ALLOW nor DISALLOW"),
         };
         let number = |text: &[u8]| {
@@ -69,13 +70,22 @@ impl<'a> Row<'a> {
         if columns.next().is_some() {
             return Err("more than 5 columns");
         }
-        Ok(Row { host, agent, url, expected: verdict.map(|verdict| (verdict, rule_line)) })
+        Ok(Some(Row { host, agent, url, expected: verdict.map(|verdict| (verdict, rule_line)) }))
     }
 
     /// The first three columns for the output, made safe as columns of URLs are.
     pub fn columns(&self) -> Vec<u8> {
         [self.host, self.agent, self.url].map(url_column).join(&b'\t')
     }
+}
+
+/// Whether a line names the columns: `host`, `agent`, and `url` or `path`, in any letter case, and whatever follows.
+fn is_header(line: &[u8]) -> bool {
+    let mut columns = line.split(|&byte| byte == b'\t');
+    let mut is_next = |names: &[&str]| {
+        columns.next().is_some_and(|column| names.iter().any(|name| column.eq_ignore_ascii_case(name.as_bytes())))
+    };
+    is_next(&["host"]) && is_next(&["agent"]) && is_next(&["url", "path"])
 }
 
 /// A verdict in the words of the table.
@@ -86,7 +96,8 @@ pub fn word(kind: RuleKind) -> &'static str {
     }
 }
 
-/// The policy for a host of the table, under the first scheme that has one; `None` if the set knows no such host.
+/// The policy for a host of the table, under the first scheme that has one, or for the origin of a URL; `None` if the set
+/// knows no such host.
 pub fn policy_of<'s>(
     set: &'s Set<&[u8]>,
     one_for_all: bool,
@@ -94,6 +105,9 @@ pub fn policy_of<'s>(
 ) -> std::result::Result<Option<Policy<'s>>, FormatError> {
     if one_for_all {
         return set.policy(&Origin { scheme: Scheme::Http, host: ANY_HOST.as_bytes(), port: 80 });
+    }
+    if let Ok(url) = split(host) {
+        return set.policy(&url.origin);
     }
     for scheme in Scheme::ALL {
         let Ok(origin) = origin_of(scheme, host) else { return Ok(None) };

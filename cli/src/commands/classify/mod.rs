@@ -13,7 +13,7 @@ use reptile::{Agents, Verdict};
 
 use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::lines;
-use crate::inputs::options::CompileOptions;
+use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents;
@@ -66,6 +66,8 @@ pub struct Args {
     /// A crawler: a product token, a chain of them, or a group of crawlers; may be given again, a column each
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
+    #[command(flatten)]
+    exact: ExactAgent,
     /// Add two columns after each verdict: the line of the deciding rule, and the rule
     ///
     /// Where no rule decided the line is 0 and the rule is empty.
@@ -113,7 +115,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if !args.no_verify {
         set.verify().map_err(|error| Failure::at(&args.set, error))?;
     }
-    let agents = agents(&set, &args.set, &args.agents)?;
+    let agents = agents(&set, &args.set, &args.agents, args.exact)?;
     let decider = Decider { agents, explain: args.explain, reason: args.reason };
 
     let progress = progress(&output);

@@ -1,12 +1,15 @@
 //! The crawlers that obey another group than before.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use reptile_compiler::dialect::Dialect;
 use reptile_compiler::dialect::crawlers::{ALL, Resolved, of_name};
 use reptile_compiler::oracle::ChosenBy;
+use serde_json::json;
 
+use super::Stop;
 use super::groups::{File, Names};
+use crate::outputs::json::json_line;
 use crate::outputs::text::printable;
 
 /// Writes which crawlers obey another group than before, of those that were given, or else of those that the dialect knows
@@ -19,8 +22,9 @@ pub fn compare(
     given: &[Resolved],
     dialect: &Dialect,
     files: &[File<'_>; 2],
+    is_json: bool,
     out: &mut impl Write,
-) -> io::Result<bool> {
+) -> Result<bool, Stop> {
     let known: Vec<Resolved> = if given.is_empty() {
         let names = ALL.iter().map(|crawler| of_name(crawler.name.as_bytes(), dialect));
         names.filter(|crawler| crawler.tokens.len() > 1).collect()
@@ -36,13 +40,20 @@ pub fn compare(
             continue;
         }
         let obeys = files.each_ref().map(|file| match file.choose(&agent).0 {
-            ChosenBy::Token(index) => agent.tokens.get(index).map_or_else(String::new, |token| printable(token)),
-            ChosenBy::DefaultGroup => "*".into(),
-            ChosenBy::Nobody => "nobody".into(),
+            ChosenBy::Token(index) => agent.tokens.get(index).map(|token| String::from_utf8_lossy(token).into_owned()),
+            ChosenBy::DefaultGroup => Some("*".into()),
+            ChosenBy::Nobody => None,
         });
         if obeys[0] != obeys[1] {
-            let name = printable(agent.name.as_bytes());
-            writeln!(out, "~ {name}: obeyed the rules for {}, obeys those for {}", obeys[0], obeys[1])?;
+            if is_json {
+                let object = json!({"change": "crawler", "agent": agent.name, "old": obeys[0], "new": obeys[1]});
+                out.write_all(json_line(&object)?.as_bytes())?;
+            } else {
+                let name = printable(agent.name.as_bytes());
+                let [old, new] =
+                    obeys.map(|name| name.map_or_else(|| "nobody".into(), |name| printable(name.as_bytes())));
+                writeln!(out, "~ {name}: obeyed the rules for {old}, obeys those for {new}")?;
+            }
             any = true;
         }
     }

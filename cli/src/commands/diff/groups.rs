@@ -1,4 +1,4 @@
-//! The groups of the two files, by the product tokens that name them.
+//! The groups of the two files, by the product tokens that name them, and their other directives.
 //!
 //! Made once, in n log n steps for n user-agent lines, so that nothing else searches all groups for each product token.
 
@@ -7,11 +7,13 @@ use std::collections::HashMap;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use memchr::memmem::Finder;
-use reptile_compiler::body::{Group, parse};
+use reptile_compiler::body::directives::DirectiveReader;
+use reptile_compiler::body::{Group, is_html, parse_with};
 use reptile_compiler::dialect::crawlers::Resolved;
-use reptile_compiler::dialect::{Dialect, GroupChoice};
+use reptile_compiler::dialect::{Dialect, GroupChoice, Order};
 use reptile_compiler::oracle::ChosenBy;
 use reptile_compiler::rules::groups::{Named, named};
+use reptile_engine::format::directives::{Directive, DirectiveKind};
 use reptile_engine::format::tokens::NameMatching;
 
 /// Bytes of product tokens that are searched in one file for product tokens that contain another, where the dialect
@@ -28,6 +30,8 @@ pub const NO_GROUPS: GroupsId = GroupsId::MAX;
 pub struct File<'b> {
     dialect: &'b Dialect,
     groups: BumpVec<'b, Group<'b>>,
+    /// The other directives: first those that are for all crawlers, then those of each group.
+    directives: &'b [Directive<'b>],
     /// The product tokens in lower case and in order, each with its groups.
     tokens: Vec<(&'b [u8], GroupsId)>,
     /// The groups for `*`.
@@ -50,7 +54,20 @@ struct Text {
 impl<'b> File<'b> {
     /// Reads a file.
     pub fn new(body: &'b [u8], dialect: &'b Dialect, arena: &'b Bump) -> File<'b> {
-        let groups = parse(body, dialect, arena).groups;
+        let mut reader = DirectiveReader::new(dialect, is_html(body));
+        let groups = parse_with(
+            body,
+            dialect,
+            arena,
+            // Those over a limit are left out, as they are in a set.
+            |line| reader.line(line),
+            |_| (),
+        )
+        .groups;
+        let mut directives = reader.finish();
+        directives.retain(|line| !matches!(line.kind, DirectiveKind::ManagedBegin | DirectiveKind::ManagedEnd));
+        directives.sort_by_key(|line| (line.part, line.line));
+        let directives = arena.alloc_slice_copy(&directives);
         let (mut named_in, mut default_groups): (Vec<(&[u8], u32)>, Vec<u32>) = (Vec::new(), Vec::new());
         let mut text = (dialect.name_matching == NameMatching::Contained).then(|| Text {
             bytes: Vec::new(),
@@ -87,17 +104,24 @@ impl<'b> File<'b> {
         }
         let default_groups = ids.of(&default_groups);
         let several = ids.several;
-        File { dialect, groups, tokens, default_groups, several, text }
+        File { dialect, groups, directives, tokens, default_groups, several, text }
     }
 
-    /// The dialect under which the file was read.
-    pub fn dialect(&self) -> &'b Dialect {
-        self.dialect
+    /// Whether the order of rules decides under the dialect.
+    pub fn is_ordered(&self) -> bool {
+        self.dialect.order == Order::FileOrder
     }
 
     /// The groups of the file, in order.
     pub fn groups(&self) -> &[Group<'b>] {
         &self.groups
+    }
+
+    /// The other directives of a group, or for `None` those that are for all crawlers.
+    pub fn directives_of(&self, group: Option<u32>) -> &'b [Directive<'b>] {
+        let start = self.directives.partition_point(|line| line.part < group);
+        let end = self.directives.partition_point(|line| line.part <= group);
+        &self.directives[start..end]
     }
 
     /// The indices of the groups that a number stands for.

@@ -1,7 +1,7 @@
 //! `reptile diff`: two robots.txt files, and what changed between them.
 //!
-//! [`groups`] finds the groups of each product token, [`rules`] compares them and their rules, [`crawlers`] which group
-//! each crawler obeys, and [`urls`] the verdicts.
+//! [`groups`] finds the groups of each product token, [`rules`] compares them and their [`lines`], [`show`] writes that,
+//! [`crawlers`] compares which group each crawler obeys, and [`urls`] the verdicts.
 //!
 //! For two files of together n bytes, everything but `--urls` takes n log n steps, O(n) memory, and O(n) bytes of output.
 //! The list of URLs is read as it comes; each of its URLs is decided for at most [`urls::MAX_ROWS`] crawlers, or for those
@@ -9,7 +9,9 @@
 
 mod crawlers;
 mod groups;
+mod lines;
 mod rules;
+mod show;
 mod urls;
 
 use std::io::{BufWriter, Write};
@@ -21,8 +23,8 @@ use reptile_engine::format::FormatError;
 
 use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::bodies::read_robots;
-use crate::inputs::options::dialects;
-use crate::inputs::sets::agents::agents_under;
+use crate::inputs::options::{ExactAgent, dialects};
+use crate::inputs::sets::agents::agents_for;
 use crate::inputs::sets::damaged;
 use crate::inputs::sets::single::compile_one;
 use crate::outputs::file::Output;
@@ -30,9 +32,10 @@ use groups::{File, Names};
 
 /// Compare two robots.txt files: rules that came and went, and URLs whose verdict flips
 ///
-/// A line with "@" gives the product tokens of a group. Below it, "-" marks a rule
-/// that the old file has and "+" a rule that the new one has, each with its line; "~"
-/// marks a rule that moved, under dialects where the first rule that matches decides.
+/// A line with "@" gives the product tokens of a group, or "all crawlers" for lines such
+/// as Sitemap. Below it, "-" marks a line that only the old file has and "+" one that
+/// only the new file has, rules and other directives alike; "~" marks a rule that
+/// moved, under dialects where the first rule that matches decides.
 /// A "~" with a crawler says that it obeys another group than before. A line with "?"
 /// gives product tokens that were not compared, since they share too many rules with
 /// others. With --urls, the URLs whose verdict flips come last: URL, agent, verdict and
@@ -44,6 +47,13 @@ use groups::{File, Names};
     after_help = "Examples:
   reptile diff old.txt new.txt
   reptile diff old.txt new.txt --urls urls.txt --agent MyBot
+
+The objects of --json, one on each line, by their field \"change\":
+  lines         agents (null for all crawlers), group: kept, removed or added;
+                removed, added: lists of line, key, value; moved: with old_line too
+  not-compared  agents
+  crawler       agent, old, new: the product token that it obeys, or null
+  verdict       url, agents and how many more_agents; old, new: verdict, line
 
 Exit code: 0 nothing changed; 1 something changed; 2 the command could not go on."
 )]
@@ -58,9 +68,14 @@ pub struct Args {
     /// A crawler, as in `reptile test`; may be given again [default: every product token that either file names, and *]
     #[arg(short, long = "agent", value_name = "TOKEN")]
     agents: Vec<String>,
-    /// The dialect: which reading of the protocol the files are given [default: google-lib]
+    #[command(flatten)]
+    exact: ExactAgent,
+    /// The dialect: which reading of the protocol the files are given [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<&'static Dialect>,
+    /// Print a JSON object for each change
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs the command.
@@ -68,7 +83,7 @@ pub struct Args {
 /// # Errors
 /// If a file or the list of URLs cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    let dialect = args.dialect.unwrap_or(dialect::ALL[0]);
+    let dialect = args.dialect.unwrap_or(dialect::DEFAULT);
     let bodies = [read_robots(&args.old)?, read_robots(&args.new)?];
     let mut out = BufWriter::new(Output::stdout());
     let compared = compare(args, dialect, &bodies, &mut out);
@@ -93,6 +108,12 @@ impl From<std::io::Error> for Stop {
     }
 }
 
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Stop {
+        Stop::Other(failure)
+    }
+}
+
 impl From<FormatError> for Stop {
     fn from(error: FormatError) -> Stop {
         Stop::Set(error)
@@ -106,7 +127,7 @@ fn compare(
     bodies: &[Vec<u8>; 2],
     out: &mut impl Write,
 ) -> std::result::Result<bool, Stop> {
-    let given = agents_under(dialect, &args.agents).map_err(Stop::Other)?;
+    let given = agents_for(dialect, &args.agents, args.exact, &[&bodies[0], &bodies[1]]).map_err(Stop::Other)?;
     let arena = Bump::new();
     let mut files = [File::new(&bodies[0], dialect, &arena), File::new(&bodies[1], dialect, &arena)];
     let names = Names::new(&mut files);
@@ -118,8 +139,12 @@ fn compare(
     if bodies[0] != bodies[1] {
         let changes = rules::compare(&names, &files);
         any |= !changes.is_empty();
-        changes.write(out)?;
-        any |= crawlers::compare(&names, &given, dialect, &files, out)?;
+        if args.json {
+            show::json(&changes, out)?
+        } else {
+            show::text(&changes, out)?
+        }
+        any |= crawlers::compare(&names, &given, dialect, &files, args.json, out)?;
     }
     if let Some(list) = &args.urls {
         let rows = if given.is_empty() {
@@ -129,7 +154,7 @@ fn compare(
         };
         let set = |path, body: &Vec<u8>| compile_one(path, body, dialect).map_err(Stop::Other);
         let sets = [set(&args.old, &bodies[0])?, set(&args.new, &bodies[1])?];
-        any |= urls::compare(&sets, &rows, list, out)?;
+        any |= urls::compare(&sets, &rows, list, args.json, out)?;
     }
     Ok(any)
 }

@@ -13,12 +13,14 @@ use reptile_engine::format::FormatError;
 use reptile_engine::set::{Agent, Policy, Set};
 use reptile_engine::url::{MAX_URL_BYTES, path_of};
 use reptile_engine::verdict::Verdict;
+use serde_json::json;
 
 use super::Stop;
 use super::groups::{File, Names};
 use crate::error::{Failure, note};
 use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
 use crate::inputs::sets::single::ONE_ORIGIN;
+use crate::outputs::json::json_line;
 use crate::outputs::names::Few;
 use crate::outputs::summary::grouped;
 use crate::outputs::text::printable;
@@ -28,13 +30,13 @@ pub const MAX_ROWS: usize = 1024;
 
 /// Crawlers that are decided together, as they are listed, and one of them.
 pub struct Row {
-    names: String,
+    names: Few,
     agent: Resolved,
 }
 
 /// A row for each crawler.
 pub fn rows_of(agents: Vec<Resolved>) -> Vec<Row> {
-    agents.into_iter().map(|agent| Row { names: printable(agent.name.as_bytes()), agent }).collect()
+    agents.into_iter().map(|agent| Row { names: Few::of([agent.name.clone()], 1), agent }).collect()
 }
 
 /// A row for each pair of groups that the product tokens of the files obey.
@@ -60,7 +62,7 @@ pub fn rows_of_names(names: &Names<'_>, files: &[File<'_>; 2], dialect: &Dialect
     rows.sort();
     let name_of = |&at: &usize| names.names[at].token.unwrap_or(b"*");
     let row = |places: Vec<usize>| Row {
-        names: Few::of(places.iter().map(|at| printable(name_of(at))), places.len()).list(),
+        names: Few::of(places.iter().map(|at| String::from_utf8_lossy(name_of(at)).into_owned()), places.len()),
         agent: of_name(places.first().map_or(b"*", name_of), dialect),
     };
     Ok(rows.into_iter().map(row).collect())
@@ -70,7 +72,13 @@ pub fn rows_of_names(names: &Names<'_>, files: &[File<'_>; 2], dialect: &Dialect
 ///
 /// # Errors
 /// If the list cannot be read, a set is damaged, or `out` cannot be written.
-pub fn compare(sets: &[Vec<u8>; 2], rows: &[Row], list: &Path, out: &mut impl Write) -> Result<bool, Stop> {
+pub fn compare(
+    sets: &[Vec<u8>; 2],
+    rows: &[Row],
+    list: &Path,
+    is_json: bool,
+    out: &mut impl Write,
+) -> Result<bool, Stop> {
     let sets = [Set::from_bytes(&sets[0][..])?, Set::from_bytes(&sets[1][..])?];
     let mut agents = Vec::with_capacity(rows.len());
     for row in rows {
@@ -90,11 +98,10 @@ pub fn compare(sets: &[Vec<u8>; 2], rows: &[Row], list: &Path, out: &mut impl Wr
                     }
                     let path = path_of(url).to_vec();
                     for (row, agents) in rows.iter().zip(&agents) {
-                        let (old, old_line) = decide(policies[0].as_ref(), &agents[0], &path)?;
-                        let (new, new_line) = decide(policies[1].as_ref(), &agents[1], &path)?;
-                        if old != new {
-                            let url = printable(url).replace('\t', "%09");
-                            writeln!(out, "{url}\t{}\t{old}\t{old_line}\t{new}\t{new_line}", row.names)?;
+                        let old = decide(policies[0].as_ref(), &agents[0], &path)?;
+                        let new = decide(policies[1].as_ref(), &agents[1], &path)?;
+                        if old.0 != new.0 {
+                            out.write_all(row.change(url, old, new, is_json)?.as_bytes())?;
                             any = true;
                         }
                     }
@@ -109,6 +116,24 @@ pub fn compare(sets: &[Vec<u8>; 2], rows: &[Row], list: &Path, out: &mut impl Wr
         note(format_args!("{}: {} lines are too long for a URL", list.display(), grouped(too_long)));
     }
     Ok(any)
+}
+
+impl Row {
+    /// A verdict that changed, as a line.
+    fn change(&self, url: &[u8], old: (Verdict, u32), new: (Verdict, u32), is_json: bool) -> Result<String, Failure> {
+        if !is_json {
+            let (url, names) = (printable(url).replace('\t', "%09"), printable(self.names.list().as_bytes()));
+            return Ok(format!("{url}\t{names}\t{}\t{}\t{}\t{}\n", old.0, old.1, new.0, new.1));
+        }
+        let side = |(verdict, line): (Verdict, u32)| json!({"verdict": verdict.name(), "line": line});
+        let url = String::from_utf8_lossy(url);
+        let agents = &self.names.shown;
+        let mut object = json!({"change": "verdict", "url": url, "agents": agents, "old": side(old), "new": side(new)});
+        if self.names.more > 0 {
+            object["more_agents"] = self.names.more.into();
+        }
+        json_line(&object)
+    }
 }
 
 /// The verdict of one file, and the line of the deciding rule or 0.

@@ -44,7 +44,8 @@ impl<'t> Brief<'t> {
         if self.names.len() > 1 {
             write!(out, "{}  ", pad(&self.names[agent], self.agent_width))?;
         }
-        writeln!(out, "{}   {reason}", pad(&printable(url), self.url_width))?;
+        let remarks = answer.remarks.iter().map(|remark| format!("  ({remark})")).collect::<String>();
+        writeln!(out, "{}   {reason}{remarks}", pad(&printable(url), self.url_width))?;
         Ok(())
     }
 }
@@ -58,7 +59,10 @@ pub fn full(tested: &Tested<'_>, full: bool) -> String {
         let name = shown(agent.name.as_bytes(), full);
         text.push_str(&format!("\n{number}  {verdict}  {}  for {name}\n", shown(url, full)));
         let mut row = |label: &str, value: &str| text.push_str(&format!("   {label:9} {value}\n"));
-        row("group", &column.group(answer.agent));
+        answer.remarks.iter().for_each(|remark| row("URL", remark));
+        if !matches!(answer.why, Why::Fetch(_)) {
+            row("group", &column.group(answer.agent));
+        }
         if answer.path_differs {
             row("path", &format!("compared as {}", shown(&answer.shown_path, full)));
         }

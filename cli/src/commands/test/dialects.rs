@@ -1,9 +1,13 @@
 //! The answers of all dialects side by side.
 
+use std::collections::BTreeSet;
+
+use reptile_compiler::advice::explanation::Why;
+use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_engine::verdict::Verdict;
 
-use super::Tested;
 use super::words::shown;
+use super::{Answer, Column, Tested};
 use crate::outputs::text::{pad, width};
 
 /// Cells of a column of the table. A wider URL pushes the rest of its row to the right.
@@ -20,7 +24,7 @@ pub fn table(tested: &Tested<'_>, brief: bool) -> String {
             .map(str::to_owned)
             .collect(),
     ];
-    let mut reasons = String::new();
+    let (mut reasons, mut remarks) = (String::new(), BTreeSet::new());
     let (mut count, mut differing) = (0, 0);
     for (index, (url, agent)) in tested.questions().enumerate() {
         let answers = || columns.iter().map(|(_, answers)| &answers[index]);
@@ -37,12 +41,17 @@ pub fn table(tested: &Tested<'_>, brief: bool) -> String {
         rows.push(row);
         count += 1;
         differing += u32::from(differs);
+        remarks.extend(remarks_of(tested, index, url));
         if differs && !brief {
             reasons.push_str(&reasons_of(tested, index, url, &agent.name));
         }
     }
     let mut text = aligned(&rows);
     text.push_str(&reasons);
+    if !remarks.is_empty() {
+        text.push('\n');
+        text.extend(remarks);
+    }
     let against = tested.file.reference().reading.dialect().as_str();
     let verb = if differing == 1 { "differs" } else { "differ" };
     let of = if count == 1 { "answer" } else { "answers" };
@@ -52,6 +61,17 @@ pub fn table(tested: &Tested<'_>, brief: bool) -> String {
     text
 }
 
+/// The remarks about a URL, with the dialect where it takes bytes as they come.
+fn remarks_of(tested: &Tested<'_>, index: usize, url: &[u8]) -> BTreeSet<String> {
+    let of_column = |(column, answers): (&Column<'_>, &[Answer])| -> Vec<String> {
+        let dialect = column.reading.dialect();
+        let place = if *dialect == GOOGLE_LIB { format!("  {dialect}") } else { String::new() };
+        let remark = |remark: &String| format!("{}{place}: {remark}\n", shown(url, false));
+        answers[index].remarks.iter().map(remark).collect()
+    };
+    tested.columns().flat_map(of_column).collect()
+}
+
 /// The reasons of one row. Dialects with the same reasons are named together.
 fn reasons_of(tested: &Tested<'_>, index: usize, url: &[u8], agent: &str) -> String {
     let (_, answers) = tested.reference();
@@ -59,7 +79,10 @@ fn reasons_of(tested: &Tested<'_>, index: usize, url: &[u8], agent: &str) -> Str
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for (column, answers) in tested.columns() {
         let answer = &answers[index];
-        let mut lines = vec![format!("group: {}", column.group(answer.agent))];
+        let mut lines = Vec::new();
+        if !matches!(answer.why, Why::Fetch(_)) {
+            lines.push(format!("group: {}", column.group(answer.agent)));
+        }
         if answer.path_differs {
             lines.push(format!("path: compared as {}", shown(&answer.shown_path, false)));
         }

@@ -28,6 +28,8 @@ struct AnswerJson<'a> {
     group: GroupJson<'a>,
     allow: Option<RuleJson>,
     disallow: Option<RuleJson>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    remarks: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     agrees: Option<bool>,
 }
@@ -68,6 +70,7 @@ pub fn write(file: &File<'_>, url: &[u8], agent: usize, out: &mut impl Write) ->
             group: column.group_json(agent),
             allow: answer.explanation.allow.as_ref().map(rule),
             disallow: answer.explanation.disallow.as_ref().map(rule),
+            remarks: &answer.remarks,
             agrees: (answers.len() > 1).then_some(answer.explanation.verdict == expected),
         };
         out.write_all(json_line(&object)?.as_bytes())?;

@@ -7,8 +7,8 @@ use reptile_compiler::advice::explanation::Reading;
 use reptile_compiler::body::DiagnosticKind;
 use reptile_engine::verdict::RuleKind;
 
-use super::Tested;
 use super::words::{numbers, shown};
+use super::{Fetch, Tested};
 use crate::outputs::summary::grouped;
 use crate::outputs::text::{pad, printable, width};
 
@@ -81,6 +81,10 @@ pub fn write(tested: &Tested<'_>, full: bool, out: &mut impl Write) -> io::Resul
     let near = (!is_whole).then(near);
     let name = printable(tested.file.name.as_os_str().as_encoded_bytes());
     writeln!(out, "{name}: {} lines, read as {}", grouped(line_count as u64), reading.dialect().name)?;
+    if let Some(Fetch { status, profile }) = tested.file.reference().fetch {
+        let status = status.map_or(String::new(), |status| format!("answered with {status}, "));
+        writeln!(out, "  {status}under the fetch profile {profile}")?;
+    }
     for (_, kind) in reading.diagnostics().filter(|&(line, _)| line == 0) {
         writeln!(out, "  {}", kind.describe())?;
     }

@@ -1,7 +1,7 @@
 //! `reptile test`: what decides each of some URLs in one robots.txt: the group, the rules, the line, and why.
 //!
 //! Holds the questions and their answers. They are shown by [`answers`] and [`listing`] for one dialect, by [`dialects`]
-//! for all of them, and by [`json`] for programs; [`words`] has the words.
+//! for all of them, and by [`json`] for programs; [`typed`] reads what people type, and [`words`] has the words.
 //!
 //! A file of n bytes is read and compiled in O(n) steps and memory for each dialect. With `--brief` and `--json` the URLs
 //! are read and answered one by one, in memory that does not depend on their number; an answer takes no more than the walk,
@@ -12,30 +12,35 @@ mod answers;
 mod dialects;
 mod json;
 mod listing;
+mod typed;
 mod words;
 
+use std::cell::Cell;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reptile_compiler::advice::explanation::{Reading, Why};
+use reptile_compiler::capture::{Capture, Profile};
 use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::oracle::Choice;
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Agent, Set};
-use reptile_engine::url::{MAX_URL_BYTES, path_of};
+use reptile_engine::url::MAX_URL_BYTES;
 use reptile_engine::verdict::{Explanation, Verdict};
 
 use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::bodies::read_robots;
 use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
-use crate::inputs::options;
-use crate::inputs::sets::agents::agents_under;
+use crate::inputs::options::{self, ExactAgent};
+use crate::inputs::sets::agents::{agents_for, agents_under};
 use crate::inputs::sets::damaged;
-use crate::inputs::sets::single::{ONE_ORIGIN, compile_one};
+use crate::inputs::sets::single::{ONE_ORIGIN, compile_capture, compile_one};
 use crate::outputs::file::Output;
 use crate::outputs::summary::grouped;
+use typed::Typed;
 
 /// The answers that are shown in full or as a table. More of them are for `--brief` and `--json`.
 pub const MAX_ANSWERS: usize = 1000;
@@ -48,6 +53,8 @@ const MAX_NAMING_LINES: usize = 100;
 /// Shows the file with the lines that matter, and for each URL and crawler the group
 /// that it obeys, the best Allow and the best Disallow that match, which of the two
 /// wins, and why. Only the path of a URL counts here, so a path such as /a/b will do.
+/// Under every dialect but google-lib, spaces and letters beyond ASCII are escaped as a
+/// browser escapes them, and a path without its first slash gets one; a remark says so.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -56,6 +63,8 @@ const MAX_NAMING_LINES: usize = 100;
   reptile test robots.txt --agent MyBot --agent OtherBot --all-dialects /x
   curl -s https://example.com/robots.txt | reptile test - --agent MyBot --brief /x
   reptile test robots.txt --agent MyBot --json < urls.txt
+  reptile test robots.txt --agent MyBot --expect allow / /products
+  reptile test robots.txt --agent MyBot --status 503 --profile rfc9309 /x
 
 The fields of --json, an object on each line:
   url, agent   as they were given
@@ -63,7 +72,7 @@ The fields of --json, an object on each line:
   verdict      allow, disallow
   line         the line of the deciding rule, 0 if no rule decides
   why          no-group, no-match, always-allowed, empty-rule, only-kind,
-               longer, allow-on-tie, first
+               longer, allow-on-tie, first, fetch
   because      the reason in words
   path         what is compared: the URL's path in the dialect's normal form
   group        by: token, default-group or nobody; token: the product token that
@@ -73,9 +82,11 @@ The fields of --json, an object on each line:
                the file, pattern in normal form, octets that count; after 32 KiB
                the text and the pattern are cut, and end in \"...\"
   disallow     the best Disallow that matches, likewise
+  remarks      what was changed in the URL as it was typed, if anything was
   agrees       with --all-dialects: whether the verdict is that of --dialect
 
-Exit code: 0 done, whatever the verdicts; 2 the command could not go on."
+Exit code: 0 done, whatever the verdicts; 1 with --expect, if any verdict is another;
+2 the command could not go on."
 )]
 pub struct Args {
     /// A robots.txt; - is standard input
@@ -87,12 +98,23 @@ pub struct Args {
     /// given again
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
-    /// The dialect: which reading of the protocol the file is given [default: google-lib]
+    #[command(flatten)]
+    exact: ExactAgent,
+    /// The dialect: which reading of the protocol the file is given [default: google]
     #[arg(long, value_name = "NAME", value_parser = options::dialects())]
     dialect: Option<&'static Dialect>,
     /// Answer under every dialect, mark what differs from --dialect, and say why
     #[arg(long)]
     all_dialects: bool,
+    /// The status with which the server answered; the file is the body of that answer
+    #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(100..=999))]
+    status: Option<u16>,
+    /// The fetch profile: whose habits say what the status means [default: that of the dialect]
+    #[arg(long, value_name = "NAME", value_parser = options::profiles())]
+    profile: Option<&'static Profile>,
+    /// End with exit code 1 unless every verdict is this one
+    #[arg(long, value_name = "VERDICT", value_parser = expectations())]
+    expect: Option<Verdict>,
     /// Print only one line for each URL and crawler
     #[arg(long, conflicts_with_all = ["json", "full"])]
     brief: bool,
@@ -102,6 +124,12 @@ pub struct Args {
     /// Show every line of a long file, and long lines whole
     #[arg(long)]
     full: bool,
+}
+
+/// A parser for a verdict that can be expected.
+fn expectations() -> impl TypedValueParser<Value = Verdict> {
+    PossibleValuesParser::new([Verdict::Allow.name(), Verdict::Disallow.name()])
+        .map(|name| if name == Verdict::Allow.name() { Verdict::Allow } else { Verdict::Disallow })
 }
 
 /// Runs the command.
@@ -119,13 +147,15 @@ pub fn run(args: &Args) -> Result<Exit> {
         let message = format!("a URL of {} bytes, over the limit of {MAX_URL_BYTES}: {start:?}...", url.len());
         return Err(Failure::new(message));
     }
-    let asked = args.dialect.unwrap_or(dialect::ALL[0]);
+    let asked = args.dialect.unwrap_or(dialect::DEFAULT);
     let chosen = if args.all_dialects { dialect::ALL.to_vec() } else { vec![asked] };
     let arena = Bump::new();
     let mut columns = Vec::new();
+    agents_for(asked, &args.agents, args.exact, &[&body])?;
     for dialect in chosen {
         let agents = agents_under(dialect, &args.agents)?;
-        columns.push(Column::new(&args.robots, &body, dialect, agents, &arena)?);
+        let fetch = Fetch::of(args, dialect);
+        columns.push(Column::new(&args.robots, &body, dialect, fetch, agents, &arena)?);
     }
     let reference = columns.iter().position(|column| column.reading.dialect() == asked).unwrap_or(0);
     let file = File { name: &args.robots, columns: &columns, reference };
@@ -136,7 +166,35 @@ pub fn run(args: &Args) -> Result<Exit> {
         Stop::Set(error) => damaged(&args.robots, &error),
         Stop::Other(failure) => failure,
     })?;
-    Ok(Exit::Done)
+    Ok(args.expect.map_or(Exit::Done, |expected| as_expected(expected, &columns)))
+}
+
+/// Compares the verdicts that were given with the one that every answer is to have.
+fn as_expected(expected: Verdict, columns: &[Column<'_>]) -> Exit {
+    let count = |verdict: Verdict| columns.iter().map(|column| column.given[verdict as usize].get()).sum::<u64>();
+    let all = count(Verdict::Allow) + count(Verdict::Disallow);
+    let others = all - count(expected);
+    if all == 0 {
+        note("no URL was tested");
+    } else if others > 0 {
+        let verb = if others == 1 { "is" } else { "are" };
+        note(format_args!("{} of {} verdicts {verb} not {expected}", grouped(others), grouped(all)));
+    }
+    Exit::from_bad(all == 0 || others > 0)
+}
+
+/// How the robots.txt was fetched, if the user says so.
+#[derive(Clone, Copy)]
+struct Fetch {
+    status: Option<u16>,
+    profile: &'static Profile,
+}
+
+impl Fetch {
+    fn of(args: &Args, dialect: &'static Dialect) -> Option<Fetch> {
+        let profile = args.profile.unwrap_or_else(|| Profile::of_dialect(dialect));
+        (args.status.is_some() || args.profile.is_some()).then_some(Fetch { status: args.status, profile })
+    }
 }
 
 /// The reason why answering stopped early.
@@ -286,6 +344,7 @@ impl<'t> Tested<'t> {
 /// The file under one dialect.
 struct Column<'b> {
     reading: Reading<'b>,
+    fetch: Option<Fetch>,
     agents: Vec<Resolved>,
     /// The groups that each agent obeys.
     choices: Vec<Choice>,
@@ -293,6 +352,8 @@ struct Column<'b> {
     naming: Vec<Naming>,
     set: Set<Vec<u8>>,
     looked_up: Vec<Agent>,
+    /// How often each verdict was given, by its number: allow, disallow.
+    given: [Cell<u64>; 2],
 }
 
 /// The user-agent lines through which an agent's groups are for it.
@@ -315,6 +376,8 @@ struct Answer {
     shown_path: Vec<u8>,
     /// Whether the path of the URL is written differently.
     path_differs: bool,
+    /// What was changed in the URL as it was typed.
+    remarks: Vec<String>,
 }
 
 impl Answer {
@@ -330,11 +393,18 @@ impl<'b> Column<'b> {
         name: &Path,
         body: &'b [u8],
         dialect: &'static Dialect,
+        fetch: Option<Fetch>,
         agents: Vec<Resolved>,
         arena: &'b Bump,
     ) -> Result<Column<'b>> {
         let fail = |error: FormatError| damaged(name, &error);
-        let set = Set::from_bytes(compile_one(name, body, dialect)?).map_err(fail)?;
+        let bytes = match fetch {
+            None => compile_one(name, body, dialect)?,
+            Some(Fetch { status, profile }) => {
+                compile_capture(name, body, dialect, profile, &Capture { status, ..Capture::default() })?
+            }
+        };
+        let set = Set::from_bytes(bytes).map_err(fail)?;
         let looked_up = agents.iter().map(|agent| agent.look_up(&set)).collect::<std::result::Result<_, _>>();
         let reading = Reading::new(body, dialect, arena);
         let choices: Vec<Choice> = agents.iter().map(|agent| reading.choose(agent)).collect();
@@ -344,13 +414,14 @@ impl<'b> Column<'b> {
             Naming { count: first.len() + lines.count(), lines: first }
         });
         let naming = naming.collect();
-        Ok(Column { reading, choices, naming, looked_up: looked_up.map_err(fail)?, agents, set })
+        let given = Default::default();
+        Ok(Column { reading, fetch, choices, naming, looked_up: looked_up.map_err(fail)?, agents, set, given })
     }
 
     /// Decides a URL for an agent.
     fn answer(&self, url: &[u8], agent: usize) -> std::result::Result<Answer, FormatError> {
         let dialect = self.reading.dialect();
-        let written = path_of(url).to_vec();
+        let Typed { path: written, remarks } = typed::read(url, dialect);
         let explanation = match self.set.policy(&ONE_ORIGIN)? {
             Some(policy) => policy.explain(&self.looked_up[agent], &written)?,
             None => Explanation::without_rule(Verdict::Allow),
@@ -359,6 +430,9 @@ impl<'b> Column<'b> {
         let why = self.reading.why(&explanation, &self.choices[agent], &path);
         let shown_path = dialect.normal_form.shown(&path).into_owned();
         let path_differs = shown_path != written;
-        Ok(Answer { explanation, why, agent, path, shown_path, path_differs })
+        if let Some(given) = self.given.get(explanation.verdict as usize) {
+            given.set(given.get() + 1);
+        }
+        Ok(Answer { explanation, why, agent, path, shown_path, path_differs, remarks })
     }
 }

@@ -4,7 +4,7 @@ use reptile_compiler::advice::explanation::Why;
 use reptile_compiler::dialect::Order;
 use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::oracle::ChosenBy;
-use reptile_engine::verdict::{Rule, RuleKind};
+use reptile_engine::verdict::{Rule, RuleKind, Verdict};
 
 use super::{Answer, Column};
 use crate::outputs::text::printable;
@@ -78,6 +78,11 @@ impl Column<'_> {
         let Some(rule) = answer.explanation.rule() else {
             return match answer.why {
                 Why::NoGroup => self.without_group(&self.agents[answer.agent]),
+                Why::Fetch(cause) => {
+                    let profile = self.fetch.map_or("", |fetch| fetch.profile.as_str());
+                    let verb = if answer.explanation.verdict == Verdict::Allow { "allows" } else { "disallows" };
+                    format!("fetching the robots.txt gave: {cause}; then the fetch profile {profile} {verb} everything")
+                }
                 _ => answer.explanation.reason().to_string(),
             };
         };

@@ -6,12 +6,16 @@
 use std::error::Error as _;
 use std::path::Path;
 
+use bumpalo::Bump;
 use reptile::{Agents, Crawler, CrawlerErrorKind, KnownCrawler};
-use reptile_compiler::dialect::crawlers::{Resolved, resolve};
+use reptile_compiler::body::{Robots, parse};
+use reptile_compiler::dialect::crawlers::{Resolved, nearly, resolve};
 use reptile_compiler::dialect::{self, Dialect};
+use reptile_compiler::oracle::{ChosenBy, choose};
 use reptile_engine::set::Set;
 
 use crate::error::{Failure, Result};
+use crate::inputs::options::ExactAgent;
 
 /// Whether a crawler that a set knows is in a group.
 type IsMember = fn(&KnownCrawler) -> bool;
@@ -25,8 +29,8 @@ const GROUPS: [(&str, IsMember); 2] =
 ///
 /// # Errors
 /// If a group of crawlers is unknown, a chain of product tokens is malformed, a name is not a product token under the
-/// dialect of the set, or the set is damaged.
-pub fn agents(set: &reptile::Set, path: &Path, specs: &[String]) -> Result<Agents> {
+/// dialect of the set, or nearly a known crawler's ([`refuse_mistakes`]), or the set is damaged.
+pub fn agents(set: &reptile::Set, path: &Path, specs: &[String], exact: ExactAgent) -> Result<Agents> {
     let mut crawlers: Vec<Crawler> = Vec::new();
     for spec in specs {
         if spec.starts_with('@') {
@@ -42,10 +46,34 @@ pub fn agents(set: &reptile::Set, path: &Path, specs: &[String]) -> Result<Agent
             crawlers.push(crawler(spec)?);
         }
     }
-    set.agents(crawlers).map_err(|error| match error.source() {
+    let agents = set.agents(crawlers).map_err(|error| match error.source() {
         Some(damage) if error.kind() == CrawlerErrorKind::Damaged => Failure::at(path, damage),
         _ => Failure::new(format!("--agent: {error}")),
-    })
+    })?;
+    refuse_mistakes(specs, exact, |name| set.agent(Crawler::token(name)).is_ok_and(|agent| agent.is_named()))?;
+    Ok(agents)
+}
+
+/// Refuses names that are most likely a mistake: nearly the name of a known crawler, and named by no robots.txt, as
+/// `is_named` says. What a chain is made of counts by itself.
+///
+/// # Errors
+/// The first such name, unless the user says that it is meant.
+fn refuse_mistakes(specs: &[String], exact: ExactAgent, is_named: impl Fn(&str) -> bool) -> Result<()> {
+    if exact.exact_agent {
+        return Ok(());
+    }
+    let names = specs.iter().filter(|spec| !spec.starts_with('@')).flat_map(|spec| spec.split('>'));
+    let tokens = names.map(|name| name.split('/').next().unwrap_or(name));
+    for name in tokens {
+        if let Some(near) = nearly(name).filter(|_| !is_named(name)) {
+            return Err(Failure::new(format!(
+                "--agent: no robots.txt names {name:?}, which is nearly the crawler \"{near}\": write that, or add \
+                 --exact-agent"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The members of a group of crawlers such as `@search`, in the order of the set's crawler table.
@@ -82,9 +110,32 @@ fn crawler(spec: &str) -> Result<Crawler> {
 /// does not know, a name is one product token.
 ///
 /// # Errors
-/// As [`agents_under`].
-pub fn agents_of(set: &Set<&[u8]>, specs: &[String]) -> Result<Vec<Resolved>> {
-    agents_under(Dialect::from_name(&set.dialect()).unwrap_or(dialect::ALL[0]), specs)
+/// The errors of [`agents`].
+pub fn agents_of(set: &Set<&[u8]>, specs: &[String], exact: ExactAgent) -> Result<Vec<Resolved>> {
+    let agents = agents_under(Dialect::from_name(&set.dialect()).unwrap_or(dialect::DEFAULT), specs)?;
+    // A damaged set is told by whatever asks it next.
+    refuse_mistakes(specs, exact, |name| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named()))?;
+    Ok(agents)
+}
+
+/// The crawlers that the user names, as a dialect understands them, for questions to some robots.txt files.
+///
+/// # Errors
+/// The errors of [`agents`].
+pub fn agents_for(
+    dialect: &'static Dialect,
+    specs: &[String],
+    exact: ExactAgent,
+    bodies: &[&[u8]],
+) -> Result<Vec<Resolved>> {
+    let agents = agents_under(dialect, specs)?;
+    let arena = Bump::new();
+    let files: Vec<Robots<'_>> = bodies.iter().map(|body| parse(body, dialect, &arena)).collect();
+    refuse_mistakes(specs, exact, |name| {
+        let token = Resolved { honours_default_group: false, ..Resolved::verbatim(name.as_bytes()) };
+        files.iter().any(|robots| matches!(choose(robots, dialect, &token).by, ChosenBy::Token(_)))
+    })?;
+    Ok(agents)
 }
 
 /// The crawlers that the user names, as a dialect understands them. A group of crawlers such as `@search` becomes its
@@ -129,7 +180,7 @@ mod tests {
     }
 
     fn message(set: &reptile::Set, spec: &str) -> String {
-        match agents(set, Path::new("set"), &[spec.to_owned()]) {
+        match agents(set, Path::new("set"), &[spec.to_owned()], ExactAgent::default()) {
             Err(Failure::Fatal(message)) => message,
             other => panic!("{spec}: {other:?}"),
         }
@@ -157,7 +208,7 @@ mod tests {
         for dialect in dialect::ALL {
             let set = set(dialect);
             for spec in &specs {
-                let found = agents(&set, Path::new("set"), &[(*spec).to_owned()]);
+                let found = agents(&set, Path::new("set"), &[(*spec).to_owned()], ExactAgent::default());
                 let found = found.map(|agents| agents.iter().map(resolved).collect::<Vec<_>>());
                 match (found, resolve(spec, dialect)) {
                     (Err(_), Err(_)) => {}
@@ -177,7 +228,7 @@ mod tests {
         let set = set(&dialect::GOOGLE);
         let count = |specs: &[&str]| {
             let specs: Vec<String> = specs.iter().map(|&spec| spec.to_owned()).collect();
-            agents(&set, Path::new("set"), &specs).unwrap().len()
+            agents(&set, Path::new("set"), &specs, ExactAgent::default()).unwrap().len()
         };
         let members = count(&["@ai-training"]);
         assert!(members > 5, "{members}");
@@ -188,8 +239,37 @@ mod tests {
     }
 
     #[test]
+    fn a_name_with_a_mistake_is_refused_unless_a_file_has_it_or_the_user_says_so() {
+        let refused = |body: &str, spec: &str, exact_agent: bool| {
+            let specs = [spec.to_owned()];
+            let exact = ExactAgent { exact_agent };
+            let mut compiler = Compiler::new(dialect::DEFAULT);
+            compiler.add(Capture::new("https://example.com/robots.txt", body).unwrap()).unwrap();
+            let set = compiler.finish().unwrap().into_set().unwrap();
+            let by_set = agents(&set, Path::new("set"), &specs, exact).is_err();
+            let by_files = agents_for(dialect::DEFAULT, &specs, exact, &[b"", body.as_bytes()]).is_err();
+            assert_eq!(by_set, by_files, "{body:?} {spec}");
+            by_set
+        };
+        let body = "user-agent: Googelbot\ndisallow: /\nuser-agent: *\ndisallow: /x\n";
+        assert!(
+            refused("", "Googelbot", false) && refused("", "Googelbot>*", false) && refused("", "x>Googelbot", false)
+        );
+        assert!(!refused(body, "googelbot", false) && refused(body, "Googlebott", false));
+        assert!(!refused("", "Googelbot", true));
+        for other in ["Googlebot", "GPTBot", "MyBot", "*", "@search", "x>y>*"] {
+            assert!(!refused("", other, false), "{other}");
+        }
+    }
+
+    #[test]
     fn messages_say_what_to_write() {
         let set = set(&dialect::GOOGLE);
+        assert_eq!(
+            message(&set, "Googelbot"),
+            "--agent: no robots.txt names \"Googelbot\", which is nearly the crawler \"Googlebot\": write that, or add \
+             --exact-agent"
+        );
         assert_eq!(
             message(&set, "@nobody"),
             "--agent: unknown group of crawlers \"@nobody\"; the known ones are @ai-training and @search"

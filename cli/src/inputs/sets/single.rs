@@ -4,8 +4,9 @@ use std::path::Path;
 
 use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
+use reptile_compiler::capture::{Capture, Profile};
 use reptile_compiler::dialect::Dialect;
-use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
+use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare, prepare_capture};
 use reptile_engine::url::{Origin, Scheme};
 
 use crate::error::{Failure, Result};
@@ -20,8 +21,31 @@ pub const ONE_ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"l
 pub fn compile_one(path: &Path, body: &[u8], dialect: &'static Dialect) -> Result<Vec<u8>> {
     let prepared = prepare(body, dialect, &Bump::new()).map_err(|error| Failure::at(path, error))?;
     let mut builder = SetBuilder::new(dialect);
-    let origin = OwnedOrigin { host: ONE_ORIGIN.host.into(), scheme: ONE_ORIGIN.scheme, port: ONE_ORIGIN.port };
-    builder.add([origin], prepared);
+    builder.add([one_origin()], prepared);
     let set = builder.finish(Strategy::default()).map_err(|error| Failure::at(path, error))?;
     Ok(set.to_bytes())
+}
+
+/// Does the work of [`compile_one`] for a body that came with this capture, as a fetch profile takes it.
+///
+/// # Errors
+/// As [`compile_one`].
+pub fn compile_capture(
+    path: &Path,
+    body: &[u8],
+    dialect: &'static Dialect,
+    profile: &Profile,
+    capture: &Capture,
+) -> Result<Vec<u8>> {
+    let arena = Bump::new();
+    let read = prepare_capture(capture, Some(body), profile, |body| prepare(body, dialect, &arena));
+    let (outcome, prepared) = read.map_err(|error| Failure::at(path, error))?;
+    let mut builder = SetBuilder::with_profile(dialect, profile, None);
+    builder.add_capture([one_origin()], capture, outcome, prepared);
+    let set = builder.finish(Strategy::default()).map_err(|error| Failure::at(path, error))?;
+    Ok(set.to_bytes())
+}
+
+fn one_origin() -> OwnedOrigin {
+    OwnedOrigin { host: ONE_ORIGIN.host.into(), scheme: ONE_ORIGIN.scheme, port: ONE_ORIGIN.port }
 }

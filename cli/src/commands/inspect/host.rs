@@ -1,0 +1,218 @@
+//! What a set has for one host: the policies of its origins, and the automata of a crawler.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+
+use reptile_engine::automaton::{Ruleset, Shape};
+use reptile_engine::format::FormatError;
+use reptile_engine::format::origins::OriginRecord;
+use reptile_engine::set::{Agent, Policy, PolicyGroup, Set};
+use reptile_engine::verdict::{PolicySource, Rule};
+use serde::Serialize;
+
+use super::Stop;
+use super::origins::{name_of, source_name};
+use crate::error::Failure;
+use crate::outputs::json::json_line;
+use crate::outputs::summary::grouped;
+use crate::outputs::text::printable;
+
+/// Bytes of the automaton of a ruleset that can be listed. The largest of 4,231 real files has less than a tenth of that.
+pub const MAX_AUTOMATON_BYTES: usize = 4 << 20;
+
+/// The size and the shape of a ruleset.
+pub fn describe(ruleset: &Ruleset<'_>) -> String {
+    let Shape { trie, wildcards, fallbacks } = ruleset.shape();
+    let mut parts = vec![
+        format!("{} rules", grouped(ruleset.rule_count().into())),
+        format!("{} bytes", grouped(ruleset.byte_len() as u64)),
+    ];
+    parts.extend(trie.then(|| "prefix trie".to_owned()));
+    parts.extend((wildcards > 0).then(|| format!("{wildcards} wildcard automata")));
+    parts.extend(fallbacks.then(|| "fallback patterns".to_owned()));
+    parts.join(", ")
+}
+
+/// Writes the policies of some origins, for people or as JSON; with `agents` only the groups that these obey. Origins with
+/// the same policy are listed together.
+pub fn write_host(
+    set: &Set<&[u8]>,
+    found: &[OriginRecord<'_>],
+    agents: Option<&[Agent]>,
+    is_json: bool,
+    out: &mut impl Write,
+) -> Result<(), Stop> {
+    let mut by_policy: BTreeMap<u32, (Vec<String>, Policy<'_>)> = BTreeMap::new();
+    for entry in found {
+        let policy = set.policy_of(entry)?;
+        by_policy.entry(entry.policy).or_insert_with(|| (Vec::new(), policy)).0.push(name_of(entry));
+    }
+    for (number, (origins, policy)) in by_policy {
+        let mut groups = policy.groups()?;
+        if let Some(agents) = agents {
+            let mut wanted = BTreeSet::new();
+            for agent in agents {
+                wanted.extend(policy.group_indices(agent)?);
+            }
+            let mut index = 0..;
+            groups.retain(|_| index.next().is_some_and(|index| wanted.contains(&index)));
+        }
+        if is_json {
+            write_json(set, &origins, &policy, groups, out)?;
+        } else {
+            writeln!(out, "{}\n  policy {number}", origins.join(" "))?;
+            write_groups(set, &policy, groups, agents.is_some(), out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the automata that decide for some agents at some origins, each once. Returns whether there are any.
+pub fn write_automata(
+    set: &Set<&[u8]>,
+    found: &[OriginRecord<'_>],
+    agents: &[Agent],
+    dot: bool,
+    out: &mut impl Write,
+) -> Result<bool, Stop> {
+    let mut shown = BTreeMap::new();
+    for entry in found {
+        let policy = set.policy_of(entry)?;
+        let groups = policy.groups()?;
+        for agent in agents {
+            let indices = policy.group_indices(agent)?;
+            let chosen = indices.iter().filter_map(|&index| groups.get(index as usize));
+            shown.extend(chosen.map(|group| (group.rules.number, group.rules.ruleset)));
+        }
+    }
+    for (number, ruleset) in &shown {
+        check_len(*number, ruleset.byte_len()).map_err(Stop::Other)?;
+        if dot {
+            out.write_all(ruleset.to_dot().map_err(FormatError::from)?.as_bytes())?;
+        } else {
+            write!(out, "ruleset {number}: {}", ruleset.to_text().map_err(FormatError::from)?)?;
+        }
+    }
+    Ok(!shown.is_empty())
+}
+
+/// Checks that an automaton is small enough to be printed.
+fn check_len(number: u32, len: usize) -> Result<(), Failure> {
+    if len <= MAX_AUTOMATON_BYTES {
+        return Ok(());
+    }
+    let (len, limit) = (grouped(len as u64), grouped(MAX_AUTOMATON_BYTES as u64));
+    let message = format!("ruleset {number}: the automaton has {len} bytes; at most {limit} can be printed");
+    Err(Failure::new(message))
+}
+
+/// Writes the policy source where it is not a robots.txt, and the groups with their rules.
+fn write_groups(
+    set: &Set<&[u8]>,
+    policy: &Policy<'_>,
+    groups: Vec<PolicyGroup<'_>>,
+    is_for_agent: bool,
+    out: &mut impl Write,
+) -> Result<(), Stop> {
+    match policy.source()? {
+        PolicySource::AllowAll(cause) => return Ok(writeln!(out, "  everything is allowed: {cause}")?),
+        PolicySource::DisallowAll(cause) => return Ok(writeln!(out, "  everything is disallowed: {cause}")?),
+        PolicySource::LastGoodCopy(cause) => writeln!(out, "  the last good copy: {cause}")?,
+        _ => {}
+    }
+    if groups.is_empty() {
+        let whose = if is_for_agent { "no group is for this crawler" } else { "no groups" };
+        writeln!(out, "  {whose}: everything is allowed")?;
+    }
+    for PolicyGroup { tokens, is_default, rules } in groups {
+        write!(out, "  group: ")?;
+        for (index, &token) in tokens.iter().enumerate() {
+            let name = set.tokens().name(token)?;
+            let separator = if index == 0 { "" } else { ", " };
+            write!(out, "{separator}{}", if name.is_empty() { "\"\"".to_owned() } else { printable(name) })?;
+        }
+        let default_group = match (is_default, tokens.is_empty()) {
+            (false, _) => "",
+            (true, true) => "*",
+            (true, false) => ", *",
+        };
+        writeln!(out, "{default_group}")?;
+        writeln!(out, "    ruleset {}: {}", rules.number, describe(&rules.ruleset))?;
+        let mut all = rules.all()?;
+        all.sort_by_key(|rule| rule.line);
+        let width = all.last().map_or(0, |rule| rule.line.to_string().len());
+        for rule in all {
+            let shown = printable(&[rule.kind.name().as_bytes(), b": ", &rule.pattern].concat());
+            let place = if rules.has_lines() { format!("line {:width$}", rule.line) } else { "no line".into() };
+            writeln!(out, "    {place}  {}", shown.trim_end())?;
+        }
+    }
+    Ok(())
+}
+
+/// A group of some origins, as JSON; of origins without rules, what decides instead.
+#[derive(Serialize)]
+struct GroupJson<'a> {
+    origins: &'a [String],
+    source: String,
+    agents: Option<Vec<String>>,
+    ruleset: Option<u32>,
+    rules: Vec<RuleJson>,
+}
+
+/// A rule as JSON.
+#[derive(Serialize)]
+struct RuleJson {
+    line: Option<u32>,
+    rule: &'static str,
+    pattern: String,
+}
+
+/// Writes an object for each group.
+fn write_json(
+    set: &Set<&[u8]>,
+    origins: &[String],
+    policy: &Policy<'_>,
+    groups: Vec<PolicyGroup<'_>>,
+    out: &mut impl Write,
+) -> Result<(), Stop> {
+    let source = source_name(policy.source()?);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if groups.is_empty() {
+        let object = GroupJson { origins, source, agents: None, ruleset: None, rules: Vec::new() };
+        return Ok(out.write_all(json_line(&object)?.as_bytes())?);
+    }
+    for PolicyGroup { tokens, is_default, rules } in groups {
+        let mut agents = Vec::with_capacity(tokens.len() + 1);
+        for token in tokens {
+            agents.push(text(set.tokens().name(token)?));
+        }
+        agents.extend(is_default.then(|| "*".to_owned()));
+        let has_lines = rules.has_lines();
+        let mut all = rules.all()?;
+        all.sort_by_key(|rule| rule.line);
+        let rule = |rule: Rule| RuleJson {
+            line: has_lines.then_some(rule.line),
+            rule: rule.kind.name(),
+            pattern: text(&rule.pattern),
+        };
+        let (ruleset, rules) = (Some(rules.number), all.into_iter().map(rule).collect());
+        let object = GroupJson { origins, source: source.clone(), agents: Some(agents), ruleset, rules };
+        out.write_all(json_line(&object)?.as_bytes())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_an_automaton_holds_at_its_edges() {
+        for (len, fits) in
+            [(MAX_AUTOMATON_BYTES - 1, true), (MAX_AUTOMATON_BYTES, true), (MAX_AUTOMATON_BYTES + 1, false)]
+        {
+            assert_eq!(check_len(0, len).is_ok(), fits, "{len}");
+        }
+    }
+}

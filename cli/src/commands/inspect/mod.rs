@@ -1,0 +1,294 @@
+//! `reptile inspect`: the contents of a set, as a whole, by origin ([`origins`]), or for one host ([`host`]).
+//!
+//! For one robots.txt of n bytes, a listing takes n log n steps, O(n) memory, and O(n) bytes of output, which is written as
+//! it is made. Automata of more than [`host::MAX_AUTOMATON_BYTES`] are refused, since their listing takes some forty times their
+//! bytes.
+
+mod host;
+mod origins;
+
+use std::cmp::Reverse;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use reptile_compiler::set::origin::OwnedOrigin;
+use reptile_engine::automaton::Ruleset;
+use reptile_engine::format::origins::OriginRecord;
+use reptile_engine::format::{FORMAT_VERSION, FormatError};
+use reptile_engine::set::{Agent, Set};
+use reptile_engine::url::{Scheme, origin_of, split};
+use serde_json::{Value, json};
+
+use crate::commands::compile::describe_rulesets;
+use crate::error::{Exit, Failure, Result, note};
+use crate::inputs::options::{CompileOptions, ExactAgent};
+use crate::inputs::sets::agents::agents_of;
+use crate::inputs::sets::{Loaded, damaged};
+use crate::inputs::time::show_time;
+use crate::outputs::file::Output;
+use crate::outputs::json::json_line;
+use crate::outputs::made;
+use crate::outputs::summary::Summary;
+use crate::outputs::text::printable;
+
+/// The number of rulesets, the largest first, that are listed.
+const LARGEST: usize = 5;
+
+/// Show what a set holds, or what it holds for one host
+///
+/// For a set as a whole: how it was made, if its .made.json is there, the dialect, the
+/// fetch profile and the time that it is for, and its figures.
+/// A ruleset is the rules that decide together for one group; a policy is what the
+/// robots.txt of an origin, or its absence, says for all crawlers. Equal ones are
+/// stored once.
+///
+/// With --origins, a line for each origin, its columns separated by tabs:
+///   origin        scheme://host:port
+///   source        rules, or the outcome of fetching that decides instead
+///   fetched       when the capture was fetched that decides; - if that is unknown
+///   fresh until   when it should be fetched again
+///   holds until   when the answer changes if it is not fetched again
+///
+/// For a host: its origins, and the rules of each group, by their lines. With --agent,
+/// the groups that this crawler obeys only; with --scheme, the origins of that scheme
+/// only. With --automaton, the states of the automaton that the rules are compiled to.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  reptile inspect web.reptile
+  reptile inspect web.reptile --origins
+  reptile inspect web.reptile example.com --agent GPTBot
+  reptile inspect web.reptile https://example.com/
+  reptile inspect web.reptile example.com --automaton --agent GPTBot
+  reptile inspect web.reptile example.com --automaton --dot | dot -Tpng -o example.png
+
+The objects of --json: one for the set; with --origins one for each origin, its times
+or null; for a host one for each group: origins, source, agents, ruleset, rules.
+
+Exit code: 0 done; 1 the set has no robots.txt for the host; 2 the set cannot be
+read."
+)]
+pub struct Args {
+    /// A set file, or what `reptile compile` takes as INPUT
+    set: PathBuf,
+    /// A host, host:port, or URL
+    #[arg(value_name = "HOST")]
+    origin: Option<String>,
+    /// List the origins, in no particular order
+    #[arg(long, conflicts_with = "origin")]
+    origins: bool,
+    /// Print JSON
+    #[arg(long, conflicts_with = "automaton")]
+    json: bool,
+    /// Print the states of the automaton that decides for --agent, or for a crawler that no group names
+    #[arg(long, requires = "origin")]
+    automaton: bool,
+    /// Show only what is for this crawler
+    #[arg(short, long, value_name = "TOKEN", requires = "origin")]
+    agent: Option<String>,
+    #[command(flatten)]
+    exact: ExactAgent,
+    /// Print the automaton as a graph for Graphviz
+    #[arg(long, requires = "automaton")]
+    dot: bool,
+    #[command(flatten)]
+    options: CompileOptions,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<Exit> {
+    // With a set file, --scheme only chooses what is shown.
+    let mut options = args.options.clone();
+    if args.origin.is_some() && Loaded::is_set(&args.set)? {
+        options.schemes.clear();
+    }
+    let loaded = Loaded::open(&args.set, &options)?;
+    let set = loaded.verified()?;
+    let mut out = BufWriter::new(Output::stdout());
+    let shown = show(args, &loaded, &set, &mut out);
+    let is_known =
+        shown.and_then(|shown| out.flush().map(|()| shown).map_err(Stop::Write)).map_err(|stop| match stop {
+            Stop::Write(error) => out.get_ref().failure(&error),
+            Stop::Set(error) => damaged(&args.set, &error),
+            Stop::Other(failure) => failure,
+        })?;
+    if let Some(host) = args.origin.as_ref().filter(|_| !is_known) {
+        note(format_args!("{}: no robots.txt is known for {}", args.set.display(), printable(host.as_bytes())));
+    }
+    Ok(Exit::from_bad(!is_known))
+}
+
+/// Writes what is asked for. Returns whether the set has it.
+fn show(args: &Args, loaded: &Loaded, set: &Set<&[u8]>, out: &mut impl Write) -> std::result::Result<bool, Stop> {
+    if let Some(host) = &args.origin {
+        return show_host(args, set, &Wanted::read(host, &args.options.schemes)?, out);
+    }
+    if args.origins {
+        origins::write(set, args.json, out)?;
+    } else if args.json {
+        let mut object = overview_json(set, loaded.bytes().len())?;
+        object["made"] = made::json(&args.set, loaded.bytes())?;
+        out.write_all(json_line(&object)?.as_bytes())?;
+    } else {
+        let mut summary = Summary::default();
+        made::describe(&args.set, loaded.bytes(), &mut summary)?;
+        overview(set, loaded.bytes().len(), &mut summary)?;
+        out.write_all(summary.render().as_bytes())?;
+    }
+    Ok(true)
+}
+
+/// The reason why listing stopped early.
+enum Stop {
+    Write(io::Error),
+    Set(FormatError),
+    Other(Failure),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Write(error)
+    }
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Stop {
+        Stop::Other(failure)
+    }
+}
+
+impl From<FormatError> for Stop {
+    fn from(error: FormatError) -> Stop {
+        Stop::Set(error)
+    }
+}
+
+/// Writes what the set has for a host. Returns whether it has anything.
+fn show_host(args: &Args, set: &Set<&[u8]>, wanted: &Wanted, out: &mut impl Write) -> std::result::Result<bool, Stop> {
+    // The table is indexed by whole origins, so a host without scheme and port is compared with every entry.
+    let mut found = Vec::new();
+    for entry in set.origins() {
+        let entry = entry?;
+        if wanted.fits(&entry) {
+            found.push(entry);
+        }
+    }
+    found.sort_unstable_by_key(|entry| (entry.scheme, entry.port));
+    if found.is_empty() {
+        return Ok(false);
+    }
+    // A name that no group can have stands for a crawler that no group names.
+    let agents: Vec<Agent> = match &args.agent {
+        Some(agent) => {
+            let agents = agents_of(set, std::slice::from_ref(agent), args.exact)?;
+            agents.iter().map(|agent| agent.look_up(set)).collect::<std::result::Result<_, _>>()?
+        }
+        None => vec![set.agent(b"*")?],
+    };
+    if !args.automaton {
+        let agents = args.agent.is_some().then_some(&agents[..]);
+        host::write_host(set, &found, agents, args.json, out)?;
+    } else if !host::write_automata(set, &found, &agents, args.dot, out)? {
+        let agent = printable(args.agent.as_deref().unwrap_or("*").as_bytes());
+        note(format_args!("no rules are for agent {agent}: everything is allowed"));
+    }
+    Ok(true)
+}
+
+/// The origins that the user asks for: a host, perhaps a port, and some schemes.
+pub struct Wanted {
+    host: Box<[u8]>,
+    schemes: Vec<Scheme>,
+    port: Option<u16>,
+}
+
+impl Wanted {
+    /// Reads a host, host:port or URL.
+    ///
+    /// # Errors
+    /// If the host or the port is invalid.
+    pub fn read(text: &str, schemes: &[Scheme]) -> Result<Wanted> {
+        if let Ok(url) = split(text.as_bytes()) {
+            let origin = OwnedOrigin::new(&url.origin).map_err(|error| Failure::new(format!("{text}: {error}")))?;
+            return Ok(Wanted { host: origin.host, schemes: vec![origin.scheme], port: Some(origin.port) });
+        }
+        // Read under two schemes, the port differs if it is not given.
+        let read = |scheme| {
+            let origin = origin_of(scheme, text.as_bytes()).and_then(|origin| OwnedOrigin::new(&origin));
+            origin.map_err(|error| Failure::new(format!("{text}: {error}")))
+        };
+        let (http, https) = (read(Scheme::Http)?, read(Scheme::Https)?);
+        let port = (http.port == https.port).then_some(http.port);
+        let schemes = if schemes.is_empty() { Scheme::ALL.to_vec() } else { schemes.to_vec() };
+        Ok(Wanted { host: http.host, schemes, port })
+    }
+
+    /// Whether an origin is among them.
+    pub fn fits(&self, entry: &OriginRecord<'_>) -> bool {
+        *entry.host == *self.host
+            && self.schemes.contains(&entry.scheme)
+            && self.port.is_none_or(|port| port == entry.port)
+    }
+}
+
+/// Adds the figures of a whole set.
+fn overview(set: &Set<&[u8]>, bytes: usize, summary: &mut Summary) -> std::result::Result<(), FormatError> {
+    let reading = set.reading();
+    summary.row("dialect", printable(reading.dialect.as_bytes()));
+    summary.row("fetch profile", printable(reading.profile.as_bytes()));
+    summary.row("as of", reading.at.map_or("no time, since no capture has one".into(), show_time));
+    summary.row("format", format!("version {FORMAT_VERSION}"));
+    summary.count("origins", set.origin_count());
+    summary.count("product tokens named", set.tokens().count()?.into());
+    summary.count("policies", set.policy_count()?.into());
+    describe_rulesets(set, summary)?;
+    summary.count("bytes", bytes as u64);
+    for (section, len) in set.section_sizes() {
+        summary.count(format!("  section {section}"), len as u64);
+    }
+    summary.row("largest rulesets", "");
+    for number in largest(set)? {
+        summary.row(format!("  ruleset {number}"), host::describe(&Ruleset::new(set.rulesets().get(number)?)?));
+    }
+    Ok(())
+}
+
+/// The figures of a whole set as JSON.
+fn overview_json(set: &Set<&[u8]>, bytes: usize) -> std::result::Result<Value, FormatError> {
+    let reading = set.reading();
+    let mut rulesets = Vec::new();
+    for number in largest(set)? {
+        let ruleset = Ruleset::new(set.rulesets().get(number)?)?;
+        rulesets.push(json!({"ruleset": number, "rules": ruleset.rule_count(), "bytes": ruleset.byte_len()}));
+    }
+    let sections: serde_json::Map<String, Value> =
+        set.section_sizes().map(|(section, len)| (section.to_owned(), len.into())).collect();
+    Ok(json!({
+        "dialect": reading.dialect,
+        "profile": reading.profile,
+        "as_of": reading.at.map(show_time),
+        "format": FORMAT_VERSION,
+        "origins": set.origin_count(),
+        "product_tokens": set.tokens().count()?,
+        "policies": set.policy_count()?,
+        "rulesets": set.rulesets().len(),
+        "bytes": bytes,
+        "sections": sections,
+        "largest_rulesets": rulesets,
+    }))
+}
+
+/// The numbers of the largest rulesets, the largest first.
+fn largest(set: &Set<&[u8]>) -> std::result::Result<Vec<u32>, FormatError> {
+    let mut largest = Vec::new();
+    for number in 0..set.rulesets().len() {
+        largest.push((Reverse(set.rulesets().get(number)?.len()), number));
+        if largest.len() > 2 * LARGEST {
+            largest.sort_unstable();
+            largest.truncate(LARGEST);
+        }
+    }
+    largest.sort_unstable();
+    Ok(largest.into_iter().take(LARGEST).map(|(_, number)| number).collect())
+}

@@ -1,0 +1,77 @@
+//! The synthetic web: the same for the same seed, without two sites of one host, and as the real one in its statistics.
+
+use std::collections::HashSet;
+
+use reptile_corpora::Web;
+use reptile_corpora::site::{Answer, Site};
+use reptile_corpora::statistics::Statistics;
+use reptile_corpora::urls::Spread;
+
+const WEB: Web = Web { origins: 20_000, seed: 1 };
+
+fn bytes(site: &Site) -> &[u8] {
+    match &site.answer {
+        Answer::File(body) => body,
+        _ => &[],
+    }
+}
+
+#[test]
+fn a_site_follows_from_seed_and_number() {
+    let other_size = Web { origins: 7, ..WEB };
+    let other_seed = Web { seed: 2, ..WEB };
+    let mut same = 0;
+    for number in 0..1000 {
+        assert_eq!(WEB.site(number), other_size.site(number));
+        same += usize::from(WEB.site(number).host == other_seed.site(number).host);
+    }
+    assert!(same < 100, "{same} of 1,000 hosts are the same under another seed");
+}
+
+#[test]
+fn no_two_sites_have_one_host_and_urls_are_of_the_sites() {
+    let hosts: HashSet<String> = (0..WEB.origins).map(|number| WEB.site(number).host).collect();
+    assert_eq!(hosts.len() as u64, WEB.origins);
+    for (exponent, is_sorted) in [(0.0, false), (0.8, false), (1.0, true), (0.0, true)] {
+        let mut count = 0;
+        let made = WEB.urls(&Spread { urls: 5000, exponent, is_sorted }, |url| {
+            count += 1;
+            let url = std::str::from_utf8(url).map_err(|error| error.to_string())?;
+            let host = url.split('/').nth(2).unwrap_or_default();
+            if hosts.contains(host) { Ok(()) } else { Err(format!("{url} is of no site")) }
+        });
+        assert_eq!(made, Ok(()));
+        assert!((4500..5500).contains(&count), "{count}");
+    }
+}
+
+#[test]
+fn popular_sites_have_more_urls() {
+    let mut of_site = std::collections::HashMap::<Vec<u8>, u32>::new();
+    let _ = WEB.urls(&Spread { urls: 20_000, exponent: 1.0, is_sorted: false }, |url| {
+        let host = url.split(|&byte| byte == b'/').nth(2).unwrap_or_default();
+        *of_site.entry(host.to_vec()).or_default() += 1;
+        Ok::<(), ()>(())
+    });
+    // The first of 20,000 has one in 10.5.
+    let most = of_site.values().max().copied().unwrap_or(0);
+    assert!((1700..2100).contains(&most), "{most}");
+}
+
+#[test]
+fn statistics_are_near_those_of_the_real_web() {
+    let mut statistics = Statistics::default();
+    let (mut files, mut all_bytes) = (0_u32, 0);
+    for number in 0..WEB.origins {
+        let site = WEB.site(number);
+        statistics.add(&site);
+        files += u32::from(matches!(site.answer, Answer::File(_)));
+        all_bytes += bytes(&site).len();
+    }
+    let share = f64::from(files) / WEB.origins as f64;
+    assert!((0.70..0.74).contains(&share), "{share} of the sites have a file");
+    let mean = all_bytes as f64 / f64::from(files);
+    assert!((350.0..580.0).contains(&mean), "a file has {mean} bytes; on the web 464");
+    let table = statistics.to_string();
+    assert_eq!(table.lines().count(), 21, "{table}");
+}
