@@ -116,8 +116,8 @@ fn what_is_not_a_set_is_named() {
     folder.write("flipped", &header);
     let cases = [
         ("missing", "missing: No such file or directory"),
-        ("empty", "found an empty file"),
-        ("text", "text: not a valid set: header"),
+        ("empty", "empty: is an empty file, not a compiled set"),
+        ("text", "text: is text, not a compiled set"),
         ("label", "label: not a valid set: header"),
         ("header", "header: not a valid set: header at byte 40: expected at least"),
         ("cut", "the file is cut or padded"),
@@ -130,7 +130,7 @@ fn what_is_not_a_set_is_named() {
         folder.run(&["classify", name, "--agent", "x"]).says(2, &[text]);
         folder.run(&["classify", name, "--no-verify", "--agent", "x"]).says(2, &[text]);
     }
-    folder.run(&["verify", "robots"]).says(2, &["robots: is a folder; a compiled set must be a regular file"]);
+    folder.run(&["verify", "robots"]).says(2, &["robots: is a folder, not a compiled set"]);
 }
 
 /// A set with one section changed by `change` and its header by `header`, and every checksum right again.

@@ -141,13 +141,13 @@ fn captures_take_little_memory_however_long_their_fields_are() {
         ("error", format!(r#"{url},"error":""#), "x", "\"}\n", ""),
         ("more", format!(r#"{url},"more":["#), "[", "\n", "EOF"),
     ];
-    let closed = r#"{"url":"http://b.example/robots.txt","body":"User-agent: *\nDisallow: /"}"#;
+    let closed = r#"{"url":"http://b.example/robots.txt","body":"User-agent: *\nDisallow: /"}"#.to_owned() + "\n";
     for (name, first, block, last, says) in lines {
         // Sixteen lines of 7.5 MiB each: none is too much, but all would be.
         let block = block.repeat(12 / block.len());
         let line = packed(first.as_bytes(), &block.repeat(1 << 14).as_bytes()[..3 << 16], 8, last.as_bytes());
         let input = format!("{name}.jsonl.gz");
-        folder.write(&input, [line.repeat(16), gz(closed.as_bytes())].concat());
+        folder.write(&input, [gz(closed.as_bytes()), line.repeat(16)].concat());
         let run = run_in(&folder, 120_000, &["compile", "--threads", "1", "--force", "-o", "set", &input]);
         let run = run.says(i32::from(!says.is_empty()), &[says]);
         assert!(run.stderr.len() < 20_000, "{name}: {} bytes of messages", run.stderr.len());
@@ -231,7 +231,7 @@ fn a_set_from_a_pipe_is_refused_and_a_robots_txt_is_not() {
     ] {
         run_briefly(&folder, args).says(2, &["is a pipe or a device; a compiled set must be a regular file"]);
     }
-    run_briefly(&folder, &["verify", "robots"]).says(2, &["robots: is a folder; a compiled set must be a regular"]);
+    run_briefly(&folder, &["verify", "robots"]).says(2, &["robots: is a folder, not a compiled set"]);
     let bash = |script: &str| {
         let mut bash = Command::new("bash");
         bash.args(["-c", &format!("exec timeout 20 {script}"), &binary().display().to_string()]);

@@ -10,6 +10,7 @@ use reptile_engine::format::FormatError;
 use reptile_engine::set::Set;
 
 use crate::error::{Exit, Failure, Result};
+use crate::inputs::Inputs;
 use crate::inputs::options::CompileOptions;
 use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::assemble::assemble;
@@ -22,12 +23,14 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 /// Compile robots.txt files into a set
 ///
 /// An INPUT is one of
-///   a folder        every file in it and below is a robots.txt; the first part of
-///                   its path is the host: DIR/example.com, DIR/example.com:8080,
-///                   DIR/example.com/robots.txt
-///   .tar, .tar.gz   the same in an archive
-///   .jsonl          a capture on each line; also .ndjson, and .gz of both
-///   a single file   with --host
+///   a folder        robots.txt files named after their hosts: DIR/example.com,
+///                   DIR/example.com:8080, DIR/example.com/robots.txt; other files
+///                   are left out
+///   a tar archive   the same; a folder around all hosts is seen through
+///   JSON Lines      a capture on each line
+///   a single file   with --host HOST, or the URL that it was fetched from
+/// It is recognised by what it holds, whatever its name. gzip, zstd, bzip2 and xz are
+/// unpacked, also inside a folder or an archive. - is standard input.
 ///
 /// A capture is one fetch of one robots.txt: a JSON object with the "url" that was
 /// requested first, and of the last answer "status", "body" and "headers" (an object:
@@ -61,7 +64,7 @@ use crate::outputs::summary::{Summary, grouped, seconds};
   reptile compile --host example.com -o one.reptile robots.txt
 
 Exit code: 0 done; 1 some files were bad and left out; 2 the set could not be
-written."
+written, or two files are for one origin."
 )]
 pub struct Args {
     /// What to compile
@@ -76,6 +79,9 @@ pub struct Args {
     /// Replace a set even by one with fewer than a tenth of its origins
     #[arg(long, requires = "force")]
     allow_shrink: bool,
+    /// Exit with 1 if a robots.txt is no text, such as a page or a picture that a server has sent
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     options: CompileOptions,
     #[command(flatten)]
@@ -88,11 +94,6 @@ pub struct Args {
 /// If an input cannot be read to its end, or the set cannot be built or written.
 pub fn run(args: &Args) -> Result<Exit> {
     let start = Instant::now();
-    for path in &args.inputs {
-        if Loaded::is_set(path)? {
-            return Err(Failure::at(path, "is a compiled set already"));
-        }
-    }
     let made_path = made::path_of(&args.output)?;
     for path in [&args.output, &made_path] {
         refuse_overwriting(path, args.inputs.iter().map(PathBuf::as_path))?;
@@ -100,7 +101,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     // Both are opened before any work is done, so that a folder that cannot be written is noticed at once.
     let output = Output::create_file(&args.output, args.force)?;
     let made_output = Output::create_file(&made_path, args.force)?;
-    let (set, report) = assemble(&args.inputs, &args.options)?;
+    let (set, report) = assemble(Inputs::Paths(&args.inputs), &args.options)?;
     let mut summary = Summary::default();
     let complete = write(&set, output)?;
     drop(set);
@@ -115,7 +116,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     report.note_future();
     summary.row("time", seconds(start.elapsed()));
     summary.print();
-    Ok(Exit::from_bad(report.any_bad()))
+    Ok(Exit::from_bad(report.any_bad() || (args.strict && report.strange.any())))
 }
 
 /// A set is not replaced by one with fewer than this part of its origins: most likely an input was cut short.

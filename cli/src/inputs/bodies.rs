@@ -1,13 +1,15 @@
 //! The bytes of a robots.txt, up to the limit of the compiler.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use reptile_compiler::limits::MAX_BODY_BYTES;
 
 use super::Item;
-use super::sets::LABEL_START;
+use super::open::{Input, START_BYTES, Start};
+use super::recognise::{Content, Wanted, recognise};
+use super::unpack::{Packing, unpack};
 use crate::error::{Failure, Result};
 
 /// The reason given for a robots.txt with more bytes than the compiler takes.
@@ -80,26 +82,38 @@ fn has_room(len: usize) -> bool {
     len < TRIED_BYTES || Vec::<u8>::new().try_reserve_exact(len * MEMORY_PER_BYTE).is_ok()
 }
 
-/// Reads a single robots.txt to its end; the path is for messages only.
+/// Reads the robots.txt at a path, unpacked; `-` is standard input.
 ///
 /// # Errors
-/// If it cannot be read, has more than [`MAX_BODY_BYTES`], or is a compiled set.
-pub fn read_single(source: impl Read, path: &Path) -> Result<Vec<u8>> {
-    let body = read_sized(source, 0).map_err(|fault| match fault {
-        Fault::Unreadable(error) => Failure::at(path, error),
-        Fault::TooLarge(_) => Failure::at(path, format!("{TOO_LARGE}; the limit is {MAX_BODY_BYTES} bytes")),
-        Fault::NoMemory(len) => no_memory(&path.display().to_string(), len),
-    })?;
-    if body.starts_with(LABEL_START) {
-        return Err(Failure::at(path, "is a compiled set, not a robots.txt"));
-    }
-    Ok(body)
+/// If it cannot be read, has more than [`MAX_BODY_BYTES`], or is something else than text.
+pub fn read_robots(path: &Path) -> Result<Vec<u8>> {
+    read_input(Input::open(path)?.text(Wanted::Robots)?)
 }
 
-/// Opens a single robots.txt and reads it as [`read_single`] does.
+/// Reads a single body from an input, whatever it holds.
 ///
 /// # Errors
-/// If it cannot be opened, and those of [`read_single`].
-pub fn read_single_file(path: &Path) -> Result<Vec<u8>> {
-    read_single(File::open(path).map_err(|error| Failure::at(path, error))?, path)
+/// If it cannot be read, or has more than [`MAX_BODY_BYTES`].
+pub fn read_input(input: Input) -> Result<Vec<u8>> {
+    let path = input.path.clone();
+    read_sized(input.into_source(), 0).map_err(|fault| match fault {
+        Fault::Unreadable(error) => Failure::at(&path, error),
+        Fault::TooLarge(_) => Failure::at(&path, format!("{TOO_LARGE}; the limit is {MAX_BODY_BYTES} bytes")),
+        Fault::NoMemory(len) => no_memory(&path.display().to_string(), len),
+    })
+}
+
+/// A body as it was fetched, unpacked if it is packed, and what it holds.
+///
+/// # Errors
+/// If it is packed and cannot be unpacked within the limit.
+pub fn settle(body: Vec<u8>) -> std::result::Result<(Vec<u8>, Content), Fault> {
+    if Packing::of(&body).is_none() {
+        let content = recognise(&body[..body.len().min(START_BYTES)]);
+        return Ok((body, content));
+    }
+    let start = Start::read(Box::new(Cursor::new(body))).map_err(Fault::Unreadable)?;
+    let (source, _) = unpack(start).map_err(Fault::Unreadable)?;
+    let content = recognise(&source.bytes);
+    Ok((read_sized(source, 0)?, content))
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::bodies::read_body;
-use super::hosts::{Hosts, Naming, is_hidden};
+use super::hosts::{Hosts, Naming, Place, is_hidden};
 use super::{Item, Robots, Sink};
 use crate::error::{Failure, Result};
 
@@ -27,7 +27,7 @@ pub fn read_folder(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<
         };
         for path in entries {
             if is_hidden(path.file_name().unwrap_or_default().as_encoded_bytes()) {
-                sink(Item::LeftOut("hidden".into()))?;
+                sink(Item::left_out("hidden"))?;
             } else if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
                 // A link to a folder does not come here: it could lead in a circle. A link to a file counts as the file.
                 folders.push(path);
@@ -36,7 +36,7 @@ pub fn read_folder(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<
             }
         }
     }
-    hosts.remark(root, sink)
+    Ok(())
 }
 
 /// The entries of a folder, in the order of their names.
@@ -51,12 +51,13 @@ fn read_file(root: &Path, path: &Path, naming: &Naming, hosts: &mut Hosts) -> Re
     let name = path.display().to_string();
     let inside = path.strip_prefix(root).unwrap_or(path).as_os_str().as_encoded_bytes();
     let origins = match hosts.of(inside, naming) {
-        Ok(origins) => origins,
+        Ok(Place::Of(origins)) => origins,
+        Ok(Place::Elsewhere(reason)) => return Ok(Item::LeftOut { reason, name: Some(name) }),
         Err(fault) => return Ok(fault.item(name)),
     };
     // Opening a pipe would wait for a writer, so its type is looked at first.
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Ok(Item::LeftOut("not a regular file".into()));
+        return Ok(Item::left_out("not a regular file"));
     }
     match read_body(File::open(path)) {
         Ok(body) => Ok(Item::Robots(Robots::file(name, origins, body))),

@@ -1,15 +1,12 @@
 //! The hosts that files are named after, and the origins that a name stands for.
 //!
-//! The first part of a path inside an input is the host, or `host:port`; the rest does not matter, so that `example.com`
-//! and `example.com/robots.txt` mean the same.
-
-use std::path::Path;
+//! Only `HOST`, `HOST:PORT`, `HOST/robots.txt` and `HOST:PORT/robots.txt` govern a host: a mirror of a site has other files
+//! below its host, also some called `robots.txt`. A folder around all hosts that is no host itself is seen through.
 
 use reptile_compiler::set::origin::OwnedOrigin;
-use reptile_engine::url::{Scheme, UrlError, origin_of};
+use reptile_engine::url::{Scheme, UrlError, origin_of, split};
 
-use super::{Item, Sink, shown};
-use crate::error::Result;
+use super::{Item, shown};
 
 /// How the name of a file becomes origins.
 pub enum Naming {
@@ -34,6 +31,17 @@ impl Naming {
     }
 }
 
+/// The origins of `--host`: a host, `host:port`, or a URL, which says its scheme.
+///
+/// # Errors
+/// If the host or the port is invalid.
+pub fn origins_of_option(text: &str, naming: &Naming) -> std::result::Result<Vec<OwnedOrigin>, UrlError> {
+    if text.contains("://") {
+        return Ok(vec![OwnedOrigin::new(&split(text.as_bytes())?.origin)?]);
+    }
+    naming.origins(text.as_bytes())
+}
+
 /// Whether a file or folder of this name is left out.
 pub fn is_hidden(name: &[u8]) -> bool {
     name.first() == Some(&b'.')
@@ -51,59 +59,173 @@ impl Nameless {
     }
 }
 
-/// The hosts met in one input, as far as needed to notice that all files are inside one more folder.
+/// What the place of a file inside an input says.
+pub enum Place {
+    /// It is the robots.txt of these origins.
+    Of(Vec<OwnedOrigin>),
+    /// It is no host's robots.txt, for this reason.
+    Elsewhere(&'static str),
+}
+
+/// The reason for a file that is deeper than a host's robots.txt, or beside it.
+pub const NOT_ROBOTS: &str = "not HOST or HOST/robots.txt";
+
+/// The reason for a file with the name of a file.
+pub const FILE_NAME: &str = "named as a file, not as a host";
+
+/// Ends of names that belong to files. None is a top-level domain, so that no host is lost.
+const FILE_ENDS: [&str; 34] = [
+    "txt", "text", "html", "htm", "xhtml", "php", "asp", "json", "jsonl", "ndjson", "csv", "tsv", "log", "xml", "yml",
+    "yaml", "toml", "ini", "bak", "tmp", "gz", "tgz", "bz2", "xz", "zst", "tar", "7z", "rar", "warc", "reptile",
+    "sqlite", "png", "jpg", "pdf",
+];
+
+/// Names of files that could be hosts, in lower case.
+const FILE_NAMES: [&str; 11] = [
+    "readme",
+    "readme.md",
+    "license",
+    "license.md",
+    "licence",
+    "licence.md",
+    "changelog.md",
+    "contributing.md",
+    "copying",
+    "notice",
+    "makefile",
+];
+
+/// The folder around all hosts of one input, once it is known.
 #[derive(Default)]
 pub struct Hosts {
-    first: Option<Vec<u8>>,
-    differ: bool,
-    in_folders: u64,
+    top: Option<Vec<Vec<u8>>>,
 }
 
 impl Hosts {
-    /// The origins of the file at a path inside the input.
+    /// What the path of a file inside the input says.
     ///
     /// # Errors
-    /// If the path names no host.
-    pub fn of(&mut self, inside: &[u8], naming: &Naming) -> std::result::Result<Vec<OwnedOrigin>, Nameless> {
-        let (host, is_folder) = match inside.iter().position(|&byte| byte == b'/') {
-            Some(end) => (&inside[..end], true),
-            None => (inside, false),
-        };
+    /// If it is where a host's robots.txt is, and the host is invalid.
+    pub fn of(&mut self, inside: &[u8], naming: &Naming) -> std::result::Result<Place, Nameless> {
         if let Naming::Any = naming {
-            return Ok(Vec::new());
+            return Ok(Place::Of(Vec::new()));
         }
-        if !is_folder && host.eq_ignore_ascii_case(b"robots.txt") {
+        let parts: Vec<&[u8]> = inside.split(|&byte| byte == b'/').collect();
+        if let Some(top) = &self.top {
+            let is_below = parts.len() > top.len() && parts.iter().zip(top).all(|(part, top)| part == top);
+            return place(&parts[if is_below { top.len() } else { 0 }..], naming);
+        }
+        let depth = top_len(&parts, naming);
+        let place = place(&parts[depth..], naming);
+        if let Ok(Place::Of(_)) = &place {
+            self.top = Some(parts[..depth].iter().map(|part| part.to_vec()).collect());
+        }
+        place
+    }
+}
+
+/// The number of folders in a path that are around the hosts: those before the first part that looks like a host, or
+/// before the part where a host must be.
+fn top_len(parts: &[&[u8]], naming: &Naming) -> usize {
+    let looks_like_host = |part: &&[u8]| {
+        let has_mark = part.iter().any(|byte| b".:".contains(byte)) || part.eq_ignore_ascii_case(b"localhost");
+        has_mark && naming.origins(part).is_ok()
+    };
+    let host_at = match parts {
+        [.., _, b"robots.txt"] => parts.len() - 2,
+        _ => parts.len() - 1,
+    };
+    parts[..host_at].iter().position(looks_like_host).unwrap_or(host_at)
+}
+
+/// What a path below the top folder says.
+fn place(parts: &[&[u8]], naming: &Naming) -> std::result::Result<Place, Nameless> {
+    let host = match parts {
+        [name] if name.eq_ignore_ascii_case(b"robots.txt") => {
             return Err(Nameless { detail: "rename the file, or the folder that it is in, to its host".into() });
         }
-        let origins = naming
-            .origins(host)
-            .map_err(|error| Nameless { detail: format!("\"{}\" is not a host: {error}", shown(host)) })?;
-        self.in_folders += u64::from(is_folder);
-        match &self.first {
-            Some(first) => self.differ |= first != host,
-            None => self.first = Some(host.to_vec()),
-        }
-        Ok(origins)
-    }
+        [name] if is_file_name(name) => return Ok(Place::Elsewhere(FILE_NAME)),
+        [host] | [host, b"robots.txt"] => host,
+        _ => return Ok(Place::Elsewhere(NOT_ROBOTS)),
+    };
+    let nameless = |error| Nameless { detail: format!("\"{}\" is not a host: {error}", shown(host)) };
+    naming.origins(host).map(Place::Of).map_err(nameless)
+}
 
-    /// Warns if all files turned out to be for one host.
-    pub fn remark(self, path: &Path, sink: &mut Sink<'_>) -> Result<()> {
-        match self.first {
-            Some(host) if !self.differ && self.in_folders > 1 => sink(Item::Remark(format!(
-                "{}: all {} files are below \"{}\", which is taken as their host, so that only one of them counts",
-                path.display(),
-                self.in_folders,
-                shown(&host)
-            ))),
-            _ => Ok(()),
-        }
-    }
+/// Whether a name is that of a file rather than that of a host.
+fn is_file_name(name: &[u8]) -> bool {
+    let name = name.to_ascii_lowercase();
+    let end = name.rsplitn(2, |&byte| byte == b'.').collect::<Vec<_>>();
+    FILE_NAMES.iter().any(|file| file.as_bytes() == name)
+        || (end.len() == 2 && FILE_ENDS.iter().any(|file| file.as_bytes() == end[0]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::inputs::options::CompileOptions;
+
+    /// The host that each path of an input is for; `-` is left out, and `!` an error.
+    fn hosts(paths: &[&str]) -> Vec<String> {
+        let naming = Naming::Hosts(vec![Scheme::Http]);
+        let mut hosts = Hosts::default();
+        let show = |path: &&str| match hosts.of(path.as_bytes(), &naming) {
+            Ok(Place::Of(origins)) => String::from_utf8_lossy(&origins[0].host).into_owned(),
+            Ok(Place::Elsewhere(_)) => "-".into(),
+            Err(_) => "!".into(),
+        };
+        paths.iter().map(show).collect()
+    }
+
+    #[test]
+    fn only_a_hosts_own_robots_txt_counts() {
+        let cases = [
+            ("a.example", "a.example"),
+            ("b.example:8080", "b.example"),
+            ("c.example/robots.txt", "c.example"),
+            ("intranet/robots.txt", "intranet"),
+            ("c.example/folder/robots.txt", "-"),
+            ("c.example/blog/robots-guide.txt", "-"),
+            ("c.example/index.html", "-"),
+            ("c.example/ROBOTS.TXT", "-"),
+            ("README.md", "-"),
+            ("foo.com.txt", "-"),
+            ("web.reptile", "-"),
+            ("robots.txt", "!"),
+            ("bad host", "!"),
+            ("gov.md", "gov.md"),
+            ("foo.zip", "foo.zip"),
+        ];
+        let (paths, expected): (Vec<&str>, Vec<&str>) = cases.into_iter().unzip();
+        assert_eq!(hosts(&paths), expected);
+    }
+
+    #[test]
+    fn a_folder_around_all_hosts_is_seen_through() {
+        for (paths, expected) in [
+            (&["robots/README.md", "robots/a.example", "robots/b/robots.txt"][..], &["-", "a.example", "b"][..]),
+            (&["data/robots/a.example/robots.txt", "data/robots/b.example"], &["a.example", "b.example"]),
+            (&["crawl/a.example/blog/x", "crawl/a.example/robots.txt", "b.example"], &["-", "a.example", "b.example"]),
+            (&["crawl-1.0/a.example", "crawl-1.0/robots.txt"], &["a.example", "!"]),
+            (&["intranet/blog/index.html", "intranet/robots.txt"], &["-", "intranet"]),
+            (&["localhost/blog/x", "localhost/robots.txt"], &["-", "localhost"]),
+            (&["a.example", "robots/b.example"], &["a.example", "-"]),
+            (&["robots/a.example", "other/b.example"], &["a.example", "-"]),
+        ] {
+            assert_eq!(hosts(paths), expected, "{paths:?}");
+        }
+    }
+
+    #[test]
+    fn an_option_may_be_a_url() {
+        let naming = Naming::Hosts(vec![Scheme::Http, Scheme::Https]);
+        let ports =
+            |text| origins_of_option(text, &naming).map(|all| all.iter().map(|one| one.port).collect::<Vec<_>>());
+        assert_eq!(ports("a.example"), Ok(vec![80, 443]));
+        assert_eq!(ports("https://a.example/robots.txt"), Ok(vec![443]));
+        assert_eq!(ports("http://a.example:81"), Ok(vec![81]));
+        assert!(ports("mailto://a").is_err() && ports("a/robots.txt").is_err());
+    }
 
     #[test]
     fn names_stand_for_origins() {

@@ -2,13 +2,15 @@
 //!
 //! Nothing here knows what the lines mean. A line that is too long to be kept is passed on in parts.
 
-use std::fs::File;
+use std::fs;
 use std::io::{self, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use memchr::{memchr, memrchr};
 use reptile_engine::url::MAX_URL_BYTES;
 
+use super::open::Input;
+use super::recognise::Wanted;
 use crate::error::{Failure, Result};
 
 /// Bytes of a line that is kept whole. A longer line is far over [`MAX_URL_BYTES`] and is passed on in parts, unread.
@@ -230,22 +232,50 @@ pub fn without_line_end(line: &[u8]) -> &[u8] {
     }
 }
 
-/// Opens a list of lines: a file, unpacked if its name ends in `.gz`, or standard input for `-`.
+/// Opens a list of lines, unpacked; `-` is standard input.
 ///
 /// # Errors
-/// If the file cannot be opened, or is a folder.
+/// If it cannot be opened, or is something else than text.
 pub fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(io::stdin()));
+    open_as(path, Wanted::List)
+}
+
+/// Opens a table with a row on each line, as [`open`] opens a list.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_table(path: &Path) -> Result<Box<dyn Read + Send>> {
+    open_as(path, Wanted::Table)
+}
+
+fn open_as(path: &Path, wanted: Wanted) -> Result<Box<dyn Read + Send>> {
+    let is_pipe = path == Path::new("-") || fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if is_pipe {
+        return Ok(Box::new(Waiting { path: path.into(), wanted, source: None }));
     }
-    let file = File::open(path).map_err(|error| Failure::at(path, error))?;
-    if file.metadata().is_ok_and(|found| found.is_dir()) {
-        return Err(Failure::at(path, "is a folder, not a list"));
+    Ok(Box::new(Input::open(path)?.text(wanted)?.into_source()))
+}
+
+/// A list in a pipe, which is recognised when it is first read: its first bytes may be long in coming, and whatever else is
+/// wrong with a command must not wait for them.
+struct Waiting {
+    path: PathBuf,
+    wanted: Wanted,
+    source: Option<Box<dyn Read + Send>>,
+}
+
+impl Read for Waiting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(source) = &mut self.source {
+            return source.read(buffer);
+        }
+        let input = Input::open(&self.path).and_then(|input| input.text(self.wanted));
+        let input = input.map_err(|failure| match failure {
+            Failure::Fatal(message) => io::Error::other(message),
+            Failure::Quiet => io::Error::other("it is closed"),
+        })?;
+        self.source.insert(Box::new(input.into_source())).read(buffer)
     }
-    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
-        return Ok(Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, file))));
-    }
-    Ok(Box::new(file))
 }
 
 #[cfg(test)]

@@ -1,33 +1,37 @@
 //! Inputs of the commands: robots.txt files in folders, archives and JSON Lines; lists of URLs; and compiled sets.
 //!
-//! This file reads an input of any kind and gives its robots.txt files one by one. Nothing here looks into a body.
-//! [`options`] has the arguments, [`kinds`] tells the kinds of input apart, [`hosts`] turns names of files into origins,
-//! [`bodies`] reads single files, [`lines`] reads lists, and [`sets`] opens and compiles sets.
+//! This file splits an input of any kind into robots.txt files. Nothing here looks into a body. [`open`] is the way in,
+//! [`options`] has the arguments, [`hosts`] turns names of files into origins, [`bodies`] reads single files, [`lines`]
+//! reads lists, and [`sets`] opens and compiles sets.
 
 mod archives;
 pub mod bodies;
 mod folders;
 mod hosts;
 mod jsonl;
-pub mod kinds;
 pub mod lines;
+pub mod open;
 pub mod options;
+pub mod recognise;
 pub mod same;
 pub mod sets;
 pub mod shown;
 pub mod time;
+mod unpack;
 
-use std::fs::File;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use reptile_compiler::capture::Capture;
 use reptile_compiler::set::origin::OwnedOrigin;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error::{Failure, Result};
-use bodies::read_body;
+use bodies::read_sized;
 use hosts::Naming;
-use kinds::{Kind, unpacked};
+use open::Input;
 use options::CompileOptions;
+use recognise::{Content, Wanted};
 use shown::shown;
 
 /// Something found in an input.
@@ -43,10 +47,13 @@ pub enum Item {
         /// The details of this one; may be empty.
         detail: String,
     },
-    /// Something that is rightly left out, and only counted, under this reason.
-    LeftOut(String),
-    /// A remark for the user about a whole input.
-    Remark(String),
+    /// Something that is rightly left out, and counted.
+    LeftOut {
+        /// The reason, in the same words for all that have it.
+        reason: &'static str,
+        /// Where it is, if the user is to be told: a path.
+        name: Option<String>,
+    },
 }
 
 /// A capture of a robots.txt, and the origins that it is for.
@@ -59,16 +66,23 @@ pub struct Robots {
     pub capture: Capture,
     /// Its bytes, if any were fetched; no more than the compiler takes.
     pub body: Option<Vec<u8>>,
+    /// Whether it is a file of which nothing else is known, so that no profile can choose between it and another one.
+    pub is_file: bool,
 }
 
 impl Item {
+    /// Something that is left out and that nobody needs to be told by name.
+    fn left_out(reason: &'static str) -> Item {
+        Item::LeftOut { reason, name: None }
+    }
+
     /// The bytes that the item takes in memory, those of its texts and its body included.
     pub fn memory_bytes(&self) -> usize {
         let own = size_of::<Item>();
         own + match self {
             Item::Robots(robots) => robots.memory_bytes(),
             Item::Bad { name, detail, .. } => name.len() + detail.len(),
-            Item::LeftOut(text) | Item::Remark(text) => text.len(),
+            Item::LeftOut { name, .. } => name.as_ref().map_or(0, String::len),
         }
     }
 }
@@ -76,7 +90,7 @@ impl Item {
 impl Robots {
     /// A file, whose fetch nothing is known of.
     fn file(name: String, origins: Vec<OwnedOrigin>, body: Vec<u8>) -> Robots {
-        Robots { name, origins, capture: Capture::default(), body: Some(body) }
+        Robots { name, origins, capture: Capture::default(), body: Some(body), is_file: true }
     }
 
     /// The bytes that the texts, the origins and the body take.
@@ -90,70 +104,117 @@ impl Robots {
 /// Receives the items of an input. An error stops the reading.
 pub type Sink<'s> = dyn FnMut(Item) -> Result<()> + 's;
 
-/// Reads several inputs, one after the other, and gives each item with the place of its input in `paths`.
+/// Inputs to read.
+pub enum Inputs<'p> {
+    /// Those at these paths, each opened when its turn comes.
+    Paths(&'p [PathBuf]),
+    /// One that is open.
+    Opened(Box<Input>),
+}
+
+/// Reads several inputs, one after the other, and gives each item with the place of its input among them.
 ///
 /// # Errors
-/// If an input cannot be read to its end, or holds nothing at all. Faults of single files are [`Item::Bad`].
+/// If an input cannot be read to its end, or holds nothing at all, or if two files are for one origin. Faults of single
+/// files are [`Item::Bad`].
 pub fn read_all(
-    paths: &[PathBuf],
+    inputs: Inputs<'_>,
     options: &CompileOptions,
     sink: &mut dyn FnMut(usize, Item) -> Result<()>,
 ) -> Result<()> {
     let naming = Naming::Hosts(options.schemes());
-    for (place, path) in paths.iter().enumerate() {
-        let kind = Kind::of(path)?;
-        if options.host.is_some() && kind != Kind::File {
-            return Err(Failure::at(path, "--host goes with a single robots.txt, and this is something else"));
+    let mut files = Files::default();
+    let mut read_one = |place: usize, input: Input| {
+        if options.host.is_some() && matches!(input.content, Content::Folder | Content::Tar | Content::Json) {
+            let what = input.content.describe();
+            return Err(Failure::at(&input.path, format!("--host goes with a single robots.txt, and this is {what}")));
         }
-        read_some(path, |found| read(kind, path, &naming, options.host.as_deref(), found), &mut |item| {
+        read_some(input, &naming, options.host.as_deref(), &mut |item| {
+            files.check(&item)?;
             sink(place, item)
-        })?;
+        })
+    };
+    match inputs {
+        Inputs::Opened(input) => read_one(0, *input),
+        Inputs::Paths(paths) => {
+            paths.iter().enumerate().try_for_each(|(place, path)| read_one(place, Input::open(path)?))
+        }
     }
-    Ok(())
 }
 
 /// Reads every body of an input, whatever the files in it are named after.
 ///
 /// # Errors
 /// As [`read_all`].
-pub fn read_bodies(path: &Path, sink: &mut Sink<'_>) -> Result<()> {
-    let kind = Kind::of(path)?;
-    read_some(path, |found| read(kind, path, &Naming::Any, None, found), sink)
+pub fn read_bodies(input: Input, sink: &mut Sink<'_>) -> Result<()> {
+    read_some(input, &Naming::Any, None, sink)
 }
 
-/// Runs `read` and fails if it finds nothing but remarks.
-fn read_some(path: &Path, read: impl FnOnce(&mut Sink<'_>) -> Result<()>, sink: &mut Sink<'_>) -> Result<()> {
+/// Reads an input, and fails if it holds nothing.
+fn read_some(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) -> Result<()> {
+    let path = input.path.clone();
     let mut found = false;
-    read(&mut |item| {
-        found |= !matches!(item, Item::Remark(_));
+    read(input, naming, host, &mut |item| {
+        found = true;
         sink(item)
     })?;
-    if found { Ok(()) } else { Err(no_robots(path)) }
+    if found { Ok(()) } else { Err(no_robots(&path)) }
 }
 
-/// Reads an input of a known kind.
-fn read(kind: Kind, path: &Path, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) -> Result<()> {
-    match kind {
-        Kind::Folder => folders::read_folder(path, naming, sink),
-        Kind::Tar => archives::read_tar(path, unpacked(path, false)?, naming, sink),
-        Kind::TarGz => archives::read_tar(path, unpacked(path, true)?, naming, sink),
-        Kind::Jsonl => jsonl::read(path, unpacked(path, false)?, sink),
-        Kind::JsonlGz => jsonl::read(path, unpacked(path, true)?, sink),
-        Kind::File => {
-            let Some(host) = host else { return Err(Failure::at(path, SINGLE_FILE)) };
-            let origins = naming.origins(host.as_bytes());
-            let origins = origins.map_err(|error| Failure::new(format!("--host {host}: {error}")))?;
+/// Splits an input into what it holds.
+fn read(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) -> Result<()> {
+    let path = input.path.clone();
+    match (input.content, host) {
+        (Content::Folder, _) => folders::read_folder(&path, naming, sink),
+        (Content::Tar, _) => archives::read_tar(&path, input.into_source(), naming, sink),
+        (Content::Json, _) => jsonl::read(&path, input.into_source(), sink),
+        (Content::Set | Content::Zip | Content::Warc, _) => Err(input.refused(Wanted::Captures)),
+        // Whatever a server sent as its robots.txt is one, and the protocol says what it means.
+        (_, Some(host)) => {
+            let origins = hosts::origins_of_option(host, naming);
+            let origins =
+                origins.map_err(|error| Failure::new(format!("--host {}: {error}", shown(host.as_bytes()))))?;
             let name = path.display().to_string();
-            sink(match read_body(File::open(path)) {
+            sink(match read_sized(input.into_source(), 0) {
                 Ok(body) => Item::Robots(Robots::file(name, origins, body)),
                 Err(fault) => fault.item(name)?,
             })
         }
+        (Content::Text, None) => Err(Failure::at(&path, SINGLE_FILE)),
+        (Content::Empty, None) => Ok(()),
+        (_, None) => Err(input.refused(Wanted::Captures)),
     }
 }
 
-const SINGLE_FILE: &str = "is a single file; say whose robots.txt it is with --host HOST[:PORT], or give a folder, a .tar \
-                           or .tar.gz archive, or JSON Lines (.jsonl, .jsonl.gz)";
+const SINGLE_FILE: &str = "is a single file; say whose robots.txt it is with --host HOST[:PORT], or give a folder, a tar \
+                           archive, or JSON Lines";
+
+/// The files that were read, by the origins that they are for.
+#[derive(Default)]
+struct Files {
+    /// The number of the file for each origin, which is hashed: there may be millions of long names.
+    numbers: HashMap<u128, usize>,
+    names: Vec<Box<str>>,
+}
+
+impl Files {
+    /// Refuses a second file for an origin: nothing says which of them counts.
+    fn check(&mut self, item: &Item) -> Result<()> {
+        let Item::Robots(Robots { name, origins, is_file: true, .. }) = item else { return Ok(()) };
+        let number = self.names.len();
+        self.names.push(name.as_str().into());
+        for origin in origins {
+            let OwnedOrigin { scheme, port, host } = origin;
+            let key = [&[*scheme as u8], &port.to_le_bytes()[..], host].concat();
+            let first = *self.numbers.entry(xxh3_128(&key)).or_insert(number);
+            if first != number {
+                let first = &self.names[first];
+                return Err(Failure::new(format!("{first} and {name} are both for {origin}; leave one of them out")));
+            }
+        }
+        Ok(())
+    }
+}
 
 /// The failure of an input, or of all of them, in which there is no robots.txt.
 pub fn no_robots(path: &Path) -> Failure {

@@ -30,7 +30,7 @@ pub struct CompileOptions {
     /// In JSON Lines the url of each capture says its scheme.
     #[arg(long = "scheme", value_name = "SCHEME", value_parser = schemes())]
     pub schemes: Vec<Scheme>,
-    /// The host, when INPUT is a single robots.txt
+    /// The host, when INPUT is a single robots.txt; or its URL, which says the scheme too
     #[arg(long, value_name = "HOST[:PORT]")]
     pub host: Option<String>,
     /// Leave out the other directives, which decide no URL: Sitemap, Crawl-delay and the like

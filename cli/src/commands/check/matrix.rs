@@ -18,6 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::rows::{MAX_SHOWN_BYTES, Row, TOO_LONG, each_block, policy_of};
 use super::{Args, compiled, opened};
 use crate::error::{Exit, Result, note};
+use crate::inputs::Inputs;
 use crate::inputs::lines::lines;
 use crate::outputs::file::Output;
 use crate::outputs::summary::{grouped, rate, seconds};
@@ -113,7 +114,8 @@ impl Counts {
 /// If the table or the robots.txt files cannot be read.
 pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Exit> {
     let start = std::time::Instant::now();
-    let bytes = ALL.iter().map(|dialect| compiled(args, dialect, one_for_all)).collect::<Result<Vec<_>>>()?;
+    let robots = || Inputs::Paths(std::slice::from_ref(&args.robots));
+    let bytes = ALL.iter().map(|dialect| compiled(args, dialect, one_for_all, robots())).collect::<Result<Vec<_>>>()?;
     let sets = bytes.iter().map(|bytes| opened(args, bytes)).collect::<Result<Vec<_>>>()?;
     let mut total = Counts::new();
     let mut stdout = Output::stdout();

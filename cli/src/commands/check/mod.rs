@@ -14,9 +14,11 @@ use reptile_engine::format::FormatError;
 use reptile_engine::set::Set;
 
 use crate::error::{Exit, Result};
-use crate::inputs::kinds::Kind;
+use crate::inputs::Inputs;
 use crate::inputs::lines;
+use crate::inputs::open::Input;
 use crate::inputs::options::{CompileOptions, dialects, strategies};
+use crate::inputs::recognise::{Content, Wanted};
 use crate::inputs::sets::assemble::assemble;
 use crate::inputs::sets::damaged;
 use crate::outputs::summary::{rate, seconds};
@@ -83,13 +85,15 @@ pub struct Args {
 /// If the table or the robots.txt files cannot be read.
 pub fn run(args: &Args) -> Result<Exit> {
     let start = std::time::Instant::now();
-    let cases = lines::open(&args.cases)?;
-    let one_for_all = Kind::of(&args.robots)? == Kind::File;
+    let cases = lines::open_table(&args.cases)?;
+    let robots = Input::open(&args.robots)?;
+    let one_for_all = !matches!(robots.content, Content::Folder | Content::Tar | Content::Json);
+    let robots = if one_for_all { robots.text(Wanted::Robots)? } else { robots };
     if args.all_dialects {
         return matrix::run(args, cases, one_for_all);
     }
     let dialect = args.dialect.unwrap_or(dialect::DEFAULT);
-    let bytes = compiled(args, dialect, one_for_all)?;
+    let bytes = compiled(args, dialect, one_for_all, Inputs::Opened(Box::new(robots)))?;
     let set = opened(args, &bytes)?;
 
     let checker = Checker { set, dialect, one_for_all, print: args.print, max_shown: args.max_differences };
@@ -109,7 +113,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 }
 
 /// The bytes of the set that decides the rows.
-fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool) -> Result<Vec<u8>> {
+fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool, robots: Inputs<'_>) -> Result<Vec<u8>> {
     let options = CompileOptions {
         dialect: Some(dialect),
         strategy: args.strategy,
@@ -117,7 +121,7 @@ fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool) -> Result
         no_other: true,
         ..CompileOptions::default()
     };
-    Ok(assemble(std::slice::from_ref(&args.robots), &options)?.0.to_bytes())
+    Ok(assemble(robots, &options)?.0.to_bytes())
 }
 
 /// The set, every byte checked.

@@ -22,7 +22,7 @@ use reptile_compiler::dialect::{self, Dialect};
 use reptile_engine::format::FormatError;
 
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::bodies::read_single_file;
+use crate::inputs::bodies::read_robots;
 use crate::inputs::options::{ExactAgent, dialects};
 use crate::inputs::sets::agents::agents_for;
 use crate::inputs::sets::damaged;
@@ -84,7 +84,7 @@ pub struct Args {
 /// If a file or the list of URLs cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     let dialect = args.dialect.unwrap_or(dialect::DEFAULT);
-    let bodies = [read_single_file(&args.old)?, read_single_file(&args.new)?];
+    let bodies = [read_robots(&args.old)?, read_robots(&args.new)?];
     let mut out = BufWriter::new(Output::stdout());
     let compared = compare(args, dialect, &bodies, &mut out);
     let any = compared.and_then(|any| out.flush().map(|()| any).map_err(Stop::Write)).map_err(|stop| match stop {

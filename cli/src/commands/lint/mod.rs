@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -14,9 +14,11 @@ mod github;
 mod sarif;
 
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::bodies::{read_single, read_single_file};
-use crate::inputs::kinds::Kind;
+use crate::inputs::bodies::{read_input, read_robots, settle};
+use crate::inputs::open::Input;
 use crate::inputs::options::dialects;
+use crate::inputs::recognise::{Content, Wanted};
+use crate::inputs::sets::report::Strange;
 use crate::inputs::{Item, Robots, read_bodies};
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
@@ -73,6 +75,9 @@ pub struct Args {
     /// The greatest number of findings of one kind that are shown for each file; all are counted
     #[arg(long, value_name = "N", default_value_t = MAX_FINDINGS_PER_CODE)]
     max_findings: u32,
+    /// Exit with 1 if a file is no text, such as a page or a picture
+    #[arg(long)]
+    strict: bool,
 }
 
 /// How findings are printed.
@@ -113,6 +118,8 @@ struct Report<'a> {
     files: u64,
     /// Whether a finding was printed.
     has_results: bool,
+    /// Bodies that are no text.
+    strange: Strange,
     /// Whether some files could not be read.
     is_partial: bool,
 }
@@ -134,18 +141,24 @@ pub fn run(args: &Args) -> Result<Exit> {
         files_with: BTreeMap::new(),
         files: 0,
         has_results: false,
+        strange: Strange::default(),
         is_partial: false,
     };
     report.begin()?;
-    for input in &args.inputs {
+    for path in &args.inputs {
         if args.fix {
-            report.fix(input)?;
-        } else if input == Path::new("-") {
-            report.file("-", &read_single(io::stdin(), input)?)?;
-        } else if Kind::of(input)? == Kind::File {
-            report.file(&input.display().to_string(), &read_single_file(input)?)?;
-        } else {
-            read_bodies(input, &mut |item| report.item(item))?;
+            report.fix(path)?;
+            continue;
+        }
+        let input = Input::open(path)?;
+        match input.content {
+            Content::Folder | Content::Tar | Content::Json => read_bodies(input, &mut |item| report.item(item))?,
+            Content::Set | Content::Zip | Content::Warc => return Err(input.refused(Wanted::Robots)),
+            content => {
+                let name = path.display().to_string();
+                report.strange.add(&name, content);
+                report.file(&name, &read_input(input)?)?;
+            }
         }
     }
     report.finish()
@@ -159,13 +172,19 @@ impl Report<'_> {
             Item::Robots(Robots { name, capture, body: Some(body), .. })
                 if capture.status.is_none_or(|status| status / 100 == 2) =>
             {
-                self.file(&name, &body)?;
+                match settle(body) {
+                    Ok((body, content)) => {
+                        self.strange.add(&name, content);
+                        self.file(&name, &body)?;
+                    }
+                    Err(fault) => self.item(fault.item(name)?)?,
+                }
             }
             Item::Bad { name, reason, detail } => {
                 self.is_partial = true;
                 note(format!("{name}: {reason}: {detail}"));
             }
-            Item::Robots(_) | Item::LeftOut(_) | Item::Remark(_) => {}
+            Item::Robots(_) | Item::LeftOut { .. } => {}
         }
         Ok(())
     }
@@ -199,10 +218,10 @@ impl Report<'_> {
 
     /// Fixes a file in its place and prints the changes, then checks it.
     fn fix(&mut self, input: &Path) -> Result<()> {
-        if input == Path::new("-") || Kind::of(input)? != Kind::File {
+        if !input.is_file() {
             return Err(Failure::at(input, "--fix changes files, and takes each by its name"));
         }
-        let body = read_single_file(input)?;
+        let body = read_robots(input)?;
         if std::fs::read(input).map_err(|error| Failure::at(input, error))? != body {
             return Err(Failure::at(input, "--fix does not change packed files"));
         }
@@ -236,10 +255,11 @@ impl Report<'_> {
         if self.format == Format::Sarif {
             self.write(sarif::END)?;
         }
-        let Report { mut output, counts, files_with, files, is_partial, .. } = self;
+        let Report { args, mut output, counts, files_with, files, strange, is_partial, .. } = self;
         output.flush().map_err(|error| output.get_ref().failure(&error))?;
         let mut summary = Summary::default();
         summary.count("files", files);
+        strange.describe(&mut summary);
         for (key @ (severity, code), &count) in &counts {
             let files = match files_with.get(key) {
                 Some(1) | None => "in 1 file".into(),
@@ -251,7 +271,8 @@ impl Report<'_> {
         if is_partial {
             return Err(Failure::new("some files could not be read; they are named above"));
         }
-        Ok(Exit::from_bad(counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
+        let is_strange = args.strict && strange.any();
+        Ok(Exit::from_bad(is_strange || counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
     }
 }
 

@@ -33,7 +33,7 @@ use reptile_engine::url::MAX_URL_BYTES;
 use reptile_engine::verdict::{Explanation, Verdict};
 
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::bodies::{read_single, read_single_file};
+use crate::inputs::bodies::read_robots;
 use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
 use crate::inputs::options::{self, ExactAgent};
 use crate::inputs::sets::agents::{agents_for, agents_under};
@@ -142,7 +142,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if from_stdin && args.urls.is_empty() {
         return Err(Failure::new("standard input cannot be both the robots.txt and the URLs; give some URLs"));
     }
-    let body = if from_stdin { read_single(io::stdin(), &args.robots)? } else { read_single_file(&args.robots)? };
+    let body = read_robots(&args.robots)?;
     if let Some(url) = args.urls.iter().find(|url| url.len() > MAX_URL_BYTES) {
         let start = String::from_utf8_lossy(&url.as_bytes()[..40]).into_owned();
         let message = format!("a URL of {} bytes, over the limit of {MAX_URL_BYTES}: {start:?}...", url.len());

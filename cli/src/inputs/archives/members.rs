@@ -262,6 +262,17 @@ impl<R: Read> Members<R> {
     }
 }
 
+/// Whether the first bytes of an input are a header, or the zeros that end an archive.
+pub fn is_header(start: &[u8]) -> bool {
+    let Some(block) = start.first_chunk::<BLOCK_BYTES>() else { return false };
+    if block.iter().all(|&byte| byte == 0) {
+        return true;
+    }
+    let mut header = Header::new_old();
+    header.as_mut_bytes().copy_from_slice(block);
+    header.cksum().is_ok_and(|written| checksums(block).contains(&i64::from(written)))
+}
+
 /// The body of a member, to be read at most to its end. If the archive ends first, reading fails.
 pub struct Body<'m, R>(&'m mut Members<R>);
 

@@ -9,9 +9,10 @@ use std::io::Read;
 use std::path::Path;
 
 use super::bodies::{Fault, read_sized};
-use super::hosts::{Hosts, Naming, is_hidden};
+use super::hosts::{Hosts, Naming, Place, is_hidden};
 use super::{Item, Robots, Sink, shown};
 use crate::error::{Failure, Result};
+pub use members::is_header as is_tar;
 use members::{Kind, Member, Members};
 
 /// Reads every regular file of an archive.
@@ -33,7 +34,7 @@ pub fn read_tar(path: &Path, source: impl Read, naming: &Naming, sink: &mut Sink
             detail: "it is not read; archives put together end to end must be given one by one".into(),
         })?;
     }
-    hosts.remark(path, sink)
+    Ok(())
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
@@ -55,14 +56,15 @@ fn read_member<R: Read>(
     match kind {
         Kind::Folder => return Ok(None),
         Kind::Faulty(fault) => return bad("malformed member of an archive", fault),
-        _ if parts().any(is_hidden) => return Ok(Some(Item::LeftOut("hidden".into()))),
+        _ if parts().any(is_hidden) => return Ok(Some(Item::left_out("hidden"))),
         Kind::File => {}
         Kind::Sparse => return bad("sparse file in an archive", "make the archive without --sparse"),
         Kind::HardLink => return bad("hard link in an archive", "make the archive with --hard-dereference"),
-        Kind::Other => return Ok(Some(Item::LeftOut("not a regular file".into()))),
+        Kind::Other => return Ok(Some(Item::left_out("not a regular file"))),
     }
     let origins = match hosts.of(&parts().collect::<Vec<_>>().join(&b'/'), naming) {
-        Ok(origins) => origins,
+        Ok(Place::Of(origins)) => origins,
+        Ok(Place::Elsewhere(reason)) => return Ok(Some(Item::LeftOut { reason, name: Some(name()) })),
         Err(fault) => return Ok(Some(fault.item(name()))),
     };
     match read_sized(members.body(), size) {

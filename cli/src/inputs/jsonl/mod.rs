@@ -70,7 +70,7 @@ fn item(line: &[u8], name: String) -> Result<Item> {
             return Ok(Item::Bad { name, reason: TOO_LARGE, detail });
         }
     };
-    Ok(Item::Robots(Robots { name, origins: vec![origin], capture, body }))
+    Ok(Item::Robots(Robots { name, origins: vec![origin], capture, body, is_file: false }))
 }
 
 /// The capture that a line describes, its body, and the origin that it is for.

@@ -20,9 +20,10 @@ use reptile_compiler::set::{
 
 use super::report::{InputCounts, Report};
 use crate::error::{Failure, Result, note};
-use crate::inputs::bodies::TOO_LARGE;
+use crate::inputs::bodies::{Fault, TOO_LARGE, settle};
 use crate::inputs::options::CompileOptions;
-use crate::inputs::{Item, Robots, no_robots, read_all};
+use crate::inputs::recognise::Content;
+use crate::inputs::{Inputs, Item, Robots, no_robots, read_all};
 use crate::outputs::progress::Progress;
 
 /// Bytes of a batch in memory: bodies, and whatever else its items keep.
@@ -46,7 +47,11 @@ enum Done {
         outcome: Outcome,
         prepared: Option<Prepared>,
         diagnostics: Vec<(DiagnosticKind, u64)>,
+        /// The name and the content of a body that is no text.
+        strange: Option<(String, Content)>,
     },
+    /// A body that is packed and cannot be unpacked.
+    Faulty(String, Fault),
     Other(Item),
 }
 
@@ -54,20 +59,24 @@ enum Done {
 ///
 /// # Errors
 /// If an input cannot be read to its end, if there is no robots.txt in any, or if the set exceeds a limit.
-pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(CompiledSet, Report)> {
+pub fn assemble(inputs: Inputs<'_>, options: &CompileOptions) -> Result<(CompiledSet, Report)> {
     let (dialect, profile) = (options.dialect(), options.profile());
     let strategy = options.strategy.unwrap_or_default();
     let mut builder = SetBuilder::with_profile(dialect, profile, options.at);
-    let mut report = Report { inputs: vec![InputCounts::default(); inputs.len()], ..Report::default() };
+    let names = match &inputs {
+        Inputs::Opened(input) => vec![input.path.display().to_string()],
+        Inputs::Paths(paths) => paths.iter().map(|path| path.display().to_string()).collect(),
+    };
+    let mut report = Report { inputs: vec![InputCounts::default(); names.len()], ..Report::default() };
+    let progress = Progress::of("files", entries_of(&inputs));
     thread::scope(|scope| {
         let (send, batches) = mpsc::sync_channel(0);
         let reader = thread::Builder::new().spawn_scoped(scope, move || read_batches(inputs, options, &send));
         let reader = reader.map_err(|error| Failure::new(format!("a thread cannot be started: {error}")))?;
-        let progress = Progress::of("files", entries_of(inputs));
         for batch in batches {
             progress.add(batch.len() as u64);
             for (input, done) in work_on(batch, dialect, profile, !options.no_other) {
-                take(input, done, &mut builder, &mut report);
+                take(input, done, &mut builder, &mut report)?;
             }
         }
         reader.join().unwrap_or_else(|_| {
@@ -75,7 +84,6 @@ pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(Compile
         })
     })?;
     if report.read() == 0 {
-        let names: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
         return Err(no_robots(&PathBuf::from(names.join(", "))));
     }
     let set = builder.finish_with(strategy, |lists| {
@@ -93,12 +101,13 @@ pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(Compile
 }
 
 /// About how many files there are, if all inputs are folders: a file or a folder for each host.
-fn entries_of(inputs: &[PathBuf]) -> Option<u64> {
+fn entries_of(inputs: &Inputs<'_>) -> Option<u64> {
+    let Inputs::Paths(inputs) = inputs else { return None };
     inputs.iter().map(|input| Some(std::fs::read_dir(input).ok()?.count() as u64)).sum()
 }
 
 /// The reading thread: sends the items of all inputs in batches.
-fn read_batches(inputs: &[PathBuf], options: &CompileOptions, send: &SyncSender<Vec<Found>>) -> Result<()> {
+fn read_batches(inputs: Inputs<'_>, options: &CompileOptions, send: &SyncSender<Vec<Found>>) -> Result<()> {
     let (mut batch, mut bytes) = (Vec::new(), 0);
     let gone = |_| Failure::Quiet;
     let result = read_all(inputs, options, &mut |input, item| {
@@ -118,14 +127,21 @@ fn read_batches(inputs: &[PathBuf], options: &CompileOptions, send: &SyncSender<
 fn work_on(batch: Vec<Found>, dialect: &'static Dialect, profile: &Profile, with_other: bool) -> Vec<(usize, Done)> {
     let read = if with_other { prepare } else { prepare_without_other };
     let work = batch.into_par_iter().map_init(Bump::new, |arena, Found { input, item }| {
-        let Item::Robots(Robots { name, origins, capture, body }) = item else { return (input, Done::Other(item)) };
+        let Item::Robots(Robots { name, origins, capture, body, .. }) = item else { return (input, Done::Other(item)) };
         arena.reset();
+        let (body, content) = match body.map(settle).transpose() {
+            Ok(settled) => settled.unzip(),
+            Err(fault) => return (input, Done::Faulty(name, fault)),
+        };
+        // The body of an error page is a page, and decides nothing.
+        let is_success = capture.status.is_none_or(|status| status / 100 == 2);
+        let strange = content.filter(|content| is_success && !content.is_text()).map(|content| (name.clone(), content));
         let bytes = body.as_ref().map_or(0, Vec::len) as u64;
         let done = match prepare_capture(&capture, body.as_deref(), profile, |body| read(body, dialect, arena)) {
             Ok((outcome, mut prepared)) => {
                 let diagnostics = prepared.as_mut().map(|prepared| std::mem::take(&mut prepared.diagnostics));
                 let diagnostics = diagnostics.unwrap_or_default().counts().collect();
-                Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics }
+                Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics, strange }
             }
             Err(BadCapture::NoBody) => Done::Other(Item::Bad { name, reason: "no body", detail: String::new() }),
             Err(BadCapture::OverLimit(error)) => {
@@ -142,13 +158,16 @@ fn work_on(batch: Vec<Found>, dialect: &'static Dialect, profile: &Profile, with
 }
 
 /// Adds one item to the set and to the report.
-fn take(input: usize, done: Done, builder: &mut SetBuilder, report: &mut Report) {
+fn take(input: usize, done: Done, builder: &mut SetBuilder, report: &mut Report) -> Result<()> {
     let counts = &mut report.inputs[input];
     match done {
-        Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics } => {
+        Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics, strange } => {
             counts.captures += 1;
             counts.bytes += bytes;
             report.rules += prepared.as_ref().map_or(0, |prepared| prepared.rule_count as u64);
+            if let Some((name, content)) = strange {
+                report.strange.add(&name, content);
+            }
             for (kind, count) in diagnostics {
                 *report.diagnostics.entry(kind).or_insert(0) += count;
             }
@@ -160,9 +179,12 @@ fn take(input: usize, done: Done, builder: &mut SetBuilder, report: &mut Report)
             counts.bad += 1;
             *report.bad.entry(reason).or_insert(0) += 1;
         }
-        Done::Other(Item::LeftOut(reason)) => *report.left_out.entry(reason).or_insert(0) += 1,
-        Done::Other(Item::Remark(remark)) => note(remark),
+        Done::Faulty(name, fault) => {
+            return take(input, Done::Other(fault.item(name)?), builder, report);
+        }
+        Done::Other(Item::LeftOut { reason, name }) => report.leave_out(reason, name.as_deref()),
         // A robots.txt is always parsed, so it never comes here.
         Done::Other(Item::Robots(_)) => {}
     }
+    Ok(())
 }

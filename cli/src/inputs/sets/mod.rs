@@ -17,9 +17,11 @@ use reptile_engine::format::FormatError;
 use reptile_engine::platform::MappedFile;
 use reptile_engine::set::Set;
 
-use super::bodies::read_single_file;
-use super::kinds::Kind;
+use super::Inputs;
+use super::bodies::read_input;
+use super::open::Input;
 use super::options::CompileOptions;
+use super::recognise::{Content, Wanted};
 use crate::error::{Failure, Result, note};
 use assemble::assemble;
 use report::Report;
@@ -48,23 +50,7 @@ impl Loaded {
     /// If the file or the input cannot be read, if the header of the set is invalid, or if options of compiling are
     /// given with a set file.
     pub fn open(path: &Path, options: &CompileOptions) -> Result<Loaded> {
-        let is_set = Loaded::is_set(path)?;
-        if !is_set && (options.host.is_some() || Kind::of(path)? != Kind::File) {
-            let (set, report) = assemble(&[path.into()], options)?;
-            return Ok(Loaded { path: path.into(), bytes: Bytes::Compiled(set.to_bytes()), report: Some(report) });
-        }
-        let loaded = Loaded::open_set(path).map_err(|failure| match failure {
-            Failure::Fatal(message) if !is_set => {
-                Failure::Fatal(format!("{message}; a single robots.txt needs --host HOST[:PORT]"))
-            }
-            failure => failure,
-        })?;
-        if options.are_given() {
-            let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host and --no-other \
-                           are for inputs";
-            return Err(Failure::at(path, message));
-        }
-        Ok(loaded)
+        Loaded::of_input(Input::open_no_pipe(path)?, options)
     }
 
     /// Opens a path as [`Loaded::open`] does, but takes a single file that is not a set for a robots.txt, and returns
@@ -73,12 +59,36 @@ impl Loaded {
     /// # Errors
     /// As [`Loaded::open`].
     pub fn open_or_robots(path: &Path, options: &CompileOptions) -> Result<(Loaded, bool)> {
-        if Kind::of(path)? != Kind::File || Loaded::is_set(path)? || options.host.is_some() {
-            return Ok((Loaded::open(path, options)?, false));
+        let input = Input::open(path)?;
+        if options.host.is_some()
+            || matches!(input.content, Content::Set | Content::Folder | Content::Tar | Content::Json)
+        {
+            return Ok((Loaded::of_input(input, options)?, false));
         }
-        let body = read_single_file(path)?;
+        let body = read_input(input.text(Wanted::Robots)?)?;
         let bytes = Bytes::Compiled(compile_one(path, &body, options.dialect())?);
         Ok((Loaded { path: path.into(), bytes, report: None }, true))
+    }
+
+    /// Maps or compiles an input that is open.
+    fn of_input(input: Input, options: &CompileOptions) -> Result<Loaded> {
+        let path = input.path.clone();
+        match input.content {
+            Content::Folder | Content::Tar | Content::Json => {}
+            Content::Text | Content::Empty if options.host.is_some() => {}
+            Content::Set if input.is_regular && input.packing.is_none() => {
+                let loaded = Loaded::open_set(&path)?;
+                if options.are_given() {
+                    let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host and \
+                                   --no-other are for inputs";
+                    return Err(Failure::at(&path, message));
+                }
+                return Ok(loaded);
+            }
+            _ => return Err(input.refused(Wanted::Set)),
+        }
+        let (set, report) = assemble(Inputs::Opened(Box::new(input)), options)?;
+        Ok(Loaded { path, bytes: Bytes::Compiled(set.to_bytes()), report: Some(report) })
     }
 
     /// Maps a set file and checks its header.
@@ -86,6 +96,10 @@ impl Loaded {
     /// # Errors
     /// If the file cannot be mapped, or its header is invalid.
     pub fn open_set(path: &Path) -> Result<Loaded> {
+        let input = Input::open_no_pipe(path)?;
+        if input.content != Content::Set || input.packing.is_some() {
+            return Err(input.refused(Wanted::Set));
+        }
         let loaded = Loaded { path: path.into(), bytes: Bytes::Mapped(map::map(path)?), report: None };
         loaded.set()?;
         Ok(loaded)
@@ -96,7 +110,11 @@ impl Loaded {
     /// # Errors
     /// If there is nothing at the path.
     pub fn is_set(path: &Path) -> Result<bool> {
-        Ok(Kind::of(path)? != Kind::Folder && has_label(path))
+        if path == Path::new("-") {
+            return Ok(false);
+        }
+        fs::metadata(path).map_err(|error| Failure::at(path, error))?;
+        Ok(has_label(path))
     }
 
     /// Tells the user if a set has no other directives, as one compiled with `--no-other`.

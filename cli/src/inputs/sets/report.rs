@@ -7,8 +7,12 @@ use reptile_compiler::set::{CaptureReport, DiscardedCapture};
 use reptile_engine::verdict::PolicySource;
 
 use crate::error::note;
+use crate::inputs::recognise::Content;
 use crate::inputs::time::{now, show_time};
 use crate::outputs::summary::Summary;
+
+/// The number of files of one kind that are named to the user; all are counted.
+const MAX_NAMED: u64 = 10;
 
 /// Counts of what went into a set, and of what was left out.
 #[derive(Default)]
@@ -18,7 +22,9 @@ pub struct Report {
     /// Faulty files and captures, by the kind of fault.
     pub bad: BTreeMap<&'static str, u64>,
     /// What was rightly left out, by reason.
-    pub left_out: BTreeMap<String, u64>,
+    pub left_out: BTreeMap<&'static str, u64>,
+    /// Bodies that are no text.
+    pub strange: Strange,
     /// How the captures were chosen.
     pub captures: CaptureReport,
     /// Rules as written, before equal rulesets are merged.
@@ -38,10 +44,53 @@ pub struct InputCounts {
     pub bad: u64,
 }
 
+/// Bodies that are no text, counted by what they hold. A server may have sent them, and then they are its robots.txt.
+#[derive(Default)]
+pub struct Strange {
+    counts: BTreeMap<&'static str, u64>,
+}
+
+impl Strange {
+    /// Counts a body if it is no text, and names it to the user; of many, the first few.
+    pub fn add(&mut self, name: &str, content: Content) {
+        if content.is_text() {
+            return;
+        }
+        if self.counts.values().sum::<u64>() < MAX_NAMED {
+            note(format_args!(
+                "{name}: is {}, and is read as what a server sent for its robots.txt",
+                content.describe()
+            ));
+        }
+        *self.counts.entry(content.describe()).or_insert(0) += 1;
+    }
+
+    /// Whether there is any.
+    pub fn any(&self) -> bool {
+        !self.counts.is_empty()
+    }
+
+    /// Adds a row for each kind.
+    pub fn describe(&self, summary: &mut Summary) {
+        for (what, &count) in &self.counts {
+            summary.count(format!("  no text: {what}"), count);
+        }
+    }
+}
+
 impl Report {
     /// Whether anything that should have been a robots.txt was left out.
     pub fn any_bad(&self) -> bool {
         !self.bad.is_empty()
+    }
+
+    /// Counts a file that is left out, and names it if its name is to be told; of many, the first few.
+    pub fn leave_out(&mut self, reason: &'static str, name: Option<&str>) {
+        let count = self.left_out.entry(reason).or_insert(0);
+        *count += 1;
+        if let Some(name) = name.filter(|_| *count <= MAX_NAMED) {
+            note(format_args!("{name}: left out: {reason}"));
+        }
     }
 
     /// The number of files and captures that could be read.
@@ -63,6 +112,7 @@ impl Report {
         for (reason, &count) in &self.left_out {
             summary.count(format!("  left out: {reason}"), count);
         }
+        self.strange.describe(summary);
     }
 
     /// Adds rows for the policies that come from a fetch rather than from the rules of a file.

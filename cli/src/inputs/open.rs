@@ -1,0 +1,147 @@
+//! The way in: every command opens every input here, once, whatever it is.
+//!
+//! The stages are: open a path or standard input (this file), unpack it ([`unpack`](super::unpack)), recognise what it
+//! holds ([`recognise`](super::recognise)), and split it into lines ([`lines`](super::lines)) or robots.txt files
+//! ([`folders`](super::folders), [`archives`](super::archives), [`jsonl`](super::jsonl)).
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use super::recognise::{Content, Wanted, recognise};
+use super::unpack::{Packing, unpack};
+use crate::error::{Failure, Result};
+
+/// Bytes at the start of an input by which it is recognised.
+pub const START_BYTES: usize = 4096;
+
+/// An input that is open, and recognised by what it holds.
+pub struct Input {
+    /// Its path; `-` is standard input.
+    pub path: PathBuf,
+    /// What it holds, unpacked.
+    pub content: Content,
+    /// How it is packed.
+    pub packing: Option<Packing>,
+    /// Whether it is a file that can be opened again and mapped.
+    pub is_regular: bool,
+    source: Start,
+}
+
+impl Input {
+    /// Opens what is at a path, or standard input for `-`.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or is packed and damaged at its start.
+    pub fn open(path: &Path) -> Result<Input> {
+        let fail = |error: io::Error| Failure::at(path, error);
+        let mut input = Input {
+            path: path.into(),
+            content: Content::Folder,
+            packing: None,
+            is_regular: false,
+            source: Start { bytes: Vec::new(), at: 0, rest: Box::new(io::empty()) },
+        };
+        let source: Box<dyn Read + Send> = if path == Path::new("-") {
+            Box::new(io::stdin())
+        } else {
+            let file = File::open(path).map_err(fail)?;
+            let found = file.metadata().map_err(fail)?;
+            if found.is_dir() {
+                return Ok(input);
+            }
+            input.is_regular = found.is_file();
+            Box::new(file)
+        };
+        let start = Start::read(source).map_err(fail)?;
+        (input.source, input.packing) = unpack(start).map_err(fail)?;
+        input.content = recognise(&input.source.bytes);
+        Ok(input)
+    }
+
+    /// Opens an input for a use that waits for no pipe: a set must be a file, and only a pipe that the shell has set up
+    /// is sure to have a writer.
+    ///
+    /// # Errors
+    /// As [`Input::open`], and if the path is a named pipe or a device.
+    pub fn open_no_pipe(path: &Path) -> Result<Input> {
+        let is_descriptor = path == Path::new("-") || path.starts_with("/dev/fd") || path.starts_with("/proc");
+        let found = if is_descriptor { None } else { fs::metadata(path).ok() };
+        if found.is_some_and(|found| !found.is_file() && !found.is_dir()) {
+            let text = "is a pipe or a device; a compiled set must be a regular file, so save it as one";
+            return Err(Failure::at(path, text));
+        }
+        Input::open(path)
+    }
+
+    /// The bytes, unpacked, from the first one on.
+    pub fn into_source(self) -> impl Read + Send + 'static {
+        self.source
+    }
+
+    /// The input if it holds text or nothing.
+    ///
+    /// # Errors
+    /// If it holds anything else: what that is, and what would be right.
+    pub fn text(self, wanted: Wanted) -> Result<Input> {
+        if matches!(self.content, Content::Text | Content::Empty) { Ok(self) } else { Err(self.refused(wanted)) }
+    }
+
+    /// The failure of an input that cannot be used.
+    pub fn refused(&self, wanted: Wanted) -> Failure {
+        let packed = self.packing.map(|packing| format!(", packed with {packing}")).unwrap_or_default();
+        let shown = self.path.display().to_string();
+        let path = if shown == "-" { "standard input".to_owned() } else { shown.clone() };
+        if (self.content, wanted) == (Content::Set, Wanted::Set) {
+            let place = if packed.is_empty() { ", but not in a file of its own" } else { &*packed };
+            return Failure::new(format!("{path}: is a compiled set{place}; save it, unpacked, as a file"));
+        }
+        let (what, hint) = (self.content.describe(), self.content.hint(wanted, &shown));
+        let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+        Failure::new(format!("{path}: is {what}{packed}, not {}{hint}", wanted.describe()))
+    }
+}
+
+/// A source whose first bytes were looked at, and which still gives all of its bytes.
+pub struct Start {
+    /// The first bytes.
+    pub bytes: Vec<u8>,
+    /// How many of them were given.
+    at: usize,
+    rest: Box<dyn Read + Send>,
+}
+
+impl Start {
+    /// Reads the first bytes of a source: [`START_BYTES`], or as many as there are. A line is enough, so that a list that
+    /// comes slowly is answered at once.
+    ///
+    /// # Errors
+    /// If the source cannot be read.
+    pub fn read(mut rest: Box<dyn Read + Send>) -> io::Result<Start> {
+        let mut bytes = vec![0; START_BYTES];
+        let mut filled = 0;
+        while filled < START_BYTES && !bytes[..filled].contains(&b'\n') {
+            match rest.read(&mut bytes[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        bytes.truncate(filled);
+        Ok(Start { bytes, at: 0, rest })
+    }
+}
+
+impl Read for Start {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = &self.bytes[self.at..];
+        if left.is_empty() {
+            return self.rest.read(buffer);
+        }
+        let len = left.len().min(buffer.len());
+        buffer[..len].copy_from_slice(&left[..len]);
+        self.at += len;
+        Ok(len)
+    }
+}

@@ -1,0 +1,209 @@
+//! Unpacking: gzip, zstd, bzip2 and xz, known by their first bytes and never by a name.
+//!
+//! Memory is bounded whatever the packed bytes ask for: bzip2 and gzip have small windows, and a window of zstd or xz that
+//! is over [`MAX_WINDOW_BYTES`] is refused.
+
+use std::fmt;
+use std::io::{self, BufReader, Read};
+
+use bzip2::bufread::MultiBzDecoder;
+use flate2::bufread::MultiGzDecoder;
+use liblzma::bufread::XzDecoder;
+use liblzma::stream::{CONCATENATED, Stream};
+
+use super::open::Start;
+
+/// Bytes of memory that unpacking may take: the greatest window of `zstd` without `--long` and of `xz -9`, and some.
+pub const MAX_WINDOW_BYTES: u64 = 1 << MAX_WINDOW_LOG;
+
+/// The same as a power of two, as zstd has it.
+const MAX_WINDOW_LOG: u32 = 27;
+
+/// How often an input may be packed: a packed file that is packed again by a server or a crawler.
+pub const MAX_LAYERS: usize = 4;
+
+/// Bytes that are read from a packed input at once.
+const READ_BYTES: usize = 1 << 16;
+
+/// A format of packed bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// RFC 1952.
+    Gzip,
+    /// RFC 8878.
+    Zstd,
+    /// Of the program bzip2.
+    Bzip2,
+    /// Of the program xz.
+    Xz,
+}
+
+impl fmt::Display for Packing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Packing::Gzip => "gzip",
+            Packing::Zstd => "zstd",
+            Packing::Bzip2 => "bzip2",
+            Packing::Xz => "xz",
+        })
+    }
+}
+
+impl Packing {
+    /// The format that bytes start in.
+    pub fn of(start: &[u8]) -> Option<Packing> {
+        match start {
+            [0x1f, 0x8b, 8, ..] => Some(Packing::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
+            // A frame that zstd skips, as parallel programs write at the start.
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Packing::Zstd),
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => Some(Packing::Bzip2),
+            // Of nothing at all.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Some(Packing::Bzip2),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Packing::Xz),
+            _ => None,
+        }
+    }
+
+    /// A reader of the unpacked bytes.
+    fn decoder(self, source: Start) -> io::Result<Box<dyn Read + Send>> {
+        let source = BufReader::with_capacity(READ_BYTES, source);
+        Ok(match self {
+            Packing::Gzip => Box::new(MultiGzDecoder::new(source)),
+            Packing::Bzip2 => Box::new(MultiBzDecoder::new(source)),
+            Packing::Zstd => {
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(source)?;
+                decoder.window_log_max(MAX_WINDOW_LOG)?;
+                Box::new(decoder)
+            }
+            Packing::Xz => {
+                let stream = Stream::new_stream_decoder(MAX_WINDOW_BYTES, CONCATENATED)?;
+                Box::new(XzDecoder::new_stream(source, stream))
+            }
+        })
+    }
+}
+
+/// A reader of unpacked bytes, whose errors say what could not be unpacked.
+struct Unpacked {
+    packing: Packing,
+    decoder: Box<dyn Read + Send>,
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.decoder.read(buffer).map_err(|error| damaged(self.packing, &error))
+    }
+}
+
+fn damaged(packing: Packing, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("its {packing} data cannot be unpacked: {error}"))
+}
+
+/// Unpacks a source as often as it is packed, and returns how it was packed first.
+///
+/// # Errors
+/// If the packed bytes are damaged at their start, need too much memory, or are packed more than [`MAX_LAYERS`] times.
+pub fn unpack(mut source: Start) -> io::Result<(Start, Option<Packing>)> {
+    let mut outer = None;
+    for layer in 0.. {
+        let Some(packing) = Packing::of(&source.bytes) else { break };
+        outer = outer.or(Some(packing));
+        if layer == MAX_LAYERS {
+            return Err(io::Error::other(format!("it is packed more than {MAX_LAYERS} times")));
+        }
+        let decoder = packing.decoder(source).map_err(|error| damaged(packing, &error))?;
+        source = Start::read(Box::new(Unpacked { packing, decoder }))?;
+    }
+    Ok((source, outer))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn bzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn xz(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zst(bytes: &[u8]) -> Vec<u8> {
+        zstd::encode_all(bytes, 1).unwrap()
+    }
+
+    type Pack = fn(&[u8]) -> Vec<u8>;
+
+    fn read(bytes: Vec<u8>) -> Result<(Vec<u8>, Option<Packing>), String> {
+        let start = Start::read(Box::new(io::Cursor::new(bytes))).unwrap();
+        let (mut source, packing) = unpack(start).map_err(|error| error.to_string())?;
+        let mut unpacked = Vec::new();
+        source.read_to_end(&mut unpacked).map_err(|error| error.to_string())?;
+        Ok((unpacked, packing))
+    }
+
+    #[test]
+    fn every_format_is_unpacked_also_if_it_is_several_put_together() {
+        let text: Vec<u8> = (0..20_000).flat_map(|number: u32| format!("{number}\n").into_bytes()).collect();
+        assert_eq!(read(text.clone()), Ok((text.clone(), None)));
+        let all: [(Pack, Packing); 4] =
+            [(gzip, Packing::Gzip), (bzip, Packing::Bzip2), (xz, Packing::Xz), (zst, Packing::Zstd)];
+        for (pack, packing) in all {
+            assert_eq!(read(pack(&text)), Ok((text.clone(), Some(packing))));
+            assert_eq!(read(pack(b"")), Ok((Vec::new(), Some(packing))));
+            let (first, second) = text.split_at(1234);
+            assert_eq!(read([pack(first), pack(second)].concat()), Ok((text.clone(), Some(packing))), "{packing}");
+            // Cut, it is an error and never a shorter text.
+            let packed = pack(&text);
+            for len in [8, packed.len() / 2, packed.len() - 1] {
+                assert!(
+                    packed.len() > 20
+                        && (len < 12 && packing == Packing::Bzip2 || read(packed[..len].to_vec()).is_err()),
+                    "{packing} {len}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_limit_of_layers_holds_at_its_edges() {
+        for layers in [MAX_LAYERS - 1, MAX_LAYERS, MAX_LAYERS + 1] {
+            let packed = (0..layers).fold(b"text".to_vec(), |bytes, _| gzip(&bytes));
+            let found = read(packed);
+            assert_eq!(found.is_ok(), layers <= MAX_LAYERS, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn the_limit_of_windows_holds_at_its_edges() {
+        for log in [MAX_WINDOW_LOG - 1, MAX_WINDOW_LOG, MAX_WINDOW_LOG + 1] {
+            // A frame with a window of that size and one raw block of a byte.
+            let frame = [&[0x28, 0xb5, 0x2f, 0xfd, 0][..], &[((log - 10) << 3) as u8, 9, 0, 0, b'x']].concat();
+            assert_eq!(read(frame).is_ok(), log <= MAX_WINDOW_LOG, "{log}");
+        }
+        for (dictionary, fits) in [(64 << 20, true), (96 << 20, true), (192 << 20, false)] {
+            let mut options = liblzma::stream::LzmaOptions::new_preset(0).unwrap();
+            options.dict_size(dictionary);
+            let mut filters = liblzma::stream::Filters::new();
+            filters.lzma2(&options);
+            let stream = Stream::new_stream_encoder(&filters, liblzma::stream::Check::Crc32).unwrap();
+            let mut encoder = liblzma::write::XzEncoder::new_stream(Vec::new(), stream);
+            encoder.write_all(b"text").unwrap();
+            assert_eq!(read(encoder.finish().unwrap()).is_ok(), fits, "{dictionary}");
+        }
+    }
+}
