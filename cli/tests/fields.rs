@@ -50,14 +50,18 @@ fn directives_as_json() {
 fn directives_of_a_set() {
     let folder = Folder::new();
     folder.write("robots/a.example", BODY);
-    folder.write("robots/b.example", "Sitemap: /b\n");
+    folder.write("robots/b.example", "Sitemap: http://b.example/b\n");
     folder.run(&["compile", "-o", "set", "robots"]).says(0, &[]);
     let run = folder.run(&["fields", "set", "b.example"]).says(0, &[]);
-    assert_eq!(run.text().lines().filter(|line| line.ends_with("\t1\tsitemap\tcounts\t-\t/b")).count(), 2, "{run:?}");
+    assert_eq!(
+        run.text().lines().filter(|line| line.ends_with("\t1\tsitemap\tcounts\t-\thttp://b.example/b")).count(),
+        2,
+        "{run:?}"
+    );
     assert_eq!(folder.run(&["fields", "set"]).says(0, &[]).text().lines().count(), 12);
     assert_eq!(folder.run(&["fields", "set", "https://b.example/x"]).says(0, &[]).text().lines().count(), 1);
     let run = folder.run(&["fields", "set", "b.example", "--scheme", "http"]).says(0, &[]);
-    assert_eq!(run.text(), "http://b.example:80\t1\tsitemap\tcounts\t-\t/b\n");
+    assert_eq!(run.text(), "http://b.example:80\t1\tsitemap\tcounts\t-\thttp://b.example/b\n");
     folder.run(&["fields", "set", "c.example"]).says(1, &["no robots.txt is known for c.example"]);
     folder.run(&["compile", "--no-other", "-o", "bare", "robots"]).says(0, &[]);
     assert_eq!(folder.run(&["fields", "bare"]).says(0, &["bare: no other directives in it"]).text(), "");

@@ -14,7 +14,7 @@ fn the_file_the_rules_and_why() {
     folder.write("robots.txt", BODY);
     let text = folder.run(&["test", "robots.txt", "--agent", "B", "/x/%7Euser/1", "/y", "/é"]).says(0, &[]).text();
     let expected = "\
-robots.txt: 9 lines, read as google-lib
+robots.txt: 9 lines, read as google
 
   1  User-agent: *
   2  Disallow: /
@@ -39,6 +39,7 @@ robots.txt: 9 lines, read as google-lib
    because   both have 2 octets, and then the Allow wins
 
 3  allow  /é  for B
+   URL       sent as /%C3%A9, as a browser escapes it
    group     line 5: names B
    because   no rule matches
 ";
@@ -117,9 +118,7 @@ fn all_dialects_beside_each_other() {
     assert_eq!(words(1), row);
     assert_eq!(words(2), [&["/z", "x"][..], &["allow"; 9]].concat());
     assert!(text.contains("line 3: rule that is in no group"), "{text}");
-    assert!(
-        text.ends_with("\n1 of 2 answers differs between dialects; ! marks a verdict other than that of google-lib\n")
-    );
+    assert!(text.ends_with("\n1 of 2 answers differs between dialects; ! marks a verdict other than that of google\n"));
 
     let run = folder.run(&["test", "robots.txt", "--agent", "x", "--all-dialects", "--json", "/a", "/z"]);
     let text = run.says(0, &[]).text();
