@@ -259,8 +259,7 @@ fn each_dialect_is_there() {
 fn inspect_lists_groups_and_rules() {
     let folder = Folder::with_set();
     let text = folder.run(&["inspect", "set"]).says(0, &[]).text();
-    for line in
-        ["dialect                   google\n", "origins                   6\n", "product tokens named      2\n"]
+    for line in ["dialect                   google\n", "origins                   6\n", "product tokens named      2\n"]
     {
         assert!(text.contains(line), "{text}");
     }

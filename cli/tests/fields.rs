@@ -53,7 +53,11 @@ fn directives_of_a_set() {
     folder.write("robots/b.example", "Sitemap: http://b.example/b\n");
     folder.run(&["compile", "-o", "set", "robots"]).says(0, &[]);
     let run = folder.run(&["fields", "set", "b.example"]).says(0, &[]);
-    assert_eq!(run.text().lines().filter(|line| line.ends_with("\t1\tsitemap\tcounts\t-\thttp://b.example/b")).count(), 2, "{run:?}");
+    assert_eq!(
+        run.text().lines().filter(|line| line.ends_with("\t1\tsitemap\tcounts\t-\thttp://b.example/b")).count(),
+        2,
+        "{run:?}"
+    );
     assert_eq!(folder.run(&["fields", "set"]).says(0, &[]).text().lines().count(), 12);
     assert_eq!(folder.run(&["fields", "set", "https://b.example/x"]).says(0, &[]).text().lines().count(), 1);
     let run = folder.run(&["fields", "set", "b.example", "--scheme", "http"]).says(0, &[]);

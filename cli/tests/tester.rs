@@ -118,9 +118,7 @@ fn all_dialects_beside_each_other() {
     assert_eq!(words(1), row);
     assert_eq!(words(2), [&["/z", "x"][..], &["allow"; 9]].concat());
     assert!(text.contains("line 3: rule that is in no group"), "{text}");
-    assert!(
-        text.ends_with("\n1 of 2 answers differs between dialects; ! marks a verdict other than that of google\n")
-    );
+    assert!(text.ends_with("\n1 of 2 answers differs between dialects; ! marks a verdict other than that of google\n"));
 
     let run = folder.run(&["test", "robots.txt", "--agent", "x", "--all-dialects", "--json", "/a", "/z"]);
     let text = run.says(0, &[]).text();
