@@ -39,8 +39,8 @@ robots.txt: 9 lines, read as google
    because   both have 2 octets, and then the Allow wins
 
 3  allow  /é  for B
+   URL       sent as /%C3%A9, as a browser escapes it
    group     line 5: names B
-   path      compared as /%C3%A9
    because   no rule matches
 ";
     assert_eq!(text, expected);
@@ -56,7 +56,7 @@ fn chains_and_normal_forms_are_told() {
     for line in [
         "1  disallow  /é/1  for Googlebot-Image\n",
         "   group     line 1: names Googlebot, which Googlebot-Image obeys where Googlebot-Image is not named\n",
-        "   path      compared as /%C3%A9/1\n",
+        "   URL       sent as /%C3%A9/1, as a browser escapes it\n",
         "   decides   line 2: Disallow: /é  (read as Disallow: /%C3%A9, 7 octets)\n",
         "   because   no group names AdsBot-Google, which does not obey the rules for *\n",
         "   because   Google-Safety obeys no robots.txt\n",
