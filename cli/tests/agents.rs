@@ -35,9 +35,8 @@ fn examples_of_google_hold_by_default() {
     }
     assert_eq!(rows.lines().count(), EXAMPLES_OF_GOOGLE);
     folder.write("cases.tsv", &rows);
-    folder
-        .run(&["check", "cases.tsv", "--robots", "robots"])
-        .says(0, &["dialect google\n", &format!("rows {EXAMPLES_OF_GOOGLE}\n")]);
+    let all = format!("{EXAMPLES_OF_GOOGLE} rows: {EXAMPLES_OF_GOOGLE} checked, 0 verdict differences");
+    folder.run(&["check", "cases.tsv", "--robots", "robots"]).says(0, &[&all]);
     // The library alone decides some of them otherwise.
     folder.run(&["check", "cases.tsv", "--robots", "robots", "--dialect", "google-lib"]).says(1, &[]);
 }

@@ -215,8 +215,9 @@ fn test_shows_the_line_that_decides() {
         run.says(0, &[]).text(),
         expected.replace("a/c           ", "a/c   ").replace("/c             ", "/c   ")
     );
-    let run =
-        folder.run_with(&["test", "--brief", "-", "--agent", "c", "--agent", "nobody", "/x\u{7}"], body.as_bytes());
+    // The library takes bytes as they come.
+    let args = ["test", "--brief", "-", "--agent", "c", "--agent", "nobody", "--dialect", "google-lib", "/x\u{7}"];
+    let run = folder.run_with(&args, body.as_bytes());
     assert_eq!(
         run.says(0, &[]).text(),
         "disallow  c       /x\\u{7}   line 6: Disallow: /x\\u{7}\n\

@@ -41,7 +41,6 @@ robots.txt: 9 lines, read as google
 3  allow  /é  for B
    URL       sent as /%C3%A9, as a browser escapes it
    group     line 5: names B
-   path      compared as /%C3%A9
    because   no rule matches
 ";
     assert_eq!(text, expected);

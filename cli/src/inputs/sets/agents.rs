@@ -8,7 +8,7 @@ use std::path::Path;
 
 use bumpalo::Bump;
 use reptile::{Agents, Crawler, CrawlerErrorKind, KnownCrawler};
-use reptile_compiler::body::{Robots, parse};
+use reptile_compiler::body::parse;
 use reptile_compiler::dialect::crawlers::{Resolved, nearly, resolve};
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::oracle::{ChosenBy, choose};
@@ -129,11 +129,12 @@ pub fn agents_for(
     bodies: &[&[u8]],
 ) -> Result<Vec<Resolved>> {
     let agents = agents_under(dialect, specs)?;
-    let arena = Bump::new();
-    let files: Vec<Robots<'_>> = bodies.iter().map(|body| parse(body, dialect, &arena)).collect();
+    // The files are read for a name that looks like a mistake only.
     refuse_mistakes(specs, exact, |name| {
         let token = Resolved { honours_default_group: false, ..Resolved::verbatim(name.as_bytes()) };
-        files.iter().any(|robots| matches!(choose(robots, dialect, &token).by, ChosenBy::Token(_)))
+        let is_named =
+            |body| matches!(choose(&parse(body, dialect, &Bump::new()), dialect, &token).by, ChosenBy::Token(_));
+        bodies.iter().any(|&body| is_named(body))
     })?;
     Ok(agents)
 }
