@@ -6,7 +6,8 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use crate::outputs::terminal::tell;
+use crate::outputs::style::Style;
+use crate::outputs::terminal::{tell, tell_error};
 use crate::outputs::text::printable;
 
 /// How a command exits that ran to completion.
@@ -49,7 +50,16 @@ impl Failure {
     }
 }
 
-/// Writes a line on standard error. It stays one line whatever the message quotes.
+/// Writes a remark on standard error, unless the user wants none. It stays one line whatever it quotes.
 pub fn note(message: impl Display) {
-    tell(&format!("reptile: {}\n", printable(message.to_string().as_bytes())));
+    tell(&line(message, "reptile: "));
+}
+
+/// Writes the error with which the command ends.
+pub fn complain(message: impl Display) {
+    tell_error(&line(message, &Style::Error.of("reptile: ")));
+}
+
+fn line(message: impl Display, before: &str) -> String {
+    format!("{before}{}\n", printable(message.to_string().as_bytes()))
 }

@@ -6,16 +6,18 @@
 
 mod commands;
 mod error;
+mod help;
 mod inputs;
 mod outputs;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::commands::{check, classify, clean_param, compile, diff, fields, inspect, lint, test, verify};
-use crate::error::{Exit, Failure, Result, note};
+use crate::commands::{check, classify, clean_param, compile, diff, fields, inspect, lint, manual, test, verify};
+use crate::error::{Exit, Failure, Result, complain};
+use crate::outputs::terminal::{self, Colour};
 use crate::outputs::text::printable;
 
 /// Compile robots.txt files into a set, and decide millions of URLs a second by it
@@ -36,6 +38,19 @@ written."
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Print no figures, remarks and progress; only results and errors
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// When to use colours: auto is on a terminal, unless NO_COLOR is set
+    #[arg(
+        id = "colour",
+        long = "color",
+        value_name = "WHEN",
+        global = true,
+        default_value = "auto",
+        hide_default_value = true
+    )]
+    colour: Colour,
 }
 
 #[derive(Subcommand)]
@@ -50,6 +65,10 @@ enum Command {
     Fields(fields::Args),
     CleanParam(clean_param::Args),
     Verify(verify::Args),
+    #[command(hide = true)]
+    Completions(manual::CompletionsArgs),
+    #[command(hide = true)]
+    Man(manual::ManArgs),
 }
 
 /// The greatest number of threads that can be asked for. More than the largest machines have processors; and thousands of
@@ -81,24 +100,44 @@ impl Threads {
     }
 }
 
+/// The commands and their options. The threads of `verify` are those of `--deep`.
+fn described() -> clap::Command {
+    help::shaped(Cli::command())
+        .mut_subcommand("verify", |verify| verify.mut_arg("threads", |threads| threads.requires("deep")))
+}
+
 /// The command line. On a wrong one this prints what is wrong and ends the process.
 fn command_line() -> Cli {
     let args: Vec<OsString> = std::env::args_os().collect();
-    Cli::try_parse_from(&args).unwrap_or_else(|error| {
+    let command = || described().color(wanted_colour(&args).into());
+    let read = |args: Vec<OsString>| {
+        let matches = command().try_get_matches_from(args)?;
+        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command()))
+    };
+    read(args.clone()).unwrap_or_else(|error| {
         // The message quotes the arguments, so they are read again as they may be shown.
-        let shown = args.iter().map(|arg| printable(arg.as_encoded_bytes()));
-        Cli::try_parse_from(shown).err().unwrap_or(error).exit()
+        let shown = args.iter().map(|arg| printable(arg.as_encoded_bytes()).into());
+        read(shown.collect()).err().unwrap_or(error).exit()
     })
 }
 
+/// The colours that the help and the messages about the command line itself have, which is not read yet.
+fn wanted_colour(args: &[OsString]) -> Colour {
+    let words: Vec<&str> = args.iter().map(|arg| arg.to_str().unwrap_or_default()).collect();
+    let joined = words.iter().find_map(|word| word.strip_prefix("--color="));
+    let apart = words.windows(2).find_map(|pair| (pair[0] == "--color").then_some(pair[1]));
+    Colour::from_name(joined.or(apart).unwrap_or_default()).unwrap_or(Colour::Auto)
+}
+
 fn main() -> ExitCode {
-    let command = command_line().command;
+    let Cli { command, quiet, colour } = command_line();
+    terminal::set_up(colour, quiet);
     let result = start_threads(&command).and_then(|()| run(&command));
     match result {
         Ok(Exit::Done) | Err(Failure::Quiet) => ExitCode::SUCCESS,
         Ok(Exit::SomeBad) => ExitCode::from(1),
         Err(Failure::Fatal(message)) => {
-            note(message);
+            complain(message);
             ExitCode::from(2)
         }
     }
@@ -111,7 +150,7 @@ fn start_threads(command: &Command) -> Result<()> {
         Command::Compile(args) => args.threads.start(),
         Command::Classify(args) => args.threads.start(),
         Command::Verify(args) => args.threads.start(),
-        Command::Test(_) | Command::Diff(_) => Ok(()),
+        Command::Test(_) | Command::Diff(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
         _ => Threads { threads: 0 }.start(),
     }
 }
@@ -128,6 +167,8 @@ fn run(command: &Command) -> Result<Exit> {
         Command::Fields(args) => fields::run(args),
         Command::CleanParam(args) => clean_param::run(args),
         Command::Verify(args) => verify::run(args),
+        Command::Completions(args) => manual::completions(args, described()),
+        Command::Man(args) => manual::man(args, described()),
     }
 }
 
@@ -147,7 +188,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        use clap::CommandFactory;
-        Cli::command().debug_assert();
+        described().debug_assert();
     }
 }

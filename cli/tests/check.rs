@@ -210,7 +210,11 @@ fn test_shows_the_line_that_decides() {
                     allow     /c             no rule matches\n";
     assert_eq!(folder.run(&args).says(0, &[]).text(), expected);
     let run = folder.run_with(&["test", "--brief", "robots.txt", "--agent", "bot-a"], b"/a/c\r\nhttp://h/a/b\n/c");
-    assert_eq!(run.says(0, &[]).text(), expected);
+    // The URLs of a list are answered as they come, and so not aligned.
+    assert_eq!(
+        run.says(0, &[]).text(),
+        expected.replace("a/c           ", "a/c   ").replace("/c             ", "/c   ")
+    );
     let run =
         folder.run_with(&["test", "--brief", "-", "--agent", "c", "--agent", "nobody", "/x\u{7}"], body.as_bytes());
     assert_eq!(
@@ -299,4 +303,31 @@ fn help_is_there_for_everything() {
         folder.run(&[command, "--nonesuch"]).says(2, &["--nonesuch"]);
     }
     folder.run(&[]).says(2, &["Usage"]);
+}
+
+/// `-h` fits on a screen of 24 lines, also with the line of the prompt; `--help` lists what it leaves out.
+#[test]
+fn the_short_help_fits_on_a_screen() {
+    let folder = Folder::new();
+    let overview = folder.run(&["-h"]).says(0, &[]).text();
+    let commands = overview.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let commands: Vec<&str> = commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    assert!(commands.len() > 9, "{overview}");
+    for command in commands.into_iter().chain([""]) {
+        let mut run = folder.command(&[]);
+        run.args([command].into_iter().filter(|name| !name.is_empty() && *name != "help"))
+            .arg("-h")
+            .env("COLUMNS", "80");
+        let text = support::finish(run).says(0, &[]).text();
+        assert!(text.lines().count() < 24 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+    let long = folder.run(&["classify", "--help"]).says(0, &[]).text();
+    for text in
+        ["--strategy <NAME>", "--threads <N>", "--color <WHEN>", "[possible values: factored, fallback", "Examples:"]
+    {
+        assert!(long.contains(text), "no {text:?} in {long}");
+    }
+    for args in [&["-V"][..], &["classify", "-V"], &["--version"]] {
+        assert_eq!(folder.run(args).says(0, &[]).text(), concat!("reptile ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
 }

@@ -290,3 +290,99 @@ fn a_message_stays_one_line() {
     folder.run(&["compile", "-o", "set\nvalid", name]).says(0, &[]);
     assert!(folder.run(&["verify", "set\nvalid"]).text().starts_with("set\\nvalid: valid, "));
 }
+
+/// Colours only where they are wanted, and only those of the command.
+#[test]
+fn colours_are_a_choice() {
+    let folder = Folder::with_set();
+    folder.write("urls", "http://a.example/private\nhttp://b.example/\u{fdd1}\n");
+    let red = "\u{1b}[31mdisallow\u{1b}[0m";
+    let runs: [&[&str]; 3] = [
+        &["classify", "set", "urls", "--agent", "bot-a"],
+        &["test", "robots/a.example", "--agent", "bot-a", "/private"],
+        &["test", "robots/a.example", "--brief", "--agent", "bot-a", "/private"],
+    ];
+    for args in runs {
+        for (choice, no_color, is_coloured) in [
+            (None, None, false),
+            (Some("auto"), None, false),
+            (Some("never"), None, false),
+            (Some("always"), None, true),
+            (Some("always"), Some("1"), true),
+        ] {
+            let mut command = folder.command(args);
+            command.args(choice.map(|choice| format!("--color={choice}")));
+            command.env_remove("NO_COLOR").envs(no_color.map(|value| ("NO_COLOR", value)));
+            let text = support::finish(command).says(0, &[]).text();
+            assert_eq!(text.contains(red), is_coloured, "{args:?} {choice:?}: {text:?}");
+            assert_eq!(text.contains('\u{1b}'), is_coloured, "{text:?}");
+            assert!(!text.contains('\u{fdd1}'), "{text:?}");
+        }
+    }
+    folder.run(&["verify", "absent", "--color", "always"]).says(2, &["\u{1b}[1;31mreptile: \u{1b}[0mabsent: "]);
+    folder.run(&["verify", "set", "--color", "sometimes"]).says(2, &["auto, always, never"]);
+    // A file has no colours.
+    folder.run(&["classify", "set", "urls", "--agent", "bot-a", "--color", "always", "-o", "out"]).says(0, &[]);
+    assert!(!folder.read("out").contains(&0x1b));
+}
+
+/// On a terminal: colours, unless NO_COLOR or TERM says otherwise. `script` runs the command on one.
+#[test]
+fn a_terminal_is_coloured() {
+    let folder = Folder::with_set();
+    for (name, value, is_coloured) in
+        [("X", "", true), ("NO_COLOR", "", true), ("NO_COLOR", "1", false), ("TERM", "dumb", false)]
+    {
+        let line = format!("'{}' test --brief robots/a.example --agent bot-a /private", support::binary().display());
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(folder.path("."));
+        script.env("TERM", "xterm").env_remove("NO_COLOR").env(name, value).stdin(Stdio::null());
+        let Ok(output) = script.output() else { return };
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains("disallow") && text.contains("\u{1b}[31m") == is_coloured, "{name}={value}: {text:?}");
+    }
+}
+
+#[test]
+fn a_quiet_command_prints_results_and_errors_alone() {
+    let folder = Folder::with_set();
+    folder.write("robots/bad host", "");
+    folder.write("urls", "http://a.example/private\n");
+    folder.write("rows", "a.example\tx\t/\tDISALLOW\n");
+    for (args, code) in [
+        (&["compile", "--force", "-o", "set", "robots"][..], 1),
+        (&["classify", "set", "urls", "--agent", "nobody"], 0),
+        (&["check", "rows", "--robots", "robots"], 1),
+        (&["lint", "robots"], 0),
+        (&["inspect", "set", "nowhere.example"], 1),
+    ] {
+        for quiet in ["-q", "--quiet"] {
+            let run = folder.run(&[&[quiet], args].concat());
+            assert_eq!((run.code, &*run.stderr), (Some(code), ""), "{args:?}");
+            let loud = folder.run(args);
+            assert_eq!(loud.stdout, run.stdout, "{args:?}");
+            assert!(!loud.stderr.is_empty(), "{args:?}");
+        }
+    }
+    folder.run(&["-q", "verify", "absent"]).says(2, &["reptile: absent: "]);
+}
+
+/// The completions and the manual know every command and option.
+#[test]
+fn completions_and_manual_are_made_from_the_command_line() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let text = folder.run(&["completions", shell]).says(0, &[]).text();
+        for word in ["classify", "clean-param", "explain", "allow-shrink"] {
+            assert!(text.contains(word), "no {word} for {shell}");
+        }
+    }
+    folder.run(&["completions", "nosh"]).says(2, &["bash"]);
+    let page = folder.run(&["man"]).says(0, &[]).text();
+    assert!(page.contains(".TH reptile 1") && page.contains("clean\\-param"), "{page}");
+    let page = folder.run(&["man", "classify"]).says(0, &[]).text();
+    for text in [".TH reptile-classify 1", "\\-\\-strategy", "Examples:"] {
+        assert!(page.contains(text), "no {text:?} in {page}");
+    }
+    folder.run(&["man", "nonesuch"]).says(2, &["no such command: \"nonesuch\""]);
+}

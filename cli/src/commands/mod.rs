@@ -8,5 +8,6 @@ pub mod diff;
 pub mod fields;
 pub mod inspect;
 pub mod lint;
+pub mod manual;
 pub mod test;
 pub mod verify;

@@ -8,6 +8,8 @@ use reptile::{Error, ErrorKind, Set};
 use crate::error::{Exit, Failure, Result};
 use crate::inputs::sets::Loaded;
 use crate::outputs::file::print;
+use crate::outputs::progress::Progress;
+use crate::outputs::style::Style;
 use crate::outputs::summary::{grouped, seconds};
 use crate::outputs::text::printable;
 
@@ -46,11 +48,14 @@ pub fn run(args: &Args) -> Result<Exit> {
     let loaded = Loaded::open_set(&args.set)?;
     let size = loaded.bytes().len() as u64;
     let set = loaded.into_set()?;
+    let progress = Progress::of_time(&format!("checking {} bytes", grouped(size)));
     let checked = if args.deep { verify_deep(&set) } else { set.verify().map(|()| String::new()) };
+    drop(progress);
     let recompiled = checked.map_err(|error| failure(&args.set, &error))?;
     print(format!(
-        "{}: valid, {} origins, {} rulesets, {} bytes{recompiled}\n",
+        "{}: {}, {} origins, {} rulesets, {} bytes{recompiled}\n",
         printable(args.set.as_os_str().as_encoded_bytes()),
+        Style::Good.of("valid"),
         grouped(set.len()),
         grouped(set.ruleset_count().into()),
         grouped(size),

@@ -96,6 +96,11 @@ impl Output {
         matches!(&self.target, Target::Stdout(stdout) if stdout.is_terminal())
     }
 
+    /// Whether styles are shown in the output.
+    pub fn is_coloured(&self) -> bool {
+        matches!(&self.target, Target::Stdout(stdout) if stdout.is_coloured())
+    }
+
     /// Turns an error of writing into a failure that names the output. A reader of standard output that has gone away
     /// is not an error.
     pub fn failure(&self, error: &io::Error) -> Failure {

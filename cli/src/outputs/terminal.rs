@@ -7,20 +7,88 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
+use super::progress::apart;
+use super::style::style_of;
 use super::text::is_unsafe;
 
 /// Bytes of the longest character in UTF-8.
 const MAX_CHARACTER_BYTES: usize = 4;
 
-/// Writes text on standard error. A closed standard error is not a reason to stop.
-pub fn tell(text: &str) {
-    let _ = io::stderr().write_all(&defused(text.as_bytes()));
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless the variable NO_COLOR has a value.
+    Auto,
+    /// Everywhere.
+    Always,
+    /// Nowhere.
+    Never,
 }
 
-/// Whether a person sees standard error at once.
+/// The colours and the quiet that the user wants.
+static WANTED: OnceLock<(Colour, bool)> = OnceLock::new();
+
+/// Keeps what the user wants. Called once, before anything is written.
+pub fn set_up(colour: Colour, quiet: bool) {
+    let _ = WANTED.set((colour, quiet));
+}
+
+impl Colour {
+    /// The choice of a name.
+    pub fn from_name(name: &str) -> Option<Colour> {
+        <Colour as clap::ValueEnum>::from_str(name, false).ok()
+    }
+
+    /// Whether to colour an output that is a terminal or not.
+    fn applies(self, is_terminal: bool) -> bool {
+        let has_value = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        match self {
+            Colour::Always => true,
+            Colour::Never => false,
+            Colour::Auto => {
+                is_terminal && !has_value("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+            }
+        }
+    }
+}
+
+impl From<Colour> for clap::ColorChoice {
+    fn from(colour: Colour) -> clap::ColorChoice {
+        match colour {
+            Colour::Auto => clap::ColorChoice::Auto,
+            Colour::Always => clap::ColorChoice::Always,
+            Colour::Never => clap::ColorChoice::Never,
+        }
+    }
+}
+
+/// What the user wants, or the default.
+fn wanted() -> (Colour, bool) {
+    WANTED.get().copied().unwrap_or((Colour::Auto, false))
+}
+
+/// Writes remarks and figures on standard error, unless the user wants none. A closed standard error is not a reason to
+/// stop.
+pub fn tell(text: &str) {
+    if !wanted().1 {
+        tell_error(text);
+    }
+}
+
+/// Writes an error on standard error.
+pub fn tell_error(text: &str) {
+    let mut stderr = io::stderr();
+    let coloured = wanted().0.applies(stderr.is_terminal());
+    apart(|| {
+        let _ = stderr.write_all(&defused(text.as_bytes(), coloured));
+    });
+}
+
+/// Whether a person sees standard error at once, and wants to see progress there.
 pub fn tells_a_person() -> bool {
-    io::stderr().is_terminal()
+    io::stderr().is_terminal() && !wanted().1
 }
 
 /// Standard output.
@@ -28,17 +96,25 @@ pub struct Stdout {
     stdout: io::Stdout,
     /// The beginning of a character whose end is not written yet.
     begun: Vec<u8>,
+    /// Whether styles are shown.
+    coloured: bool,
 }
 
 impl Stdout {
     /// Opens standard output.
     pub fn new() -> Stdout {
-        Stdout { stdout: io::stdout(), begun: Vec::new() }
+        let stdout = io::stdout();
+        Stdout { coloured: wanted().0.applies(stdout.is_terminal()), stdout, begun: Vec::new() }
     }
 
     /// Whether a person sees it at once.
     pub fn is_terminal(&self) -> bool {
         self.stdout.is_terminal()
+    }
+
+    /// Whether styles are shown.
+    pub fn is_coloured(&self) -> bool {
+        self.coloured
     }
 }
 
@@ -50,7 +126,7 @@ impl Write for Stdout {
             Cow::Owned([&std::mem::take(&mut self.begun), bytes].concat())
         };
         let (whole, begun) = text.split_at(text.len() - begun_len(&text));
-        self.stdout.write_all(&defused(whole))?;
+        self.stdout.write_all(&defused(whole, self.coloured))?;
         self.begun = begun.to_vec();
         Ok(bytes.len())
     }
@@ -58,7 +134,7 @@ impl Write for Stdout {
     /// A character that has only begun is not one: its bytes are invalid UTF-8, as are those that would have ended it.
     fn flush(&mut self) -> io::Result<()> {
         let begun = std::mem::take(&mut self.begun);
-        self.stdout.write_all(&defused(&begun))?;
+        self.stdout.write_all(&defused(&begun, self.coloured))?;
         self.stdout.flush()
     }
 }
@@ -73,9 +149,9 @@ fn begun_len(text: &[u8]) -> usize {
     }
 }
 
-/// The text with everything escaped that a terminal acts on, except line ends and tabs. Bytes that are not UTF-8 stay,
-/// except those that are controls to a terminal with eight-bit characters.
-fn defused(text: &[u8]) -> Cow<'_, [u8]> {
+/// The text with everything escaped that a terminal acts on, except line ends and tabs, and with its styles shown or taken
+/// away. Bytes that are not UTF-8 stay, except those that are controls to a terminal with eight-bit characters.
+fn defused(text: &[u8], coloured: bool) -> Cow<'_, [u8]> {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n');
     if text.iter().fold(true, |plain, byte| plain & is_plain(byte)) {
         return Cow::Borrowed(text);
@@ -83,7 +159,9 @@ fn defused(text: &[u8]) -> Cow<'_, [u8]> {
     let mut safe = Vec::with_capacity(text.len());
     for chunk in text.utf8_chunks() {
         for character in chunk.valid().chars() {
-            if is_unsafe(character) && !matches!(character, '\t' | '\n') {
+            if let Some(style) = style_of(character) {
+                safe.extend_from_slice(if coloured { style.as_bytes() } else { b"" });
+            } else if is_unsafe(character) && !matches!(character, '\t' | '\n') {
                 safe.extend(character.escape_default().map(|escape| escape as u8));
             } else {
                 safe.extend_from_slice(character.encode_utf8(&mut [0; MAX_CHARACTER_BYTES]).as_bytes());
@@ -113,8 +191,15 @@ mod tests {
             ("\u{9b}\u{202e}\u{2028}\u{61c}".as_bytes(), b"\\u{9b}\\u{202e}\\u{2028}\\u{61c}"),
             (b"\xff\xe2\x80\x9b\x9b\xc3", b"\xff\xe2\x80\x9b\\x9b\xc3"),
         ] {
-            assert_eq!(defused(text).escape_ascii().to_string(), safe.escape_ascii().to_string());
+            assert_eq!(defused(text, false).escape_ascii().to_string(), safe.escape_ascii().to_string());
         }
+    }
+
+    #[test]
+    fn styles_are_shown_or_taken_away() {
+        let text = super::super::style::Style::Bad.of("x\u{1b}[0m");
+        assert_eq!(&*defused(text.as_bytes(), false), b"x\\u{1b}[0m");
+        assert_eq!(&*defused(text.as_bytes(), true), b"\x1b[31mx\\u{1b}[0m\x1b[0m");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::style::is_mark;
 use unicode_width::UnicodeWidthStr;
 
 /// Text from a file, made safe for a terminal: invalid UTF-8 is replaced, and control characters and those that change
@@ -83,11 +84,11 @@ fn push_percent(bytes: &[u8], shown: &mut Vec<u8>) {
 }
 
 /// Whether a terminal acts on a character instead of showing it: control characters, line separators, and marks that
-/// change the direction of text.
+/// change the direction of text; and the characters that stand for styles inside this program.
 pub fn is_unsafe(character: char) -> bool {
     let changes_direction =
         matches!(character, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    character.is_control() || changes_direction
+    character.is_control() || changes_direction || is_mark(character)
 }
 
 /// The width of a text in cells of a terminal: 2 for each East Asian wide character, 0 for each combining mark.

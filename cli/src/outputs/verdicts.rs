@@ -4,6 +4,7 @@
 
 use reptile::{Agents, Error, Reason, Rule, Verdict};
 
+use super::style::Style;
 use super::text::{opaque_column, url_column};
 use crate::inputs::lines::{lines, without_line_end};
 
@@ -21,6 +22,8 @@ pub struct Decider {
     pub explain: bool,
     /// Whether a column with the reason follows, after those of `explain`.
     pub reason: bool,
+    /// Whether the verdicts are coloured.
+    pub coloured: bool,
 }
 
 /// The output lines of one block of input lines.
@@ -73,7 +76,7 @@ impl Decider {
                 text.extend_from_slice(&url_column(url));
                 for (&verdict, counts) in verdicts.iter().zip(&mut *tally) {
                     counts[verdict as usize] += 1;
-                    text.extend_from_slice(column(verdict));
+                    self.push_verdict(text, verdict);
                 }
                 text.push(b'\n');
             }
@@ -96,9 +99,20 @@ impl Decider {
 }
 
 impl Decider {
+    /// Appends the column of a verdict.
+    #[inline]
+    fn push_verdict(&self, text: &mut Vec<u8>, verdict: Verdict) {
+        if self.coloured {
+            text.push(b'\t');
+            text.extend_from_slice(Style::of_verdict(verdict).of(verdict.name()).as_bytes());
+        } else {
+            text.extend_from_slice(column(verdict));
+        }
+    }
+
     /// Appends the columns of one agent.
     fn push_columns(&self, text: &mut Vec<u8>, verdict: Verdict, rule: Option<&Rule>, reason: Reason) {
-        text.extend_from_slice(column(verdict));
+        self.push_verdict(text, verdict);
         if self.explain {
             push_rule(text, rule);
         }

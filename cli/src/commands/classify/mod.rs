@@ -8,7 +8,6 @@ mod pipeline;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use reptile::{Agents, Verdict};
 
 use crate::error::{Exit, Failure, Result, note};
@@ -19,8 +18,8 @@ use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents;
 use crate::inputs::sets::report::Report;
 use crate::outputs::file::Output;
+use crate::outputs::progress::Progress;
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
-use crate::outputs::terminal::tells_a_person;
 use crate::outputs::text::printable;
 use crate::outputs::verdicts::{Answers, Decider, Tally};
 use pipeline::Pipeline;
@@ -83,7 +82,7 @@ pub struct Args {
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Replace the output file if there is one
-    #[arg(long)]
+    #[arg(long, requires = "output")]
     force: bool,
     /// Do not check every byte of the set first
     ///
@@ -116,26 +115,25 @@ pub fn run(args: &Args) -> Result<Exit> {
         set.verify().map_err(|error| Failure::at(&args.set, error))?;
     }
     let agents = agents(&set, &args.set, &args.agents, args.exact)?;
-    let decider = Decider { agents, explain: args.explain, reason: args.reason };
+    let coloured = output.is_coloured();
+    let decider = Decider { agents, explain: args.explain, reason: args.reason, coloured };
 
-    let progress = progress(&output);
+    let progress = progress(args, &output);
     let start = Instant::now();
     let totals = Pipeline::start(source, output)?.decide(&decider, args, &progress)?;
-    progress.finish_and_clear();
+    drop(progress);
     totals.report(&decider.agents, start.elapsed());
     Ok(Exit::from_bad(any_bad))
 }
 
-/// A progress bar, unless standard error is not a terminal or the output goes to one.
-fn progress(output: &Output) -> ProgressBar {
-    if output.is_terminal() || !tells_a_person() {
-        return ProgressBar::hidden();
+/// Progress through the list, unless the output goes to the same terminal. How long a packed list is nobody knows.
+fn progress(args: &Args, output: &Output) -> Progress {
+    if output.is_terminal() {
+        return Progress::hidden();
     }
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} URLs in {elapsed}") {
-        bar.set_style(style);
-    }
-    bar
+    let is_packed = args.urls.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let found = std::fs::metadata(&args.urls).ok().filter(|found| found.is_file() && !is_packed);
+    Progress::of_bytes(found.map(|found| found.len()))
 }
 
 /// The verdicts of the whole list, counted.

@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{Builder, JoinHandle};
 
-use indicatif::ProgressBar;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 use super::{Args, Totals};
 use crate::error::{Failure, Result};
 use crate::inputs::lines::{Chunk, ChunkKind, Chunks, blocks, without_line_end};
 use crate::outputs::file::Output;
+use crate::outputs::progress::Progress;
+use crate::outputs::summary::grouped;
 use crate::outputs::verdicts::{Answers, Decider};
 
 /// Bytes of a block, the work of one thread at a time: enough to be worth handing over, and few enough that all threads
@@ -61,7 +62,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// If the list cannot be read, the set is damaged, or the output cannot be written.
-    pub fn decide(self, decider: &Decider, args: &Args, progress: &ProgressBar) -> Result<Totals> {
+    pub fn decide(self, decider: &Decider, args: &Args, progress: &Progress) -> Result<Totals> {
         let mut totals = Totals::default();
         let result = self.decide_chunks(decider, &mut totals, progress);
         drop(self.answers);
@@ -86,7 +87,7 @@ impl Pipeline {
         &self,
         decider: &Decider,
         totals: &mut Totals,
-        progress: &ProgressBar,
+        progress: &Progress,
     ) -> std::result::Result<(), Stop> {
         // A CR at the end of a part may belong to the end of the line, which only the next part shows.
         let mut held_cr = false;
@@ -107,7 +108,8 @@ impl Pipeline {
                 }
             }
             answers.iter().for_each(|answers| totals.add(answers));
-            progress.set_position(totals.lines);
+            progress.add(chunk.filled as u64);
+            progress.say(|| format!(", {} URLs", grouped(totals.lines)));
             self.waiting.fetch_sub(1, Ordering::Relaxed);
             // The reader may have ended already, and needs no buffer then.
             let _ = self.used_buffers.send(chunk.buffer);

@@ -7,6 +7,7 @@ use reptile_engine::verdict::{Rule, Verdict};
 
 use super::words::{octets_of, shown};
 use super::{Column, File, Stop, Tested};
+use crate::outputs::style::Style;
 use crate::outputs::text::{pad, printable, width};
 
 /// Cells of the column of URLs. A wider URL pushes the rest of its line to the right.
@@ -39,8 +40,9 @@ impl<'t> Brief<'t> {
             None if answer.why == Why::NoGroup => "no group is for this agent".into(),
             None => answer.explanation.reason().to_string(),
         };
-        let verdict = answer.explanation.verdict.name();
-        write!(out, "{}  ", pad(verdict, Verdict::Disallow.name().len()))?;
+        let verdict = answer.explanation.verdict;
+        let padded = pad(verdict.name(), Verdict::Disallow.name().len());
+        write!(out, "{}  ", Style::of_verdict(verdict).of(&padded))?;
         if self.names.len() > 1 {
             write!(out, "{}  ", pad(&self.names[agent], self.agent_width))?;
         }
@@ -56,6 +58,7 @@ pub fn full(tested: &Tested<'_>, full: bool) -> String {
     let mut text = String::new();
     for (number, ((url, agent), answer)) in (1..).zip(tested.questions().zip(answers)) {
         let verdict = answer.explanation.verdict;
+        let verdict = Style::of_verdict(verdict).of(verdict.name());
         let name = shown(agent.name.as_bytes(), full);
         text.push_str(&format!("\n{number}  {verdict}  {}  for {name}\n", shown(url, full)));
         let mut row = |label: &str, value: &str| text.push_str(&format!("   {label:9} {value}\n"));

@@ -23,6 +23,7 @@ use crate::error::{Failure, Result, note};
 use crate::inputs::bodies::TOO_LARGE;
 use crate::inputs::options::CompileOptions;
 use crate::inputs::{Item, Robots, no_robots, read_all};
+use crate::outputs::progress::Progress;
 
 /// Bytes of a batch in memory: bodies, and whatever else its items keep.
 const BATCH_BYTES: usize = 32 << 20;
@@ -62,7 +63,9 @@ pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(Compile
         let (send, batches) = mpsc::sync_channel(0);
         let reader = thread::Builder::new().spawn_scoped(scope, move || read_batches(inputs, options, &send));
         let reader = reader.map_err(|error| Failure::new(format!("a thread cannot be started: {error}")))?;
+        let progress = Progress::of("files", entries_of(inputs));
         for batch in batches {
+            progress.add(batch.len() as u64);
             for (input, done) in work_on(batch, dialect, profile, !options.no_other) {
                 take(input, done, &mut builder, &mut report);
             }
@@ -76,8 +79,10 @@ pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(Compile
         return Err(no_robots(&PathBuf::from(names.join(", "))));
     }
     let set = builder.finish_with(strategy, |lists| {
+        let progress = Progress::of("rulesets", Some(lists.len() as u64));
         let compiled = lists.par_iter().map_init(Bump::new, |arena, list| {
             arena.reset();
+            progress.add(1);
             compile(list, strategy, arena)
         });
         compiled.collect()
@@ -85,6 +90,11 @@ pub fn assemble(inputs: &[PathBuf], options: &CompileOptions) -> Result<(Compile
     let set = set.map_err(|error| Failure::new(format!("the set cannot be built: {error}")))?;
     report.captures = set.report().clone();
     Ok((set, report))
+}
+
+/// About how many files there are, if all inputs are folders: a file or a folder for each host.
+fn entries_of(inputs: &[PathBuf]) -> Option<u64> {
+    inputs.iter().map(|input| Some(std::fs::read_dir(input).ok()?.count() as u64)).sum()
 }
 
 /// The reading thread: sends the items of all inputs in batches.

@@ -1,0 +1,68 @@
+//! `reptile completions` and `reptile man`, which are made from the command line itself. They are hidden: whoever installs
+//! the command needs them once.
+
+use clap::Command;
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use crate::error::{Exit, Failure, Result};
+use crate::outputs::file::print;
+
+/// Print the completions of a shell
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  reptile completions bash > ~/.local/share/bash-completion/completions/reptile
+  reptile completions zsh > ~/.zfunc/_reptile
+  reptile completions fish > ~/.config/fish/completions/reptile.fish
+
+Exit code: 0 done; 2 the command could not go on.")]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+/// Print the manual page of the command, or of one of its commands
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  reptile man > ~/.local/share/man/man1/reptile.1
+  reptile man classify | man -l -
+
+Exit code: 0 done; 2 the command could not go on.")]
+pub struct ManArgs {
+    /// A command
+    #[arg(value_name = "COMMAND")]
+    command: Option<String>,
+}
+
+/// Prints the completions.
+///
+/// # Errors
+/// If standard output cannot be written.
+pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "reptile", &mut script);
+    print(script)?;
+    Ok(Exit::Done)
+}
+
+/// Prints the manual page.
+///
+/// # Errors
+/// If there is no such command, or standard output cannot be written.
+pub fn man(args: &ManArgs, mut command: Command) -> Result<Exit> {
+    command.build();
+    let shown = match &args.command {
+        None => command,
+        Some(name) => {
+            let found = command.get_subcommands().find(|sub| sub.get_name() == name).cloned();
+            let found = found.ok_or_else(|| Failure::new(format!("no such command: {name:?}; see reptile --help")))?;
+            found.display_name(format!("reptile-{name}")).bin_name(format!("reptile {name}"))
+        }
+    };
+    let mut page = Vec::new();
+    let tool = concat!("reptile ", env!("CARGO_PKG_VERSION"));
+    Man::new(shown).source(tool).render(&mut page).map_err(Failure::new)?;
+    print(page)?;
+    Ok(Exit::Done)
+}

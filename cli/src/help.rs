@@ -1,0 +1,75 @@
+//! The shape of the help: `-h` fits on a screen, and `--help` has the rest.
+//!
+//! The texts are with the commands. Here each text is cut to its first clause for `-h`, and what few people need
+//! is left to `--help`.
+
+use clap::Command;
+use clap::builder::Resettable;
+
+/// Options that only `--help` lists. Those of one name mean the same in every command.
+const RARE: [&str; 11] = [
+    "profile",
+    "at",
+    "strategy",
+    "schemes",
+    "no_other",
+    "no_verify",
+    "threads",
+    "max_differences",
+    "colour",
+    "allow_shrink",
+    "max_findings",
+];
+
+/// The command with a help of this shape, and all commands in it.
+pub fn shaped(command: Command) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let name = command.get_name().to_owned();
+    names.into_iter().fold(short(command).display_name(name), |command, sub| {
+        // The version is that of the whole, whichever command prints it.
+        command.mut_subcommand(sub, |sub| short(sub).display_name("reptile"))
+    })
+}
+
+/// One command with a short help.
+fn short(command: Command) -> Command {
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let command = if command.get_long_about().is_none() { command.long_about(about.clone()) } else { command };
+    let rest = command.get_after_help().cloned();
+    let command = command.about(until(&about, &[", ", ": "]).to_owned());
+    let command = command.after_long_help(Resettable::from(rest)).after_help(Resettable::Reset);
+    command.mut_args(|arg| {
+        let whole = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
+        let first = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let values: Vec<String> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+        let takes_values = arg.get_action().takes_values() && !values.is_empty();
+        let is_rare = RARE.contains(&arg.get_id().as_str());
+        let whole = if takes_values { format!("{whole}\n\n[possible values: {}]", values.join(", ")) } else { whole };
+        let arg = if takes_values { arg.hide_possible_values(true) } else { arg };
+        arg.help(until(&first, &["; ", ": ", " ["]).to_owned()).long_help(whole).hide_short_help(is_rare)
+    })
+}
+
+/// The text up to the first of some ends, or all of it.
+fn until<'t>(text: &'t str, ends: &[&str]) -> &'t str {
+    let ends = ends.iter().filter_map(|end| text.find(end));
+    &text[..ends.min().unwrap_or(text.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_ends_at_the_first_of_its_ends() {
+        for (text, first) in [
+            ("", ""),
+            ("The set file", "The set file"),
+            ("A list; - is standard input", "A list"),
+            ("The dialect: which reading [default: google]", "The dialect"),
+            ("A host [default: every origin]", "A host"),
+        ] {
+            assert_eq!(until(text, &["; ", ": ", " ["]), first);
+        }
+    }
+}
