@@ -61,7 +61,8 @@ pub fn man(args: &ManArgs, mut command: Command) -> Result<Exit> {
         }
     };
     let mut page = Vec::new();
-    Man::new(shown).render(&mut page).map_err(Failure::new)?;
+    let tool = concat!("reptile ", env!("CARGO_PKG_VERSION"));
+    Man::new(shown).source(tool).render(&mut page).map_err(Failure::new)?;
     print(page)?;
     Ok(Exit::Done)
 }
