@@ -17,16 +17,19 @@ fn findings_as_text_and_as_json() {
     assert!(run.text().contains("\n    fix: put \"Disallow:\" after line 1\n"), "{run:?}");
     let run = folder.run(&["lint", "robots.txt", "--json", "--severity", "warning"]).says(1, &[]);
     let start = "{\"file\":\"robots.txt\",\"line\":3,\"severity\":\"error\",\"code\":\"groups-collapse\",";
-    // The second is what Bing makes of it.
-    assert!(run.text().starts_with(start) && run.text().lines().count() == 2, "{run:?}");
-    assert!(run.text().lines().nth(1).is_some_and(|line| line.contains("\"code\":\"dialects-differ\"")), "{run:?}");
+    // What closing the site does, and what Bing makes of the groups.
+    assert!(run.text().starts_with(start) && run.text().lines().count() == 3, "{run:?}");
+    assert!(run.text().contains("\"line\":4,\"severity\":\"warning\",\"code\":\"closed-site\""), "{run:?}");
+    assert!(run.text().contains("\"code\":\"dialects-differ\""), "{run:?}");
 }
 
 #[test]
 fn exit_codes_of_lint() {
     let folder = Folder::new();
     folder.robots();
-    folder.run(&["lint", "robots"]).says(0, &["files 3"]);
+    folder.run(&["lint", "robots"]).says(1, &["files 3", "error[sitemap-url] 1"]);
+    folder.write("good", "User-agent: *\nDisallow: /x\n");
+    folder.run(&["lint", "good"]).says(0, &["files 1"]);
     folder.run(&["lint", "missing"]).says(2, &["missing"]);
     folder.run(&["lint", "robots", "--severity", "loud"]).says(2, &["invalid value"]);
     folder.run_with(&["lint", "-"], b"Disallow: /\n").says(1, &["error[no-group]"]);

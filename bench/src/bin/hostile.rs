@@ -6,8 +6,11 @@
 //! put to `decide_once`, whose answers are compared. The table has the best of several rounds, because the figures are
 //! compared with a bound and a shared machine can only make them worse.
 //!
+//! With `--commands` it runs every command of `reptile` instead, which must be in the same folder, over these families
+//! and those of `tool_families.rs` in their largest sizes, and prints one row for each run.
+//!
 //! An argument selects the families whose names contain it. Exits with 1 if a family reaches [`MAX_MS`] or
-//! [`MAX_BYTES`].
+//! [`MAX_BYTES`], or a command [`MAX_COMMAND_SECONDS`] or another of its bounds.
 #![deny(unsafe_code)]
 
 use std::alloc::System;
@@ -17,6 +20,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use bumpalo::Bump;
+use commands::{commands, fault_of, run, write_files};
 use families::{Family, families, long_path};
 use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait as _};
 use reptile_compiler::automaton::Strategy;
@@ -27,9 +31,14 @@ use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::set::Set;
 use reptile_engine::url::Scheme;
 use reptile_engine::verdict::Verdict;
+use tool_families::tool_families;
 
+#[path = "../../../cli/tests/support/commands.rs"]
+mod commands;
 #[path = "../../../compiler/tests/support/families.rs"]
 mod families;
+#[path = "../../../compiler/tests/support/tool_families.rs"]
+mod tool_families;
 
 /// The allocator of the system, which also counts the bytes in use and their peak.
 #[global_allocator]
@@ -40,6 +49,12 @@ const MAX_MS: f64 = 20.0;
 
 /// The memory that may be in use at any time while a family is built and decided, in bytes.
 const MAX_BYTES: usize = 16 * MB;
+
+/// The time that a command may take for one file of at most 16 MB, in seconds.
+const MAX_COMMAND_SECONDS: f64 = 2.0;
+
+/// The size of the files that `--commands` fills: the most that a robots.txt may have.
+const FULL_BYTES: usize = 16 << 20;
 
 /// The number of rounds, of which the best counts.
 const ROUNDS: usize = 7;
@@ -57,11 +72,48 @@ struct Figures {
 }
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let mut args = std::env::args().skip(1).peekable();
+    let all_commands = args.next_if_eq("--commands").is_some();
+    let part = args.next().unwrap_or_default();
+    if all_commands { measure_commands(&part) } else { measure_families(&part) }
+}
+
+/// Runs every command over every family and prints what each run took.
+fn measure_commands(part: &str) -> Result<ExitCode, Box<dyn Error>> {
+    let binary = std::env::current_exe()?.with_file_name("reptile");
+    if !binary.is_file() {
+        let missing = format!("{} is missing: `cargo build --release -p reptile-cli` makes it", binary.display());
+        return Err(missing.into());
+    }
+    println!("| family | command | body, bytes | s | peak MB | output, bytes | |");
+    println!("|---|---|--:|--:|--:|--:|---|");
+    let mut over = 0;
+    let published = families().into_iter().filter(|family| family.name.contains(part));
+    let recipes = tool_families(FULL_BYTES).into_iter().filter(|recipe| recipe.name.contains(part));
+    for family in published.chain(recipes.map(|recipe| recipe.family())) {
+        let folder = tempfile::tempdir()?;
+        let body = family.body.len();
+        write_files(folder.path(), &family.body, family.agent)?;
+        for case in commands(family.agent) {
+            let measured = run(&binary, folder.path(), &case, body)?;
+            let (seconds, peak_mb) = (measured.time.as_secs_f64(), measured.peak_bytes as f64 / MB as f64);
+            let is_slow = seconds > MAX_COMMAND_SECONDS;
+            let fault = fault_of(&case, &measured, body).or_else(|| is_slow.then(|| "slow".into()));
+            over += usize::from(fault.is_some());
+            let (family, name, fault) = (family.name, case.name(), fault.unwrap_or_default().replace('\n', " "));
+            println!("| {family} | {name} | {body} | {seconds:.2} | {peak_mb:.0} | {} | {fault} |", measured.output);
+        }
+    }
+    println!("\n{over} runs over {MAX_COMMAND_SECONDS} s or another bound");
+    Ok(if over == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Builds every family, decides by it, and prints what each took.
+fn measure_families(part: &str) -> Result<ExitCode, Box<dyn Error>> {
     println!("| family | body, bytes | build ms | decide ms | both ms | peak MB | set, bytes | one shot ms |");
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
     let mut over = Vec::new();
-    let part = std::env::args().nth(1).unwrap_or_default();
-    for family in families().into_iter().filter(|family| family.name.contains(&part)) {
+    for family in families().into_iter().filter(|family| family.name.contains(part)) {
         let Figures { build_ms, decide_ms, one_shot_ms, peak_bytes, set_bytes } = measure(&family)?;
         let (both_ms, peak_mb) = (build_ms + decide_ms, peak_bytes as f64 / MB as f64);
         println!(

@@ -1,0 +1,152 @@
+//! Every command that reads a robots.txt, a set or a folder, over one file, in a child process whose memory is limited
+//! and measured. The tests assert the bounds below; the benchmark `hostile --commands` also prints times.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use wait4::Wait4;
+
+/// The most bytes of memory that a command may take for one file of at most 16 MB, pages of a mapped set included.
+pub const MAX_PEAK_BYTES: u64 = 300_000_000;
+
+/// The address space of a command. A command that needs more says so, or aborts, before the machine suffers.
+const MAX_ADDRESS_KIB: u64 = 4 << 20;
+
+/// Processor time after which a command is taken to hang.
+const MAX_SECONDS: u64 = 60;
+
+/// What standard error says of a file whose rules no command may decide by, of the set that therefore is not there, and
+/// of an automaton that is too large to print.
+const REFUSED: [&str; 3] = ["take too long for one URL", "set: No such file", "the automaton has"];
+
+/// A command, and what may come out of it.
+pub struct Case {
+    /// The words after `reptile`.
+    pub args: Vec<String>,
+    /// The exit codes that are fine.
+    pub codes: &'static [i32],
+    /// The most bytes that it prints for each byte of the file, besides [`OUTPUT_BYTES`].
+    pub output_per_byte: u64,
+}
+
+/// Bytes that any command may print, however short the file is.
+const OUTPUT_BYTES: u64 = 1 << 16;
+
+impl Case {
+    /// The most bytes that it may print for a file of this length.
+    pub fn max_output(&self, body: usize) -> u64 {
+        OUTPUT_BYTES + self.output_per_byte * body as u64
+    }
+
+    /// The command as typed, without long arguments.
+    pub fn name(&self) -> String {
+        let words: Vec<&str> = self.args.iter().map(String::as_str).filter(|word| word.len() < 40).collect();
+        words.join(" ")
+    }
+}
+
+/// What a run took.
+pub struct Measured {
+    pub code: Option<i32>,
+    pub peak_bytes: u64,
+    /// Bytes on standard output, counted up to one over the limit.
+    pub output: u64,
+    pub time: Duration,
+    /// The end of standard error.
+    pub errors: String,
+}
+
+/// Writes the files that the commands read: the robots.txt, alone and in a folder, one that is nearly the same, an empty
+/// one, URLs, and cases for `check`.
+pub fn write_files(folder: &Path, body: &str, agent: &str) -> io::Result<()> {
+    fs::create_dir_all(folder.join("robots"))?;
+    fs::write(folder.join("robots/h.example"), body)?;
+    let mut mutated = String::with_capacity(body.len() + 64);
+    for (number, line) in body.split_inclusive('\n').enumerate() {
+        if number % 3 != 2 {
+            mutated.push_str(line);
+        }
+    }
+    // A file of one line stays as it is: it may be as long as a file can be.
+    if mutated.len() < body.len() {
+        mutated.push_str("\nuser-agent: *\ndisallow: /new\n");
+        mutated.truncate(body.len().max(64));
+    }
+    fs::write(folder.join("mutated"), mutated)?;
+    fs::write(folder.join("empty"), "")?;
+    let urls = ["/", "/aa1*a99a", "/xaxaxaxa!?p1=1&p2=2"].map(|path| format!("http://h.example{path}\n"));
+    fs::write(folder.join("urls"), urls.concat())?;
+    let cases = urls.map(|url| format!("h.example\t{agent}\t{}\tALLOW\t0\n", url.trim_end()));
+    fs::write(folder.join("cases"), cases.concat())
+}
+
+/// The commands, in an order in which the set is made before it is read.
+pub fn commands(agent: &str) -> Vec<Case> {
+    let case = |text: &str, codes, output_per_byte| {
+        let args = text.split(' ').map(|word| word.replace("AGENT", agent)).collect();
+        Case { args, codes, output_per_byte }
+    };
+    const FINE: &[i32] = &[0];
+    const FOUND: &[i32] = &[0, 1];
+    vec![
+        case("compile --force -o set robots", FINE, 0),
+        case("verify set", FINE, 0),
+        case("verify --deep set", FINE, 0),
+        case("inspect set h.example", FINE, 8),
+        case("inspect --automaton --agent AGENT set h.example", FINE, 256),
+        case("classify set urls --agent AGENT --explain", FINE, 1),
+        case("fields set h.example", FINE, 16),
+        case("fields --json set h.example", FINE, 64),
+        case("clean-param set --urls urls", FINE, 0),
+        case("test robots/h.example --agent AGENT / /aa1*a99a /xaxaxaxa!", FINE, 8),
+        case("test --json robots/h.example --agent AGENT / /aa1*a99a /xaxaxaxa!", FINE, 16),
+        case("test --all-dialects robots/h.example --agent AGENT / /aa1*a99a", FINE, 8),
+        case("check cases --robots robots", FOUND, 0),
+        case("check cases --robots robots --all-dialects", FOUND, 0),
+        case("diff robots/h.example robots/h.example", FINE, 0),
+        case("diff robots/h.example empty", FOUND, 16),
+        case("diff robots/h.example mutated", FOUND, 16),
+        case("lint robots", FOUND, 0),
+        case("lint --json robots/h.example", FOUND, 0),
+    ]
+}
+
+/// Runs a command in a folder. Closes its output once it has printed more than it may.
+pub fn run(binary: &Path, folder: &Path, case: &Case, body: usize) -> io::Result<Measured> {
+    let limits = "ulimit -v \"$1\" 2>/dev/null; ulimit -t \"$2\"; shift 2; exec \"$@\"";
+    let start = Instant::now();
+    let mut child = Command::new("sh")
+        .args(["-c", limits, "sh", &MAX_ADDRESS_KIB.to_string(), &MAX_SECONDS.to_string()])
+        .arg(binary)
+        .args(&case.args)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(File::create(folder.join("errors"))?)
+        .spawn()?;
+    let mut output = 0;
+    if let Some(pipe) = child.stdout.take() {
+        output = io::copy(&mut pipe.take(case.max_output(body) + 1), &mut io::sink())?;
+    }
+    let used = child.wait4()?;
+    let time = start.elapsed();
+    let errors = fs::read(folder.join("errors"))?;
+    let errors = String::from_utf8_lossy(&errors[errors.len().saturating_sub(300)..]).into_owned();
+    Ok(Measured { code: used.status.code(), peak_bytes: used.rusage.maxrss, output, time, errors })
+}
+
+/// What is wrong with a run, if anything is.
+pub fn fault_of(case: &Case, measured: &Measured, body: usize) -> Option<String> {
+    let Measured { code, peak_bytes, output, errors, .. } = measured;
+    if *output > case.max_output(body) {
+        return Some(format!("printed more than {} bytes", case.max_output(body)));
+    }
+    let is_refused = *code == Some(2) && REFUSED.iter().any(|text| errors.contains(text));
+    if !is_refused && !code.is_some_and(|code| case.codes.contains(&code)) {
+        return Some(format!("ended with {code:?}: {errors}"));
+    }
+    (*peak_bytes > MAX_PEAK_BYTES).then(|| format!("took {peak_bytes} bytes of memory"))
+}

@@ -1,0 +1,140 @@
+//! Files that were written to hurt the commands around the matcher: many groups, many names, many lines of one kind, one
+//! line that is the whole file.
+//!
+//! Holds the files and no more, like [`crate::families`], whose files are about patterns and groups.
+
+use crate::families::Family;
+
+/// A family whose file is made when it is needed, so that no two are in memory: the memory of a command is counted from
+/// that of the program that starts it.
+pub struct Recipe {
+    /// What is in the file.
+    pub name: &'static str,
+    agent: &'static str,
+    body: Box<dyn Fn() -> String>,
+}
+
+impl Recipe {
+    /// Makes the file.
+    pub fn family(&self) -> Family {
+        Family { name: self.name, agent: self.agent, body: (self.body)() }
+    }
+}
+
+fn recipe(name: &'static str, agent: &'static str, body: impl Fn() -> String + 'static) -> Recipe {
+    Recipe { name, agent, body: Box::new(body) }
+}
+
+/// A family whose file has as many lines as fit in `bytes`.
+fn full(name: &'static str, start: &'static str, bytes: usize, line: impl Fn(usize) -> String + 'static) -> Recipe {
+    recipe(name, "any", move || {
+        let mut body = String::with_capacity(bytes);
+        body.push_str(start);
+        for number in 0.. {
+            let line = line(number);
+            if body.len() + line.len() > bytes {
+                break;
+            }
+            body.push_str(&line);
+        }
+        body
+    })
+}
+
+/// Letters that differ for each number, as many as are asked for.
+fn letters(mut number: usize, count: u32) -> String {
+    const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let mut text = vec![b'a'; count as usize];
+    for letter in text.iter_mut().rev() {
+        *letter = LETTERS[number % LETTERS.len()];
+        number /= LETTERS.len();
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The families. `bytes` is the size of those that fill a file; the others have the number of lines in their name.
+pub fn tool_families(bytes: usize) -> Vec<Recipe> {
+    let mut families = counted();
+    families.extend(full_of_lines(bytes));
+    families.extend(full_of_rules(bytes));
+    families.extend(full_of_bytes(bytes));
+    families
+}
+
+/// Families with a number of lines that was found to hurt.
+fn counted() -> Vec<Recipe> {
+    fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+        (0..count).map(line).collect()
+    }
+    let name = |n| format!("user-agent:{}\n", letters(n, 4));
+    vec![
+        recipe("40,000 groups of one rule", "aaaa", move || lines(40_000, |n| format!("{}allow: /{n}\n", name(n)))),
+        recipe("8,000 names over 8,000 rules", "aaaa", move || {
+            lines(8000, name) + &lines(8000, |n| format!("disallow: /{n}\n"))
+        }),
+        recipe("100,000 equal rules", "any", || format!("user-agent: *\n{}", "disallow: /a\n".repeat(100_000))),
+        recipe("100,000 equal index pages", "any", || {
+            format!("user-agent: *\n{}", "allow: /index.html\n".repeat(100_000))
+        }),
+        recipe("300,000 names and 4,096 other lines", "aaaa", move || {
+            lines(300_000, name) + &lines(4096, |n| format!("crawl-delay: {n}\n"))
+        }),
+        recipe("10,000 parameters to clean", "any", || lines(10_000, |n| format!("clean-param: p{n}\n"))),
+    ]
+}
+
+/// Families full of lines that are not rules.
+fn full_of_lines(bytes: usize) -> Vec<Recipe> {
+    vec![
+        full("full of empty lines", "", bytes, |_| "\n".into()),
+        full("full of lines of one byte", "", bytes, |_| "a\n".into()),
+        full("full of user-agent lines", "", bytes, |n| format!("user-agent:{}\n", letters(n, 4))),
+        full("full of user-agent lines with other lines between", "", bytes, |_| "user-agent:\na:\n".into()),
+        full("full of other keys", "", bytes, |_| "a:\n".into()),
+        full("full of keys that are nearly known", "", bytes, |n| format!("dis{}llow:\n", letters(n, 3))),
+        full("full of permuted keys", "", bytes, |n| {
+            let mut key = *b"disallow";
+            (0..4).for_each(|turn| key.swap((n >> turn) % 8, (n >> (turn * 2)) % 8));
+            format!("{}:\n", String::from_utf8_lossy(&key))
+        }),
+        full("full of rules outside groups", "", bytes, |_| "allow:/\n".into()),
+        full("a web page", "<html>\n", bytes, |_| "<p>user-agent: x disallow: /</p>\n".into()),
+    ]
+}
+
+/// Families full of rules.
+fn full_of_rules(bytes: usize) -> Vec<Recipe> {
+    vec![
+        full("full of equal rules", "user-agent: *\n", bytes, |_| "allow:/\n".into()),
+        full("full of different rules", "user-agent: *\n", bytes, |n| format!("allow:/{}\n", letters(n, 4))),
+        full("full of rules with a wildcard", "user-agent: *\n", bytes, |n| {
+            format!("allow:/{}*{}\n", letters(n, 3), letters(n * 7, 4))
+        }),
+        full("full of rules with two wildcards", "user-agent: *\n", bytes, |n| {
+            format!("allow: /a*{}{}*b\n", letters(n.wrapping_mul(2_654_435_761) >> 3, 10), letters(n, 10))
+        }),
+        full("full of escapes of escapes", "user-agent: *\n", bytes, |n| {
+            format!("allow: /%25{}{n}\n", "25".repeat(n % 50))
+        }),
+        full("full of groups of one rule", "", bytes, |n| format!("user-agent:{0}\nallow:/{0}\n", letters(n, 4))),
+        full("full of groups that two names share", "user-agent: c\nallow: /\nuser-agent: a\nallow: /\n", bytes, |n| {
+            format!("user-agent:b\nuser-agent:a\nallow:/{}\n", letters(n, 4))
+        }),
+        full("each rule one byte longer", "user-agent: *\n", bytes, |n| format!("disallow: /{}\n", "a".repeat(n))),
+    ]
+}
+
+/// Families of one line, or of no line at all.
+fn full_of_bytes(bytes: usize) -> Vec<Recipe> {
+    let rule = |name, unit: &'static str| {
+        let start = "user-agent: *\ndisallow: /";
+        recipe(name, "any", move || format!("{start}{}", unit.repeat((bytes - start.len()) / unit.len())))
+    };
+    vec![
+        rule("one rule", "a"),
+        rule("one rule of wildcards", "*a"),
+        rule("one rule of escapes", "%2"),
+        recipe("one line of text", "any", move || "a".repeat(bytes)),
+        recipe("one line of NUL", "any", move || "\0".repeat(bytes)),
+    ]
+}
