@@ -73,7 +73,6 @@ pub fn assemble(inputs: Inputs<'_>, options: &CompileOptions) -> Result<(Compile
         let (send, batches) = mpsc::sync_channel(0);
         let reader = thread::Builder::new().spawn_scoped(scope, move || read_batches(inputs, options, &send));
         let reader = reader.map_err(|error| Failure::new(format!("a thread cannot be started: {error}")))?;
-        let progress = Progress::of("files", entries_of(inputs));
         for batch in batches {
             progress.add(batch.len() as u64);
             for (input, done) in work_on(batch, dialect, profile, !options.no_other) {
