@@ -1,6 +1,6 @@
 //! What commands write: whole files ([`file`], under [`hidden`] names until they are), figures for people ([`summary`]),
 //! columns of verdicts ([`verdicts`]), the record of how a set was made ([`made`]), JSON ([`json`]), lists of names
-//! ([`names`]), text that is safe to show ([`text`]), and the only way to standard output and standard error
+//! ([`names`]), packed bytes ([`packed`]), text that is safe to show ([`text`]), and the only way to standard output and standard error
 //! ([`terminal`]).
 
 pub mod file;
@@ -8,6 +8,7 @@ mod hidden;
 pub mod json;
 pub mod made;
 pub mod names;
+mod packed;
 pub mod summary;
 pub mod terminal;
 pub mod text;
