@@ -175,6 +175,7 @@ fn a_profile_says_what_captures_mean() {
     let then = reasons(&folder, &["c.jsonl", "--at", "2026-01-15"]);
     assert_eq!(then[..3], ["disallow: rule", "disallow: rule", "unknown: no robots.txt is known"]);
     let later = reasons(&folder, &["c.jsonl", "--at", "2026-03-04T00:00:00Z"]);
+    // Unreachable for more than 30 days, and there is a last copy.
     assert_eq!(later[0], "disallow: rule of the last good copy, now 503");
     let later = reasons(&folder, &["c.jsonl", "--at", "2026-03-04T00:00:00Z", "--profile", "rfc9309"]);
     assert_eq!(later[0], "allow: unreachable for more than 30 days");

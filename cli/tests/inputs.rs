@@ -316,6 +316,30 @@ fn a_host_may_be_given_as_a_url() {
     folder.run(&["compile", "-o", "x", "--host", "http://a b/", "robots.txt"]).says(2, &["--host http://a b/: "]);
 }
 
+#[test]
+fn an_output_is_packed_if_its_name_says_so() {
+    let folder = Folder::new();
+    folder.write("h.txt", CLOSED);
+    folder.run(&["compile", "-o", "set", "--host", "h.example", "h.txt"]).says(0, &[]);
+    folder.write("urls", "http://h.example/x\n".repeat(50_000));
+    let classify = |output: &str| folder.run(&["classify", "set", "urls", "--agent", "a", "-o", output]).says(0, &[]);
+    classify("plain");
+    let plain = folder.read("plain");
+    for (output, start) in [("v.gz", &[0x1f, 0x8b][..]), ("v.ZST", &[0x28, 0xb5, 0x2f, 0xfd])] {
+        classify(output);
+        let packed = folder.read(output);
+        assert!(packed.starts_with(start) && packed.len() * 100 < plain.len(), "{output}: {} bytes", packed.len());
+        // What was packed is read as it was: every column but the first is passed over.
+        let again = folder.run(&["classify", "set", output, "--agent", "a"]).says(0, &[]);
+        let lines = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte == b'\n').count();
+        assert_eq!(lines(&again.stdout), lines(&plain));
+    }
+    assert_eq!(zstd::decode_all(&folder.read("v.ZST")[..]).unwrap(), plain);
+    assert_eq!(classify("-").stdout, plain);
+    folder.run(&["compile", "-o", "-", "--host", "h", "h.txt"]).says(2, &["--output needs the name of a file"]);
+    assert!(!folder.names().contains(&"-".to_owned()));
+}
+
 #[derive(Deserialize)]
 struct Table {
     case: Vec<Case>,

@@ -48,7 +48,7 @@ pub struct Args {
     /// The URLs to clean; without any, the lines of --urls
     #[arg(value_name = "URL", conflicts_with = "list")]
     urls: Vec<String>,
-    /// A list, a URL on each line; unpacked if its name ends in .gz; - is standard input
+    /// A list, a URL on each line; unpacked if it is packed; - is standard input
     #[arg(long = "urls", value_name = "FILE", default_value = "-")]
     list: PathBuf,
     /// Print a JSON object for each URL: "url", "clean" and "changed"

@@ -94,6 +94,9 @@ pub struct Args {
 /// If an input cannot be read to its end, or the set cannot be built or written.
 pub fn run(args: &Args) -> Result<Exit> {
     let start = Instant::now();
+    if args.output == Path::new("-") {
+        return Err(Failure::new("a set is mapped from its file, so --output needs the name of a file"));
+    }
     let made_path = made::path_of(&args.output)?;
     for path in [&args.output, &made_path] {
         refuse_overwriting(path, args.inputs.iter().map(PathBuf::as_path))?;

@@ -125,74 +125,6 @@ impl<R: Read> Chunks<R> {
     }
 }
 
-/// A line of a list.
-#[allow(dead_code, reason = "the commands that read a list line by line come next")]
-#[derive(Debug, PartialEq, Eq)]
-pub enum Line<'l> {
-    /// A whole line of at most [`MAX_LINE_BYTES`], without its LF and one CR before that.
-    Whole(&'l [u8]),
-    /// A longer line. Only its first bytes are kept, to show which line it is.
-    TooLong {
-        /// The first bytes, at most [`SHOWN_BYTES`].
-        start: &'l [u8],
-        /// The number of bytes, with its LF.
-        len: u64,
-    },
-}
-
-impl<'l> Line<'l> {
-    #[allow(dead_code, reason = "the commands that read a list line by line come next")]
-    /// A line that a chunk has whole. It may be longer than a line is to be: where chunks end depends on the source, and
-    /// the answer must not.
-    fn of(line: &'l [u8]) -> Line<'l> {
-        match without_line_end(line) {
-            text if text.len() <= MAX_LINE_BYTES => Line::Whole(text),
-            text => Line::TooLong { start: &text[..SHOWN_BYTES], len: line.len() as u64 },
-        }
-    }
-}
-
-/// Bytes of a line that is too long which are kept to show it.
-#[allow(dead_code, reason = "the commands that read a list line by line come next")]
-pub const SHOWN_BYTES: usize = 100;
-
-/// Gives the lines of a list to `work` one by one, with the number of each, which starts at 1. Memory is the same for a
-/// list and a line of any length. A list that comes slowly is worked on as it comes.
-///
-/// # Errors
-/// If the list cannot be read; the path is for messages only. An error of `work` stops the reading.
-#[allow(dead_code, reason = "the commands that read a list line by line come next")]
-pub fn for_each_line(source: impl Read, path: &Path, work: &mut dyn FnMut(u64, Line<'_>) -> Result<()>) -> Result<()> {
-    let mut chunks = Chunks::new(source);
-    let (mut buffer, mut number) = (Vec::new(), 0);
-    let (mut start, mut len) = (Vec::new(), 0_u64);
-    loop {
-        let next = chunks.next(buffer, || true);
-        let next = next.map_err(|error| Failure::at(path, format!("cannot be read: {error}")))?;
-        let Some(chunk) = next else { return Ok(()) };
-        match chunk.kind {
-            ChunkKind::Lines => {
-                for line in lines(chunk.bytes()) {
-                    number += 1;
-                    work(number, Line::of(line))?;
-                }
-            }
-            ChunkKind::LongLine { last } => {
-                let wanted = SHOWN_BYTES - start.len();
-                start.extend_from_slice(&chunk.bytes()[..wanted.min(chunk.filled)]);
-                len += chunk.filled as u64;
-                if last {
-                    number += 1;
-                    work(number, Line::TooLong { start: &start, len })?;
-                    start.clear();
-                    len = 0;
-                }
-            }
-        }
-        buffer = chunk.buffer;
-    }
-}
-
 /// Cuts whole lines into about `count` blocks of about the same size.
 pub fn blocks(lines: &[u8], count: usize) -> Vec<&[u8]> {
     let size = lines.len().div_ceil(count.max(1)).max(1);
@@ -355,48 +287,6 @@ mod tests {
         for (len, long) in [(7, false), (8, false), (9, true)] {
             assert_eq!(read(&vec![b'z'; len], 100, false), [(vec![b'z'; len], long)]);
         }
-    }
-
-    #[test]
-    fn lines_one_by_one_have_numbers_and_a_limit() {
-        let long = "z".repeat(MAX_LINE_BYTES - 1);
-        let input = format!("a\r\n\n{long}\n{long}z\n{long}zz\n{long}zzz\nb");
-        let limit = MAX_LINE_BYTES;
-        let expected = [
-            (1, 1, true),
-            (2, 0, true),
-            (3, limit - 1, true),
-            (4, limit, true),
-            (5, limit + 2, false),
-            (6, limit + 3, false),
-            (7, 1, true),
-        ];
-        for drop in [1000, 8 << 20] {
-            let mut found = Vec::new();
-            for_each_line(Drops(input.as_bytes(), drop), Path::new("list"), &mut |number, line| {
-                found.push(match line {
-                    Line::Whole(line) => (number, line.len(), true),
-                    Line::TooLong { start, len } => {
-                        assert_eq!(start, &long.as_bytes()[..SHOWN_BYTES]);
-                        (number, len as usize, false)
-                    }
-                });
-                Ok(())
-            })
-            .unwrap();
-            assert_eq!(found, expected);
-        }
-    }
-
-    #[test]
-    fn an_error_of_the_work_stops_the_reading() {
-        let mut count = 0;
-        let result = for_each_line(&b"a\nb\nc"[..], Path::new("list"), &mut |number, _| {
-            count += 1;
-            if number == 2 { Err(Failure::Quiet) } else { Ok(()) }
-        });
-        assert!(matches!(result, Err(Failure::Quiet)));
-        assert_eq!(count, 2);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::sync::{Mutex, Once, PoisonError};
 use tempfile::NamedTempFile;
 
 use super::hidden;
+use super::packed::Packer;
 use super::terminal::Stdout;
 use crate::error::{Failure, Result};
 
@@ -25,6 +26,8 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub struct Output {
     name: String,
     target: Target,
+    /// Packs what is written, if the name of the output asks for it.
+    packer: Option<Packer>,
 }
 
 enum Target {
@@ -49,19 +52,24 @@ pub struct Complete {
 impl Output {
     /// Standard output.
     pub fn stdout() -> Output {
-        Output { name: "standard output".into(), target: Target::Stdout(Stdout::new()) }
+        Output { name: "standard output".into(), target: Target::Stdout(Stdout::new()), packer: None }
     }
 
-    /// Opens a file as [`Output::create_file`] does, or an existing device or pipe.
+    /// Opens a file as [`Output::create_file`] does, or an existing device or pipe; `-` is standard output. What goes to a
+    /// name that ends in `.gz` or `.zst` is packed.
     ///
     /// # Errors
     /// As [`Output::create_file`], but for devices and pipes.
     pub fn create(path: &Path, force: bool) -> Result<Output> {
+        if path == Path::new("-") {
+            return Ok(Output::stdout());
+        }
+        let packer = Packer::for_name(path).map_err(|error| Failure::at(path, error))?;
         if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             let device = File::options().write(true).open(path).map_err(|error| Failure::at(path, error))?;
-            return Ok(Output { name: path.display().to_string(), target: Target::Device(device) });
+            return Ok(Output { name: path.display().to_string(), target: Target::Device(device), packer });
         }
-        Output::create_file(path, force)
+        Ok(Output { packer, ..Output::create_file(path, force)? })
     }
 
     /// Opens a file beside its place. A symbolic link stays, and the file that it points to is replaced.
@@ -88,7 +96,7 @@ impl Output {
             let reason = error.get_ref().and_then(|inner| inner.source().map(ToString::to_string));
             Failure::new(format!("{name}: cannot be created: {}", reason.unwrap_or_else(|| error.to_string())))
         })?;
-        Ok(Output { name, target: Target::File(Hidden { file, path, force }) })
+        Ok(Output { name, target: Target::File(Hidden { file, path, force }), packer: None })
     }
 
     /// Whether the output is a terminal.
@@ -127,7 +135,9 @@ impl Output {
     /// # Errors
     /// If the output cannot be written.
     pub fn complete(mut self) -> Result<Option<Complete>> {
-        self.flush().map_err(|error| self.failure(&error))?;
+        let packed = self.packer.take().map_or(Ok(Vec::new()), Packer::finish);
+        let written = packed.and_then(|packed| self.target.write_all(&packed)).and_then(|()| self.flush());
+        written.map_err(|error| self.failure(&error))?;
         let Target::File(hidden) = self.target else { return Ok(None) };
         hidden.file.as_file().sync_all().map_err(|error| hidden.failure(&error))?;
         Ok(Some(Complete { hidden }))
@@ -171,7 +181,21 @@ pub fn publish(files: impl IntoIterator<Item = Complete>) -> Result<()> {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.target {
+        let Some(packer) = &mut self.packer else { return self.target.write(bytes) };
+        let packed = packer.pack(bytes)?;
+        self.target.write_all(&packed)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // What a packer holds back stays there until the end: given out after each block, it would pack badly.
+        self.target.flush()
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
             Target::Stdout(stdout) => stdout.write(bytes),
             Target::Device(file) => file.write(bytes),
             Target::File(hidden) => hidden.file.write(bytes),
@@ -179,7 +203,7 @@ impl Write for Output {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.target {
+        match self {
             Target::Stdout(stdout) => stdout.flush(),
             Target::Device(file) => file.flush(),
             Target::File(hidden) => hidden.file.flush(),

@@ -1,13 +1,14 @@
 //! What commands write: whole files ([`file`], under [`hidden`] names until they are), figures for people ([`summary`]),
 //! columns of verdicts ([`verdicts`]), the record of how a set was made ([`made`]), JSON ([`json`]), lists of names
-//! ([`names`]), text that is safe to show ([`text`]), [`style`]s, [`progress`], and the only way to standard output and standard
-//! error ([`terminal`]).
+//! ([`names`]), packed bytes ([`packed`]), text that is safe to show ([`text`]), [`style`]s, [`progress`], and the only way
+//! to standard output and standard error ([`terminal`]).
 
 pub mod file;
 mod hidden;
 pub mod json;
 pub mod made;
 pub mod names;
+mod packed;
 pub mod progress;
 pub mod style;
 pub mod summary;

@@ -52,7 +52,7 @@ Exit code: 0 all as expected; 1 differences, malformed rows, or hosts without
 robots.txt; 2 the command could not go on."
 )]
 pub struct Args {
-    /// The table; unpacked if its name ends in .gz; - is standard input
+    /// The table; unpacked if it is packed; - is standard input
     cases: PathBuf,
     /// The robots.txt files: what `reptile compile` takes as INPUT, or one file for all hosts
     #[arg(long, value_name = "INPUT")]

@@ -59,7 +59,7 @@ pub struct Args {
     /// A set file, or what `reptile compile` takes as INPUT, to be compiled in memory
     #[arg(value_name = "SET")]
     set: PathBuf,
-    /// The list, a URL a line; unpacked if its name ends in .gz; - is standard input
+    /// The list, a URL a line; unpacked if it is packed; - is standard input
     #[arg(default_value = "-", hide_default_value = true)]
     urls: PathBuf,
     /// A crawler: a product token, a chain of them, or a group of crawlers; may be given again, a column each
