@@ -69,7 +69,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                 .iter()
                 .for_each(|step| self.ask_for_rulesets(agents, step, |rulesets, number| rulesets.ask_for(number)));
             let mut last = None;
-            for (place, step) in (first..).zip(&*steps) {
+            for (place, step) in (first..).zip(steps) {
                 let found = match *step {
                     Step::Invalid => Found::Invalid,
                     Step::Unknown | Step::Hashed(..) => {
