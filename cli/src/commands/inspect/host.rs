@@ -17,8 +17,7 @@ use crate::outputs::json::json_line;
 use crate::outputs::summary::grouped;
 use crate::outputs::text::printable;
 
-/// Bytes of the automaton of a ruleset that can be listed. The largest of 4,231 real files has less than a tenth of
-/// that.
+/// Bytes of the automaton of a ruleset that can be printed. The whole set of 4,231 real files has 6.7 MB.
 pub const MAX_AUTOMATON_BYTES: usize = 4 << 20;
 
 /// The size and the shape of a ruleset.
