@@ -47,9 +47,9 @@ fn threads_that_cannot_be_started_are_an_error() {
 }
 
 /// Starts a process that has its hidden file for an output and waits for URLs.
-fn waiting(folder: &Folder, output: &str) -> Child {
+fn waiting(folder: &Folder, set: &str, output: &str) -> Child {
     let before = hidden(folder);
-    let args = ["classify", "set", "--agent", "bot-a", "-o", output, "--force"];
+    let args = ["classify", set, "--agent", "bot-a", "-o", output, "--force"];
     let child = folder.command(&args).stdin(Stdio::piped()).spawn().unwrap();
     let mut tries = 0;
     while hidden(folder) == before || hidden(folder).is_empty() {
@@ -68,13 +68,13 @@ fn hidden(folder: &Folder) -> Vec<String> {
 fn what_a_killed_process_left_is_removed_and_nothing_else() {
     let folder = Folder::with_set();
     folder.write("urls", "http://a.example/private\n");
-    let mut killed = waiting(&folder, "out");
+    let mut killed = waiting(&folder, "set", "out");
     killed.kill().unwrap();
     killed.wait().unwrap();
     assert_eq!(hidden(&folder).len(), 1, "{:?}", folder.names());
     // A process that is alive keeps its file, although it began before and ends after the others.
     let left = hidden(&folder);
-    let mut alive = waiting(&folder, "out");
+    let mut alive = waiting(&folder, "set", "out");
     while hidden(&folder).len() > 1 {
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -94,12 +94,13 @@ fn what_a_killed_process_left_is_removed_and_nothing_else() {
 #[test]
 fn a_compilation_removes_what_was_left_of_both_files() {
     let folder = Folder::with_set();
+    folder.write("asked", folder.read("set"));
     for name in ["set", "set.made.json"] {
-        let mut killed = waiting(&folder, name);
+        let mut killed = waiting(&folder, "asked", name);
         killed.kill().unwrap();
         killed.wait().unwrap();
     }
     assert_eq!(hidden(&folder).len(), 2, "{:?}", folder.names());
     folder.run(&["compile", "--force", "-o", "set", "robots"]).says(0, &[]);
-    assert_eq!(folder.names(), ["robots", "set", "set.made.json"]);
+    assert_eq!(folder.names(), ["asked", "robots", "set", "set.made.json"]);
 }
