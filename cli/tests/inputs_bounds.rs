@@ -244,8 +244,8 @@ fn a_set_from_a_pipe_is_refused_and_a_robots_txt_is_not() {
         bash(script).says(2, &["is a compiled set, not a robots.txt"]);
     }
     // From a pipe a robots.txt comes whole: looking at its first bytes does not take them away.
-    bash("$0 fields <(printf 'Sitemap: /s')").says(0, &[]);
-    assert_eq!(bash("$0 fields <(printf 'Sitemap: /s')").text(), "-\t1\tsitemap\tcounts\t-\t/s\n");
+    bash("$0 fields <(printf 'Sitemap: http://h/s')").says(0, &[]);
+    assert_eq!(bash("$0 fields <(printf 'Sitemap: http://h/s')").text(), "-\t1\tsitemap\tcounts\t-\thttp://h/s\n");
     let text = bash("$0 classify set <(sleep 0.2; echo http://a.example/private) --agent bot-a").says(0, &[]).text();
     assert_eq!(text, "http://a.example/private\tdisallow\n");
     bash("$0 compile -o one --host a.example <(cat robots/a.example)").says(0, &["files read 1"]);
