@@ -1,0 +1,56 @@
+//! Every command over every family of hostile files: exit code, memory and length of the output stay within bounds.
+//!
+//! Time is for the benchmark `hostile --commands`, which also has the largest sizes.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+use std::path::Path;
+use std::time::Duration;
+
+use commands::{commands, fault_of, run, write_files};
+use families::{Family, families};
+use tool_families::{Recipe, tool_families};
+
+#[path = "support/commands.rs"]
+mod commands;
+#[path = "../../compiler/tests/support/families.rs"]
+#[allow(dead_code, reason = "the paths are for the tests of the compiler")]
+mod families;
+#[path = "../../compiler/tests/support/tool_families.rs"]
+mod tool_families;
+
+/// The size of the families that fill a file, in bytes. The benchmark takes 16 MB.
+const FULL_BYTES: usize = 256 << 10;
+
+fn all_commands_stay_within_bounds(families: impl IntoIterator<Item = Family>) {
+    let (mut faults, mut slowest) = (Vec::new(), (Duration::ZERO, String::new()));
+    for Family { name, agent, body } in families {
+        let folder = tempfile::tempdir().unwrap();
+        write_files(folder.path(), &body, agent).unwrap();
+        for case in commands(agent) {
+            let measured = run(Path::new(env!("CARGO_BIN_EXE_reptile")), folder.path(), &case, body.len()).unwrap();
+            slowest = slowest.max((measured.time, format!("{name}, {}", case.name())));
+            if let Some(fault) = fault_of(&case, &measured, body.len()) {
+                faults.push(format!("{name}, {}: {fault}", case.name()));
+            }
+        }
+    }
+    println!("slowest: {slowest:?}");
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn families_of_patterns_and_groups() {
+    let mut families = families();
+    assert_eq!(families.len(), 52);
+    let rest = families.split_off(26);
+    std::thread::scope(|scope| {
+        scope.spawn(|| all_commands_stay_within_bounds(rest));
+        all_commands_stay_within_bounds(families);
+    });
+}
+
+#[test]
+fn families_of_lines() {
+    all_commands_stay_within_bounds(tool_families(FULL_BYTES).iter().map(Recipe::family));
+}
