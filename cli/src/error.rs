@@ -4,8 +4,13 @@
 //! whole of it printable, so that it may quote any text.
 
 use std::fmt::Display;
+use std::io;
 use std::path::Path;
 
+use reptile_engine::format::FormatError;
+
+use crate::inputs::sets::damaged;
+use crate::outputs::file::Output;
 use crate::outputs::style::Style;
 use crate::outputs::terminal::{tell, tell_error};
 use crate::outputs::text::printable;
@@ -47,6 +52,45 @@ impl Failure {
     /// An error about a file; the message follows the path.
     pub fn at(path: &Path, message: impl Display) -> Failure {
         Failure::Fatal(format!("{}: {message}", path.display()))
+    }
+}
+
+/// The reason why writing answers stopped early, for commands that write while they read.
+pub enum Stop {
+    /// The output cannot be written.
+    Write(io::Error),
+    /// The set is damaged.
+    Set(FormatError),
+    /// Something else.
+    Other(Failure),
+}
+
+impl Stop {
+    /// The failure of the command that writes to `output` what it reads from the set at `path`.
+    pub fn failure(self, output: &Output, path: &Path) -> Failure {
+        match self {
+            Stop::Write(error) => output.failure(&error),
+            Stop::Set(error) => damaged(path, &error),
+            Stop::Other(failure) => failure,
+        }
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Write(error)
+    }
+}
+
+impl From<FormatError> for Stop {
+    fn from(error: FormatError) -> Stop {
+        Stop::Set(error)
+    }
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Stop {
+        Stop::Other(failure)
     }
 }
 

@@ -13,11 +13,11 @@ use reptile_engine::set::{Set, Site};
 use reptile_engine::url::split;
 use serde_json::json;
 
-use crate::error::{Exit, Failure, Result};
+use crate::error::{Exit, Failure, Result, Stop};
 use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_lf, without_line_end};
 use crate::inputs::options::CompileOptions;
+use crate::inputs::sets::Loaded;
 use crate::inputs::sets::single::ONE_ORIGIN;
-use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
 use crate::outputs::text::{opaque_column, url_column};
@@ -75,19 +75,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     } else {
         args.urls.iter().try_for_each(|url| clean_line(args, &mut cleaner, url.as_bytes(), b"\n", &mut out))
     };
-    done.and_then(|()| out.flush().map_err(Stop::Write)).map_err(|stop| match stop {
-        Stop::Write(error) => out.get_ref().failure(&error),
-        Stop::Set(error) => damaged(&args.set, &error),
-        Stop::Other(failure) => failure,
-    })?;
+    done.and_then(|()| out.flush().map_err(Stop::Write)).map_err(|stop| stop.failure(out.get_ref(), &args.set))?;
     Ok(Exit::Done)
-}
-
-/// The reason why cleaning stopped early.
-enum Stop {
-    Write(std::io::Error),
-    Set(FormatError),
-    Other(Failure),
 }
 
 /// Cleans the lines of the list.

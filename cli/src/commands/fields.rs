@@ -17,7 +17,7 @@ use reptile_engine::url::Origin;
 use serde_json::{Value, json};
 
 use crate::commands::inspect::Wanted;
-use crate::error::{Exit, Failure, Result, note};
+use crate::error::{Exit, Failure, Result, Stop, note};
 use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::sets::agents::agents_of;
 use crate::inputs::sets::single::ONE_ORIGIN;
@@ -124,10 +124,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             .site_of(&entry)
             .map_err(Stop::Set)
             .and_then(|site| write_lines(args, &set, &site, agent.as_ref(), &name, &mut out));
-        written.map_err(|stop| match stop {
-            Stop::Set(error) => fail(error),
-            Stop::Write(error) => out.get_ref().failure(&error),
-        })?;
+        written.map_err(|stop| stop.failure(out.get_ref(), &args.set))?;
     }
     if let Err(error) = out.flush() {
         return Err(out.get_ref().failure(&error));
@@ -137,24 +134,6 @@ pub fn run(args: &Args) -> Result<Exit> {
         return Ok(Exit::SomeBad);
     }
     Ok(Exit::Done)
-}
-
-/// The reason why listing stopped early.
-enum Stop {
-    Write(std::io::Error),
-    Set(FormatError),
-}
-
-impl From<std::io::Error> for Stop {
-    fn from(error: std::io::Error) -> Stop {
-        Stop::Write(error)
-    }
-}
-
-impl From<FormatError> for Stop {
-    fn from(error: FormatError) -> Stop {
-        Stop::Set(error)
-    }
 }
 
 /// Writes the directives of one origin that the user asks for.

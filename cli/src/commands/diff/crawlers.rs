@@ -7,8 +7,8 @@ use reptile_compiler::dialect::crawlers::{ALL, Resolved, of_name};
 use reptile_compiler::oracle::ChosenBy;
 use serde_json::json;
 
-use super::Stop;
 use super::groups::{File, Names};
+use crate::error::Stop;
 use crate::outputs::json::json_line;
 use crate::outputs::text::printable;
 

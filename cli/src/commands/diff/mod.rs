@@ -19,13 +19,11 @@ use std::path::PathBuf;
 
 use bumpalo::Bump;
 use reptile_compiler::dialect::{self, Dialect};
-use reptile_engine::format::FormatError;
 
-use crate::error::{Exit, Failure, Result, note};
+use crate::error::{Exit, Result, Stop, note};
 use crate::inputs::bodies::read_robots;
 use crate::inputs::options::{ExactAgent, dialects};
 use crate::inputs::sets::agents::agents_for;
-use crate::inputs::sets::damaged;
 use crate::inputs::sets::single::compile_one;
 use crate::outputs::file::Output;
 use groups::{File, Names};
@@ -87,37 +85,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let bodies = [read_robots(&args.old)?, read_robots(&args.new)?];
     let mut out = BufWriter::new(Output::stdout());
     let compared = compare(args, dialect, &bodies, &mut out);
-    let any = compared.and_then(|any| out.flush().map(|()| any).map_err(Stop::Write)).map_err(|stop| match stop {
-        Stop::Write(error) => out.get_ref().failure(&error),
-        Stop::Set(error) => damaged(&args.new, &error),
-        Stop::Other(failure) => failure,
-    })?;
+    let any = compared
+        .and_then(|any| out.flush().map(|()| any).map_err(Stop::Write))
+        .map_err(|stop| stop.failure(out.get_ref(), &args.new))?;
     Ok(Exit::from_bad(any))
-}
-
-/// The reason why comparing stopped early.
-enum Stop {
-    Write(std::io::Error),
-    Set(FormatError),
-    Other(Failure),
-}
-
-impl From<std::io::Error> for Stop {
-    fn from(error: std::io::Error) -> Stop {
-        Stop::Write(error)
-    }
-}
-
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Stop {
-        Stop::Other(failure)
-    }
-}
-
-impl From<FormatError> for Stop {
-    fn from(error: FormatError) -> Stop {
-        Stop::Set(error)
-    }
 }
 
 /// Writes what changed. Returns whether anything did.

@@ -5,9 +5,9 @@ use std::io::Write;
 use serde::Serialize;
 use serde_json::json;
 
-use super::Stop;
 use super::lines::Line;
 use super::rules::{Change, Changes, Fate};
+use crate::error::Stop;
 use crate::outputs::json::json_line;
 use crate::outputs::text::printable;
 

@@ -15,9 +15,8 @@ use reptile_engine::url::{MAX_URL_BYTES, path_of};
 use reptile_engine::verdict::Verdict;
 use serde_json::json;
 
-use super::Stop;
 use super::groups::{File, Names};
-use crate::error::{Failure, note};
+use crate::error::{Failure, Stop, note};
 use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
 use crate::inputs::sets::single::ONE_ORIGIN;
 use crate::outputs::json::json_line;

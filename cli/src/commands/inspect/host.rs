@@ -10,9 +10,8 @@ use reptile_engine::set::{Agent, Policy, PolicyGroup, Set};
 use reptile_engine::verdict::{PolicySource, Rule};
 use serde::Serialize;
 
-use super::Stop;
 use super::origins::{name_of, source_name};
-use crate::error::Failure;
+use crate::error::{Failure, Stop};
 use crate::outputs::json::json_line;
 use crate::outputs::summary::grouped;
 use crate::outputs::text::printable;

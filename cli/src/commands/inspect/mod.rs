@@ -8,7 +8,7 @@ mod host;
 mod origins;
 
 use std::cmp::Reverse;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use reptile_compiler::set::origin::OwnedOrigin;
@@ -20,10 +20,10 @@ use reptile_engine::url::{Scheme, origin_of, split};
 use serde_json::{Value, json};
 
 use crate::commands::compile::describe_rulesets;
-use crate::error::{Exit, Failure, Result, note};
+use crate::error::{Exit, Failure, Result, Stop, note};
 use crate::inputs::options::{CompileOptions, ExactAgent};
+use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents_of;
-use crate::inputs::sets::{Loaded, damaged};
 use crate::inputs::time::show_time;
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
@@ -107,12 +107,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let set = loaded.verified()?;
     let mut out = BufWriter::new(Output::stdout());
     let shown = show(args, &loaded, &set, &mut out);
-    let is_known =
-        shown.and_then(|shown| out.flush().map(|()| shown).map_err(Stop::Write)).map_err(|stop| match stop {
-            Stop::Write(error) => out.get_ref().failure(&error),
-            Stop::Set(error) => damaged(&args.set, &error),
-            Stop::Other(failure) => failure,
-        })?;
+    let is_known = shown
+        .and_then(|shown| out.flush().map(|()| shown).map_err(Stop::Write))
+        .map_err(|stop| stop.failure(out.get_ref(), &args.set))?;
     if let Some(host) = args.origin.as_ref().filter(|_| !is_known) {
         note(format_args!("{}: no robots.txt is known for {}", args.set.display(), printable(host.as_bytes())));
     }
@@ -137,31 +134,6 @@ fn show(args: &Args, loaded: &Loaded, set: &Set<&[u8]>, out: &mut impl Write) ->
         out.write_all(summary.render().as_bytes())?;
     }
     Ok(true)
-}
-
-/// The reason why listing stopped early.
-enum Stop {
-    Write(io::Error),
-    Set(FormatError),
-    Other(Failure),
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Stop {
-        Stop::Write(error)
-    }
-}
-
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Stop {
-        Stop::Other(failure)
-    }
-}
-
-impl From<FormatError> for Stop {
-    fn from(error: FormatError) -> Stop {
-        Stop::Set(error)
-    }
 }
 
 /// Writes what the set has for a host. Returns whether it has anything.

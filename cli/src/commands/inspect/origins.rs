@@ -7,7 +7,7 @@ use reptile_engine::set::Set;
 use reptile_engine::verdict::PolicySource;
 use serde::Serialize;
 
-use super::Stop;
+use crate::error::Stop;
 use crate::inputs::time::show_time;
 use crate::outputs::json::json_line;
 use crate::outputs::text::printable;

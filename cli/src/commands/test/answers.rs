@@ -6,7 +6,8 @@ use reptile_compiler::advice::explanation::Why;
 use reptile_engine::verdict::{Rule, Verdict};
 
 use super::words::{octets_of, shown};
-use super::{Column, File, Stop, Tested};
+use super::{Column, File, Tested};
+use crate::error::Stop;
 use crate::outputs::style::Style;
 use crate::outputs::text::{pad, printable, width};
 

@@ -7,7 +7,8 @@ use reptile_compiler::oracle::ChosenBy;
 use reptile_engine::verdict::Rule;
 use serde::Serialize;
 
-use super::{Answer, Column, File, Stop};
+use super::{Answer, Column, File};
+use crate::error::Stop;
 use crate::outputs::json::json_line;
 
 /// Bytes of the text of a rule, and of its pattern, that are printed with each answer: twice as long as any line that

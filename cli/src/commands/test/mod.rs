@@ -17,7 +17,7 @@ mod typed;
 mod words;
 
 use std::cell::Cell;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
@@ -32,7 +32,7 @@ use reptile_engine::set::{Agent, Set};
 use reptile_engine::url::MAX_URL_BYTES;
 use reptile_engine::verdict::{Explanation, Verdict};
 
-use crate::error::{Exit, Failure, Result, note};
+use crate::error::{Exit, Failure, Result, Stop, note};
 use crate::inputs::bodies::read_robots;
 use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
 use crate::inputs::options::{self, ExactAgent};
@@ -163,11 +163,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut out = BufWriter::new(Output::stdout());
     let written =
         answer(args, &file, &mut out).and_then(|left_out| out.flush().map(|()| left_out).map_err(Stop::Write));
-    let left_out = written.map_err(|stop| match stop {
-        Stop::Write(error) => out.get_ref().failure(&error),
-        Stop::Set(error) => damaged(&args.robots, &error),
-        Stop::Other(failure) => failure,
-    })?;
+    let left_out = written.map_err(|stop| stop.failure(out.get_ref(), &args.robots))?;
     // A URL without a verdict has not the one that is expected.
     let is_done = args.expect.is_none_or(|expected| are_as_expected(expected, &columns) && left_out == 0);
     Ok(Exit::from_bad(!is_done))
@@ -198,31 +194,6 @@ impl Fetch {
     fn of(args: &Args, dialect: &'static Dialect) -> Option<Fetch> {
         let profile = args.profile.unwrap_or_else(|| Profile::of_dialect(dialect));
         (args.status.is_some() || args.profile.is_some()).then_some(Fetch { status: args.status, profile })
-    }
-}
-
-/// The reason why answering stopped early.
-enum Stop {
-    Write(io::Error),
-    Set(FormatError),
-    Other(Failure),
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Stop {
-        Stop::Write(error)
-    }
-}
-
-impl From<FormatError> for Stop {
-    fn from(error: FormatError) -> Stop {
-        Stop::Set(error)
-    }
-}
-
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Stop {
-        Stop::Other(failure)
     }
 }
 

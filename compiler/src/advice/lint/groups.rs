@@ -104,34 +104,30 @@ pub(super) fn empty_disallow(group: &Group<'_>, dialect: &Dialect, found: &mut F
     }
 }
 
-/// The names that a file has groups for besides `*`: the first few, and how many user-agent lines there are.
-pub(super) struct Others {
-    shown: Vec<String>,
-    count: usize,
-}
-
 /// The most names that a message shows.
 const MAX_NAMES_SHOWN: usize = 3;
 
-impl Others {
-    pub(super) fn new(robots: &Robots<'_>, dialect: &Dialect) -> Others {
-        let mut others = Others { shown: Vec::new(), count: 0 };
-        for value in robots.groups.iter().flat_map(|group| group.agents) {
-            if let Named::Token(token) = named(value, dialect)
-                && !token.is_empty()
-            {
-                others.count += 1;
-                if others.shown.len() < MAX_NAMES_SHOWN {
-                    others.shown.push(quote(token));
-                }
-            }
-        }
-        others
+/// The crawlers that other groups than the one with this index are for, in words.
+fn with_other_groups(robots: &Robots<'_>, index: usize, dialect: &Dialect) -> String {
+    let others = robots.groups.iter().enumerate().filter(|(other, _)| *other != index);
+    let tokens = others.flat_map(|(_, group)| group.agents).filter_map(|value| match named(value, dialect) {
+        Named::Token(token) if !token.is_empty() => Some(token),
+        _ => None,
+    });
+    let (mut shown, mut more) = (Vec::new(), 0);
+    for token in tokens {
+        if shown.len() < MAX_NAMES_SHOWN { shown.push(quote(token)) } else { more += 1 }
+    }
+    match (shown.join(", "), more) {
+        (names, _) if names.is_empty() => names,
+        (names, 0) => format!(" crawlers with groups of their own ({names}),"),
+        (names, more) => format!(" crawlers with groups of their own ({names} and {more} more),"),
     }
 }
 
 /// Finds a `Disallow` of everything for all crawlers, and says whom it does not stop.
-pub(super) fn closed_site(group: &Group<'_>, dialect: &Dialect, others: &Others, found: &mut Findings) {
+pub(super) fn closed_site(robots: &Robots<'_>, index: usize, dialect: &Dialect, found: &mut Findings) {
+    let group = &robots.groups[index];
     let is_default = group.agents.iter().any(|value| named(value, dialect) == Named::Everyone);
     let Some(rule) = group.rules.iter().find(|rule| closes_all(rule)).filter(|_| is_default) else { return };
     found.add(rule.line, Code::ClosedSite, Severity::Warning, || {
@@ -141,11 +137,7 @@ pub(super) fn closed_site(group: &Group<'_>, dialect: &Dialect, others: &Others,
             .iter()
             .filter(|known| known.family == Family::Google && !known.honours_default_group && !known.tokens.is_empty());
         let ignoring: Vec<&str> = ignoring.map(|known| known.name).take(MAX_NAMES_SHOWN).collect();
-        let own = match others.count.saturating_sub(others.shown.len()) {
-            _ if others.count == 0 => String::new(),
-            0 => format!(" crawlers with groups of their own ({}),", others.shown.join(", ")),
-            more => format!(" crawlers with groups of their own ({} and {more} more),", others.shown.join(", ")),
-        };
+        let own = with_other_groups(robots, index, dialect);
         let message = format!(
             "closes the whole site{but} to crawlers that no group names; it does not stop{own} crawlers of Google that \
              ignore \"*\" ({} ...), or a search engine that lists addresses from links",

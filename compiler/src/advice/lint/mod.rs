@@ -30,7 +30,7 @@ use self::differences::differences;
 pub use self::differences::{MAX_COMPARED_BYTES, MAX_COMPARED_RULES, MAX_COMPARED_STEPS};
 use self::directives::Directives;
 pub use self::fix::{Change, Fix, Fixed, fix};
-use self::groups::{Others, blank_in_group, closed_site, collapse, empty_disallow};
+use self::groups::{blank_in_group, closed_site, collapse, empty_disallow};
 use self::idle::{idle_rules, merged_groups};
 use self::ignore::Ignored;
 use self::lines::{each_line, left_out, whole_file};
@@ -147,16 +147,15 @@ pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linte
     for (line, number) in Lines::new(body, dialect.byte_order_mark).zip(1..) {
         each_line(number, line, dialect, is_html, &mut places, &mut directives, &mut found);
     }
-    let others = Others::new(&robots, dialect);
     let mut agent_lines = &places.agents[..];
     let merged = merged_groups(&robots, dialect, &mut found);
-    for (group, merged) in robots.groups.iter().zip(merged) {
+    for ((index, group), merged) in robots.groups.iter().enumerate().zip(merged) {
         let (lines, rest) = agent_lines.split_at(group.agents.len().min(agent_lines.len()));
         agent_lines = rest;
         collapse(group, lines, &places, &mut found);
         blank_in_group(group, lines, dialect, &places, &mut found);
         empty_disallow(group, dialect, &mut found);
-        closed_site(group, dialect, &others, &mut found);
+        closed_site(&robots, index, dialect, &mut found);
         idle_rules(group, merged, dialect, &mut found);
     }
     too_many_steps(body, dialect, &mut found);
