@@ -225,7 +225,7 @@ fn test_shows_the_line_that_decides() {
     );
     folder.run(&["test", "-", "--agent", "c"]).says(2, &["standard input cannot be both"]);
     folder.run(&["test", "missing", "--agent", "c", "/"]).says(2, &["missing: No such file"]);
-    folder.run(&["test", ".", "--agent", "c", "/"]).says(2, &[".: Is a directory"]);
+    folder.run(&["test", ".", "--agent", "c", "/"]).says(2, &[".: is a folder, not a robots.txt"]);
     folder.write("big", vec![b'\n'; reptile_compiler::limits::MAX_BODY_BYTES + 1]);
     folder.run(&["test", "big", "--agent", "c", "/"]).says(2, &["big: too large; the limit is 16777216 bytes"]);
 }
