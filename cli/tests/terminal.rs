@@ -356,7 +356,7 @@ fn a_quiet_command_prints_results_and_errors_alone() {
         (&["compile", "--force", "-o", "set", "robots"][..], 1),
         (&["classify", "set", "urls", "--agent", "nobody"], 0),
         (&["check", "rows", "--robots", "robots"], 1),
-        (&["lint", "robots"], 0),
+        (&["lint", "robots"], 1),
         (&["inspect", "set", "nowhere.example"], 1),
     ] {
         for quiet in ["-q", "--quiet"] {

@@ -203,6 +203,10 @@ pub const DEFAULT: &Dialect = &GOOGLE;
 pub const ALL: [&Dialect; 9] =
     [&GOOGLE_LIB, &GOOGLE, &RFC9309, &RFC9309_STRICT, &YANDEX, &YANDEX_2017, &BING, &KOSTER_1994, &KOSTER_1996];
 
+/// The operators of search engines, as people know them, each with the dialect that says what its crawlers read.
+pub const OPERATORS: [(&str, &Dialect); 4] =
+    [("Google", &GOOGLE), ("Bing", &BING), ("Yandex", &YANDEX), ("Yandex until 2017", &YANDEX_2017)];
+
 impl Dialect {
     /// [`GOOGLE_LIB`], to borrow.
     #[must_use]

@@ -23,7 +23,8 @@ use reptile_engine::token::without_version;
 pub use reptile_engine::token::TokenSyntax;
 
 pub use self::known::{
-    ALL, BING, DEFAULT, GOOGLE, GOOGLE_LIB, KOSTER_1994, KOSTER_1996, RFC9309, RFC9309_STRICT, YANDEX, YANDEX_2017,
+    ALL, BING, DEFAULT, GOOGLE, GOOGLE_LIB, KOSTER_1994, KOSTER_1996, OPERATORS, RFC9309, RFC9309_STRICT, YANDEX,
+    YANDEX_2017,
 };
 use crate::names::UnknownName;
 

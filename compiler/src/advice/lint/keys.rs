@@ -2,7 +2,7 @@
 
 use super::{Code, Findings, Fix, Severity, quote};
 use crate::body::{Line, line_of};
-use crate::dialect::{ALL, BING, CrawlDelays, Dialect, GOOGLE, YANDEX, YANDEX_2017};
+use crate::dialect::{ALL, CrawlDelays, Dialect, OPERATORS};
 
 /// Keys that decide URLs, and `sitemap`, which nearly all dialects read.
 const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"];
@@ -137,14 +137,13 @@ pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
 
 /// Who reads a key that decides no URL, and who ignores it.
 fn readers_of_unused(key: &str) -> String {
-    let operators = [("Google", &GOOGLE), ("Bing", &BING), ("Yandex", &YANDEX), ("Yandex until 2017", &YANDEX_2017)];
     let reads = |dialect: &Dialect| match key {
         "crawl-delay" => dialect.other_directives.crawl_delay != CrawlDelays::NotRead,
         "host" => dialect.other_directives.host,
         "clean-param" => dialect.other_directives.clean_param,
         _ => false,
     };
-    let (readers, others): (Vec<_>, Vec<_>) = operators.into_iter().partition(|(_, dialect)| reads(dialect));
+    let (readers, others): (Vec<_>, Vec<_>) = OPERATORS.into_iter().partition(|(_, dialect)| reads(dialect));
     let names = |list: &[(&'static str, &Dialect)]| list.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     match readers.len() {
         0 => "Google, Bing and Yandex ignore it".into(),
