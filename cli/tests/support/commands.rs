@@ -18,9 +18,16 @@ const MAX_ADDRESS_KIB: u64 = 4 << 20;
 /// Processor time after which a command is taken to hang.
 const MAX_SECONDS: u64 = 60;
 
-/// What standard error says of a file whose rules no command may decide by, of the set that therefore is not there, and
-/// of an automaton that is too large to print.
-const REFUSED: [&str; 3] = ["take too long for one URL", "set: No such file", "the automaton has"];
+/// What standard error says of a file whose rules no command may decide by, of the set that therefore is not there, of an
+/// automaton that is too large to print, of a page, and of a file of NUL, which is a tar archive without a member.
+const REFUSED: [&str; 6] = [
+    "take too long for one URL",
+    "set: No such file",
+    "the automaton has",
+    "is a web page (HTML), not a robots.txt",
+    "is a tar archive, not a robots.txt",
+    "no robots.txt found in",
+];
 
 /// A command, and what may come out of it.
 pub struct Case {
@@ -32,8 +39,8 @@ pub struct Case {
     pub output_per_byte: u64,
 }
 
-/// Bytes that any command may print, however short the file is.
-const OUTPUT_BYTES: u64 = 1 << 16;
+/// Bytes that any command may print, however short the file is. `lint` lists up to a hundred findings of each kind.
+const OUTPUT_BYTES: u64 = 1 << 18;
 
 impl Case {
     /// The most bytes that it may print for a file of this length.
