@@ -260,7 +260,7 @@ pub fn of_name(name: &[u8], dialect: &Dialect) -> Resolved {
 }
 
 /// The known crawler whose name is nearly this one, but not the same: one letter is missing, one too many, another one, or
-/// two are swapped; in a name of [`LONG_NAME`] letters or more, two such mistakes.
+/// two are swapped; in a name of eight letters or more, two such mistakes.
 ///
 /// For names that users write: `Googelbot` is a product token, but hardly the one that is meant.
 ///

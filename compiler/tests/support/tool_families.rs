@@ -1,7 +1,7 @@
 //! Files that were written to hurt the commands around the matcher: many groups, many names, many lines of one kind, one
 //! line that is the whole file.
 //!
-//! Holds the files and no more, like [`crate::families`], whose files are about patterns and groups.
+//! Holds the files and no more. The families about patterns and groups are those of the compiler's tests.
 
 use crate::families::Family;
 
