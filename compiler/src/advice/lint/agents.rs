@@ -102,36 +102,36 @@ fn misspelt(number: u32, token: &[u8], found: &mut Findings) {
     });
 }
 
-/// The fewest bytes of a name that is compared with those of crawlers: of short names, many are near each other.
-const MIN_NAME_BYTES: usize = 6;
+/// The fewest bytes of a name that is compared with those of crawlers: of short names, many are near each other, such as
+/// msrbot and msnbot, which are two crawlers.
+const MIN_NAME_BYTES: usize = 7;
 
 /// The most bytes of such a name: some more than the longest known name has.
 const MAX_NAME_BYTES: usize = 32;
 
-/// The known crawler whose name a token almost is. `None` if it is the name of one.
+/// The known crawler whose name a token almost is: with one letter inserted, removed, replaced, or swapped with the next.
+/// Names that differ by more are mostly of other crawlers, such as Jooblebot. `None` if it is the name of one.
 fn near_crawler(token: &[u8], found: &mut Findings) -> Option<&'static str> {
     if !(MIN_NAME_BYTES..=MAX_NAME_BYTES).contains(&token.len()) {
         return None;
     }
     let letters = letters_in(token);
-    let mut near: Option<(usize, &'static str)> = None;
+    let mut near = None;
     for known in crawlers::ALL.iter().flat_map(|known| known.tokens.iter().chain([&known.name])) {
         if known.as_bytes().eq_ignore_ascii_case(token) {
             return None;
         }
-        let allowed = if known.len() < 9 { 1 } else { 2 };
-        if near.is_some_and(|(distance, _)| distance == 0)
-            || token.len().abs_diff(known.len()) > allowed
-            || (letters & !letters_in(known.as_bytes())).count_ones() as usize > allowed
+        if near.is_some()
+            || token.len().abs_diff(known.len()) > 1
+            || (letters & !letters_in(known.as_bytes())).count_ones() > 1
         {
             continue;
         }
         found.steps += (token.len() * known.len()) as u64;
         let text: String = token.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();
-        let distance = strsim::osa_distance(&text, &known.to_ascii_lowercase());
-        if distance <= allowed && near.is_none_or(|(best, _)| distance < best) {
-            near = Some((distance, known));
+        if strsim::osa_distance(&text, &known.to_ascii_lowercase()) == 1 {
+            near = Some(*known);
         }
     }
-    near.map(|(_, known)| known)
+    near
 }
