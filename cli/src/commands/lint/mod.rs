@@ -22,6 +22,7 @@ use crate::inputs::sets::report::Strange;
 use crate::inputs::{Item, Robots, read_bodies};
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
+use crate::outputs::progress::Progress;
 use crate::outputs::summary::{Summary, grouped};
 use crate::outputs::text::printable;
 
@@ -122,6 +123,7 @@ struct Report<'a> {
     strange: Strange,
     /// Whether some files could not be read.
     is_partial: bool,
+    progress: Progress,
 }
 
 /// Runs the command.
@@ -132,17 +134,21 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.list {
         return list();
     }
+    let output = Output::stdout();
+    // Findings on the same terminal show well enough how far it is.
+    let progress = if output.is_terminal() { Progress::hidden() } else { Progress::of("files", None) };
     let mut report = Report {
         args,
         format: if args.json { Format::Json } else { args.format },
         dialect: args.dialect.unwrap_or(dialect::DEFAULT),
-        output: BufWriter::new(Output::stdout()),
+        output: BufWriter::new(output),
         counts: BTreeMap::new(),
         files_with: BTreeMap::new(),
         files: 0,
         has_results: false,
         strange: Strange::default(),
         is_partial: false,
+        progress,
     };
     report.begin()?;
     for path in &args.inputs {
@@ -192,6 +198,7 @@ impl Report<'_> {
     /// Checks a robots.txt, and prints the findings.
     fn file(&mut self, name: &str, body: &[u8]) -> Result<()> {
         self.files += 1;
+        self.progress.add(1);
         let name = printable(name.as_bytes());
         let Linted { findings, counts } = lint(body, self.dialect, self.args.max_findings);
         for ((severity, code), count) in counts.into_iter().filter(|((severity, _), _)| *severity >= self.args.severity)
@@ -255,7 +262,8 @@ impl Report<'_> {
         if self.format == Format::Sarif {
             self.write(sarif::END)?;
         }
-        let Report { args, mut output, counts, files_with, files, strange, is_partial, .. } = self;
+        let Report { args, mut output, counts, files_with, files, strange, is_partial, progress, .. } = self;
+        drop(progress);
         output.flush().map_err(|error| output.get_ref().failure(&error))?;
         let mut summary = Summary::default();
         summary.count("files", files);
