@@ -40,7 +40,7 @@ pub struct Case {
 }
 
 /// Bytes that any command may print, however short the file is. `lint` lists up to a hundred findings of each kind.
-const OUTPUT_BYTES: u64 = 1 << 18;
+const OUTPUT_BYTES: u64 = 1 << 20;
 
 impl Case {
     /// The most bytes that it may print for a file of this length.
