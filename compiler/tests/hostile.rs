@@ -115,12 +115,12 @@ fn answers_stay_right_and_sizes_in_proportion() {
 /// The families that are refused, because one decision would go over a path more often than [`MAX_PASSES`].
 const REFUSED: [&str; 9] = [
     "nested wildcards that part",
-    "17,000 segments in front of one end",
+    "17,000 segments before one end",
     "shared prefixes with wildcards",
-    "growing segments behind a wildcard",
+    "growing segments after a wildcard",
     "suffixes that take over much",
-    "15,000 substrings in front of one end",
-    "full of short rules behind a wildcard",
+    "15,000 substrings before one end",
+    "full of short rules after a wildcard",
     "full of two different wildcards",
     "full of three wildcards",
 ];

@@ -70,7 +70,7 @@ pub fn read_sized(source: impl Read, len: u64) -> std::result::Result<Vec<u8>, F
         Ok(read) if read as u64 > limit => Err(Fault::TooLarge(read as u64)),
         Ok(_) if has_room(body.len()) => Ok(body),
         Ok(_) => Err(Fault::NoMemory(body.len() as u64)),
-        // The reading grows the memory without aborting; this is how it says that there is none.
+        // The reading grows the memory without aborting; this is its error when memory is short.
         Err(error) if error.kind() == ErrorKind::OutOfMemory => Err(Fault::NoMemory(len.max(body.len() as u64 + 1))),
         Err(error) => Err(Fault::Unreadable(error)),
     }

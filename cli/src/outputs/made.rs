@@ -160,7 +160,7 @@ pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
     Ok(())
 }
 
-/// The record of a set as JSON; null if there is none that is of this set.
+/// The record of a set as JSON; null without a record, or with one of another set.
 ///
 /// # Errors
 /// As [`describe`].

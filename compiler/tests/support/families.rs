@@ -59,9 +59,9 @@ fn patterns() -> Vec<Family> {
         of_rules("10,000 rules of one wildcard", (0..10_000).map(|n| rule(format!("/*a{n}")))),
         of_rules("40,000 rules of one wildcard", (0..40_000).map(|n| rule(format!("/*a{n}")))),
         of_rules("10,000 rules of two wildcards", (0..10_000).map(|n| rule(format!("/*a{}*a{}", n / 100, n % 100)))),
-        of_rules("17,000 segments in front of one end", (0..17_000).map(|n| rule(format!("/*xyz{n}*a0")))),
+        of_rules("17,000 segments before one end", (0..17_000).map(|n| rule(format!("/*xyz{n}*a0")))),
         of_rules("shared prefixes with wildcards", (1..900).map(|n| rule(format!("/{}*b", wildcards("a", n))))),
-        of_rules("growing segments behind a wildcard", (1..900).map(|n| rule(format!("/*{}*b", wildcards("a", n))))),
+        of_rules("growing segments after a wildcard", (1..900).map(|n| rule(format!("/*{}*b", wildcards("a", n))))),
         of_rules("growing whole paths", (1..1000).map(|n| rule(format!("/{}$", wildcards("a", n))))),
         of_rules(
             "suffixes that take over much",
@@ -69,7 +69,7 @@ fn patterns() -> Vec<Family> {
                 .map(|n| rule(format!("/*a{}", char::from(n % 94 + 33))))
                 .chain((0..200).map(|n| rule(format!("/*{}{n}", wildcards("xa", 100))))),
         ),
-        of_rules("wildcards behind one whose segments many of theirs end with", {
+        of_rules("wildcards after one whose segments many of theirs end with", {
             let letter = |n: usize| char::from(b'A' + (n % 26) as u8);
             let two = move |n: usize| format!("{}{}{}", letter(n), letter(n / 26), letter(n / 676));
             let many = (0..6500).map(move |n| rule(format!("/{}*{}x", two(n), wildcards("xa", 29))));
@@ -80,7 +80,7 @@ fn patterns() -> Vec<Family> {
             let many = (0..267).map(move |n| rule(format!("/A{}{}*{}x", letter(n), n / 60, wildcards("xa", 44))));
             (0..30).map(move |n| rule(format!("/*a{}", letter(n)))).chain(many)
         }),
-        of_rules("15,000 substrings in front of one end", {
+        of_rules("15,000 substrings before one end", {
             let letter = |n: usize| char::from(b'a' + (n * n * 7 + n * 3 + n / 5) as u8 % 3);
             let text: String = (0..300).map(letter).collect();
             let substrings = (0..250).flat_map(move |from| (1..50).map(move |len| from..from + len));
@@ -99,7 +99,7 @@ fn patterns() -> Vec<Family> {
     ]
 }
 
-/// A body of so many lines as fit in [`FILE_BYTES`] behind the first line of a group.
+/// A body of so many lines as fit in [`FILE_BYTES`] after the first line of a group.
 fn full(name: &'static str, line: impl Fn(usize) -> String) -> Family {
     let mut family = of_rules(name, []);
     fill(&mut family.body, line);
@@ -135,8 +135,8 @@ fn full_files() -> Vec<Family> {
         }),
         full("full of short rules", |n| format!("allow:/{}\n", three(n))),
         full("full of short whole paths", |n| format!("allow:/{}$\n", three(n))),
-        full("full of short rules behind a wildcard", |n| format!("allow:*{}\n", three(n))),
-        full("full of wildcards behind short texts", |n| format!("allow:{}*a\n", three(n))),
+        full("full of short rules after a wildcard", |n| format!("allow:*{}\n", three(n))),
+        full("full of wildcards after short texts", |n| format!("allow:{}*a\n", three(n))),
         full("full of wildcards between short texts", |n| format!("allow:/{}*{}\n", three(n), three(n * 7))),
         full("full of two wildcards", |n| format!("allow:*{}*{}\n", three(n % 200), three(n / 200))),
         full("full of two different wildcards", |n| format!("allow:*{}*{}\n", three(n), three(n * 7))),

@@ -67,7 +67,7 @@ pub struct Difference<'b> {
 }
 
 impl Difference<'_> {
-    /// Whether there is none.
+    /// Whether it has no lines.
     pub fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.added.is_empty() && self.moved.is_empty()
     }

@@ -121,7 +121,7 @@ impl Visitor<'_> for StatusVisitor {
     }
 }
 
-/// A body of at most [`MAX_BODY_BYTES`], or why there is none.
+/// A body of at most [`MAX_BODY_BYTES`], or the reason why it cannot be kept.
 pub enum Body {
     /// Its bytes.
     Whole(Vec<u8>),
