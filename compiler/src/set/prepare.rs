@@ -92,6 +92,8 @@ fn prepared_from<'b>(
     let assignment = assign(&robots, dialect, arena);
     let mut scratch = OrderScratch::default();
     let groups: Vec<_> = assignment.lists.iter().map(|list| order(list, dialect, arena, &mut scratch)).collect();
+    // The check may need the memory.
+    drop(scratch);
     check_file(body, &assignment.tokens, &groups).map_err(BodyOverLimit::Steps)?;
     Ok(Prepared {
         tokens: assignment.tokens.iter().map(|&(token, list)| (token.into(), list)).collect(),
