@@ -52,6 +52,8 @@ pub struct SetBuilder {
     profile: Profile,
     /// The time that the set is made for.
     at: Option<Time>,
+    /// Whether the set is to have line numbers.
+    keeps_lines: bool,
     /// The latest time of any capture.
     newest: Option<Time>,
     report: CaptureReport,
@@ -89,6 +91,7 @@ impl SetBuilder {
             dialect: dialect.clone(),
             profile: profile.clone(),
             at,
+            keeps_lines: true,
             newest: None,
             report: CaptureReport::default(),
             tokens: Interner::new(),
@@ -98,6 +101,13 @@ impl SetBuilder {
             files: Interner::new(),
             origins: HashMap::new(),
         }
+    }
+
+    /// Sets whether the set keeps the line of each rule, which verdicts do not need. The default is to keep them.
+    #[must_use]
+    pub fn line_numbers(mut self, keep: bool) -> SetBuilder {
+        self.keeps_lines = keep;
+        self
     }
 
     /// Adds a file that was fetched successfully, at an unknown time, for some origins. Returns how many of them had
@@ -151,8 +161,9 @@ impl SetBuilder {
         let tokens = record.tokens.into_iter().map(|(token, group)| (self.tokens.number(token), group));
         let mut tokens: Vec<(u32, u32)> = tokens.collect();
         tokens.sort_unstable();
+        let mut lines_of = |lines: Vec<u32>| if self.keeps_lines { self.lines.number(lines.into()) } else { NONE };
         let groups = record.groups.into_iter();
-        let groups = groups.map(|(list, lines)| (self.lists.number(list), self.lines.number(lines.into()))).collect();
+        let groups = groups.map(|(list, lines)| (self.lists.number(list), lines_of(lines))).collect();
         let other = (!record.other.is_empty()).then(|| self.other.number(record.other));
         self.files.number(File { tokens, default_group: record.default_group, groups, other })
     }

@@ -62,7 +62,7 @@ enum Done {
 pub fn assemble(inputs: Inputs<'_>, options: &CompileOptions) -> Result<(CompiledSet, Report)> {
     let (dialect, profile) = (options.dialect(), options.profile());
     let strategy = options.strategy.unwrap_or_default();
-    let mut builder = SetBuilder::with_profile(dialect, profile, options.at);
+    let mut builder = SetBuilder::with_profile(dialect, profile, options.at).line_numbers(!options.no_lines);
     let names = match &inputs {
         Inputs::Opened(input) => vec![input.path.display().to_string()],
         Inputs::Paths(paths) => paths.iter().map(|path| path.display().to_string()).collect(),
