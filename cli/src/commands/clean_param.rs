@@ -16,8 +16,8 @@ use serde_json::json;
 use crate::error::{Exit, Failure, Result, Stop};
 use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_lf, without_line_end};
 use crate::inputs::options::CompileOptions;
-use crate::inputs::sets::Loaded;
 use crate::inputs::sets::single::ONE_ORIGIN;
+use crate::inputs::sets::{Loaded, refuse_swapped};
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
 use crate::outputs::text::{opaque_column, url_column};
@@ -63,6 +63,7 @@ pub struct Args {
 /// # Errors
 /// If the set or the list cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
+    refuse_swapped("clean-param", &args.set, args.urls.first().map(String::as_str))?;
     let options = CompileOptions { dialect: args.options.dialect.or(Some(&YANDEX)), ..args.options.clone() };
     let is_set = Loaded::is_set(&args.set)?;
     let (loaded, is_one) = Loaded::open_or_robots(&args.set, if is_set { &args.options } else { &options })?;

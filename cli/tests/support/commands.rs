@@ -19,14 +19,13 @@ const MAX_ADDRESS_KIB: u64 = 4 << 20;
 const MAX_SECONDS: u64 = 60;
 
 /// What standard error says of a file whose rules no command may decide by, of the set that therefore is not there, of an
-/// automaton that is too large to print, of a page, and of a file of NUL, which is a tar archive without a member.
-const REFUSED: [&str; 6] = [
+/// automaton that is too large to print, of a page, and of a file of NUL.
+const REFUSED: [&str; 5] = [
     "take too long for one URL",
     "set: No such file",
     "the automaton has",
     "is a web page (HTML), not a robots.txt",
-    "is a tar archive, not a robots.txt",
-    "no robots.txt found in",
+    "is binary data, not a robots.txt",
 ];
 
 /// A command, and what may come out of it.

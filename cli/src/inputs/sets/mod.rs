@@ -168,6 +168,16 @@ pub fn damaged(path: &Path, error: &FormatError) -> Failure {
     Failure::at(path, format!("not a valid set: {error}"))
 }
 
+/// Checks that a set is not given after the host, URL or other argument that should follow it.
+///
+/// # Errors
+/// If `second` is the path of a set and `first` is not: what to write instead.
+pub fn refuse_swapped(command: &str, first: &Path, second: Option<&str>) -> Result<()> {
+    let Some(set) = second.filter(|second| has_label(Path::new(second)) && !has_label(first)) else { return Ok(()) };
+    let first = first.display();
+    Err(Failure::new(format!("{set}: is a compiled set, which comes first: `reptile {command} {set} {first}`")))
+}
+
 /// Whether a file starts like a set. From a pipe this could not be told without taking its first bytes away.
 fn has_label(path: &Path) -> bool {
     if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
