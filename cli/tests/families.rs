@@ -22,12 +22,15 @@ mod tool_families;
 /// The size of the families that fill a file, in bytes. The benchmark takes 16 MB.
 const FULL_BYTES: usize = 256 << 10;
 
-fn all_commands_stay_within_bounds(families: impl IntoIterator<Item = Family>) {
+/// The default dialect of all commands.
+const DEFAULT: &str = "google";
+
+fn all_commands_stay_within_bounds(families: impl IntoIterator<Item = Family>, dialect: &str) {
     let (mut faults, mut slowest) = (Vec::new(), (Duration::ZERO, String::new()));
     for Family { name, agent, body } in families {
         let folder = tempfile::tempdir().unwrap();
         write_files(folder.path(), &body, agent).unwrap();
-        for case in commands(agent) {
+        for case in commands(agent, dialect) {
             let measured = run(Path::new(env!("CARGO_BIN_EXE_reptile")), folder.path(), &case, body.len()).unwrap();
             slowest = slowest.max((measured.time, format!("{name}, {}", case.name())));
             if let Some(fault) = fault_of(&case, &measured, body.len()) {
@@ -45,12 +48,12 @@ fn families_of_patterns_and_groups() {
     assert_eq!(families.len(), 52);
     let rest = families.split_off(26);
     std::thread::scope(|scope| {
-        scope.spawn(|| all_commands_stay_within_bounds(rest));
-        all_commands_stay_within_bounds(families);
+        scope.spawn(|| all_commands_stay_within_bounds(rest, DEFAULT));
+        all_commands_stay_within_bounds(families, DEFAULT);
     });
 }
 
 #[test]
 fn families_of_lines() {
-    all_commands_stay_within_bounds(tool_families(FULL_BYTES).iter().map(Recipe::family));
+    all_commands_stay_within_bounds(tool_families(FULL_BYTES).iter().map(Recipe::family), DEFAULT);
 }

@@ -10,7 +10,7 @@ use reptile_compiler::dialect::YANDEX;
 use reptile_engine::format::FormatError;
 use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::set::{Set, Site};
-use reptile_engine::url::split;
+use reptile_engine::url::{MAX_URL_BYTES, split};
 use serde_json::json;
 
 use crate::error::{Exit, Failure, Result, Stop};
@@ -145,6 +145,10 @@ struct Cleaner<'s> {
 impl Cleaner<'_> {
     /// A URL without the parameters that change nothing.
     fn clean<'u>(&mut self, url: &'u [u8]) -> std::result::Result<Cow<'u, [u8]>, FormatError> {
+        // Longer text is not a URL, and thousands of prefixes may have to be compared with it.
+        if url.len() > MAX_URL_BYTES {
+            return Ok(Cow::Borrowed(url));
+        }
         let site = if self.is_one {
             self.set.site(&ONE_ORIGIN)?
         } else {

@@ -100,3 +100,17 @@ fn misspelt(number: u32, token: &[u8], found: &mut Findings) {
         (message.into(), Some(format!("User-agent: {known}, if that is meant").into()))
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_a_list_holds_at_its_edges() {
+        for (count, fits) in [(MAX_LISTED - 1, true), (MAX_LISTED, true), (MAX_LISTED + 1, false)] {
+            let text = vec!["bot"; count].join(", ");
+            let listed = tokens_of_list(text.as_bytes()).map(|tokens| tokens.len());
+            assert_eq!(listed, fits.then_some(count));
+        }
+    }
+}
