@@ -522,4 +522,9 @@ fn rules_of_a_ruleset() {
         let draft = Draft { rule_count: rules as u32, ..Draft::default() };
         assert_eq!(write(&draft).is_ok(), fits, "{rules}");
     }
+    // Up to which numbers have two bytes.
+    for (rules, width) in [(8_191, 2), (8_192, 2), (8_193, 4)] {
+        let draft = Draft { rule_count: rules, ..Draft::default() };
+        assert_eq!(write(&draft).unwrap()[0], width, "{rules}");
+    }
 }

@@ -7,7 +7,8 @@
 //! compared with a bound and a shared machine can only make them worse.
 //!
 //! With `--commands` it runs every command of `reptile` instead, which must be in the same folder, over these families
-//! and those of `tool_families.rs` in their largest sizes, and prints one row for each run.
+//! and those of `tool_families.rs` in their largest sizes, and prints one row for each run. Each runs under the dialects
+//! of [`DIALECTS`], or under the one after `--dialect`.
 //!
 //! An argument selects the families whose names contain it. Exits with 1 if a family reaches [`MAX_MS`] or
 //! [`MAX_BYTES`], or a command [`MAX_COMMAND_SECONDS`] or another of its bounds.
@@ -71,15 +72,25 @@ struct Figures {
     set_bytes: usize,
 }
 
+/// The dialects under which `--commands` runs: the default, which reads 500 KiB of a file, and one that reads all of it.
+const DIALECTS: [&str; 2] = ["google", "google-lib"];
+
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut args = std::env::args().skip(1).peekable();
     let all_commands = args.next_if_eq("--commands").is_some();
+    let chosen = args.next_if_eq("--dialect").and_then(|_| args.next());
     let part = args.next().unwrap_or_default();
-    if all_commands { measure_commands(&part) } else { measure_families(&part) }
+    if !all_commands {
+        return measure_families(&part);
+    }
+    match chosen {
+        Some(dialect) => measure_commands(&part, &[&dialect]),
+        None => measure_commands(&part, &DIALECTS),
+    }
 }
 
 /// Runs every command over every family and prints what each run took.
-fn measure_commands(part: &str) -> Result<ExitCode, Box<dyn Error>> {
+fn measure_commands(part: &str, dialects: &[&str]) -> Result<ExitCode, Box<dyn Error>> {
     let binary = std::env::current_exe()?.with_file_name("reptile");
     if !binary.is_file() {
         let missing = format!("{} is missing: `cargo build --release -p reptile-cli` makes it", binary.display());
@@ -94,7 +105,7 @@ fn measure_commands(part: &str) -> Result<ExitCode, Box<dyn Error>> {
         let folder = tempfile::tempdir()?;
         let body = family.body.len();
         write_files(folder.path(), &family.body, family.agent)?;
-        for case in commands(family.agent) {
+        for case in dialects.iter().flat_map(|dialect| commands(family.agent, dialect)) {
             let measured = run(&binary, folder.path(), &case, body)?;
             let (seconds, peak_mb) = (measured.time.as_secs_f64(), measured.peak_bytes as f64 / MB as f64);
             let is_slow = seconds > MAX_COMMAND_SECONDS;

@@ -43,7 +43,7 @@ mod whole;
 mod wildcard;
 
 pub use bounds::TooManySteps;
-pub(crate) use bounds::check_file;
+pub(crate) use bounds::{check_file, has_few_steps};
 pub use recompile::{Recompiled, recompile, recompile_each};
 
 use bumpalo::Bump;

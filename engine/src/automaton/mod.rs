@@ -269,7 +269,10 @@ impl<'a> Ruleset<'a> {
     /// When the bytes are not an automaton, some rule is missing, or the patterns take more than
     /// [`MAX_PATTERNS_BYTES`](crate::format::automaton::MAX_PATTERNS_BYTES).
     pub fn rules(&self) -> Result<Vec<RulesetRule>, Corrupt> {
-        list::rules(&decode(&self.to_bytes()?)?)
+        if self.stored.is_patched() {
+            return self.patched(|ruleset| ruleset.rules());
+        }
+        by_width!(self, automaton => list::rules(automaton))
     }
 
     /// The most passes over one path that a decision takes, as [`passes`] counts them.

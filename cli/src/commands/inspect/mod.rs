@@ -22,8 +22,8 @@ use serde_json::{Value, json};
 use crate::commands::compile::describe_rulesets;
 use crate::error::{Exit, Failure, Result, Stop, note};
 use crate::inputs::options::{CompileOptions, ExactAgent};
-use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents_of;
+use crate::inputs::sets::{Loaded, refuse_swapped};
 use crate::inputs::time::show_time;
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
@@ -97,7 +97,11 @@ pub struct Args {
 }
 
 /// Runs the command.
+///
+/// # Errors
+/// If the set cannot be read or is damaged, an argument is invalid, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
+    refuse_swapped("inspect", &args.set, args.origin.as_deref())?;
     // With a set file, --scheme only chooses what is shown.
     let mut options = args.options.clone();
     if args.origin.is_some() && Loaded::is_set(&args.set)? {
