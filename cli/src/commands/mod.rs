@@ -15,5 +15,7 @@ pub mod fields;
 pub mod inspect;
 pub mod lint;
 pub mod manual;
+pub mod merge;
 pub mod test;
+pub mod update;
 pub mod verify;

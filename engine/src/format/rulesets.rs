@@ -3,6 +3,8 @@
 //! An entry of the index has eight bytes: the lower 48 bits are the end of the automaton, the upper 16 the kind of
 //! payload. The automata are in the order of their bytes, and no two are equal; a ruleset's number is its place.
 
+use std::borrow::Cow;
+
 use super::container::Section;
 use super::pool::References;
 use super::{FormatError, NONE, TooLarge, fit, put_long, u64_at};
@@ -35,15 +37,16 @@ pub(super) struct WrittenRulesets {
 
 /// Writes the index and the automata of the rulesets that are used, sorted, each once. Each automaton is freed as soon as
 /// it is copied.
-pub(super) fn write_rulesets(mut automata: Vec<Vec<u8>>, is_used: &[bool]) -> Result<WrittenRulesets, TooLarge> {
+pub(super) fn write_rulesets(mut automata: Vec<Cow<'_, [u8]>>, is_used: &[bool]) -> Result<WrittenRulesets, TooLarge> {
     let mut order: Vec<usize> = (0..automata.len()).filter(|&place| is_used[place]).collect();
     order.sort_unstable_by(|&a, &b| automata[a].cmp(&automata[b]));
     let mut numbers = vec![NONE; automata.len()];
-    let (mut index, mut joined) = (Vec::new(), Vec::new());
+    let (mut index, mut joined) = (Vec::new(), Vec::<u8>::new());
+    joined.reserve_exact(order.iter().map(|&place| automata[place].len()).sum());
     let mut last_start = 0;
     for place in order {
         let automaton = std::mem::take(&mut automata[place]);
-        if index.is_empty() || joined[last_start..] != automaton {
+        if index.is_empty() || joined[last_start..] != *automaton {
             last_start = joined.len();
             joined.extend_from_slice(&automaton);
             let end = joined.len() as u64;
