@@ -105,7 +105,7 @@ impl Strategy {
 }
 
 /// The revision of the construction: it rises whenever the same rules compile to different bytes.
-pub const FORM_REVISION: u32 = 2;
+pub const FORM_REVISION: u32 = 3;
 
 /// Compiles a list of rules to the bytes of an automaton.
 ///

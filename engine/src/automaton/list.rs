@@ -134,8 +134,8 @@ fn new_ranks(ranks: Ranks, before: Ranks) -> impl Iterator<Item = u32> {
 }
 
 /// The error of a ruleset that does not list all of its rules.
-pub(super) const NOT_ALL: Corrupt = corrupt!(4, "every rule listed once", "rules that are missing or listed twice");
-const TOO_LONG: Corrupt = corrupt!(8, "up to 64 MiB of patterns", "more");
+pub(super) const NOT_ALL: Corrupt = corrupt!(0, "every rule listed once", "rules that are missing or listed twice");
+const TOO_LONG: Corrupt = corrupt!(0, "up to 64 MiB of patterns", "more");
 
 /// The text of a rank, if the table of texts has one. The table is in the order of the ranks.
 pub(super) fn text_of<'d>(draft: &Draft<'d>, rank: u32) -> Option<Text<'d>> {
@@ -235,7 +235,7 @@ pub(super) fn pattern_in_trie<const W: usize>(
     rank: u32,
     path: &[u8],
 ) -> Result<Vec<u8>, Corrupt> {
-    const NO_SUCH_RULE: Corrupt = corrupt!(8, "a trie that accepts the rule", "another trie");
+    const NO_SUCH_RULE: Corrupt = corrupt!(0, "a trie that accepts the rule", "another trie");
     let mut state = automaton.state(automaton.trie().ok_or(NO_SUCH_RULE)?)?;
     let mut rest = path;
     loop {

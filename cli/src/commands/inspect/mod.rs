@@ -225,7 +225,7 @@ fn overview(set: &Set<&[u8]>, bytes: usize, summary: &mut Summary) -> std::resul
     }
     summary.row("largest rulesets", "");
     for number in largest(set)? {
-        summary.row(format!("  ruleset {number}"), host::describe(&Ruleset::new(set.rulesets().get(number)?)?));
+        summary.row(format!("  ruleset {number}"), host::describe(&Ruleset::stored(set.rulesets().get(number)?)?));
     }
     Ok(())
 }
@@ -235,7 +235,7 @@ fn overview_json(set: &Set<&[u8]>, bytes: usize) -> std::result::Result<Value, F
     let reading = set.reading();
     let mut rulesets = Vec::new();
     for number in largest(set)? {
-        let ruleset = Ruleset::new(set.rulesets().get(number)?)?;
+        let ruleset = Ruleset::stored(set.rulesets().get(number)?)?;
         rulesets.push(json!({"ruleset": number, "rules": ruleset.rule_count(), "bytes": ruleset.byte_len()}));
     }
     let sections: serde_json::Map<String, Value> =
@@ -259,7 +259,7 @@ fn overview_json(set: &Set<&[u8]>, bytes: usize) -> std::result::Result<Value, F
 fn largest(set: &Set<&[u8]>) -> std::result::Result<Vec<u32>, FormatError> {
     let mut largest = Vec::new();
     for number in 0..set.rulesets().len() {
-        largest.push((Reverse(set.rulesets().get(number)?.len()), number));
+        largest.push((Reverse(set.rulesets().get(number)?.byte_len()), number));
         if largest.len() > 2 * LARGEST {
             largest.sort_unstable();
             largest.truncate(LARGEST);

@@ -5,8 +5,8 @@
 //! draft again and comparing finds them (*written form*).
 
 use super::{
-    Automaton, Corrupt, Draft, FallbackPattern, HEADER_BYTES, NO_WILDCARD, Ranks, STATE_HEADER_BYTES, State, Text,
-    Width, WildcardAutomaton, corrupt, width,
+    Automaton, Corrupt, Draft, FallbackPattern, NO_WILDCARD, Ranks, STATE_HEADER_BYTES, State, Text, Width,
+    WildcardAutomaton, corrupt, header_bytes, width, wildcard_header_bytes,
 };
 use crate::format::u32_at;
 use crate::platform::Fingerprints;
@@ -233,7 +233,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
     }
 
     fn run(mut self) -> Result<Decoded<'a>, Corrupt> {
-        self.claim(0, HEADER_BYTES)?;
+        self.claim(0, header_bytes(W))?;
         if let Some(root) = self.automaton.trie() {
             self.state(root)?;
         }
@@ -302,7 +302,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
         self.steps += 1;
         if !self.wildcards.contains(at) {
             let wildcard = self.automaton.wildcard(at)?;
-            self.claim(at, 2 + 6 * W + wildcard.children.size())?;
+            self.claim(at, wildcard_header_bytes(W) + wildcard.children.size())?;
             self.wildcards.insert_all(at, 1);
             self.open.push(Open::Wildcard(at));
         }
@@ -402,7 +402,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
         let Some(at) = self.automaton.texts_at() else { return Ok(Vec::new()) };
         let texts = self.automaton.texts()?;
         let patterns = texts.iter().map(|text| text.pattern.len()).sum::<usize>();
-        self.claim(at, 4 + 8 * texts.len() + patterns)?;
+        self.claim(at, W + 2 * W * texts.len() + patterns)?;
         Ok(texts)
     }
 
