@@ -44,7 +44,7 @@ fn all_commands_stay_within_bounds(families: impl IntoIterator<Item = Family>, d
         write_files(folder.path(), &body, agent).unwrap();
         for case in commands(agent, dialect) {
             let measured = run(Path::new(env!("CARGO_BIN_EXE_reptile")), folder.path(), &case, body.len()).unwrap();
-            slowest = slowest.max((measured.time, format!("{name}, {}", case.name())));
+            slowest = slowest.max((measured.processor, format!("{name}, {}", case.name())));
             if let Some(fault) = fault_of(&case, &measured, body.len()) {
                 faults.push(format!("{name}, {}: {fault}", case.name()));
             }

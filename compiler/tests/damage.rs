@@ -11,6 +11,7 @@ use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::format::FormatError;
 use reptile_engine::format::container::{self, Container, ENTRY_BYTES, HEADER_BYTES, Header, Section, Sections};
 use reptile_engine::set::Set;
+use reptile_engine::threads::OneThread;
 use reptile_engine::url::{Origin, Scheme};
 use reptile_engine::verdict::Cause;
 use xxhash_rust::xxh3::xxh3_64;
@@ -138,7 +139,7 @@ fn ask_all<D: AsRef<[u8]>>(set: &Set<D>) -> Result<(), FormatError> {
 fn rewritten<D: AsRef<[u8]>>(set: &Set<D>) -> Vec<u8> {
     let draft = set.to_draft().unwrap();
     let mut out = Vec::new();
-    container::write(&mut out, &draft.header.clone(), &draft.write().unwrap()).unwrap();
+    container::write(&mut out, &draft.header.clone(), &draft.write(&OneThread).unwrap()).unwrap();
     out
 }
 
@@ -148,7 +149,7 @@ fn ask(bytes: Vec<u8>) -> bool {
     let answers = ask_all(&set);
     if set.verify().is_err() {
         // Only that it comes back matters.
-        let _ = set.to_draft().map(|draft| draft.write());
+        let _ = set.to_draft().map(|draft| draft.write(&OneThread));
         return false;
     }
     answers.unwrap();

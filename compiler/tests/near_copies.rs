@@ -10,6 +10,7 @@ use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::format::automaton::without_fingerprints;
 use reptile_engine::format::container::{self, Container, Header, Section, Sections};
 use reptile_engine::set::Set;
+use reptile_engine::threads::OneThread;
 use reptile_engine::url::Scheme;
 
 /// The file of a system of shops, which has a number of the shop in some rules of three groups.
@@ -109,7 +110,7 @@ fn the_order_of_input_leaves_no_trace() {
     let read = Set::from_bytes(&set).unwrap();
     let draft = read.to_draft().unwrap();
     let mut again = Vec::new();
-    container::write(&mut again, &draft.header.clone(), &draft.write().unwrap()).unwrap();
+    container::write(&mut again, &draft.header.clone(), &draft.write(&OneThread).unwrap()).unwrap();
     assert!(set == again);
 }
 

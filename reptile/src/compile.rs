@@ -8,10 +8,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use bumpalo::Bump;
-use reptile_compiler::automaton::{Recompiled, Strategy, compile, recompile};
+use reptile_compiler::automaton::{Recompiled, Strategy, recompile};
 use reptile_compiler::capture::{self, Outcome};
 use reptile_compiler::set::{self, BadCapture, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other};
-use reptile_engine::format::TooLarge;
 use reptile_engine::set::Set as Engine;
 
 use crate::error::{Error, ErrorKind};
@@ -252,28 +251,32 @@ pub(crate) fn read(
 
 /// Compiles what a builder has collected.
 pub(crate) fn finish(builder: SetBuilder) -> Result<set::CompiledSet, Error> {
-    let strategy = Strategy::default();
-    let compiled = builder.finish_with(strategy, |lists| {
-        #[cfg(feature = "rayon")]
-        {
-            use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-            let compiled = lists.par_iter().map_init(Bump::new, |arena, list| {
-                arena.reset();
-                compile(list, strategy, arena)
-            });
-            compiled.collect::<Result<Vec<_>, TooLarge>>()
-        }
-        #[cfg(not(feature = "rayon"))]
-        {
-            let mut arena = Bump::new();
-            let compiled = lists.iter().map(|list| {
-                arena.reset();
-                compile(list, strategy, &arena)
-            });
-            compiled.collect::<Result<Vec<_>, TooLarge>>()
-        }
-    });
+    let compiled = builder.finish_with(Strategy::default(), &AllThreads);
     compiled.map_err(|error| Error::new(ErrorKind::Limit, error.to_string()))
+}
+
+/// All threads with the feature `rayon`, otherwise the thread of the caller.
+#[cfg(not(feature = "rayon"))]
+use reptile_engine::threads::OneThread as AllThreads;
+
+#[cfg(feature = "rayon")]
+struct AllThreads;
+
+#[cfg(feature = "rayon")]
+impl reptile_engine::threads::Threads for AllThreads {
+    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+        rayon::join(a, b)
+    }
+
+    fn each<T: Send, S, R: Send>(
+        &self,
+        things: Vec<T>,
+        start: impl Fn() -> S + Send + Sync,
+        work: impl Fn(&mut S, T) -> R + Send + Sync,
+    ) -> Vec<R> {
+        use rayon::iter::{IntoParallelIterator, ParallelIterator};
+        things.into_par_iter().map_init(start, work).collect()
+    }
 }
 
 /// A compiled set that is ready to be written or used.

@@ -11,7 +11,8 @@
 //! of [`DIALECTS`], or under the one after `--dialect`.
 //!
 //! An argument selects the families whose names contain it. Exits with 1 if a family reaches [`MAX_MS`] or
-//! [`MAX_BYTES`], or a command [`MAX_COMMAND_SECONDS`] or another of its bounds.
+//! [`MAX_BYTES`], or a command [`MAX_COMMAND_SECONDS`], or
+//! [`MAX_ALL_DIALECTS_SECONDS`], or another of its bounds.
 #![deny(unsafe_code)]
 
 use std::alloc::System;
@@ -51,8 +52,11 @@ const MAX_MS: f64 = 20.0;
 /// The memory that may be in use at any time while a family is built and decided, in bytes.
 const MAX_BYTES: usize = 16 * MB;
 
-/// The time that a command may take for one file of at most 16 MB, in seconds.
+/// The processor time that a command may take for one file of at most 16 MB, in seconds.
 const MAX_COMMAND_SECONDS: f64 = 2.0;
+
+/// The same with `--all-dialects`, which reads the file nine times.
+const MAX_ALL_DIALECTS_SECONDS: f64 = 6.0;
 
 /// The size of the files that `--commands` fills: the most that a robots.txt may have.
 const FULL_BYTES: usize = 16 << 20;
@@ -107,15 +111,18 @@ fn measure_commands(part: &str, dialects: &[&str]) -> Result<ExitCode, Box<dyn E
         write_files(folder.path(), &family.body, family.agent)?;
         for case in dialects.iter().flat_map(|dialect| commands(family.agent, dialect)) {
             let measured = run(&binary, folder.path(), &case, body)?;
-            let (seconds, peak_mb) = (measured.time.as_secs_f64(), measured.peak_bytes as f64 / MB as f64);
-            let is_slow = seconds > MAX_COMMAND_SECONDS;
+            let (seconds, peak_mb) = (measured.processor.as_secs_f64(), measured.peak_bytes as f64 / MB as f64);
+            let reads_often = case.args.iter().any(|arg| arg == "--all-dialects");
+            let is_slow = seconds > if reads_often { MAX_ALL_DIALECTS_SECONDS } else { MAX_COMMAND_SECONDS };
             let fault = fault_of(&case, &measured, body).or_else(|| is_slow.then(|| "slow".into()));
             over += usize::from(fault.is_some());
             let (family, name, fault) = (family.name, case.name(), fault.unwrap_or_default().replace('\n', " "));
             println!("| {family} | {name} | {body} | {seconds:.2} | {peak_mb:.0} | {} | {fault} |", measured.output);
         }
     }
-    println!("\n{over} runs over {MAX_COMMAND_SECONDS} s or another bound");
+    println!(
+        "\n{over} runs over {MAX_COMMAND_SECONDS} s, {MAX_ALL_DIALECTS_SECONDS} s with --all-dialects, or another bound"
+    );
     Ok(if over == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -70,7 +70,7 @@ struct Options {
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 struct Input {
     path: String,
-    /// Files and captures that were read.
+    /// Files and captures that were read; of a set, its origins.
     captures: u64,
     /// Bytes of their bodies, unpacked.
     bytes: u64,
