@@ -16,7 +16,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    agents, check, classify, clean_param, compile, dialects, diff, fields, inspect, lint, manual, test, verify,
+    agents, check, classify, clean_param, compile, dialects, diff, fields, inspect, lint, manual, merge, test, update,
+    verify,
 };
 use crate::error::{Exit, Failure, Result, complain};
 use crate::outputs::terminal::{self, Colour};
@@ -58,6 +59,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Compile(compile::Args),
+    Merge(merge::Args),
+    Update(update::Args),
     Classify(classify::Args),
     Test(test::Args),
     Check(check::Args),
@@ -152,6 +155,8 @@ fn main() -> ExitCode {
 fn start_threads(command: &Command) -> Result<()> {
     match command {
         Command::Compile(args) => args.threads.start(),
+        Command::Merge(args) => args.threads.start(),
+        Command::Update(args) => args.threads.start(),
         Command::Classify(args) => args.threads.start(),
         Command::Verify(args) => args.threads.start(),
         Command::Test(_) | Command::Diff(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
@@ -162,6 +167,8 @@ fn start_threads(command: &Command) -> Result<()> {
 fn run(command: &Command) -> Result<Exit> {
     match command {
         Command::Compile(args) => compile::run(args),
+        Command::Merge(args) => merge::run(args),
+        Command::Update(args) => update::run(args),
         Command::Classify(args) => classify::run(args),
         Command::Test(args) => test::run(args),
         Command::Check(args) => check::run(args),

@@ -14,6 +14,7 @@
 //! | [`norm`] | the normal forms of URL paths and patterns |
 //! | [`verdict`] | verdicts and their reasons |
 //! | [`format`](mod@format) | the bytes, reader beside writer; `FORMAT.md` draws them |
+//! | [`threads`] | how a caller lends its threads to the writer of a set |
 //! | [`platform`] | the only file with `unsafe`: mapping a file, vector instructions |
 //!
 //! ```no_run
@@ -38,6 +39,7 @@ pub mod norm;
 #[allow(unsafe_code, reason = "the one file with `unsafe`")]
 pub mod platform;
 pub mod set;
+pub mod threads;
 pub mod token;
 pub mod url;
 pub mod verdict;

@@ -8,10 +8,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use bumpalo::Bump;
-use reptile_compiler::automaton::{Recompiled, Strategy, compile, recompile};
+use reptile_compiler::automaton::{Recompiled, Strategy, recompile};
 use reptile_compiler::capture::{self, Outcome};
 use reptile_compiler::set::{self, BadCapture, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other};
-use reptile_engine::format::TooLarge;
 use reptile_engine::set::Set as Engine;
 
 use crate::error::{Error, ErrorKind};
@@ -156,6 +155,14 @@ impl Compiler {
         self
     }
 
+    /// Sets whether the set keeps the line of each rule, which verdicts do not need: without them an explanation names a
+    /// rule without its line. The default is to keep them.
+    #[must_use]
+    pub fn line_numbers(mut self, keep: bool) -> Compiler {
+        self.builder = self.builder.line_numbers(keep);
+        self
+    }
+
     /// Reads one capture, on this thread. Time linear in the body.
     ///
     /// # Errors
@@ -244,28 +251,32 @@ pub(crate) fn read(
 
 /// Compiles what a builder has collected.
 pub(crate) fn finish(builder: SetBuilder) -> Result<set::CompiledSet, Error> {
-    let strategy = Strategy::default();
-    let compiled = builder.finish_with(strategy, |lists| {
-        #[cfg(feature = "rayon")]
-        {
-            use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-            let compiled = lists.par_iter().map_init(Bump::new, |arena, list| {
-                arena.reset();
-                compile(list, strategy, arena)
-            });
-            compiled.collect::<Result<Vec<_>, TooLarge>>()
-        }
-        #[cfg(not(feature = "rayon"))]
-        {
-            let mut arena = Bump::new();
-            let compiled = lists.iter().map(|list| {
-                arena.reset();
-                compile(list, strategy, &arena)
-            });
-            compiled.collect::<Result<Vec<_>, TooLarge>>()
-        }
-    });
+    let compiled = builder.finish_with(Strategy::default(), &AllThreads);
     compiled.map_err(|error| Error::new(ErrorKind::Limit, error.to_string()))
+}
+
+/// All threads with the feature `rayon`, otherwise the thread of the caller.
+#[cfg(not(feature = "rayon"))]
+use reptile_engine::threads::OneThread as AllThreads;
+
+#[cfg(feature = "rayon")]
+struct AllThreads;
+
+#[cfg(feature = "rayon")]
+impl reptile_engine::threads::Threads for AllThreads {
+    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+        rayon::join(a, b)
+    }
+
+    fn each<T: Send, S, R: Send>(
+        &self,
+        things: Vec<T>,
+        start: impl Fn() -> S + Send + Sync,
+        work: impl Fn(&mut S, T) -> R + Send + Sync,
+    ) -> Vec<R> {
+        use rayon::iter::{IntoParallelIterator, ParallelIterator};
+        things.into_par_iter().map_init(start, work).collect()
+    }
 }
 
 /// A compiled set that is ready to be written or used.
@@ -316,7 +327,7 @@ impl fmt::Debug for CompiledSet {
 pub(crate) fn verify_deep<D: AsRef<[u8]> + Sync>(set: &Engine<D>) -> Result<(), Error> {
     let (rulesets, form) = (set.rulesets(), set.automata_form());
     let check = |number: u32| -> Result<(), Error> {
-        let recompiled = rulesets.get(number).and_then(|bytes| Ok(recompile(bytes, form)?))?;
+        let recompiled = rulesets.get(number).and_then(|ruleset| Ok(recompile(&ruleset.to_bytes()?, form)?))?;
         match recompiled {
             Recompiled::Same => Ok(()),
             Recompiled::Differs { offset, .. } => Err(Error::new(

@@ -1,4 +1,5 @@
-//! `reptile compile`: from inputs to a set file, and the record of how it was made beside it.
+//! `reptile compile`: from inputs to a set file, and the record of how it was made beside it. `merge` and `update` write
+//! their sets by the same steps.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -70,15 +71,8 @@ pub struct Args {
     /// What to compile
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// The set file to write
-    #[arg(short, long, value_name = "SET")]
-    output: PathBuf,
-    /// Replace the set file and its .made.json if they exist
-    #[arg(long)]
-    force: bool,
-    /// Replace a set even by one with fewer than a tenth of its origins
-    #[arg(long, requires = "force")]
-    allow_shrink: bool,
+    #[command(flatten)]
+    target: Target,
     /// Exit with 1 if a robots.txt is no text, such as a page or a picture that a server has sent
     #[arg(long)]
     strict: bool,
@@ -88,37 +82,86 @@ pub struct Args {
     pub threads: crate::Threads,
 }
 
+/// Where a set goes, and what may be replaced: arguments of the commands that make a set.
+#[derive(clap::Args)]
+pub struct Target {
+    /// The set file to write
+    #[arg(short, long, value_name = "SET")]
+    output: PathBuf,
+    /// Replace the set file and its .made.json if they exist
+    #[arg(long)]
+    force: bool,
+    /// Replace a set even by one with fewer than a tenth of its origins
+    #[arg(long, requires = "force")]
+    allow_shrink: bool,
+}
+
+/// The files that a set is written to, while they are hidden.
+pub struct Outputs<'t> {
+    target: &'t Target,
+    start: Instant,
+    set: Output,
+    made: Output,
+}
+
+impl Target {
+    /// Opens the set and the record beside it, before any work is done, so that a folder that cannot be written is
+    /// noticed at once.
+    ///
+    /// # Errors
+    /// If a file is there and must not be replaced, is one of the inputs, or cannot be created.
+    pub fn open<'p>(&self, inputs: impl Iterator<Item = &'p Path> + Clone) -> Result<Outputs<'_>> {
+        let start = Instant::now();
+        if self.output == Path::new("-") {
+            return Err(Failure::new("a set is mapped from its file, so --output needs the name of a file"));
+        }
+        let made_path = made::path_of(&self.output)?;
+        for path in [&self.output, &made_path] {
+            refuse_overwriting(path, inputs.clone())?;
+        }
+        let set = Output::create_file(&self.output, self.force)?;
+        let made = Output::create_file(&made_path, self.force)?;
+        Ok(Outputs { target: self, start, set, made })
+    }
+}
+
+impl Outputs<'_> {
+    /// Writes a set, reads it back, checks every byte, gives the files their names, and prints what is in the set.
+    ///
+    /// # Errors
+    /// If the set cannot be written, is damaged, or would replace one with far more origins.
+    pub fn publish(
+        self,
+        set: CompiledSet,
+        inputs: &[PathBuf],
+        options: &CompileOptions,
+        report: &Report,
+    ) -> Result<()> {
+        let mut summary = Summary::default();
+        let complete = write(&set, self.set)?;
+        drop(set);
+        let made = check(inputs, options, &complete, report, &mut summary)?;
+        let made = made.write(self.made)?;
+        if !self.target.allow_shrink {
+            refuse_shrinking(&self.target.output, complete.hidden_path())?;
+        }
+        publish([complete].into_iter().chain(made))?;
+        report.name_discarded();
+        report.note_future();
+        summary.row("time", seconds(self.start.elapsed()));
+        summary.print();
+        Ok(())
+    }
+}
+
 /// Runs the command.
 ///
 /// # Errors
 /// If an input cannot be read to its end, or the set cannot be built or written.
 pub fn run(args: &Args) -> Result<Exit> {
-    let start = Instant::now();
-    if args.output == Path::new("-") {
-        return Err(Failure::new("a set is mapped from its file, so --output needs the name of a file"));
-    }
-    let made_path = made::path_of(&args.output)?;
-    for path in [&args.output, &made_path] {
-        refuse_overwriting(path, args.inputs.iter().map(PathBuf::as_path))?;
-    }
-    // Both are opened before any work is done, so that a folder that cannot be written is noticed at once.
-    let output = Output::create_file(&args.output, args.force)?;
-    let made_output = Output::create_file(&made_path, args.force)?;
+    let outputs = args.target.open(args.inputs.iter().map(PathBuf::as_path))?;
     let (set, report) = assemble(Inputs::Paths(&args.inputs), &args.options)?;
-    let mut summary = Summary::default();
-    let complete = write(&set, output)?;
-    drop(set);
-    let made = check(args, &complete, &report, &mut summary)?;
-    let made = made.write(made_output)?;
-    if !args.allow_shrink {
-        refuse_shrinking(&args.output, complete.hidden_path())?;
-    }
-    publish([complete].into_iter().chain(made))?;
-
-    report.name_discarded();
-    report.note_future();
-    summary.row("time", seconds(start.elapsed()));
-    summary.print();
+    outputs.publish(set, &args.inputs, &args.options, &report)?;
     Ok(Exit::from_bad(report.any_bad() || (args.strict && report.strange.any())))
 }
 
@@ -158,14 +201,20 @@ fn write(set: &CompiledSet, output: Output) -> Result<Complete> {
 }
 
 /// Reads the set back from its file, checks every byte, and says what is in it.
-fn check(args: &Args, complete: &Complete, report: &Report, summary: &mut Summary) -> Result<Made> {
+fn check(
+    inputs: &[PathBuf],
+    options: &CompileOptions,
+    complete: &Complete,
+    report: &Report,
+    summary: &mut Summary,
+) -> Result<Made> {
     let path = complete.hidden_path();
     let loaded = Loaded::open_set(path)?;
     let set = loaded.verified()?;
     describe(&set, report, summary).map_err(|error| damaged(path, &error))?;
     let in_set = grouped(loaded.bytes().len() as u64);
     summary.row("bytes", format!("{} in, {in_set} in the set", grouped(report.bytes())));
-    Ok(Made::new(loaded.bytes(), &args.inputs, &args.options, report))
+    Ok(Made::new(loaded.bytes(), inputs, options, report))
 }
 
 /// Adds rows for what went in and what came out.
@@ -190,7 +239,7 @@ pub fn describe_rulesets<D: AsRef<[u8]>>(set: &Set<D>, summary: &mut Summary) ->
     let rulesets = set.rulesets();
     let (mut trie_only, mut with_wildcards, mut with_fallbacks) = (0, 0, 0);
     for number in 0..rulesets.len() {
-        let shape = Ruleset::new(rulesets.get(number)?)?.shape();
+        let shape = Ruleset::stored(rulesets.get(number)?)?.shape();
         match (shape.fallbacks, shape.wildcards) {
             (true, _) => with_fallbacks += 1,
             (false, 0) => trie_only += 1,

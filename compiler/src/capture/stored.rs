@@ -2,6 +2,7 @@
 
 use reptile_engine::format::captures::{CaptureHistory, CaptureRecord, FetchOutcome};
 use reptile_engine::format::reading::Reading;
+use reptile_engine::verdict::Cause;
 
 use super::choice::Failures;
 use super::{Captures, Decision, Discarded, KeptCapture, Outcome, Profile, Time};
@@ -30,8 +31,9 @@ impl Outcome {
 impl KeptCapture {
     /// The capture as a set holds it. Its `rules` are the policy that holds them, in whatever terms.
     fn stored(self) -> CaptureRecord {
-        let KeptCapture { time, outcome, body_hash, max_age, status, rules } = self;
+        let KeptCapture { time, outcome, max_age, status, rules, .. } = self;
         let policy = Some(rules).filter(|_| outcome == Outcome::Use);
+        let body_hash = if self.is_plain() { UNKNOWN_BODY } else { self.body_hash };
         CaptureRecord { time, outcome: outcome.stored(), body_hash, max_age, status, policy }
     }
 
@@ -42,12 +44,66 @@ impl KeptCapture {
     }
 }
 
+/// The hash of a body that is not known.
+const UNKNOWN_BODY: u64 = 0;
+
+impl KeptCapture {
+    /// A file that was fetched successfully and of which nothing else is known but its rules, by the caller's number.
+    #[must_use]
+    pub fn plain(rules: u32) -> KeptCapture {
+        KeptCapture { time: None, outcome: Outcome::Use, body_hash: UNKNOWN_BODY, max_age: None, status: None, rules }
+    }
+
+    /// Whether it is a file that was fetched successfully and of which nothing else is known but its rules and body.
+    fn is_plain(&self) -> bool {
+        let KeptCapture { time, outcome, max_age, status, .. } = *self;
+        (time, outcome, max_age, status) == (None, Outcome::Use, None, None)
+    }
+
+    /// Whether a set cannot tell which of two captures counts: neither has a time, both have rules, and the body of one
+    /// is not known any more. Two plain files with the same rules are the same.
+    fn is_undecided(&self, other: &KeptCapture) -> bool {
+        let is_unknown = |kept: &KeptCapture| kept.is_plain() && kept.body_hash == UNKNOWN_BODY;
+        let both = [self, other];
+        both.iter().all(|kept| (kept.time, kept.outcome) == (None, Outcome::Use))
+            && both.iter().any(|kept| is_unknown(kept))
+            && !(both.iter().all(|kept| kept.is_plain()) && self.rules == other.rules)
+    }
+}
+
 impl Captures {
+    /// Adds what a set has kept of captures of the same origin; both have their rules in the same terms. Returns those
+    /// that can no longer count, or `None`, and changes nothing, if the captures that were kept do not say which of them
+    /// counts: of files without a time, a set does not keep what would settle it.
+    pub fn add_stored(&mut self, stored: &Captures) -> Option<Vec<KeptCapture>> {
+        if stored.all().any(|kept| self.all().any(|own| own.is_undecided(kept))) {
+            return None;
+        }
+        // The body of the greater of two equal files is unknown if that of one is.
+        let forgets = stored.all().any(|kept| kept.is_plain() && kept.body_hash == UNKNOWN_BODY);
+        for own in [self.newest.as_mut(), self.failures.as_mut().and_then(|failures| failures.answered.as_mut())] {
+            if let Some(own) = own.filter(|own| forgets && own.is_plain()) {
+                own.body_hash = UNKNOWN_BODY;
+            }
+        }
+        let dropped = stored.all().flat_map(|&kept| self.add(kept)).flatten().collect();
+        if let Some(failures) = &stored.failures {
+            self.failures.get_or_insert_default().times.extend(&failures.times);
+        }
+        Some(dropped)
+    }
+
+    /// The captures that are kept.
+    fn all(&self) -> impl Iterator<Item = &KeptCapture> {
+        let answered = self.failures.as_ref().and_then(|failures| failures.answered.as_ref());
+        self.newest.iter().chain(answered)
+    }
+
     /// What a set keeps of these captures for an origin of this decision; `None` for a file that was fetched well at a time
     /// that is not known, which says nothing beyond its policy.
     ///
-    /// The last answer is left out when its time is over and the profile no longer keeps it: everything is allowed from then on, whatever it said, and a set for
-    /// a later time never goes back to it. Failures before the last answer are left out, as no decision counts them.
+    /// Of the last answer only the time is kept when its time is over and the profile no longer keeps it: everything is
+    /// allowed from then on, whatever it said, and a set for a later time never goes back to it. Failures before the last answer are left out, as no decision counts them.
     #[must_use]
     pub fn stored(&self, decision: &Decision) -> Option<CaptureHistory> {
         let newest = self.newest?;
@@ -60,8 +116,9 @@ impl Captures {
         earlier_failures.sort_unstable();
         earlier_failures.dedup();
         let still_holds = matches!(decision.discarded, Some((_, Discarded::Failed)));
+        let ended = since.filter(|_| !still_holds);
         let answered = answered.filter(|_| still_holds).map(KeptCapture::stored);
-        let history = CaptureHistory { newest: newest.stored(), answered, earlier_failures };
+        let history = CaptureHistory { newest: newest.stored(), answered, ended, earlier_failures };
         Some(history).filter(|history| !history.is_plain())
     }
 
@@ -75,9 +132,18 @@ impl Captures {
         if newest.is_failure() {
             let mut times = history.earlier_failures.clone();
             times.extend(newest.time);
+            // An answer that no longer holds decides nothing any more; only its time matters.
+            let ended = |time| KeptCapture {
+                time: Some(time),
+                outcome: Outcome::Allow(Cause::Network),
+                body_hash: UNKNOWN_BODY,
+                max_age: None,
+                status: None,
+                rules: u32::MAX,
+            };
             let answered = match history.answered {
                 Some(answered) => Some(KeptCapture::from_stored(answered)?),
-                None => None,
+                None => history.ended.map(ended),
             };
             captures.failures = Some(Box::new(Failures { answered, times }));
         }

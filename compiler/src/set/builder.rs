@@ -1,77 +1,45 @@
 //! Collects prepared files and captures, and compiles them to a set.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::io::{self, Write};
 
 use bumpalo::Bump;
+use foldhash::fast::RandomState;
 use reptile_engine::format::captures::CaptureHistory;
 use reptile_engine::format::container::{self, Header, Sections};
 use reptile_engine::format::draft::SetDraft;
 use reptile_engine::format::origins::OriginRecord;
-use reptile_engine::format::policies::{Group, PolicyDraft};
+use reptile_engine::format::policies::PolicyDraft;
 use reptile_engine::format::{NONE, TooLarge};
+use reptile_engine::threads::{OneThread, Threads};
 use reptile_engine::url::MAX_HOST_BYTES;
 use reptile_engine::verdict::PolicySource;
 
+use super::contents::{Contents, Distinct, File, number};
 use crate::automaton::{Strategy, compile};
 use crate::capture::{Capture, Captures, Decision, Discarded, KeptCapture, Outcome, Profile, Time};
 use crate::dialect::Dialect;
 use crate::rules::order::RuleList;
 use crate::set::{CaptureReport, OwnedOrigin, Prepared, crawler_table};
 
-/// Numbers values in the order in which they are first seen.
-struct Interner<T> {
-    numbers: HashMap<T, u32>,
-}
-
-impl<T: Eq + Hash> Interner<T> {
-    fn new() -> Self {
-        Interner { numbers: HashMap::new() }
-    }
-
-    fn number(&mut self, thing: T) -> u32 {
-        let next = self.numbers.len() as u32;
-        *self.numbers.entry(thing).or_insert(next)
-    }
-
-    /// The values in the order of their numbers.
-    fn into_things(self) -> Vec<T> {
-        let mut things: Vec<(T, u32)> = self.numbers.into_iter().collect();
-        things.sort_unstable_by_key(|&(_, number)| number);
-        things.into_iter().map(|(thing, _)| thing).collect()
-    }
-}
-
-/// Collects prepared files and captures, and compiles them to a set. The set depends on what was added, not on its
-/// order.
+/// Collects prepared files, captures and whole sets, and compiles them to a set. The set depends on what was added, not
+/// on its order.
 ///
 /// Memory: the distinct rules, lines and names, about as much as the set itself.
 pub struct SetBuilder {
-    dialect: Dialect,
-    profile: Profile,
+    pub(super) dialect: Dialect,
+    pub(super) profile: Profile,
     /// The time that the set is made for.
     at: Option<Time>,
+    /// Whether the set is to have line numbers.
+    keeps_lines: bool,
     /// The latest time of any capture.
-    newest: Option<Time>,
-    report: CaptureReport,
-    tokens: Interner<Box<[u8]>>,
-    lists: Interner<RuleList>,
-    lines: Interner<Box<[u32]>>,
-    other: Interner<Box<[u8]>>,
-    files: Interner<File>,
-    origins: HashMap<OwnedOrigin, Captures>,
-}
-
-/// The content of one robots.txt, as numbers of the builder's interners.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct File {
-    /// Product tokens, each with the index of its group.
-    tokens: Vec<(u32, u32)>,
-    default_group: Option<u32>,
-    /// For each group, its list of rules and their lines.
-    groups: Vec<(u32, u32)>,
-    other: Option<u32>,
+    pub(super) newest: Option<Time>,
+    pub(super) report: CaptureReport,
+    pub(super) contents: Contents,
+    /// The index of each origin in `captures`.
+    pub(super) origins: HashMap<OwnedOrigin, u32, RandomState>,
+    pub(super) captures: Vec<Captures>,
 }
 
 impl SetBuilder {
@@ -89,15 +57,20 @@ impl SetBuilder {
             dialect: dialect.clone(),
             profile: profile.clone(),
             at,
+            keeps_lines: true,
             newest: None,
             report: CaptureReport::default(),
-            tokens: Interner::new(),
-            lists: Interner::new(),
-            lines: Interner::new(),
-            other: Interner::new(),
-            files: Interner::new(),
-            origins: HashMap::new(),
+            contents: Contents::default(),
+            origins: HashMap::default(),
+            captures: Vec::new(),
         }
+    }
+
+    /// Sets whether the set keeps the line of each rule, which verdicts do not need. The default is to keep them.
+    #[must_use]
+    pub fn line_numbers(mut self, keep: bool) -> SetBuilder {
+        self.keeps_lines = keep;
+        self
     }
 
     /// Adds a file that was fetched successfully, at an unknown time, for some origins. Returns how many of them had
@@ -120,7 +93,7 @@ impl SetBuilder {
         let is_too_late = capture.time.is_some_and(|time| self.at.is_some_and(|at| time > at));
         self.newest = self.newest.max(capture.time);
         let body_hash = record.as_ref().map_or(0, |record| record.body_hash);
-        let rules = record.filter(|_| !is_too_late).map_or(NONE, |record| self.number(record));
+        let rules = record.filter(|_| !is_too_late).map_or(NONE, |record| self.contents.file(record, self.keeps_lines));
         let max_age = capture.max_age.map(|age| u32::try_from(age).unwrap_or(u32::MAX));
         let Capture { time, status, .. } = *capture;
         let kept = KeptCapture { time, outcome, body_hash, max_age, status, rules };
@@ -131,11 +104,8 @@ impl SetBuilder {
                 discarded += 1;
                 continue;
             }
-            let dropped = match self.origins.get_mut(&origin) {
-                Some(captures) => captures.add(kept),
-                None => self.origins.entry(origin.clone()).or_default().add(kept),
-            };
-            for kept in dropped.iter().flatten() {
+            let place = self.place(&origin);
+            for kept in self.captures[place].add(kept).iter().flatten() {
                 self.report.discard(&origin, kept, Discarded::Superseded);
                 discarded += 1;
             }
@@ -143,18 +113,15 @@ impl SetBuilder {
         discarded
     }
 
-    /// The number of a file's content.
-    fn number(&mut self, record: Prepared) -> u32 {
-        self.tokens.numbers.reserve(record.tokens.len());
-        self.lists.numbers.reserve(record.groups.len());
-        self.lines.numbers.reserve(record.groups.len());
-        let tokens = record.tokens.into_iter().map(|(token, group)| (self.tokens.number(token), group));
-        let mut tokens: Vec<(u32, u32)> = tokens.collect();
-        tokens.sort_unstable();
-        let groups = record.groups.into_iter();
-        let groups = groups.map(|(list, lines)| (self.lists.number(list), self.lines.number(lines.into()))).collect();
-        let other = (!record.other.is_empty()).then(|| self.other.number(record.other));
-        self.files.number(File { tokens, default_group: record.default_group, groups, other })
+    /// The index of an origin's captures, which are empty if it is new.
+    pub(super) fn place(&mut self, origin: &OwnedOrigin) -> usize {
+        if let Some(&place) = self.origins.get(origin) {
+            return place as usize;
+        }
+        let place = self.captures.len();
+        self.captures.push(Captures::default());
+        self.origins.insert(origin.clone(), place as u32);
+        place
     }
 
     /// Compiles every distinct ruleset, on this thread. Writes nothing yet.
@@ -162,30 +129,23 @@ impl SetBuilder {
     /// # Errors
     /// When something is too large for the format.
     pub fn finish(self, strategy: Strategy) -> Result<CompiledSet, TooLarge> {
-        let mut arena = Bump::new();
-        self.finish_with(strategy, |lists| {
-            let compiled = lists.iter().map(|list| {
-                arena.reset();
-                compile(list, strategy, &arena)
-            });
-            compiled.collect()
-        })
+        self.finish_with(strategy, &OneThread)
     }
 
-    /// Does the work of [`SetBuilder::finish`], but `compile_all` compiles the lists, each with [`compile`] by this
-    /// strategy and in their order; this crate starts no threads.
+    /// Does the work of [`SetBuilder::finish`] on the caller's threads; this crate starts none.
     ///
     /// # Errors
-    /// The errors of `compile_all`, and when something is too large for the format.
-    pub fn finish_with(
-        self,
-        strategy: Strategy,
-        compile_all: impl FnOnce(&[RuleList]) -> Result<Vec<Vec<u8>>, TooLarge>,
-    ) -> Result<CompiledSet, TooLarge> {
+    /// When something is too large for the format.
+    pub fn finish_with(self, strategy: Strategy, threads: &impl Threads) -> Result<CompiledSet, TooLarge> {
         let at = self.at.or(self.newest);
         let mut report = CaptureReport { at, ..self.report };
-        let mut content = Content::new(self.files.into_things());
-        for (origin, captures) in &self.origins {
+        let Contents { tokens, lists, lines, other, files } = self.contents;
+        let mut content = Content::new(files);
+        content.origins.reserve_exact(self.origins.len());
+        let mut captures = self.captures;
+        for (origin, &place) in &self.origins {
+            // Freed at once, as the history takes its place.
+            let captures = std::mem::take(&mut captures[place as usize]);
             let Some(decision) = captures.decide(&self.profile, at) else { continue };
             report.stale += u64::from(decision.is_stale);
             *report.origins.entry(decision.source).or_default() += 1;
@@ -194,10 +154,17 @@ impl SetBuilder {
             }
             content.add(origin, &decision, captures.stored(&decision));
         }
-        let (lists, list_places) = used_lists(self.lists, &content.files, &content.is_file_used);
-        let rulesets = compile_all(&lists)?;
-        drop(lists);
-        let (tokens, lines, other) = (self.tokens.into_things(), self.lines.into_things(), self.other.into_things());
+        drop(captures);
+        let (lists, place_of_list) = used_lists(lists, &content);
+        let policies = content.policies(&place_of_list);
+        let Content { histories, origins, files, .. } = content;
+        drop(files);
+        let rulesets = threads.each(lists, Bump::new, |arena, list| {
+            arena.reset();
+            let mut automaton = compile(&list, strategy, arena)?;
+            automaton.shrink_to_fit();
+            Ok(automaton.into())
+        });
         let header = Header {
             normal_form: self.dialect.normal_form.number(),
             name_matching: self.dialect.name_matching.number(),
@@ -208,48 +175,49 @@ impl SetBuilder {
             reading: self.profile.reading(&self.dialect.name, at),
             crawlers: crawler_table(&self.dialect),
             tokens: tokens.iter().map(|token| &**token).collect(),
-            rulesets,
+            rulesets: rulesets.into_iter().collect::<Result<_, TooLarge>>()?,
             lines: lines.iter().map(|lines| (&**lines).into()).collect(),
             other: other.iter().map(|other| &**other).collect(),
-            policies: content.policies(&list_places),
-            captures: content.histories.into_things(),
-            origins: content.origins,
+            policies,
+            captures: histories.into_iter().collect(),
+            origins,
         };
-        Ok(CompiledSet { header, sections: draft.write()?, report })
+        Ok(CompiledSet { header, sections: draft.write(threads)?, report })
     }
 }
 
-/// The distinct lists of rules of the set's files, sorted, and for each number of the interner the list's index there.
-fn used_lists(lists: Interner<RuleList>, files: &[File], is_file_used: &[bool]) -> (Vec<RuleList>, Vec<u32>) {
-    let mut is_used = vec![false; lists.numbers.len()];
-    for (file, _) in files.iter().zip(is_file_used).filter(|(_, is_used)| **is_used) {
-        file.groups.iter().for_each(|&(list, _)| is_used[list as usize] = true);
+/// The distinct lists of rules of the set's files, and for each number of a list its index there. Their order is that in
+/// which they were first seen, which leaves no trace in the set.
+fn used_lists(lists: Distinct<RuleList>, content: &Content<'_>) -> (Vec<RuleList>, Vec<u32>) {
+    let mut is_used = vec![false; lists.len()];
+    for (file, _) in content.files.iter().zip(&content.is_file_used).filter(|(_, is_used)| **is_used) {
+        file.lists().for_each(|list| is_used[list as usize] = true);
     }
-    let mut place_of = vec![NONE; is_used.len()];
-    let mut lists: Vec<(RuleList, u32)> =
-        lists.numbers.into_iter().filter(|&(_, number)| is_used[number as usize]).collect();
-    lists.sort_unstable();
-    for (place, &(_, number)) in (0..).zip(&lists) {
-        place_of[number as usize] = place;
+    let mut place_of_list = vec![NONE; is_used.len()];
+    let mut used = Vec::new();
+    for (number, list) in lists.into_iter().enumerate().filter(|&(number, _)| is_used[number]) {
+        place_of_list[number] = used.len() as u32;
+        used.push(list);
     }
-    (lists.into_iter().map(|(list, _)| list).collect(), place_of)
+    (used, place_of_list)
 }
 
 /// The content of a set while it is collected from the origins.
 struct Content<'a> {
-    files: Vec<File>,
+    files: Distinct<File>,
     /// Whether the set contains each file: not if only discarded captures have it.
     is_file_used: Vec<bool>,
     /// The distinct policies: the policy source of each, and the number of its file if rules decide.
-    policies: Interner<(PolicySource, Option<u32>)>,
-    histories: Interner<CaptureHistory>,
+    policies: Distinct<(PolicySource, Option<u32>)>,
+    histories: Distinct<CaptureHistory>,
     origins: Vec<OriginRecord<'a>>,
 }
 
 impl<'a> Content<'a> {
-    fn new(files: Vec<File>) -> Content<'a> {
+    fn new(files: Distinct<File>) -> Content<'a> {
         let is_file_used = vec![false; files.len()];
-        Content { files, is_file_used, policies: Interner::new(), histories: Interner::new(), origins: Vec::new() }
+        let (policies, histories) = (Distinct::default(), Distinct::default());
+        Content { files, is_file_used, policies, histories, origins: Vec::new() }
     }
 
     fn add(&mut self, origin: &'a OwnedOrigin, decision: &Decision, history: Option<CaptureHistory>) {
@@ -258,16 +226,16 @@ impl<'a> Content<'a> {
             for capture in [Some(&mut history.newest), history.answered.as_mut()].into_iter().flatten() {
                 capture.policy = capture.policy.map(|file| self.policy(PolicySource::Rules, Some(file)));
             }
-            self.histories.number(history)
+            number(&mut self.histories, history)
         });
-        let file = decision.rules.and_then(|file| self.files.get(file as usize));
+        let file = decision.rules.and_then(|file| self.files.get_index(file as usize));
         self.origins.push(OriginRecord {
             host: &origin.host,
             scheme: origin.scheme,
             port: origin.port,
             policy,
             captures: history,
-            other: file.and_then(|file| file.other),
+            other: file.and_then(File::other),
         });
     }
 
@@ -275,19 +243,17 @@ impl<'a> Content<'a> {
         if let Some(is_used) = file.and_then(|file| self.is_file_used.get_mut(file as usize)) {
             *is_used = true;
         }
-        self.policies.number((source, file))
+        number(&mut self.policies, (source, file))
     }
 
     /// The policies, whose rulesets are indices of the lists that are compiled.
-    fn policies(&mut self, list_places: &[u32]) -> Vec<PolicyDraft> {
-        let policies = std::mem::replace(&mut self.policies, Interner::new()).into_things();
-        let draft = |(source, file): (PolicySource, Option<u32>)| {
-            let Some(file) = file.and_then(|file| self.files.get(file as usize)) else {
-                return PolicyDraft { source, ..PolicyDraft::default() };
-            };
-            let group = |&(list, lines): &(u32, u32)| Group { ruleset: list_places[list as usize], lines };
-            let (tokens, groups) = (file.tokens.clone(), file.groups.iter().map(group).collect());
-            PolicyDraft { source, tokens, default_group: file.default_group, groups }
+    fn policies(&mut self, place_of_list: &[u32]) -> Vec<PolicyDraft> {
+        let policies = std::mem::take(&mut self.policies);
+        let draft = |(source, file): (PolicySource, Option<u32>)| match file
+            .and_then(|file| self.files.get_index(file as usize))
+        {
+            Some(file) => file.policy(source, place_of_list),
+            None => PolicyDraft { source, ..PolicyDraft::default() },
         };
         policies.into_iter().map(draft).collect()
     }

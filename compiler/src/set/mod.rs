@@ -1,17 +1,20 @@
 //! From prepared files and captures to a compiled set.
 //!
 //! [`prepare`] reads one file, on any thread; [`SetBuilder`] takes the prepared files, stores equal content once,
-//! decides which capture of each origin counts, and compiles. The engine sorts and encodes
+//! decides which capture of each origin counts, and compiles. Whole sets can be added too. The engine sorts and encodes
 //! ([`reptile_engine::format::draft`]).
 
 mod builder;
+mod contents;
 mod crawlers;
+mod merge;
 pub mod origin;
 mod prepare;
 mod report;
 
 pub use self::builder::{CompiledSet, SetBuilder};
 pub use self::crawlers::crawler_table;
+pub use self::merge::MergeError;
 pub use self::origin::OwnedOrigin;
 pub use self::prepare::{BadCapture, BodyOverLimit, Prepared, prepare, prepare_capture, prepare_without_other};
 pub use self::report::{CaptureReport, DiscardedCapture};

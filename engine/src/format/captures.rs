@@ -22,6 +22,9 @@ const CAPTURE_BYTES: usize = 32;
 /// Bytes of the count of earlier failures in a record.
 const COUNT_BYTES: usize = 4;
 
+/// The bit of the count of earlier failures that says that the time of an answer follows which no longer holds.
+const HAS_ENDED: u32 = 1 << 31;
+
 const HAS_TIME: u8 = 1;
 const HAS_MAX_AGE: u8 = 2;
 const HAS_STATUS: u8 = 4;
@@ -47,7 +50,8 @@ pub struct CaptureRecord {
     pub time: Option<i64>,
     /// The outcome of the capture.
     pub outcome: FetchOutcome,
-    /// A number that depends on the body alone. It settles which of two captures of the same time counts.
+    /// A number that depends on the body alone. It settles which of two captures of the same time counts. Zero for a
+    /// capture of which only the rules are known.
     pub body_hash: u64,
     /// The `max-age` of the answer: for how many seconds it may be kept.
     pub max_age: Option<u32>,
@@ -60,6 +64,14 @@ pub struct CaptureRecord {
 impl CaptureRecord {
     fn is_failure(&self) -> bool {
         matches!(self.outcome, FetchOutcome::Unreachable(_))
+    }
+
+    /// Whether this is a file that was fetched successfully and of which nothing else is known. Its body has no hash
+    /// here, as such a file mostly has no record either.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        let CaptureRecord { time, outcome, max_age, status, .. } = *self;
+        (time, outcome, max_age, status) == (None, FetchOutcome::Rules, None, None)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -112,7 +124,10 @@ pub struct CaptureHistory {
     pub newest: CaptureRecord,
     /// The last capture that was an answer, if the last of all was a failure and the answer still holds.
     pub answered: Option<CaptureRecord>,
-    /// The times of the failures after that answer, or of all failures if there was no answer, in order and without the
+    /// The time of the last answer, if the last capture was a failure and the answer no longer holds. It bounds the
+    /// failures that count when further captures are added.
+    pub ended: Option<i64>,
+    /// The times of the failures after the last answer, or of all failures if there was no answer, in order and without the
     /// time of the last capture. All of them are kept: how long an origin has been unreachable counts from the first
     /// failure after the last answer, and an answer that is only added later may be later than some of them.
     pub earlier_failures: Vec<i64>,
@@ -123,8 +138,7 @@ impl CaptureHistory {
     /// record.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        let CaptureRecord { time, outcome, max_age, status, .. } = self.newest;
-        (time, outcome, max_age, status) == (None, FetchOutcome::Rules, None, None)
+        self.newest.is_plain()
     }
 
     /// The capture that decides: the last answer while a copy of it is kept, otherwise the last capture.
@@ -135,17 +149,21 @@ impl CaptureHistory {
 
     /// Checks that captures can have this history. If they cannot, returns what was expected instead.
     fn flaw(&self) -> Option<&'static str> {
-        let CaptureHistory { newest, answered, earlier_failures } = self;
+        let CaptureHistory { newest, answered, ended, earlier_failures } = self;
         let captures = || [Some(newest), answered.as_ref()].into_iter().flatten();
-        let since = answered.as_ref().and_then(|answered| answered.time);
+        let since = answered.as_ref().and_then(|answered| answered.time).or(*ended);
         let order = [since].into_iter().chain(earlier_failures.iter().copied().map(Some)).chain([newest.time]);
         let order: Vec<Option<i64>> = order.collect();
         if captures().any(|capture| capture.policy.is_some() != (capture.outcome == FetchOutcome::Rules)) {
             Some("a policy if rules decide, and only then")
         } else if self.is_plain() {
             Some("a capture that differs from the plain one")
-        } else if !newest.is_failure() && (answered.is_some() || !earlier_failures.is_empty()) {
+        } else if captures().any(|capture| capture.is_plain() && capture.body_hash != 0) {
+            Some("no hash of the body of a file of which nothing else is known")
+        } else if !newest.is_failure() && (answered.is_some() || ended.is_some() || !earlier_failures.is_empty()) {
             Some("only one capture if the last one was an answer")
+        } else if answered.is_some() && ended.is_some() {
+            Some("a last answer that either holds or has ended")
         } else if answered.as_ref().is_some_and(CaptureRecord::is_failure) {
             Some("an answer before the failures")
         } else if newest.is_failure() && newest.time.is_some() && order.windows(2).any(|pair| pair[0] >= pair[1]) {
@@ -160,9 +178,11 @@ impl CaptureHistory {
     /// Appends the record.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         self.newest.encode(out);
-        // There are fewer than 2^31 failures, even with one for each second of thirty years.
-        put(out, (self.earlier_failures.len() as u32) << 1 | u32::from(self.answered.is_some()));
+        // There are fewer than 2^30 failures, even with one for each second of thirty years.
+        let ended = if self.ended.is_some() { HAS_ENDED } else { 0 };
+        put(out, ended | (self.earlier_failures.len() as u32) << 1 | u32::from(self.answered.is_some()));
         self.answered.iter().for_each(|answered| answered.encode(out));
+        self.ended.iter().for_each(|time| put_long(out, time.cast_unsigned()));
         self.earlier_failures.iter().for_each(|time| put_long(out, time.cast_unsigned()));
     }
 
@@ -175,9 +195,13 @@ impl CaptureHistory {
             let (bytes, after) = rest.split_first_chunk::<CAPTURE_BYTES>()?;
             (answered, rest) = (Some(CaptureRecord::read(bytes)?), after);
         }
-        let times = rest.get(..(count >> 1) as usize * 8)?.chunks_exact(8);
+        let mut ended = None;
+        if count & HAS_ENDED != 0 {
+            (ended, rest) = (Some(u64_at(rest, 0)?.cast_signed()), rest.get(8..)?);
+        }
+        let times = rest.get(..((count & !HAS_ENDED) >> 1) as usize * 8)?.chunks_exact(8);
         let earlier_failures = times.filter_map(|time| Some(u64_at(time, 0)?.cast_signed())).collect();
-        Some(CaptureHistory { newest: CaptureRecord::read(newest)?, answered, earlier_failures })
+        Some(CaptureHistory { newest: CaptureRecord::read(newest)?, answered, ended, earlier_failures })
     }
 
     /// The last second at which the deciding capture is still fresh. `None` if that is unknown: no time is known, the
@@ -261,12 +285,18 @@ mod tests {
         policy: Some(7),
     };
 
+    const PLAIN: CaptureRecord = CaptureRecord { time: None, max_age: None, status: None, ..ANSWERED };
+
     fn history(
         newest: CaptureRecord,
         answered: Option<CaptureRecord>,
         earlier_failures: impl Into<Vec<i64>>,
     ) -> CaptureHistory {
-        CaptureHistory { newest, answered, earlier_failures: earlier_failures.into() }
+        CaptureHistory { newest, answered, ended: None, earlier_failures: earlier_failures.into() }
+    }
+
+    fn ended(time: i64, history: CaptureHistory) -> CaptureHistory {
+        CaptureHistory { ended: Some(time), ..history }
     }
 
     #[test]
@@ -280,7 +310,14 @@ mod tests {
             (history(FAILED, Some(CaptureRecord { time: None, ..ANSWERED }), [-5]), true),
             (history(CaptureRecord { outcome: closed, ..FAILED }, None, []), true),
             (history(CaptureRecord { time: None, ..FAILED }, None, []), true),
+            (ended(10, history(FAILED, None, [11, 99])), true),
+            (history(FAILED, Some(CaptureRecord { body_hash: 0, ..PLAIN }), []), true),
             // No captures can have these histories.
+            (ended(11, history(FAILED, None, [11, 99])), false),
+            (ended(100, history(FAILED, None, [])), false),
+            (ended(5, history(FAILED, Some(ANSWERED), [])), false),
+            (ended(5, history(ANSWERED, None, [])), false),
+            (history(FAILED, Some(PLAIN), []), false),
             (history(FAILED, Some(FAILED), []), false),
             (history(FAILED, None, [100]), false),
             (history(FAILED, None, [7, 7]), false),
@@ -305,17 +342,19 @@ mod tests {
 
     #[test]
     fn bytes_have_one_meaning() {
-        let mut bytes = Vec::new();
-        history(FAILED, Some(ANSWERED), [50]).encode(&mut bytes);
-        for at in 0..bytes.len() {
-            for bit in 0..8 {
-                let mut other = bytes.clone();
-                other[at] ^= 1 << bit;
-                let Ok(found) = Captures(&other).get(0) else { continue };
-                let mut again = Vec::new();
-                found.encode(&mut again);
-                let accepts = Captures(&other).verify(&mut 0, |_| Ok(())).is_ok();
-                assert!(!accepts || again == other, "byte {at}, bit {bit}");
+        for history in [history(FAILED, Some(ANSWERED), [50]), ended(10, history(FAILED, None, [50]))] {
+            let mut bytes = Vec::new();
+            history.encode(&mut bytes);
+            for at in 0..bytes.len() {
+                for bit in 0..8 {
+                    let mut other = bytes.clone();
+                    other[at] ^= 1 << bit;
+                    let Ok(found) = Captures(&other).get(0) else { continue };
+                    let mut again = Vec::new();
+                    found.encode(&mut again);
+                    let accepts = Captures(&other).verify(&mut 0, |_| Ok(())).is_ok();
+                    assert!(!accepts || again == other, "byte {at}, bit {bit}");
+                }
             }
         }
     }

@@ -11,13 +11,14 @@ use super::container::{Header, Section, Sections};
 use super::crawlers::CrawlerTable;
 use super::directives::{self, OtherDirectives};
 use super::lines::{self, Lines};
-use super::origins::{OriginRecord, Origins, write_origins};
+use super::origins::{OriginOrder, OriginRecord, Origins, write_origins};
 use super::policies::{self, Group, Policies, PolicyDraft};
 use super::pool::{Pool, Records, write_pool};
 use super::reading::Reading;
 use super::rulesets::{Rulesets, write_rulesets};
 use super::tokens::{Tokens, write_tokens};
 use super::{FormatError, NONE, TooLarge};
+use crate::threads::Threads;
 
 /// The content of a set. Elements refer to each other by their index in the lists here.
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ pub struct SetDraft<'a> {
     /// Product tokens in lower case.
     pub tokens: Vec<&'a [u8]>,
     /// Automata, as [`super::automaton::write`] writes them.
-    pub rulesets: Vec<Vec<u8>>,
+    pub rulesets: Vec<Cow<'a, [u8]>>,
     /// For each group, the lines of its rules by rank.
     pub lines: Vec<Cow<'a, [u32]>>,
     /// Other directives, as [`super::directives::encode`] writes them. No element is empty.
@@ -94,18 +95,39 @@ impl SetDraft<'_> {
         used
     }
 
-    /// Writes the sections, in canonical form. Time: sorting everything. Memory: the sections, and once more the
-    /// largest of them, automata excepted.
+    /// Writes the sections, in canonical form. Sections that do not refer to each other are written at the same time,
+    /// if there are threads. Time: sorting everything. Memory: the sections, and once more the largest of them, automata
+    /// excepted.
     ///
     /// # Errors
     /// When something is too large for the format.
-    pub fn write(mut self) -> Result<Sections, TooLarge> {
+    pub fn write(mut self, threads: &impl Threads) -> Result<Sections, TooLarge> {
         let used = self.used();
-        let (tokens, token_numbers) = sorted_tokens(&self.tokens, &used.tokens);
-        let rulesets = write_rulesets(std::mem::take(&mut self.rulesets), &used.rulesets)?;
-        let lines = pool_of("bytes of line numbers", lines::UNIT, &self.lines, &used.lines, |lines, out| {
-            lines::encode(lines, out);
-        })?;
+        let automata = std::mem::take(&mut self.rulesets);
+        let write_lines = || {
+            pool_of("bytes of line numbers", lines::UNIT, &self.lines, &used.lines, |lines, out| {
+                lines::encode(lines, out);
+            })
+        };
+        let write_other = || {
+            pool_of("bytes of other directives", directives::UNIT, &self.other, &used.other, |record, out| {
+                out.extend_from_slice(record);
+            })
+        };
+        let (rulesets, (order, (tokens, (lines, other)))) = threads.both(
+            || write_rulesets(automata, &used.rulesets),
+            || {
+                threads.both(
+                    || OriginOrder::of(&self.origins),
+                    || {
+                        let tokens = sorted_tokens(&self.tokens, &used.tokens);
+                        (tokens, threads.both(write_lines, write_other))
+                    },
+                )
+            },
+        );
+        let (tokens, token_numbers) = tokens;
+        let (rulesets, order, lines, other) = (rulesets?, order?, lines?, other?);
         let policies = pool_of("bytes of policies", policies::UNIT, &self.policies, &used.policies, |policy, out| {
             let mut tokens: Vec<(u32, u32)> =
                 policy.tokens.iter().map(|&(token, group)| (moved(&token_numbers, token), group)).collect();
@@ -122,24 +144,21 @@ impl SetDraft<'_> {
                 policy: capture.policy.map(|policy| moved(&policies.addresses, policy)),
                 ..capture
             };
-            let CaptureHistory { newest, answered, ref earlier_failures } = *history;
+            let CaptureHistory { newest, answered, ended, ref earlier_failures } = *history;
             CaptureHistory {
                 newest: capture(newest),
                 answered: answered.map(capture),
+                ended,
                 earlier_failures: earlier_failures.clone(),
             }
             .encode(out);
-        })?;
-        let what = "bytes of other directives";
-        let other = pool_of(what, directives::UNIT, &self.other, &used.other, |record, out| {
-            out.extend_from_slice(record);
         })?;
         for origin in &mut self.origins {
             origin.policy = moved(&policies.addresses, origin.policy);
             origin.captures = origin.captures.map(|place| moved(&captures.addresses, place));
             origin.other = origin.other.map(|place| moved(&other.addresses, place));
         }
-        let (buckets, origins) = write_origins(&self.origins)?;
+        let (buckets, origins) = write_origins(&self.origins, &order)?;
         let mut sections = Sections::default();
         for (section, bytes) in [
             (Section::Reading, self.reading.write()?),
@@ -151,6 +170,7 @@ impl SetDraft<'_> {
             (Section::Policies, policies.bytes),
             (Section::Index, rulesets.index),
             (Section::Rulesets, rulesets.rulesets),
+            (Section::Prints, rulesets.fingerprints),
             (Section::Lines, lines.bytes),
             (Section::Other, other.bytes),
         ] {
@@ -225,13 +245,13 @@ impl<'a> ReadBack<'a> {
         crawlers: CrawlerTable<'a>,
         tables: Tables<'a>,
     ) -> Result<SetDraft<'a>, FormatError> {
-        let automata = (0..tables.rulesets.len()).map(|number| tables.rulesets.get(number).map(<[u8]>::to_vec));
+        let automata = (0..tables.rulesets.len()).map(|number| Ok(tables.rulesets.get(number)?.to_bytes()?));
         let draft = SetDraft {
             header,
             reading,
             crawlers,
             tokens: tables.tokens.iter().collect::<Result<_, _>>()?,
-            rulesets: automata.collect::<Result<_, _>>()?,
+            rulesets: automata.collect::<Result<_, FormatError>>()?,
             lines: Vec::new(),
             other: Vec::new(),
             policies: Vec::new(),

@@ -160,32 +160,60 @@ fn encode(origin: &OriginRecord<'_>, out: &mut Vec<u8>) {
     pad(out, UNIT);
 }
 
-/// Writes the sections `buckets` and `origins`. Each origin must be there once, and no host may be longer than
-/// [`crate::url::MAX_HOST_BYTES`].
-///
-/// # Errors
-/// When the records take more than [`MAX_ORIGINS_BYTES`], or look-ups cannot be bounded.
-pub(super) fn write_origins(origins: &[OriginRecord<'_>]) -> Result<(Vec<u8>, Vec<u8>), TooLarge> {
-    let first = first_seed(origins.iter().copied());
-    let seed = choose_seed(first, origins)?;
-    write_with_seed(origins, seed)
+/// The order in which origins are written, and the seed of their hash. It depends on their names alone, so that it can
+/// be found before the addresses are known that their records hold.
+pub(super) struct OriginOrder {
+    seed: u64,
+    /// The hash of each origin and its index, in the order of the records.
+    order: Vec<(u64, u32)>,
 }
 
-fn write_with_seed(origins: &[OriginRecord<'_>], seed: u64) -> Result<(Vec<u8>, Vec<u8>), TooLarge> {
+impl OriginOrder {
+    /// The order of some origins. Each origin must be there once, and no host may be longer than
+    /// [`crate::url::MAX_HOST_BYTES`].
+    ///
+    /// # Errors
+    /// When there are too many origins, or look-ups cannot be bounded.
+    pub fn of(origins: &[OriginRecord<'_>]) -> Result<OriginOrder, TooLarge> {
+        let seed = choose_seed(first_seed(origins.iter().copied()), origins)?;
+        OriginOrder::with_seed(origins, seed)
+    }
+
+    fn with_seed(origins: &[OriginRecord<'_>], seed: u64) -> Result<OriginOrder, TooLarge> {
+        let _: u32 = super::fit("origins", origins.len(), u64::from(NONE))?;
+        let mut order: Vec<(u64, u32)> =
+            origins.iter().zip(0..).map(|(origin, index)| (hash_of_record(seed, origin), index)).collect();
+        order.sort_unstable_by(|&(hash, index), &(other_hash, other)| {
+            // The rest of the key is far away in memory, and hardly any two hashes are equal.
+            hash.cmp(&other_hash)
+                .then_with(|| key_of(hash, &origins[index as usize]).cmp(&key_of(other_hash, &origins[other as usize])))
+        });
+        Ok(OriginOrder { seed, order })
+    }
+}
+
+/// Writes the sections `buckets` and `origins` in the order of these origins.
+///
+/// # Errors
+/// When the records take more than [`MAX_ORIGINS_BYTES`].
+pub(super) fn write_origins(
+    origins: &[OriginRecord<'_>],
+    OriginOrder { seed, order }: &OriginOrder,
+) -> Result<(Vec<u8>, Vec<u8>), TooLarge> {
     let (mut slots, mut records) = (Vec::new(), Vec::new());
     if origins.is_empty() {
         return Ok((slots, records));
     }
-    let mut order: Vec<(u64, &OriginRecord<'_>)> =
-        origins.iter().map(|origin| (hash_of_record(seed, origin), origin)).collect();
-    order.sort_unstable_by_key(|&(hash, origin)| key_of(hash, origin));
+    let sizes = origins.iter().map(|origin| (RECORD_BYTES + origin.host.len()).next_multiple_of(UNIT));
+    records.reserve_exact(sizes.sum());
     let buckets = bucket_count(origins.len() as u64);
+    slots.reserve_exact(HEADER_BYTES + (buckets * BUCKET_SLOTS) as usize * SLOT_BYTES);
     put_long(&mut slots, origins.len() as u64);
     put_long(&mut slots, buckets);
-    put_long(&mut slots, seed);
+    put_long(&mut slots, *seed);
     slots.resize(HEADER_BYTES + (buckets * BUCKET_SLOTS) as usize * SLOT_BYTES, 0);
     let mut next = 0;
-    for (hash, origin) in order {
+    for &(hash, index) in order {
         let at = records.len() as u64;
         if at >= MAX_ORIGINS_BYTES {
             return Err(TooLarge { what: "bytes of origins", limit: MAX_ORIGINS_BYTES, found: at });
@@ -195,7 +223,7 @@ fn write_with_seed(origins: &[OriginRecord<'_>], seed: u64) -> Result<(Vec<u8>, 
         let place = HEADER_BYTES + slot as usize * SLOT_BYTES;
         slots.resize(slots.len().max(place + SLOT_BYTES), 0);
         slots[place..place + SLOT_BYTES].copy_from_slice(&slot_of(hash, at / UNIT as u64).to_le_bytes());
-        encode(origin, &mut records);
+        encode(&origins[index as usize], &mut records);
     }
     Ok((slots, records))
 }
@@ -319,7 +347,8 @@ impl<'a> Origins<'a> {
         Some(at)
     }
 
-    /// Does the work of [`Origins::find`] for an origin whose [`Origins::hash`] is known, and looks first at the record where [`Origins::ask_for_record`] expects it.
+    /// Does the work of [`Origins::find`] for an origin whose [`Origins::hash`] is known, and looks first at the record that
+    /// [`Origins::ask_for_record`] expects.
     ///
     /// # Errors
     /// The errors of [`Origins::find`].
@@ -574,6 +603,14 @@ impl<'a> Iterator for OriginIter<'a> {
 mod tests {
     use super::*;
 
+    fn written(origins: &[OriginRecord<'_>]) -> (Vec<u8>, Vec<u8>) {
+        write_origins(origins, &OriginOrder::of(origins).unwrap()).unwrap()
+    }
+
+    fn written_with_seed(origins: &[OriginRecord<'_>], seed: u64) -> (Vec<u8>, Vec<u8>) {
+        write_origins(origins, &OriginOrder::with_seed(origins, seed).unwrap()).unwrap()
+    }
+
     fn record(host: &[u8]) -> OriginRecord<'_> {
         OriginRecord { host, scheme: Scheme::Https, port: 443, policy: 0, captures: None, other: None }
     }
@@ -598,7 +635,7 @@ mod tests {
         let mut origins: Vec<OriginRecord<'_>> = names.iter().map(|name| record(name.as_bytes())).collect();
         origins.push(OriginRecord { scheme: Scheme::Http, port: 443, policy: 9, captures: Some(3), ..origins[0] });
         origins.push(OriginRecord { port: 444, policy: 8, other: Some(0), ..origins[0] });
-        let (slots, records) = write_origins(&origins).unwrap();
+        let (slots, records) = written(&origins);
         let table = Origins { buckets: &slots, records: &records };
         table.verify(&mut 0, |_| Ok(())).unwrap();
         for origin in &origins {
@@ -615,12 +652,12 @@ mod tests {
         assert_eq!(table.find(Scheme::Https, b"h1.example", 1), Ok(None));
         // Adds one more origin, in any order of input.
         origins.reverse();
-        assert_eq!(write_origins(&origins).unwrap(), (slots, records));
+        assert_eq!(written(&origins), (slots, records));
     }
 
     #[test]
     fn no_origins_take_no_bytes() {
-        let (slots, records) = write_origins(&[]).unwrap();
+        let (slots, records) = written(&[]);
         assert!(slots.is_empty() && records.is_empty());
         Origins { buckets: &slots, records: &records }.verify(&mut 0, |_| Ok(())).unwrap();
         assert_eq!(found(&slots, &records, b"a"), Ok(false));
@@ -642,7 +679,7 @@ mod tests {
             assert_eq!(is_bounded(&spread), fits, "{count}");
             let names = names_in_bucket(77, 2, bucket_count(count as u64), count, "");
             let origins: Vec<OriginRecord<'_>> = names.iter().map(|name| record(name.as_bytes())).collect();
-            let (slots, records) = write_with_seed(&origins, 77).unwrap();
+            let (slots, records) = written_with_seed(&origins, 77);
             let absent = names_in_bucket(77, 2, bucket_count(count as u64), 1, "x");
             assert!(names.iter().all(|name| found(&slots, &records, name.as_bytes()) == Ok(true)));
             // A look-up also stops in a table that was never verified.
@@ -664,13 +701,13 @@ mod tests {
         assert_eq!(choose_seed(first + 2, &origins), Ok(first + 2));
 
         // The seed of a real table depends on all its origins, and these names were not made for it.
-        let (mut slots, mut records) = write_origins(&origins).unwrap();
+        let (mut slots, mut records) = written(&origins);
         let verify = |slots: &[u8], records: &[u8]| Origins { buckets: slots, records }.verify(&mut 0, |_| Ok(()));
         verify(&slots, &records).unwrap();
         let seed = first_seed(origins.iter().copied());
         assert_eq!(u64_at(&slots, 16), Some(seed));
         for other in [seed.wrapping_add(1), seed.wrapping_add(MAX_SEEDS), seed.wrapping_sub(1), first] {
-            (slots, records) = write_with_seed(&origins, other).unwrap();
+            (slots, records) = written_with_seed(&origins, other);
             let error = verify(&slots, &records).unwrap_err();
             assert_eq!((error.section(), error.offset()), ("buckets", Some(16)), "{error}");
         }
@@ -680,7 +717,7 @@ mod tests {
     fn only_one_encoding_passes() {
         let names: Vec<String> = (0..30).map(|number| format!("h{number}.example")).collect();
         let origins: Vec<OriginRecord<'_>> = names.iter().map(|name| record(name.as_bytes())).collect();
-        let (slots, records) = write_origins(&origins).unwrap();
+        let (slots, records) = written(&origins);
         let table = |slots: &[u8], records: &[u8]| Origins { buckets: slots, records }.verify(&mut 0, |_| Ok(()));
         for at in 0..slots.len() {
             for bit in 0..8 {
@@ -697,7 +734,7 @@ mod tests {
                 if table(&slots, &other).is_ok() {
                     let origins: Vec<OriginRecord<'_>> =
                         OriginIter { origins: Origins { buckets: &slots, records: &other }, at: 0 }.flatten().collect();
-                    assert_eq!(write_origins(&origins).unwrap(), (slots.clone(), other), "byte {at}, bit {bit}");
+                    assert_eq!(written(&origins), (slots.clone(), other), "byte {at}, bit {bit}");
                 }
             }
         }

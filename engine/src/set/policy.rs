@@ -288,7 +288,7 @@ impl<'a> Policy<'a> {
 /// The ruleset with a number.
 #[inline]
 pub(super) fn ruleset_at(rulesets: Rulesets<'_>, number: u32) -> Result<Ruleset<'_>, FormatError> {
-    Ok(Ruleset::new(rulesets.get(number)?)?)
+    Ok(Ruleset::stored(rulesets.get(number)?)?)
 }
 
 /// The rules of one group of one robots.txt: a ruleset, which files may share, and the lines of this file.

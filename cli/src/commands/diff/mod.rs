@@ -11,6 +11,7 @@ mod crawlers;
 mod groups;
 mod lines;
 mod rules;
+mod sets;
 mod show;
 mod urls;
 
@@ -23,12 +24,13 @@ use reptile_compiler::dialect::{self, Dialect};
 use crate::error::{Exit, Result, Stop, note};
 use crate::inputs::bodies::read_robots;
 use crate::inputs::options::{ExactAgent, dialects};
+use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents_for;
 use crate::inputs::sets::single::compile_one;
 use crate::outputs::file::Output;
 use groups::{File, Names};
 
-/// Compare two robots.txt files: rules that came and went, and URLs whose verdict flips
+/// Compare two robots.txt files, or two sets: what came and went, and URLs whose verdict flips
 ///
 /// A line with "@" gives the product tokens of a group, or "all crawlers" for lines such
 /// as Sitemap. Below it, "-" marks a line that only the old file has and "+" one that
@@ -39,12 +41,19 @@ use groups::{File, Names};
 /// others. With --urls, the URLs whose verdict flips come last: URL, agent, verdict and
 /// line by the old file, verdict and line by the new one. Product tokens that obey the
 /// same groups are listed together there, with commas, and of many the first.
+///
+/// Of two sets, "+" marks an origin that only the new one has, "-" one that only the old one
+/// has, and "~" one that changed, with what did: where its policy comes from, the product
+/// tokens whose rules differ, other directives. Lines and times do not count. All are
+/// counted, and of each kind the first 1,000 are listed. With --urls, the URLs whose verdict
+/// flips come last: URL, agents, verdict and deciding rule by the old set and by the new one.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "Examples:
   reptile diff old.txt new.txt
   reptile diff old.txt new.txt --urls urls.txt --agent MyBot
+  reptile diff march.reptile april.reptile --urls log.txt.gz
 
 The objects of --json, one on each line, by their field \"change\":
   lines         agents (null for all crawlers), group: kept, removed or added;
@@ -52,15 +61,20 @@ The objects of --json, one on each line, by their field \"change\":
   not-compared  agents
   crawler       agent, old, new: the product token that it obeys, or null
   verdict       url, agents and how many more_agents; old, new: verdict, line
+and of two sets:
+  counts        added, gone, changed, same
+  origin        origin, kind: added, gone or changed; source: old, new; agents and how
+                many more_agents; other_directives
+  verdict       the same, with rule and reason
 
 Exit code: 0 nothing changed; 1 something changed; 2 the command could not go on."
 )]
 pub struct Args {
-    /// The old robots.txt
+    /// The old robots.txt, or set
     old: PathBuf,
-    /// The new robots.txt
+    /// The new robots.txt, or set
     new: PathBuf,
-    /// URLs to decide by both files, one on each line, with a host or without; - is standard input
+    /// URLs to decide by both, one on each line, with a host or without; - is standard input
     #[arg(long, value_name = "FILE")]
     urls: Option<PathBuf>,
     /// A crawler, as in `reptile test`; may be given again [default: every product token that either file names, and *]
@@ -81,6 +95,9 @@ pub struct Args {
 /// # Errors
 /// If a file or the list of URLs cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
+    if Loaded::is_set(&args.old)? && Loaded::is_set(&args.new)? {
+        return sets::run(args);
+    }
     let dialect = args.dialect.unwrap_or(dialect::DEFAULT);
     let bodies = [read_robots(&args.old)?, read_robots(&args.new)?];
     let mut out = BufWriter::new(Output::stdout());

@@ -8,8 +8,7 @@ use std::sync::mpsc::{self, SyncSender};
 use std::thread;
 
 use bumpalo::Bump;
-use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use reptile_compiler::automaton::compile;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use reptile_compiler::body::DiagnosticKind;
 use reptile_compiler::capture::{Capture, Outcome, Profile};
 use reptile_compiler::dialect::Dialect;
@@ -17,8 +16,10 @@ use reptile_compiler::set::origin::OwnedOrigin;
 use reptile_compiler::set::{
     BadCapture, BodyOverLimit, CompiledSet, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other,
 };
+use reptile_engine::threads::Threads;
 
 use super::report::{InputCounts, Report};
+use super::{Loaded, damaged};
 use crate::error::{Failure, Result, note};
 use crate::inputs::bodies::{Fault, TOO_LARGE, settle};
 use crate::inputs::options::CompileOptions;
@@ -26,8 +27,8 @@ use crate::inputs::recognise::Content;
 use crate::inputs::{Inputs, Item, Robots, no_robots, read_all};
 use crate::outputs::progress::Progress;
 
-/// Bytes of a batch in memory: bodies, and whatever else its items keep.
-const BATCH_BYTES: usize = 32 << 20;
+/// Bytes of a batch in memory: bodies, and whatever else its items keep. What is made of them takes about as much.
+const BATCH_BYTES: usize = 8 << 20;
 
 /// Items in a batch, so that a batch of empty bodies is bounded too.
 const BATCH_ITEMS: usize = 1 << 15;
@@ -60,9 +61,17 @@ enum Done {
 /// # Errors
 /// If an input cannot be read to its end, if there is no robots.txt in any, or if the set exceeds a limit.
 pub fn assemble(inputs: Inputs<'_>, options: &CompileOptions) -> Result<(CompiledSet, Report)> {
+    assemble_with(inputs, options, &[])
+}
+
+/// Does the work of [`assemble`], and adds what some sets hold, which must have been made with these options.
+///
+/// # Errors
+/// As [`assemble`]; and if a set was made with other options or is damaged, or does not say which of two files counts.
+pub fn assemble_with(inputs: Inputs<'_>, options: &CompileOptions, sets: &[Loaded]) -> Result<(CompiledSet, Report)> {
     let (dialect, profile) = (options.dialect(), options.profile());
     let strategy = options.strategy.unwrap_or_default();
-    let mut builder = SetBuilder::with_profile(dialect, profile, options.at);
+    let mut builder = SetBuilder::with_profile(dialect, profile, options.at).line_numbers(!options.no_lines);
     let names = match &inputs {
         Inputs::Opened(input) => vec![input.path.display().to_string()],
         Inputs::Paths(paths) => paths.iter().map(|path| path.display().to_string()).collect(),
@@ -83,21 +92,43 @@ pub fn assemble(inputs: Inputs<'_>, options: &CompileOptions) -> Result<(Compile
             Err(Failure::new("the thread that reads the inputs has failed; this is a fault of reptile"))
         })
     })?;
-    if report.read() == 0 {
+    if report.read() == 0 && sets.is_empty() {
         return Err(no_robots(&PathBuf::from(names.join(", "))));
     }
-    let set = builder.finish_with(strategy, |lists| {
-        let progress = Progress::of("rulesets", Some(lists.len() as u64));
-        let compiled = lists.par_iter().map_init(Bump::new, |arena, list| {
-            arena.reset();
-            progress.add(1);
-            compile(list, strategy, arena)
-        });
-        compiled.collect()
-    });
+    for loaded in sets {
+        let set = loaded.set()?;
+        set.verify_checksums().map_err(|error| damaged(&loaded.path, &error))?;
+        builder.add_set(&set, strategy, &AllThreads).map_err(|error| Failure::at(&loaded.path, error))?;
+        let (captures, bytes) = (set.origin_count(), loaded.bytes().len() as u64);
+        report.inputs.push(InputCounts { captures, bytes, bad: 0, is_set: true });
+    }
+    let set = builder.finish_with(strategy, &AllThreads);
     let set = set.map_err(|error| Failure::new(format!("the set cannot be built: {error}")))?;
     report.captures = set.report().clone();
     Ok((set, report))
+}
+
+/// The threads of the command. Shows how many rulesets are compiled.
+struct AllThreads;
+
+impl Threads for AllThreads {
+    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+        rayon::join(a, b)
+    }
+
+    fn each<T: Send, S, R: Send>(
+        &self,
+        things: Vec<T>,
+        start: impl Fn() -> S + Send + Sync,
+        work: impl Fn(&mut S, T) -> R + Send + Sync,
+    ) -> Vec<R> {
+        let progress = Progress::of("rulesets", Some(things.len() as u64));
+        let work = |state: &mut S, thing| {
+            progress.add(1);
+            work(state, thing)
+        };
+        things.into_par_iter().map_init(start, work).collect()
+    }
 }
 
 /// About how many files there are, if all inputs are folders: a file or a folder for each host.

@@ -42,6 +42,8 @@ pub struct InputCounts {
     pub bytes: u64,
     /// Files and captures that could not be read.
     pub bad: u64,
+    /// Whether the input is a set: then `captures` are its origins, and `bytes` its own.
+    pub is_set: bool,
 }
 
 /// Bodies that are no text, counted by what they hold. A server may have sent them, and then they are its robots.txt.
@@ -95,17 +97,29 @@ impl Report {
 
     /// The number of files and captures that could be read.
     pub fn read(&self) -> u64 {
-        self.inputs.iter().map(|input| input.captures).sum()
+        self.files().map(|input| input.captures).sum()
     }
 
-    /// The number of bytes in their bodies.
+    /// The number of bytes in their bodies, and in sets.
     pub fn bytes(&self) -> u64 {
         self.inputs.iter().map(|input| input.bytes).sum()
     }
 
+    /// The inputs that are not sets.
+    fn files(&self) -> impl Iterator<Item = &InputCounts> {
+        self.inputs.iter().filter(|input| !input.is_set)
+    }
+
     /// Adds rows for what was read and what was left out.
     pub fn describe_inputs(&self, summary: &mut Summary) {
-        summary.count("files read", self.read());
+        let sets = || self.inputs.iter().filter(|input| input.is_set);
+        if sets().next().is_some() {
+            summary.count("sets read", sets().count() as u64);
+            summary.count("  origins in them", sets().map(|set| set.captures).sum());
+        }
+        if self.files().next().is_some() {
+            summary.count("files read", self.read());
+        }
         for (reason, &count) in &self.bad {
             summary.count(format!("  skipped: {reason}"), count);
         }

@@ -1,0 +1,192 @@
+//! The URLs that two sets decide differently, for which crawlers, and by which rules.
+//!
+//! Reads the list as it comes, and writes each row at once. Crawlers for which the same rules decide share a row.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+
+use reptile_engine::format::FormatError;
+use reptile_engine::set::{Agent, Set};
+use reptile_engine::url::{MAX_URL_BYTES, split};
+use reptile_engine::verdict::{Explanation, Verdict};
+use serde_json::{Value, json};
+
+use super::Pair;
+use crate::commands::diff::Args;
+use crate::error::{Failure, Result, Stop, note};
+use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
+use crate::inputs::sets::agents::agents_of;
+use crate::outputs::json::json_line;
+use crate::outputs::names::Few;
+use crate::outputs::summary::grouped;
+use crate::outputs::text::printable;
+
+/// The product tokens of an origin that a URL is decided for, the first in their order, and `*`. More are counted.
+const MAX_TOKENS: usize = 1024;
+
+/// A crawler in both sets.
+struct Crawler {
+    name: String,
+    agents: [Agent; 2],
+}
+
+/// What decides a URL for some crawlers, by the old set and the new one.
+struct Flip {
+    names: Vec<String>,
+    sides: [Explanation; 2],
+}
+
+/// Writes a line for each URL of a list, and crawlers, whose verdict changes. Returns whether there are any.
+///
+/// # Errors
+/// If the list cannot be read, a set is damaged, or `out` cannot be written.
+pub fn compare(args: &Args, pair: &mut Pair<'_>, list: &Path, out: &mut impl Write) -> std::result::Result<bool, Stop> {
+    let mut given = Vec::new();
+    for resolved in agents_of(pair.new, &args.agents, args.exact)? {
+        let agents = [resolved.look_up(pair.old)?, resolved.look_up(pair.new)?];
+        given.push(Crawler { name: resolved.name, agents });
+    }
+    let mut chunks = Chunks::new(open(list).map_err(Stop::Other)?);
+    let (mut buffer, mut any, mut too_long, mut left_out) = (Vec::new(), false, 0_u64, 0);
+    let unreadable = |error| Stop::Other(Failure::at(list, error));
+    while let Some(chunk) = chunks.next(buffer, || true).map_err(unreadable)? {
+        match chunk.kind {
+            ChunkKind::Lines => {
+                for url in lines(chunk.bytes()).map(without_line_end).filter(|url| !url.is_empty()) {
+                    if url.len() > MAX_URL_BYTES {
+                        too_long += 1;
+                        continue;
+                    }
+                    for flip in flips(pair, &given, url, &mut left_out)? {
+                        out.write_all(flip.line(url, args.json)?.as_bytes())?;
+                        any = true;
+                    }
+                }
+            }
+            ChunkKind::LongLine { last } => too_long += u64::from(last),
+        }
+        out.flush()?;
+        buffer = chunk.buffer;
+    }
+    if too_long > 0 {
+        note(format_args!("{}: {} lines are too long for a URL", list.display(), grouped(too_long)));
+    }
+    if left_out > 0 {
+        let count = grouped(left_out);
+        note(format_args!("{count} product tokens were not compared for some URL; choose some with --agent"));
+    }
+    Ok(any)
+}
+
+/// The flips of one URL. A URL whose origin has the same policy in both sets has none.
+fn flips(
+    pair: &mut Pair<'_>,
+    given: &[Crawler],
+    url: &[u8],
+    left_out: &mut u64,
+) -> std::result::Result<Vec<Flip>, FormatError> {
+    let Ok(parts) = split(url) else { return Ok(Vec::new()) };
+    let origin = parts.origin;
+    let (old, new) = (record(pair.old, &origin)?, record(pair.new, &origin)?);
+    let is_same = match (&old, &new) {
+        (None, None) => true,
+        (Some(old), Some(new)) => pair.is_policy_same(old, new)?,
+        _ => false,
+    };
+    if is_same {
+        return Ok(Vec::new());
+    }
+    let named;
+    let crawlers = if given.is_empty() {
+        named = crawlers_of(pair, [old, new], left_out)?;
+        &named
+    } else {
+        given
+    };
+    let mut flips: Vec<Flip> = Vec::new();
+    for Crawler { name, agents } in crawlers {
+        let sides = [pair.old.explain(&agents[0], url)?, pair.new.explain(&agents[1], url)?];
+        if sides[0].verdict == sides[1].verdict {
+            continue;
+        }
+        match flips.iter_mut().find(|flip| flip.sides == sides) {
+            Some(flip) => flip.names.push(name.clone()),
+            None => flips.push(Flip { names: vec![name.clone()], sides }),
+        }
+    }
+    Ok(flips)
+}
+
+type Record<'s> = reptile_engine::format::origins::OriginRecord<'s>;
+
+/// The record of an origin in a set.
+fn record<'s>(
+    set: &'s Set<&'s [u8]>,
+    origin: &reptile_engine::url::Origin<'_>,
+) -> std::result::Result<Option<Record<'s>>, FormatError> {
+    Ok(set.site(origin)?.map(|site| *site.origin()))
+}
+
+/// The product tokens that either robots.txt of an origin names, and `*`.
+fn crawlers_of(
+    pair: &Pair<'_>,
+    records: [Option<Record<'_>>; 2],
+    left_out: &mut u64,
+) -> std::result::Result<Vec<Crawler>, FormatError> {
+    let mut names: BTreeSet<&[u8]> = BTreeSet::new();
+    for (set, record) in [pair.old, pair.new].into_iter().zip(&records) {
+        let Some(record) = record else { continue };
+        for group in set.policy_of(record)?.groups()? {
+            for token in group.tokens {
+                names.insert(set.tokens().name(token)?);
+            }
+        }
+    }
+    *left_out = (*left_out).max(names.len().saturating_sub(MAX_TOKENS) as u64);
+    let star =
+        Crawler { name: "*".into(), agents: [pair.old.agent_chain(&[], true)?, pair.new.agent_chain(&[], true)?] };
+    let mut crawlers = vec![star];
+    for name in names.into_iter().take(MAX_TOKENS) {
+        let agents = [pair.old.agent(name)?, pair.new.agent(name)?];
+        crawlers.push(Crawler { name: String::from_utf8_lossy(name).into_owned(), agents });
+    }
+    Ok(crawlers)
+}
+
+impl Flip {
+    /// The flip as a line.
+    fn line(&self, url: &[u8], is_json: bool) -> Result<String> {
+        let names = Few::of(self.names.iter().cloned(), self.names.len());
+        let [old, new] = &self.sides;
+        if !is_json {
+            let url = printable(url).replace('\t', "%09");
+            let side = |side: &Explanation| format!("{}\t{}", side.verdict, why(side));
+            return Ok(format!("{url}\t{}\t{}\t{}\n", printable(names.list().as_bytes()), side(old), side(new)));
+        }
+        let side = |side: &Explanation| -> Value {
+            let mut object = json!({"verdict": side.verdict.name(), "reason": side.reason().to_string()});
+            if let Some(rule) = side.rule() {
+                object["rule"] = rule.to_string().into();
+                object["line"] = rule.line.into();
+            }
+            object
+        };
+        let url = String::from_utf8_lossy(url);
+        let mut object =
+            json!({"change": "verdict", "url": url, "agents": names.shown, "old": side(old), "new": side(new)});
+        if names.more > 0 {
+            object["more_agents"] = names.more.into();
+        }
+        json_line(&object)
+    }
+}
+
+/// The deciding rule with its line, or what else decides.
+fn why(side: &Explanation) -> String {
+    match side.rule() {
+        Some(rule) => printable(format!("line {}: {rule}", rule.line).as_bytes()).replace('\t', "%09"),
+        None if side.verdict == Verdict::Invalid => String::new(),
+        None => side.reason().to_string(),
+    }
+}

@@ -1,0 +1,79 @@
+//! `reptile merge`: several sets as one.
+
+use std::path::{Path, PathBuf};
+
+use reptile_compiler::automaton::Strategy;
+use reptile_compiler::capture::Profile;
+use reptile_compiler::dialect::Dialect;
+
+use super::compile::Target;
+use crate::error::{Exit, Failure, Result};
+use crate::inputs::Inputs;
+use crate::inputs::options::CompileOptions;
+use crate::inputs::sets::Loaded;
+use crate::inputs::sets::assemble::assemble_with;
+
+/// Merge sets into one
+///
+/// The new set is the one that `reptile compile` makes of all inputs of the sets at once,
+/// byte for byte: a set keeps what later captures of its origins may depend on. So a web
+/// can be compiled in parts, on several machines, and merged in any order.
+///
+/// The sets must have been made with the same dialect and fetch profile. The new set is for
+/// the latest of their times. Two sets may have different files for one origin if their
+/// times or statuses say which of them counts; where nothing does, as for files in folders,
+/// that is an error.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Example:
+  reptile merge part-1.reptile part-2.reptile part-3.reptile -o web.reptile
+
+Exit code: 0 done; 2 the sets cannot be merged, or the new one cannot be written."
+)]
+pub struct Args {
+    /// The sets to merge
+    #[arg(required = true, value_name = "SET")]
+    sets: Vec<PathBuf>,
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    pub threads: crate::Threads,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If a set cannot be read, if the sets cannot be merged, or if the new one cannot be written.
+pub fn run(args: &Args) -> Result<Exit> {
+    let outputs = args.target.open(args.sets.iter().map(PathBuf::as_path))?;
+    let sets = args.sets.iter().map(|path| Loaded::open_set(path)).collect::<Result<Vec<_>>>()?;
+    // clap asks for at least one set.
+    let Some((first, path)) = sets.first().zip(args.sets.first()) else { return Ok(Exit::Done) };
+    let options = options_of(first, path)?;
+    let (set, report) = assemble_with(Inputs::Paths(&[]), &options, &sets)?;
+    drop(sets);
+    outputs.publish(set, &args.sets, &options, &report)?;
+    Ok(Exit::Done)
+}
+
+/// The options that a set was compiled with, as far as it holds them. The time is left open.
+///
+/// # Errors
+/// If this version knows no such dialect, fetch profile or construction of automata.
+pub fn options_of(loaded: &Loaded, path: &Path) -> Result<CompileOptions> {
+    let set = loaded.set()?;
+    let reading = set.reading();
+    let unknown = |what: &str, name: &str| {
+        Failure::at(path, format!("was made with the {what} {name}, which this version does not know"))
+    };
+    let form = set.automata_form();
+    Ok(CompileOptions {
+        dialect: Some(Dialect::from_name(reading.dialect).ok_or_else(|| unknown("dialect", reading.dialect))?),
+        profile: Some(Profile::from_name(reading.profile).ok_or_else(|| unknown("fetch profile", reading.profile))?),
+        strategy: Some(
+            Strategy::from_form(form).ok_or_else(|| unknown("construction of automata", &format!("{form:#x}")))?,
+        ),
+        ..CompileOptions::default()
+    })
+}

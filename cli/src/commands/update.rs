@@ -1,0 +1,75 @@
+//! `reptile update`: a set and further captures as a new set.
+
+use std::path::PathBuf;
+
+use reptile_engine::url::Scheme;
+
+use super::compile::Target;
+use super::merge::options_of;
+use crate::error::{Exit, Result};
+use crate::inputs::Inputs;
+use crate::inputs::options::{CompileOptions, schemes};
+use crate::inputs::sets::Loaded;
+use crate::inputs::sets::assemble::assemble_with;
+
+/// Add captures to a set
+///
+/// The new set is the one that `reptile compile` makes of the old captures and the new ones
+/// together, byte for byte, without reading the old ones again. The dialect and the fetch
+/// profile are those of the old set. The old set stays as it is, unless --output names it
+/// and --force is given.
+///
+/// An INPUT is what `reptile compile` takes. Of several captures for one origin the profile
+/// chooses by their times; where neither the old file nor the new one has a time and they
+/// differ, that is an error.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Example:
+  reptile update web.reptile refetched.jsonl.gz -o web-2.reptile
+
+Exit code: 0 done; 1 some files were bad and left out; 2 the set could not be
+written, or two files are for one origin and nothing says which counts."
+)]
+pub struct Args {
+    /// The set
+    #[arg(value_name = "SET")]
+    set: PathBuf,
+    /// What to add
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    target: Target,
+    /// The schemes that a file named after a host counts for; may be given again [default: http and https]
+    #[arg(long = "scheme", value_name = "SCHEME", value_parser = schemes())]
+    schemes: Vec<Scheme>,
+    /// The host, when INPUT is a single robots.txt; or its URL, which says the scheme too
+    #[arg(long, value_name = "HOST[:PORT]")]
+    host: Option<String>,
+    /// Leave out the other directives of what is added: Sitemap, Crawl-delay and the like
+    #[arg(long)]
+    no_other: bool,
+    #[command(flatten)]
+    pub threads: crate::Threads,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the set or an input cannot be read, if they do not go together, or if the new set cannot be written.
+pub fn run(args: &Args) -> Result<Exit> {
+    let outputs = args.target.open(args.inputs.iter().map(PathBuf::as_path))?;
+    let old = Loaded::open_set(&args.set)?;
+    let options = CompileOptions {
+        schemes: args.schemes.clone(),
+        host: args.host.clone(),
+        no_other: args.no_other,
+        ..options_of(&old, &args.set)?
+    };
+    let (set, report) = assemble_with(Inputs::Paths(&args.inputs), &options, std::slice::from_ref(&old))?;
+    drop(old);
+    let mut inputs = args.inputs.clone();
+    inputs.push(args.set.clone());
+    outputs.publish(set, &inputs, &options, &report)?;
+    Ok(Exit::from_bad(report.any_bad()))
+}

@@ -1,0 +1,185 @@
+//! `reptile merge`, `update`, and `diff` of two sets, from end to end.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+mod support;
+
+use support::Folder;
+
+/// A number from 0 to `below`, the next of a fixed sequence.
+fn next(state: &mut u64, below: u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) % below
+}
+
+/// Captures of a few hundred origins in a shuffled order, up to five for each, at equal and at different times, with
+/// files that share rules, and with failures.
+fn captures() -> Vec<String> {
+    let state = &mut 7;
+    let capture = |state: &mut u64| {
+        let origin = next(state, 300);
+        let url = format!("http://h{origin}.example/robots.txt");
+        // Of every seventh origin the time is not known, and then there is one capture only.
+        let time = match origin % 7 {
+            0 => String::new(),
+            _ => format!(r#","time":{}"#, 1_700_000_000 + 86_400 * next(state, 60)),
+        };
+        let body = format!(
+            "user-agent: *\\ndisallow: /{}\\n\\nuser-agent: bot{}\\nallow: /{}\\nsitemap: http://s{}.example/\\n",
+            next(state, 3),
+            next(state, 3),
+            next(state, 3),
+            next(state, 2)
+        );
+        let line = match next(state, 8) {
+            0 => format!(r#"{{"url":"{url}"{time},"status":404}}"#),
+            1 => format!(r#"{{"url":"{url}"{time},"status":503}}"#),
+            2 => format!(r#"{{"url":"{url}"{time},"error":"no connection"}}"#),
+            3 => format!(r#"{{"url":"{url}"{time},"body":"{body}","headers":{{"cache-control":"max-age=60"}}}}"#),
+            4 => format!(r#"{{"url":"{url}"{time},"body":"{body}"}}"#),
+            _ => format!(r#"{{"url":"{url}"{time},"status":200,"body":"{body}"}}"#),
+        };
+        (origin, line)
+    };
+    let mut seen = std::collections::HashSet::new();
+    let captures = (0..1500).map(|_| capture(state)).filter(|&(origin, _)| origin % 7 != 0 || seen.insert(origin));
+    captures.map(|(_, line)| line).collect()
+}
+
+#[test]
+fn parts_of_a_web_give_the_whole() {
+    let folder = Folder::new();
+    let lines = captures();
+    folder.write("all.jsonl", lines.join("\n"));
+    folder.run(&["compile", "-o", "whole", "all.jsonl"]).says(0, &["discarded"]);
+    let mut parts: Vec<Vec<&str>> = vec![Vec::new(); 10];
+    let state = &mut 11;
+    lines.iter().for_each(|line| parts[next(state, 10) as usize].push(line));
+    for (number, part) in parts.iter().enumerate() {
+        folder.write(&format!("{number}.jsonl"), part.join("\n"));
+        folder.run(&["compile", "-o", &format!("part{number}"), &format!("{number}.jsonl")]).says(0, &[]);
+    }
+    for (name, order) in [("m1", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), ("m2", [7, 3, 9, 1, 0, 8, 2, 6, 4, 5])] {
+        let sets = order.map(|number| format!("part{number}"));
+        let mut args = vec!["merge", "-o", name];
+        args.extend(sets.iter().map(String::as_str));
+        folder.run(&args).says(0, &["sets read  10\n", "origins in them"]);
+        assert!(folder.read(name) == folder.read("whole"), "{order:?}");
+    }
+    // Merged by and by, on one thread, and with the rest of the captures.
+    folder.run(&["merge", "part0", "part1", "part2", "-o", "few", "--threads", "1"]).says(0, &[]);
+    let rest: Vec<String> = (3..10).map(|number| format!("{number}.jsonl")).collect();
+    let mut args = vec!["update", "few", "-o", "updated"];
+    args.extend(rest.iter().map(String::as_str));
+    folder.run(&args).says(0, &["sets read  1\n", "files read"]);
+    assert!(folder.read("updated") == folder.read("whole"));
+    folder.run(&["verify", "--deep", "updated"]).says(0, &[]);
+    // In place.
+    args[3] = "few";
+    folder.run(&args).says(2, &["few: exists already; --force replaces it"]);
+    args.push("--force");
+    folder.run(&args).says(0, &[]);
+    assert!(folder.read("few") == folder.read("whole"));
+    let made = String::from_utf8(folder.read("few.made.json")).unwrap();
+    assert!(made.contains("\"path\": \"few\"") && made.contains("\"path\": \"9.jsonl\""), "{made}");
+    folder.run(&["diff", "whole", "updated"]).says(0, &[]);
+}
+
+#[test]
+fn sets_that_do_not_go_together_are_refused() {
+    let folder = Folder::new();
+    folder.write("a/a.example", "user-agent: *\ndisallow: /a\n");
+    folder.write("b/b.example", "user-agent: *\ndisallow: /b\n");
+    folder.write("other/a.example", "user-agent: *\ndisallow: /other\n");
+    folder.run(&["compile", "-o", "sa", "a"]).says(0, &[]);
+    folder.run(&["compile", "-o", "sb", "b"]).says(0, &[]);
+    folder.run(&["compile", "-o", "other-file", "other"]).says(0, &[]);
+    folder.run(&["compile", "-o", "dialect", "b", "--dialect", "yandex"]).says(0, &[]);
+    folder.run(&["compile", "-o", "profile", "b", "--profile", "nutch"]).says(0, &[]);
+    folder.run(&["compile", "-o", "form", "b", "--strategy", "fallback"]).says(0, &[]);
+    let mut damaged = folder.read("sb");
+    let last = damaged.len() - 1;
+    damaged[last] ^= 1;
+    folder.write("damaged", damaged);
+    for (set, message) in [
+        ("dialect", "dialect: has the dialect yandex, and the sets before it have google"),
+        ("profile", "profile: has the fetch profile nutch, and the sets before it have google"),
+        ("form", "form: has the construction of automata"),
+        ("other-file", "other-file: has another robots.txt for http"),
+        ("damaged", "damaged: not a valid set"),
+        ("a", "a: "),
+    ] {
+        let run = folder.run(&["merge", "sa", set, "-o", "merged"]);
+        run.says(2, &[message]);
+    }
+    folder.run(&["update", "sa", "other", "-o", "merged"]).says(2, &["another robots.txt for http"]);
+    folder.run(&["merge", "sa", "sb", "-o", "sa", "--force"]).says(2, &["sa"]);
+    assert!(
+        folder.names().iter().all(|name| !name.contains("merged") && !name.starts_with('.')),
+        "{:?}",
+        folder.names()
+    );
+    // The same file again is no conflict.
+    folder.run(&["update", "sa", "a", "b", "-o", "merged"]).says(0, &[]);
+    folder.run(&["merge", "sb", "sa", "-o", "merged2"]).says(0, &["origins  4\n"]);
+    assert!(folder.read("merged") == folder.read("merged2"));
+}
+
+#[test]
+fn sets_are_compared() {
+    let folder = Folder::new();
+    let both = "user-agent: *\ndisallow: /a\n";
+    let old = [
+        ("same.example", both.to_owned()),
+        ("moved.example", "\n\nuser-agent: *\ndisallow: /a\n".into()),
+        ("gone.example", both.into()),
+        ("rules.example", "user-agent: *\ndisallow: /a\n\nuser-agent: bot\ndisallow: /b\n".into()),
+        ("map.example", format!("{both}sitemap: http://map.example/1\n")),
+    ];
+    let new = [
+        ("same.example", both.to_owned()),
+        ("moved.example", both.into()),
+        ("added.example", both.into()),
+        ("rules.example", "user-agent: *\ndisallow: /a\n\nuser-agent: bot\nallow: /b\n".into()),
+        ("map.example", format!("{both}sitemap: http://map.example/2\n")),
+    ];
+    for (name, files) in [("old", &old), ("new", &new)] {
+        files.iter().for_each(|(host, body)| folder.write(&format!("{name}/{host}"), body));
+        folder.run(&["compile", "--scheme", "http", "-o", &format!("{name}.set"), name]).says(0, &[]);
+    }
+    let text = folder.run(&["diff", "old.set", "new.set"]).says(1, &[]).text();
+    assert_eq!(
+        text,
+        "@ origins: 1 added, 1 gone, 2 changed, 2 the same\n+ http://added.example\n- http://gone.example\n\
+         ~ http://map.example\tother directives\n~ http://rules.example\trules for bot\n"
+    );
+    let urls = ["/a", "/b"].iter().flat_map(|path| {
+        ["same", "gone", "added", "rules", "unknown"].map(|host| format!("http://{host}.example{path}\n"))
+    });
+    folder.write("urls", urls.collect::<String>());
+    let text = folder.run(&["diff", "old.set", "new.set", "--urls", "urls"]).says(1, &[]).text();
+    let flips: Vec<&str> = text.lines().skip(5).collect();
+    assert_eq!(
+        flips,
+        [
+            "http://gone.example/a\t*\tdisallow\tline 2: Disallow: /a\tunknown\tno robots.txt is known",
+            "http://added.example/a\t*\tunknown\tno robots.txt is known\tdisallow\tline 2: Disallow: /a",
+            "http://gone.example/b\t*\tallow\tno rule matches\tunknown\tno robots.txt is known",
+            "http://added.example/b\t*\tunknown\tno robots.txt is known\tallow\tno rule matches",
+            "http://rules.example/b\tbot\tdisallow\tline 5: Disallow: /b\tallow\tline 5: Allow: /b",
+        ]
+    );
+    let run = folder.run(&["diff", "old.set", "new.set", "--urls", "urls", "--agent", "bot", "--json"]).says(1, &[]);
+    let text = run.text();
+    for part in [
+        r#"{"added":1,"change":"counts","changed":2,"gone":1,"same":2}"#,
+        r#"{"agents":["bot"],"change":"origin","kind":"changed","origin":"http://rules.example"}"#,
+        r#""other_directives":true"#,
+        r#""old":{"line":5,"reason":"rule","rule":"Disallow: /b","verdict":"disallow"}"#,
+    ] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    folder.run(&["diff", "old.set", "old.set", "--urls", "urls"]).says(0, &[]);
+    folder.run(&["compile", "-o", "yandex.set", "--dialect", "yandex", "new"]).says(0, &[]);
+    folder.run(&["diff", "old.set", "yandex.set"]).says(2, &["yandex.set: has the dialect yandex"]);
+    folder.run(&["diff", "old.set", "new/same.example"]).says(2, &["old.set"]);
+}

@@ -1,0 +1,99 @@
+//! The distinct contents of robots.txt files, each stored once and known by a number.
+
+use std::hash::Hash;
+
+use foldhash::fast::RandomState;
+use indexmap::IndexSet;
+use reptile_engine::format::NONE;
+use reptile_engine::format::policies::{Group, PolicyDraft};
+use reptile_engine::verdict::PolicySource;
+
+use crate::rules::order::RuleList;
+use crate::set::Prepared;
+
+/// Distinct things in the order in which they are first seen; a thing's number is its index. The hash has a random seed
+/// in each process, since strangers choose what is stored; nothing depends on the hash but time.
+pub(super) type Distinct<T> = IndexSet<T, RandomState>;
+
+/// The number of a thing, which is stored if it is new.
+pub(super) fn number<T: Eq + Hash>(things: &mut Distinct<T>, thing: T) -> u32 {
+    things.insert_full(thing).0 as u32
+}
+
+/// The distinct contents of files, and the distinct texts, rules and lines in them.
+#[derive(Default)]
+pub(super) struct Contents {
+    pub tokens: Distinct<Box<[u8]>>,
+    pub lists: Distinct<RuleList>,
+    pub lines: Distinct<Box<[u32]>>,
+    pub other: Distinct<Box<[u8]>>,
+    pub files: Distinct<File>,
+}
+
+/// The content of one robots.txt, as numbers of [`Contents`] in one piece of memory: the index of the default group or
+/// [`NONE`], the other directives or [`NONE`], the number of product tokens, each token with the index of its group,
+/// and each group's list of rules and their lines.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct File(Box<[u32]>);
+
+/// The numbers of a [`File`] before its product tokens.
+const FIXED_NUMBERS: usize = 3;
+
+impl File {
+    /// A file. The tokens may be in any order.
+    pub fn new(
+        mut tokens: Vec<(u32, u32)>,
+        default_group: Option<u32>,
+        groups: &[(u32, u32)],
+        other: Option<u32>,
+    ) -> File {
+        tokens.sort_unstable();
+        let fixed = [default_group.unwrap_or(NONE), other.unwrap_or(NONE), tokens.len() as u32];
+        let pairs = tokens.iter().chain(groups).flat_map(|&(first, second)| [first, second]);
+        File(fixed.into_iter().chain(pairs).collect())
+    }
+
+    fn number(&self, at: usize) -> Option<u32> {
+        self.0.get(at).copied().filter(|&number| number != NONE)
+    }
+
+    /// The number of its other directives, if it has any.
+    pub fn other(&self) -> Option<u32> {
+        self.number(1)
+    }
+
+    fn pairs(&self) -> (&[[u32; 2]], &[[u32; 2]]) {
+        let (pairs, _) = self.0.get(FIXED_NUMBERS..).unwrap_or_default().as_chunks();
+        pairs.split_at(pairs.len().min(self.number(2).unwrap_or(0) as usize))
+    }
+
+    /// The list of each group.
+    pub fn lists(&self) -> impl Iterator<Item = u32> {
+        self.pairs().1.iter().map(|&[list, _]| list)
+    }
+
+    /// The policy that the file makes, its rulesets being the places of its lists.
+    pub fn policy(&self, source: PolicySource, place_of_list: &[u32]) -> PolicyDraft {
+        let (tokens, groups) = self.pairs();
+        let group = |&[list, lines]: &[u32; 2]| Group { ruleset: place_of_list[list as usize], lines };
+        PolicyDraft {
+            source,
+            tokens: tokens.iter().map(|&[token, group]| (token, group)).collect(),
+            default_group: self.number(0),
+            groups: groups.iter().map(group).collect(),
+        }
+    }
+}
+
+impl Contents {
+    /// The number of a file's content, with the lines of its rules or without.
+    pub fn file(&mut self, record: Prepared, keeps_lines: bool) -> u32 {
+        let tokens = record.tokens.into_iter().map(|(token, group)| (number(&mut self.tokens, token), group)).collect();
+        let mut lines_of = |lines: Vec<u32>| if keeps_lines { number(&mut self.lines, lines.into()) } else { NONE };
+        let groups = record.groups.into_iter();
+        let groups: Vec<(u32, u32)> =
+            groups.map(|(list, lines)| (number(&mut self.lists, list), lines_of(lines))).collect();
+        let other = (!record.other.is_empty()).then(|| number(&mut self.other, record.other));
+        number(&mut self.files, File::new(tokens, record.default_group, &groups, other))
+    }
+}

@@ -1,0 +1,182 @@
+//! Sets that are merged give the bytes that compiling all of their captures at once gives.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+
+mod support;
+
+use std::io::Read;
+
+use bumpalo::Bump;
+use proptest::prelude::*;
+use reptile_compiler::automaton::Strategy as Form;
+use reptile_compiler::capture::{self, Capture, Outcome, Profile};
+use reptile_compiler::dialect::{GOOGLE, RFC9309};
+use reptile_compiler::set::{MergeError, OwnedOrigin, SetBuilder, prepare, prepare_without_other};
+use reptile_engine::set::Set;
+use reptile_engine::threads::OneThread;
+use reptile_engine::url::Scheme;
+use reptile_engine::verdict::Cause;
+
+/// Files that share rules, lines, tokens and other directives in several ways.
+const BODIES: [&str; 7] = [
+    "user-agent: *\ndisallow: /a\ndisallow: /*b$\nsitemap: http://a.example/s.xml\n",
+    "# the same rules on other lines\nuser-agent: *\n\ndisallow: /*b$\ndisallow: /a\n",
+    "# the same rules on other lines!\nuser-agent: *\n\ndisallow: /*b$\ndisallow: /a\n",
+    "user-agent: x\nuser-agent: Y\ndisallow: /*?\nallow: /a/index.html\n\nuser-agent: *\ndisallow: /a\ndisallow: /*b$\n",
+    "user-agent: y\ndisallow:\nuser-agent: z\nallow: /%41*/ü*$$\ndisallow: /\ncrawl-delay: 3\n",
+    "sitemap: http://a.example/s.xml\n",
+    "",
+];
+
+/// A capture: number of its origin, time, what it comes to, body, max-age, status.
+type Fetch = (usize, Option<i64>, u8, usize, Option<u64>, Option<u16>);
+
+fn outcome_of(number: u8) -> Outcome {
+    match number {
+        0..=2 => Outcome::Use,
+        3 => Outcome::Allow(Cause::Status(404)),
+        4 => Outcome::Disallow(Cause::Status(403)),
+        5 => Outcome::Unreachable(Cause::Status(503)),
+        _ => Outcome::Unreachable(Cause::Network),
+    }
+}
+
+fn origin(number: usize) -> OwnedOrigin {
+    OwnedOrigin { host: format!("h{number}.example").into_bytes().into(), scheme: Scheme::Http, port: 80 }
+}
+
+fn add(builder: &mut SetBuilder, &(host, time, outcome, body, max_age, status): &Fetch) {
+    let outcome = outcome_of(outcome);
+    let body = BODIES[body].as_bytes();
+    let record = (outcome == Outcome::Use).then(|| prepare(body, &GOOGLE, &Bump::new()).unwrap());
+    let capture = Capture { time, max_age, status, ..Capture::default() };
+    builder.add_capture([origin(host)], &capture, outcome, record);
+}
+
+fn compiled<'f>(fetches: impl IntoIterator<Item = &'f Fetch>, profile: &Profile, at: Option<i64>) -> Vec<u8> {
+    let mut builder = SetBuilder::with_profile(&GOOGLE, profile, at);
+    fetches.into_iter().for_each(|fetch| add(&mut builder, fetch));
+    builder.finish(Form::default()).unwrap().to_bytes()
+}
+
+/// Merges captures and sets.
+fn merged(sets: &[Vec<u8>], more: &[&Fetch], profile: &Profile, at: Option<i64>) -> Result<Vec<u8>, MergeError> {
+    let mut builder = SetBuilder::with_profile(&GOOGLE, profile, at);
+    more.iter().for_each(|fetch| add(&mut builder, fetch));
+    for bytes in sets {
+        builder.add_set(&Set::from_bytes(&bytes[..]).unwrap(), Form::default(), &OneThread)?;
+    }
+    Ok(builder.finish(Form::default()).unwrap().to_bytes())
+}
+
+proptest! {
+    #![proptest_config(support::cases(2000))]
+
+    #[test]
+    fn parts_give_the_whole(
+        fetches in prop::collection::vec(
+            ((0..3_usize, prop::option::weighted(0.9, 0..60_i64), 0..7_u8, 0..BODIES.len(),
+              prop::option::weighted(0.2, 0..9_u64), prop::option::weighted(0.5, 200..202_u16)), 0..4_usize), 0..16),
+        patience in 0..30_i64,
+        keeps_last_answer in any::<bool>(),
+        at in prop::option::weighted(0.3, 40..60_i64),
+        merges_twice in any::<bool>(),
+    ) {
+        let mut profile = capture::RFC9309.clone();
+        (profile.patience, profile.keeps_last_answer) = (patience, keeps_last_answer);
+        let of_part = |wanted: usize| fetches.iter().filter(move |(_, part)| *part == wanted).map(|(fetch, _)| fetch);
+        let whole = compiled(fetches.iter().map(|(fetch, _)| fetch), &profile, at);
+        Set::from_bytes(&whole[..]).unwrap().verify().unwrap();
+        let mut parts: Vec<Vec<u8>> = (0..3).map(|part| compiled(of_part(part), &profile, at)).collect();
+        let more: Vec<&Fetch> = of_part(3).collect();
+        let is_undecided = (0..3).any(|host| {
+            let timeless = fetches.iter().filter(|((number, time, outcome, ..), _)| {
+                (*number, *time, outcome_of(*outcome)) == (host, None, Outcome::Use)
+            });
+            timeless.count() > 1
+        });
+        let first: Vec<Vec<u8>> = if merges_twice { parts.drain(..2).collect() } else { Vec::new() };
+        let result = merged(&first, &[], &profile, at).and_then(|both| {
+            parts.extend(merges_twice.then_some(both));
+            merged(&parts, &more, &profile, at)
+        });
+        match result {
+            Ok(bytes) => prop_assert!(bytes == whole),
+            Err(MergeError::Undecided(_)) => prop_assert!(is_undecided),
+            Err(error) => prop_assert!(false, "{error}"),
+        }
+    }
+}
+
+/// The only thing that a set does not keep is the body of a file of which nothing else is known.
+#[test]
+fn files_without_a_time_are_not_chosen_by_chance() {
+    let plain = |host, body| (host, None, 0, body, None, None);
+    let set = |fetch: Fetch| compiled([&fetch], &capture::RFC9309, None);
+    let both = |a: Fetch, b: Fetch| merged(&[set(a), set(b)], &[], &capture::RFC9309, None);
+    let refused = Err(MergeError::Undecided(origin(0)));
+    assert_eq!(both(plain(0, 0), plain(0, 3)), refused);
+    assert_eq!(both(plain(0, 0), (0, None, 0, 0, None, Some(200))), refused);
+    assert_eq!(merged(&[set(plain(0, 0))], &[], &capture::RFC9309, None).unwrap(), set(plain(0, 0)));
+    // Two files that a set stores as one.
+    let same = both(plain(0, 1), plain(0, 2)).unwrap();
+    assert_eq!(same, compiled([&plain(0, 1), &plain(0, 2)], &capture::RFC9309, None));
+    let apart = both(plain(0, 0), plain(1, 3)).unwrap();
+    assert_eq!(apart, compiled([&plain(1, 3), &plain(0, 0)], &capture::RFC9309, None));
+    // A failure keeps the file, and a status or a time says which counts.
+    for other in [(0, Some(5), 5, 0, None, None), (0, None, 3, 0, None, Some(404)), (0, Some(5), 0, 3, None, None)] {
+        let bytes = both(plain(0, 0), other).unwrap();
+        assert_eq!(bytes, compiled([&other, &plain(0, 0)], &capture::RFC9309, None));
+    }
+}
+
+#[test]
+fn sets_of_other_settings_are_refused_by_name() {
+    let file = (0, Some(1), 0, 0, None, Some(200));
+    let mut other_patience = capture::RFC9309.clone();
+    other_patience.patience += 1;
+    let dialect = SetBuilder::with_profile(&RFC9309, &capture::RFC9309, None);
+    let form = SetBuilder::with_profile(&GOOGLE, &capture::RFC9309, None);
+    for (bytes, setting) in [
+        (compiled([&file], &capture::GOOGLE, None), "fetch profile"),
+        (compiled([&file], &other_patience, None), "times of the fetch profile:"),
+        (dialect.finish(Form::default()).unwrap().to_bytes(), "dialect"),
+        (form.finish(Form::Fallback).unwrap().to_bytes(), "construction of automata"),
+    ] {
+        match merged(&[bytes], &[], &capture::RFC9309, None) {
+            Err(MergeError::OtherSetting { setting: found, .. }) => assert_eq!(found, setting),
+            other => panic!("{setting}: {:?}", other.map(|_| ())),
+        }
+    }
+}
+
+/// Rules come back from a set as they went in, so that they are still the same as those of files that are read later.
+#[test]
+fn real_files_come_back() {
+    let Some(shared) = support::shared() else { return };
+    let file = support::read(&shared.join("corpora/real/robots.tar.gz"));
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(&file[..]));
+    let mut files: Vec<Vec<u8>> = Vec::new();
+    for entry in archive.entries().unwrap() {
+        let mut body = Vec::new();
+        entry.unwrap().read_to_end(&mut body).unwrap();
+        files.push(body);
+    }
+    assert!(files.len() > 4000);
+    let builder = |files: &[Vec<u8>], first: usize, with_other: bool| {
+        let mut builder = SetBuilder::new(&GOOGLE);
+        for (number, body) in files.iter().enumerate() {
+            let read = if with_other { prepare } else { prepare_without_other };
+            builder.add([origin(first + number)], read(body, &GOOGLE, &Bump::new()).unwrap());
+        }
+        builder
+    };
+    for with_other in [true, false] {
+        let whole = builder(&files, 0, with_other).finish(Form::default()).unwrap().to_bytes();
+        let (old, new) = files.split_at(files.len() / 2);
+        let set = builder(old, 0, with_other).finish(Form::default()).unwrap().to_bytes();
+        let mut again = builder(new, old.len(), with_other);
+        again.add_set(&Set::from_bytes(set).unwrap(), Form::default(), &OneThread).unwrap();
+        assert!(again.finish(Form::default()).unwrap().to_bytes() == whole);
+    }
+}
