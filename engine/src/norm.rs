@@ -88,6 +88,13 @@ impl NormalForm {
         !matches!(self, NormalForm::FullyDecoded | NormalForm::Verbatim)
     }
 
+    /// Whether this form keeps every path without `%`, `*`, `$`, spaces and bytes beyond ASCII as it is. True of every form
+    /// but [`NormalForm::Reserved`].
+    #[inline]
+    pub(crate) const fn keeps_unescapable(self) -> bool {
+        !matches!(self, NormalForm::Reserved)
+    }
+
     /// The normal form of a URL's path and query. Borrows when nothing has to change; one pass otherwise, and at
     /// most three times the length.
     #[inline]

@@ -5,6 +5,7 @@
 //! points: [`split`] for a URL whose origin matters, which refuses URLs whose origin is ambiguous, and [`path_of`] for any
 //! text where one robots.txt is asked, whatever the host.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::Ipv6Addr;
 use std::str::FromStr;
@@ -12,6 +13,8 @@ use std::str::FromStr;
 use memchr::{memchr, memchr3};
 
 use crate::host::canonical;
+use crate::norm::NormalForm;
+use crate::platform::{UrlScan, scan_url};
 
 /// The longest URL that is decided, in bytes; a longer one is [`UrlError::TooLong`].
 ///
@@ -218,17 +221,40 @@ pub struct UrlRef<'a> {
 ///
 /// A path always reads as if it began with `/`. Where the URL has no slash (`http://host?query`), the borrowed bytes
 /// lack it, so read them through [`Path::with`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Path<'a> {
     bytes: &'a [u8],
     slash_missing: bool,
+    /// Whether the bytes are known to have none that most normal forms change; see [`NormalForm::keeps_unescapable`].
+    is_unescapable: bool,
 }
+
+/// Two paths are equal if their bytes are, whatever is known about the bytes.
+impl PartialEq for Path<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.bytes, self.slash_missing) == (other.bytes, other.slash_missing)
+    }
+}
+
+impl Eq for Path<'_> {}
 
 impl<'a> Path<'a> {
     /// Wraps the bytes of a whole path, which begin with a slash.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Path<'a> {
-        Path { bytes, slash_missing: false }
+        Path { bytes, slash_missing: false, is_unescapable: false }
+    }
+
+    /// Calls `look` with the path in a normal form. Copies the path only if that is not how it is written.
+    #[inline]
+    pub(crate) fn with_normal<R>(&self, form: NormalForm, look: impl FnOnce(&[u8]) -> R) -> R {
+        if self.is_unescapable && form.keeps_unescapable() {
+            return look(self.bytes);
+        }
+        self.with(|path| match form.path(path) {
+            Cow::Borrowed(path) => look(path),
+            Cow::Owned(path) => look(&path),
+        })
     }
 
     /// Calls `look` with the path's bytes. Copies them only if the slash is missing, which is rare.
@@ -296,6 +322,9 @@ impl std::error::Error for UrlError {}
 
 /// Splits a URL into origin and path. One pass over the bytes, no allocation.
 ///
+/// An ordinary URL, one with a name of lower-case letters, digits, `-` and `.` and with a path, is classified with vector
+/// instructions, where the processor has them.
+///
 /// The path agrees with [`path_of`] on every URL that this function accepts.
 ///
 /// # Ambiguous origins
@@ -331,6 +360,41 @@ impl std::error::Error for UrlError {}
 /// ```
 #[inline]
 pub fn split(url: &[u8]) -> Result<UrlRef<'_>, UrlError> {
+    match split_ordinary(url) {
+        Some(url) => Ok(url),
+        None => split_any(url),
+    }
+}
+
+/// Does the work of [`split`] for an ordinary URL, whose host is plain as [`crate::host::is_plain`] says. `None` for any
+/// other URL, and where [`scan_url`] has no answer.
+#[inline(always)]
+pub(crate) fn split_ordinary(url: &[u8]) -> Option<UrlRef<'_>> {
+    const HTTP: u64 = u64::from_le_bytes(*b"\0http://");
+    const HTTPS: u64 = u64::from_le_bytes(*b"https://");
+    let start = u64::from_le_bytes(*url.first_chunk()?);
+    let UrlScan { name, has_special, has_escapable } = scan_url(url)?;
+    let is_https = start == HTTPS;
+    let scheme = if is_https { Scheme::Https } else { Scheme::Http };
+    let host_start = 7 + usize::from(is_https);
+    // The last byte that was classified ends the name if no byte before it does.
+    let host_len = ((!name | 1 << 63) >> host_start).trailing_zeros() as usize;
+    // An unknown scheme and a special byte are rare, and one comparison for all that is rare suffices.
+    let is_known = is_https | (start << 8 == HTTP);
+    if !is_known | has_special | (url.len() > MAX_URL_BYTES) {
+        return None;
+    }
+    let (host, path) = url.get(host_start..)?.split_at_checked(host_len)?;
+    // The name may go on after the bytes that were classified, or something else than a path may come after it.
+    if path.first() != Some(&b'/') || host.first()?.is_ascii_digit() || host.last() == Some(&b'.') {
+        return None;
+    }
+    let path = Path { bytes: path, slash_missing: false, is_unescapable: !has_escapable };
+    Some(UrlRef { origin: Origin { scheme, host, port: scheme.default_port() }, path })
+}
+
+/// Does the work of [`split`] for every URL.
+pub(crate) fn split_any(url: &[u8]) -> Result<UrlRef<'_>, UrlError> {
     if url.len() > MAX_URL_BYTES {
         return Err(UrlError::TooLong);
     }
@@ -525,7 +589,7 @@ fn path_of_tail(tail: &[u8]) -> Path<'_> {
     match tail.first() {
         None => Path::new(b"/"),
         Some(b'/') => Path::new(tail),
-        Some(_) => Path { bytes: tail, slash_missing: true },
+        Some(_) => Path { slash_missing: true, ..Path::new(tail) },
     }
 }
 
@@ -717,7 +781,64 @@ mod tests {
         }
     }
 
+    /// A URL that is ordinary in most cases, with a byte here and there that makes it otherwise.
+    fn nearly_ordinary() -> impl Strategy<Value = Vec<u8>> {
+        let byte = || {
+            prop_oneof![
+                60 => proptest::sample::select(b"abz019.-/".to_vec()),
+                1 => any::<u8>(),
+                1 => proptest::sample::select(b"#?%*$ \0\t:@;AZ\xE9".to_vec()),
+            ]
+        };
+        let scheme =
+            proptest::sample::select(vec!["http://", "https://", "https:/", "HTTP://", "ftp://", "xhttp://", ""]);
+        let text = |max| proptest::collection::vec(byte(), 0..max);
+        let slash = proptest::sample::select(vec!["/", "/", "/", ""]);
+        (scheme, text(70), slash, text(200))
+            .prop_map(|(scheme, host, slash, path)| [scheme.as_bytes(), &host, slash.as_bytes(), &path].concat())
+    }
+
+    /// Whether a URL is split as by the way for every URL, and what is known about its path is true.
+    fn is_split_as_any(url: &[u8]) -> bool {
+        let Some(ordinary) = split_ordinary(url) else { return true };
+        let keeps =
+            |form: NormalForm| !form.keeps_unescapable() || ordinary.path.with(|path| *form.path(path) == *path);
+        split_any(url) == Ok(ordinary)
+            && crate::host::is_plain(ordinary.origin.host)
+            && (!ordinary.path.is_unescapable || NormalForm::ALL.into_iter().all(keeps))
+    }
+
+    #[test]
+    fn ordinary_urls_are_split_as_any_others() {
+        for host_len in 0..80 {
+            for path_len in 0..80 {
+                let url = format!("https://{}/{}", "a".repeat(host_len), "b".repeat(path_len));
+                assert!(is_split_as_any(url.as_bytes()), "{url}");
+                assert!(is_split_as_any(&url.as_bytes()[..url.len() - path_len - 1]), "{url}");
+            }
+        }
+        for (at, byte) in (40..75).flat_map(|at| [b';', b'@', b'%', b'A'].map(|byte| (at, byte))) {
+            let mut url = [b"http://", &[b'a'; 80][..], b"/b"].concat();
+            url[at] = byte;
+            assert!(split_ordinary(&url).is_none(), "{byte} at {at}");
+        }
+        // Where there are vector instructions, an ordinary URL takes the short way.
+        let url = b"http://www.example.com/products/lamp-17.html?page=2";
+        assert_eq!(split_ordinary(url).is_some(), scan_url(url).is_some());
+        assert!(split_ordinary(b"http://www.example.com/products/lamp-17.html#page-2").is_none());
+        for len in [MAX_URL_BYTES - 1, MAX_URL_BYTES, MAX_URL_BYTES + 1] {
+            let mut url = b"http://h/".to_vec();
+            url.resize(len, b'a');
+            assert_eq!(split_ordinary(&url).is_some(), len <= MAX_URL_BYTES && scan_url(&url).is_some());
+        }
+    }
+
     proptest! {
+        #[test]
+        fn nearly_ordinary_urls_are_split_as_any_others(url in nearly_ordinary()) {
+            prop_assert!(is_split_as_any(&url));
+        }
+
         #[test]
         fn split_and_path_of_agree(url in "(http://|HTTPS://|)[a/?;#:@.\\[\\]\\\\%\u{e9}]{0,24}") {
             if let Ok(split) = split(url.as_bytes()) {

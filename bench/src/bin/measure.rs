@@ -2,21 +2,27 @@
 //! five real benchmark files and the real crawl. To measure for a record, follow `METHODOLOGY.md`.
 //!
 //! Each walk is timed warm, over the same 1,000 paths again and again, and fresh, in one pass over 20,000 paths that it
-//! has not seen. The crawl is timed as a crawler decides: from the bytes of a URL to the verdict, with another host at
-//! every step, on one thread.
+//! has not seen; and so are whole URLs by a set of the one file. The crawl is timed as a crawler decides: from the bytes of
+//! a URL to the verdict, with another host at every step, on one thread.
+//!
+//! `measure SET URLS` times the steps of a decision over any list instead: splitting, looking up, deciding one by one, and
+//! deciding by the batch.
 #![deny(unsafe_code)]
 
 use std::error::Error;
 use std::hint::black_box;
+use std::path::Path;
 use std::time::Instant;
 
 use reptile_bench::{
-    Case, Crawl, FRESH_LISTS, FRESH_URLS, HostFile, PreparedCase, builder_of, check_count, disallowed_by_matches,
-    fresh_paths, median, real_files, shared,
+    AGENT, Case, Crawl, FRESH_LISTS, FRESH_URLS, HostFile, PreparedCase, builder_of, check_count,
+    disallowed_by_matches, fresh_paths, median, real_files, shared,
 };
 use reptile_compiler::automaton::Strategy;
 use reptile_engine::automaton::Ruleset;
-use reptile_engine::set::Set;
+use reptile_engine::format::FormatError;
+use reptile_engine::set::{Agent, Found as LookedUp, Set};
+use reptile_engine::url::split;
 use reptile_engine::verdict::Verdict;
 
 /// The number of passes over the same paths. The two walks do not take turns, because the branches of one spoil the
@@ -26,17 +32,33 @@ const WARM_PASSES: usize = 300;
 /// The number of times that all files are compiled.
 const BUILDS: usize = 5;
 
+/// The number of URLs that are given to a batch call at once.
+const URLS_TOGETHER: usize = 512;
+
+/// The number of URLs in a part that is timed by itself.
+const PART_URLS: usize = 4096;
+
+/// The number of times that the steps are timed.
+const STEP_PASSES: usize = 3;
+
 /// The number of passes over the crawl.
 const CRAWLS: usize = 7;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [set, urls] = &arguments[..] {
+        return steps(Path::new(set), Path::new(urls));
+    }
     let Some(shared) = shared() else {
         println!("skipped: the folder of real inputs is absent");
         return Ok(());
     };
     let files = real_files(&shared)?;
     compile_all(&files)?;
-    println!("{:5} {:>7} {:>9} {:>10} {:>10} {:>10}", "file", "rules", "bytes", "verdict ns", "fresh ns", "matches ns");
+    println!(
+        "{:5} {:>7} {:>9} {:>10} {:>10} {:>10} {:>10}",
+        "file", "rules", "bytes", "verdict ns", "fresh ns", "matches ns", "URL ns"
+    );
     for case in Case::all_real(&shared, &files)? {
         walk(&case)?;
     }
@@ -87,13 +109,33 @@ fn walk(case: &Case) -> Result<(), Box<dyn Error>> {
         }
     });
     println!(
-        "{:5} {:>7} {:>9} {verdicts:>10.1} {:>10.1} {matches:>10.1}",
+        "{:5} {:>7} {:>9} {verdicts:>10.1} {:>10.1} {matches:>10.1} {:>10.1}",
         case.name,
         ruleset.rule_count(),
         prepared.automaton.len(),
-        fresh(ruleset)?
+        fresh(ruleset)?,
+        whole_urls(case)?
     );
     Ok(())
+}
+
+/// Times whole URLs by a set of one file, one by one, in nanoseconds for each.
+fn whole_urls(case: &Case) -> Result<f64, Box<dyn Error>> {
+    let host = case.urls.first().and_then(|url| split(url).ok()).map(|url| url.origin.host.to_vec());
+    let host = String::from_utf8(host.unwrap_or_default())?;
+    let set = Set::from_bytes(builder_of([(host.as_str(), &case.body[..])])?.finish(Strategy::default())?.to_bytes())?;
+    let agent = set.agent(AGENT)?;
+    let mut figures = Vec::new();
+    for _ in 0..WARM_PASSES {
+        let start = Instant::now();
+        let mut disallowed = 0;
+        for url in &case.urls {
+            disallowed += usize::from(set.decide(&agent, black_box(url))? == Verdict::Disallow);
+        }
+        figures.push(start.elapsed().as_secs_f64() * 1e9 / case.urls.len() as f64);
+        check_count(&case.name, disallowed, case.disallowed)?;
+    }
+    Ok(median(figures))
 }
 
 /// Times a first pass over fresh paths, in nanoseconds per path: the median of several lists, each decided once. After
@@ -113,20 +155,90 @@ fn fresh(ruleset: Ruleset<'_>) -> Result<f64, Box<dyn Error>> {
     Ok(median(figures))
 }
 
-/// Times the crawl, and checks the number of disallowed URLs in each pass.
+/// Times the crawl, one by one and by the batch, and checks the number of disallowed URLs in each pass.
 fn crawl(crawl: &Crawl) -> Result<(), Box<dyn Error>> {
-    let mut figures = Vec::new();
+    let (mut singly, mut together) = (Vec::new(), Vec::new());
     for _ in 0..CRAWLS {
-        let start = Instant::now();
-        let disallowed = black_box(crawl).decide_all()?;
-        figures.push(start.elapsed().as_secs_f64() * 1e9 / crawl.urls.len() as f64);
+        let disallowed = in_parts(&crawl.urls, &mut singly, |urls| decide_singly(&crawl.set, &crawl.agent, urls))?;
+        check_count(crawl.name, disallowed, crawl.disallowed)?;
+        let disallowed = in_parts(&crawl.urls, &mut together, |urls| decide_together(&crawl.set, &crawl.agent, urls))?;
         check_count(crawl.name, disallowed, crawl.disallowed)?;
     }
     println!(
-        "crawl of {} URLs, {} disallowed: {:.1} ns a URL (median of {CRAWLS})",
+        "crawl of {} URLs, {} disallowed: {:.1} ns a URL one by one, {:.1} by the batch (medians of {CRAWLS} passes in \
+         parts)",
         crawl.urls.len(),
         crawl.disallowed,
-        median(figures)
+        median(singly),
+        median(together)
     );
+    Ok(())
+}
+
+/// What a step makes of some URLs: how many have a property.
+type Found = Result<usize, Box<dyn Error>>;
+
+/// Does some work on a list of URLs in parts, and adds the nanoseconds a URL of each part to `figures`. The median of
+/// parts that take a millisecond says more than the time of the whole, on a machine with other work. Returns the sum of
+/// what the work returned.
+fn in_parts(urls: &[&[u8]], figures: &mut Vec<f64>, work: impl Fn(&[&[u8]]) -> Found) -> Found {
+    let mut sum = 0;
+    for part in urls.chunks(PART_URLS) {
+        let start = Instant::now();
+        sum += black_box(work(black_box(part))?);
+        figures.push(start.elapsed().as_secs_f64() * 1e9 / part.len() as f64);
+    }
+    Ok(sum)
+}
+
+/// Decides every URL by itself, and returns the number of disallowed ones.
+fn decide_singly<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) -> Found {
+    let mut disallowed = 0;
+    for url in urls {
+        disallowed += usize::from(set.decide(agent, url)? == Verdict::Disallow);
+    }
+    Ok(disallowed)
+}
+
+/// Decides every URL by the batch, and returns the number of disallowed ones.
+fn decide_together<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) -> Found {
+    let mut verdicts = [Verdict::Invalid; URLS_TOGETHER];
+    let mut disallowed = 0;
+    for urls in urls.chunks(URLS_TOGETHER) {
+        let verdicts = &mut verdicts[..urls.len()];
+        set.decide_all(std::slice::from_ref(agent), urls.iter().copied(), verdicts)?;
+        disallowed += verdicts.iter().filter(|&&verdict| verdict == Verdict::Disallow).count();
+    }
+    Ok(disallowed)
+}
+
+/// Times the steps of a decision over a list of URLs, on one thread.
+fn steps(set: &Path, urls: &Path) -> Result<(), Box<dyn Error>> {
+    let set = Set::from_bytes(std::fs::read(set)?)?;
+    let text = std::fs::read(urls)?;
+    let urls: Vec<&[u8]> = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let agent = set.agent(AGENT)?;
+    let is_known = |url: &&[u8]| split(url).is_ok_and(|url| set.policy(&url.origin).is_ok_and(|found| found.is_some()));
+    let known_together = |urls: &[&[u8]]| {
+        let mut known = 0;
+        set.look_up_all(std::slice::from_ref(&agent), urls.iter().copied(), |_, found| {
+            known += usize::from(matches!(found, LookedUp::Policy(..)));
+            Ok::<_, FormatError>(())
+        })?;
+        Ok(known)
+    };
+    println!("{} origins, {} URLs; nanoseconds a URL, one thread", set.origin_count(), urls.len());
+    println!("{:>10} {:>10} {:>10} {:>10} {:>10}", "split", "find", "find batch", "one by one", "batch");
+    for _ in 0..STEP_PASSES {
+        let mut figures: [Vec<f64>; 5] = Default::default();
+        let [splits, finds, batches, singly, together] = &mut figures;
+        in_parts(&urls, splits, |urls| Ok(urls.iter().filter(|url| split(black_box(url)).is_ok()).count()))?;
+        let known = in_parts(&urls, finds, |urls| Ok(urls.iter().copied().filter(is_known).count()))?;
+        check_count("known URLs", in_parts(&urls, batches, known_together)?, known)?;
+        let disallowed = in_parts(&urls, singly, |urls| decide_singly(&set, &agent, urls))?;
+        check_count("the batch", in_parts(&urls, together, |urls| decide_together(&set, &agent, urls))?, disallowed)?;
+        let [splits, finds, batches, singly, together] = figures.map(median);
+        println!("{splits:>10.1} {finds:>10.1} {batches:>10.1} {singly:>10.1} {together:>10.1}");
+    }
     Ok(())
 }

@@ -46,9 +46,8 @@ pub fn escaped(text: &[u8]) -> String {
 /// terminal acts on, which becomes `%XX`. In a path that means the same. Bytes that are not UTF-8 stay, unless a terminal
 /// with eight-bit characters acts on them.
 pub fn url_column(text: &[u8]) -> Cow<'_, [u8]> {
-    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~');
     // Nearly all URLs are plain. Not `all`, which looks at one byte at a time.
-    if text.iter().fold(true, |plain, byte| plain & is_plain(byte)) {
+    if text.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~')) {
         return Cow::Borrowed(text);
     }
     let mut shown = Vec::with_capacity(text.len());
@@ -64,6 +63,11 @@ pub fn url_column(text: &[u8]) -> Cow<'_, [u8]> {
         }
     }
     Cow::Owned(shown)
+}
+
+/// Whether [`url_column`] leaves every line of a text as it is. `false` for some texts of which that is true.
+pub fn are_plain_columns(lines: &[u8]) -> bool {
+    lines.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\n'))
 }
 
 /// A part of a line that is no URL, for a column that ends at a tab: every byte but printable ASCII becomes `%XX`, since a
@@ -135,6 +139,10 @@ mod tests {
             (b"/\xff\x9b\xc2\xe9", b"/\xff%9B\xc2\xe9"),
         ] {
             assert_eq!(url_column(bytes).escape_ascii().to_string(), shown.escape_ascii().to_string());
+        }
+        assert!(are_plain_columns(b"http://a/ ~\n\nb"));
+        for byte in (0..=255).filter(|byte| !matches!(byte, b' '..=b'~' | b'\n')) {
+            assert!(!are_plain_columns(&[b'a', byte, b'\n']), "{byte}");
         }
         assert_eq!(opaque_column("a é\t~".as_bytes()), b"a %C3%A9%09~");
     }

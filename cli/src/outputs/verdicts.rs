@@ -5,11 +5,14 @@
 use reptile::{Agents, Error, Reason, Rule, Verdict};
 
 use super::style::Style;
-use super::text::{opaque_column, url_column};
+use super::text::{are_plain_columns, opaque_column, url_column};
 use crate::inputs::lines::{lines, without_line_end};
 
 /// The number of times that each verdict was given, for each agent.
 pub type Tally = Vec<[u64; 4]>;
+
+/// Every verdict, in the order of their numbers.
+const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
 
 /// The number of URLs that are given to the library at once: several of its batches, so that few are not full.
 const URLS_AT_ONCE: usize = 512;
@@ -29,8 +32,7 @@ pub struct Decider {
 /// The output lines of one block of input lines.
 #[derive(Default)]
 pub struct Answers {
-    /// The text.
-    pub text: Vec<u8>,
+    text: Text,
     /// The number of lines in it.
     pub lines: u64,
     /// The verdicts in it, counted.
@@ -45,74 +47,94 @@ impl Decider {
     /// If the set is damaged.
     pub fn decide(&self, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
         answers.clear(self.agents.len());
+        if self.explain || self.reason { self.explain_each(block, answers) } else { self.decide_each(block, answers) }
+    }
+
+    /// The verdicts of a block, without reasons.
+    fn decide_each(&self, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
         let Answers { text, lines: line_count, tally } = answers;
-        if self.explain || self.reason {
-            for line in lines(block) {
-                let url = without_line_end(line);
-                *line_count += 1;
-                text.extend_from_slice(&url_column(url));
-                for (agent, counts) in self.agents.iter().zip(&mut *tally) {
-                    let explanation = agent.explain(url)?;
-                    counts[explanation.verdict as usize] += 1;
-                    self.push_columns(text, explanation.verdict, explanation.rule(), explanation.reason);
-                }
-                text.push(b'\n');
-            }
-            return Ok(());
-        }
-        let mut urls = Vec::with_capacity(URLS_AT_ONCE);
-        let mut verdicts = vec![Verdict::Invalid; URLS_AT_ONCE * self.agents.len()];
-        let mut all = lines(block).map(without_line_end);
+        let columns = ["", "\n"].map(|end| VERDICTS.map(|verdict| Column::new([&self.column(verdict), end].concat())));
+        let width = self.agents.len();
+        // Asked once for the block instead of once for each line of it, since nearly all blocks are plain.
+        let is_plain = are_plain_columns(block);
+        let mut urls: Vec<Line<'_>> = Vec::with_capacity(URLS_AT_ONCE);
+        let mut verdicts = vec![Verdict::Invalid; URLS_AT_ONCE * width];
+        let (mut all, mut start) = (lines(block), 0);
         loop {
             urls.clear();
-            urls.extend(all.by_ref().take(URLS_AT_ONCE));
+            urls.extend(all.by_ref().take(URLS_AT_ONCE).map(|line| {
+                let rest = &block[start..];
+                start += line.len();
+                Line { rest, len: without_line_end(line).len() }
+            }));
             if urls.is_empty() {
                 return Ok(());
             }
-            let verdicts = &mut verdicts[..urls.len() * self.agents.len()];
+            let verdicts = &mut verdicts[..urls.len() * width];
             self.agents.decide_all(&urls, verdicts)?;
             *line_count += urls.len() as u64;
-            for (url, verdicts) in urls.iter().zip(verdicts.chunks_exact(self.agents.len())) {
-                text.extend_from_slice(&url_column(url));
-                for (&verdict, counts) in verdicts.iter().zip(&mut *tally) {
-                    counts[verdict as usize] += 1;
-                    self.push_verdict(text, verdict);
+            for (url, verdicts) in urls.iter().zip(verdicts.chunks_exact(width)) {
+                if is_plain {
+                    text.push_start(url.rest, url.len);
+                } else {
+                    text.push(&url_column(url.as_ref()));
                 }
-                text.push(b'\n');
+                for (at, (&verdict, counts)) in (1..).zip(verdicts.iter().zip(&mut *tally)) {
+                    counts[verdict as usize] += 1;
+                    let Column { bytes, len } = &columns[usize::from(at == width)][verdict as usize];
+                    text.push_start(bytes, *len);
+                }
             }
         }
+    }
+
+    /// The verdicts of a block, with the columns of `explain` and `reason`.
+    fn explain_each(&self, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
+        let mut columns = Vec::new();
+        for line in lines(block) {
+            let url = without_line_end(line);
+            answers.lines += 1;
+            answers.text.push(&url_column(url));
+            for (agent, counts) in self.agents.iter().zip(&mut answers.tally) {
+                let explanation = agent.explain(url)?;
+                counts[explanation.verdict as usize] += 1;
+                columns.clear();
+                self.push_columns(&mut columns, explanation.verdict, explanation.rule(), explanation.reason);
+                answers.text.push(&columns);
+            }
+            answers.text.push(b"\n");
+        }
+        Ok(())
     }
 
     /// Passes on a part of a line that is too long for a URL. The columns, which say `invalid`, follow the last part.
     pub fn pass_on(&self, part: &[u8], last: bool, answers: &mut Answers) {
         answers.clear(self.agents.len());
-        answers.text.extend_from_slice(&opaque_column(part));
+        answers.text.push(&opaque_column(part));
         if last {
             answers.lines = 1;
+            let mut columns = Vec::new();
             for counts in &mut answers.tally {
                 counts[Verdict::Invalid as usize] = 1;
-                self.push_columns(&mut answers.text, Verdict::Invalid, None, Reason::NoUrl);
+                self.push_columns(&mut columns, Verdict::Invalid, None, Reason::NoUrl);
             }
-            answers.text.push(b'\n');
+            answers.text.push(&columns);
+            answers.text.push(b"\n");
         }
     }
 }
 
 impl Decider {
-    /// Appends the column of a verdict.
-    #[inline]
-    fn push_verdict(&self, text: &mut Vec<u8>, verdict: Verdict) {
-        if self.coloured {
-            text.push(b'\t');
-            text.extend_from_slice(Style::of_verdict(verdict).of(verdict.name()).as_bytes());
-        } else {
-            text.extend_from_slice(column(verdict));
-        }
+    /// The column of a verdict, with the tab before it.
+    fn column(&self, verdict: Verdict) -> String {
+        let name = verdict.name();
+        let name = if self.coloured { Style::of_verdict(verdict).of(name) } else { name.to_owned() };
+        format!("\t{name}")
     }
 
     /// Appends the columns of one agent.
     fn push_columns(&self, text: &mut Vec<u8>, verdict: Verdict, rule: Option<&Rule>, reason: Reason) {
-        self.push_verdict(text, verdict);
+        text.extend_from_slice(self.column(verdict).as_bytes());
         if self.explain {
             push_rule(text, rule);
         }
@@ -122,10 +144,94 @@ impl Decider {
     }
 }
 
+/// A line of a block: the block from the line on, and the length of the line without its end.
+struct Line<'b> {
+    rest: &'b [u8],
+    len: usize,
+}
+
+impl AsRef<[u8]> for Line<'_> {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        &self.rest[..self.len]
+    }
+}
+
+/// The number of bytes that are copied at once: few lines are longer.
+const BYTES_AT_ONCE: usize = 64;
+
+/// The column of a verdict, ready to be copied by blocks.
+struct Column {
+    /// The text of the column, then zeros.
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Column {
+    fn new(text: String) -> Column {
+        let len = text.len();
+        let mut bytes = text.into_bytes();
+        bytes.resize(len.next_multiple_of(BYTES_AT_ONCE), 0);
+        Column { bytes, len }
+    }
+}
+
+/// A text that grows by short pieces. Its memory is longer than the text, so that pieces can be copied in blocks of one
+/// size, which is faster than by their length; what is copied too much, the next piece replaces.
+#[derive(Default)]
+struct Text {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Text {
+    /// Appends bytes.
+    fn push(&mut self, bytes: &[u8]) {
+        self.reserve(bytes.len());
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    /// Appends the first `len` bytes of `bytes`, by blocks as long as there are enough bytes.
+    #[inline]
+    fn push_start(&mut self, bytes: &[u8], len: usize) {
+        self.reserve(len);
+        let to = &mut self.bytes[self.len..];
+        let mut at = 0;
+        while at < len {
+            match (to[at..].first_chunk_mut(), bytes[at..].first_chunk::<BYTES_AT_ONCE>()) {
+                (Some(to), Some(from)) => *to = *from,
+                _ => to[at..len].copy_from_slice(&bytes[at..len]),
+            }
+            at += BYTES_AT_ONCE;
+        }
+        self.len += len;
+    }
+
+    /// Makes room for `more` bytes, and for a block after them.
+    #[inline]
+    fn reserve(&mut self, more: usize) {
+        if self.bytes.len() < self.len + more + BYTES_AT_ONCE {
+            self.grow(more);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, more: usize) {
+        let len = (self.bytes.len() * 2).max(self.len + more + BYTES_AT_ONCE);
+        self.bytes.resize(len, 0);
+    }
+}
+
 impl Answers {
+    /// The lines.
+    pub fn text(&self) -> &[u8] {
+        &self.text.bytes[..self.text.len]
+    }
+
     /// Empties the buffers and sets the counts of `agents` agents to zero.
     fn clear(&mut self, agents: usize) {
-        self.text.clear();
+        self.text.len = 0;
         self.lines = 0;
         self.tally.clear();
         self.tally.resize(agents, [0; 4]);
@@ -134,16 +240,6 @@ impl Answers {
 
 /// The columns of line and rule where no rule decided.
 const NO_RULE: &[u8] = b"\t0\t";
-
-/// The column of a verdict, with the tab before it.
-fn column(verdict: Verdict) -> &'static [u8] {
-    match verdict {
-        Verdict::Allow => b"\tallow",
-        Verdict::Disallow => b"\tdisallow",
-        Verdict::Unknown => b"\tunknown",
-        Verdict::Invalid => b"\tinvalid",
-    }
-}
 
 /// Appends the line and the text of the deciding rule.
 fn push_rule(text: &mut Vec<u8>, rule: Option<&Rule>) {
@@ -161,10 +257,26 @@ mod tests {
     use reptile::RuleKind;
 
     #[test]
-    fn columns_are_named_as_the_verdicts_are() {
-        for verdict in [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid] {
-            assert_eq!(column(verdict), format!("\t{verdict}").as_bytes());
+    fn pieces_are_joined_whatever_their_length() {
+        let source: Vec<u8> = (0..=255).collect();
+        for len in 0..200 {
+            let (mut text, mut expected) = (Text::default(), Vec::new());
+            for (rest, push_len) in [(0, len), (256 - len, len), (3, 1), (100, len / 2)] {
+                text.push_start(&source[rest..], push_len);
+                text.push(&source[..3]);
+                expected.extend_from_slice(&source[rest..rest + push_len]);
+                expected.extend_from_slice(&source[..3]);
+            }
+            let column = Column::new("x".repeat(len));
+            text.push_start(&column.bytes, column.len);
+            expected.resize(expected.len() + len, b'x');
+            assert_eq!(text.bytes[..text.len], expected, "{len}");
         }
+    }
+
+    #[test]
+    fn verdicts_are_in_the_order_of_their_numbers() {
+        assert_eq!(VERDICTS.map(|verdict| verdict as usize), [0, 1, 2, 3]);
     }
 
     #[test]

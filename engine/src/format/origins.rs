@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::container::Section;
 use super::{FormatError, NONE, TooLarge, pad, put, put_long, u32_at, u64_at};
 use crate::platform::prefetch;
-use crate::url::Scheme;
+use crate::url::{MAX_HOST_BYTES, Scheme};
 
 /// The slots of a bucket: one cache line.
 pub const BUCKET_SLOTS: u64 = 8;
@@ -45,6 +45,9 @@ const HEADER_BYTES: usize = 64;
 
 /// Bytes of a slot.
 const SLOT_BYTES: usize = 8;
+
+/// Bytes of a bucket.
+const BUCKET_BYTES: usize = BUCKET_SLOTS as usize * SLOT_BYTES;
 
 /// Bytes of a record before the name of the host.
 const RECORD_BYTES: usize = 16;
@@ -225,6 +228,12 @@ pub(super) fn write_origins(
     Ok((slots, records))
 }
 
+/// Port, scheme and length of the host, as encoded in a record.
+#[inline(always)]
+fn head_of(scheme: Scheme, host_len: u8, port: u16) -> u32 {
+    u32::from(port) | (scheme as u32) << 16 | u32::from(host_len) << 24
+}
+
 /// The key by which origins are sorted.
 fn key_of<'a>(hash: u64, origin: &OriginRecord<'a>) -> (u64, Scheme, u16, &'a [u8]) {
     (hash, origin.scheme, origin.port, origin.host)
@@ -305,21 +314,6 @@ impl<'a> Origins<'a> {
         hash_of(u64_at(self.buckets, 16).unwrap_or_default(), scheme, host, port)
     }
 
-    /// Does the work of [`Origins::find`] for an origin whose [`Origins::hash`] is known.
-    ///
-    /// # Errors
-    /// The errors of [`Origins::find`].
-    #[inline]
-    pub(crate) fn find_hashed(
-        &self,
-        hash: u64,
-        scheme: Scheme,
-        host: &[u8],
-        port: u16,
-    ) -> Result<Option<OriginRecord<'a>>, FormatError> {
-        self.find_hashed_with(hash, scheme, host, port, &mut ())
-    }
-
     /// Where the bucket of a hash begins, in bytes after the header.
     #[inline(always)]
     fn start_of(&self, hash: u64) -> usize {
@@ -333,30 +327,50 @@ impl<'a> Origins<'a> {
         prefetch(self.buckets, HEADER_BYTES.saturating_add(self.start_of(hash)));
     }
 
-    /// The byte of the first record in a bucket whose slot has the bits of the hash.
-    #[inline(always)]
-    fn likely_record(&self, hash: u64) -> Option<usize> {
+    /// The byte of the first record in a hash's bucket whose slot has the bits of the hash; most likely that of the origin,
+    /// if the set has it. Waits for the bucket, and asks for the memory of the record.
+    ///
+    /// Looks at all slots of the bucket without a branch: which of them it is cannot be predicted.
+    #[inline]
+    pub(crate) fn ask_for_record(&self, hash: u64) -> Option<usize> {
         let start = HEADER_BYTES.saturating_add(self.start_of(hash));
-        let bucket = self.buckets.get(start..)?.chunks_exact(SLOT_BYTES).take(BUCKET_SLOTS as usize);
-        let mut slots = bucket.map(|slot| u64_at(slot, 0).unwrap_or_default());
-        let slot = slots.find(|slot| (slot ^ hash << ADDRESS_BITS) >> ADDRESS_BITS == 0 && *slot != 0)?;
-        Some(((slot & ((1 << ADDRESS_BITS) - 1)).wrapping_sub(1) as usize).saturating_mul(UNIT))
+        let (slots, _) = self.buckets.get(start..)?.first_chunk::<BUCKET_BYTES>()?.as_chunks::<SLOT_BYTES>();
+        let wanted = hash << ADDRESS_BITS;
+        let hits = (0..).zip(slots).fold(0_u32, |hits, (place, slot)| {
+            hits | u32::from((u64::from_le_bytes(*slot) ^ wanted) >> ADDRESS_BITS == 0) << place
+        });
+        let slot = u64::from_le_bytes(*slots.get(hits.trailing_zeros() as usize)?);
+        let at = ((slot & ((1 << ADDRESS_BITS) - 1)).wrapping_sub(1) as usize).saturating_mul(UNIT);
+        // A record with a host of usual length reaches into the next cache line in half of all cases.
+        prefetch(self.records, at);
+        prefetch(self.records, at.saturating_add(TYPICAL_RECORD_BYTES));
+        Some(at)
     }
 
-    /// Asks for the memory of the record that a hash most likely leads to. Waits for the bucket.
+    /// Does the work of [`Origins::find`] for an origin whose [`Origins::hash`] is known, and looks first at the record that
+    /// [`Origins::ask_for_record`] expects.
+    ///
+    /// # Errors
+    /// The errors of [`Origins::find`].
     #[inline]
-    pub(crate) fn ask_for_record(&self, hash: u64) {
-        if let Some(at) = self.likely_record(hash) {
-            // A record with a host of usual length reaches into the next cache line in half of all cases.
-            prefetch(self.records, at);
-            prefetch(self.records, at.saturating_add(TYPICAL_RECORD_BYTES));
+    pub(crate) fn find_expected(
+        &self,
+        expected_at: Option<usize>,
+        hash: u64,
+        scheme: Scheme,
+        host: &[u8],
+        port: u16,
+    ) -> Result<Option<OriginRecord<'a>>, FormatError> {
+        let expected = expected_at.and_then(|at| self.records.get(at..));
+        if let Some(record) = expected
+            && host.len() <= MAX_HOST_BYTES
+            && u32_at(record, 12) == Some(head_of(scheme, host.len() as u8, port))
+            && record.get(RECORD_BYTES..RECORD_BYTES + host.len()) == Some(host)
+            && let Some(record) = self.record_of(record, scheme, port, host.len())
+        {
+            return Ok(Some(record));
         }
-    }
-
-    /// The policy of the record that a hash most likely leads to. Waits for the record.
-    #[inline]
-    pub(crate) fn likely_policy(&self, hash: u64) -> Option<u32> {
-        u32_at(self.records, self.likely_record(hash)?)
+        self.find_hashed_with(hash, scheme, host, port, &mut ())
     }
 
     #[inline(always)]
@@ -375,8 +389,7 @@ impl<'a> Origins<'a> {
         }
         let start = self.start_of(hash);
         let slots = self.buckets.get(HEADER_BYTES.saturating_add(start)..).ok_or_else(|| self.no_buckets())?;
-        // Port, scheme and length of the host, as encoded in a record.
-        let wanted = u32::from(port) | (scheme as u32) << 16 | u32::from(host_len) << 24;
+        let wanted = head_of(scheme, host_len, port);
         for slot in slots.chunks_exact(SLOT_BYTES).take(MAX_PROBE_SLOTS) {
             let slot = u64_at(slot, 0).unwrap_or_default();
             count.add(1);

@@ -2,6 +2,8 @@
 //!
 //! A pool of records (see `FORMAT.md`) with addresses in units of 8 bytes.
 
+use std::hint::select_unpredictable;
+
 use super::container::Section;
 use super::pool::{References, verify_pool};
 use super::{FormatError, NONE, put, u32_at};
@@ -298,11 +300,15 @@ impl<'a> PolicyView<'a> {
         if tokens.is_empty() {
             return None;
         }
-        let (mut low, mut high) = (0, self.tokens);
-        while low < high {
-            let middle = low.midpoint(high);
-            if u32_at(tokens, middle * 4) < Some(token) { low = middle + 1 } else { high = middle }
+        // Halves without a branch on the numbers, which differ in every file.
+        let (mut low, mut count) = (0, self.tokens);
+        while count > 1 {
+            let half = count / 2;
+            let is_before = u32_at(tokens, (low + half - 1) * 4) < Some(token);
+            low = select_unpredictable(is_before, low + half, low);
+            count -= half;
         }
+        low += usize::from(u32_at(tokens, low * 4) < Some(token));
         (u32_at(tokens, low * 4) == Some(token)).then_some(low)
     }
 

@@ -5,9 +5,10 @@
 //! automaton. One URL after the other waits for each; a batch asks for the memory of all its URLs at one step before it
 //! needs the first. What is decided, and how, is that of the single call: the steps here only hash, and ask for memory.
 
+use super::policy::ruleset_at;
 use super::{Agent, Policy, Set};
 use crate::format::FormatError;
-use crate::format::rulesets::Rulesets;
+use crate::format::policies::PolicyView;
 use crate::host;
 use crate::url::{self, Origin, Path, UrlRef};
 use crate::verdict::Verdict;
@@ -28,14 +29,35 @@ pub enum Found<'s, 'u> {
 
 /// How far the look-up of one URL has come.
 #[derive(Clone, Copy)]
-enum Step<'s, 'u> {
+enum Step<'u> {
     Invalid,
     Unknown,
-    /// The hash of the origin is known, and its memory asked for.
+    /// The hash of the origin is known, and its bucket asked for.
     Hashed(u64, UrlRef<'u>),
+    /// The record that the hash most likely leads to is asked for, if there is one.
+    Expected(Option<usize>, u64, UrlRef<'u>),
+    /// The host is not plain, and is looked up without asking for its memory first.
+    Unusual(UrlRef<'u>),
     /// The URL has the origin of the valid URL before it.
     Same(Path<'u>),
-    Found(Policy<'s>, Path<'u>),
+    Known(Known<'u>),
+}
+
+/// A URL whose origin the set knows.
+#[derive(Clone, Copy)]
+struct Known<'u> {
+    /// The address of the policy.
+    policy: u32,
+    /// The number of the ruleset that decides alone, if there is only one agent and its rules have been looked up.
+    ruleset: Option<u32>,
+    path: Path<'u>,
+}
+
+/// The result of the look-up of one URL.
+enum LookedUp<'u> {
+    Invalid,
+    Unknown,
+    Known(Known<'u>),
 }
 
 impl<D: AsRef<[u8]>> Set<D> {
@@ -52,43 +74,14 @@ impl<D: AsRef<[u8]>> Set<D> {
         urls: impl IntoIterator<Item = &'u [u8]>,
         mut work: impl FnMut(usize, Found<'s, 'u>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut urls = urls.into_iter();
-        let mut first = 0;
-        loop {
-            let mut steps = [Step::Invalid; BATCH_URLS];
-            let count = self.split_and_hash(&mut urls, &mut steps);
-            let steps = &mut steps[..count];
-            steps.iter().for_each(|step| self.ask_for_record(step));
-            steps.iter().for_each(|step| self.ask_for_policy(step));
-            self.find_policies(steps)?;
-            let steps = &*steps;
-            steps.iter().for_each(|step| {
-                self.ask_for_rulesets(agents, step, |rulesets, number| rulesets.ask_for_entry(number))
-            });
-            steps
-                .iter()
-                .for_each(|step| self.ask_for_rulesets(agents, step, |rulesets, number| rulesets.ask_for(number)));
-            let mut last = None;
-            for (place, step) in (first..).zip(steps) {
-                let found = match *step {
-                    Step::Invalid => Found::Invalid,
-                    Step::Unknown | Step::Hashed(..) => {
-                        last = None;
-                        Found::Unknown
-                    }
-                    Step::Found(policy, path) => {
-                        last = Some(policy);
-                        Found::Policy(policy, path)
-                    }
-                    Step::Same(path) => last.map_or(Found::Unknown, |policy| Found::Policy(policy, path)),
-                };
-                work(place, found)?;
-            }
-            first += count;
-            if count < BATCH_URLS {
-                return Ok(());
-            }
-        }
+        self.each_looked_up(agents, urls, |place, found| {
+            let found = match found {
+                LookedUp::Invalid => Found::Invalid,
+                LookedUp::Unknown => Found::Unknown,
+                LookedUp::Known(known) => Found::Policy(self.policy_at(known.policy)?, known.path),
+            };
+            work(place, found)
+        })
     }
 
     /// The verdicts for many URLs and several agents: `verdicts[i * agents.len() + j]` is for the `i`-th URL and the
@@ -102,16 +95,61 @@ impl<D: AsRef<[u8]>> Set<D> {
         urls: impl IntoIterator<Item = &'u [u8]>,
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
-        let width = agents.len();
-        self.look_up_all(agents, urls, |place, found| {
+        let (width, rulesets) = (agents.len(), self.rulesets());
+        self.each_looked_up(agents, urls, |place, found| {
             let row = verdicts.get_mut(place * width..(place + 1) * width).unwrap_or_default();
             match found {
-                Found::Invalid => row.fill(Verdict::Invalid),
-                Found::Unknown => row.fill(Verdict::Unknown),
-                Found::Policy(policy, path) => policy.decide_each(agents, &path, row)?,
+                LookedUp::Invalid => row.fill(Verdict::Invalid),
+                LookedUp::Unknown => row.fill(Verdict::Unknown),
+                LookedUp::Known(Known { ruleset: Some(ruleset), path, .. }) => {
+                    let ruleset = ruleset_at(rulesets, ruleset)?;
+                    row.fill(path.with_normal(self.normal_form, |path| ruleset.verdict(path))?);
+                }
+                LookedUp::Known(known) => self.policy_at(known.policy)?.decide_each(agents, &known.path, row)?,
             }
             Ok(())
         })
+    }
+
+    /// Looks up all URLs, a batch at a time.
+    #[inline]
+    fn each_looked_up<'u, E: From<FormatError>>(
+        &self,
+        agents: &[Agent],
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        mut work: impl FnMut(usize, LookedUp<'u>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut urls = urls.into_iter();
+        let mut first = 0;
+        let mut steps = [Step::Invalid; BATCH_URLS];
+        loop {
+            let count = self.split_and_hash(&mut urls, &mut steps);
+            let steps = &mut steps[..count];
+            self.ask_for_records(steps);
+            self.find_records(steps)?;
+            self.ask_for_entries(agents, steps)?;
+            self.ask_for_rulesets(agents, steps)?;
+            let mut last = None;
+            for (place, step) in (first..).zip(&*steps) {
+                let found = match *step {
+                    Step::Invalid => LookedUp::Invalid,
+                    Step::Known(known) => {
+                        last = Some(known);
+                        LookedUp::Known(known)
+                    }
+                    Step::Same(path) => last.map_or(LookedUp::Unknown, |last| LookedUp::Known(Known { path, ..last })),
+                    _ => {
+                        last = None;
+                        LookedUp::Unknown
+                    }
+                };
+                work(place, found)?;
+            }
+            first += count;
+            if count < BATCH_URLS {
+                return Ok(());
+            }
+        }
     }
 
     /// Splits as many URLs as a batch holds, hashes their origins and asks for their buckets. Returns how many there
@@ -120,79 +158,115 @@ impl<D: AsRef<[u8]>> Set<D> {
     fn split_and_hash<'u>(
         &self,
         urls: &mut impl Iterator<Item = &'u [u8]>,
-        steps: &mut [Step<'_, 'u>; BATCH_URLS],
+        steps: &mut [Step<'u>; BATCH_URLS],
     ) -> usize {
         let origins = self.origin_table();
         let mut last: Option<Origin<'u>> = None;
         for (count, step) in steps.iter_mut().enumerate() {
             let Some(url) = urls.next() else { return count };
-            *step = match url::split(url) {
-                Err(_) => Step::Invalid,
-                Ok(url) if last == Some(url.origin) => Step::Same(url.path),
-                Ok(url) => {
-                    last = Some(url.origin);
-                    let Origin { scheme, host, port } = url.origin;
-                    let hash = origins.hash(scheme, host, port);
-                    origins.ask_for_bucket(hash);
-                    Step::Hashed(hash, url)
-                }
+            let (is_plain, url) = match url::split_ordinary(url) {
+                Some(url) => (true, url),
+                None => match url::split_any(url) {
+                    Ok(url) => (host::is_plain(url.origin.host), url),
+                    Err(_) => {
+                        *step = Step::Invalid;
+                        continue;
+                    }
+                },
             };
+            *step = if last == Some(url.origin) {
+                Step::Same(url.path)
+            } else if is_plain {
+                let Origin { scheme, host, port } = url.origin;
+                let hash = origins.hash(scheme, host, port);
+                origins.ask_for_bucket(hash);
+                Step::Hashed(hash, url)
+            } else {
+                Step::Unusual(url)
+            };
+            last = Some(url.origin);
         }
         BATCH_URLS
     }
 
-    /// Asks for the record of an origin whose bucket has come.
+    /// Asks for the records of origins whose buckets have come.
     #[inline]
-    fn ask_for_record(&self, step: &Step<'_, '_>) {
-        if let Step::Hashed(hash, _) = step {
-            self.origin_table().ask_for_record(*hash);
-        }
-    }
-
-    /// Asks for the policy of an origin whose record has come.
-    #[inline]
-    fn ask_for_policy(&self, step: &Step<'_, '_>) {
-        if let Step::Hashed(hash, _) = step
-            && let Some(policy) = self.origin_table().likely_policy(*hash)
-        {
-            self.policies().ask_for(policy);
-        }
-    }
-
-    /// Finds the policies, as [`Set::policy`] does.
-    #[inline]
-    fn find_policies<'s>(&'s self, steps: &mut [Step<'s, '_>]) -> Result<(), FormatError> {
+    fn ask_for_records(&self, steps: &mut [Step<'_>]) {
+        let origins = self.origin_table();
         for step in steps {
             if let Step::Hashed(hash, url) = *step {
-                let Origin { scheme, host, port } = url.origin;
-                let record = if host::is_plain(host) {
-                    self.origin_table().find_hashed(hash, scheme, host, port)?
-                } else {
-                    self.record(&url.origin)?
-                };
-                *step = match record {
-                    Some(record) => Step::Found(self.policy_of(&record)?, url.path),
-                    None => Step::Unknown,
-                };
+                *step = Step::Expected(origins.ask_for_record(hash), hash, url);
             }
+        }
+    }
+
+    /// Finds the records, as [`Set::policy`] does, and asks for the policies.
+    #[inline]
+    fn find_records(&self, steps: &mut [Step<'_>]) -> Result<(), FormatError> {
+        let (origins, policies) = (self.origin_table(), self.policies());
+        for step in steps {
+            let (record, path) = match *step {
+                Step::Expected(at, hash, UrlRef { origin: Origin { scheme, host, port }, path }) => {
+                    (origins.find_expected(at, hash, scheme, host, port)?, path)
+                }
+                Step::Unusual(url) => (self.record(&url.origin)?, url.path),
+                _ => continue,
+            };
+            *step = match record {
+                Some(record) => {
+                    policies.ask_for(record.policy);
+                    Step::Known(Known { policy: record.policy, ruleset: None, path })
+                }
+                None => Step::Unknown,
+            };
         }
         Ok(())
     }
 
-    /// Asks for the first ruleset of each agent, by the way that `ask` knows. Damage is noticed when the rules are read.
+    /// Reads the policies and asks for the index entry of each agent's first ruleset. Damage of groups is noticed when
+    /// their rules are read.
     #[inline]
-    fn ask_for_rulesets(&self, agents: &[Agent], step: &Step<'_, '_>, ask: impl Fn(Rulesets<'_>, u32)) {
-        let Step::Found(policy, _) = step else { return };
-        if !policy.view.has_rules() {
-            return;
+    fn ask_for_entries(&self, agents: &[Agent], steps: &mut [Step<'_>]) -> Result<(), FormatError> {
+        let (policies, rulesets) = (self.policies(), self.rulesets());
+        for step in steps {
+            let Step::Known(known) = step else { continue };
+            let policy = policies.get(known.policy)?;
+            each_first_ruleset(agents, &policy, |ruleset, decides_alone| {
+                rulesets.ask_for_entry(ruleset);
+                known.ruleset = (decides_alone && agents.len() == 1).then_some(ruleset);
+            });
         }
-        let rulesets = self.rulesets();
-        for agent in agents {
-            if let Ok(groups) = agent.groups(&policy.view)
-                && let Some(group) = groups.first
-            {
-                ask(rulesets, group.ruleset);
+        Ok(())
+    }
+
+    /// Asks for each agent's first ruleset.
+    #[inline]
+    fn ask_for_rulesets(&self, agents: &[Agent], steps: &[Step<'_>]) -> Result<(), FormatError> {
+        let (policies, rulesets) = (self.policies(), self.rulesets());
+        for step in steps {
+            match step {
+                Step::Known(Known { ruleset: Some(ruleset), .. }) => rulesets.ask_for(*ruleset),
+                Step::Known(known) => {
+                    each_first_ruleset(agents, &policies.get(known.policy)?, |ruleset, _| rulesets.ask_for(ruleset));
+                }
+                _ => {}
             }
+        }
+        Ok(())
+    }
+}
+
+/// Hands the number of each agent's first ruleset to `ask`, and whether it decides alone.
+#[inline]
+fn each_first_ruleset(agents: &[Agent], policy: &PolicyView<'_>, mut ask: impl FnMut(u32, bool)) {
+    if !policy.has_rules() {
+        return;
+    }
+    for agent in agents {
+        if let Ok(groups) = agent.groups(policy)
+            && let Some(group) = groups.first
+        {
+            ask(group.ruleset, !groups.has_more());
         }
     }
 }

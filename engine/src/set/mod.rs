@@ -302,9 +302,14 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// When the tables are damaged.
     #[inline]
     pub fn policy_of(&self, record: &OriginRecord<'_>) -> Result<Policy<'_>, FormatError> {
+        self.policy_at(record.policy)
+    }
+
+    #[inline]
+    fn policy_at(&self, address: u32) -> Result<Policy<'_>, FormatError> {
         Ok(Policy {
-            number: record.policy,
-            view: self.policies().get(record.policy)?,
+            number: address,
+            view: self.policies().get(address)?,
             rulesets: self.rulesets(),
             lines: self.lines(),
             normal_form: self.normal_form,
@@ -345,15 +350,23 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// When the set is damaged.
     #[inline]
     pub fn decide_each(&self, agents: &[Agent], url: &[u8], verdicts: &mut [Verdict]) -> Result<(), FormatError> {
-        let Ok(UrlRef { origin, path }) = url::split(url) else {
-            verdicts.fill(Verdict::Invalid);
-            return Ok(());
+        let (record, path) = match url::split_ordinary(url) {
+            Some(UrlRef { origin: Origin { scheme, host, port }, path }) => {
+                (self.origin_table().find(scheme, host, port)?, path)
+            }
+            None => {
+                let Ok(UrlRef { origin, path }) = url::split_any(url) else {
+                    verdicts.fill(Verdict::Invalid);
+                    return Ok(());
+                };
+                (self.record(&origin)?, path)
+            }
         };
-        let Some(policy) = self.policy(&origin)? else {
+        let Some(record) = record else {
             verdicts.fill(Verdict::Unknown);
             return Ok(());
         };
-        policy.decide_each(agents, &path, verdicts)
+        self.policy_of(&record)?.decide_each(agents, &path, verdicts)
     }
 
     /// The verdict for one URL and one agent, with the best matching rule of each kind.

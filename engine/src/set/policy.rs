@@ -96,17 +96,16 @@ impl<'a> Policy<'a> {
             }
             return Ok(());
         }
-        path.with(|path| {
-            let path = self.normal_form.path(path);
+        path.with_normal(self.normal_form, |path| {
             let mut last = None;
             for (agent, verdict) in agents.iter().zip(verdicts) {
                 let groups = agent.groups(&self.view)?;
                 *verdict = match (groups.first, last) {
-                    _ if groups.has_more() => self.explain_together(groups.all()?, &path)?.verdict,
+                    _ if groups.has_more() => self.explain_together(groups.all()?, path)?.verdict,
                     (None, _) => Verdict::Allow,
                     (Some(group), Some((walked, known))) if walked == group => known,
                     (Some(group), _) => {
-                        let verdict = self.rules(group)?.ruleset.verdict(&path)?;
+                        let verdict = self.rules(group)?.ruleset.verdict(path)?;
                         last = Some((group, verdict));
                         verdict
                     }
@@ -281,9 +280,15 @@ impl<'a> Policy<'a> {
 
     #[inline]
     pub(super) fn rules(&self, group: Group) -> Result<Rules<'a>, FormatError> {
-        let ruleset = Ruleset::stored(self.rulesets.get(group.ruleset)?)?;
+        let ruleset = ruleset_at(self.rulesets, group.ruleset)?;
         Ok(Rules { ruleset, number: group.ruleset, lines: self.lines, lines_at: group.lines })
     }
+}
+
+/// The ruleset with a number.
+#[inline]
+pub(super) fn ruleset_at(rulesets: Rulesets<'_>, number: u32) -> Result<Ruleset<'_>, FormatError> {
+    Ok(Ruleset::stored(rulesets.get(number)?)?)
 }
 
 /// The rules of one group of one robots.txt: a ruleset, which files may share, and the lines of this file.

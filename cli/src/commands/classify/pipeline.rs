@@ -162,7 +162,7 @@ fn read(
 fn write(mut output: Output, answers: &Receiver<Vec<Answers>>, free_answers: &Sender<Vec<Answers>>) -> Result<Output> {
     for answers in answers {
         for block in &answers {
-            if let Err(error) = output.write_all(&block.text).and_then(|()| output.flush()) {
+            if let Err(error) = output.write_all(block.text()).and_then(|()| output.flush()) {
                 return Err(output.failure(&error));
             }
         }
