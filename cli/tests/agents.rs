@@ -1,8 +1,7 @@
 //! Which reading holds where none is chosen, and what `--agent` takes: mistakes end with exit code 2 and say what to write.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code: a panic is the report")]
 
-mod support;
-
+use crate::support;
 use std::path::Path;
 
 use support::Folder;

@@ -1,8 +1,7 @@
 //! Captures in JSON Lines from end to end: which lines are captures, which of them count, and what a profile makes of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use support::{Folder, gz};
 
 #[test]

@@ -1,8 +1,7 @@
 //! `reptile check`, `test` and `inspect` from end to end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use std::io::Write;
 use std::process::Stdio;
 

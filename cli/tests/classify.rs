@@ -1,8 +1,7 @@
 //! `reptile classify` from end to end: every kind of line, and everything that can go wrong on the way.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::process::Stdio;

@@ -1,8 +1,7 @@
 //! `reptile compile` and `verify` from end to end: each kind of input, each wrong one, and what is left behind.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use support::{Folder, binary, finish, gz};
 
 #[test]

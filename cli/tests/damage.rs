@@ -1,8 +1,7 @@
 //! Files that are not sets, and sets that are cut or changed: what each command says of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use reptile_engine::format::container::{self, Container, Header, Section, Sections};
 use support::{Folder, Run};
 

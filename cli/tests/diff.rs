@@ -1,8 +1,7 @@
 //! `reptile diff` on large and hostile files: the work and the output stay in proportion to the files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use reptile_engine::url::MAX_URL_BYTES;
 use support::Folder;
 

@@ -1,8 +1,7 @@
 //! `reptile fields` and `clean-param` from end to end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use reptile_engine::url::MAX_URL_BYTES;
 use support::{Folder, gz};
 

@@ -2,8 +2,7 @@
 //! file of a folder or an archive governs a host.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use std::io::Write;
 use std::path::Path;
 

@@ -1,8 +1,7 @@
 //! Inputs that are made to take memory, to hang or to be lost: each ends with an answer or a message, in bounded memory.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};

@@ -1,8 +1,7 @@
 //! `reptile inspect` on hostile files: the output stays in proportion, and what cannot be shown is refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use serde_json::{Value, json};
 use support::Folder;
 

@@ -6,8 +6,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use std::collections::HashSet;
 use std::process::Stdio;
 use std::thread::sleep;

@@ -1,8 +1,7 @@
 //! Sets without line numbers: the same verdicts by the same rules, and no wrong line.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code: a panic is the report")]
 
-mod support;
-
+use crate::support;
 use support::Folder;
 
 #[test]

@@ -1,8 +1,7 @@
 //! `reptile lint` and `diff` from end to end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use support::Folder;
 
 const TRAP: &str = "User-agent: *\nCrawl-delay: 5\nUser-agent: GPTBot\nDisallow: /\n";

@@ -1,8 +1,7 @@
 //! `SET.made.json`, the record of how a set was made: written by `compile`, shown by `inspect`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use serde_json::{Value, json};
 use support::{Folder, binary, finish};
 

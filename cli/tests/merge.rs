@@ -1,8 +1,7 @@
 //! `reptile merge`, `update`, and `diff` of two sets, from end to end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use support::Folder;
 
 /// A number from 0 to `below`, the next of a fixed sequence.

@@ -1,8 +1,7 @@
 //! `reptile test` as a tester: what it shows of the file, of the rules, and of the dialects.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use reptile_engine::url::MAX_URL_BYTES;
 use serde_json::Value;
 use support::Folder;

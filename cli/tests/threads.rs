@@ -1,8 +1,7 @@
 //! The number of threads, and hidden files that a killed process left.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 

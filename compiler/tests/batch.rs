@@ -2,8 +2,7 @@
 //! URLs, several agents, every kind of spelling, and over damaged sets.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
-mod support;
-
+use crate::support;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use reptile_compiler::automaton::Strategy as Automata;

@@ -2,8 +2,7 @@
 //! several captures, in every order, beside a plain definition of it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
-mod support;
-
+use crate::support;
 use bumpalo::Bump;
 use proptest::prelude::*;
 use reptile_compiler::automaton;

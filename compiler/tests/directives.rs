@@ -2,8 +2,7 @@
 //! files of the shared folder against a second, plain reading.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
-mod support;
-
+use crate::support;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::time::Duration;

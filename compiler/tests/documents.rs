@@ -1,8 +1,7 @@
 //! Statements of the documents that the code can check: numbers, names, paths, limits, and who knows a dialect.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
-mod support;
-
+use crate::support;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

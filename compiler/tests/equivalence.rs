@@ -20,7 +20,7 @@ use reptile_engine::verdict::Verdict;
 ///
 /// ```sh
 /// REPTILE_PAIRS=100000000 REPTILE_STRATEGY=factored \
-///     cargo test --release -p reptile-compiler --test equivalence every_strategy -- --nocapture
+///     cargo test --release -p reptile-compiler --test all every_strategy -- --nocapture
 /// ```
 const PAIRS: u32 = 200_000;
 const PATHS: usize = 20;

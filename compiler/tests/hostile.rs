@@ -22,8 +22,7 @@ use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{MAX_URL_BYTES, Origin, Scheme};
 use reptile_engine::verdict::Verdict;
 
-#[path = "support/families.rs"]
-mod families;
+use crate::families;
 
 type NamedSet = (&'static str, Set<Vec<u8>>);
 

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
-mod support;
-
+use crate::support;
 use std::io::Read;
 
 use bumpalo::Bump;

@@ -1,8 +1,7 @@
 //! Agents of several names, and names that are contained in others: what a set makes of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
-mod support;
-
+use crate::support;
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::dialect::{Dialect, GOOGLE_LIB, KOSTER_1996};
 use reptile_engine::format::tokens::NameMatching;

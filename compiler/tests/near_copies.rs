@@ -221,8 +221,8 @@ fn a_near_copy_that_is_stored_whole_is_refused() {
     let more = (whole.len() - (end - start)) as u64;
     sections[Section::Rulesets as usize].splice(start..end, whole);
     put_entry(&mut sections, number as usize, (all[number as usize] & !PAYLOAD_PATCHES) + more);
-    for later in number as usize + 1..all.len() {
-        put_entry(&mut sections, later, all[later] + more);
+    for (later, entry) in all.iter().enumerate().skip(number as usize + 1) {
+        put_entry(&mut sections, later, entry + more);
     }
     let mut out = Vec::new();
     container::write(&mut out, &header, &sections).unwrap();

@@ -15,11 +15,8 @@ use reptile_compiler::set::prepare;
 use reptile_engine::automaton::{Ruleset, RulesetRule};
 use reptile_engine::verdict::RuleKind;
 
-#[path = "support/families.rs"]
-#[allow(dead_code, reason = "a part of it is for other tests")]
-mod families;
-#[path = "support/mod.rs"]
-mod support;
+use crate::families;
+use crate::support;
 
 /// A generator of numbers that needs no library and gives the same in every run (xorshift64*).
 struct Random(u64);

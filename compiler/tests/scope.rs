@@ -2,8 +2,7 @@
 //! where the shared folder is present.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
-mod support;
-
+use crate::support;
 use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::dialect::GOOGLE;

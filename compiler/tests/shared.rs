@@ -2,8 +2,7 @@
 //! on the reference. Without the folder every test here says `skipped` and passes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
-mod support;
-
+use crate::support;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;

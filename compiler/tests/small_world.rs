@@ -3,7 +3,7 @@
 //! A normal run takes a part of it. The whole takes minutes:
 //!
 //! ```sh
-//! REPTILE_SMALL_WORLD=all cargo test --release -p reptile-compiler --test small_world -- --nocapture
+//! REPTILE_SMALL_WORLD=all cargo test --release -p reptile-compiler --test all small_world -- --nocapture
 //! ```
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]

@@ -2,8 +2,7 @@
 //! memory, and each strategy written to a file and mapped. What a case holds is said in `corpora/README.md`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
-mod support;
-
+use crate::support;
 use std::collections::HashSet;
 
 use reptile_compiler::automaton::Strategy;

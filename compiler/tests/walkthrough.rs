@@ -1,7 +1,7 @@
 //! The walk-through of `AUTOMATON.md`: every block in it is printed by the code. To rewrite the blocks:
 //!
 //! ```sh
-//! REPTILE_REWRITE=1 cargo test -p reptile-compiler --test walkthrough
+//! REPTILE_REWRITE=1 cargo test -p reptile-compiler --test all walkthrough
 //! ```
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]

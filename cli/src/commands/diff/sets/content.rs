@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use reptile_engine::format::FormatError;
-use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::set::{Policy, Rules, Set, Site};
 use reptile_engine::verdict::PolicySource;
 use serde_json::{Value, json};
@@ -141,15 +140,13 @@ fn are_same(old: &[Rules<'_>], new: &[Rules<'_>]) -> Result<bool, FormatError> {
 /// # Errors
 /// When a set is damaged.
 pub fn same_other(old: &Site<'_>, new: &Site<'_>) -> Result<bool, FormatError> {
-    Ok(directives(old)? == directives(new)?)
-}
-
-/// The other directives of an origin, in their order.
-fn directives(site: &Site<'_>) -> Result<Vec<(DirectiveKind, Vec<u8>, Vec<u8>)>, FormatError> {
-    let mut reader = site.other().reader()?;
-    let mut found = Vec::new();
-    while let Some(directive) = reader.next()? {
-        found.push((directive.kind, directive.key.to_vec(), directive.value.to_vec()));
+    let (old, new) = (old.other(), new.other());
+    let (mut old, mut new) = (old.reader()?, new.reader()?);
+    loop {
+        match (old.next()?, new.next()?) {
+            (None, None) => return Ok(true),
+            (Some(old), Some(new)) if (old.kind, old.key, old.value) == (new.kind, new.key, new.value) => {}
+            _ => return Ok(false),
+        }
     }
-    Ok(found)
 }

@@ -1,0 +1,41 @@
+//! All tests of the command in one program: building a program for each file takes much longer than running it.
+//!
+//! Each module says what it tests. A new file needs a line here.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
+
+mod agents;
+mod captures;
+mod check;
+mod classify;
+mod compile;
+mod damage;
+mod diff;
+mod fields;
+mod inputs;
+mod inputs_bounds;
+mod inspect;
+mod killed;
+mod lines;
+mod lint;
+mod made;
+mod merge;
+mod support;
+mod terminal;
+mod tester;
+mod threads;
+
+/// A file without its line would not be tested at all.
+#[test]
+fn every_file_has_its_line() {
+    let lines = include_str!("main.rs");
+    let mut files = 0;
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let Some(module) = name.strip_suffix(".rs").filter(|module| !["main", "families"].contains(module)) else {
+            continue;
+        };
+        assert!(lines.lines().any(|line| line == format!("mod {module};")), "mod {module}; is missing in main.rs");
+        files += 1;
+    }
+    assert!(files > 10, "{files}");
+}

@@ -1,0 +1,47 @@
+//! All tests of the compiler in one program: building a program for each file takes much longer than running it.
+//!
+//! Each module says what it tests. A new file needs a line here.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
+
+mod batch;
+mod captures;
+mod choices;
+mod damage;
+mod determinism;
+mod directives;
+mod documents;
+mod equivalence;
+#[path = "support/families.rs"]
+mod families;
+mod hostile;
+mod hostile_sets;
+mod large_sections;
+mod limits;
+mod lint;
+mod merge;
+mod names;
+mod near_copies;
+mod recompile;
+mod scope;
+mod shared;
+mod small_world;
+mod stored;
+mod suite;
+mod support;
+mod verify;
+mod verify_speed;
+mod walkthrough;
+
+/// A file without its line would not be tested at all.
+#[test]
+fn every_file_has_its_line() {
+    let lines = include_str!("main.rs");
+    let mut files = 0;
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let Some(module) = name.strip_suffix(".rs").filter(|&module| module != "main") else { continue };
+        assert!(lines.lines().any(|line| line == format!("mod {module};")), "mod {module}; is missing in main.rs");
+        files += 1;
+    }
+    assert!(files > 10, "{files}");
+}
