@@ -56,7 +56,7 @@ const MAX_BYTES: usize = 16 * MB;
 const MAX_COMMAND_SECONDS: f64 = 2.0;
 
 /// The same with `--all-dialects`, which reads the file nine times.
-const MAX_ALL_DIALECTS_SECONDS: f64 = 6.0;
+const MAX_ALL_DIALECTS_SECONDS: f64 = 10.0;
 
 /// The size of the files that `--commands` fills: the most that a robots.txt may have.
 const FULL_BYTES: usize = 16 << 20;
