@@ -7,12 +7,13 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 11] = [
+const RARE: [&str; 12] = [
     "profile",
     "at",
     "strategy",
     "schemes",
     "no_other",
+    "no_lines",
     "no_verify",
     "threads",
     "max_differences",

@@ -331,3 +331,23 @@ fn the_short_help_fits_on_a_screen() {
         assert_eq!(folder.run(args).says(0, &[]).text(), concat!("reptile ", env!("CARGO_PKG_VERSION"), "\n"));
     }
 }
+
+#[test]
+fn the_limit_of_a_url_holds_at_its_edges() {
+    const MAX_URL_BYTES: usize = reptile_engine::url::MAX_URL_BYTES;
+    let folder = Folder::new();
+    folder.write("robots.txt", "user-agent: *\ndisallow: /y\n");
+    for len in [MAX_URL_BYTES - 1, MAX_URL_BYTES, MAX_URL_BYTES + 1] {
+        folder.write("cases", format!("h\ta\t/{}\tDISALLOW\t2\n", "y".repeat(len - 1)));
+        for (more, checked) in
+            [(&[][..], "1 rows: 1 checked"), (&["--all-dialects"], "0 without robots.txt, 0 malformed")]
+        {
+            let run = folder.run(&[&["check", "cases", "--robots", "robots.txt"][..], more].concat());
+            if len > MAX_URL_BYTES {
+                run.says(1, &["1 malformed rows"]);
+            } else {
+                run.says(0, &[checked]);
+            }
+        }
+    }
+}

@@ -219,8 +219,12 @@ fn nothing_to_compile_is_an_error() {
     folder.robots();
     folder.write("empty.jsonl", "");
     folder.write("empty.tar", tar(&[]));
-    for input in ["empty", "empty.jsonl", "empty.tar"] {
-        let text = format!("no robots.txt found in {input}");
+    let not_found = |input: &str| format!("no robots.txt found in {input}");
+    // An archive without members is a file of zeros.
+    let zeros = "empty.tar: is binary data, not a folder or archive".to_owned();
+    for (input, text) in
+        [("empty", not_found("empty")), ("empty.jsonl", not_found("empty.jsonl")), ("empty.tar", zeros)]
+    {
         folder.run(&["compile", "-o", "set", input]).says(2, &[&text]);
         folder.run(&["compile", "-o", "set", "robots", input]).says(2, &[&text]);
     }

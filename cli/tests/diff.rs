@@ -3,6 +3,7 @@
 
 mod support;
 
+use reptile_engine::url::MAX_URL_BYTES;
 use support::Folder;
 
 /// A product token of letters only, as Google's library reads them.
@@ -162,4 +163,20 @@ fn changes_as_json() {
     let text = folder.run(&["diff", "old", "new", "--json", "--dialect", "koster-1996"]).says(1, &[]).text();
     let object: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(object["moved"], serde_json::json!([{"old_line": 2, "line": 3, "key": "Disallow", "value": "/x"}]));
+}
+
+#[test]
+fn the_limit_of_a_url_holds_at_its_edges() {
+    let folder = Folder::new();
+    folder.write("old", "user-agent: *\ndisallow: /y\n");
+    folder.write("new", "user-agent: *\ndisallow: /z\n");
+    for len in [MAX_URL_BYTES - 1, MAX_URL_BYTES, MAX_URL_BYTES + 1] {
+        let is_too_long = len > MAX_URL_BYTES;
+        folder.write("urls", format!("/{}\n/z\n", "y".repeat(len - 1)));
+        let run = folder.run(&["diff", "old", "new", "--urls", "urls"]);
+        assert_eq!(run.code, Some(1));
+        assert_eq!(run.stderr.contains("urls: 1 lines are too long for a URL"), is_too_long, "{len}");
+        let flips = run.text().lines().filter(|line| line.starts_with('/')).count();
+        assert_eq!(flips, if is_too_long { 1 } else { 2 }, "{len}");
+    }
 }

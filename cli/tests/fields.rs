@@ -3,6 +3,7 @@
 
 mod support;
 
+use reptile_engine::url::MAX_URL_BYTES;
 use support::{Folder, gz};
 
 const BODY: &str = "Sitemap: http://a.example/s.xml\nUser-agent: *\nCrawl-delay: 4.5\nDisallow: /a\n\nUser-agent: GPTBot\n\
@@ -143,4 +144,21 @@ fn product_tokens_are_counted_where_they_are_many() {
     folder.write("robots.txt", format!("user-agent: {}\n{}", "n".repeat(1 << 20), "x: y\n".repeat(1000)));
     let run = folder.run(&["fields", "robots.txt", "--dialect", "rfc9309"]).says(0, &[]);
     assert!(run.stdout.len() < 1_100_000, "{} bytes", run.stdout.len());
+}
+
+/// Text that is longer than a URL stays as it is, also where a single robots.txt counts for all.
+#[test]
+fn the_limit_of_a_url_to_clean_holds_at_its_edges() {
+    let folder = Folder::new();
+    folder.write("robots/a.example", "user-agent: *\ndisallow:\nclean-param: sid\n");
+    folder.run(&["compile", "-o", "set", "robots", "--dialect", "yandex"]).says(0, &[]);
+    for input in ["robots/a.example", "set"] {
+        for len in [MAX_URL_BYTES - 1, MAX_URL_BYTES, MAX_URL_BYTES + 1] {
+            let path = "http://a.example/";
+            let url = format!("{path}{}?sid", "x".repeat(len - path.len() - 4));
+            let clean = if len > MAX_URL_BYTES { &url[..] } else { &url[..len - 4] };
+            let text = folder.run_with(&["clean-param", input], url.as_bytes()).says(0, &[]).text();
+            assert!(text == clean, "{input}: {} of {len} bytes are left", text.len());
+        }
+    }
 }

@@ -147,6 +147,15 @@ fn messages_say_what_would_be_right() {
         (&["compile", "-o", "x", "zip"], "unpack it, and give the files or the folder"),
         // Swapped arguments.
         (&["classify", "urls", "good", "--agent", "a"], "good: is a compiled set, not a list with a URL on each line"),
+        (
+            &["inspect", "h.example", "good"],
+            "good: is a compiled set, which comes first: `reptile inspect good h.example`",
+        ),
+        (&["fields", "good.txt", "good"], "which comes first: `reptile fields good good.txt`"),
+        (
+            &["clean-param", "http://h.example/", "good"],
+            "which comes first: `reptile clean-param good http://h.example/`",
+        ),
         (&["classify", "good.txt", "urls", "--agent", "a"], "`reptile compile -o SET --host HOST good.txt` makes"),
         (&["verify", "good.txt"], "good.txt: is text, not a compiled set; `reptile compile"),
         (&["verify", "good.gz"], "good.gz: is a compiled set, packed with gzip; save it, unpacked, as a file"),

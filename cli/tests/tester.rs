@@ -3,6 +3,7 @@
 
 mod support;
 
+use reptile_engine::url::MAX_URL_BYTES;
 use serde_json::Value;
 use support::Folder;
 
@@ -317,4 +318,53 @@ fn an_expected_verdict_is_an_exit_code() {
     let args = ["test", "robots.txt", "--agent", "a", "--expect", "allow"];
     folder.run_with(&args, long.as_bytes()).says(1, &["1 lines are too long for a URL"]);
     folder.run(&["test", "robots.txt", "--agent", "a", "--expect", "unknown", "/"]).says(2, &["--expect"]);
+}
+
+#[test]
+fn the_limit_of_a_url_holds_at_its_edges() {
+    let folder = Folder::new();
+    folder.write("robots.txt", BODY);
+    for len in [MAX_URL_BYTES - 1, MAX_URL_BYTES, MAX_URL_BYTES + 1] {
+        let (url, is_too_long) = (format!("/{}", "y".repeat(len - 1)), len > MAX_URL_BYTES);
+        let args = ["test", "robots.txt", "--agent", "a", "--brief"];
+        let list = format!("/x\n{url}\n/z\n");
+        let run = folder.run_with(&args, list.as_bytes());
+        assert_eq!(run.code, Some(0));
+        assert_eq!(run.stderr.contains("1 lines are too long for a URL"), is_too_long, "{len}");
+        assert_eq!(run.text().lines().count(), if is_too_long { 2 } else { 3 }, "{len}");
+        let run = folder.run(&[&args[..], &[&url]].concat());
+        if is_too_long {
+            run.says(2, &["a URL of 65537 bytes, over the limit of 65536"]);
+        } else {
+            assert!(run.says(0, &[]).text().contains(&url), "{len}");
+        }
+    }
+}
+
+/// A larger file is not kept compiled under every dialect, so that its answers are few.
+#[test]
+fn the_limit_of_a_file_that_is_held_holds_at_its_edges() {
+    const MAX_HELD_BYTES: usize = 1 << 20;
+    let folder = Folder::new();
+    let urls: String = (0..1001).map(|number| format!("/{number}\n")).collect();
+    let args = ["test", "robots.txt", "--agent", "a", "--all-dialects", "--json"];
+    for len in [MAX_HELD_BYTES - 1, MAX_HELD_BYTES, MAX_HELD_BYTES + 1] {
+        folder.write("robots.txt", format!("{BODY}#{}", "x".repeat(len - BODY.len() - 1)));
+        let (few, many) = (folder.run_with(&args, b"/x\n/y\n"), folder.run_with(&args, urls.as_bytes()));
+        let few = few.says(0, &[]).text();
+        let objects: Vec<Value> = few.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(objects.len(), 18);
+        // The answers of each URL come together, in the order of the dialects, and say whether they agree with the first.
+        for (index, object) in objects.iter().enumerate() {
+            assert_eq!(object["url"], ["/x", "/y"][index / 9], "{len}");
+            assert_eq!(object["dialect"], objects[index % 9]["dialect"]);
+            let of_google = &objects[index / 9 * 9..][..9].iter().find(|object| object["dialect"] == "google").unwrap();
+            assert_eq!(object["agrees"], object["verdict"] == of_google["verdict"]);
+        }
+        if len > MAX_HELD_BYTES {
+            many.says(2, &["at most 1,000 answers", "a file of at most 1,048,576 bytes takes any number"]);
+        } else {
+            assert_eq!(many.says(0, &[]).text().lines().count(), 9 * 1001);
+        }
+    }
 }

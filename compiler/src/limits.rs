@@ -42,6 +42,7 @@
 //! | `MAX_WILDCARDS` | the wildcard automata of a ruleset | an error |
 //! | `MAX_PASSES` | the passes of one decision over a path | an error |
 //! | `MAX_FALLBACK_BYTES` | the fallback patterns of a ruleset | an error |
+//! | `MAX_PATCHED_BYTES` | a ruleset that is stored as patches of another | stored whole |
 //! | `MAX_RULESETS_BYTES` | all automata of a set | an error |
 //! | `MAX_ORIGINS_BYTES` | the origins of a set | an error |
 //! | `MAX_PROBE_SLOTS` | the slots that one look-up of an origin reads | another seed |

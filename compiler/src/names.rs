@@ -1,4 +1,4 @@
-//! The error for a name that a user chose and that does not exist.
+//! The error for a name that a user chose and that does not exist, and a quick test of whether two names can be alike.
 
 use std::fmt;
 
@@ -26,3 +26,14 @@ impl fmt::Display for UnknownName {
 }
 
 impl std::error::Error for UnknownName {}
+
+/// The letters in a name, in any case, as bits; other bytes share these bits. Names with different letters are different,
+/// and each letter that one of them lacks is a change.
+pub(crate) const fn letters_in(name: &[u8]) -> u32 {
+    let (mut letters, mut at) = (0, 0);
+    while at < name.len() {
+        letters |= 1 << (name[at] & 31);
+        at += 1;
+    }
+    letters
+}

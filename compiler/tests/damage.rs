@@ -16,7 +16,7 @@ use reptile_engine::url::{Origin, Scheme};
 use reptile_engine::verdict::Cause;
 use xxhash_rust::xxh3::xxh3_64;
 
-const URLS: [&[u8]; 14] = [
+const URLS: [&[u8]; 16] = [
     b"http://closed.example/",
     b"http://kept.example/kept",
     b"http://a.example/",
@@ -29,6 +29,8 @@ const URLS: [&[u8]; 14] = [
     b"http://b.example/x-a-b-c",
     b"http://b.example/private/z",
     b"http://c.example:8080/",
+    b"http://n1.example/1234/x?q=",
+    b"http://n2.example/1567/cart",
     b"http://nowhere.example/",
     b"no url",
 ];
@@ -43,7 +45,7 @@ const CHECKSUM_AT: usize = 56;
 
 /// A small set with every part that the format has.
 fn sample(strategy: Strategy) -> Vec<u8> {
-    let files: [(&str, Scheme, u16, &str); 4] = [
+    let files: [(&str, Scheme, u16, &str); 6] = [
         (
             "a.example",
             Scheme::Http,
@@ -68,6 +70,19 @@ fn sample(strategy: Strategy) -> Vec<u8> {
              disallow: /private\nallow: /private/z*\n",
         ),
         ("c.example", Scheme::Http, 8080, ""),
+        (
+            "n1.example",
+            Scheme::Http,
+            80,
+            "user-agent: *\ndisallow: /1234/*?q=\ndisallow: /1234/cart\ndisallow: /users/\n",
+        ),
+        // A near-copy, which is stored as patches.
+        (
+            "n2.example",
+            Scheme::Http,
+            80,
+            "user-agent: *\ndisallow: /1567/*?q=\ndisallow: /1567/cart\ndisallow: /users/\n",
+        ),
     ];
     let mut builder = SetBuilder::new(&GOOGLE_LIB);
     for (host, scheme, port, body) in files {
@@ -159,7 +174,12 @@ fn the_sample_is_whole_and_has_every_part() {
         let bytes = sample(strategy);
         let set = Set::from_bytes(&bytes[..]).unwrap();
         set.verify().unwrap();
-        assert!(set.section_sizes().all(|(_, size)| size > 0));
+        // Fallback patterns have no fingerprints.
+        let is_there = |name, size| size > 0 || (name == "prints" && strategy == Strategy::Fallback);
+        assert!(set.section_sizes().all(|(name, size)| is_there(name, size)));
+        let numbers = 0..set.rulesets().len();
+        let patched = numbers.filter(|&number| set.rulesets().get(number).unwrap().is_patched()).count();
+        assert!(patched > 0, "{strategy:?}");
         assert_eq!(set.automata_form(), strategy.form());
         assert!(ask(bytes));
     }
@@ -291,7 +311,7 @@ fn another_version_or_byte_order_is_refused_by_name() {
     };
     assert_eq!(
         refused(8, &1_u32.to_le_bytes()),
-        "header: expected format version 2; compile the set again with this version, found version 1"
+        "header: expected format version 3; compile the set again with this version, found version 1"
     );
     assert!(refused(12, &[1, 2, 3, 4]).contains("byte-order mark 04 03 02 01, found [01, 02, 03, 04]"));
     assert!(refused(0, b"User-age").starts_with("header: expected the label"));

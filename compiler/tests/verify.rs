@@ -39,6 +39,12 @@ const STATE: State<'static> = State {
     children: &[],
 };
 
+/// The bytes of a field of the header, by its place there, from 0 to 7.
+fn field(bytes: &[u8], place: usize) -> std::ops::Range<usize> {
+    let width = usize::from(bytes[0]);
+    1 + place * width..1 + (place + 1) * width
+}
+
 fn steps_of(bytes: &[u8]) -> (bool, usize) {
     let (result, steps) = Ruleset::new(bytes).unwrap().verify_counted();
     (result.is_ok(), steps)
@@ -53,15 +59,15 @@ fn an_error_says_where_what_was_expected_and_what_was_found() {
         Ok(()) => panic!("accepted"),
     };
     assert_eq!(
-        error_of(&whole[..20]),
-        "Invalid automaton bytes at offset 0: expected a header of 32 bytes, found the end of the bytes"
+        error_of(&whole[..16]),
+        "Invalid automaton bytes at offset 0: expected a header, found the end of the bytes"
     );
     assert_eq!(
         error_of(&[&[3][..], &whole[1..]].concat()),
         "Invalid automaton bytes at offset 0: expected numbers of two or four bytes, found another width"
     );
     let mut root_at_the_end = whole.clone();
-    root_at_the_end[8..12].copy_from_slice(&(whole.len() as u32 - 1).to_le_bytes());
+    root_at_the_end[field(&whole, 1)].copy_from_slice(&(whole.len() as u16 - 1).to_le_bytes());
     assert_eq!(
         error_of(&root_at_the_end),
         format!("Invalid automaton bytes at offset {}: expected a state, found the end of the bytes", whole.len() - 1)
@@ -288,11 +294,14 @@ fn steps_of_verify_are_linear() {
 
 #[test]
 fn counts_of_four_thousand_million_end_at_once() {
-    let whole = compiled(BODY, Strategy::Factored);
-    let number_at = |at: usize| u32::from_le_bytes(whole[at..at + 4].try_into().unwrap()) as usize;
-    let (fallbacks, texts) = (number_at(12), number_at(16));
-    // Rules, wildcard automata, segments and bytes of a fallback pattern, texts.
-    for at in [4, 24, fallbacks + 8, fallbacks + 12, texts] {
+    // So many rules that numbers have four bytes.
+    let large: String = (0..10_000).map(|n| format!("disallow: /{n}\n")).collect();
+    let whole = compiled(&format!("{BODY}{large}"), Strategy::Factored);
+    assert_eq!(whole[0], 4);
+    let number_at = |place| u32::from_le_bytes(whole[field(&whole, place)].try_into().unwrap()) as usize;
+    let (fallbacks, texts) = (number_at(2), number_at(3));
+    // Rules, fingerprints, wildcard automata, segments and bytes of a fallback pattern, texts.
+    for at in [1, 21, 29, fallbacks + 8, fallbacks + 12, texts] {
         let mut bytes = whole.clone();
         bytes[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
         let (is_valid, steps) = steps_of(&bytes);
@@ -303,8 +312,8 @@ fn counts_of_four_thousand_million_end_at_once() {
     }
     // And joint ranks for as many rules.
     let mut bytes = whole.clone();
-    bytes[4..8].copy_from_slice(&u32::MAX.to_le_bytes());
-    bytes[28..32].copy_from_slice(&40_u32.to_le_bytes());
+    bytes[field(&whole, 0)].copy_from_slice(&u32::MAX.to_le_bytes());
+    bytes[field(&whole, 4)].copy_from_slice(&40_u32.to_le_bytes());
     assert!(!steps_of(&bytes).0);
     assert!(Ruleset::new(&bytes).unwrap().joint_rank(u32::MAX - 8).is_err());
 }
@@ -364,7 +373,8 @@ fn a_walk_begins_no_more_wildcard_automata_than_there_may_be() {
     for depth in [1, 2, 3] {
         let mut bytes = fan(depth);
         // A header that promises so many that a walk need not stop.
-        bytes[24..28].copy_from_slice(&u32::MAX.to_le_bytes());
+        let promised = field(&bytes, 7);
+        bytes[promised].fill(0xFF);
         let ruleset = Ruleset::new(&bytes).unwrap();
         assert!(ruleset.verify().is_err());
         let begun: usize = (0..=depth as u32).map(|depth| MAX_WILDCARD_BRANCHES.pow(depth)).sum();
@@ -496,7 +506,7 @@ fn bytes_of_fallback_patterns() {
         assert_eq!(Ruleset::new(&written).unwrap().verdict(b"/"), Ok(reptile_engine::verdict::Verdict::Allow));
         if bytes == MAX_FALLBACK_BYTES {
             // One byte more, as no writer writes it: the end of the list is no longer read.
-            let at = u32::from_le_bytes(written[12..16].try_into().unwrap()) as usize;
+            let at = u32::from_le_bytes(written[field(&written, 2)].try_into().unwrap()) as usize;
             let len = (bytes - overhead) as u32 + 1;
             written[at + 12..at + 16].copy_from_slice(&(len + 4).to_le_bytes());
             written[at + 16..at + 20].copy_from_slice(&len.to_le_bytes());
@@ -511,5 +521,10 @@ fn rules_of_a_ruleset() {
     for (rules, fits) in [(MAX_RULES - 1, true), (MAX_RULES, true), (MAX_RULES + 1, false)] {
         let draft = Draft { rule_count: rules as u32, ..Draft::default() };
         assert_eq!(write(&draft).is_ok(), fits, "{rules}");
+    }
+    // Up to which numbers have two bytes.
+    for (rules, width) in [(8_191, 2), (8_192, 2), (8_193, 4)] {
+        let draft = Draft { rule_count: rules, ..Draft::default() };
+        assert_eq!(write(&draft).unwrap()[0], width, "{rules}");
     }
 }

@@ -44,7 +44,7 @@ fn speed_of_verify_on_real_files() {
     let checksums = best(&|| set.verify_checksums().unwrap());
     let automata = best(&|| {
         for number in 0..set.rulesets().len() {
-            reptile_engine::automaton::Ruleset::new(set.rulesets().get(number).unwrap()).unwrap().verify().unwrap();
+            reptile_engine::automaton::Ruleset::stored(set.rulesets().get(number).unwrap()).unwrap().verify().unwrap();
         }
     });
     let automata_bytes = sizes.iter().find(|(name, _)| *name == "rulesets").unwrap().1;

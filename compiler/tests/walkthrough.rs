@@ -65,20 +65,28 @@ fn annotated(bytes: &[u8]) -> String {
     let decoded = decode(bytes).unwrap();
     let draft = decoded.draft();
     let width = usize::from(bytes[0]);
-    let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let number = |field: usize| {
+        let at = 1 + field * width;
+        usize::from(u16::from_le_bytes(bytes[at..at + width].try_into().unwrap()))
+    };
+    assert_eq!(width, 2);
     let mut out = String::new();
-    let texts = number(16) as usize;
-    for (at, note) in [
-        (0, format!("numbers of {width} bytes")),
-        (4, format!("{} rules", number(4))),
-        (8, format!("the trie's root is at {}", number(8))),
-        (12, "no fallback patterns".into()),
-        (16, format!("texts at {texts}")),
-        (20, "no rule with an empty pattern".into()),
-        (24, format!("{} wildcard automata", number(24))),
-        (28, "no joint ranks".into()),
-    ] {
-        hex(&mut out, bytes, at, at + 4, &note);
+    let (texts, fingerprints) = (number(3), number(5));
+    hex(&mut out, bytes, 0, 1, &format!("numbers of {width} bytes"));
+    for (field, note) in [
+        format!("{} rules", number(0)),
+        format!("the trie's root is at {}", number(1)),
+        "no fallback patterns".into(),
+        format!("texts at {texts}"),
+        "no joint ranks".into(),
+        format!("fingerprints at {fingerprints}"),
+        "no rule with an empty pattern".into(),
+        format!("{} wildcard automata", number(7)),
+    ]
+    .iter()
+    .enumerate()
+    {
+        hex(&mut out, bytes, 1 + field * width, 1 + (field + 1) * width, note);
     }
     // Each part goes up to where the next begins; what begins in a state is before it.
     let before = |state: &State<'_>| match state.wildcards.len() {
@@ -98,20 +106,17 @@ fn annotated(bytes: &[u8]) -> String {
         let note = format!("wildcard automaton {index}: leads to {}", names(wildcard.best));
         parts.push((decoded.wildcard_at(index), note));
     }
-    let tables = texts - (7 * (1 + width));
-    let last = parts.last().unwrap().0;
+    parts.push((texts, format!("{} texts: ranks, ends, patterns", draft.texts.len())));
     let mut different: Vec<&[u8; 96]> = Vec::new();
     for wildcard in &draft.wildcards {
         if !different.contains(&wildcard.fingerprints) {
             different.push(wildcard.fingerprints);
         }
     }
-    for (index, _) in different.iter().enumerate() {
-        parts.push((tables - 96 * (different.len() - index), format!("fingerprints {index}")));
+    for index in 0..different.len() {
+        parts.push((fingerprints + 96 * index, format!("fingerprints {index}")));
     }
-    assert!(parts.iter().is_sorted() && last < tables);
-    parts.push((tables, "zeros, so that a list of transitions can be read at once".into()));
-    parts.push((texts, format!("{} texts: ranks, ends, patterns", draft.texts.len())));
+    assert!(parts.iter().is_sorted());
     let ends: Vec<usize> = parts.iter().skip(1).map(|part| part.0).chain([bytes.len()]).collect();
     for ((start, note), end) in parts.iter().zip(ends) {
         hex(&mut out, bytes, *start, end, note);

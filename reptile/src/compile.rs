@@ -155,6 +155,14 @@ impl Compiler {
         self
     }
 
+    /// Sets whether the set keeps the line of each rule, which verdicts do not need: without them an explanation names a
+    /// rule without its line. The default is to keep them.
+    #[must_use]
+    pub fn line_numbers(mut self, keep: bool) -> Compiler {
+        self.builder = self.builder.line_numbers(keep);
+        self
+    }
+
     /// Reads one capture, on this thread. Time linear in the body.
     ///
     /// # Errors
@@ -319,7 +327,7 @@ impl fmt::Debug for CompiledSet {
 pub(crate) fn verify_deep<D: AsRef<[u8]> + Sync>(set: &Engine<D>) -> Result<(), Error> {
     let (rulesets, form) = (set.rulesets(), set.automata_form());
     let check = |number: u32| -> Result<(), Error> {
-        let recompiled = rulesets.get(number).and_then(|bytes| Ok(recompile(bytes, form)?))?;
+        let recompiled = rulesets.get(number).and_then(|ruleset| Ok(recompile(&ruleset.to_bytes()?, form)?))?;
         match recompiled {
             Recompiled::Same => Ok(()),
             Recompiled::Differs { offset, .. } => Err(Error::new(

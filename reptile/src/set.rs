@@ -107,11 +107,20 @@ impl Set {
 
     /// Reads every byte and proves that the set is exactly what writing its content gives: checksums, sizes and order
     /// are right, and nothing is duplicated, unreferenced or left over. A verified set gives no error afterwards. Time:
-    /// linear in the size, whoever made the file.
+    /// linear in the size, whoever made the file; on all threads with the feature `rayon`.
     ///
     /// # Errors
     /// [`ErrorKind::Format`](crate::ErrorKind::Format), with the first mistake that is found.
     pub fn verify(&self) -> Result<(), Error> {
+        #[cfg(feature = "rayon")]
+        {
+            use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+            let parts = self.engine.verify_parts();
+            // The first mistake in the order of the parts, so that the message does not depend on the threads.
+            let failed = parts.par_iter().map(|part| self.engine.verify_part(part)).find_first(Result::is_err);
+            Ok(failed.unwrap_or(Ok(()))?)
+        }
+        #[cfg(not(feature = "rayon"))]
         Ok(self.engine.verify()?)
     }
 
@@ -312,6 +321,12 @@ impl Set {
     #[must_use]
     pub fn ruleset_count(&self) -> u32 {
         self.engine.rulesets().len()
+    }
+
+    /// Whether the set has the lines of its rules. If not, [`Rule::line`](crate::Rule::line) is 0.
+    #[must_use]
+    pub fn has_line_numbers(&self) -> bool {
+        self.engine.has_lines()
     }
 
     /// The name of the dialect that the set was compiled under.

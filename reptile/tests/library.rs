@@ -100,6 +100,21 @@ fn explanations_say_whose_group_which_rules_and_whether_a_vendor_manages_the_lin
 }
 
 #[test]
+fn a_set_without_line_numbers_names_rules_without_lines() {
+    for keep in [true, false] {
+        let mut compiler = Compiler::new(Dialect::google()).line_numbers(keep);
+        compiler.add(Capture::new("https://a.example/robots.txt", "user-agent: *\ndisallow: /x\n").unwrap()).unwrap();
+        let set = compiler.finish().unwrap().into_set().unwrap();
+        set.verify().unwrap();
+        assert_eq!(set.has_line_numbers(), keep);
+        let explained = set.agent("a").unwrap().explain("https://a.example/x").unwrap();
+        let rule = explained.rule().unwrap();
+        assert_eq!((explained.verdict, rule.line), (Verdict::Disallow, if keep { 2 } else { 0 }));
+        assert_eq!(rule.pattern, b"/x");
+    }
+}
+
+#[test]
 fn other_directives_are_for_those_whom_they_name() {
     let body = "Sitemap: https://a.example/1\nUser-agent: a\nCrawl-delay: 2\nDisallow: /x\n\n\
                 User-agent: *\nCrawl-delay: 5\nDisallow:\n";

@@ -10,14 +10,14 @@ use reptile_compiler::dialect::YANDEX;
 use reptile_engine::format::FormatError;
 use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::set::{Set, Site};
-use reptile_engine::url::split;
+use reptile_engine::url::{MAX_URL_BYTES, split};
 use serde_json::json;
 
 use crate::error::{Exit, Failure, Result, Stop};
 use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_lf, without_line_end};
 use crate::inputs::options::CompileOptions;
-use crate::inputs::sets::Loaded;
 use crate::inputs::sets::single::ONE_ORIGIN;
+use crate::inputs::sets::{Loaded, refuse_swapped};
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
 use crate::outputs::text::{opaque_column, url_column};
@@ -63,6 +63,7 @@ pub struct Args {
 /// # Errors
 /// If the set or the list cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
+    refuse_swapped("clean-param", &args.set, args.urls.first().map(String::as_str))?;
     let options = CompileOptions { dialect: args.options.dialect.or(Some(&YANDEX)), ..args.options.clone() };
     let is_set = Loaded::is_set(&args.set)?;
     let (loaded, is_one) = Loaded::open_or_robots(&args.set, if is_set { &args.options } else { &options })?;
@@ -144,6 +145,10 @@ struct Cleaner<'s> {
 impl Cleaner<'_> {
     /// A URL without the parameters that change nothing.
     fn clean<'u>(&mut self, url: &'u [u8]) -> std::result::Result<Cow<'u, [u8]>, FormatError> {
+        // Longer text is not a URL, and thousands of prefixes may have to be compared with it.
+        if url.len() > MAX_URL_BYTES {
+            return Ok(Cow::Borrowed(url));
+        }
         let site = if self.is_one {
             self.set.site(&ONE_ORIGIN)?
         } else {

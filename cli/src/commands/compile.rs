@@ -239,7 +239,7 @@ pub fn describe_rulesets<D: AsRef<[u8]>>(set: &Set<D>, summary: &mut Summary) ->
     let rulesets = set.rulesets();
     let (mut trie_only, mut with_wildcards, mut with_fallbacks) = (0, 0, 0);
     for number in 0..rulesets.len() {
-        let shape = Ruleset::new(rulesets.get(number)?)?.shape();
+        let shape = Ruleset::stored(rulesets.get(number)?)?.shape();
         match (shape.fallbacks, shape.wildcards) {
             (true, _) => with_fallbacks += 1,
             (false, 0) => trie_only += 1,

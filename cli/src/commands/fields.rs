@@ -21,7 +21,7 @@ use crate::error::{Exit, Failure, Result, Stop, note};
 use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::sets::agents::agents_of;
 use crate::inputs::sets::single::ONE_ORIGIN;
-use crate::inputs::sets::{Loaded, damaged};
+use crate::inputs::sets::{Loaded, damaged, refuse_swapped};
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
 use crate::outputs::names::{Few, MAX_NAMES_SHOWN};
@@ -88,6 +88,7 @@ fn kinds() -> impl TypedValueParser<Value = DirectiveKind> {
 /// # Errors
 /// If the set or the input cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
+    refuse_swapped("fields", &args.set, args.origin.as_deref())?;
     let mut options = args.options.clone();
     // With a set file, --scheme only chooses what is shown.
     if args.origin.is_some() && Loaded::is_set(&args.set)? {

@@ -1,4 +1,8 @@
 //! The commands, each in the file or folder of its name: its arguments, its help, and what it does.
+//!
+//! A command over one robots.txt of at most 16 MB, or over a set made from it, takes at most 300 MB of memory and 2 s of
+//! processor time, under every dialect and whatever the file holds; 6 s where it reads the file under each of them. The
+//! tests in `cli/tests/families.rs` measure the memory, the benchmark `hostile --commands` both.
 
 pub mod agents;
 pub mod check;

@@ -36,6 +36,9 @@ pub struct CompileOptions {
     /// Leave out the other directives, which decide no URL: Sitemap, Crawl-delay and the like
     #[arg(long)]
     pub no_other: bool,
+    /// Leave out the line numbers of rules, which verdicts do not need: a rule that decides is named without its line
+    #[arg(long)]
+    pub no_lines: bool,
 }
 
 /// The option to take `--agent` at its word.
@@ -83,6 +86,7 @@ impl CompileOptions {
             || !self.schemes.is_empty()
             || self.host.is_some()
             || self.no_other
+            || self.no_lines
     }
 }
 

@@ -50,14 +50,19 @@ pub fn create(folder: &Path, name: &str, permissions: Option<&fs::Permissions>) 
     if let Some(permissions) = permissions {
         builder.permissions(permissions.clone());
     }
-    let mut file = builder.tempfile_in(folder)?;
+    choose(|| builder.tempfile_in(folder), hold)
+}
+
+/// Makes a thing that is held. The last of [`MAX_CHOICES`] is taken even if it is not.
+fn choose<T>(mut make: impl FnMut() -> io::Result<T>, mut hold: impl FnMut(&T) -> io::Result<bool>) -> io::Result<T> {
+    let mut made = make()?;
     for _ in 1..MAX_CHOICES {
-        if hold(&file)? {
+        if hold(&made)? {
             break;
         }
-        file = builder.tempfile_in(folder)?;
+        made = make()?;
     }
-    Ok(file)
+    Ok(made)
 }
 
 /// The first digits of what identifies this start of this system; `None` where the system has no such thing.
@@ -169,6 +174,19 @@ mod tests {
         remove_left(folder, "out", &own);
         assert!(own.path().exists());
         names(folder, &own)
+    }
+
+    #[test]
+    fn the_limit_of_choices_holds_at_its_edges() {
+        for failures in [MAX_CHOICES - 2, MAX_CHOICES - 1, MAX_CHOICES, usize::MAX] {
+            let mut made = 0;
+            let make = || {
+                made += 1;
+                Ok(made)
+            };
+            let chosen = choose(make, |&number| Ok(number > failures)).unwrap();
+            assert_eq!(chosen, failures.saturating_add(1).min(MAX_CHOICES), "{failures}");
+        }
     }
 
     #[test]

@@ -62,6 +62,8 @@ struct Options {
     schemes: Vec<String>,
     host: Option<String>,
     no_other: bool,
+    #[serde(default)]
+    no_lines: bool,
 }
 
 /// An input as it was given, and what was read from it.
@@ -99,6 +101,7 @@ impl Made {
                 schemes: options.schemes().into_iter().map(|scheme| scheme.as_str().into()).collect(),
                 host: options.host.clone(),
                 no_other: options.no_other,
+                no_lines: options.no_lines,
             },
             inputs: counts
                 .map(|(path, counts)| Input {

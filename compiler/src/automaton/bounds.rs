@@ -103,6 +103,14 @@ pub(super) fn check(draft: &Draft<'_>) -> Result<(), TooLarge> {
     Cost::of_draft(draft).check()
 }
 
+/// Whether [`check_file`] would accept any file with so many bytes and wildcards as this one, in which at most so many
+/// lists decide together. Time: one pass over the body.
+pub(crate) fn has_few_steps(body: &[u8], most_lists: usize) -> bool {
+    // Normal form makes three bytes of one at most; a pattern as a fallback takes a header besides.
+    let few_wildcards = || memchr::memchr_iter(b'*', body).take(MAX_PASSES).count() * 2 + most_lists <= MAX_PASSES;
+    body.len() <= MAX_FALLBACK_BYTES / 4 && few_wildcards()
+}
+
 /// Checks that a decision by the lists of a file stays within [`MAX_PASSES`] and [`MAX_FALLBACK_BYTES`], also where a
 /// product token has several lists, which decide together. `tokens` are sorted, each with the index of a list; a list
 /// comes with the line of each rule by place.
@@ -118,10 +126,7 @@ pub(crate) fn check_file<T: PartialEq>(
     lists: &[(RuleList, Vec<u32>)],
 ) -> Result<(), TooManySteps> {
     let runs = || tokens.chunk_by(|a, b| a.0 == b.0);
-    let most_lists = runs().map(<[_]>::len).max().unwrap_or(1);
-    // Normal form makes three bytes of one at most; a pattern as a fallback takes a header besides.
-    let few_wildcards = || memchr::memchr_iter(b'*', body).take(MAX_PASSES).count() * 2 + most_lists <= MAX_PASSES;
-    if body.len() <= MAX_FALLBACK_BYTES / 4 && few_wildcards() {
+    if has_few_steps(body, runs().map(<[_]>::len).max().unwrap_or(1)) {
         return Ok(());
     }
     let mut costs: Vec<Cost> = lists.iter().map(|(list, _)| Cost::most_of_list(list)).collect();

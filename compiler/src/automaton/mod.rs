@@ -43,7 +43,7 @@ mod whole;
 mod wildcard;
 
 pub use bounds::TooManySteps;
-pub(crate) use bounds::check_file;
+pub(crate) use bounds::{check_file, has_few_steps};
 pub use recompile::{Recompiled, recompile, recompile_each};
 
 use bumpalo::Bump;
@@ -105,7 +105,7 @@ impl Strategy {
 }
 
 /// The revision of the construction: it rises whenever the same rules compile to different bytes.
-pub const FORM_REVISION: u32 = 2;
+pub const FORM_REVISION: u32 = 3;
 
 /// Compiles a list of rules to the bytes of an automaton.
 ///

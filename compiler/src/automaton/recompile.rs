@@ -63,8 +63,11 @@ pub fn recompile(bytes: &[u8], form: u32) -> Result<Recompiled, Corrupt> {
     let Some(strategy) = Strategy::from_form(form) else {
         return Ok(Recompiled::OtherForm { found: form, known: Strategy::default().form() });
     };
+    // What was read of the rules is freed before they are compiled.
+    let rules = Ruleset::new(bytes)?.rules()?;
+    let list = RuleList::from_compiled(&rules, &Bump::new());
+    drop(rules);
     let arena = Bump::new();
-    let list = RuleList::from_compiled(&Ruleset::new(bytes)?.rules()?, &arena);
     // No ruleset has rules that are too large to be written.
     let expected = compile(&list, strategy, &arena).unwrap_or_default();
     let offset = bytes.iter().zip(&expected).position(|(a, b)| a != b);

@@ -11,6 +11,7 @@ use reptile_engine::set::{Agent, Set};
 
 use super::token::{TokenError, product_token};
 use super::{Dialect, Family};
+use crate::names::letters_in;
 
 /// What a crawler is for, as far as it can be asked for as a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,27 +260,65 @@ pub fn of_name(name: &[u8], dialect: &Dialect) -> Resolved {
     Resolved { name: String::from_utf8_lossy(name).into_owned(), tokens, honours_default_group }
 }
 
-/// The known crawler whose name is nearly this one, but not the same: one letter is missing, one too many, another one, or
-/// two are swapped; in a name of eight letters or more, two such mistakes.
+/// The known crawler, by its name or one of its product tokens, whose name this one almost is: one letter is missing, one
+/// too many, another one, or swapped with the next. `None` if it is the name of one.
 ///
-/// For names that users write: `Googelbot` is a product token, but hardly the one that is meant.
+/// For names that people write: `Googelbot` is a product token, but hardly the one that is meant. Names that differ by
+/// more are mostly of other crawlers, such as Jooblebot, and so are short ones that differ by another letter, such as
+/// msrbot and msnbot: those of fewer than seven bytes count only if two letters are swapped.
 ///
 /// ```
 /// use reptile_compiler::dialect::crawlers::nearly;
-/// assert_eq!(nearly("Googelbot"), Some("Googlebot"));
-/// assert_eq!((nearly("googlebot"), nearly("MyBot")), (None, None));
+/// assert_eq!(nearly(b"Googelbot"), Some("Googlebot"));
+/// assert_eq!((nearly(b"googlebot"), nearly(b"MyBot")), (None, None));
 /// ```
 #[must_use]
-pub fn nearly(name: &str) -> Option<&'static str> {
-    let name = name.to_ascii_lowercase();
-    let distance = |known: &str| strsim::osa_distance(&name, &known.to_ascii_lowercase());
-    let nearest = ALL.iter().map(|known| (distance(known.name), known.name)).min()?;
-    let most = if name.len().min(nearest.1.len()) < LONG_NAME { 1 } else { 2 };
-    Some(nearest.1).filter(|_| (1..=most).contains(&nearest.0))
+pub fn nearly(name: &[u8]) -> Option<&'static str> {
+    nearly_counted(name, &mut 0)
 }
 
-/// The letters from which on two mistakes in a name are still mistakes.
-const LONG_NAME: usize = 8;
+/// Does the work of [`nearly`], and adds to `steps` one for each known name and one for each pair of letters that is
+/// compared.
+pub(crate) fn nearly_counted(name: &[u8], steps: &mut u64) -> Option<&'static str> {
+    if name.len() > MAX_MISSPELT_BYTES {
+        return None;
+    }
+    let letters = letters_in(name);
+    let mut near = None;
+    for known in ALL.iter().flat_map(|known| known.tokens.iter().chain([&known.name])) {
+        *steps += 1;
+        if known.as_bytes().eq_ignore_ascii_case(name) {
+            return None;
+        }
+        // A change adds at most one letter that the other name lacks. Most names end here, and need no table.
+        if near.is_some()
+            || name.len().abs_diff(known.len()) > 1
+            || (letters & !letters_in(known.as_bytes())).count_ones() > 1
+        {
+            continue;
+        }
+        *steps += (name.len() * known.len()) as u64;
+        if is_one_letter_off(name, known) {
+            near = Some(*known);
+        }
+    }
+    near
+}
+
+/// Whether one name becomes the other if one letter is inserted, removed, replaced, or swapped with the next; of short
+/// names, swapped only.
+fn is_one_letter_off(name: &[u8], known: &str) -> bool {
+    let text: String = name.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();
+    let known = known.to_ascii_lowercase();
+    let is_swapped = || name.len() == known.len() && strsim::hamming(&text, &known) == Ok(2);
+    strsim::osa_distance(&text, &known) == 1 && (name.len() >= MIN_MISSPELT_BYTES || is_swapped())
+}
+
+/// The fewest bytes of a name in which another letter is a mistake, and not another crawler.
+const MIN_MISSPELT_BYTES: usize = 7;
+
+/// The most bytes of a name that is compared with those of known crawlers: some more than the longest of these has.
+const MAX_MISSPELT_BYTES: usize = 32;
 
 fn begins_with(text: &[u8], start: &[u8]) -> bool {
     text.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start))
@@ -343,10 +382,15 @@ mod tests {
             ("Googelbot", Some("Googlebot")),
             ("google-bot", Some("Googlebot")),
             ("Googlbot", Some("Googlebot")),
-            ("Gooogelbot", Some("Googlebot")),
-            ("GPTBt", Some("GPTBot")),
+            ("Googlebott", Some("Googlebot")),
+            ("Googlobot", Some("Googlebot")),
+            ("Gooogelbot", None),
             ("GTPBot", Some("GPTBot")),
-            ("DuckDuckGoBot", Some("DuckDuckBot")),
+            ("GPTBt", None),
+            ("msrbot", None),
+            ("Bimgbot", Some("bingbot")),
+            ("Jooblebot", None),
+            ("DuckDuckGoBot", None),
             ("BingBot", None),
             ("Googlebot", None),
             ("MyBot", None),
@@ -358,9 +402,31 @@ mod tests {
             ("a", None),
             ("", None),
         ] {
-            assert_eq!(nearly(name), near, "{name}");
+            assert_eq!(nearly(name.as_bytes()), near, "{name}");
         }
-        assert!(ALL.iter().all(|known| nearly(known.name).is_none()));
+        for known in ALL {
+            assert!(known.tokens.iter().chain([&known.name]).all(|name| nearly(name.as_bytes()).is_none()));
+            assert!(known.name.len() < MAX_MISSPELT_BYTES, "{}", known.name);
+        }
+    }
+
+    #[test]
+    fn limits_of_misspelt_names_hold_at_their_edges() {
+        // Six, seven and eight letters with another letter at the end.
+        let ends = |name: &str| {
+            let known = ALL.iter().find(|known| known.name == name).unwrap().name;
+            format!("{}!", &known[..known.len() - 1])
+        };
+        for (name, near) in [("GPTBot", None), ("bingbot", Some("bingbot")), ("Applebot", Some("Applebot"))] {
+            assert_eq!(nearly(ends(name).as_bytes()), near, "{name}");
+        }
+        for (len, is_read) in
+            [(MAX_MISSPELT_BYTES - 1, true), (MAX_MISSPELT_BYTES, true), (MAX_MISSPELT_BYTES + 1, false)]
+        {
+            let mut steps = 0;
+            assert_eq!(nearly_counted(&vec![b'a'; len], &mut steps), None);
+            assert_eq!(steps > 0, is_read, "{len}");
+        }
     }
 
     #[test]

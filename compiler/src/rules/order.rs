@@ -146,16 +146,11 @@ impl RuleList {
     /// The list that compiles to a ruleset with these rules: each with its given rank, whatever weight its dialect
     /// would give it. Invalid rules give a list that compiles to something else.
     #[must_use]
-    pub fn from_compiled(rules: &[RulesetRule], arena: &Bump) -> RuleList {
-        let mut normal_rules: Vec<(u32, Option<u32>, NormalRule<'_>)> = Vec::with_capacity(rules.len());
-        let mut empty = None;
-        for rule in rules {
-            if rule.pattern.is_empty() {
-                empty = Some(rule.rank);
-                continue;
-            }
-            let shown: &[u8] = arena.alloc_slice_copy(&rule.pattern);
-            let mut pattern: &[u8] = shown;
+    pub fn from_compiled<'b>(rules: &'b [RulesetRule], arena: &'b Bump) -> RuleList {
+        // The index of the rule stands for its line, of which a ruleset has none.
+        let normal_of = |(index, rule): (u32, &'b RulesetRule)| {
+            let shown: &[u8] = &rule.pattern;
+            let mut pattern = shown;
             if rule.is_literal {
                 let matched = shown.iter().map(|&byte| match byte {
                     b'*' => 0,
@@ -169,17 +164,21 @@ impl RuleList {
                 pattern = BumpVec::from_iter_in(directory.iter().chain(b"$").copied(), arena).into_bump_slice();
             }
             // The rank replaces the weight, which is all that the order would decide here.
-            let raw = RawRule { kind: rule.kind, value: shown, line: 0 };
-            let normal = normal_rule(pattern, shown, &raw, Order::FileOrder, arena);
-            normal_rules.push((rule.rank, rule.joint_rank, normal));
+            let raw = RawRule { kind: rule.kind, value: shown, line: index };
+            normal_rule(pattern, shown, &raw, Order::FileOrder, arena)
+        };
+        let mut normal_rules = Vec::with_capacity(rules.len());
+        normal_rules.extend((0..).zip(rules).filter(|(_, rule)| !rule.pattern.is_empty()).map(normal_of));
+        // Rules that are alike keep the order of their ranks.
+        normal_rules.sort_unstable_by_key(|normal| (normal.matcher, normal.anchored, normal.kind, normal.line));
+        let joint_rank = |normal: &NormalRule<'_>| rules[normal.line as usize].joint_rank;
+        let size = normal_rules.iter().map(|normal| byte_len(normal, joint_rank(normal).is_some())).sum::<usize>();
+        let mut bytes = Vec::with_capacity(size + HEADER_BYTES);
+        for normal in &normal_rules {
+            push(&mut bytes, rules[normal.line as usize].rank, joint_rank(normal), normal);
         }
-        normal_rules.sort_by_key(|(_, _, normal)| (normal.matcher, normal.anchored, normal.kind));
-        let mut bytes = Vec::new();
-        for (rank, joint_rank, normal) in &normal_rules {
-            push(&mut bytes, *rank, *joint_rank, normal);
-        }
-        if let Some(rank) = empty {
-            bytes.extend_from_slice(&rank.to_le_bytes());
+        if let Some(empty) = rules.iter().rev().find(|rule| rule.pattern.is_empty()) {
+            bytes.extend_from_slice(&empty.rank.to_le_bytes());
             bytes.extend_from_slice(&[FLAG_EMPTY, 0, 0, 0, 0]);
         }
         RuleList { bytes: bytes.into_boxed_slice() }
@@ -208,11 +207,7 @@ pub fn order<'b>(
         lines.push(normal_rules[place.index as usize].line);
     }
     let sorted = || places.iter().map(|place| (place.number, &normal_rules[place.index as usize]));
-    let size_of = |normal: &NormalRule<'_>| {
-        let apart = normal.pattern_apart().map_or(0, |pattern| 4 + pattern.len());
-        HEADER_BYTES + if list.is_part { 4 } else { 0 } + normal.matcher.len() + apart
-    };
-    let size = sorted().map(|(_, normal)| size_of(normal)).sum::<usize>();
+    let size = sorted().map(|(_, normal)| byte_len(normal, list.is_part)).sum::<usize>();
     let mut bytes: Vec<u8> = Vec::with_capacity(size + if empty.is_some() { HEADER_BYTES } else { 0 });
     for (position, normal) in sorted() {
         let key = list.is_part.then_some(normal.key);
@@ -408,6 +403,12 @@ pub(crate) fn len_without_trailing_wildcards(pattern: &[u8]) -> usize {
 /// Whether two texts are equal. Mostly they are the same slice, so that no bytes need be compared.
 fn are_same(a: &[u8], b: &[u8]) -> bool {
     std::ptr::eq(a, b) || a == b
+}
+
+/// The bytes that [`push`] appends for a rule.
+fn byte_len(normal: &NormalRule<'_>, has_key: bool) -> usize {
+    let apart = normal.pattern_apart().map_or(0, |pattern| 4 + pattern.len());
+    HEADER_BYTES + if has_key { 4 } else { 0 } + normal.matcher.len() + apart
 }
 
 fn push(bytes: &mut Vec<u8>, rank: u32, key: Option<u32>, normal: &NormalRule<'_>) {

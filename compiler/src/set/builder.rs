@@ -31,6 +31,8 @@ pub struct SetBuilder {
     pub(super) profile: Profile,
     /// The time that the set is made for.
     at: Option<Time>,
+    /// Whether the set is to have line numbers.
+    keeps_lines: bool,
     /// The latest time of any capture.
     pub(super) newest: Option<Time>,
     pub(super) report: CaptureReport,
@@ -55,12 +57,20 @@ impl SetBuilder {
             dialect: dialect.clone(),
             profile: profile.clone(),
             at,
+            keeps_lines: true,
             newest: None,
             report: CaptureReport::default(),
             contents: Contents::default(),
             origins: HashMap::default(),
             captures: Vec::new(),
         }
+    }
+
+    /// Sets whether the set keeps the line of each rule, which verdicts do not need. The default is to keep them.
+    #[must_use]
+    pub fn line_numbers(mut self, keep: bool) -> SetBuilder {
+        self.keeps_lines = keep;
+        self
     }
 
     /// Adds a file that was fetched successfully, at an unknown time, for some origins. Returns how many of them had
@@ -83,7 +93,7 @@ impl SetBuilder {
         let is_too_late = capture.time.is_some_and(|time| self.at.is_some_and(|at| time > at));
         self.newest = self.newest.max(capture.time);
         let body_hash = record.as_ref().map_or(0, |record| record.body_hash);
-        let rules = record.filter(|_| !is_too_late).map_or(NONE, |record| self.contents.file(record));
+        let rules = record.filter(|_| !is_too_late).map_or(NONE, |record| self.contents.file(record, self.keeps_lines));
         let max_age = capture.max_age.map(|age| u32::try_from(age).unwrap_or(u32::MAX));
         let Capture { time, status, .. } = *capture;
         let kept = KeptCapture { time, outcome, body_hash, max_age, status, rules };

@@ -86,13 +86,13 @@ impl File {
 }
 
 impl Contents {
-    /// The number of a file's content.
-    pub fn file(&mut self, record: Prepared) -> u32 {
+    /// The number of a file's content, with the lines of its rules or without.
+    pub fn file(&mut self, record: Prepared, keeps_lines: bool) -> u32 {
         let tokens = record.tokens.into_iter().map(|(token, group)| (number(&mut self.tokens, token), group)).collect();
+        let mut lines_of = |lines: Vec<u32>| if keeps_lines { number(&mut self.lines, lines.into()) } else { NONE };
         let groups = record.groups.into_iter();
-        let groups: Vec<(u32, u32)> = groups
-            .map(|(list, lines)| (number(&mut self.lists, list), number(&mut self.lines, lines.into())))
-            .collect();
+        let groups: Vec<(u32, u32)> =
+            groups.map(|(list, lines)| (number(&mut self.lists, list), lines_of(lines))).collect();
         let other = (!record.other.is_empty()).then(|| number(&mut self.other, record.other));
         number(&mut self.files, File::new(tokens, record.default_group, &groups, other))
     }

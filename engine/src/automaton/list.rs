@@ -1,7 +1,7 @@
 //! The rules of a ruleset, listed: from the table of texts and off the trie.
 
 use crate::format::automaton::{
-    Automaton, Corrupt, Decoded, Draft, MAX_PATTERNS_BYTES, NO_RANK, NO_RANKS, Ranks, Text, TextFlags, corrupt, kind_of,
+    Automaton, Corrupt, Draft, MAX_PATTERNS_BYTES, NO_RANK, NO_RANKS, Ranks, Text, TextFlags, corrupt, kind_of,
 };
 use crate::norm::Pattern;
 use crate::verdict::RuleKind;
@@ -49,42 +49,93 @@ impl RulesetRule {
     }
 }
 
-/// Every rule, by rank.
-pub(super) fn rules(decoded: &Decoded<'_>) -> Result<Vec<RulesetRule>, Corrupt> {
-    let draft = &decoded.draft();
-    let joint_rank = |rank: u32| draft.joint_ranks.get((rank / 2) as usize).copied();
-    let rule = |rank: u32, flags: TextFlags, pattern: Vec<u8>| RulesetRule {
-        rank,
-        kind: kind_of(rank),
-        pattern,
-        opens_directory: flags.opens_directory,
-        is_literal: flags.is_literal,
-        joint_rank: joint_rank(rank),
+/// Every rule, by rank. Reads the trie where it is, since decoding the automaton would take several times the memory of its
+/// rules.
+///
+/// Time: linear in the bytes, whatever they refer to.
+pub(super) fn rules<const W: usize>(automaton: Automaton<'_, W>) -> Result<Vec<RulesetRule>, Corrupt> {
+    let texts = automaton.texts()?;
+    let rule_count = automaton.rule_count() as usize;
+    // Each rule has a rank in the bytes, so that no number in them asks for more memory than they take.
+    let mut rules = Vec::with_capacity(rule_count.min(automaton.byte_len() / W));
+    let mut bytes_left = MAX_PATTERNS_BYTES;
+    let mut add = |rank: u32, flags: TextFlags, pattern: &[u8]| {
+        bytes_left = bytes_left.checked_sub(pattern.len()).ok_or(TOO_LONG)?;
+        rules.push(RulesetRule {
+            rank,
+            kind: kind_of(rank),
+            pattern: pattern.to_vec(),
+            opens_directory: flags.opens_directory,
+            is_literal: flags.is_literal,
+            joint_rank: automaton.joint_rank(rank / 2).ok(),
+        });
+        Ok(())
     };
-    let texts = draft.texts.iter().map(|text| rule(text.rank, text.flags, text.pattern.to_vec()));
-    let otherwise = draft.otherwise.map(|rank| rule(rank, TextFlags::default(), Vec::new()));
-    let mut rules: Vec<RulesetRule> = texts.chain(otherwise).collect();
-    if rules.len() < draft.rule_count as usize
-        && let Some(trie) = TrieRules::read(draft)
-    {
-        let mut bytes_left = MAX_PATTERNS_BYTES;
-        for found in trie.rules.iter().filter(|found| text_of(draft, found.rank).is_none()) {
-            let pattern = trie.pattern(draft, found, bytes_left).ok_or(TOO_LONG)?;
-            bytes_left -= pattern.len();
-            rules.push(rule(found.rank, TextFlags::default(), pattern));
-        }
+    for text in &texts {
+        add(text.rank, text.flags, text.pattern)?;
     }
-    rules.sort();
+    if let Some(rank) = automaton.otherwise() {
+        add(rank, TextFlags::default(), b"")?;
+    }
+    if texts.len() + usize::from(automaton.otherwise().is_some()) < rule_count {
+        each_in_trie(automaton, |rank, pattern| match texts.binary_search_by_key(&rank, |text| text.rank) {
+            Ok(_) => Ok(()),
+            Err(_) => add(rank, TextFlags::default(), pattern),
+        })?;
+    }
+    rules.sort_unstable_by_key(|rule| rule.rank);
     let is_in_place = |(place, rule): (usize, &RulesetRule)| (rule.rank / 2) as usize == place;
-    if rules.len() != draft.rule_count as usize || !rules.iter().enumerate().all(is_in_place) {
+    if rules.len() != rule_count || !rules.iter().enumerate().all(is_in_place) {
         return Err(NOT_ALL);
     }
     Ok(rules)
 }
 
+/// Calls `visit` with each rank that a trie accepts, at the first state that does, and with the pattern that leads there.
+fn each_in_trie<const W: usize>(
+    automaton: Automaton<'_, W>,
+    mut visit: impl FnMut(u32, &[u8]) -> Result<(), Corrupt>,
+) -> Result<(), Corrupt> {
+    // Every state of a tree has bytes of its own.
+    let mut bytes_left = automaton.byte_len();
+    let mut path = Vec::new();
+    let mut open: Vec<(usize, usize, Option<u8>, Ranks)> = Vec::new();
+    open.extend(automaton.trie().map(|root| (root, 0, None, NO_RANKS)));
+    while let Some((at, depth, byte, before)) = open.pop() {
+        let state = automaton.state(at)?;
+        let children = state.children().all()?;
+        bytes_left = bytes_left.checked_sub(1 + state.label_len() + children.len()).ok_or(NOT_ALL)?;
+        path.truncate(depth);
+        path.extend(byte);
+        path.extend_from_slice(state.label()?);
+        let accepted = or_else(state.accept()?, before);
+        let at_end = or_else(state.accept_at_end()?, accepted);
+        for rank in new_ranks(accepted, before) {
+            visit(rank, &path)?;
+        }
+        let depth = path.len();
+        path.push(b'$');
+        for rank in new_ranks(at_end, accepted) {
+            visit(rank, &path)?;
+        }
+        open.extend(children.into_iter().map(|(byte, child)| (child, depth, Some(byte), accepted)));
+    }
+    Ok(())
+}
+
+/// The ranks that a state of the trie accepts: its own, or those before it if it has none.
+fn or_else(ranks: Ranks, other: Ranks) -> Ranks {
+    if ranks == NO_RANKS { other } else { ranks }
+}
+
+/// The ranks that differ from those before.
+fn new_ranks(ranks: Ranks, before: Ranks) -> impl Iterator<Item = u32> {
+    ranks.into_iter().zip(before).filter(|&(rank, before)| rank != before && rank != NO_RANK).map(|(rank, _)| rank)
+}
+
 /// The error of a ruleset that does not list all of its rules.
-pub(super) const NOT_ALL: Corrupt = corrupt!(4, "every rule listed once", "rules that are missing or listed twice");
-const TOO_LONG: Corrupt = corrupt!(8, "up to 64 MiB of patterns", "more");
+pub(super) const NOT_ALL: Corrupt = corrupt!(0, "every rule listed once", "rules that are missing or listed twice");
+const TOO_LONG: Corrupt = corrupt!(0, "up to 64 MiB of patterns", "more");
 
 /// The text of a rank, if the table of texts has one. The table is in the order of the ranks.
 pub(super) fn text_of<'d>(draft: &Draft<'d>, rank: u32) -> Option<Text<'d>> {
@@ -92,66 +143,59 @@ pub(super) fn text_of<'d>(draft: &Draft<'d>, rank: u32) -> Option<Text<'d>> {
     draft.texts.get(index).copied()
 }
 
-/// A rule that was read off the trie.
+/// A rule that was read off the trie. Small: a ruleset may have millions.
 pub(super) struct TrieRule {
     pub(super) rank: u32,
     /// The state that accepts it.
-    state: usize,
+    state: u32,
+    /// How many bytes its pattern has. A pattern is in a robots.txt, which is far shorter than 4 GiB.
+    len: u32,
     /// Whether it is accepted only at the end of the path.
     anchored: bool,
-    /// How many bytes its pattern has.
-    pub(super) len: usize,
 }
 
 /// The rules that a trie accepts, each at the first state that does.
 pub(super) struct TrieRules {
     /// In the order in which the trie was walked. In valid bytes each rank is here once.
     pub(super) rules: Vec<TrieRule>,
-    /// The state before each state of the trie, and the byte in between.
-    parents: Vec<Option<(usize, u8)>>,
+    /// The state before each state of the trie, or [`NO_STATE`], and the byte in between.
+    parents: Vec<(u32, u8)>,
 }
+
+/// No state, in place of the number of one.
+const NO_STATE: u32 = u32::MAX;
 
 impl TrieRules {
     /// Reads off a trie: a rank belongs to the state at which it first is better than what was accepted before. `None`
     /// if the trie is not a tree. Time linear in the states.
     pub(super) fn read(draft: &Draft<'_>) -> Option<TrieRules> {
-        let mut parents = vec![None; draft.states.len()];
+        let mut parents = vec![(NO_STATE, 0); draft.states.len()];
         let mut rules = Vec::new();
-        let mut open: Vec<(usize, usize, Ranks)> = Vec::new();
+        let mut open: Vec<(u32, usize, Ranks)> = Vec::new();
         open.extend(draft.has_trie.then_some((0, 0, NO_RANKS)));
         while let Some((index, depth, before)) = open.pop() {
-            let state = draft.states.get(index)?;
+            let state = draft.states.get(index as usize)?;
             let depth = depth + state.label.len();
-            let or_else = |ranks: Ranks, other: Ranks| if ranks == NO_RANKS { other } else { ranks };
             let accepted = or_else(state.accept, before);
             let at_end = or_else(state.accept_at_end, accepted);
             for (ranks, than, anchored) in [(accepted, before, false), (at_end, accepted, true)] {
-                for (&rank, _) in ranks.iter().zip(than).filter(|&(&rank, than)| rank != than && rank != NO_RANK) {
-                    rules.push(TrieRule { rank, state: index, anchored, len: depth + usize::from(anchored) });
-                }
+                let len = u32::try_from(depth + usize::from(anchored)).ok()?;
+                rules.extend(new_ranks(ranks, than).map(|rank| TrieRule { rank, state: index, anchored, len }));
             }
             for &(byte, child) in state.children {
                 let parent = parents.get_mut(child as usize)?;
-                if child == 0 || parent.replace((index, byte)).is_some() {
+                if child == 0 || std::mem::replace(parent, (index, byte)).0 != NO_STATE {
                     return None;
                 }
-                open.push((child as usize, depth + 1, accepted));
+                open.push((child, depth + 1, accepted));
             }
         }
         Some(TrieRules { rules, parents })
     }
 
-    /// The pattern of a rule, if it has at most `limit` bytes.
-    fn pattern(&self, draft: &Draft<'_>, rule: &TrieRule, limit: usize) -> Option<Vec<u8>> {
-        let mut pattern: Vec<u8> = Vec::with_capacity(Some(rule.len).filter(|&len| len <= limit)?);
-        self.backwards(draft, rule, |part| pattern.extend(part.iter().rev()));
-        pattern.reverse();
-        Some(pattern)
-    }
-
     /// Whether a rule's pattern is `text`. Reads no more than as many bytes as `text` has.
     pub(super) fn is_pattern(&self, draft: &Draft<'_>, rule: &TrieRule, text: &[u8]) -> bool {
-        let (mut rest, mut is_equal) = (text, rule.len == text.len());
+        let (mut rest, mut is_equal) = (text, rule.len as usize == text.len());
         if is_equal {
             self.backwards(draft, rule, |part| match rest.strip_suffix(part) {
                 Some(before) => rest = before,
@@ -166,13 +210,14 @@ impl TrieRules {
         if rule.anchored {
             visit(b"$");
         }
-        let mut next = Some(rule.state);
-        while let Some(index) = next {
-            visit(draft.states.get(index).map_or(&[], |state| state.label));
-            next = self.parents.get(index).copied().flatten().map(|(parent, byte)| {
+        let mut state = rule.state;
+        while state != NO_STATE {
+            visit(draft.states.get(state as usize).map_or(&[], |state| state.label));
+            let (parent, byte) = self.parents.get(state as usize).copied().unwrap_or((NO_STATE, 0));
+            if parent != NO_STATE {
                 visit(&[byte]);
-                parent
-            });
+            }
+            state = parent;
         }
     }
 }
@@ -190,7 +235,7 @@ pub(super) fn pattern_in_trie<const W: usize>(
     rank: u32,
     path: &[u8],
 ) -> Result<Vec<u8>, Corrupt> {
-    const NO_SUCH_RULE: Corrupt = corrupt!(8, "a trie that accepts the rule", "another trie");
+    const NO_SUCH_RULE: Corrupt = corrupt!(0, "a trie that accepts the rule", "another trie");
     let mut state = automaton.state(automaton.trie().ok_or(NO_SUCH_RULE)?)?;
     let mut rest = path;
     loop {

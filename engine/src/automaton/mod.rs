@@ -7,7 +7,10 @@
 //! A walk takes no memory but its stack, which [`MAX_WILDCARD_DEPTH`](crate::format::automaton::MAX_WILDCARD_DEPTH)
 //! bounds. It reads the path once in the trie and once in each wildcard automaton that it begins.
 
+use std::borrow::Cow;
+
 use crate::format::automaton::{Automaton, Corrupt, NO_RANK, NO_RANKS, Width, decode, kind_of, width};
+use crate::format::rulesets::{MAX_PATCHED_BYTES, StoredRuleset};
 use crate::verdict::{RuleKind, Verdict};
 
 mod list;
@@ -24,10 +27,13 @@ use walk::{Count, Walk, walk_trie};
 
 /// The rules of one group, compiled: a view of bytes in a set. Free to copy.
 ///
+/// A set stores a ruleset that differs from another one in few bytes as patches of it. A decision by such a ruleset
+/// copies the other one and patches the copy, at most [`MAX_PATCHED_BYTES`] on the stack.
+///
 /// [`Debug`](std::fmt::Debug) prints its states.
 #[derive(Clone, Copy)]
 pub struct Ruleset<'a> {
-    bytes: &'a [u8],
+    stored: StoredRuleset<'a>,
     width: Width,
 }
 
@@ -59,11 +65,11 @@ macro_rules! by_width {
     ($ruleset:expr, $automaton:ident => $body:expr) => {
         match $ruleset.width {
             Width::Two => {
-                let $automaton = Automaton::<2>::new($ruleset.bytes);
+                let $automaton = Automaton::<2>::sharing($ruleset.stored.bytes, $ruleset.stored.fingerprints);
                 $body
             }
             Width::Four => {
-                let $automaton = Automaton::<4>::new($ruleset.bytes);
+                let $automaton = Automaton::<4>::sharing($ruleset.stored.bytes, $ruleset.stored.fingerprints);
                 $body
             }
         }
@@ -71,13 +77,52 @@ macro_rules! by_width {
 }
 
 impl<'a> Ruleset<'a> {
-    /// Views the bytes of an automaton. Looks at the header only.
+    /// Views the bytes of an automaton that stands for itself, as [`crate::format::automaton::write`] returns it. Looks
+    /// at the header only.
     ///
     /// # Errors
     /// When the bytes do not begin with the header of an automaton.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Result<Ruleset<'a>, Corrupt> {
-        Ok(Ruleset { bytes, width: width(bytes)? })
+        Ruleset::stored(StoredRuleset { bytes, patches: &[], fingerprints: &[] })
+    }
+
+    /// Views a ruleset as a set stores it. Looks at the header only.
+    ///
+    /// # Errors
+    /// When the bytes do not begin with the header of an automaton.
+    #[inline]
+    pub fn stored(stored: StoredRuleset<'a>) -> Result<Ruleset<'a>, Corrupt> {
+        Ok(Ruleset { stored, width: width(stored.bytes)? })
+    }
+
+    /// The automaton by itself: patched, and with its own fingerprints.
+    ///
+    /// # Errors
+    /// When the bytes are damaged.
+    pub fn to_bytes(&self) -> Result<Cow<'a, [u8]>, Corrupt> {
+        self.stored.to_bytes()
+    }
+
+    /// Runs `work` with the ruleset without patches: with a patched copy, if there are any.
+    #[inline(never)]
+    fn patched<R>(&self, work: impl FnOnce(&Ruleset<'_>) -> Result<R, Corrupt>) -> Result<R, Corrupt> {
+        // Most are short, and a large copy would have to be filled with zeros first.
+        const SHORT: usize = MAX_PATCHED_BYTES / 4;
+        match self.stored.bytes.len() {
+            ..=SHORT => self.patched_in(&mut [0; SHORT], work),
+            _ => self.patched_in(&mut [0; MAX_PATCHED_BYTES], work),
+        }
+    }
+
+    #[inline(always)]
+    fn patched_in<R>(
+        &self,
+        copy: &mut [u8],
+        work: impl FnOnce(&Ruleset<'_>) -> Result<R, Corrupt>,
+    ) -> Result<R, Corrupt> {
+        let bytes = self.stored.patch(copy)?;
+        work(&Ruleset { stored: StoredRuleset { bytes, patches: &[], ..self.stored }, width: self.width })
     }
 
     /// How many rules it has.
@@ -86,10 +131,10 @@ impl<'a> Ruleset<'a> {
         by_width!(self, automaton => automaton.rule_count())
     }
 
-    /// How many bytes it takes.
+    /// How many bytes it takes in its set, without fingerprints that it shares and without what it patches.
     #[must_use]
     pub fn byte_len(&self) -> usize {
-        self.bytes.len()
+        self.stored.byte_len()
     }
 
     /// Which parts it is made of, for people.
@@ -134,6 +179,14 @@ impl<'a> Ruleset<'a> {
 
     #[inline(always)]
     fn verdict_with<C: Count>(&self, path: &[u8], count: &mut C) -> Result<Verdict, Corrupt> {
+        if self.stored.is_patched() {
+            return self.patched(|ruleset| ruleset.verdict_of_whole(path, count));
+        }
+        self.verdict_of_whole(path, count)
+    }
+
+    #[inline(always)]
+    fn verdict_of_whole<C: Count>(&self, path: &[u8], count: &mut C) -> Result<Verdict, Corrupt> {
         by_width!(self, automaton => {
             let trie = walk_trie(automaton, path, count)?;
             let disallows = if trie.end.is_settled() && !automaton.has_fallbacks() {
@@ -151,6 +204,9 @@ impl<'a> Ruleset<'a> {
     /// # Errors
     /// When it meets invalid bytes.
     pub fn matches(&self, path: &[u8]) -> Result<Matches, Corrupt> {
+        if self.stored.is_patched() {
+            return self.patched(|ruleset| ruleset.matches(path));
+        }
         let (best, otherwise) = by_width!(self, automaton => {
             let trie = walk_trie(automaton, path, &mut ())?;
             (Walk::<'_, _, _, false>::after_trie(automaton, path, trie, &mut ())?, automaton.otherwise())
@@ -178,6 +234,9 @@ impl<'a> Ruleset<'a> {
     /// # Errors
     /// When it meets invalid bytes, or the rule does not match the path.
     pub fn pattern(&self, rank: u32, path: &[u8]) -> Result<Vec<u8>, Corrupt> {
+        if self.stored.is_patched() {
+            return self.patched(|ruleset| ruleset.pattern(rank, path));
+        }
         by_width!(self, automaton => {
             if automaton.otherwise() == Some(rank) {
                 return Ok(Vec::new());
@@ -195,6 +254,9 @@ impl<'a> Ruleset<'a> {
     /// # Errors
     /// When this ruleset decides alone, or has no such rule.
     pub fn joint_rank(&self, rank: u32) -> Result<u32, Corrupt> {
+        if self.stored.is_patched() {
+            return self.patched(|ruleset| ruleset.joint_rank(rank));
+        }
         by_width!(self, automaton => automaton.joint_rank(rank / 2))
     }
 
@@ -207,7 +269,10 @@ impl<'a> Ruleset<'a> {
     /// When the bytes are not an automaton, some rule is missing, or the patterns take more than
     /// [`MAX_PATTERNS_BYTES`](crate::format::automaton::MAX_PATTERNS_BYTES).
     pub fn rules(&self) -> Result<Vec<RulesetRule>, Corrupt> {
-        list::rules(&decode(self.bytes)?)
+        if self.stored.is_patched() {
+            return self.patched(|ruleset| ruleset.rules());
+        }
+        by_width!(self, automaton => list::rules(automaton))
     }
 
     /// The most passes over one path that a decision takes, as [`passes`] counts them.
@@ -217,7 +282,7 @@ impl<'a> Ruleset<'a> {
     /// # Errors
     /// When the bytes are not an automaton.
     pub fn passes(&self) -> Result<usize, Corrupt> {
-        Ok(passes(&decode(self.bytes)?.draft()))
+        Ok(passes(&decode(&self.to_bytes()?)?.draft()))
     }
 
     /// Checks that every byte is as a writer writes it: the invariants that [`crate::format::automaton`] marks as checked
@@ -229,7 +294,7 @@ impl<'a> Ruleset<'a> {
     /// # Errors
     /// The first thing that is wrong.
     pub fn verify(&self) -> Result<(), Corrupt> {
-        verify::verify(self.bytes).0
+        self.verify_counted().0
     }
 
     /// As [`Self::verify`], and counts the steps: bytes that are read, references that are followed, states, rules. For
@@ -238,7 +303,10 @@ impl<'a> Ruleset<'a> {
     /// # Errors
     /// As [`Self::verify`].
     pub fn verify_counted(&self) -> (Result<(), Corrupt>, usize) {
-        verify::verify(self.bytes)
+        match self.to_bytes() {
+            Ok(bytes) => verify::verify(&bytes),
+            Err(error) => (Err(error), self.stored.byte_len()),
+        }
     }
 }
 

@@ -19,7 +19,8 @@ impl Ruleset<'_> {
     /// # Errors
     /// When the bytes are not an automaton. They need not be verified.
     pub fn to_text(&self) -> Result<String, Corrupt> {
-        let decoded = decode(self.bytes)?;
+        let bytes = self.to_bytes()?;
+        let decoded = decode(&bytes)?;
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = Text { decoded: &decoded, draft: &decoded.draft() }.write(self, &mut text);
@@ -35,7 +36,8 @@ impl Ruleset<'_> {
     /// # Errors
     /// As [`Ruleset::to_text`].
     pub fn to_dot(&self) -> Result<String, Corrupt> {
-        let decoded = decode(self.bytes)?;
+        let bytes = self.to_bytes()?;
+        let decoded = decode(&bytes)?;
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = write_dot(&decoded.draft(), &mut text);
@@ -137,7 +139,7 @@ impl Text<'_> {
     fn write(&self, ruleset: &Ruleset<'_>, out: &mut String) -> fmt::Result {
         let draft = self.draft;
         let width = if ruleset.width == Width::Two { 2 } else { 4 };
-        writeln!(out, "{} rules, {} bytes, numbers of {width} bytes", draft.rule_count, ruleset.bytes.len())?;
+        writeln!(out, "{} rules, {} bytes, numbers of {width} bytes", draft.rule_count, ruleset.byte_len())?;
         if draft.has_trie {
             writeln!(out, "prefix trie:")?;
             for (index, read) in trie_states(draft) {

@@ -36,7 +36,7 @@ pub(super) fn verify(bytes: &[u8]) -> (Result<(), Corrupt>, usize) {
 /// Whether the bytes are those that a writer writes (*written form*).
 fn written_form(bytes: &[u8], draft: &Draft<'_>) -> Result<(), Corrupt> {
     let written =
-        write(draft).map_err(|_| corrupt!(4, "an automaton within the limits of the format", "a larger one"))?;
+        write(draft).map_err(|_| corrupt!(HEADER, "an automaton within the limits of the format", "a larger one"))?;
     match bytes.iter().zip(&written).position(|(a, b)| a != b) {
         Some(at) => Err(corrupt!(at, "the byte that a writer writes there", "another byte")),
         None if bytes.len() == written.len() => Ok(()),
@@ -44,8 +44,8 @@ fn written_form(bytes: &[u8], draft: &Draft<'_>) -> Result<(), Corrupt> {
     }
 }
 
-/// The offset of the field in the header that says where the texts are.
-const TEXTS: usize = 16;
+/// The offset of the header, which says where the texts and the fallback patterns are.
+const HEADER: usize = 0;
 
 /// In place of the index of a wildcard automaton: no state owner yet, and the trie.
 const NOBODY: u32 = u32::MAX;
@@ -95,7 +95,7 @@ impl Verify<'_> {
     fn run(&mut self) -> Result<(), Corrupt> {
         // First, since texts are found by their ranks.
         if !self.draft.texts.is_sorted_by(|a, b| a.rank < b.rank) {
-            return Err(corrupt!(TEXTS, "texts in the order of their ranks", "another order"));
+            return Err(corrupt!(HEADER, "texts in the order of their ranks", "another order"));
         }
         self.check_trie_owner()?;
         self.check_wildcards()?;
@@ -317,12 +317,12 @@ impl Verify<'_> {
     fn check_fallbacks(&mut self) -> Result<(), Corrupt> {
         self.steps += self.draft.fallbacks.len();
         for pattern in &self.draft.fallbacks {
-            self.named([pattern.rank; 2], 12)?;
+            self.named([pattern.rank; 2], HEADER)?;
         }
         let is_known = self.draft.fallbacks.iter().all(|pattern| pattern.rank / 2 < self.draft.rule_count);
         match is_known && self.draft.fallbacks.is_sorted_by(|a, b| a.rank < b.rank) {
             true => Ok(()),
-            false => Err(corrupt!(12, "fallback patterns in the order of their ranks", "another order")),
+            false => Err(corrupt!(HEADER, "fallback patterns in the order of their ranks", "another order")),
         }
     }
 
@@ -339,7 +339,7 @@ impl Verify<'_> {
         for text in &draft.texts {
             let is_directory = kind_of(text.rank) == RuleKind::Allow && text.pattern.contains(&b'/');
             if text.pattern.is_empty() || (text.flags.opens_directory && !is_directory) {
-                return Err(corrupt!(TEXTS, "the pattern of a rule", "another text"));
+                return Err(corrupt!(HEADER, "the pattern of a rule", "another text"));
             }
         }
         let in_trie = TrieRules::read(draft);
@@ -355,7 +355,7 @@ impl Verify<'_> {
             self.steps += text.pattern.len();
             let is_pattern = || in_trie.as_ref().is_some_and(|trie| trie.is_pattern(draft, rule, text.pattern));
             if text.flags == Default::default() && is_pattern() {
-                return Err(corrupt!(TEXTS, "texts that cannot be read off the trie", "one that can"));
+                return Err(corrupt!(HEADER, "texts that cannot be read off the trie", "one that can"));
             }
         }
         ranks.retain(|&rank| text_of(draft, rank).is_none());

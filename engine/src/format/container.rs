@@ -53,6 +53,8 @@ pub enum Section {
     Index,
     /// The automata.
     Rulesets,
+    /// The fingerprints that automata share.
+    Prints,
     /// Line numbers of rules.
     Lines,
     /// Other directives: the lines that decide no URL.
@@ -61,7 +63,7 @@ pub enum Section {
 
 impl Section {
     /// The number of sections.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 12;
 
     /// Every section, in file order.
     pub const ALL: [Section; Section::COUNT] = [
@@ -74,6 +76,7 @@ impl Section {
         Section::Policies,
         Section::Index,
         Section::Rulesets,
+        Section::Prints,
         Section::Lines,
         Section::Other,
     ];
@@ -91,6 +94,7 @@ impl Section {
             Section::Policies => "policies",
             Section::Index => "index",
             Section::Rulesets => "rulesets",
+            Section::Prints => "prints",
             Section::Lines => "lines",
             Section::Other => "other",
         }

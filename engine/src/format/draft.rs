@@ -170,6 +170,7 @@ impl SetDraft<'_> {
             (Section::Policies, policies.bytes),
             (Section::Index, rulesets.index),
             (Section::Rulesets, rulesets.rulesets),
+            (Section::Prints, rulesets.fingerprints),
             (Section::Lines, lines.bytes),
             (Section::Other, other.bytes),
         ] {
@@ -244,13 +245,13 @@ impl<'a> ReadBack<'a> {
         crawlers: CrawlerTable<'a>,
         tables: Tables<'a>,
     ) -> Result<SetDraft<'a>, FormatError> {
-        let automata = (0..tables.rulesets.len()).map(|number| tables.rulesets.get(number).map(Cow::Borrowed));
+        let automata = (0..tables.rulesets.len()).map(|number| Ok(tables.rulesets.get(number)?.to_bytes()?));
         let draft = SetDraft {
             header,
             reading,
             crawlers,
             tokens: tables.tokens.iter().collect::<Result<_, _>>()?,
-            rulesets: automata.collect::<Result<_, _>>()?,
+            rulesets: automata.collect::<Result<_, FormatError>>()?,
             lines: Vec::new(),
             other: Vec::new(),
             policies: Vec::new(),

@@ -11,7 +11,7 @@
 //! | [`origins`] | `buckets`, `origins` | the hash table from origin to policy |
 //! | [`captures`] | `captures` | the capture history of each origin |
 //! | [`policies`] | `policies` | which product token has which group of rules |
-//! | [`rulesets`] | `index`, `rulesets` | the automata, and where each ends |
+//! | [`rulesets`], `patches` | `index`, `rulesets`, `prints` | the automata, where each ends, what they share |
 //! | [`lines`] | `lines` | line numbers of rules |
 //! | [`directives`] | `other` | other directives: lines that decide no URL |
 //! | [`automaton`] | - | the bytes of one automaton |
@@ -29,6 +29,7 @@ pub mod directives;
 pub mod draft;
 pub mod lines;
 pub mod origins;
+mod patches;
 pub mod policies;
 mod pool;
 pub mod reading;
@@ -40,7 +41,7 @@ use std::fmt;
 use self::container::Section;
 
 /// The version of the format that this engine writes, and the only one that it reads.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// Means "none" wherever the tables hold a number or an address.
 pub const NONE: u32 = u32::MAX;

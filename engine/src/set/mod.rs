@@ -12,6 +12,7 @@ pub use self::agent::Agent;
 pub use self::batch::{BATCH_URLS, Found};
 pub use self::policy::{GroupKind, Policy, PolicyGroup, Rules};
 pub use self::site::Site;
+pub use self::verify::VerifyPart;
 
 use crate::format::FormatError;
 use crate::format::automaton::Corrupt;
@@ -177,6 +178,12 @@ impl<D: AsRef<[u8]>> Set<D> {
         !self.section(Section::Other).is_empty()
     }
 
+    /// Whether the set has the line numbers of its rules, if it has any rules.
+    #[must_use]
+    pub fn has_lines(&self) -> bool {
+        !self.section(Section::Lines).is_empty() || self.rulesets().is_empty()
+    }
+
     /// The number of distinct policies in the set. Reads the header of each.
     ///
     /// # Errors
@@ -207,7 +214,11 @@ impl<D: AsRef<[u8]>> Set<D> {
     #[inline]
     #[must_use]
     pub fn rulesets(&self) -> Rulesets<'_> {
-        Rulesets { index: self.section(Section::Index), bytes: self.section(Section::Rulesets) }
+        Rulesets {
+            index: self.section(Section::Index),
+            bytes: self.section(Section::Rulesets),
+            fingerprints: self.section(Section::Prints),
+        }
     }
 
     /// Looks up an agent by its product token, in any letter case. The token is used as given: nothing is cut off.

@@ -281,7 +281,7 @@ impl<'a> Policy<'a> {
 
     #[inline]
     pub(super) fn rules(&self, group: Group) -> Result<Rules<'a>, FormatError> {
-        let ruleset = Ruleset::new(self.rulesets.get(group.ruleset)?)?;
+        let ruleset = Ruleset::stored(self.rulesets.get(group.ruleset)?)?;
         Ok(Rules { ruleset, number: group.ruleset, lines: self.lines, lines_at: group.lines })
     }
 }

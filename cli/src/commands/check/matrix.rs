@@ -1,7 +1,8 @@
 //! How often the dialects disagree: every dialect decides the rows of a table, and differences are counted by pair.
 //!
-//! Memory: a set for each dialect, a chunk of the table, and two words for each host that any two dialects disagree about,
-//! up to [`MAX_HOSTS`].
+//! The sets are compiled one after the other and kept in temporary files. Memory: what compiling one of them takes, the
+//! parts of all that decide rows, a chunk of the table, and two words for each host that any two dialects disagree
+//! about, up to [`MAX_HOSTS`].
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -20,6 +21,7 @@ use super::{Args, compiled, opened};
 use crate::error::{Exit, Result, note};
 use crate::inputs::Inputs;
 use crate::inputs::lines::lines;
+use crate::inputs::sets::map::Temporary;
 use crate::outputs::file::Output;
 use crate::outputs::summary::{grouped, rate, seconds};
 use crate::outputs::terminal::tell;
@@ -115,8 +117,9 @@ impl Counts {
 pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Exit> {
     let start = std::time::Instant::now();
     let robots = || Inputs::Paths(std::slice::from_ref(&args.robots));
-    let bytes = ALL.iter().map(|dialect| compiled(args, dialect, one_for_all, robots())).collect::<Result<Vec<_>>>()?;
-    let sets = bytes.iter().map(|bytes| opened(args, bytes)).collect::<Result<Vec<_>>>()?;
+    let compile = |dialect| Temporary::new(&compiled(args, dialect, one_for_all, robots())?);
+    let maps = ALL.into_iter().map(compile).collect::<Result<Vec<_>>>()?;
+    let sets = maps.iter().map(|map| opened(args, map.bytes())).collect::<Result<Vec<_>>>()?;
     let mut total = Counts::new();
     let mut stdout = Output::stdout();
     each_block(

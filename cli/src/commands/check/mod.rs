@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::dialect::{self, Dialect};
-use reptile_engine::format::FormatError;
+use reptile_compiler::set::CompiledSet;
 use reptile_engine::set::Set;
 
 use crate::error::{Exit, Result};
@@ -93,7 +93,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         return matrix::run(args, cases, one_for_all);
     }
     let dialect = args.dialect.unwrap_or(dialect::DEFAULT);
-    let bytes = compiled(args, dialect, one_for_all, Inputs::Opened(Box::new(robots)))?;
+    let bytes = compiled(args, dialect, one_for_all, Inputs::Opened(Box::new(robots)))?.to_bytes();
     let set = opened(args, &bytes)?;
 
     let checker = Checker { set, dialect, one_for_all, print: args.print, max_shown: args.max_differences };
@@ -112,8 +112,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::from_bad(total.shown_of > 0))
 }
 
-/// The bytes of the set that decides the rows.
-fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool, robots: Inputs<'_>) -> Result<Vec<u8>> {
+/// The set that decides the rows, without other directives.
+fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool, robots: Inputs<'_>) -> Result<CompiledSet> {
     let options = CompileOptions {
         dialect: Some(dialect),
         strategy: args.strategy,
@@ -121,13 +121,10 @@ fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool, robots: I
         no_other: true,
         ..CompileOptions::default()
     };
-    Ok(assemble(robots, &options)?.0.to_bytes())
+    Ok(assemble(robots, &options)?.0)
 }
 
-/// The set, every byte checked.
+/// The set of these bytes, which were just compiled and so need no check.
 fn opened<'s>(args: &Args, bytes: &'s [u8]) -> Result<Set<&'s [u8]>> {
-    let broken = |error: FormatError| damaged(&args.robots, &error);
-    let set = Set::from_bytes(bytes).map_err(broken)?;
-    set.verify().map_err(broken)?;
-    Ok(set)
+    Set::from_bytes(bytes).map_err(|error| damaged(&args.robots, &error))
 }

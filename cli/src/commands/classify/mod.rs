@@ -69,7 +69,7 @@ pub struct Args {
     exact: ExactAgent,
     /// Add two columns after each verdict: the line of the deciding rule, and the rule
     ///
-    /// Where no rule decided the line is 0 and the rule is empty.
+    /// Where no rule decided the line is 0 and the rule is empty. The line is also 0 in a set without line numbers.
     #[arg(long)]
     explain: bool,
     /// Add a column after each verdict and the columns of --explain: what decided
@@ -113,6 +113,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let set = loaded.into_set()?;
     if !args.no_verify {
         set.verify().map_err(|error| Failure::at(&args.set, error))?;
+    }
+    if args.explain && !set.has_line_numbers() {
+        note(format_args!("{}: no line numbers in it; every line is 0", args.set.display()));
     }
     let agents = agents(&set, &args.set, &args.agents, args.exact)?;
     let coloured = output.is_coloured();

@@ -92,13 +92,20 @@ impl<'b> File<'b> {
         default_groups.dedup();
         let mut ids =
             Ids { dialect, arena, group_count: groups.len() as u32, known: HashMap::new(), several: Vec::new() };
-        let mut tokens = Vec::new();
+        // Each product token takes the place of its first group.
+        let (mut kept, mut start) = (0, 0);
         let mut own_groups = Vec::new();
-        for run in named_in.chunk_by(|a, b| a.0 == b.0) {
+        while let Some(&(token, _)) = named_in.get(start) {
+            let run = named_in[start..].iter().take_while(|other| other.0 == token);
             own_groups.clear();
-            own_groups.extend(run.iter().map(|&(_, group)| group));
-            tokens.push((run[0].0, ids.of(&own_groups)));
+            own_groups.extend(run.map(|&(_, group)| group));
+            start += own_groups.len();
+            named_in[kept] = (token, ids.of(&own_groups));
+            kept += 1;
         }
+        named_in.truncate(kept);
+        let mut tokens = named_in;
+        tokens.shrink_to_fit();
         let default_groups = ids.of(&default_groups);
         let several = ids.several;
         File { dialect, groups, directives, tokens, default_groups, several, text }

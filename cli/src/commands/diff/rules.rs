@@ -4,6 +4,10 @@
 //! line is compared for more than one of them; [`MAX_TIMES_COMPARED`] bounds how often, and with it the time and the
 //! output. The lines are in [`lines`](super::lines), and [`show`](super::show) writes what is found here.
 
+use std::ops::Range;
+
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::groups::{File, GroupsId, NO_GROUPS, Names};
 use super::lines::{Difference, Line, difference};
 
@@ -28,7 +32,7 @@ pub enum Fate {
     Added,
 }
 
-/// The changes for some names.
+/// The changes for some names. Small: two files of 16 MB have more than a million.
 #[derive(Clone, Copy)]
 pub struct Change {
     /// What happened to the groups.
@@ -36,12 +40,17 @@ pub struct Change {
     /// Whether the change is that of the default group, which is listed alone.
     pub is_default: bool,
     /// The place of the lines among all that are listed.
-    start: usize,
-    removed: usize,
-    added: usize,
-    moved: usize,
+    start: u32,
+    removed: u32,
+    added: u32,
+    moved: u32,
     /// The first of the names and the end of them, by their place in the order of groups.
-    names: (usize, usize),
+    names: (u32, u32),
+}
+
+/// A place among names, changes or lines, of which two files have fewer than 2^32 together.
+fn place(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 /// The changes between two files.
@@ -138,9 +147,17 @@ impl<'b> Changes<'_, 'b> {
         if fate == Fate::Kept && removed.is_empty() && added.is_empty() && moved.is_empty() {
             return;
         }
-        let start = self.lines.len();
-        let change =
-            Change { fate, is_default, start, removed: removed.len(), added: added.len(), moved: moved.len(), names };
+        let [start, removed_count, added_count, moved_count] =
+            [self.lines.len(), removed.len(), added.len(), moved.len()].map(place);
+        let change = Change {
+            fate,
+            is_default,
+            start,
+            removed: removed_count,
+            added: added_count,
+            moved: moved_count,
+            names: (place(names.0), place(names.1)),
+        };
         self.lines.extend(removed);
         self.lines.extend(added);
         self.lines.extend(moved.into_iter().flat_map(|(old, new)| [old, new]));
@@ -152,31 +169,71 @@ impl<'b> Changes<'_, 'b> {
         self.changes.is_empty() && self.not_compared.is_empty() && self.for_all.is_empty()
     }
 
-    /// The changes, those that are the same together, each with the places of its names in order.
-    pub fn listed(&self) -> Vec<(Vec<u32>, &Change)> {
-        let mut changes: Vec<&Change> = self.changes.iter().collect();
-        changes.sort_by(|a, b| self.key_of(a).cmp(self.key_of(b)).then(a.names.cmp(&b.names)));
-        let mut listed: Vec<(Vec<u32>, &Change)> = Vec::new();
-        for same in changes.chunk_by(|a, b| self.key_of(a).eq(self.key_of(b))) {
-            let names = same.iter().flat_map(|change| &self.by_groups[change.names.0..change.names.1]);
-            let mut names: Vec<u32> = names.copied().collect();
+    /// Calls `show` with each change, those that are the same together, and the places of its names in order; in the
+    /// order of the first names.
+    ///
+    /// # Errors
+    /// The first error of `show`.
+    pub fn each_listed<E>(&self, mut show: impl FnMut(&[u32], &Change) -> Result<(), E>) -> Result<(), E> {
+        let (order, runs) = self.runs();
+        let mut names = Vec::new();
+        for (_, run) in runs {
+            let same = &order[run.start as usize..run.end as usize];
+            names.clear();
+            names.extend(same.iter().flat_map(|&at| self.names_of(at)));
             names.sort_unstable();
-            listed.push((names, same[0]));
+            if let Some(&first) = same.first() {
+                show(&names, &self.changes[first as usize])?;
+            }
         }
-        listed.sort_by_key(|(names, _)| names.first().copied());
-        listed
+        Ok(())
+    }
+
+    /// The changes in an order in which those that are the same are neighbours, and the runs of these, each with its
+    /// first name and in the order of first names.
+    fn runs(&self) -> (Vec<u32>, Vec<(u32, Range<u32>)>) {
+        // Hashes sort faster than changes; equal hashes are rare, but for changes that are the same.
+        let mut bytes = Vec::new();
+        let mut hash_of = |change| {
+            bytes.clear();
+            self.key_of(change).for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+            xxh3_64(&bytes)
+        };
+        let mut hashed: Vec<(u64, u32)> =
+            self.changes.iter().zip(0..).map(|(change, at)| (hash_of(change), at)).collect();
+        let keys = |a: u32, b: u32| {
+            let [a, b] = [a, b].map(|at| &self.changes[at as usize]);
+            self.key_of(a).cmp(self.key_of(b))
+        };
+        hashed.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| keys(a.1, b.1)).then(a.1.cmp(&b.1)));
+        let mut runs: Vec<(u32, Range<u32>)> = Vec::new();
+        let mut start = 0;
+        for same in hashed.chunk_by(|a, b| a.0 == b.0 && keys(a.1, b.1).is_eq()) {
+            let end = start + place(same.len());
+            let first = same.iter().flat_map(|&(_, at)| self.names_of(at)).min().unwrap_or(u32::MAX);
+            runs.push((first, start..end));
+            start = end;
+        }
+        runs.sort_unstable_by_key(|&(first, _)| first);
+        (hashed.into_iter().map(|(_, at)| at).collect(), runs)
+    }
+
+    /// The places of the names of a change, by its place.
+    fn names_of(&self, at: u32) -> impl Iterator<Item = u32> {
+        let (start, end) = self.changes[at as usize].names;
+        self.by_groups[start as usize..end as usize].iter().copied()
     }
 
     /// The lines of a change: those that were removed, those that were added, and pairs of those that moved.
     pub fn lines_of(&self, change: &Change) -> [&[Line<'b>]; 3] {
-        let (removed, rest) = self.lines[change.start..].split_at(change.removed);
-        let (added, rest) = rest.split_at(change.added);
-        [removed, added, &rest[..2 * change.moved]]
+        let (removed, rest) = self.lines[change.start as usize..].split_at(change.removed as usize);
+        let (added, rest) = rest.split_at(change.added as usize);
+        [removed, added, &rest[..2 * change.moved as usize]]
     }
 
     /// What a change consists of: equal for changes that read the same. A line with its number is one line of its file.
     fn key_of(&self, change: &Change) -> impl Iterator<Item = u32> {
-        let numbers = [u32::from(change.is_default), change.fate as u32, change.removed as u32, change.added as u32];
+        let numbers = [u32::from(change.is_default), change.fate as u32, change.removed, change.added];
         numbers.into_iter().chain(self.lines_of(change).into_iter().flatten().map(Line::number))
     }
 }

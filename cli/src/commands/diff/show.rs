@@ -22,11 +22,11 @@ pub fn text(changes: &Changes<'_, '_>, out: &mut impl Write) -> Result<(), Stop>
         writeln!(out, "@ all crawlers")?;
         write_lines(&for_all.removed, &for_all.added, out)?;
     }
-    for (names, change) in changes.listed() {
+    changes.each_listed(|names, change| {
         write!(out, "@ ")?;
-        write_names(changes, &names, out)?;
-        write_change(changes, change, out)?;
-    }
+        write_names(changes, names, out)?;
+        write_change(changes, change, out)
+    })?;
     if !changes.not_compared.is_empty() {
         write!(out, "? not compared, since they share too many rules: ")?;
         write_names(changes, &changes.not_compared, out)?;
@@ -128,12 +128,12 @@ pub fn json(changes: &Changes<'_, '_>, out: &mut impl Write) -> Result<(), Stop>
         let object = ChangeJson { change: "lines", agents: None, group: "kept", removed, added, moved: Vec::new() };
         out.write_all(json_line(&object)?.as_bytes())?;
     }
-    for (places, change) in changes.listed() {
+    changes.each_listed(|places, change| {
         let [removed, added, moved] = changes.lines_of(change);
         let pairs = moved.chunks_exact(2);
         let object = ChangeJson {
             change: "lines",
-            agents: Some(names(&places)),
+            agents: Some(names(places)),
             group: match change.fate {
                 Fate::Kept => "kept",
                 Fate::Removed => "removed",
@@ -143,8 +143,8 @@ pub fn json(changes: &Changes<'_, '_>, out: &mut impl Write) -> Result<(), Stop>
             added: of(added),
             moved: pairs.map(|pair| MovedJson { old_line: pair[0].number(), new: (&pair[1]).into() }).collect(),
         };
-        out.write_all(json_line(&object)?.as_bytes())?;
-    }
+        Ok::<(), Stop>(out.write_all(json_line(&object)?.as_bytes())?)
+    })?;
     if !changes.not_compared.is_empty() {
         let object = json!({"change": "not-compared", "agents": names(&changes.not_compared)});
         out.write_all(json_line(&object)?.as_bytes())?;

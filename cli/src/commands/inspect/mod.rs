@@ -22,8 +22,8 @@ use serde_json::{Value, json};
 use crate::commands::compile::describe_rulesets;
 use crate::error::{Exit, Failure, Result, Stop, note};
 use crate::inputs::options::{CompileOptions, ExactAgent};
-use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents_of;
+use crate::inputs::sets::{Loaded, refuse_swapped};
 use crate::inputs::time::show_time;
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
@@ -97,7 +97,11 @@ pub struct Args {
 }
 
 /// Runs the command.
+///
+/// # Errors
+/// If the set cannot be read or is damaged, an argument is invalid, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
+    refuse_swapped("inspect", &args.set, args.origin.as_deref())?;
     // With a set file, --scheme only chooses what is shown.
     let mut options = args.options.clone();
     if args.origin.is_some() && Loaded::is_set(&args.set)? {
@@ -221,7 +225,7 @@ fn overview(set: &Set<&[u8]>, bytes: usize, summary: &mut Summary) -> std::resul
     }
     summary.row("largest rulesets", "");
     for number in largest(set)? {
-        summary.row(format!("  ruleset {number}"), host::describe(&Ruleset::new(set.rulesets().get(number)?)?));
+        summary.row(format!("  ruleset {number}"), host::describe(&Ruleset::stored(set.rulesets().get(number)?)?));
     }
     Ok(())
 }
@@ -231,7 +235,7 @@ fn overview_json(set: &Set<&[u8]>, bytes: usize) -> std::result::Result<Value, F
     let reading = set.reading();
     let mut rulesets = Vec::new();
     for number in largest(set)? {
-        let ruleset = Ruleset::new(set.rulesets().get(number)?)?;
+        let ruleset = Ruleset::stored(set.rulesets().get(number)?)?;
         rulesets.push(json!({"ruleset": number, "rules": ruleset.rule_count(), "bytes": ruleset.byte_len()}));
     }
     let sections: serde_json::Map<String, Value> =
@@ -255,7 +259,7 @@ fn overview_json(set: &Set<&[u8]>, bytes: usize) -> std::result::Result<Value, F
 fn largest(set: &Set<&[u8]>) -> std::result::Result<Vec<u32>, FormatError> {
     let mut largest = Vec::new();
     for number in 0..set.rulesets().len() {
-        largest.push((Reverse(set.rulesets().get(number)?.len()), number));
+        largest.push((Reverse(set.rulesets().get(number)?.byte_len()), number));
         if largest.len() > 2 * LARGEST {
             largest.sort_unstable();
             largest.truncate(LARGEST);

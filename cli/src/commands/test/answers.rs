@@ -6,7 +6,7 @@ use reptile_compiler::advice::explanation::Why;
 use reptile_engine::verdict::{Rule, Verdict};
 
 use super::words::{octets_of, shown};
-use super::{Column, File, Tested};
+use super::{Column, Tested};
 use crate::error::Stop;
 use crate::outputs::style::Style;
 use crate::outputs::text::{pad, printable, width};
@@ -24,8 +24,7 @@ pub struct Brief<'t> {
 
 impl<'t> Brief<'t> {
     /// Prepares the columns for these URLs. Others may follow; those are not aligned.
-    pub fn new(file: &'t File<'t>, urls: &[String]) -> Brief<'t> {
-        let column = file.reference();
+    pub fn new(column: &'t Column<'t>, urls: &[String]) -> Brief<'t> {
         let names: Vec<String> = column.agents.iter().map(|agent| printable(agent.name.as_bytes())).collect();
         let agent_width = names.iter().map(|name| width(name)).max().unwrap_or(0);
         let widths = urls.iter().map(|url| width(&printable(url.as_bytes())));
@@ -55,7 +54,7 @@ impl<'t> Brief<'t> {
 
 /// The answers in full: the group, the rules and the reason for each URL and agent.
 pub fn full(tested: &Tested<'_>, full: bool) -> String {
-    let (column, answers) = tested.reference();
+    let Tested { column, answers, .. } = tested;
     let mut text = String::new();
     for (number, ((url, agent), answer)) in (1..).zip(tested.questions().zip(answers)) {
         let verdict = answer.explanation.verdict;

@@ -1,49 +1,106 @@
 //! The answers of all dialects side by side.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 
+use bumpalo::Bump;
 use reptile_compiler::advice::explanation::Why;
-use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::dialect::crawlers::Resolved;
+use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
+use reptile_engine::format::FormatError;
 use reptile_engine::verdict::Verdict;
 
 use super::words::shown;
-use super::{Answer, Column, Tested};
+use super::{Answer, Column, File, questions};
+use crate::error::Stop;
+use crate::inputs::sets::agents::agents_under;
 use crate::outputs::text::{pad, width};
 
 /// Cells of a column of the table. A wider URL pushes the rest of its row to the right.
 const MAX_COLUMN: usize = 60;
 
-/// The answers with `--all-dialects`: a column for each dialect, and the reasons where they disagree.
-pub fn table(tested: &Tested<'_>, brief: bool) -> String {
-    let reference = tested.file.reference;
-    let columns: Vec<_> = tested.columns().collect();
-    let mut rows: Vec<Vec<String>> = vec![
-        ["", "URL", "agent"]
-            .into_iter()
-            .chain(columns.iter().map(|(column, _)| column.reading.dialect().as_str()))
-            .map(str::to_owned)
-            .collect(),
-    ];
+/// Every dialect with its place in the table, the one with which the others are compared first.
+pub fn from_reference(asked: &Dialect) -> impl Iterator<Item = (usize, &'static Dialect)> {
+    let places = ALL.into_iter().enumerate();
+    let (first, others): (Vec<_>, Vec<_>) = places.partition(|(_, dialect)| *dialect == asked);
+    first.into_iter().chain(others)
+}
+
+/// What is shown of an answer under one dialect.
+struct Kept {
+    verdict: Verdict,
+    line: u32,
+    /// The remarks about the URL, each a line.
+    remarks: Vec<String>,
+    /// The reasons, for the rows about which dialects differ.
+    reasons: String,
+}
+
+/// Writes the answers with `--all-dialects`: a column for each dialect, and the reasons where they disagree. The file is
+/// read under one dialect after the other.
+pub fn write(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write) -> Result<(), Stop> {
+    let mut kept: Vec<Vec<Kept>> = ALL.iter().map(|_| Vec::new()).collect();
+    let mut reference = 0;
+    for (place, dialect) in from_reference(file.asked) {
+        let arena = Bump::new();
+        let column = file.column(dialect, &arena)?;
+        if dialect == file.asked {
+            reference = place;
+        }
+        let mut of_column = Vec::new();
+        for (index, (url, answer)) in answered(&column, urls).enumerate() {
+            let answer = answer?;
+            let expected = kept[reference].get(index).map(|known| (known.verdict, known.line));
+            of_column.push(Kept {
+                verdict: answer.explanation.verdict,
+                line: answer.line(),
+                remarks: remarks_of(&column, &answer, url),
+                reasons: if file.args.brief { String::new() } else { reasons_of(&column, &answer, expected) },
+            });
+        }
+        kept[place] = of_column;
+    }
+    let agents = agents_under(file.asked, &file.args.agents)?;
+    out.write_all(table(&kept, reference, questions(urls, &agents), file.args.brief).as_bytes())?;
+    Ok(())
+}
+
+/// The answers for each URL and agent, with the URL.
+fn answered<'q>(
+    column: &'q Column<'_>,
+    urls: &'q [Vec<u8>],
+) -> impl Iterator<Item = (&'q [u8], Result<Answer, FormatError>)> {
+    urls.iter().flat_map(|url| (0..column.agents.len()).map(|agent| (&**url, column.answer(url, agent))))
+}
+
+/// The table, the reasons, the remarks and the count of what differs.
+fn table<'q>(
+    kept: &[Vec<Kept>],
+    reference: usize,
+    questions: impl Iterator<Item = (&'q [u8], &'q Resolved)>,
+    brief: bool,
+) -> String {
+    let names = ALL.iter().map(|dialect| dialect.as_str());
+    let mut rows: Vec<Vec<String>> = vec![["", "URL", "agent"].into_iter().chain(names).map(str::to_owned).collect()];
     let (mut reasons, mut remarks) = (String::new(), BTreeSet::new());
     let (mut count, mut differing) = (0, 0);
-    for (index, (url, agent)) in tested.questions().enumerate() {
-        let answers = || columns.iter().map(|(_, answers)| &answers[index]);
-        let found: Vec<(Verdict, u32)> = answers().map(|answer| (answer.explanation.verdict, answer.line())).collect();
-        let expected = found[reference].0;
-        let differs = found.iter().any(|&(verdict, _)| verdict != expected);
+    for (index, (url, agent)) in questions.enumerate() {
+        let answers: Vec<&Kept> = kept.iter().filter_map(|of_column| of_column.get(index)).collect();
+        let expected = answers.get(reference).map(|answer| answer.verdict);
+        let differs = answers.iter().any(|answer| Some(answer.verdict) != expected);
         let mut row =
             vec![if differs { "!" } else { "" }.to_owned(), shown(url, false), shown(agent.name.as_bytes(), false)];
-        for (verdict, line) in found {
-            let mark = if verdict == expected { "" } else { "!" };
-            let line = if line == 0 { String::new() } else { format!(" {line}") };
-            row.push(format!("{mark}{verdict}{line}"));
+        for answer in &answers {
+            let mark = if Some(answer.verdict) == expected { "" } else { "!" };
+            let line = if answer.line == 0 { String::new() } else { format!(" {}", answer.line) };
+            row.push(format!("{mark}{}{line}", answer.verdict));
         }
         rows.push(row);
         count += 1;
         differing += u32::from(differs);
-        remarks.extend(remarks_of(tested, index, url));
+        remarks.extend(answers.iter().flat_map(|answer| &answer.remarks).cloned());
         if differs && !brief {
-            reasons.push_str(&reasons_of(tested, index, url, &agent.name));
+            reasons.push_str(&together(&answers, url, &agent.name));
         }
     }
     let mut text = aligned(&rows);
@@ -52,7 +109,7 @@ pub fn table(tested: &Tested<'_>, brief: bool) -> String {
         text.push('\n');
         text.extend(remarks);
     }
-    let against = tested.file.reference().reading.dialect().as_str();
+    let against = ALL[reference].as_str();
     let verb = if differing == 1 { "differs" } else { "differ" };
     let of = if count == 1 { "answer" } else { "answers" };
     text.push_str(&format!(
@@ -62,50 +119,49 @@ pub fn table(tested: &Tested<'_>, brief: bool) -> String {
 }
 
 /// The remarks about a URL, with the dialect where it takes bytes as they come.
-fn remarks_of(tested: &Tested<'_>, index: usize, url: &[u8]) -> BTreeSet<String> {
-    let of_column = |(column, answers): (&Column<'_>, &[Answer])| -> Vec<String> {
-        let dialect = column.reading.dialect();
-        let place = if *dialect == GOOGLE_LIB { format!("  {dialect}") } else { String::new() };
-        let remark = |remark: &String| format!("{}{place}: {remark}\n", shown(url, false));
-        answers[index].remarks.iter().map(remark).collect()
-    };
-    tested.columns().flat_map(of_column).collect()
+fn remarks_of(column: &Column<'_>, answer: &Answer, url: &[u8]) -> Vec<String> {
+    let dialect = column.reading.dialect();
+    let place = if *dialect == GOOGLE_LIB { format!("  {dialect}") } else { String::new() };
+    let remark = |remark: &String| format!("{}{place}: {remark}\n", shown(url, false));
+    answer.remarks.iter().map(remark).collect()
+}
+
+/// The reasons for an answer. `expected` has verdict and line of the dialect with which the others are compared.
+fn reasons_of(column: &Column<'_>, answer: &Answer, expected: Option<(Verdict, u32)>) -> String {
+    let mut lines = Vec::new();
+    if !matches!(answer.why, Why::Fetch(_)) {
+        lines.push(format!("group: {}", column.group(answer.agent)));
+    }
+    if answer.path_differs {
+        lines.push(format!("path: compared as {}", shown(&answer.shown_path, false)));
+    }
+    for rule in [&answer.explanation.allow, &answer.explanation.disallow].into_iter().flatten() {
+        let read_as = column.read_as(rule, false).map(|words| format!(", {words}")).unwrap_or_default();
+        lines.push(format!("{}{read_as}", column.line_and_text(rule, false)));
+    }
+    lines.push(format!("because {}", column.because(answer)));
+    // A different verdict may come from what this dialect makes of the deciding line, or of the whole file.
+    let verdict = answer.explanation.verdict;
+    let (expected, decided_here) = expected.unwrap_or((verdict, 0));
+    let here = column
+        .reading
+        .diagnostics()
+        .filter(|&(line, _)| verdict != expected && (line == 0 || (decided_here != 0 && line == decided_here)));
+    for (line, kind) in here {
+        let place = if line == 0 { "the file".into() } else { format!("line {line}") };
+        lines.push(format!("{place}: {}", kind.describe()));
+    }
+    format!("{verdict}\n      {}", lines.join("\n      "))
 }
 
 /// The reasons of one row. Dialects with the same reasons are named together.
-fn reasons_of(tested: &Tested<'_>, index: usize, url: &[u8], agent: &str) -> String {
-    let (_, answers) = tested.reference();
-    let (decided_here, expected) = (answers[index].line(), answers[index].explanation.verdict);
-    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
-    for (column, answers) in tested.columns() {
-        let answer = &answers[index];
-        let mut lines = Vec::new();
-        if !matches!(answer.why, Why::Fetch(_)) {
-            lines.push(format!("group: {}", column.group(answer.agent)));
-        }
-        if answer.path_differs {
-            lines.push(format!("path: compared as {}", shown(&answer.shown_path, false)));
-        }
-        for rule in [&answer.explanation.allow, &answer.explanation.disallow].into_iter().flatten() {
-            let read_as = column.read_as(rule, false).map(|words| format!(", {words}")).unwrap_or_default();
-            lines.push(format!("{}{read_as}", column.line_and_text(rule, false)));
-        }
-        lines.push(format!("because {}", column.because(answer)));
-        // A different verdict may come from what this dialect makes of the deciding line, or of the whole file.
-        let verdict = answer.explanation.verdict;
-        let here = column
-            .reading
-            .diagnostics()
-            .filter(|&(line, _)| verdict != expected && (line == 0 || (decided_here != 0 && line == decided_here)));
-        for (line, kind) in here {
-            let place = if line == 0 { "the file".into() } else { format!("line {line}") };
-            lines.push(format!("{place}: {}", kind.describe()));
-        }
-        let words = format!("{verdict}\n      {}", lines.join("\n      "));
-        let name = column.reading.dialect().as_str();
-        match reasons.iter_mut().find(|(known, _)| *known == words) {
+fn together(answers: &[&Kept], url: &[u8], agent: &str) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (answer, dialect) in answers.iter().zip(ALL) {
+        let name = dialect.as_str();
+        match reasons.iter_mut().find(|(known, _)| *known == answer.reasons) {
             Some((_, names)) => names.push(name),
-            None => reasons.push((words, vec![name])),
+            None => reasons.push((&answer.reasons, vec![name])),
         }
     }
     let mut text = format!("\n! {}  for {}\n", shown(url, false), shown(agent.as_bytes(), false));

@@ -3,13 +3,17 @@
 use std::borrow::Cow;
 use std::io::Write;
 
+use bumpalo::Bump;
+use reptile_compiler::dialect::{ALL, Dialect};
 use reptile_compiler::oracle::ChosenBy;
-use reptile_engine::verdict::Rule;
+use reptile_engine::verdict::{Rule, Verdict};
 use serde::Serialize;
 
+use super::dialects::from_reference;
 use super::{Answer, Column, File};
-use crate::error::Stop;
+use crate::error::{Failure, Stop};
 use crate::outputs::json::json_line;
+use crate::outputs::summary::grouped;
 
 /// Bytes of the text of a rule, and of its pattern, that are printed with each answer: twice as long as any line that
 /// Google's library keeps.
@@ -52,31 +56,96 @@ struct RuleJson {
     octets: usize,
 }
 
-/// Writes the answer for a URL and an agent, an object for each dialect.
-pub fn write(file: &File<'_>, url: &[u8], agent: usize, out: &mut impl Write) -> Result<(), Stop> {
-    let answers = file.columns.iter().map(|column| column.answer(url, agent));
-    let answers = answers.collect::<Result<Vec<_>, _>>()?;
-    let expected = answers[file.reference].explanation.verdict;
-    for (column, answer) in file.columns.iter().zip(&answers) {
-        let rule = |rule: &Rule| column.rule_json(rule, answer);
-        let object = AnswerJson {
-            url: &String::from_utf8_lossy(url),
-            agent: &column.agents[agent].name,
-            dialect: column.reading.dialect().as_str(),
-            verdict: answer.explanation.verdict.name(),
-            line: answer.line(),
-            why: answer.why.as_str(),
-            because: column.because(answer),
-            path: &String::from_utf8_lossy(&answer.shown_path),
-            group: column.group_json(agent),
-            allow: answer.explanation.allow.as_ref().map(rule),
-            disallow: answer.explanation.disallow.as_ref().map(rule),
-            remarks: &answer.remarks,
-            agrees: (answers.len() > 1).then_some(answer.explanation.verdict == expected),
-        };
-        out.write_all(json_line(&object)?.as_bytes())?;
+/// Writes the answers for a URL: for each agent an object for each dialect. `asked` is the dialect with which the others
+/// are compared.
+pub fn write(columns: &[Column<'_>], asked: &Dialect, url: &[u8], out: &mut impl Write) -> Result<(), Stop> {
+    for agent in 0..columns.first().map_or(0, |column| column.agents.len()) {
+        let answers = columns.iter().map(|column| column.answer(url, agent));
+        let answers = answers.collect::<Result<Vec<_>, _>>()?;
+        let mut both = columns.iter().zip(&answers);
+        let expected = both.find(|(column, _)| column.reading.dialect() == asked);
+        let expected = expected.map(|(_, answer)| answer.explanation.verdict).filter(|_| columns.len() > 1);
+        for (column, answer) in columns.iter().zip(&answers) {
+            let agrees = expected.map(|expected| answer.explanation.verdict == expected);
+            out.write_all(object(column, answer, url, agrees)?.as_bytes())?;
+        }
     }
     Ok(())
+}
+
+/// Bytes of objects that [`write_by_dialect`] keeps: some hundred times as many as those of [`MAX_ANSWERS`] plain answers.
+///
+/// [`MAX_ANSWERS`]: super::MAX_ANSWERS
+const MAX_KEPT_BYTES: usize = 64 << 20;
+
+/// Writes what [`write`] writes, for every dialect, and keeps the file under one dialect at a time.
+pub fn write_by_dialect(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write) -> Result<(), Stop> {
+    let mut kept = Kept { objects: vec![Vec::new(); ALL.len()], bytes: 0 };
+    let mut expected: Vec<Verdict> = Vec::new();
+    for (place, dialect) in from_reference(file.asked) {
+        let arena = Bump::new();
+        let column = file.column(dialect, &arena)?;
+        let agent_count = column.agents.len();
+        for (index, url) in urls.iter().enumerate() {
+            for agent in 0..agent_count {
+                let answer = column.answer(url, agent)?;
+                let verdict = answer.explanation.verdict;
+                if dialect == file.asked {
+                    expected.push(verdict);
+                }
+                let agrees = expected.get(index * agent_count + agent).map(|&expected| expected == verdict);
+                kept.add(place, object(&column, &answer, url, agrees)?)?;
+            }
+        }
+    }
+    for index in 0..expected.len() {
+        kept.objects
+            .iter()
+            .try_for_each(|objects| out.write_all(objects.get(index).map_or(b"", |text| text.as_bytes())))?;
+    }
+    Ok(())
+}
+
+/// Objects that are kept until all of a URL's are there.
+struct Kept {
+    /// The objects of each dialect.
+    objects: Vec<Vec<String>>,
+    bytes: usize,
+}
+
+impl Kept {
+    /// Keeps an object.
+    fn add(&mut self, place: usize, object: String) -> Result<(), Failure> {
+        self.bytes += object.len();
+        if self.bytes > MAX_KEPT_BYTES {
+            let limit = grouped(MAX_KEPT_BYTES as u64);
+            return Err(Failure::new(format!(
+                "the answers under all dialects take more than {limit} bytes; test fewer URLs"
+            )));
+        }
+        self.objects[place].push(object);
+        Ok(())
+    }
+}
+
+/// An answer as an object and a line end.
+fn object(column: &Column<'_>, answer: &Answer, url: &[u8], agrees: Option<bool>) -> Result<String, Failure> {
+    let rule = |rule: &Rule| column.rule_json(rule, answer);
+    json_line(&AnswerJson {
+        url: &String::from_utf8_lossy(url),
+        agent: &column.agents[answer.agent].name,
+        dialect: column.reading.dialect().as_str(),
+        verdict: answer.explanation.verdict.name(),
+        line: answer.line(),
+        why: answer.why.as_str(),
+        because: column.because(answer),
+        path: &String::from_utf8_lossy(&answer.shown_path),
+        group: column.group_json(answer.agent),
+        allow: answer.explanation.allow.as_ref().map(rule),
+        disallow: answer.explanation.disallow.as_ref().map(rule),
+        remarks: &answer.remarks,
+        agrees,
+    })
 }
 
 /// Text that is cut after [`MAX_TEXT_BYTES`].
@@ -107,6 +176,20 @@ impl Column<'_> {
             text: text_of(self.text_of(rule.line)),
             pattern: text_of(&rule.pattern),
             octets: self.reading.octets(rule, &answer.path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_kept_bytes_holds_at_its_edges() {
+        for (len, fits) in [(MAX_KEPT_BYTES - 1, true), (MAX_KEPT_BYTES, true), (MAX_KEPT_BYTES + 1, false)] {
+            let mut kept = Kept { objects: vec![Vec::new()], bytes: 0 };
+            assert!(kept.add(0, "x".into()).is_ok());
+            assert_eq!(kept.add(0, "x".repeat(len - 1)).is_ok(), fits, "{len}");
         }
     }
 }

@@ -72,16 +72,16 @@ struct Shown<'t> {
 /// # Errors
 /// If `out` cannot be written.
 pub fn write(tested: &Tested<'_>, full: bool, out: &mut impl Write) -> io::Result<()> {
-    let reading = &tested.file.reference().reading;
+    let reading = &tested.column.reading;
     let marks = marks(tested);
     let ends_empty = reading.line(reading.line_count() as u32).is_some_and(<[u8]>::is_empty);
     let line_count = reading.line_count() - usize::from(ends_empty);
     let is_whole = full || line_count <= MAX_WHOLE;
     let near = || marks.keys().flat_map(|&line| line.saturating_sub(CONTEXT)..=line.saturating_add(CONTEXT)).collect();
     let near = (!is_whole).then(near);
-    let name = printable(tested.file.name.as_os_str().as_encoded_bytes());
+    let name = printable(tested.name.as_os_str().as_encoded_bytes());
     writeln!(out, "{name}: {} lines, read as {}", grouped(line_count as u64), reading.dialect().name)?;
-    if let Some(Fetch { status, profile }) = tested.file.reference().fetch {
+    if let Some(Fetch { status, profile }) = tested.column.fetch {
         let status = status.map_or(String::new(), |status| format!("answered with {status}, "));
         writeln!(out, "  {status}under the fetch profile {profile}")?;
     }
@@ -94,7 +94,7 @@ pub fn write(tested: &Tested<'_>, full: bool, out: &mut impl Write) -> io::Resul
 
 /// The marks of the lines that the answers have to do with.
 fn marks(tested: &Tested<'_>) -> BTreeMap<u32, Mark> {
-    let (column, answers) = tested.reference();
+    let Tested { column, answers, .. } = tested;
     let mut marks: BTreeMap<u32, Mark> = BTreeMap::new();
     for (number, answer) in (1..).zip(answers) {
         let best = [(RuleKind::Allow, &answer.explanation.allow), (RuleKind::Disallow, &answer.explanation.disallow)];

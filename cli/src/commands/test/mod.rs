@@ -4,10 +4,12 @@
 //! [`dialects`] for all of them, and by [`json`] for programs; [`typed`] reads what people type, and [`words`] has the
 //! words.
 //!
-//! A file of n bytes is read and compiled in O(n) steps and memory for each dialect. With `--brief` and `--json` the
-//! URLs are read and answered one by one, in memory that does not depend on their number; an answer takes no more than
-//! the walk, and time linear in the longest rule. The other forms show at most [`MAX_ANSWERS`] answers. What is shown
-//! of user-agent lines and of the text of rules is limited for each answer.
+//! A file of n bytes is read and compiled in O(n) steps for each dialect, and in O(n) memory for one: with
+//! `--all-dialects` it is read under one dialect after the other, and only what is printed is kept. With `--brief` and
+//! `--json` the URLs are read and answered one by one, in memory that does not depend on their number; an answer takes
+//! no more than the walk, and time linear in the longest rule. The other forms show at most [`MAX_ANSWERS`] answers, and
+//! so do `--json` and `--all-dialects` together for a file of more than [`MAX_HELD_BYTES`]. What is shown of user-agent
+//! lines and of the text of rules is limited for each answer.
 
 mod answers;
 mod dialects;
@@ -45,6 +47,10 @@ use typed::Typed;
 
 /// The answers that are shown in full or as a table. More of them are for `--brief` and `--json`.
 pub const MAX_ANSWERS: usize = 1000;
+
+/// Bytes of a robots.txt that `--json` and `--all-dialects` together keep compiled under every dialect, to answer any number
+/// of URLs as they come. A larger file is compiled under one dialect after the other.
+const MAX_HELD_BYTES: usize = 1 << 20;
 
 /// The user-agent lines that are kept for each agent, and printed with each answer.
 const MAX_NAMING_LINES: usize = 100;
@@ -149,38 +155,39 @@ pub fn run(args: &Args) -> Result<Exit> {
         return Err(Failure::new(message));
     }
     let asked = args.dialect.unwrap_or(dialect::DEFAULT);
-    let chosen = if args.all_dialects { dialect::ALL.to_vec() } else { vec![asked] };
-    let arena = Bump::new();
-    let mut columns = Vec::new();
     agents_for(asked, &args.agents, args.exact, &[&body])?;
-    for dialect in chosen {
-        let agents = agents_under(dialect, &args.agents)?;
-        let fetch = Fetch::of(args, dialect);
-        columns.push(Column::new(&args.robots, &body, dialect, fetch, agents, &arena)?);
-    }
-    let reference = columns.iter().position(|column| column.reading.dialect() == asked).unwrap_or(0);
-    let file = File { name: &args.robots, columns: &columns, reference };
+    let file = File { args, body: &body, asked, given: Given::default() };
     let mut out = BufWriter::new(Output::stdout());
-    let written =
-        answer(args, &file, &mut out).and_then(|left_out| out.flush().map(|()| left_out).map_err(Stop::Write));
+    let written = answer(&file, &mut out).and_then(|left_out| out.flush().map(|()| left_out).map_err(Stop::Write));
     let left_out = written.map_err(|stop| stop.failure(out.get_ref(), &args.robots))?;
     // A URL without a verdict has not the one that is expected.
-    let is_done = args.expect.is_none_or(|expected| are_as_expected(expected, &columns) && left_out == 0);
+    let is_done = args.expect.is_none_or(|expected| file.given.is_all(expected) && left_out == 0);
     Ok(Exit::from_bad(!is_done))
 }
 
-/// Whether every verdict is the one that is expected, and there is any.
-fn are_as_expected(expected: Verdict, columns: &[Column<'_>]) -> bool {
-    let count = |verdict: Verdict| columns.iter().map(|column| column.given[verdict as usize].get()).sum::<u64>();
-    let all = count(Verdict::Allow) + count(Verdict::Disallow);
-    let others = all - count(expected);
-    if all == 0 {
-        note("no URL was tested");
-    } else if others > 0 {
-        let verb = if others == 1 { "is" } else { "are" };
-        note(format_args!("{} of {} verdicts {verb} not {expected}", grouped(others), grouped(all)));
+/// How often each verdict was given, by its number: allow, disallow.
+#[derive(Default)]
+struct Given([Cell<u64>; 2]);
+
+impl Given {
+    fn count(&self, verdict: Verdict) {
+        if let Some(count) = self.0.get(verdict as usize) {
+            count.set(count.get() + 1);
+        }
     }
-    all > 0 && others == 0
+
+    /// Whether every verdict is the one that is expected, and there is any. Says so if not.
+    fn is_all(&self, expected: Verdict) -> bool {
+        let all = self.0.iter().map(Cell::get).sum::<u64>();
+        let others = all - self.0.get(expected as usize).map_or(0, Cell::get);
+        if all == 0 {
+            note("no URL was tested");
+        } else if others > 0 {
+            let verb = if others == 1 { "is" } else { "are" };
+            note(format_args!("{} of {} verdicts {verb} not {expected}", grouped(others), grouped(all)));
+        }
+        all > 0 && others == 0
+    }
 }
 
 /// How the robots.txt was fetched, if the user says so.
@@ -198,39 +205,65 @@ impl Fetch {
 }
 
 /// Writes the answers for all URLs. Returns how many lines are too long for a URL and have none.
-fn answer(args: &Args, file: &File<'_>, out: &mut impl Write) -> std::result::Result<u64, Stop> {
-    let agent_count = file.reference().agents.len();
+fn answer(file: &File<'_>, out: &mut impl Write) -> std::result::Result<u64, Stop> {
+    let args = file.args;
+    let arena = Bump::new();
+    if args.all_dialects && args.json && file.body.len() <= MAX_HELD_BYTES {
+        let columns = dialect::ALL.iter().map(|dialect| file.column(dialect, &arena));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        return each_url(args, out, |url, out| json::write(&columns, file.asked, url, out));
+    }
+    if args.all_dialects {
+        let (urls, left_out) = few_urls(file, out)?;
+        if args.json {
+            json::write_by_dialect(file, &urls, out)?
+        } else {
+            dialects::write(file, &urls, out)?
+        }
+        return Ok(left_out);
+    }
+    let column = file.column(file.asked, &arena)?;
     if args.json {
+        return each_url(args, out, |url, out| json::write(std::slice::from_ref(&column), file.asked, url, out));
+    }
+    if args.brief {
+        // The column of URLs is as wide as those that are known now.
+        let brief = answers::Brief::new(&column, &args.urls);
         return each_url(args, out, |url, out| {
-            (0..agent_count).try_for_each(|agent| json::write(file, url, agent, out))
+            (0..column.agents.len()).try_for_each(|agent| brief.write(url, agent, out))
         });
     }
-    if args.brief && !args.all_dialects {
-        // The column of URLs is as wide as those that are known now.
-        let brief = answers::Brief::new(file, &args.urls);
-        return each_url(args, out, |url, out| (0..agent_count).try_for_each(|agent| brief.write(url, agent, out)));
-    }
+    let (urls, left_out) = few_urls(file, out)?;
+    let tested = Tested { name: &args.robots, column: &column, answers: column.answers(&urls)?, urls: &urls };
+    listing::write(&tested, args.full, out)?;
+    out.write_all(answers::full(&tested, args.full).as_bytes())?;
+    Ok(left_out)
+}
+
+/// The URLs, if they are few enough to be answered together, and how many lines are too long for one.
+///
+/// # Errors
+/// If there are more than [`MAX_ANSWERS`] answers, or the URLs cannot be read.
+fn few_urls(file: &File<'_>, out: &mut impl Write) -> std::result::Result<(Vec<Vec<u8>>, u64), Stop> {
+    let args = file.args;
+    let agent_count = agents_under(file.asked, &args.agents)?.len();
     let mut urls: Vec<Vec<u8>> = Vec::new();
     let left_out = each_url(args, out, |url, _| {
         urls.push(url.to_vec());
         if urls.len() * agent_count > MAX_ANSWERS {
             let limit = grouped(MAX_ANSWERS as u64);
-            let others = if args.all_dialects { "--json takes" } else { "--brief and --json take" };
-            let message = format!(
-                "at most {limit} answers, one for each URL and crawler, are shown in this form; {others} any number"
-            );
+            let others = match (args.all_dialects, args.json) {
+                (true, true) => format!("a file of at most {} bytes takes any number", grouped(MAX_HELD_BYTES as u64)),
+                (true, false) => "--json takes any number".into(),
+                (false, _) => "--brief and --json take any number".into(),
+            };
+            let message =
+                format!("at most {limit} answers, one for each URL and crawler, are shown in this form; {others}");
             return Err(Failure::new(message).into());
         }
         Ok(())
     })?;
-    let tested = Tested::new(file, &urls)?;
-    if args.all_dialects {
-        out.write_all(dialects::table(&tested, args.brief).as_bytes())?;
-    } else {
-        listing::write(&tested, args.full, out)?;
-        out.write_all(answers::full(&tested, args.full).as_bytes())?;
-    }
-    Ok(left_out)
+    Ok((urls, left_out))
 }
 
 /// Does something with each URL, those of standard input as they come. Returns how many lines are too long for a URL.
@@ -267,53 +300,42 @@ fn each_url<W: Write>(
     Ok(too_long)
 }
 
-/// The file under each dialect that is asked for.
+/// The file, and what the user asks of it.
 struct File<'t> {
-    name: &'t Path,
-    columns: &'t [Column<'t>],
-    /// The column that the others are compared with.
-    reference: usize,
+    args: &'t Args,
+    body: &'t [u8],
+    /// The dialect with which the others are compared.
+    asked: &'static Dialect,
+    given: Given,
 }
 
 impl File<'_> {
-    fn reference(&self) -> &Column<'_> {
-        &self.columns[self.reference]
+    /// Reads and compiles the file under a dialect.
+    fn column<'b>(&'b self, dialect: &'static Dialect, arena: &'b Bump) -> Result<Column<'b>> {
+        let agents = agents_under(dialect, &self.args.agents)?;
+        Column::new(self, dialect, Fetch::of(self.args, dialect), agents, arena)
     }
 }
 
-/// The questions and their answers, where they are shown together.
+/// The questions and their answers under one dialect, where they are shown together.
 struct Tested<'t> {
-    file: &'t File<'t>,
+    name: &'t Path,
+    column: &'t Column<'t>,
     urls: &'t [Vec<u8>],
-    /// The answers under each dialect, for each URL and agent, those of the first URL first.
-    answers: Vec<Vec<Answer>>,
+    /// The answers for each URL and agent, those of the first URL first.
+    answers: Vec<Answer>,
 }
 
-impl<'t> Tested<'t> {
-    /// Decides every URL for every agent under every dialect.
-    fn new(file: &'t File<'t>, urls: &'t [Vec<u8>]) -> std::result::Result<Tested<'t>, FormatError> {
-        let of_column = |column: &Column<'_>| {
-            let questions = urls.iter().flat_map(|url| (0..column.agents.len()).map(move |agent| (url, agent)));
-            questions.map(|(url, agent)| column.answer(url, agent)).collect()
-        };
-        let answers = file.columns.iter().map(of_column).collect::<std::result::Result<_, _>>()?;
-        Ok(Tested { file, urls, answers })
-    }
-
+impl Tested<'_> {
     /// The URL and the agent of each question, in the order of the answers.
     fn questions(&self) -> impl Iterator<Item = (&[u8], &Resolved)> {
-        self.urls.iter().flat_map(|url| self.file.reference().agents.iter().map(|agent| (&**url, agent)))
+        questions(self.urls, &self.column.agents)
     }
+}
 
-    /// The answers of the column that the others are compared with.
-    fn reference(&self) -> (&Column<'_>, &[Answer]) {
-        (self.file.reference(), &self.answers[self.file.reference])
-    }
-
-    /// The columns with their answers.
-    fn columns(&self) -> impl Iterator<Item = (&Column<'_>, &[Answer])> {
-        self.file.columns.iter().zip(self.answers.iter().map(Vec::as_slice))
-    }
+/// The URL and the agent of each question, those of the first URL first.
+fn questions<'q>(urls: &'q [Vec<u8>], agents: &'q [Resolved]) -> impl Iterator<Item = (&'q [u8], &'q Resolved)> {
+    urls.iter().flat_map(|url| agents.iter().map(|agent| (&**url, agent)))
 }
 
 /// The file under one dialect.
@@ -327,8 +349,7 @@ struct Column<'b> {
     naming: Vec<Naming>,
     set: Set<Vec<u8>>,
     looked_up: Vec<Agent>,
-    /// How often each verdict was given, by its number: allow, disallow.
-    given: [Cell<u64>; 2],
+    given: &'b Given,
 }
 
 /// The user-agent lines through which an agent's groups are for it.
@@ -363,15 +384,15 @@ impl Answer {
 }
 
 impl<'b> Column<'b> {
-    /// Reads and compiles the file under a dialect.
+    /// Reads and compiles a file under a dialect.
     fn new(
-        name: &Path,
-        body: &'b [u8],
+        file: &'b File<'_>,
         dialect: &'static Dialect,
         fetch: Option<Fetch>,
         agents: Vec<Resolved>,
         arena: &'b Bump,
     ) -> Result<Column<'b>> {
+        let (name, body) = (&*file.args.robots, file.body);
         let fail = |error: FormatError| damaged(name, &error);
         let bytes = match fetch {
             None => compile_one(name, body, dialect)?,
@@ -389,8 +410,14 @@ impl<'b> Column<'b> {
             Naming { count: first.len() + lines.count(), lines: first }
         });
         let naming = naming.collect();
-        let given = Default::default();
-        Ok(Column { reading, fetch, choices, naming, looked_up: looked_up.map_err(fail)?, agents, set, given })
+        let looked_up = looked_up.map_err(fail)?;
+        Ok(Column { reading, fetch, choices, naming, looked_up, agents, set, given: &file.given })
+    }
+
+    /// The answers for some URLs and every agent, those of the first URL first.
+    fn answers(&self, urls: &[Vec<u8>]) -> std::result::Result<Vec<Answer>, FormatError> {
+        let questions = urls.iter().flat_map(|url| (0..self.agents.len()).map(move |agent| (url, agent)));
+        questions.map(|(url, agent)| self.answer(url, agent)).collect()
     }
 
     /// Decides a URL for an agent.
@@ -405,9 +432,7 @@ impl<'b> Column<'b> {
         let why = self.reading.why(&explanation, &self.choices[agent], &path);
         let shown_path = dialect.normal_form.shown(&path).into_owned();
         let path_differs = shown_path != written;
-        if let Some(given) = self.given.get(explanation.verdict as usize) {
-            given.set(given.get() + 1);
-        }
+        self.given.count(explanation.verdict);
         Ok(Answer { explanation, why, agent, path, shown_path, path_differs, remarks })
     }
 }

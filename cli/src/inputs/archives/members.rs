@@ -262,12 +262,10 @@ impl<R: Read> Members<R> {
     }
 }
 
-/// Whether the first bytes of an input are a header, or the zeros that end an archive.
+/// Whether the first bytes of an input are a header. Zeros are not: an archive without members cannot be told from a file
+/// of zeros, and has no robots.txt either.
 pub fn is_header(start: &[u8]) -> bool {
     let Some(block) = start.first_chunk::<BLOCK_BYTES>() else { return false };
-    if block.iter().all(|&byte| byte == 0) {
-        return true;
-    }
     let mut header = Header::new_old();
     header.as_mut_bytes().copy_from_slice(block);
     header.cksum().is_ok_and(|written| checksums(block).contains(&i64::from(written)))

@@ -66,7 +66,7 @@ fn refuse_mistakes(specs: &[String], exact: ExactAgent, is_named: impl Fn(&str) 
     let names = specs.iter().filter(|spec| !spec.starts_with('@')).flat_map(|spec| spec.split('>'));
     let tokens = names.map(|name| name.split('/').next().unwrap_or(name));
     for name in tokens {
-        if let Some(near) = nearly(name).filter(|_| !is_named(name)) {
+        if let Some(near) = nearly(name.as_bytes()).filter(|_| !is_named(name)) {
             return Err(Failure::new(format!(
                 "--agent: no robots.txt names {name:?}, which is nearly the crawler \"{near}\": write that, or add \
                  --exact-agent"

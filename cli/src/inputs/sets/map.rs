@@ -1,13 +1,18 @@
 //! The one place where the command maps a file into memory.
 //!
+//! [`map`] maps a set file, and [`Temporary`] a set that is kept in a file only as long as a command runs.
+//!
 //! Mapping instead of reading saves a copy of the set: a command opens a set of any size in microseconds, and processes
 //! share its pages. A mapped file must not change while it is mapped. No program can force that; the call says why it is
 //! accepted here.
 
 use std::fs;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use reptile_compiler::set::CompiledSet;
 use reptile_engine::platform::MappedFile;
+use tempfile::TempPath;
 
 use crate::error::{Failure, Result};
 
@@ -27,4 +32,34 @@ pub fn map(path: &Path) -> Result<MappedFile> {
     // it, which leaves the old file to every process that has it mapped. Another program that writes into a set file
     // breaks the contract, and no check here could notice it in time; whoever does that accepts what follows.
     unsafe { MappedFile::open(path) }.map_err(|error| Failure::at(path, error))
+}
+
+/// A compiled set in a temporary file that is mapped, so that of several sets only the parts that are read take memory.
+pub struct Temporary {
+    mapped: MappedFile,
+    /// Where the system keeps a file that is mapped: removed after the map is gone. Elsewhere it is removed at once.
+    _path: Option<TempPath>,
+}
+
+impl Temporary {
+    /// Writes a set to a file in the folder for temporary files, and maps it.
+    ///
+    /// # Errors
+    /// If the file cannot be written or mapped.
+    pub fn new(set: &CompiledSet) -> Result<Temporary> {
+        let fail = |error: io::Error| Failure::at(&std::env::temp_dir(), format!("no room for a set: {error}"));
+        let file = tempfile::Builder::new().prefix(".reptile-").tempfile().map_err(fail)?;
+        let mut out = BufWriter::new(file.as_file());
+        set.write(&mut out).and_then(|()| out.flush()).map_err(fail)?;
+        drop(out);
+        let mapped = map(file.path())?;
+        let path = file.into_temp_path();
+        let path = if cfg!(unix) { path.close().map(|()| None).map_err(fail)? } else { Some(path) };
+        Ok(Temporary { mapped, _path: path })
+    }
+
+    /// The bytes of the set.
+    pub fn bytes(&self) -> &[u8] {
+        self.mapped.as_ref()
+    }
 }

@@ -5,7 +5,7 @@
 
 pub mod agents;
 pub mod assemble;
-mod map;
+pub mod map;
 pub mod report;
 pub mod single;
 
@@ -152,13 +152,15 @@ impl Loaded {
         Set::from_bytes(self.bytes()).map_err(|error| damaged(&self.path, &error))
     }
 
-    /// The set, every byte checked. Cost: reads the whole file.
+    /// The set, every byte of a set file checked; one that was just compiled needs no check. Cost: reads the whole file.
     ///
     /// # Errors
     /// If the set is damaged.
     pub fn verified(&self) -> Result<Set<&[u8]>> {
         let set = self.set()?;
-        set.verify().map_err(|error| damaged(&self.path, &error))?;
+        if let Bytes::Mapped(_) = self.bytes {
+            set.verify().map_err(|error| damaged(&self.path, &error))?;
+        }
         Ok(set)
     }
 }
@@ -166,6 +168,16 @@ impl Loaded {
 /// The failure of a file that is not a set, or of a set whose bytes are damaged, in the words of the library.
 pub fn damaged(path: &Path, error: &FormatError) -> Failure {
     Failure::at(path, format!("not a valid set: {error}"))
+}
+
+/// Checks that a set is not given after the host, URL or other argument that should follow it.
+///
+/// # Errors
+/// If `second` is the path of a set and `first` is not: what to write instead.
+pub fn refuse_swapped(command: &str, first: &Path, second: Option<&str>) -> Result<()> {
+    let Some(set) = second.filter(|second| has_label(Path::new(second)) && !has_label(first)) else { return Ok(()) };
+    let first = first.display();
+    Err(Failure::new(format!("{set}: is a compiled set, which comes first: `reptile {command} {set} {first}`")))
 }
 
 /// Whether a file starts like a set. From a pipe this could not be told without taking its first bytes away.

@@ -1,10 +1,9 @@
 //! Findings about a user-agent line: a header or a list in the place of a product token, and names that are almost those
 //! of known crawlers.
 
-use super::keys::letters_in;
 use super::{Code, Findings, Fix, Severity, quote};
 use crate::dialect::Dialect;
-use crate::dialect::crawlers;
+use crate::dialect::crawlers::{self, nearly_counted};
 use crate::rules::groups::{Named, named};
 
 /// Adds the findings about a user-agent line.
@@ -95,43 +94,23 @@ fn cut(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
 }
 
 fn misspelt(number: u32, token: &[u8], found: &mut Findings) {
-    let Some(known) = near_crawler(token, found) else { return };
+    let Some(known) = nearly_counted(token, &mut found.steps) else { return };
     found.add(number, Code::MisspeltCrawler, Severity::Warning, || {
         let message = format!("no known crawler is called \"{}\"; one is called \"{known}\"", quote(token));
         (message.into(), Some(format!("User-agent: {known}, if that is meant").into()))
     });
 }
 
-/// The fewest bytes of a name that is compared with those of crawlers: of short names, many are near each other, such as
-/// msrbot and msnbot, which are two crawlers.
-const MIN_NAME_BYTES: usize = 7;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The most bytes of such a name: some more than the longest known name has.
-const MAX_NAME_BYTES: usize = 32;
-
-/// The known crawler whose name a token almost is: with one letter inserted, removed, replaced, or swapped with the next.
-/// Names that differ by more are mostly of other crawlers, such as Jooblebot. `None` if it is the name of one.
-fn near_crawler(token: &[u8], found: &mut Findings) -> Option<&'static str> {
-    if !(MIN_NAME_BYTES..=MAX_NAME_BYTES).contains(&token.len()) {
-        return None;
-    }
-    let letters = letters_in(token);
-    let mut near = None;
-    for known in crawlers::ALL.iter().flat_map(|known| known.tokens.iter().chain([&known.name])) {
-        if known.as_bytes().eq_ignore_ascii_case(token) {
-            return None;
-        }
-        if near.is_some()
-            || token.len().abs_diff(known.len()) > 1
-            || (letters & !letters_in(known.as_bytes())).count_ones() > 1
-        {
-            continue;
-        }
-        found.steps += (token.len() * known.len()) as u64;
-        let text: String = token.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();
-        if strsim::osa_distance(&text, &known.to_ascii_lowercase()) == 1 {
-            near = Some(*known);
+    #[test]
+    fn the_limit_of_a_list_holds_at_its_edges() {
+        for (count, fits) in [(MAX_LISTED - 1, true), (MAX_LISTED, true), (MAX_LISTED + 1, false)] {
+            let text = vec!["bot"; count].join(", ");
+            let listed = tokens_of_list(text.as_bytes()).map(|tokens| tokens.len());
+            assert_eq!(listed, fits.then_some(count));
         }
     }
-    near
 }

@@ -182,3 +182,42 @@ fn make(fixed: &mut Fixed, findings: &[Finding], numbers: &mut Vec<u32>, dialect
     fixed.body.extend_from_slice(&body[copied..]);
     *numbers = kept_numbers;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::GOOGLE_LIB;
+
+    #[test]
+    fn the_limit_of_a_value_holds_at_its_edges() {
+        for (len, fits) in [(MAX_VALUE_BYTES - 1, true), (MAX_VALUE_BYTES, true), (MAX_VALUE_BYTES + 1, false)] {
+            assert_eq!(Fix::replace("Disallow", &vec![b'a'; len], true).is_some(), fits, "{len}");
+        }
+    }
+
+    #[test]
+    fn the_limit_of_fixes_in_one_pass_holds_at_its_edges() {
+        let most = MAX_FIXES_PER_PASS as usize;
+        for count in [most - 1, most, most + 1] {
+            // Each line but the first is superfluous, and a finding.
+            let body = format!("user-agent: *\n{}", "disallow: /a\n".repeat(count + 1));
+            let listed = lint(body.as_bytes(), &GOOGLE_LIB, MAX_FIXES_PER_PASS).findings;
+            let fixes = listed.iter().filter(|finding| stage_of(finding).is_some()).count();
+            assert_eq!(fixes, count.min(most), "{count}");
+            // What one pass leaves the next one fixes.
+            let fixed = fix(body.as_bytes(), &GOOGLE_LIB, Severity::Note);
+            assert_eq!((fixed.changes.len(), &*fixed.body), (count, &b"user-agent: *\ndisallow: /a\n"[..]), "{count}");
+        }
+    }
+
+    #[test]
+    fn the_limit_of_passes_holds_at_its_edges() {
+        // Every pass makes as many fixes as it may, so that so many lines need so many passes.
+        let most = MAX_FIXES_PER_PASS as usize;
+        for (passes, left) in [(MAX_FIX_PASSES - 1, 0), (MAX_FIX_PASSES, 0), (MAX_FIX_PASSES + 1, most)] {
+            let body = format!("user-agent: *\n{}", "disallow: /a\n".repeat(passes * most + 1));
+            let fixed = fix(body.as_bytes(), &GOOGLE_LIB, Severity::Note);
+            assert_eq!(fixed.changes.len(), passes * most - left, "{passes}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use super::{Code, Findings, Fix, Severity, quote};
 use crate::body::{Line, line_of};
 use crate::dialect::{ALL, CrawlDelays, Dialect, OPERATORS};
+use crate::names::letters_in;
 
 /// Keys that decide URLs, and `sitemap`, which nearly all dialects read.
 const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"];
@@ -196,16 +197,6 @@ const LETTERS: [u32; KEYS.len() + UNUSED_KEYS.len()] = {
     }
     letters
 };
-
-/// The letters in a key, in any case, as bits; other bytes share these bits.
-pub(super) const fn letters_in(key: &[u8]) -> u32 {
-    let (mut letters, mut at) = (0, 0);
-    while at < key.len() {
-        letters |= 1 << (key[at] & 31);
-        at += 1;
-    }
-    letters
-}
 
 fn capital(key: &str) -> String {
     let mut text = key.to_owned();

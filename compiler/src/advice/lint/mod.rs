@@ -34,11 +34,13 @@ use self::groups::{blank_in_group, closed_site, collapse, empty_disallow};
 use self::idle::{idle_rules, merged_groups};
 use self::ignore::Ignored;
 use self::lines::{each_line, left_out, whole_file};
-use crate::automaton::TooManySteps;
-use crate::body::{Diagnostic, Lines, is_html, parse_with};
+use crate::automaton::{TooManySteps, check_file, has_few_steps};
+use crate::body::{Diagnostic, Lines, Robots, is_html, parse_with};
 use crate::dialect::Dialect;
+use crate::limits::MAX_BODY_BYTES;
 use crate::names::UnknownName;
-use crate::set::{BodyOverLimit, prepare_without_other};
+use crate::rules::groups::assign;
+use crate::rules::order::{OrderScratch, order};
 
 /// The most findings of one code in one file that are listed by default. All are counted.
 pub const MAX_FINDINGS_PER_CODE: u32 = 100;
@@ -158,7 +160,7 @@ pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linte
         closed_site(&robots, index, dialect, &mut found);
         idle_rules(group, merged, dialect, &mut found);
     }
-    too_many_steps(body, dialect, &mut found);
+    too_many_steps(body, &robots, dialect, &mut found);
     if !is_html {
         differences(body, &robots, dialect, &mut found);
     }
@@ -166,14 +168,21 @@ pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linte
 }
 
 /// Finds rules that a set refuses, because one URL would take too long to decide.
-fn too_many_steps(body: &[u8], dialect: &Dialect, found: &mut Findings) {
-    if let Err(BodyOverLimit::Steps(error)) = prepare_without_other(body, dialect, &Bump::new()) {
-        let TooManySteps { line, error } = error;
-        found.add(line, Code::TooManySteps, Severity::Error, || {
-            let message = format!("these rules are refused, because they take too long for one URL: {error}");
-            (message.into(), Some("use fewer different wildcards".into()))
-        });
+fn too_many_steps(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, found: &mut Findings) {
+    // Nearly all files have so few wildcards that their rules need not be put in order.
+    if body.len() > MAX_BODY_BYTES || has_few_steps(body, robots.groups.len()) {
+        return;
     }
+    let arena = Bump::new();
+    let assignment = assign(robots, dialect, &arena);
+    let mut scratch = OrderScratch::default();
+    let lists: Vec<_> = assignment.lists.iter().map(|list| order(list, dialect, &arena, &mut scratch)).collect();
+    drop(scratch);
+    let Err(TooManySteps { line, error }) = check_file(body, &assignment.tokens, &lists) else { return };
+    found.add(line, Code::TooManySteps, Severity::Error, || {
+        let message = format!("these rules are refused, because they take too long for one URL: {error}");
+        (message.into(), Some("use fewer different wildcards".into()))
+    });
 }
 
 /// Collects the findings.

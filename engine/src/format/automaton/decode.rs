@@ -5,8 +5,8 @@
 //! draft again and comparing finds them (*written form*).
 
 use super::{
-    Automaton, Corrupt, Draft, FallbackPattern, HEADER_BYTES, NO_WILDCARD, Ranks, STATE_HEADER_BYTES, State, Text,
-    Width, WildcardAutomaton, corrupt, width,
+    Automaton, Corrupt, Draft, FallbackPattern, NO_WILDCARD, Ranks, STATE_HEADER_BYTES, State, Text, Width,
+    WildcardAutomaton, corrupt, header_bytes, width, wildcard_header_bytes,
 };
 use crate::format::u32_at;
 use crate::platform::Fingerprints;
@@ -16,10 +16,11 @@ use crate::platform::Fingerprints;
 /// States and wildcard automata are numbered in the order of their offsets. Memory: about 20 times the bytes of the
 /// automaton.
 pub struct Decoded<'a> {
+    bytes: &'a [u8],
     rule_count: u32,
     has_trie: bool,
     otherwise: Option<u32>,
-    states: Vec<StateParts<'a>>,
+    states: Vec<StateParts>,
     wildcards: Vec<WildcardParts<'a>>,
     /// Transitions and references to wildcard automata; the spans of states and wildcard automata index into it.
     references: Vec<(u8, u32)>,
@@ -40,16 +41,21 @@ impl Span {
     }
 }
 
-struct StateParts<'a> {
-    at: usize,
-    label: &'a [u8],
-    accept: Ranks,
-    accept_at_end: Ranks,
+/// What a state consists of. Small: an automaton may have millions, and the draft has them once more.
+struct StateParts {
+    at: u32,
+    /// The offset of the label.
+    label_at: u32,
+    /// Where the transitions begin among the references; the references to wildcard automata follow them.
+    references_at: u32,
+    children: u16,
+    wildcards: u16,
+    label_len: u8,
     disallows: bool,
     disallows_at_end: bool,
     settled: bool,
-    wildcards: Span,
-    children: Span,
+    accept: Ranks,
+    accept_at_end: Ranks,
 }
 
 struct WildcardParts<'a> {
@@ -78,15 +84,19 @@ impl<'a> Decoded<'a> {
     /// The draft from which a writer makes these bytes.
     #[must_use]
     pub fn draft(&self) -> Draft<'_> {
-        let states = self.states.iter().map(|state| State {
-            label: state.label,
-            accept: state.accept,
-            accept_at_end: state.accept_at_end,
-            disallows: state.disallows,
-            disallows_at_end: state.disallows_at_end,
-            settled: state.settled,
-            wildcards: state.wildcards.of(&self.references),
-            children: state.children.of(&self.references),
+        let states = self.states.iter().map(|state| {
+            let (label_at, start) = (state.label_at as usize, state.references_at as usize);
+            let wildcards_at = start + usize::from(state.children);
+            State {
+                label: Span(label_at, label_at + usize::from(state.label_len)).of(self.bytes),
+                accept: state.accept,
+                accept_at_end: state.accept_at_end,
+                disallows: state.disallows,
+                disallows_at_end: state.disallows_at_end,
+                settled: state.settled,
+                wildcards: Span(wildcards_at, wildcards_at + usize::from(state.wildcards)).of(&self.references),
+                children: Span(start, wildcards_at).of(&self.references),
+            }
         });
         let wildcards = self.wildcards.iter().map(|wildcard| WildcardAutomaton {
             best: wildcard.best,
@@ -116,7 +126,7 @@ impl<'a> Decoded<'a> {
     /// The offset of a state.
     #[must_use]
     pub fn state_at(&self, state: usize) -> usize {
-        self.states.get(state).map_or(0, |state| state.at)
+        self.states.get(state).map_or(0, |state| state.at as usize)
     }
 
     /// The offset of a wildcard automaton.
@@ -223,7 +233,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
     }
 
     fn run(mut self) -> Result<Decoded<'a>, Corrupt> {
-        self.claim(0, HEADER_BYTES)?;
+        self.claim(0, header_bytes(W))?;
         if let Some(root) = self.automaton.trie() {
             self.state(root)?;
         }
@@ -235,14 +245,18 @@ impl<'a, const W: usize> Decoder<'a, W> {
         }
         self.states.count();
         self.wildcards.count();
-        let states: Vec<usize> = self.states.iter().collect();
-        let states = states.into_iter().map(|at| self.state_parts(at)).collect::<Result<_, _>>()?;
+        let offsets: Vec<usize> = self.states.iter().collect();
+        let mut states = Vec::with_capacity(offsets.len());
+        for at in offsets {
+            states.push(self.state_parts(at)?);
+        }
         let wildcards: Vec<usize> = self.wildcards.iter().collect();
         let wildcards = wildcards.into_iter().map(|at| self.wildcard_parts(at)).collect::<Result<_, _>>()?;
         let (fallbacks, fallback_text) = self.fallbacks()?;
         let texts = self.texts()?;
         let joint_ranks = self.joint_ranks()?;
         Ok(Decoded {
+            bytes: self.bytes,
             rule_count: self.automaton.rule_count(),
             has_trie: self.automaton.trie().is_some(),
             otherwise: self.automaton.otherwise(),
@@ -288,7 +302,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
         self.steps += 1;
         if !self.wildcards.contains(at) {
             let wildcard = self.automaton.wildcard(at)?;
-            self.claim(at, 2 + 6 * W + wildcard.children.size())?;
+            self.claim(at, wildcard_header_bytes(W) + wildcard.children.size())?;
             self.wildcards.insert_all(at, 1);
             self.open.push(Open::Wildcard(at));
         }
@@ -314,25 +328,29 @@ impl<'a, const W: usize> Decoder<'a, W> {
         [wildcard.next, wildcard.deciding].into_iter().flatten().try_for_each(|other| self.wildcard(other))
     }
 
-    fn state_parts(&mut self, at: usize) -> Result<StateParts<'a>, Corrupt> {
+    fn state_parts(&mut self, at: usize) -> Result<StateParts, Corrupt> {
         let state = self.automaton.state(at)?;
         let children = self.numbered(state.children().all()?, at)?;
-        let start = self.references.len();
         for (number, wildcard) in state.wildcards()? {
             let index = if wildcard == 0 { Some(NO_WILDCARD) } else { self.wildcards.index(wildcard) };
             self.references
                 .push((number, index.ok_or(corrupt!(at, "a reference to a wildcard automaton", "another"))?));
         }
+        let label = state.label()?;
+        let too_large = |_| corrupt!(at, "a state within 4 GiB", "a state beyond");
+        let label_at = label.as_ptr().addr() - self.bytes.as_ptr().addr();
         Ok(StateParts {
-            at,
-            label: state.label()?,
-            accept: state.accept()?,
-            accept_at_end: state.accept_at_end()?,
+            at: u32::try_from(at).map_err(too_large)?,
+            label_at: u32::try_from(label_at).map_err(too_large)?,
+            references_at: u32::try_from(children.0).map_err(too_large)?,
+            children: (children.1 - children.0) as u16,
+            wildcards: (self.references.len() - children.1) as u16,
+            label_len: label.len() as u8,
             disallows: state.end().disallows(false),
             disallows_at_end: state.end().disallows(true),
             settled: state.end().is_settled(),
-            wildcards: Span(start, self.references.len()),
-            children,
+            accept: state.accept()?,
+            accept_at_end: state.accept_at_end()?,
         })
     }
 
@@ -384,7 +402,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
         let Some(at) = self.automaton.texts_at() else { return Ok(Vec::new()) };
         let texts = self.automaton.texts()?;
         let patterns = texts.iter().map(|text| text.pattern.len()).sum::<usize>();
-        self.claim(at, 4 + 8 * texts.len() + patterns)?;
+        self.claim(at, W + 2 * W * texts.len() + patterns)?;
         Ok(texts)
     }
 

@@ -72,6 +72,10 @@
 //! numbers, the order of the parts, the sharing of fingerprints, whether children are a list or a table, the zeros.
 //! Nothing is unreferenced, nothing overlaps. Only the choice of what refers to what is free. Checked by `verify`, in
 //! linear time.
+//!
+//! **Fingerprints last.** The fingerprints are the last part of an automaton, and are referred to by their index, so
+//! that a set can store an automaton without them: [`without_fingerprints`] cuts them off, and a walk takes them from
+//! what rulesets share ([`Automaton::sharing`]).
 
 mod decode;
 pub(crate) mod error;
@@ -81,7 +85,10 @@ mod write;
 pub use decode::{Decoded, decode};
 pub use error::Corrupt;
 pub(crate) use error::corrupt;
-pub use read::{Automaton, Children, FallbackReader, Segments, StateView, TrieEnd, Width, WildcardView, width};
+pub use read::{
+    Automaton, Children, FallbackReader, Segments, StateView, TrieEnd, Width, WildcardView, at_fingerprints, header,
+    width, without_fingerprints,
+};
 pub use write::{fallback_bytes, write};
 
 use crate::platform::Fingerprints;
@@ -218,23 +225,22 @@ pub struct TextFlags {
 }
 
 impl TextFlags {
-    const OPENS_DIRECTORY: u32 = 1 << 31;
-    const IS_LITERAL: u32 = 1 << 30;
-
-    /// Splits a stored rank into flags and rank.
-    const fn split(stored: u32) -> (TextFlags, u32) {
-        let flags = TextFlags {
-            opens_directory: stored & TextFlags::OPENS_DIRECTORY != 0,
-            is_literal: stored & TextFlags::IS_LITERAL != 0,
-        };
-        (flags, stored & !(TextFlags::OPENS_DIRECTORY | TextFlags::IS_LITERAL))
+    /// The two highest bits of a number of `W` bytes.
+    const fn bits<const W: usize>() -> (u32, u32) {
+        (1 << (8 * W - 1), 1 << (8 * W - 2))
     }
 
-    /// A rank with these flags, as it is stored.
-    const fn join(self, rank: u32) -> u32 {
-        let opens = if self.opens_directory { TextFlags::OPENS_DIRECTORY } else { 0 };
-        let literal = if self.is_literal { TextFlags::IS_LITERAL } else { 0 };
-        rank | opens | literal
+    /// Splits a rank that is stored in `W` bytes into flags and rank.
+    const fn split<const W: usize>(stored: u32) -> (TextFlags, u32) {
+        let (opens, literal) = TextFlags::bits::<W>();
+        let flags = TextFlags { opens_directory: stored & opens != 0, is_literal: stored & literal != 0 };
+        (flags, stored & !(opens | literal))
+    }
+
+    /// A rank with these flags, as it is stored in `W` bytes.
+    const fn join<const W: usize>(self, rank: u32) -> u32 {
+        let (opens, literal) = TextFlags::bits::<W>();
+        rank | if self.opens_directory { opens } else { 0 } | if self.is_literal { literal } else { 0 }
     }
 }
 
@@ -271,10 +277,53 @@ pub struct Draft<'t> {
     pub joint_ranks: Vec<u32>,
 }
 
-const HEADER_BYTES: usize = 32;
+/// The most rules of an automaton with numbers of two bytes: ranks leave two bits of a stored rank free for
+/// [`TextFlags`].
+const MAX_RULES_OF_TWO_BYTES: u32 = 1 << 13;
 
-/// The bytes of a state's header: label length, flags, children, lowest child.
-const STATE_HEADER_BYTES: usize = 4;
+/// The numbers of the header, in their order. The width comes before them.
+#[derive(Clone, Copy)]
+enum Field {
+    /// The number of rules.
+    Rules,
+    /// The offset of the trie's root, or 0.
+    Trie,
+    /// The offset of the fallback patterns, or 0.
+    Fallbacks,
+    /// The offset of the texts, or 0.
+    Texts,
+    /// The offset of the joint ranks, or 0.
+    JointRanks,
+    /// The offset at which everything else ends: that of the fingerprints, if there are any.
+    Fingerprints,
+    /// The rank of the rule with an empty pattern.
+    Otherwise,
+    /// The number of wildcard automata.
+    Wildcards,
+}
+
+impl Field {
+    /// The number of fields.
+    const COUNT: usize = 8;
+
+    /// The offset of the field if numbers have `width` bytes.
+    const fn at(self, width: usize) -> usize {
+        1 + self as usize * width
+    }
+}
+
+/// The bytes of the header: the width of the numbers, then its fields.
+const fn header_bytes(width: usize) -> usize {
+    1 + Field::COUNT * width
+}
+
+/// The bytes of a state's header: label length, flags, children.
+const STATE_HEADER_BYTES: usize = 3;
+
+/// The bytes of a wildcard automaton before its transitions: children, and six numbers.
+const fn wildcard_header_bytes(width: usize) -> usize {
+    1 + 6 * width
+}
 
 /// The bytes of a fallback pattern's header, four for each field: rank, whether anchored, number of segments, bytes of
 /// segments.

@@ -3,9 +3,9 @@
 //! A view reads only the values that a walk asks for. `decode.rs` reads everything.
 
 use super::{
-    Corrupt, FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_SETTLED, FLAG_WILDCARDS, HEADER_BYTES, LIST_MAX,
-    MAX_FALLBACK_BYTES, MAX_WILDCARDS, NO_RANK, NO_RANKS, Ranks, STATE_HEADER_BYTES, Text, TextFlags, corrupt,
-    list_max_bytes,
+    Corrupt, FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_SETTLED, FLAG_WILDCARDS, Field, LIST_MAX, MAX_FALLBACK_BYTES,
+    MAX_WILDCARDS, NO_RANK, NO_RANKS, Ranks, STATE_HEADER_BYTES, Text, TextFlags, corrupt, header_bytes,
+    list_max_bytes, wildcard_header_bytes,
 };
 use crate::format::u32_at;
 use crate::platform::Fingerprints;
@@ -17,10 +17,43 @@ use crate::platform::Fingerprints;
 #[inline]
 pub fn width(bytes: &[u8]) -> Result<Width, Corrupt> {
     match bytes.first() {
-        Some(2 | 4) if bytes.len() < HEADER_BYTES => Err(corrupt!(0, "a header of 32 bytes")),
+        Some(&width @ (2 | 4)) if bytes.len() < header_bytes(width.into()) => Err(corrupt!(0, "a header")),
         Some(2) => Ok(Width::Two),
         Some(4) => Ok(Width::Four),
         _ => Err(corrupt!(0, "numbers of two or four bytes", "another width")),
+    }
+}
+
+/// The header of an automaton.
+///
+/// # Errors
+/// When the bytes do not begin with a header.
+pub fn header(bytes: &[u8]) -> Result<&[u8], Corrupt> {
+    let width = if width(bytes)? == Width::Two { 2 } else { 4 };
+    bytes.get(..header_bytes(width)).ok_or(corrupt!(0, "a header"))
+}
+
+/// Splits an automaton before its fingerprints, or what is in their place (*fingerprints last*).
+///
+/// # Errors
+/// When the bytes are not an automaton.
+pub fn at_fingerprints(bytes: &[u8]) -> Result<(&[u8], &[u8]), Corrupt> {
+    let at = match width(bytes)? {
+        Width::Two => Automaton::<2>::new(bytes).fingerprints_at(),
+        Width::Four => Automaton::<4>::new(bytes).fingerprints_at(),
+    };
+    bytes.split_at_checked(at).ok_or(corrupt!(0, "the end of an automaton before its end", "a later one"))
+}
+
+/// Splits an automaton into all but its fingerprints, and its fingerprints (*fingerprints last*).
+///
+/// # Errors
+/// When the bytes are not an automaton, or do not end with whole fingerprints.
+pub fn without_fingerprints(bytes: &[u8]) -> Result<(&[u8], &[Fingerprints]), Corrupt> {
+    let (automaton, rest) = at_fingerprints(bytes)?;
+    match rest.as_chunks() {
+        (fingerprints, []) => Ok((automaton, fingerprints)),
+        _ => Err(corrupt!(automaton.len(), "whole fingerprints", "a part of one")),
     }
 }
 
@@ -37,24 +70,55 @@ pub enum Width {
 #[derive(Clone, Copy)]
 pub struct Automaton<'a, const W: usize> {
     bytes: &'a [u8],
+    /// The fingerprints that rulesets share, to which the end of the automaton has references; empty if the automaton
+    /// ends with its own.
+    shared: &'a [u8],
 }
 
 impl<'a, const W: usize> Automaton<'a, W> {
-    /// Views an automaton. `bytes` must begin with a header of this [`width`].
+    /// Views an automaton that ends with its own fingerprints. `bytes` must begin with a header of this [`width`].
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Automaton<'a, W> {
-        Automaton { bytes }
+        Automaton { bytes, shared: &[] }
+    }
+
+    /// Views an automaton that shares its fingerprints: each is at a place of `shared`, and the end of `bytes` has the
+    /// number of the place, four bytes. `bytes` must begin with a header of this [`width`].
+    #[inline(always)]
+    #[must_use]
+    pub fn sharing(bytes: &'a [u8], shared: &'a [u8]) -> Automaton<'a, W> {
+        Automaton { bytes, shared }
     }
 
     #[inline(always)]
-    fn header(&self, at: usize) -> u32 {
-        u32_at(self.bytes, at).unwrap_or_default()
+    fn header(&self, field: Field) -> u32 {
+        number::<W>(self.bytes, field.at(W)).unwrap_or_default()
+    }
+
+    /// The offset of the fingerprints, or of the references to them.
+    #[inline(always)]
+    fn fingerprints_at(&self) -> usize {
+        self.header(Field::Fingerprints) as usize
+    }
+
+    /// The fingerprints with this index.
+    #[inline(always)]
+    fn fingerprints(&self, index: usize) -> Result<&'a Fingerprints, Corrupt> {
+        let start = self.fingerprints_at();
+        let (bytes, at) = match self.shared {
+            [] => (self.bytes, start + index * size_of::<Fingerprints>()),
+            shared => {
+                let place = u32_at(self.bytes, start + index * 4).ok_or(corrupt!(start, "shared fingerprints"))?;
+                (shared, place as usize * size_of::<Fingerprints>())
+            }
+        };
+        bytes.get(at..).and_then(|bytes| bytes.first_chunk()).ok_or(corrupt!(start, "fingerprints"))
     }
 
     /// The number of rules in the ruleset.
     #[must_use]
     pub fn rule_count(&self) -> u32 {
-        self.header(4)
+        self.header(Field::Rules)
     }
 
     /// The number of bytes that the automaton takes.
@@ -67,14 +131,14 @@ impl<'a, const W: usize> Automaton<'a, W> {
     #[inline(always)]
     #[must_use]
     pub fn trie(&self) -> Option<usize> {
-        Some(self.header(8) as usize).filter(|&at| at != 0)
+        Some(self.header(Field::Trie) as usize).filter(|&at| at != 0)
     }
 
     /// The rule with an empty pattern.
     #[inline]
     #[must_use]
     pub fn otherwise(&self) -> Option<u32> {
-        Some(self.header(20)).filter(|&rank| rank != NO_RANK)
+        self.rank(Field::Otherwise.at(W)).ok().filter(|&rank| rank != NO_RANK)
     }
 
     /// The joint rank of the rule at `place`, by which it is compared with the rules of other rulesets; the smaller
@@ -83,9 +147,9 @@ impl<'a, const W: usize> Automaton<'a, W> {
     /// # Errors
     /// When this ruleset decides alone, or has no rule at `place`.
     pub fn joint_rank(&self, place: u32) -> Result<u32, Corrupt> {
-        let at = self.header(28) as usize;
+        let at = self.header(Field::JointRanks) as usize;
         if at == 0 || place >= self.rule_count() {
-            return Err(corrupt!(28, "a joint rank", "no joint rank of the rule"));
+            return Err(corrupt!(Field::JointRanks.at(W), "a joint rank", "no joint rank of the rule"));
         }
         let at = at + place as usize * 4;
         u32_at(self.bytes, at).ok_or(corrupt!(at, "a joint rank"))
@@ -93,7 +157,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
 
     /// The offset of the table of joint ranks; `None` in a ruleset that decides alone.
     pub(super) fn joint_ranks_at(&self) -> Option<usize> {
-        Some(self.header(28) as usize).filter(|&at| at != 0)
+        Some(self.header(Field::JointRanks) as usize).filter(|&at| at != 0)
     }
 
     /// The number of wildcard automata, which is also the most that a walk begins. At most [`MAX_WILDCARDS`], even
@@ -101,7 +165,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
     #[inline]
     #[must_use]
     pub fn wildcard_count(&self) -> u32 {
-        self.header(24).min(MAX_WILDCARDS as u32)
+        self.header(Field::Wildcards).min(MAX_WILDCARDS as u32)
     }
 
     #[inline(always)]
@@ -126,12 +190,12 @@ impl<'a, const W: usize> Automaton<'a, W> {
     /// When the bytes end before the state does.
     #[inline(always)]
     pub fn state(&self, at: usize) -> Result<StateView<'a, W>, Corrupt> {
-        let Some((&[label_len, flags, count, lowest], list)) =
+        let Some((&[label_len, flags, count], list)) =
             self.bytes.get(at..at + STATE_HEADER_BYTES + list_max_bytes(W)).and_then(|bytes| bytes.split_first_chunk())
         else {
             return Err(corrupt!(at, "a state"));
         };
-        let children = Children { automaton: *self, list, count, lowest, at: at + STATE_HEADER_BYTES };
+        let children = Children { automaton: *self, list, count, at: at + STATE_HEADER_BYTES };
         Ok(StateView { automaton: *self, at, label_len, flags, children })
     }
 
@@ -141,28 +205,24 @@ impl<'a, const W: usize> Automaton<'a, W> {
     /// When the bytes end too early, or the automaton names one that comes after it as the next in a list.
     #[inline(always)]
     pub fn wildcard(&self, at: usize) -> Result<WildcardView<'a, W>, Corrupt> {
-        let header = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk());
-        let &[count, lowest] = header.ok_or(corrupt!(at, "a wildcard automaton"))?;
-        let number = |index: usize| self.number(at + 2 + index * W);
-        let fingerprints_at = number(5)? as usize;
-        let children_at = at + 2 + 6 * W;
+        let count = self.byte(at)?;
+        let number = |index: usize| self.number(at + 1 + index * W);
+        let children_at = at + wildcard_header_bytes(W);
         let list = self.bytes.get(children_at..children_at + list_max_bytes(W));
-        let fingerprints = self.bytes.get(fingerprints_at..).and_then(|bytes| bytes.first_chunk());
         let (next, deciding) = (number(3)? as usize, number(4)? as usize);
         if next >= at || deciding > at {
             return Err(corrupt!(at, "a reference back to a wildcard automaton", "a reference forward"));
         }
         Ok(WildcardView {
-            best: [self.rank(at + 2)?, self.rank(at + 2 + W)?],
+            best: [self.rank(at + 1)?, self.rank(at + 1 + W)?],
             from: number(2)? as usize,
             next: Some(next).filter(|&at| at != 0),
             deciding: Some(deciding).filter(|&at| at != 0),
-            fingerprints: fingerprints.ok_or(corrupt!(fingerprints_at, "fingerprints"))?,
+            fingerprints: self.fingerprints(number(5)? as usize)?,
             children: Children {
                 automaton: *self,
                 list: list.ok_or(corrupt!(children_at, "transitions"))?,
                 count,
-                lowest,
                 at: children_at,
             },
         })
@@ -172,18 +232,18 @@ impl<'a, const W: usize> Automaton<'a, W> {
     #[inline(always)]
     #[must_use]
     pub fn has_fallbacks(&self) -> bool {
-        self.header(12) != 0
+        self.header(Field::Fallbacks) != 0
     }
 
     /// The offset of the first fallback pattern.
     pub(super) fn fallbacks_at(&self) -> Option<usize> {
-        Some(self.header(12) as usize).filter(|&at| at != 0)
+        Some(self.header(Field::Fallbacks) as usize).filter(|&at| at != 0)
     }
 
     /// The fallback patterns, in the order of their ranks. Reads at most [`MAX_FALLBACK_BYTES`] of them.
     #[must_use]
     pub fn fallbacks(&self) -> FallbackReader<'a> {
-        let at = self.header(12) as usize;
+        let at = self.header(Field::Fallbacks) as usize;
         let bytes = if at == 0 { &[] } else { self.bytes.get(at..).unwrap_or(&[0]) };
         FallbackReader { bytes: &bytes[..bytes.len().min(MAX_FALLBACK_BYTES)], at }
     }
@@ -204,18 +264,18 @@ impl<'a, const W: usize> Automaton<'a, W> {
 
     /// The offset of the table of texts.
     pub(super) fn texts_at(&self) -> Option<usize> {
-        Some(self.header(16) as usize).filter(|&at| at != 0)
+        Some(self.header(Field::Texts) as usize).filter(|&at| at != 0)
     }
 
-    fn text_table(&self) -> Result<Option<TextTable<'a>>, Corrupt> {
+    fn text_table(&self) -> Result<Option<TextTable<'a, W>>, Corrupt> {
         let Some(at) = self.texts_at() else { return Ok(None) };
-        let count = u32_at(self.bytes, at).ok_or(corrupt!(at, "the number of texts"))? as usize;
-        let bytes = self.bytes.get(at + 4..).unwrap_or_default();
-        if count > bytes.len() / 8 {
+        let count = number::<W>(self.bytes, at).ok_or(corrupt!(at, "the number of texts"))? as usize;
+        let bytes = self.bytes.get(at + W..).unwrap_or_default();
+        if count > bytes.len() / (2 * W) {
             return Err(corrupt!(at, "the number of texts", "more than there is room for"));
         }
-        let (ranks, rest) = bytes.split_at(count * 4);
-        let (ends, patterns) = rest.split_at(count * 4);
+        let (ranks, rest) = bytes.split_at(count * W);
+        let (ends, patterns) = rest.split_at(count * W);
         Ok(Some(TextTable { at, count, ranks, ends, patterns }))
     }
 
@@ -230,7 +290,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
 }
 
 /// The table of texts: ranks with flags, then ends, then patterns.
-struct TextTable<'a> {
+struct TextTable<'a, const W: usize> {
     at: usize,
     count: usize,
     ranks: &'a [u8],
@@ -238,16 +298,16 @@ struct TextTable<'a> {
     patterns: &'a [u8],
 }
 
-impl<'a> TextTable<'a> {
+impl<'a, const W: usize> TextTable<'a, W> {
     fn rank(&self, index: usize) -> (TextFlags, u32) {
-        TextFlags::split(u32_at(self.ranks, index * 4).unwrap_or(NO_RANK))
+        TextFlags::split::<W>(number::<W>(self.ranks, index * W).unwrap_or_default())
     }
 
     fn text(&self, index: usize) -> Result<Text<'a>, Corrupt> {
-        let end_of = |index: usize| u32_at(self.ends, index * 4).map_or(usize::MAX, |end| end as usize);
+        let end_of = |index: usize| number::<W>(self.ends, index * W).map_or(usize::MAX, |end| end as usize);
         let start = if index == 0 { 0 } else { end_of(index - 1) };
         let pattern = self.patterns.get(start..end_of(index));
-        let pattern = pattern.ok_or(corrupt!(self.at + 4 + (self.count + index) * 4, "the end of a text"))?;
+        let pattern = pattern.ok_or(corrupt!(self.at + W + (self.count + index) * W, "the end of a text"))?;
         let (flags, rank) = self.rank(index);
         Ok(Text { rank, flags, pattern })
     }
@@ -524,7 +584,6 @@ pub struct Children<'a, const W: usize> {
     /// As many bytes as a list takes at most. If the transitions are a list, it is in these bytes.
     list: &'a [u8],
     count: u8,
-    lowest: u8,
     at: usize,
 }
 
@@ -552,13 +611,19 @@ impl<const W: usize> Children<'_, W> {
             }
             number::<W>(self.list, index * W).ok_or(corrupt!(self.at, "transitions"))?
         } else {
-            let index = usize::from(byte.wrapping_sub(self.lowest));
+            let index = usize::from(byte.wrapping_sub(self.lowest()));
             if index > count {
                 return Ok(None);
             }
-            self.automaton.number(self.at + index * W)?
+            self.automaton.number(self.at + 1 + index * W)?
         };
         Ok(Some(reference as usize).filter(|&at| at != 0))
+    }
+
+    /// The byte of a table's first entry, which comes before the entries.
+    #[inline(always)]
+    fn lowest(&self) -> u8 {
+        self.list.first().copied().unwrap_or_default()
     }
 
     /// The number of bytes that the transitions take.
@@ -566,7 +631,7 @@ impl<const W: usize> Children<'_, W> {
     pub(super) fn size(&self) -> usize {
         match usize::from(self.count) {
             count @ 0..=LIST_MAX => count * (1 + W),
-            last => (last + 1) * W,
+            last => 1 + (last + 1) * W,
         }
     }
 
@@ -584,9 +649,10 @@ impl<const W: usize> Children<'_, W> {
     pub(super) fn each(&self, mut visit: impl FnMut(u8, usize)) -> Result<(), Corrupt> {
         let table = self.automaton.bytes.get(self.at..self.at + self.size()).ok_or(corrupt!(self.at, "transitions"))?;
         let count = usize::from(self.count);
-        let reference = |index: usize| number::<W>(table, index * W).map_or(0, |at| at as usize);
+        let first = usize::from(count > LIST_MAX);
+        let reference = |index: usize| number::<W>(table, first + index * W).map_or(0, |at| at as usize);
         if count > LIST_MAX {
-            for (index, byte) in (0..=count).zip(self.lowest..=u8::MAX).filter(|&(index, _)| reference(index) != 0) {
+            for (index, byte) in (0..=count).zip(self.lowest()..=u8::MAX).filter(|&(index, _)| reference(index) != 0) {
                 visit(byte, reference(index));
             }
             return Ok(());

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::{
     Draft, FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_DISALLOWS_AT_END, FLAG_SETTLED, FLAG_WILDCARDS, FallbackPattern,
-    HEADER_BYTES, LIST_MAX, MAX_FALLBACK_BYTES, MAX_RULES, MAX_WILDCARDS, NO_RANK, NO_WILDCARD, STATE_HEADER_BYTES,
-    State, Text, WildcardAutomaton, list_max_bytes,
+    Field, LIST_MAX, MAX_FALLBACK_BYTES, MAX_RULES, MAX_RULES_OF_TWO_BYTES, MAX_WILDCARDS, NO_RANK, NO_WILDCARD,
+    STATE_HEADER_BYTES, State, WildcardAutomaton, header_bytes, list_max_bytes, wildcard_header_bytes,
 };
 use crate::format::{TooLarge, fit};
 use crate::platform::Fingerprints;
@@ -26,10 +26,9 @@ pub fn write(draft: &Draft<'_>) -> Result<Vec<u8>, TooLarge> {
             return Err(TooLarge { what, limit: limit as u64, found: found as u64 });
         }
     }
-    // The ranks must stay below the two-byte "no rank", the offsets below 64 KiB.
-    if draft.rule_count < u32::from(u16::MAX) / 2 {
+    if draft.rule_count <= MAX_RULES_OF_TWO_BYTES {
         let writer = Writer::<2>::layout(draft);
-        if writer.end <= usize::from(u16::MAX) {
+        if writer.parts.fingerprints <= usize::from(u16::MAX) {
             return writer.write();
         }
     }
@@ -45,13 +44,23 @@ struct Writer<'d, 't, const W: usize> {
     /// has.
     fingerprints: Vec<&'d Fingerprints>,
     fingerprints_of: Vec<usize>,
-    fingerprints_at: usize,
+    parts: Parts,
+}
+
+/// Where the parts after the states and the wildcard automata begin.
+struct Parts {
+    fallbacks: usize,
+    texts: usize,
+    joint_ranks: usize,
+    /// The zeros that make room after the last transitions.
+    zeros: usize,
+    fingerprints: usize,
     end: usize,
 }
 
 impl<'d, 't, const W: usize> Writer<'d, 't, W> {
     fn layout(draft: &'d Draft<'t>) -> Writer<'d, 't, W> {
-        let mut end = HEADER_BYTES;
+        let mut end = header_bytes(W);
         let mut place = |size: usize| {
             let at = end;
             end += size;
@@ -59,29 +68,24 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         };
         // The wildcard automata that begin in a state come before its header.
         let state_at = draft.states.iter();
-        let state_at = state_at.map(|state| place(Self::state_size(state)) + Self::wildcards_size(state)).collect();
-        let wildcard_at = draft.wildcards.iter().map(|wildcard| place(Self::wildcard_size(wildcard))).collect();
-        let mut fingerprints = Vec::new();
-        let mut known = HashMap::new();
-        let mut last: Option<(&Fingerprints, usize)> = None;
-        let place_of = |wildcard: &'d WildcardAutomaton<'t>| {
-            // Neighbours often begin with the same segments, and comparing is faster than looking up.
-            if let Some((table, index)) = last
-                && table == wildcard.fingerprints
-            {
-                return index;
-            }
-            let index = *known.entry(wildcard.fingerprints).or_insert_with_key(|table| {
-                fingerprints.push(*table);
-                fingerprints.len() - 1
-            });
-            last = Some((wildcard.fingerprints, index));
-            index
-        };
-        let fingerprints_of = draft.wildcards.iter().map(place_of).collect();
-        let fingerprints_at = end;
-        end += fingerprints.len() * size_of::<Fingerprints>() + list_max_bytes(W);
-        Writer { draft, state_at, wildcard_at, fingerprints, fingerprints_of, fingerprints_at, end }
+        let state_at = state_at.map(|state| place(Self::state_size(state)) + Self::wildcards_size(state));
+        let state_at: Vec<usize> = state_at.collect();
+        let wildcard_at = draft.wildcards.iter().map(|wildcard| place(Self::wildcard_size(wildcard)));
+        let wildcard_at: Vec<usize> = wildcard_at.collect();
+        // Transitions begin later in whatever comes later.
+        let last_state = state_at.last().map(|at| at + STATE_HEADER_BYTES);
+        let last_list = wildcard_at.last().map(|at| at + wildcard_header_bytes(W)).or(last_state);
+        let room = last_list.map_or(0, |at| at + list_max_bytes(W));
+        let (fingerprints, fingerprints_of) = distinct_fingerprints(draft);
+        let fallbacks = end;
+        let texts = fallbacks + if draft.fallbacks.is_empty() { 0 } else { fallback_bytes(draft) };
+        let text_bytes = || draft.texts.iter().map(|text| 2 * W + text.pattern.len()).sum::<usize>();
+        let joint_ranks = texts + if draft.texts.is_empty() { 0 } else { W + text_bytes() };
+        let zeros = joint_ranks + 4 * draft.joint_ranks.len();
+        let fingerprints_at = zeros.max(room);
+        let end = fingerprints_at + fingerprints.len() * size_of::<Fingerprints>();
+        let parts = Parts { fallbacks, texts, joint_ranks, zeros, fingerprints: fingerprints_at, end };
+        Writer { draft, state_at, wildcard_at, fingerprints, fingerprints_of, parts }
     }
 
     fn state_size(state: &State<'_>) -> usize {
@@ -95,62 +99,75 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
     }
 
     fn wildcard_size(wildcard: &WildcardAutomaton<'_>) -> usize {
-        2 + 6 * W + Self::children_size(wildcard.children)
+        wildcard_header_bytes(W) + Self::children_size(wildcard.children)
     }
 
     fn children_size(children: &[(u8, u32)]) -> usize {
-        if children.len() <= LIST_MAX { children.len() * (1 + W) } else { span(children) * W }
+        if children.len() <= LIST_MAX { children.len() * (1 + W) } else { 1 + span(children) * W }
     }
 
     fn write(&self) -> Result<Vec<u8>, TooLarge> {
-        let too_large = |_| TooLarge { what: "bytes of an automaton", limit: u32::MAX.into(), found: self.end as u64 };
-        u32::try_from(self.end).map_err(too_large)?;
-        let mut out = Vec::with_capacity(self.end + self.size_after());
-        out.resize(HEADER_BYTES, 0);
+        let Parts { fallbacks, texts, joint_ranks, zeros, fingerprints, end } = self.parts;
+        fit::<u32>("bytes of an automaton", end, u32::MAX.into())?;
+        let mut out = Vec::with_capacity(end);
+        self.header(&mut out);
         for state in &self.draft.states {
             self.state(&mut out, state);
         }
         for (wildcard, &fingerprints) in self.draft.wildcards.iter().zip(&self.fingerprints_of) {
-            self.wildcard(&mut out, wildcard, self.fingerprints_at + fingerprints * size_of::<Fingerprints>());
+            self.wildcard(&mut out, wildcard, fingerprints);
         }
-        self.fingerprints.iter().for_each(|&table| out.extend_from_slice(table));
-        out.resize(out.len() + list_max_bytes(W), 0);
-        debug_assert_eq!(out.len(), self.end);
-        let fallbacks = if self.draft.fallbacks.is_empty() { 0 } else { out.len() };
+        debug_assert_eq!(out.len(), fallbacks);
         for pattern in &self.draft.fallbacks {
             write_fallback(&mut out, pattern)?;
         }
-        if fallbacks != 0 {
+        if fallbacks != texts {
             // A rank that no rule has ends the list.
             put_u32(&mut out, NO_RANK);
         }
-        let texts = if self.draft.texts.is_empty() { 0 } else { out.len() };
-        if texts != 0 {
-            write_texts(&mut out, &self.draft.texts)?;
+        debug_assert_eq!(out.len(), texts);
+        if texts != joint_ranks {
+            self.texts(&mut out);
         }
-        let joint_ranks = if self.draft.joint_ranks.is_empty() { 0 } else { out.len() };
-        for &joint_rank in &self.draft.joint_ranks {
-            put_u32(&mut out, joint_rank);
-        }
-        let mut header = Vec::with_capacity(HEADER_BYTES);
-        put_u32(&mut header, W as u32);
-        let trie = if self.draft.has_trie { self.state_at[0] } else { 0 };
-        put_u32(&mut header, self.draft.rule_count);
-        for offset in [trie, fallbacks, texts] {
-            put_u32(&mut header, fit("bytes of an automaton", offset, u32::MAX.into())?);
-        }
-        put_u32(&mut header, self.draft.otherwise.unwrap_or(NO_RANK));
-        put_u32(&mut header, fit("wildcards of an automaton", self.draft.wildcards.len(), u32::MAX.into())?);
-        put_u32(&mut header, fit("bytes of an automaton", joint_ranks, u32::MAX.into())?);
-        out[..HEADER_BYTES].copy_from_slice(&header);
+        debug_assert_eq!(out.len(), joint_ranks);
+        self.draft.joint_ranks.iter().for_each(|&joint_rank| put_u32(&mut out, joint_rank));
+        debug_assert_eq!(out.len(), zeros);
+        out.resize(fingerprints, 0);
+        self.fingerprints.iter().for_each(|&table| out.extend_from_slice(table));
+        debug_assert_eq!(out.len(), end);
         Ok(out)
     }
 
-    /// The number of bytes after the laid-out parts: fallback patterns, texts and joint ranks.
-    fn size_after(&self) -> usize {
-        let fallbacks = self.draft.fallbacks.iter().map(fallback_size).sum::<usize>();
-        let texts = self.draft.texts.iter().map(|text| 8 + text.pattern.len()).sum::<usize>();
-        8 + fallbacks + texts + 4 * self.draft.joint_ranks.len()
+    /// Appends the width and the fields of [`Field`], in their order.
+    fn header(&self, out: &mut Vec<u8>) {
+        let Parts { fallbacks, texts, joint_ranks, zeros, fingerprints, .. } = self.parts;
+        let if_any = |at: usize, next: usize| if at == next { 0 } else { at };
+        out.push(W as u8);
+        for number in [
+            self.draft.rule_count as usize,
+            if self.draft.has_trie { self.state_at[0] } else { 0 },
+            if_any(fallbacks, texts),
+            if_any(texts, joint_ranks),
+            if_any(joint_ranks, zeros),
+            fingerprints,
+            self.draft.otherwise.unwrap_or(NO_RANK) as usize,
+            self.draft.wildcards.len(),
+        ] {
+            self.number(out, number);
+        }
+        debug_assert_eq!(out.len(), Field::Wildcards.at(W) + W);
+    }
+
+    fn texts(&self, out: &mut Vec<u8>) {
+        let texts = &self.draft.texts;
+        self.number(out, texts.len());
+        texts.iter().for_each(|text| self.number(out, text.flags.join::<W>(text.rank) as usize));
+        let mut end = 0;
+        for text in texts {
+            end += text.pattern.len();
+            self.number(out, end);
+        }
+        texts.iter().for_each(|text| out.extend_from_slice(text.pattern));
     }
 
     fn state(&self, out: &mut Vec<u8>, state: &State<'_>) {
@@ -175,8 +192,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
             }
             out.push(state.wildcards.len() as u8);
         }
-        let [count, lowest] = children_header(state.children);
-        out.extend_from_slice(&[state.label.len() as u8, flags, count, lowest]);
+        out.extend_from_slice(&[state.label.len() as u8, flags, children_count(state.children)]);
         self.children(out, state.children);
         out.extend_from_slice(state.label);
         for rank in ranks.into_iter().filter(|&rank| rank != NO_RANK) {
@@ -185,7 +201,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
     }
 
     fn wildcard(&self, out: &mut Vec<u8>, wildcard: &WildcardAutomaton<'_>, fingerprints: usize) {
-        out.extend_from_slice(&children_header(wildcard.children));
+        out.push(children_count(wildcard.children));
         for best in wildcard.best {
             self.number(out, best as usize);
         }
@@ -204,10 +220,12 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
             }
             out.extend(children.iter().map(|&(byte, _)| byte));
         } else {
+            let lowest = children[0].0;
+            out.push(lowest);
             let start = out.len();
             out.resize(start + span(children) * W, 0);
             for &(byte, state) in children {
-                let at = start + usize::from(byte - children[0].0) * W;
+                let at = start + usize::from(byte - lowest) * W;
                 out[at..at + W].copy_from_slice(&self.state_at[state as usize].to_le_bytes()[..W]);
             }
         }
@@ -220,20 +238,41 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
     }
 }
 
-/// Two header bytes: the number of children in the list, or, above [`LIST_MAX`], the index of the table's last entry;
-/// and the byte of the table's first entry.
-fn children_header(children: &[(u8, u32)]) -> [u8; 2] {
-    match *children {
-        [(lowest, _), .., (highest, _)] if children.len() > LIST_MAX => {
-            [(highest - lowest).max(LIST_MAX as u8 + 1), lowest]
+/// The distinct fingerprints of a draft's wildcard automata, in the order in which these first have them, and the index
+/// for each automaton.
+fn distinct_fingerprints<'d>(draft: &'d Draft<'_>) -> (Vec<&'d Fingerprints>, Vec<usize>) {
+    let mut fingerprints = Vec::new();
+    let mut known = HashMap::new();
+    let mut last: Option<(&Fingerprints, usize)> = None;
+    let index_of = |wildcard: &'d WildcardAutomaton<'_>| {
+        // Neighbours often begin with the same segments, and comparing is faster than looking up.
+        if let Some((table, index)) = last
+            && table == wildcard.fingerprints
+        {
+            return index;
         }
-        _ => [children.len() as u8, 0],
+        let index = *known.entry(wildcard.fingerprints).or_insert_with_key(|table| {
+            fingerprints.push(*table);
+            fingerprints.len() - 1
+        });
+        last = Some((wildcard.fingerprints, index));
+        index
+    };
+    let indices = draft.wildcards.iter().map(index_of).collect();
+    (fingerprints, indices)
+}
+
+/// The number of children in the list, or, above [`LIST_MAX`], the index of the table's last entry.
+fn children_count(children: &[(u8, u32)]) -> u8 {
+    match *children {
+        [(lowest, _), .., (highest, _)] if children.len() > LIST_MAX => (highest - lowest).max(LIST_MAX as u8 + 1),
+        _ => children.len() as u8,
     }
 }
 
 /// The number of entries in the table for more than [`LIST_MAX`] children.
 fn span(children: &[(u8, u32)]) -> usize {
-    usize::from(children_header(children)[0]) + 1
+    usize::from(children_count(children)) + 1
 }
 
 fn put_u32(out: &mut Vec<u8>, number: u32) {
@@ -262,22 +301,6 @@ fn write_fallback(out: &mut Vec<u8>, pattern: &FallbackPattern<'_>) -> Result<()
     for segment in segments() {
         put_u32(out, fit("bytes of a pattern", segment.len(), u32::MAX.into())?);
         out.extend_from_slice(segment);
-    }
-    Ok(())
-}
-
-fn write_texts(out: &mut Vec<u8>, texts: &[Text<'_>]) -> Result<(), TooLarge> {
-    put_u32(out, fit("rules in a ruleset", texts.len(), u32::MAX.into())?);
-    for text in texts {
-        put_u32(out, text.flags.join(text.rank));
-    }
-    let mut end = 0;
-    for text in texts {
-        end += text.pattern.len();
-        put_u32(out, fit("bytes of a ruleset's patterns", end, u32::MAX.into())?);
-    }
-    for text in texts {
-        out.extend_from_slice(text.pattern);
     }
     Ok(())
 }

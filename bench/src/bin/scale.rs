@@ -1,0 +1,326 @@
+//! Measures decisions over a synthetic web of many origins, from the bytes of a URL to the verdict, on one thread: the
+//! set's look-up by the batch and one by one, beside a hash map of origins with the parsed files of the fastest peer.
+//!
+//! Every site follows from the seed, so both sides hold the same web. The answers are compared before anything is
+//! timed. `METHODOLOGY.md` says how to read the table.
+#![deny(unsafe_code)]
+
+use std::alloc::System;
+use std::collections::HashMap;
+use std::error::Error;
+use std::fs;
+use std::hint::black_box;
+use std::time::Instant;
+
+use bumpalo::Bump;
+use fast_robots::{ParseOptions, RobotsMatcher, RobotsTxt};
+use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait as _};
+use reptile_bench::median;
+use reptile_compiler::automaton::Strategy;
+use reptile_compiler::capture::{Capture, Outcome, Profile};
+use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare, prepare_capture};
+use reptile_corpora::Web;
+use reptile_corpora::site::{Answer, Site};
+use reptile_corpora::urls::Spread;
+use reptile_engine::set::{Agent, Set};
+use reptile_engine::url::{Scheme, split};
+use reptile_engine::verdict::Verdict;
+
+/// The allocator of the system, which also counts the bytes in use.
+#[global_allocator]
+static ALLOCATOR: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// The agent that URLs are decided for. Some of the files name it.
+const AGENT: &str = "Googlebot";
+
+/// The number of rounds, in which all rows take turns.
+const ROUNDS: usize = 7;
+
+/// The number of URLs that are handed over in one call, as `classify` does.
+const URLS_IN_A_CALL: usize = 512;
+
+/// What the program says about its arguments.
+const USAGE: &str = "usage: scale [--origins N] [--urls M] [--seed S] [--set FILE] [--no-peer]
+
+Makes a synthetic web of N origins (1000000) from a seed (1) and decides M (1000000) of its URLs, in which all sites are
+equally frequent, shuffled and sorted by site.
+
+  --set FILE   decide by the set in FILE, compiled from `synthetic-web captures --origins N --seed S` with
+               `--dialect google-lib`, instead of compiling the web in memory
+  --no-peer    leave out the hash map, which takes much more memory than the set";
+
+/// What the command line asks for.
+struct Options {
+    web: Web,
+    urls: u64,
+    set: Option<String>,
+    has_peer: bool,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::read(std::env::args().skip(1))?;
+    let set = Set::from_bytes(match &options.set {
+        Some(path) => fs::read(path).map_err(|error| format!("{path}: {error}"))?,
+        None => compiled(&options.web)?,
+    })?;
+    let set_bytes: usize = set.section_sizes().map(|(_, bytes)| bytes).sum();
+    println!("{} origins, set of {set_bytes} bytes, {:.1} an origin", set.origin_count(), per(set_bytes, &set));
+    ALLOCATOR.reset_peak_memory();
+    let peer = options.has_peer.then(|| Peer::new(&options.web));
+    if peer.is_some() {
+        // Among them some bytes for each distinct file that only building needs.
+        let bytes = ALLOCATOR.get_peak_memory();
+        println!(
+            "hash map, fast-robots: {bytes} bytes with each distinct file once, {:.1} an origin",
+            per(bytes, &set)
+        );
+    }
+    println!(
+        "\n| ns a URL | reptile, batch | reptile, one by one | split | hash map, fast-robots |\n|---|--:|--:|--:|--:|"
+    );
+    for (name, is_sorted) in [("shuffled", false), ("sorted by site", true)] {
+        let urls = urls(&options.web, &Spread { urls: options.urls, exponent: 0.0, is_sorted });
+        measure(name, &set, peer.as_ref(), &urls)?;
+    }
+    Ok(())
+}
+
+fn per(bytes: usize, set: &Set<Vec<u8>>) -> f64 {
+    bytes as f64 / set.origin_count().max(1) as f64
+}
+
+impl Options {
+    fn read(mut args: impl Iterator<Item = String>) -> Result<Options, Box<dyn Error>> {
+        let web = Web { origins: 1_000_000, seed: 1 };
+        let mut options = Options { web, urls: 1_000_000, set: None, has_peer: true };
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().ok_or_else(|| format!("{arg}: expected a value\n\n{USAGE}"));
+            let number = |text: String| text.parse::<u64>().map_err(|error| format!("{text}: {error}\n\n{USAGE}"));
+            match &*arg {
+                "--origins" => options.web.origins = number(value()?)?,
+                "--seed" => options.web.seed = number(value()?)?,
+                "--urls" => options.urls = number(value()?)?,
+                "--set" => options.set = Some(value()?),
+                "--no-peer" => options.has_peer = false,
+                _ => return Err(format!("unknown argument {arg}\n\n{USAGE}").into()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// The capture of a site, and its body.
+fn capture_of(site: &Site) -> (Capture, Option<&[u8]>) {
+    let with_status = |status| Capture { status: Some(status), ..Capture::default() };
+    match &site.answer {
+        Answer::File(body) => (with_status(200), Some(body)),
+        Answer::Status(status) => (with_status(*status), None),
+        Answer::TooManyRedirects => (Capture { redirects: 20, ..with_status(301) }, None),
+        Answer::Failure => (Capture { has_failed: true, ..Capture::default() }, None),
+    }
+}
+
+fn scheme_of(site: &Site) -> Scheme {
+    if site.is_https { Scheme::Https } else { Scheme::Http }
+}
+
+/// Compiles a web on this thread.
+fn compiled(web: &Web) -> Result<Vec<u8>, Box<dyn Error>> {
+    let profile = Profile::of_dialect(&GOOGLE_LIB);
+    let mut builder = SetBuilder::new(&GOOGLE_LIB);
+    let mut arena = Bump::new();
+    for site in (0..web.origins).map(|number| web.site(number)) {
+        arena.reset();
+        let (capture, body) = capture_of(&site);
+        let read = |body: &[u8]| prepare(body, &GOOGLE_LIB, &arena);
+        let (outcome, made) = prepare_capture(&capture, body, profile, read)?;
+        let scheme = scheme_of(&site);
+        let origin = OwnedOrigin { host: site.host.as_bytes().into(), scheme, port: scheme.default_port() };
+        builder.add_capture([origin], &capture, outcome, made);
+    }
+    Ok(builder.finish(Strategy::default())?.to_bytes())
+}
+
+/// The URLs, one after the other in memory, as in a file that was read whole.
+fn urls(web: &Web, spread: &Spread) -> Urls {
+    let mut urls = Urls::default();
+    let _ = web.urls(spread, |url| {
+        urls.text.extend_from_slice(url);
+        urls.ends.push(urls.text.len());
+        Ok::<(), std::convert::Infallible>(())
+    });
+    urls
+}
+
+#[derive(Default)]
+struct Urls {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Urls {
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
+    }
+}
+
+/// What a site's policy is for the peer: a constant, or one of the files.
+#[derive(Clone, Copy)]
+enum PeerPolicy {
+    Allow,
+    Disallow,
+    File(u32),
+}
+
+/// Origins by scheme and host, with the distinct files in the form in which the peer decides fastest. What the peer
+/// borrows from is never freed, since there is only one.
+struct Peer {
+    origins: [HashMap<Box<[u8]>, PeerPolicy>; 2],
+    files: Vec<RobotsMatcher<'static>>,
+}
+
+impl Peer {
+    fn new(web: &Web) -> Peer {
+        let profile = Profile::of_dialect(&GOOGLE_LIB);
+        let mut peer = Peer { origins: [HashMap::new(), HashMap::new()], files: Vec::new() };
+        let mut known: HashMap<&'static [u8], PeerPolicy> = HashMap::new();
+        for site in (0..web.origins).map(|number| web.site(number)) {
+            let (capture, body) = capture_of(&site);
+            let policy = match profile.outcome(&capture, body.unwrap_or_default()) {
+                Outcome::Allow(_) => PeerPolicy::Allow,
+                Outcome::Disallow(_) | Outcome::Unreachable(_) => PeerPolicy::Disallow,
+                Outcome::Use => match known.get(body.unwrap_or_default()) {
+                    Some(&policy) => policy,
+                    None => {
+                        let body: &'static [u8] = body.unwrap_or_default().to_vec().leak();
+                        let policy = peer.file(body);
+                        known.insert(body, policy);
+                        policy
+                    }
+                },
+            };
+            peer.origins[usize::from(site.is_https)].insert(site.host.into_bytes().into(), policy);
+        }
+        peer
+    }
+
+    /// Parses a file. One that the peer refuses allows everything.
+    fn file(&mut self, body: &'static [u8]) -> PeerPolicy {
+        match RobotsTxt::parse_bytes_with_options(body, ParseOptions { max_bytes: None }) {
+            Ok(file) => {
+                let file: &'static RobotsTxt<'static> = Box::leak(Box::new(file));
+                self.files.push(file.matcher());
+                PeerPolicy::File(self.files.len() as u32 - 1)
+            }
+            Err(_) => PeerPolicy::Allow,
+        }
+    }
+
+    /// Decides a URL, which Reptile splits.
+    fn decide(&self, url: &[u8]) -> Verdict {
+        let Ok(split) = split(url) else { return Verdict::Invalid };
+        let policy = self.origins[usize::from(split.origin.scheme == Scheme::Https)].get(split.origin.host);
+        match policy {
+            None => Verdict::Unknown,
+            Some(PeerPolicy::Allow) => Verdict::Allow,
+            Some(PeerPolicy::Disallow) => Verdict::Disallow,
+            Some(&PeerPolicy::File(file)) => {
+                let allows = |path: &[u8]| {
+                    let path = std::str::from_utf8(path).unwrap_or("/");
+                    self.files.get(file as usize).is_none_or(|file| file.is_allowed(AGENT, path))
+                };
+                if split.path.with(allows) { Verdict::Allow } else { Verdict::Disallow }
+            }
+        }
+    }
+}
+
+/// Decides all URLs by the batch, and returns how many are disallowed.
+fn by_batch(set: &Set<Vec<u8>>, agent: &Agent, urls: &[&[u8]]) -> Result<usize, Box<dyn Error>> {
+    let mut verdicts = [Verdict::Invalid; URLS_IN_A_CALL];
+    let mut disallowed = 0;
+    for urls in urls.chunks(URLS_IN_A_CALL) {
+        let verdicts = &mut verdicts[..urls.len()];
+        set.decide_all(std::slice::from_ref(agent), urls.iter().copied(), verdicts)?;
+        disallowed += verdicts.iter().filter(|&&verdict| verdict == Verdict::Disallow).count();
+    }
+    Ok(disallowed)
+}
+
+/// Times the rows in turns, and prints their medians.
+fn measure(name: &str, set: &Set<Vec<u8>>, peer: Option<&Peer>, urls: &Urls) -> Result<(), Box<dyn Error>> {
+    let urls: Vec<&[u8]> = urls.iter().collect();
+    let agent = &set.agent(AGENT.as_bytes())?;
+    let count = |decide: &dyn Fn(&[u8]) -> Verdict| {
+        urls.iter().filter(|url| decide(black_box(url)) == Verdict::Disallow).count()
+    };
+    let one_by_one = |url: &[u8]| set.decide(agent, url).unwrap_or(Verdict::Invalid);
+    let split_alone = |url: &[u8]| {
+        split(url).map_or(Verdict::Invalid, |split| {
+            black_box(split);
+            Verdict::Allow
+        })
+    };
+    let by_peer = |url: &[u8]| peer.map_or(Verdict::Invalid, |peer| peer.decide(url));
+    let right = count(&one_by_one);
+    let others = urls.iter().filter(|url| peer.is_some() && one_by_one(url) != by_peer(url)).count();
+    let mut figures = [const { Vec::new() }; 4];
+    for _ in 0..ROUNDS {
+        let mut row = 0;
+        let mut time = |work: &dyn Fn() -> Result<usize, Box<dyn Error>>, expected: Option<usize>| {
+            let start = Instant::now();
+            let found = work()?;
+            figures[row].push(start.elapsed().as_secs_f64() * 1e9 / urls.len().max(1) as f64);
+            row += 1;
+            if expected.is_some_and(|expected| found != expected) {
+                return Err(format!("{name}: expected {right} disallowed URLs, found {found}").into());
+            }
+            Ok::<(), Box<dyn Error>>(())
+        };
+        time(&|| by_batch(set, agent, &urls), Some(right))?;
+        time(&|| Ok(count(&one_by_one)), Some(right))?;
+        time(&|| Ok(count(&split_alone)), Some(0))?;
+        if peer.is_some() {
+            time(&|| Ok(count(&by_peer)), None)?;
+        }
+    }
+    let cells = figures.map(|figures| if figures.is_empty() { "-".into() } else { format!("{:.0}", median(figures)) });
+    println!("| {} URLs, {name} | {} |", urls.len(), cells.join(" | "));
+    if others > 0 {
+        println!("| {others} of them answered otherwise by the peer | | | | |");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "../../tests/support/documents.rs"]
+mod documents;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::documents::assert_says;
+
+    #[test]
+    fn the_document_describes_rounds_and_calls() {
+        let document = include_str!("../../METHODOLOGY.md");
+        assert_says(document, &format!("in each of {ROUNDS} rounds"));
+        assert_says(document, &format!("hands over {URLS_IN_A_CALL} URLs in one call"));
+    }
+
+    /// The peer disagrees about few URLs, and only about files that it reads in another way.
+    #[test]
+    fn both_sides_hold_the_same_web() {
+        let web = Web { origins: 300, seed: 3 };
+        let set = Set::from_bytes(compiled(&web).unwrap()).unwrap();
+        assert_eq!(set.origin_count(), 300);
+        let (peer, agent) = (Peer::new(&web), set.agent(AGENT.as_bytes()).unwrap());
+        let urls = urls(&web, &Spread { urls: 3_000, exponent: 0.0, is_sorted: false });
+        let verdicts = || urls.iter().map(|url| (set.decide(&agent, url).unwrap(), peer.decide(url)));
+        assert!(verdicts().all(|(ours, theirs)| ours != Verdict::Unknown && theirs != Verdict::Unknown));
+        let others = verdicts().filter(|(ours, theirs)| ours != theirs).count();
+        assert!(others < 30, "{others}");
+    }
+}
