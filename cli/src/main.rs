@@ -56,10 +56,6 @@ struct Cli {
     colour: Colour,
 }
 
-/// The threads of `compile` allocate at the same time, which takes a fifth less processor time with this allocator.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 #[derive(Subcommand)]
 enum Command {
     Compile(compile::Args),
