@@ -3,6 +3,8 @@
 //! The texts are with the commands. Here each text is cut to its first clause for `-h`, and what few people need
 //! is left to `--help`.
 
+use std::ffi::OsString;
+
 use clap::Command;
 use clap::builder::Resettable;
 
@@ -22,11 +24,23 @@ const RARE: [&str; 12] = [
     "max_findings",
 ];
 
+/// The arguments with `--help` at the end instead of `help` at the start: people write either.
+pub fn help_last(mut args: Vec<OsString>) -> Vec<OsString> {
+    if args.get(1).is_some_and(|arg| arg == "help") {
+        args.remove(1);
+        args.push("--help".into());
+    }
+    args
+}
+
 /// The command with a help of this shape, and all commands in it.
 pub fn shaped(command: Command) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     let name = command.get_name().to_owned();
-    names.into_iter().fold(short(command).display_name(name), |command, sub| {
+    // The list of commands must leave room for the options on a screen; see `help_last`.
+    let command = short(command).display_name(name).disable_help_subcommand(true);
+    let command = command.mut_arg("quiet", |arg| arg.hide_short_help(true));
+    names.into_iter().fold(command, |command, sub| {
         // The version is that of the whole, whichever command prints it.
         command.mut_subcommand(sub, |sub| short(sub).display_name("reptile"))
     })

@@ -107,15 +107,14 @@ impl Threads {
     }
 }
 
-/// The commands and their options. The threads of `verify` are those of `--deep`.
+/// The commands and their options.
 fn described() -> clap::Command {
     help::shaped(Cli::command())
-        .mut_subcommand("verify", |verify| verify.mut_arg("threads", |threads| threads.requires("deep")))
 }
 
 /// The command line. On a wrong one this prints what is wrong and ends the process.
 fn command_line() -> Cli {
-    let args: Vec<OsString> = std::env::args_os().collect();
+    let args = help::help_last(std::env::args_os().collect());
     let command = || described().color(wanted_colour(&args).into());
     let read = |args: Vec<OsString>| {
         let matches = command().try_get_matches_from(args)?;

@@ -320,6 +320,9 @@ fn the_short_help_fits_on_a_screen() {
         let text = support::finish(run).says(0, &[]).text();
         assert!(text.lines().count() < 24 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
+    for (first, last) in [(&["help", "lint"][..], &["lint", "--help"][..]), (&["help"], &["--help"])] {
+        assert_eq!(folder.run(first).says(0, &[]).text(), folder.run(last).says(0, &[]).text());
+    }
     let long = folder.run(&["classify", "--help"]).says(0, &[]).text();
     for text in
         ["--strategy <NAME>", "--threads <N>", "--color <WHEN>", "[possible values: factored, fallback", "Examples:"]
