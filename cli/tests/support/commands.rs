@@ -10,7 +10,7 @@ use std::time::Duration;
 use wait4::Wait4;
 
 /// The most bytes of memory that a command may take for one file of at most 16 MB, pages of a mapped set included.
-pub const MAX_PEAK_BYTES: u64 = 330_000_000;
+pub const MAX_PEAK_BYTES: u64 = 300_000_000;
 
 /// The same with `--all-dialects`, under which nine sets are made.
 pub const MAX_PEAK_BYTES_ALL_DIALECTS: u64 = 450_000_000;
