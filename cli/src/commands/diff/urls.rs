@@ -84,8 +84,34 @@ pub fn compare(
         agents.push([row.agent.look_up(&sets[0])?, row.agent.look_up(&sets[1])?]);
     }
     let policies = [sets[0].policy(&ONE_ORIGIN)?, sets[1].policy(&ONE_ORIGIN)?];
+    let mut any = false;
+    each_url(list, out, |url, out| {
+        let path = path_of(url).to_vec();
+        for (row, agents) in rows.iter().zip(&agents) {
+            let old = decide(policies[0].as_ref(), &agents[0], &path)?;
+            let new = decide(policies[1].as_ref(), &agents[1], &path)?;
+            if old.0 != new.0 {
+                out.write_all(row.change(url, old, new, is_json)?.as_bytes())?;
+                any = true;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(any)
+}
+
+/// Hands each URL of a list to `work`, as the list comes, and flushes `out` whenever what has come is done. Lines that are
+/// too long for a URL are counted, and the user is told.
+///
+/// # Errors
+/// If the list cannot be read or `out` cannot be flushed, and those of `work`.
+pub fn each_url<W: Write>(
+    list: &Path,
+    out: &mut W,
+    mut work: impl FnMut(&[u8], &mut W) -> Result<(), Stop>,
+) -> Result<(), Stop> {
     let mut chunks = Chunks::new(open(list).map_err(Stop::Other)?);
-    let (mut buffer, mut any, mut too_long) = (Vec::new(), false, 0_u64);
+    let (mut buffer, mut too_long) = (Vec::new(), 0_u64);
     let unreadable = |error| Stop::Other(Failure::at(list, error));
     while let Some(chunk) = chunks.next(buffer, || true).map_err(unreadable)? {
         match chunk.kind {
@@ -93,16 +119,8 @@ pub fn compare(
                 for url in lines(chunk.bytes()).map(without_line_end).filter(|url| !url.is_empty()) {
                     if url.len() > MAX_URL_BYTES {
                         too_long += 1;
-                        continue;
-                    }
-                    let path = path_of(url).to_vec();
-                    for (row, agents) in rows.iter().zip(&agents) {
-                        let old = decide(policies[0].as_ref(), &agents[0], &path)?;
-                        let new = decide(policies[1].as_ref(), &agents[1], &path)?;
-                        if old.0 != new.0 {
-                            out.write_all(row.change(url, old, new, is_json)?.as_bytes())?;
-                            any = true;
-                        }
+                    } else {
+                        work(url, out)?;
                     }
                 }
             }
@@ -114,7 +132,7 @@ pub fn compare(
     if too_long > 0 {
         note(format_args!("{}: {} lines are too long for a URL", list.display(), grouped(too_long)));
     }
-    Ok(any)
+    Ok(())
 }
 
 impl Row {

@@ -8,14 +8,14 @@ use std::path::Path;
 
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Agent, Set};
-use reptile_engine::url::{MAX_URL_BYTES, split};
+use reptile_engine::url::split;
 use reptile_engine::verdict::{Explanation, Verdict};
 use serde_json::{Value, json};
 
 use super::Pair;
 use crate::commands::diff::Args;
-use crate::error::{Failure, Result, Stop, note};
-use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
+use crate::commands::diff::urls::each_url;
+use crate::error::{Result, Stop, note};
 use crate::inputs::sets::agents::agents_of;
 use crate::outputs::json::json_line;
 use crate::outputs::names::Few;
@@ -47,31 +47,14 @@ pub fn compare(args: &Args, pair: &mut Pair<'_>, list: &Path, out: &mut impl Wri
         let agents = [resolved.look_up(pair.old)?, resolved.look_up(pair.new)?];
         given.push(Crawler { name: resolved.name, agents });
     }
-    let mut chunks = Chunks::new(open(list).map_err(Stop::Other)?);
-    let (mut buffer, mut any, mut too_long, mut left_out) = (Vec::new(), false, 0_u64, 0);
-    let unreadable = |error| Stop::Other(Failure::at(list, error));
-    while let Some(chunk) = chunks.next(buffer, || true).map_err(unreadable)? {
-        match chunk.kind {
-            ChunkKind::Lines => {
-                for url in lines(chunk.bytes()).map(without_line_end).filter(|url| !url.is_empty()) {
-                    if url.len() > MAX_URL_BYTES {
-                        too_long += 1;
-                        continue;
-                    }
-                    for flip in flips(pair, &given, url, &mut left_out)? {
-                        out.write_all(flip.line(url, args.json)?.as_bytes())?;
-                        any = true;
-                    }
-                }
-            }
-            ChunkKind::LongLine { last } => too_long += u64::from(last),
+    let (mut any, mut left_out) = (false, 0);
+    each_url(list, out, |url, out| {
+        for flip in flips(pair, &given, url, &mut left_out)? {
+            out.write_all(flip.line(url, args.json)?.as_bytes())?;
+            any = true;
         }
-        out.flush()?;
-        buffer = chunk.buffer;
-    }
-    if too_long > 0 {
-        note(format_args!("{}: {} lines are too long for a URL", list.display(), grouped(too_long)));
-    }
+        Ok(())
+    })?;
     if left_out > 0 {
         let count = grouped(left_out);
         note(format_args!("{count} product tokens were not compared for some URL; choose some with --agent"));
