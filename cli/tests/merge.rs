@@ -182,3 +182,24 @@ fn sets_are_compared() {
     folder.run(&["diff", "old.set", "yandex.set"]).says(2, &["yandex.set: has the dialect yandex"]);
     folder.run(&["diff", "old.set", "new/same.example"]).says(2, &["old.set"]);
 }
+
+/// The product tokens that a URL is decided for, when none are chosen, are limited.
+#[test]
+fn the_limit_of_compared_tokens_holds_at_its_edges() {
+    const MAX_TOKENS: usize = 1024;
+    let letter = |digit: usize| char::from(b'a' + (digit % 26) as u8);
+    for count in [MAX_TOKENS - 1, MAX_TOKENS, MAX_TOKENS + 1] {
+        let folder = Folder::new();
+        let name = |n: usize| format!("user-agent: x{}{}{}\n", letter(n / 676), letter(n / 26), letter(n));
+        let agents = (0..count).map(name).collect::<String>();
+        for (set, rule) in [("old", "disallow"), ("new", "allow")] {
+            folder.write(&format!("{set}.txt"), format!("{agents}{rule}: /a\n"));
+            folder.run(&["compile", "--host", "h.example", "-o", set, &format!("{set}.txt")]).says(0, &[]);
+        }
+        folder.write("urls", "http://h.example/a\n");
+        let run = folder.run(&["diff", "old", "new", "--urls", "urls"]).says(1, &[]);
+        assert_eq!(run.stderr.contains("1 product tokens were not compared"), count > MAX_TOKENS, "{run:?}");
+        assert!(run.text().contains("http://h.example/a\txaaa,xaab,"), "{run:?}");
+        folder.run(&["diff", "old", "new", "--urls", "urls", "--agent", "xaac"]).says(1, &[]);
+    }
+}

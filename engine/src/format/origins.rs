@@ -165,7 +165,7 @@ fn encode(origin: &OriginRecord<'_>, out: &mut Vec<u8>) {
 pub(super) struct OriginOrder {
     seed: u64,
     /// The hash of each origin and its index, in the order of the records.
-    order: Vec<(u64, u32)>,
+    order: Vec<(u64, usize)>,
 }
 
 impl OriginOrder {
@@ -173,22 +173,20 @@ impl OriginOrder {
     /// [`crate::url::MAX_HOST_BYTES`].
     ///
     /// # Errors
-    /// When there are too many origins, or look-ups cannot be bounded.
+    /// When look-ups cannot be bounded.
     pub fn of(origins: &[OriginRecord<'_>]) -> Result<OriginOrder, TooLarge> {
         let seed = choose_seed(first_seed(origins.iter().copied()), origins)?;
-        OriginOrder::with_seed(origins, seed)
+        Ok(OriginOrder::with_seed(origins, seed))
     }
 
-    fn with_seed(origins: &[OriginRecord<'_>], seed: u64) -> Result<OriginOrder, TooLarge> {
-        let _: u32 = super::fit("origins", origins.len(), u64::from(NONE))?;
-        let mut order: Vec<(u64, u32)> =
-            origins.iter().zip(0..).map(|(origin, index)| (hash_of_record(seed, origin), index)).collect();
+    fn with_seed(origins: &[OriginRecord<'_>], seed: u64) -> OriginOrder {
+        let mut order: Vec<(u64, usize)> =
+            origins.iter().enumerate().map(|(index, origin)| (hash_of_record(seed, origin), index)).collect();
         order.sort_unstable_by(|&(hash, index), &(other_hash, other)| {
             // The rest of the key is far away in memory, and hardly any two hashes are equal.
-            hash.cmp(&other_hash)
-                .then_with(|| key_of(hash, &origins[index as usize]).cmp(&key_of(other_hash, &origins[other as usize])))
+            hash.cmp(&other_hash).then_with(|| key_of(hash, &origins[index]).cmp(&key_of(other_hash, &origins[other])))
         });
-        Ok(OriginOrder { seed, order })
+        OriginOrder { seed, order }
     }
 }
 
@@ -223,7 +221,7 @@ pub(super) fn write_origins(
         let place = HEADER_BYTES + slot as usize * SLOT_BYTES;
         slots.resize(slots.len().max(place + SLOT_BYTES), 0);
         slots[place..place + SLOT_BYTES].copy_from_slice(&slot_of(hash, at / UNIT as u64).to_le_bytes());
-        encode(&origins[index as usize], &mut records);
+        encode(&origins[index], &mut records);
     }
     Ok((slots, records))
 }
@@ -608,7 +606,7 @@ mod tests {
     }
 
     fn written_with_seed(origins: &[OriginRecord<'_>], seed: u64) -> (Vec<u8>, Vec<u8>) {
-        write_origins(origins, &OriginOrder::with_seed(origins, seed).unwrap()).unwrap()
+        write_origins(origins, &OriginOrder::with_seed(origins, seed)).unwrap()
     }
 
     fn record(host: &[u8]) -> OriginRecord<'_> {
