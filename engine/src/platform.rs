@@ -188,6 +188,7 @@ pub fn scan_url(url: &[u8]) -> Option<UrlScan> {
 
 /// Classes of bytes, as bits: a byte is in a class if the table for its lower half and the table for its upper half share
 /// the class's bit.
+#[cfg(target_arch = "x86_64")]
 mod classes {
     /// Bytes of host names: letters from `a`, letters from `p`, digits, and `-` and `.`.
     pub(super) const NAME: u8 = 1 | 2 | 4 | 8;
