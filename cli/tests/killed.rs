@@ -1,7 +1,7 @@
 //! Commands that make a set, killed at any moment: the set of that name is the old one or the new one, never a part of
 //! one; the next run succeeds and removes what was left.
 //!
-//! A run of the tests kills each command 10 times. `REPTILE_KILLS=100 cargo test -p reptile-cli --test killed` kills it
+//! A run of the tests kills each command 10 times. `REPTILE_KILLS=100 cargo test -p reptile-cli --test all killed` kills it
 //! 100 times.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
