@@ -260,6 +260,11 @@ fn fixes_of_each_kind() {
         ("User-agent: *\nDisallow: \\private\\\n", "User-agent: *\nDisallow: /private/\n"),
         ("User-agent: *\r\nDisalow: x # why\r\n", "User-agent: *\r\nDisallow: /x # why\r\n"),
         ("User-agent: *\nDisallow: /(a|b)/.*\n", "User-agent: *\nDisallow: /(a|b)/.*\n"),
+        // Without the last line the first rule would decide, which it overrules.
+        (
+            "User-agent: *\nDisallow: /a/b\nAllow: /a\nAllow: /a/b\n",
+            "User-agent: *\nDisallow: /a/b\nAllow: /a\nAllow: /a/b\n",
+        ),
         ("User-agent: a, b\nDisallow: /x", "User-agent: a\nUser-agent: b\nDisallow: /x"),
         (
             "User-agent: Mozilla/5.0 (compatible; Googlebot-Image/1.0)\nDisallow: /x\n",

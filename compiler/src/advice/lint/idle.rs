@@ -62,6 +62,8 @@ struct Compared<'r> {
     opens_folder: bool,
     /// Whether a rule that wins against this one, or an equal one, has the same matcher.
     is_idle: bool,
+    /// Whether a rule with the same matcher loses against another, so that it would decide if that one were removed.
+    overrules: bool,
     /// Whether there is a rule of the same kind and matcher that comes first in the order of precedence.
     is_repeated: bool,
 }
@@ -105,6 +107,7 @@ fn compared<'r>(rule: &RawRule<'r>, dialect: &Dialect, arena: &'r Bump) -> Optio
             && kind == RuleKind::Allow
             && slash_before_index(pattern).is_some(),
         is_idle: false,
+        overrules: false,
         is_repeated: false,
     })
 }
@@ -135,7 +138,8 @@ fn repeated(equal: &mut [Compared<'_>], by_line: bool, found: &mut Findings) {
     // By kind, line and weight of the first rule so far, and of the first that has a value.
     let mut first: [Option<(u32, u32)>; 2] = [None; 2];
     let mut first_with_value: [Option<(u32, u32)>; 2] = [None; 2];
-    for rule in equal {
+    let mut is_overruled = false;
+    for rule in equal.iter_mut() {
         found.step();
         let kind = rule.kind as usize;
         let (same, against) = (first_with_value[kind], first[1 - kind]);
@@ -159,13 +163,14 @@ fn repeated(equal: &mut [Compared<'_>], by_line: bool, found: &mut Findings) {
                 (format!("the same as line {other}").into(), Some(Fix::Remove))
             });
         } else if let Some((over, _)) = against.filter(|&(_, weight)| by_line || weight >= rule.weight) {
-            rule.is_idle = true;
+            (rule.is_idle, is_overruled) = (true, true);
             found.add(rule.line, Code::OverruledRule, Severity::Warning, || {
                 let reason = if by_line { "comes first" } else { "wins, because an allow wins a tie" };
                 (format!("line {over} has the same pattern and {reason}").into(), None)
             });
         }
     }
+    equal.iter_mut().for_each(|rule| rule.overrules = is_overruled);
 }
 
 /// The most shorter rules that are tried for each rule. Keeps the time linear if thousands of rules begin with the same
@@ -191,7 +196,7 @@ fn shadowed(rules: &[Compared<'_>], by_line: bool, found: &mut Findings) {
             found.step();
             stack.pop();
         }
-        if rule.has_value && !rule.is_idle && !rule.opens_folder {
+        if rule.has_value && !rule.is_idle && !rule.overrules && !rule.opens_folder {
             let mut near = stack.iter().rev().take(MAX_SHORTER_RULES);
             let by = near.find(|other| {
                 found.step();
