@@ -18,6 +18,7 @@ mod killed;
 mod lines;
 mod lint;
 mod made;
+mod memory;
 mod merge;
 mod support;
 mod terminal;

@@ -26,7 +26,7 @@ pub struct KeptCapture {
 }
 
 impl KeptCapture {
-    pub(super) fn is_failure(&self) -> bool {
+    pub(crate) fn is_failure(&self) -> bool {
         matches!(self.outcome, Outcome::Unreachable(_))
     }
 }

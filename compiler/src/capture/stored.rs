@@ -31,9 +31,8 @@ impl Outcome {
 impl KeptCapture {
     /// The capture as a set holds it. Its `rules` are the policy that holds them, in whatever terms.
     fn stored(self) -> CaptureRecord {
-        let KeptCapture { time, outcome, max_age, status, rules, .. } = self;
+        let KeptCapture { time, outcome, body_hash, max_age, status, rules } = self;
         let policy = Some(rules).filter(|_| outcome == Outcome::Use);
-        let body_hash = if self.is_plain() { UNKNOWN_BODY } else { self.body_hash };
         CaptureRecord { time, outcome: outcome.stored(), body_hash, max_age, status, policy }
     }
 
@@ -106,6 +105,21 @@ impl Captures {
     /// allowed from then on, whatever it said, and a set for a later time never goes back to it. Failures before the last answer are left out, as no decision counts them.
     #[must_use]
     pub fn stored(&self, decision: &Decision) -> Option<CaptureHistory> {
+        let mut history = self.whole()?;
+        let still_holds = matches!(decision.discarded, Some((_, Discarded::Failed)));
+        if !still_holds {
+            history.ended = history.answered.take().and_then(|answered| answered.time);
+        }
+        for capture in [Some(&mut history.newest), history.answered.as_mut()].into_iter().flatten() {
+            capture.body_hash = if capture.is_plain() { UNKNOWN_BODY } else { capture.body_hash };
+        }
+        Some(history).filter(|history| !history.is_plain())
+    }
+
+    /// All that may still count of these captures, whatever is added later: what a part of a set keeps. `None` if there is
+    /// no capture.
+    #[must_use]
+    pub fn whole(&self) -> Option<CaptureHistory> {
         let newest = self.newest?;
         let failures = self.failures.as_deref().filter(|_| newest.is_failure());
         let answered = failures.and_then(|failures| failures.answered);
@@ -115,11 +129,14 @@ impl Captures {
             times.filter(|&time| Some(time) > since && Some(time) < newest.time).collect();
         earlier_failures.sort_unstable();
         earlier_failures.dedup();
-        let still_holds = matches!(decision.discarded, Some((_, Discarded::Failed)));
-        let ended = since.filter(|_| !still_holds);
-        let answered = answered.filter(|_| still_holds).map(KeptCapture::stored);
-        let history = CaptureHistory { newest: newest.stored(), answered, ended, earlier_failures };
-        Some(history).filter(|history| !history.is_plain())
+        let answered = answered.map(KeptCapture::stored);
+        Some(CaptureHistory { newest: newest.stored(), answered, ended: None, earlier_failures })
+    }
+
+    /// The rules of these captures, by the caller's number: no more than one of those that may count has any.
+    #[must_use]
+    pub fn rules(&self) -> Option<u32> {
+        self.all().find(|kept| kept.outcome == Outcome::Use).map(|kept| kept.rules)
     }
 
     /// The captures that a set has kept. Their `rules` are its policies, by whatever names the history has for them.
