@@ -19,6 +19,7 @@ mod killed;
 mod lines;
 mod lint;
 mod made;
+mod memory;
 mod merge;
 mod support;
 mod terminal;

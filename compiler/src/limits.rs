@@ -48,6 +48,7 @@
 //! | `MAX_ORIGINS_BYTES` | the origins of a set | an error |
 //! | `MAX_PROBE_SLOTS` | the slots that one look-up of an origin reads | another seed |
 //! | `MAX_SEEDS` | the seeds that are tried for the hash of origins | an error |
+//! | `MAX_PARTS` | the sets that are merged at once | an error |
 //! | `MAX_TOKENS` | the product tokens of a set | an error |
 //! | `MAX_WHOLE_DFA_BYTES` | the tables of a DFA over whole patterns | factored instead |
 //! | `MAX_WHOLE_DFA_PATTERN_BYTES` | the patterns of such a DFA | factored instead |

@@ -100,6 +100,12 @@ impl Set {
         Ok(Set { engine: Arc::new(engine::Set::from_bytes(bytes)?), replaced: Arc::default(), is_of_one })
     }
 
+    /// The bytes of the set; `None` if it is that of one robots.txt, or if sites were replaced in memory.
+    #[cfg(feature = "compile")]
+    pub(crate) fn whole_bytes(&self) -> Option<&[u8]> {
+        (!self.is_of_one && self.replaced.is_empty()).then(|| self.engine.bytes())
+    }
+
     /// Opens a set with one site, which decides URLs of any origin.
     #[cfg(feature = "compile")]
     pub(crate) fn of_one(bytes: Vec<u8>) -> Result<Set, Error> {

@@ -8,14 +8,16 @@ use std::time::Instant;
 use reptile_compiler::set::CompiledSet;
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::FormatError;
+use reptile_engine::platform::MappedFile;
 use reptile_engine::set::Set;
 
 use crate::error::{Exit, Failure, Result};
 use crate::inputs::Inputs;
 use crate::inputs::options::CompileOptions;
 use crate::inputs::same::refuse_overwriting;
-use crate::inputs::sets::assemble::assemble;
+use crate::inputs::sets::assemble::assemble_with;
 use crate::inputs::sets::report::Report;
+use crate::inputs::sets::room::{DEFAULT_MEMORY, Room, memory, passing_through};
 use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::made::{self, Made};
@@ -94,6 +96,10 @@ pub struct Target {
     /// Replace the set file and its .made.json if they exist
     #[arg(long)]
     force: bool,
+    /// The memory that making the set may take, such as 512M or 2G; what does not fit in it goes to temporary files beside
+    /// the set
+    #[arg(long, value_name = "BYTES", default_value = DEFAULT_MEMORY, value_parser = memory)]
+    memory: u64,
     /// Replace a set even by one with fewer than a tenth of its origins
     #[arg(long, requires = "force")]
     allow_shrink: bool,
@@ -103,6 +109,8 @@ pub struct Target {
 pub struct Outputs<'t> {
     target: &'t Target,
     start: Instant,
+    /// The memory for making the set.
+    pub room: Room,
     set: Output,
     made: Output,
 }
@@ -124,7 +132,8 @@ impl Target {
         }
         let set = Output::create_file(&self.output, self.force)?;
         let made = Output::create_file(&made_path, self.force)?;
-        Ok(Outputs { target: self, start, set, made })
+        let room = Room::new(self.memory, &made_path);
+        Ok(Outputs { target: self, start, room, set, made })
     }
 }
 
@@ -163,7 +172,7 @@ impl Outputs<'_> {
 /// If an input cannot be read to its end, or the set cannot be built or written.
 pub fn run(args: &Args) -> Result<Exit> {
     let outputs = args.target.open(args.inputs.iter().map(PathBuf::as_path))?;
-    let (set, report) = assemble(Inputs::Paths(&args.inputs), &args.options)?;
+    let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&args.inputs), &args.options, &[])?;
     outputs.publish(set, &args.inputs, &args.options, &report)?;
     Ok(Exit::from_bad(report.any_bad() || (args.strict && report.strange.any())))
 }
@@ -213,11 +222,14 @@ fn check(
 ) -> Result<Made> {
     let path = complete.hidden_path();
     let loaded = Loaded::open_set(path)?;
-    let set = loaded.verified()?;
-    describe(&set, report, summary).map_err(|error| damaged(path, &error))?;
-    let in_set = grouped(loaded.bytes().len() as u64);
-    summary.row("bytes", format!("{} in, {in_set} in the set", grouped(report.bytes())));
-    Ok(Made::new(loaded.bytes(), inputs, options, report))
+    let files: Vec<&MappedFile> = loaded.mapped().into_iter().collect();
+    passing_through(&files, || {
+        let set = loaded.verified()?;
+        describe(&set, report, summary).map_err(|error| damaged(path, &error))?;
+        let in_set = grouped(loaded.bytes().len() as u64);
+        summary.row("bytes", format!("{} in, {in_set} in the set", grouped(report.bytes())));
+        Ok(Made::new(loaded.bytes(), inputs, options, report))
+    })
 }
 
 /// Adds rows for what went in and what came out.

@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     // clap asks for at least one set.
     let Some((first, path)) = sets.first().zip(args.sets.first()) else { return Ok(Exit::Done) };
     let options = options_of(first, path)?;
-    let (set, report) = assemble_with(Inputs::Paths(&[]), &options, &sets)?;
+    let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&[]), &options, &sets)?;
     drop(sets);
     outputs.publish(set, &args.sets, &options, &report)?;
     Ok(Exit::Done)

@@ -66,7 +66,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         no_other: args.no_other,
         ..options_of(&old, &args.set)?
     };
-    let (set, report) = assemble_with(Inputs::Paths(&args.inputs), &options, std::slice::from_ref(&old))?;
+    let (set, report) =
+        assemble_with(&outputs.room, Inputs::Paths(&args.inputs), &options, std::slice::from_ref(&old))?;
     drop(old);
     let mut inputs = args.inputs.clone();
     inputs.push(args.set.clone());

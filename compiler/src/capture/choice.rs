@@ -1,10 +1,12 @@
 //! Which of several captures of an origin counts: decided by their times, never by the order in which they come.
 
+use reptile_engine::format::TooLarge;
 use reptile_engine::verdict::{Cause, PolicySource};
 
 use super::profile::{Outcome, Profile};
 use super::timeline::AllCaptures;
 use super::{DAY, Time};
+use crate::limits::MAX_CAPTURES_BY_TIME;
 
 /// What a builder keeps of a capture to compare it with others of its origin.
 ///
@@ -27,7 +29,7 @@ pub struct KeptCapture {
 }
 
 impl KeptCapture {
-    pub(super) fn is_failure(&self) -> bool {
+    pub(crate) fn is_failure(&self) -> bool {
         matches!(self.outcome, Outcome::Unreachable(_))
     }
 }
@@ -131,14 +133,20 @@ impl Captures {
         }
     }
 
-    /// The number of captures that are kept for what they say of some time; 0 if only those are kept that can still
-    /// count. At most one more than [`MAX_CAPTURES_BY_TIME`](crate::limits::MAX_CAPTURES_BY_TIME), which is too many.
-    #[must_use]
-    pub fn kept_by_time(&self) -> usize {
-        match &self.0 {
+    /// Checks that there are no more captures than a set by time may have of an origin.
+    ///
+    /// # Errors
+    /// When there are more than [`MAX_CAPTURES_BY_TIME`].
+    pub fn check_count(&self) -> Result<(), TooLarge> {
+        let found = match &self.0 {
             Kept::Latest(_) => 0,
             Kept::All(all) => all.0.len(),
+        };
+        if found <= MAX_CAPTURES_BY_TIME {
+            return Ok(());
         }
+        let what = "captures of an origin in a set by time";
+        Err(TooLarge { what, limit: MAX_CAPTURES_BY_TIME as u64, found: found as u64 })
     }
 }
 

@@ -33,9 +33,8 @@ impl Outcome {
 impl KeptCapture {
     /// The capture as a set holds it, with the policy that `name` has for its rules.
     fn stored(self, name: &mut impl FnMut(PolicySource, Option<u32>) -> u32) -> CaptureRecord {
-        let KeptCapture { time, outcome, max_age, status, rules, .. } = self;
+        let KeptCapture { time, outcome, body_hash, max_age, status, rules } = self;
         let policy = (outcome == Outcome::Use).then(|| name(PolicySource::Rules, Some(rules)));
-        let body_hash = if self.is_plain() { UNKNOWN_BODY } else { self.body_hash };
         CaptureRecord { time, outcome: outcome.stored(), body_hash, max_age, status, policy }
     }
 
@@ -136,10 +135,39 @@ impl Captures {
         profile: &Profile,
         mut name: impl FnMut(PolicySource, Option<u32>) -> u32,
     ) -> Option<StoredCaptures> {
-        match &self.0 {
-            Kept::Latest(latest) => latest.stored(decision, &mut name).map(StoredCaptures::History),
-            Kept::All(all) => all.stored(profile, &mut name).map(StoredCaptures::Timeline),
+        let mut stored = match &self.0 {
+            Kept::Latest(latest) => StoredCaptures::History(latest.stored(decision, &mut name)?),
+            Kept::All(all) => StoredCaptures::Timeline(all.stored(profile, &mut name)?),
+        };
+        for capture in stored.captures_mut() {
+            capture.body_hash = if capture.is_plain() { UNKNOWN_BODY } else { capture.body_hash };
         }
+        Some(stored)
+    }
+
+    /// All that may still count of these captures, whatever is added later: what a part of a set keeps. In a set by time it
+    /// is all captures, without the spans that they make. `None` if there is no capture.
+    #[must_use]
+    pub fn whole(&self, mut name: impl FnMut(PolicySource, Option<u32>) -> u32) -> Option<StoredCaptures> {
+        Some(match &self.0 {
+            Kept::Latest(latest) => StoredCaptures::History(latest.history(true, &mut name)?),
+            Kept::All(AllCaptures(all)) => {
+                all.first()?;
+                let captures = all.iter().map(|kept| kept.stored(&mut name)).collect();
+                StoredCaptures::Timeline(Timeline { captures, spans: Vec::new() })
+            }
+        })
+    }
+
+    /// The rules of these captures, by the caller's number: those of the newest answer, if it has any. Those of an older one
+    /// never decide at the time of a set, nor at a later one.
+    #[must_use]
+    pub fn rules(&self) -> Option<u32> {
+        let newest_answer = match &self.0 {
+            Kept::Latest(_) => self.all().find(|kept| !kept.is_failure()),
+            Kept::All(AllCaptures(all)) => all.iter().rev().find(|kept| !kept.is_failure()),
+        };
+        newest_answer.filter(|kept| kept.outcome == Outcome::Use).map(|kept| kept.rules)
     }
 
     /// The captures that a set has kept. Their `rules` are its policies, by whatever names the history has for them.
@@ -180,6 +208,18 @@ impl LatestCaptures {
         decision: &Decision,
         name: &mut impl FnMut(PolicySource, Option<u32>) -> u32,
     ) -> Option<CaptureHistory> {
+        if self.newest?.is_plain() {
+            return None;
+        }
+        self.history(matches!(decision.discarded, Some((_, Discarded::Failed))), name)
+    }
+
+    /// The history of these captures. `keeps_answer` says whether the last answer is kept after a failure, or only its time.
+    fn history(
+        &self,
+        keeps_answer: bool,
+        name: &mut impl FnMut(PolicySource, Option<u32>) -> u32,
+    ) -> Option<CaptureHistory> {
         let newest = self.newest?;
         let failures = self.failures.as_deref().filter(|_| newest.is_failure());
         let answered = failures.and_then(|failures| failures.answered);
@@ -189,12 +229,8 @@ impl LatestCaptures {
             times.filter(|&time| Some(time) > since && Some(time) < newest.time).collect();
         earlier_failures.sort_unstable();
         earlier_failures.dedup();
-        let still_holds = matches!(decision.discarded, Some((_, Discarded::Failed)));
-        if newest.is_plain() {
-            return None;
-        }
-        let ended = since.filter(|_| !still_holds);
-        let answered = answered.filter(|_| still_holds).map(|answered| answered.stored(name));
+        let ended = since.filter(|_| !keeps_answer);
+        let answered = answered.filter(|_| keeps_answer).map(|answered| answered.stored(name));
         Some(CaptureHistory { newest: newest.stored(name), answered, ended, earlier_failures })
     }
 

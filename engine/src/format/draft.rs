@@ -14,7 +14,7 @@ use super::directives::{self, OtherDirectives};
 use super::lines::{self, Lines};
 use super::origins::{OriginOrder, OriginRecord, Origins, write_origins};
 use super::policies::{self, Group, Policies, PolicyDraft};
-use super::pool::{Pool, Records, write_pool};
+use super::pool::{PoolWriter, Records, write_pool};
 use super::reading::Reading;
 use super::rulesets::{Rulesets, write_rulesets};
 use super::tokens::{Tokens, write_tokens};
@@ -106,12 +106,12 @@ impl SetDraft<'_> {
         let used = self.used();
         let automata = std::mem::take(&mut self.rulesets);
         let write_lines = || {
-            pool_of("bytes of line numbers", lines::UNIT, &self.lines, &used.lines, |lines, out| {
+            pool_of(lines::WHAT, lines::UNIT, &self.lines, &used.lines, |lines, out| {
                 lines::encode(lines, out);
             })
         };
         let write_other = || {
-            pool_of("bytes of other directives", directives::UNIT, &self.other, &used.other, |record, out| {
+            pool_of(directives::WHAT, directives::UNIT, &self.other, &used.other, |record, out| {
                 out.extend_from_slice(record);
             })
         };
@@ -128,13 +128,13 @@ impl SetDraft<'_> {
             },
         );
         let (tokens, token_numbers) = tokens;
-        let (rulesets, order, lines, other) = (rulesets?, order?, lines?, other?);
-        let policies = pool_of("bytes of policies", policies::UNIT, &self.policies, &used.policies, |policy, out| {
+        let ((rulesets, ruleset_numbers), order, lines, other) = (rulesets?, order?, lines?, other?);
+        let policies = pool_of(policies::WHAT, policies::UNIT, &self.policies, &used.policies, |policy, out| {
             let mut tokens: Vec<(u32, u32)> =
                 policy.tokens.iter().map(|&(token, group)| (moved(&token_numbers, token), group)).collect();
             tokens.sort_unstable();
             let group = |group: &Group| Group {
-                ruleset: moved(&rulesets.numbers, group.ruleset),
+                ruleset: moved(&ruleset_numbers, group.ruleset),
                 lines: moved(&lines.addresses, group.lines),
             };
             let groups = policy.groups.iter().map(group).collect();
@@ -150,7 +150,9 @@ impl SetDraft<'_> {
             origin.captures = origin.captures.map(|place| moved(&captures.addresses, place));
             origin.other = origin.other.map(|place| moved(&other.addresses, place));
         }
-        let (buckets, origins) = write_origins(&self.origins, &order)?;
+        let (mut buckets, mut origins) = (Vec::new(), Vec::new());
+        write_origins::<_, _, TooLarge>(&order, |index| Ok(self.origins[index]), &mut buckets, &mut origins)?;
+        let (index, rulesets, fingerprints) = rulesets.finish();
         let mut sections = Sections::default();
         for (section, bytes) in [
             (Section::Reading, self.reading.write()?),
@@ -160,9 +162,9 @@ impl SetDraft<'_> {
             (Section::Origins, origins),
             (Section::Captures, captures.bytes),
             (Section::Policies, policies.bytes),
-            (Section::Index, rulesets.index),
-            (Section::Rulesets, rulesets.rulesets),
-            (Section::Prints, rulesets.fingerprints),
+            (Section::Index, index),
+            (Section::Rulesets, rulesets),
+            (Section::Prints, fingerprints),
             (Section::Lines, lines.bytes),
             (Section::Other, other.bytes),
         ] {
@@ -184,6 +186,12 @@ fn sorted_tokens<'a>(tokens: &[&'a [u8]], is_used: &[bool]) -> (Vec<&'a [u8]>, V
     (sorted, numbers)
 }
 
+/// A written pool, and the address of each record that was put in; [`NONE`] for unused records.
+struct Pool {
+    bytes: Vec<u8>,
+    addresses: Vec<u32>,
+}
+
 /// The pool of the records that are used.
 fn pool_of<T>(
     what: &'static str,
@@ -200,7 +208,9 @@ fn pool_of<T>(
             }
         });
     }
-    write_pool(what, &records, unit, is_used)
+    let mut pool = PoolWriter::new(what, unit, Vec::new());
+    let addresses = write_pool::<_, TooLarge>(&mut pool, &records, |place| is_used[place])?;
+    Ok(Pool { bytes: pool.out, addresses })
 }
 
 /// The tables of a set whose content is being read.

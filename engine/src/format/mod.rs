@@ -28,6 +28,7 @@ pub mod crawlers;
 pub mod directives;
 pub mod draft;
 pub mod lines;
+pub mod merge;
 pub mod origins;
 mod patches;
 pub mod policies;
@@ -137,6 +138,12 @@ impl fmt::Display for TooLarge {
 }
 
 impl std::error::Error for TooLarge {}
+
+impl From<std::convert::Infallible> for TooLarge {
+    fn from(never: std::convert::Infallible) -> TooLarge {
+        match never {}
+    }
+}
 
 /// The little-endian number of two bytes at `at`.
 #[inline(always)]

@@ -158,6 +158,12 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.origin_table().count()
     }
 
+    /// The bytes of the whole set.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.data.as_ref()
+    }
+
     /// Every origin of the set, in no particular order. Reads the table from start to end, without extra memory.
     #[must_use]
     pub fn origins(&self) -> OriginIter<'_> {
@@ -208,7 +214,13 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// # Errors
     /// When the set is damaged.
     pub fn to_draft(&self) -> Result<SetDraft<'_>, FormatError> {
-        let tables = Tables {
+        let (reading, crawlers) = (self.read_reading()?, self.crawlers().to_table()?);
+        ReadBack::read(self.container.header(), reading, crawlers, self.tables())
+    }
+
+    /// The tables of the set.
+    pub(crate) fn tables(&self) -> Tables<'_> {
+        Tables {
             tokens: self.tokens(),
             origins: self.origin_table(),
             captures: self.captures(),
@@ -216,8 +228,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             rulesets: self.rulesets(),
             lines: self.lines(),
             other: self.other(),
-        };
-        ReadBack::read(self.container.header(), self.read_reading()?, self.crawlers().to_table()?, tables)
+        }
     }
 
     /// The automata. Equal rulesets are stored once, whichever files they came from.
