@@ -124,6 +124,79 @@ fn later_captures_are_left_out() {
     assert!(folder.read("set") == folder.read("until"));
 }
 
+const VISITS: &str = "when,url,note\n\
+    2025-12-31T23:59:59Z,https://a.example/old,\n\
+    20260101000000,https://a.example/old,\n\
+    1769904000,https://a.example/old,\"a, b\"\n\
+    1769904000000,https://a.example/new,\n\
+    2026-03-31,https://a.example/new,\n\
+    1774915201.5,https://a.example/new,\n\
+    2020-01-01,https://b.example/b,\n\
+    2026-02-01,https://b.example/b,\n\
+    yesterday,https://a.example/old,\n\
+    ,https://b.example/b,\n\
+    2026-02-01,no url,\n";
+
+#[test]
+fn rows_are_decided_by_the_rules_of_their_times() {
+    let folder = folder_with(&["--by-time"]);
+    folder.write("visits.csv", VISITS);
+    let run = folder.run(&["classify", "set", "visits.csv", "--at-column", "when", "--agent", "x", "--reason"]);
+    let run =
+        run.says(0, &["visits.csv:10: no time in column 1 (\"when\")", "invalid: no time in column 1 (\"when\") 2\n"]);
+    let copy = "rule of the last good copy, now 503";
+    let expected = [
+        ("old", "unknown", "no robots.txt is known"),
+        ("old", "disallow", "rule"),
+        ("old", "allow", "no rule matches"),
+        ("new", "disallow", "rule"),
+        ("new", "disallow", copy),
+        ("new", "allow", "unreachable for more than 30 days"),
+        ("b", "disallow", "rule"),
+        ("b", "allow", "404"),
+        ("old", "invalid", "no time"),
+        ("b", "invalid", "no time"),
+        ("no url", "invalid", "no URL"),
+    ];
+    let expected = expected.map(|(path, verdict, reason)| {
+        let url = match path {
+            "b" => "https://b.example/b".to_owned(),
+            "no url" => path.to_owned(),
+            _ => format!("https://a.example/{path}"),
+        };
+        format!("{url}\t{verdict}\t{reason}")
+    });
+    assert_eq!(run.text().lines().collect::<Vec<_>>(), expected);
+    // Without reasons, and with captures that are compiled in memory, the verdicts are the same.
+    for set in ["set", "c.jsonl"] {
+        let args = ["classify", set, "visits.csv", "--at-column", "1", "--agent", "x", "--profile", "rfc9309"];
+        let args = if set == "set" { &args[..7] } else { &args[..] };
+        let text = folder.run(args).says(0, &[]).text();
+        let without_reasons = expected.iter().map(|line| line.rsplit_once('\t').unwrap().0);
+        assert!(text.lines().eq(without_reasons), "{text}");
+    }
+    let explained = folder.run(&["classify", "set", "visits.csv", "--at-column", "when", "--agent", "x", "--explain"]);
+    assert_eq!(explained.text().lines().nth(1), Some("https://a.example/old\tdisallow\t2\tDisallow: /old"));
+
+    folder.write("visits.jsonl", r#"{"url": "https://a.example/old", "seen": {"at": 1767225600}}"#);
+    let args = ["classify", "set", "visits.jsonl", "--at-column", "seen.at", "--agent", "x"];
+    assert_eq!(folder.run(&args).says(0, &[]).text(), "https://a.example/old\tdisallow\n");
+}
+
+#[test]
+fn times_need_a_set_by_time_and_a_column() {
+    let folder = folder_with(&[]);
+    folder.write("visits.csv", VISITS);
+    let args = ["classify", "set", "visits.csv", "--at-column", "when", "--agent", "x"];
+    folder.run(&args).says(2, &["set: does not keep what was in force when", "--by-time"]);
+    compile(&folder, "set", &["--by-time"], &CAPTURES);
+    folder.write("urls.txt", "https://a.example/old\n");
+    let list = ["classify", "set", "urls.txt", "--at-column", "when", "--agent", "x"];
+    folder.run(&list).says(2, &["--at-column names a column, and a list of URLs has none"]);
+    let other = ["classify", "set", "visits.csv", "--at-column", "then", "--agent", "x"];
+    folder.run(&other).says(2, &["--at-column then: there is no such column"]);
+}
+
 /// The size of a comparison of rows with times with sets for these times.
 struct Size {
     origins: u64,
