@@ -352,3 +352,52 @@ fn a_set_that_is_not_by_time_refuses_questions_about_times() {
         assert!([error].iter().chain(&others).all(|error| error.kind() == ErrorKind::NoTimes));
     }
 }
+
+#[test]
+fn a_set_that_is_merged_or_does_not_fit_in_memory_is_the_same() {
+    let files: Vec<(String, String)> = (0..300)
+        .map(|number| {
+            let body = format!("user-agent: *\ndisallow: /{}\nsitemap: /{number}\n", number % 40);
+            (format!("https://h{number}.example"), body)
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(url, body)| (url.as_str(), body.as_str())).collect();
+    let whole = bytes_of(&files);
+    let add = |compiler: &mut Compiler, files: &[(&str, &str)]| {
+        let capture = |&(url, body): &(&str, &str)| Capture::new(format!("{url}/robots.txt"), body).unwrap();
+        compiler.add_all(files.iter().map(capture), |origin, error| panic!("{origin}: {error}"));
+    };
+    let finished = |compiler: Compiler| {
+        let mut bytes = Vec::new();
+        compiler.finish().unwrap().write(&mut bytes).unwrap();
+        bytes
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for memory in [0, 30_000, 1 << 30] {
+        let mut compiler = Compiler::new(Dialect::google()).memory(memory, folder.path());
+        add(&mut compiler, &files);
+        assert!(finished(compiler) == whole, "{memory}");
+    }
+    assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+    let old = set(&files[..200]);
+    for memory in [None, Some(10_000)] {
+        let mut compiler = Compiler::new(Dialect::google());
+        if let Some(memory) = memory {
+            compiler = compiler.memory(memory, folder.path());
+        }
+        compiler.add_set(&old).unwrap();
+        add(&mut compiler, &files[150..]);
+        assert!(finished(compiler) == whole);
+    }
+    // What does not go together is refused.
+    let mut compiler = Compiler::new(Dialect::google());
+    compiler.add(Capture::new("https://h0.example/robots.txt", "user-agent: *\ndisallow: /other").unwrap()).unwrap();
+    compiler.add_set(&old).unwrap();
+    assert_eq!(compiler.finish().unwrap_err().kind(), ErrorKind::Merge);
+    let mut compiler = Compiler::new(Dialect::rfc9309());
+    compiler.add_set(&old).unwrap();
+    assert_eq!(compiler.finish().unwrap_err().kind(), ErrorKind::Merge);
+    let mut compiler = Compiler::new(Dialect::google()).memory(0, folder.path().join("none"));
+    let error = compiler.add(Capture::new("https://h0.example/robots.txt", "").unwrap()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+}

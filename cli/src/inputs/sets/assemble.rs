@@ -140,7 +140,7 @@ fn assemble_in(
             }
             merge(builder, strategy, room, &parts, sets, &mut report)?
         }
-        _ => builder.finish_with(strategy, &AllThreads).map_err(too_large)?,
+        _ => builder.finish_with(strategy, &COMPILING).map_err(too_large)?,
     };
     report.captures = set.report().clone();
     Ok((set, report))
@@ -152,7 +152,7 @@ fn too_large(error: TooLarge) -> Failure {
 
 /// Compiles what a builder holds, and writes it to a file.
 fn kept_part(builder: &mut SetBuilder, strategy: Strategy, room: &Room) -> Result<MappedFile> {
-    let part = builder.finish_part(strategy, &AllThreads).map_err(too_large)?;
+    let part = builder.finish_part(strategy, &COMPILING).map_err(too_large)?;
     room.keep(&part).map_err(Failure::new)
 }
 
@@ -175,7 +175,7 @@ fn merge(
             let (captures, bytes) = (set.origin_count(), loaded.bytes().len() as u64);
             report.inputs.push(InputCounts { captures, bytes, bad: 0, is_set: true });
         }
-        let merged = builder.finish_merged(&opened, strategy, &AllThreads, room);
+        let merged = builder.finish_merged(&opened, strategy, &MERGING, room);
         merged.map_err(|(part, error)| match part.and_then(|part| sets.get(part.checked_sub(parts.len())?)) {
             Some(loaded) => Failure::at(&loaded.path, error),
             None => Failure::new(error),
@@ -183,8 +183,16 @@ fn merge(
     })
 }
 
-/// The threads of the command. Shows how many rulesets are compiled.
-struct AllThreads;
+/// The threads of the command. Shows how many rulesets are compiled, if that is what they do.
+struct AllThreads {
+    shows: bool,
+}
+
+/// The threads for compiling.
+const COMPILING: AllThreads = AllThreads { shows: true };
+
+/// The threads for merging.
+const MERGING: AllThreads = AllThreads { shows: false };
 
 impl Threads for AllThreads {
     fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
@@ -197,7 +205,8 @@ impl Threads for AllThreads {
         start: impl Fn() -> S + Send + Sync,
         work: impl Fn(&mut S, T) -> R + Send + Sync,
     ) -> Vec<R> {
-        let progress = Progress::of("rulesets", Some(things.len() as u64));
+        let rulesets = || Progress::of("rulesets", Some(things.len() as u64));
+        let progress = if self.shows { rulesets() } else { Progress::hidden() };
         let work = |state: &mut S, thing| {
             progress.add(1);
             work(state, thing)

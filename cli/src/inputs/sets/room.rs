@@ -161,6 +161,22 @@ mod tests {
     }
 
     #[test]
+    fn pages_that_are_released_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes: Vec<u8> = (0..8 << 20).map(|at| (at % 251) as u8).collect();
+        let file = MappedFile::nameless(folder.path(), |out| out.write_all(&bytes)).unwrap();
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+        for _ in 0..3 {
+            assert!(file.as_ref() == bytes);
+            file.release();
+        }
+        assert!(passing_through(&[&file], || file.as_ref() == bytes));
+        let empty = MappedFile::nameless(folder.path(), |_| Ok(())).unwrap();
+        empty.release();
+        assert!(empty.as_ref().is_empty());
+    }
+
+    #[test]
     fn a_folder_without_room_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let room = Room::new(MIN_MEMORY, &folder.path().join("none/out"));

@@ -31,7 +31,7 @@ use crate::verdict::PolicySource;
 
 use contents::{Addresses, merge_contents};
 use join::{Joined, Location, join, place_of};
-use used::Places;
+use used::{Found, Places};
 
 /// The most sets that are merged at once.
 pub const MAX_PARTS: usize = 1 << 16;
@@ -133,7 +133,7 @@ pub fn merge<D: Decide, T: Threads, S: Store>(
     }
     let tables: Vec<Tables<'_>> = sets.iter().map(|set| set.tables()).collect();
     let joined = join(&tables, threads)?;
-    let (used, counts) = used::find(&tables, &joined, decide, threads)?;
+    let Found { used, counts } = used::find(&tables, &joined, decide, threads)?;
     let (addresses, contents) = merge_contents(&tables, used, threads, store)?;
     let origins = merge_origins(&tables, &joined, &addresses, decide, threads, store)?;
     let mut sections = Section::ALL.map(|_| SectionBytes::Held(Vec::new()));

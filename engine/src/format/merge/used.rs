@@ -87,6 +87,12 @@ pub(super) struct Used {
     pub variants: BTreeSet<Variant>,
 }
 
+/// What is needed, and what the decisions counted.
+pub(super) struct Found<C> {
+    pub used: Used,
+    pub counts: Vec<C>,
+}
+
 /// What the origins of one set need.
 #[derive(Default)]
 struct Needed<C> {
@@ -103,7 +109,7 @@ pub(super) fn find<D: Decide, T: Threads>(
     joined: &Joined,
     decide: &D,
     threads: &T,
-) -> Result<(Used, Vec<D::Counts>), MergeError<D::Error>> {
+) -> Result<Found<D::Counts>, MergeError<D::Error>> {
     let needed = threads.each(
         (0..tables.len()).collect(),
         || (),
@@ -144,7 +150,7 @@ pub(super) fn find<D: Decide, T: Threads>(
         },
     );
     used.parts = with_contents.into_iter().collect::<Result<_, _>>()?;
-    Ok((used, counts))
+    Ok(Found { used, counts })
 }
 
 impl UsedOfPart {
