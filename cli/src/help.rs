@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 12] = [
+const RARE: [&str; 13] = [
     "profile",
     "at",
     "strategy",
@@ -17,6 +17,7 @@ const RARE: [&str; 12] = [
     "no_other",
     "no_lines",
     "no_verify",
+    "large_pages",
     "threads",
     "max_differences",
     "colour",
