@@ -23,6 +23,7 @@ const RARE: [&str; 13] = [
     "colour",
     "allow_shrink",
     "max_findings",
+    "input_format",
 ];
 
 /// The arguments with `--help` at the end instead of `help` at the start: people write either.
