@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 13] = [
+const RARE: [&str; 14] = [
     "profile",
     "at",
     "strategy",
