@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 14] = [
+const RARE: [&str; 15] = [
     "profile",
     "at",
     "strategy",
@@ -18,6 +18,7 @@ const RARE: [&str; 14] = [
     "no_lines",
     "by_time",
     "no_verify",
+    "large_pages",
     "threads",
     "max_differences",
     "colour",

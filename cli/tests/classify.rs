@@ -43,6 +43,7 @@ fn every_line_gets_a_line() {
             folder.run_with(&classify(&["-"]), input),
             folder.run(&classify(&["urls"])),
             folder.run(&classify(&["urls.gz", "--no-verify"])),
+            folder.run(&classify(&["urls", "--large-pages"])),
             folder.run(&[&["classify", "robots", "urls"], &AGENT[..]].concat()),
         ] {
             assert_eq!(run.stdout.escape_ascii().to_string(), output.escape_ascii().to_string());

@@ -107,6 +107,18 @@ impl Loaded {
         Ok(loaded)
     }
 
+    /// Copies a set file into memory with large pages, instead of mapping it. One that was just compiled stays where it is.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or does not fit into memory.
+    pub fn in_large_pages(self) -> Result<Loaded> {
+        if let Bytes::Compiled(_) = self.bytes {
+            return Ok(self);
+        }
+        let copy = MappedFile::copy(&self.path).map_err(|error| Failure::at(&self.path, error))?;
+        Ok(Loaded { bytes: Bytes::Mapped(copy), ..self })
+    }
+
     /// Whether there is a set file at a path, by its first bytes.
     ///
     /// # Errors

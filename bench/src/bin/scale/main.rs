@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fs;
 use std::hint::black_box;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bumpalo::Bump;
@@ -23,9 +24,12 @@ use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare, prepare_capture};
 use reptile_corpora::Web;
 use reptile_corpora::site::{Answer, Site};
 use reptile_corpora::urls::Spread;
+use reptile_engine::platform::MappedFile;
 use reptile_engine::set::{Agent, Set};
 use reptile_engine::url::{Scheme, split};
 use reptile_engine::verdict::Verdict;
+
+mod command;
 
 /// The allocator of the system, which also counts the bytes in use.
 #[global_allocator]
@@ -41,14 +45,15 @@ const ROUNDS: usize = 7;
 const URLS_IN_A_CALL: usize = 512;
 
 /// What the program says about its arguments.
-const USAGE: &str = "usage: scale [--origins N] [--urls M] [--seed S] [--set FILE] [--no-peer]
+const USAGE: &str = "usage: scale [--origins N] [--urls M] [--seed S] [--set FILE] [--no-peer] [--command]
 
 Makes a synthetic web of N origins (1000000) from a seed (1) and decides M (1000000) of its URLs, in which all sites are
 equally frequent, shuffled and sorted by site.
 
   --set FILE   decide by the set in FILE, compiled from `synthetic-web captures --origins N --seed S` with
                `--dialect google-lib`, instead of compiling the web in memory
-  --no-peer    leave out the hash map, which takes much more memory than the set";
+  --no-peer    leave out the hash map, which takes much more memory than the set
+  --command    measure the command, too, which must be in the same folder";
 
 /// What the command line asks for.
 struct Options {
@@ -56,16 +61,26 @@ struct Options {
     urls: u64,
     set: Option<String>,
     has_peer: bool,
+    has_command: bool,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::read(std::env::args().skip(1))?;
-    let set = Set::from_bytes(match &options.set {
-        Some(path) => fs::read(path).map_err(|error| format!("{path}: {error}"))?,
-        None => compiled(&options.web)?,
-    })?;
+    let folder = tempfile::tempdir()?;
+    let path = match &options.set {
+        Some(path) => PathBuf::from(path),
+        None => {
+            let path = folder.path().join("set");
+            fs::write(&path, compiled(&options.web)?)?;
+            path
+        }
+    };
+    let shown = |error| format!("{}: {error}", path.display());
+    let set = Set::from_bytes(fs::read(&path).map_err(shown)?)?;
+    let large = Set::from_bytes(MappedFile::copy(&path).map_err(shown)?)?;
     let set_bytes: usize = set.section_sizes().map(|(_, bytes)| bytes).sum();
     println!("{} origins, set of {set_bytes} bytes, {:.1} an origin", set.origin_count(), per(set_bytes, &set));
+    println!("large pages: {} KB of this process's memory are in such pages", large_pages_kb());
     ALLOCATOR.reset_peak_memory();
     let peer = options.has_peer.then(|| Peer::new(&options.web));
     if peer.is_some() {
@@ -77,13 +92,25 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
     println!(
-        "\n| ns a URL | reptile, batch | reptile, one by one | split | hash map, fast-robots |\n|---|--:|--:|--:|--:|"
+        "\n| ns a URL | reptile, batch | batch, large pages | reptile, one by one | split | hash map, fast-robots \
+         |\n|---|--:|--:|--:|--:|--:|"
     );
-    for (name, is_sorted) in [("shuffled", false), ("sorted by site", true)] {
-        let urls = urls(&options.web, &Spread { urls: options.urls, exponent: 0.0, is_sorted });
-        measure(name, &set, peer.as_ref(), &urls)?;
+    let shuffled = urls(&options.web, &Spread { urls: options.urls, exponent: 0.0, is_sorted: false });
+    measure("shuffled", &set, &large, peer.as_ref(), &shuffled)?;
+    let sorted = urls(&options.web, &Spread { urls: options.urls, exponent: 0.0, is_sorted: true });
+    measure("sorted by site", &set, &large, peer.as_ref(), &sorted)?;
+    if options.has_command {
+        drop((set, large, peer, sorted));
+        command::measure(&path, &compiled(&Web { origins: 1, ..options.web })?, &shuffled)?;
     }
     Ok(())
+}
+
+/// The kilobytes of this process's anonymous memory that are in large pages, as Linux says; 0 elsewhere.
+fn large_pages_kb() -> u64 {
+    let Ok(text) = fs::read_to_string(Path::new("/proc/self/smaps_rollup")) else { return 0 };
+    let line = text.lines().find_map(|line| line.strip_prefix("AnonHugePages:"));
+    line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or_default()
 }
 
 fn per(bytes: usize, set: &Set<Vec<u8>>) -> f64 {
@@ -93,7 +120,7 @@ fn per(bytes: usize, set: &Set<Vec<u8>>) -> f64 {
 impl Options {
     fn read(mut args: impl Iterator<Item = String>) -> Result<Options, Box<dyn Error>> {
         let web = Web { origins: 1_000_000, seed: 1 };
-        let mut options = Options { web, urls: 1_000_000, set: None, has_peer: true };
+        let mut options = Options { web, urls: 1_000_000, set: None, has_peer: true, has_command: false };
         while let Some(arg) = args.next() {
             let mut value = || args.next().ok_or_else(|| format!("{arg}: expected a value\n\n{USAGE}"));
             let number = |text: String| text.parse::<u64>().map_err(|error| format!("{text}: {error}\n\n{USAGE}"));
@@ -103,6 +130,7 @@ impl Options {
                 "--urls" => options.urls = number(value()?)?,
                 "--set" => options.set = Some(value()?),
                 "--no-peer" => options.has_peer = false,
+                "--command" => options.has_command = true,
                 _ => return Err(format!("unknown argument {arg}\n\n{USAGE}").into()),
             }
         }
@@ -238,7 +266,7 @@ impl Peer {
 }
 
 /// Decides all URLs by the batch, and returns how many are disallowed.
-fn by_batch(set: &Set<Vec<u8>>, agent: &Agent, urls: &[&[u8]]) -> Result<usize, Box<dyn Error>> {
+fn by_batch<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) -> Result<usize, Box<dyn Error>> {
     let mut verdicts = [Verdict::Invalid; URLS_IN_A_CALL];
     let mut disallowed = 0;
     for urls in urls.chunks(URLS_IN_A_CALL) {
@@ -250,7 +278,13 @@ fn by_batch(set: &Set<Vec<u8>>, agent: &Agent, urls: &[&[u8]]) -> Result<usize, 
 }
 
 /// Times the rows in turns, and prints their medians.
-fn measure(name: &str, set: &Set<Vec<u8>>, peer: Option<&Peer>, urls: &Urls) -> Result<(), Box<dyn Error>> {
+fn measure(
+    name: &str,
+    set: &Set<Vec<u8>>,
+    large: &Set<MappedFile>,
+    peer: Option<&Peer>,
+    urls: &Urls,
+) -> Result<(), Box<dyn Error>> {
     let urls: Vec<&[u8]> = urls.iter().collect();
     let agent = &set.agent(AGENT.as_bytes())?;
     let count = |decide: &dyn Fn(&[u8]) -> Verdict| {
@@ -266,7 +300,7 @@ fn measure(name: &str, set: &Set<Vec<u8>>, peer: Option<&Peer>, urls: &Urls) -> 
     let by_peer = |url: &[u8]| peer.map_or(Verdict::Invalid, |peer| peer.decide(url));
     let right = count(&one_by_one);
     let others = urls.iter().filter(|url| peer.is_some() && one_by_one(url) != by_peer(url)).count();
-    let mut figures = [const { Vec::new() }; 4];
+    let mut figures = [const { Vec::new() }; 5];
     for _ in 0..ROUNDS {
         let mut row = 0;
         let mut time = |work: &dyn Fn() -> Result<usize, Box<dyn Error>>, expected: Option<usize>| {
@@ -280,6 +314,7 @@ fn measure(name: &str, set: &Set<Vec<u8>>, peer: Option<&Peer>, urls: &Urls) -> 
             Ok::<(), Box<dyn Error>>(())
         };
         time(&|| by_batch(set, agent, &urls), Some(right))?;
+        time(&|| by_batch(large, agent, &urls), Some(right))?;
         time(&|| Ok(count(&one_by_one)), Some(right))?;
         time(&|| Ok(count(&split_alone)), Some(0))?;
         if peer.is_some() {
@@ -289,13 +324,13 @@ fn measure(name: &str, set: &Set<Vec<u8>>, peer: Option<&Peer>, urls: &Urls) -> 
     let cells = figures.map(|figures| if figures.is_empty() { "-".into() } else { format!("{:.0}", median(figures)) });
     println!("| {} URLs, {name} | {} |", urls.len(), cells.join(" | "));
     if others > 0 {
-        println!("| {others} of them answered otherwise by the peer | | | | |");
+        println!("| {others} of them answered otherwise by the peer | | | | | |");
     }
     Ok(())
 }
 
 #[cfg(test)]
-#[path = "../../tests/support/documents.rs"]
+#[path = "../../../tests/support/documents.rs"]
 mod documents;
 
 #[cfg(test)]
@@ -305,7 +340,7 @@ mod tests {
 
     #[test]
     fn the_document_describes_rounds_and_calls() {
-        let document = include_str!("../../METHODOLOGY.md");
+        let document = include_str!("../../../METHODOLOGY.md");
         assert_says(document, &format!("in each of {ROUNDS} rounds"));
         assert_says(document, &format!("hands over {URLS_IN_A_CALL} URLs in one call"));
     }
