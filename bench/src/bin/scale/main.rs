@@ -336,13 +336,14 @@ mod documents;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::documents::assert_says;
+    use crate::documents::{assert_says, with_commas};
 
     #[test]
     fn the_document_describes_rounds_and_calls() {
         let document = include_str!("../../../METHODOLOGY.md");
         assert_says(document, &format!("in each of {ROUNDS} rounds"));
         assert_says(document, &format!("hands over {URLS_IN_A_CALL} URLs in one call"));
+        assert_says(document, &format!("one URL, {} URLs,", with_commas(command::FEW_URLS)));
     }
 
     /// The peer disagrees about few URLs, and only about files that it reads in another way.

@@ -109,8 +109,9 @@ pub struct Args {
     no_verify: bool,
     /// Copy the set into memory with large pages first
     ///
-    /// Pays for millions of URLs in no order and a set of hundreds of megabytes. The copy takes as much memory as the
-    /// set, and other processes do not share it. Without effect where the system has no large pages.
+    /// May help with millions of URLs in no order and a set of hundreds of megabytes, where the system maps files in pages
+    /// of 4 KB. The copy takes as much memory as the set, and other processes do not share it. Without effect where the
+    /// system has no large pages.
     #[arg(long)]
     large_pages: bool,
     #[command(flatten)]
