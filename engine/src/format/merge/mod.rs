@@ -202,6 +202,9 @@ impl Gathered {
             None => plain(origin.policy),
         };
         for policy in captures_of(&mut history).filter_map(|capture| capture.policy.as_mut()) {
+            // What a damaged set refers to may be anywhere, and is noted by its address.
+            of_part(part, tables[part].policies.get(*policy))?;
+            of_part(part, tables[part].other.get(origin.other).group_count())?;
             // Only the capture that decides has rules, and the origin has its other directives.
             let file = File { part: part as u32, policy: *policy, other: origin.other.unwrap_or(NONE) };
             *policy = self.number(tables, file)?;
