@@ -20,9 +20,9 @@ use crate::inputs::sets::assemble::assemble_with;
 /// can be compiled in parts, on several machines, and merged in any order.
 ///
 /// The sets must have been made with the same dialect and fetch profile, and all of them or
-/// none with --by-time. The new set is for the latest of their times. Two sets may have different files for one origin if their
-/// times or statuses say which of them counts; where nothing does, as for files in folders,
-/// that is an error.
+/// none with --by-time. The new set is for the latest of their times. Two sets may have
+/// different files for one origin if their times or statuses say which of them counts;
+/// where nothing does, as for files in folders, that is an error.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,

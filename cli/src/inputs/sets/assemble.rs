@@ -36,6 +36,9 @@ use crate::outputs::progress::Progress;
 /// Bytes of a batch in memory: bodies, and whatever else its items keep. What is made of them takes about as much.
 const BATCH_BYTES: usize = 8 << 20;
 
+/// The part of the memory that a batch may have: one in so many. Several are worked on at a time.
+const BATCH_PART: u64 = 32;
+
 /// Items in a batch, so that a batch of empty bodies is bounded too.
 const BATCH_ITEMS: usize = 1 << 15;
 
@@ -105,7 +108,9 @@ fn assemble_in(
     thread::scope(|scope| {
         let not_started = |error| Failure::new(format!("a thread cannot be started: {error}"));
         let (send, batches) = mpsc::sync_channel(0);
-        let reader = thread::Builder::new().spawn_scoped(scope, move || read_batches(inputs, options, &send));
+        let batch_bytes = room.map_or(BATCH_BYTES, |room| room.part_of(BATCH_PART).min(BATCH_BYTES as u64) as usize);
+        let reading = move || read_batches(inputs, options, batch_bytes, &send);
+        let reader = thread::Builder::new().spawn_scoped(scope, reading);
         let reader = reader.map_err(not_started)?;
         let (send, prepared) = mpsc::sync_channel(0);
         let preparing = move || {
@@ -222,13 +227,18 @@ fn entries_of(inputs: &Inputs<'_>) -> Option<u64> {
 }
 
 /// The reading thread: sends the items of all inputs in batches.
-fn read_batches(inputs: Inputs<'_>, options: &CompileOptions, send: &SyncSender<Vec<Found>>) -> Result<()> {
+fn read_batches(
+    inputs: Inputs<'_>,
+    options: &CompileOptions,
+    batch_bytes: usize,
+    send: &SyncSender<Vec<Found>>,
+) -> Result<()> {
     let (mut batch, mut bytes) = (Vec::new(), 0);
     let gone = |_| Failure::Quiet;
     let result = read_all(inputs, options, &mut |input, item| {
         bytes += item.memory_bytes();
         batch.push(Found { input, item });
-        if bytes >= BATCH_BYTES || batch.len() >= BATCH_ITEMS {
+        if bytes >= batch_bytes || batch.len() >= BATCH_ITEMS {
             bytes = 0;
             send.send(std::mem::take(&mut batch)).map_err(gone)?;
         }

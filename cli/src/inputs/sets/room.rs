@@ -66,7 +66,12 @@ impl Room {
 
     /// Whether so many bytes are more than may be held.
     pub fn is_full(&self, held_bytes: usize) -> bool {
-        held_bytes as u64 >= self.memory / HELD_PART
+        held_bytes as u64 >= self.part_of(HELD_PART)
+    }
+
+    /// A part of the memory: one in so many.
+    pub fn part_of(&self, parts: u64) -> u64 {
+        self.memory / parts
     }
 
     /// Writes a part of a set to a file.

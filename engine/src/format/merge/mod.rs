@@ -202,6 +202,9 @@ impl Gathered {
             None => plain(origin.policy),
         };
         for policy in stored.captures_mut().filter_map(|capture| capture.policy.as_mut()) {
+            // What a damaged set refers to may be anywhere, and is noted by its address.
+            of_part(part, tables[part].policies.get(*policy))?;
+            of_part(part, tables[part].other.get(origin.other).group_count())?;
             // The origin has the other directives of the capture that decides. An older one, which a set by time has too,
             // never decides at the time of a set, so that it does not matter what it gets here.
             let file = File { part: part as u32, policy: *policy, other: origin.other.unwrap_or(NONE) };

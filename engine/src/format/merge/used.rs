@@ -167,9 +167,12 @@ impl UsedOfPart {
     /// Notes that the contents of a policy are needed.
     fn contents_of(&mut self, tables: &Tables<'_>, policy: u32) -> Result<(), FormatError> {
         let policy = tables.policies.get(policy)?;
-        policy.tokens().for_each(|(token, _)| self.tokens.set(token as usize));
+        // What a damaged set refers to may be anywhere, so it is looked for first.
+        for (token, _) in policy.tokens() {
+            tables.tokens.name(token)?;
+            self.tokens.set(token as usize);
+        }
         for group in policy.all_groups() {
-            // What a damaged set refers to may be anywhere.
             tables.rulesets.get(group.ruleset)?;
             self.rulesets.set(group.ruleset as usize);
             if tables.lines.get(group.lines)?.is_some() {
