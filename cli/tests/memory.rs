@@ -56,9 +56,10 @@ fn a_set_that_does_not_fit_in_memory_is_the_same() {
     assert_eq!(told(&folder.run(&args).says(0, &[])), told(&whole));
     assert!(folder.read("turned") == folder.read("whole"));
     // The captures of an origin in a set and in several parts.
-    let (first, rest) = lines.split_at(lines.match_indices('\n').nth(9_000).unwrap().0 + 1);
+    let after_line = |number: usize| lines.match_indices('\n').nth(number).unwrap().0 + 1;
+    let (first, rest) = lines.split_at(after_line(9_000));
     folder.write("first.jsonl", first);
-    folder.write("rest.jsonl", [rest, &first[..first.len() / 2]].concat());
+    folder.write("rest.jsonl", [rest, &lines[..after_line(4_000)]].concat());
     folder.run(&["compile", "-o", "first", "first.jsonl"]).says(0, &[]);
     folder.run(&["update", "--memory", LEAST, "first", "rest.jsonl", "-o", "updated"]).says(0, &[]);
     assert!(folder.read("updated") == folder.read("whole"));

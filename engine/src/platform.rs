@@ -4,8 +4,8 @@
 //!
 //! - Mapping instead of reading a file: opening takes the same few microseconds for any size, processes share the
 //!   pages, and only pages that are read take memory. The safe twin is [`MappedFile::copy`].
-//! - [`MappedFile::release`] while a set is merged and checked: the pages of a set that are in memory at one time were
-//!   MEASURED. The safe twin is not to call it.
+//! - [`MappedFile::release`] while a set is merged and checked: compiling a million origins in 400 MiB took 488 MB at most
+//!   instead of 549, and the difference grows with the set. The safe twin is not to call it.
 //! - [`search`] with AVX2 instead of comparing the first bytes of segments one by one: walks over the paths of three
 //!   benchmark files took 53, 120 and 238 ns instead of 105, 247 and 789. With AVX-512 instead of AVX2, two of them
 //!   took 33 and 99 ns instead of 37 and 108. The safe twin is [`ByByte`].
