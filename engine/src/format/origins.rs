@@ -699,9 +699,11 @@ mod tests {
                 assert_eq!(found, (at < count).then_some(wanted), "{at} of {count}");
                 assert!(steps <= 2 * count + 1, "{steps} steps for {count}");
             }
-            // The address of a record after the end, which only a damaged table has.
-            let cut = Origins { buckets: &slots, records: &[] };
-            assert!(cut.find(Scheme::Http, b"a.example", 80).is_err(), "{count}");
+            // A damaged slot with an address after the end.
+            let damaged = [&slots[..HEADER_BYTES], &[0xFF; SLOT_BYTES], &slots[HEADER_BYTES + SLOT_BYTES..]].concat();
+            let is_error =
+                Origins { buckets: &damaged, records: &records }.find(Scheme::Http, b"a.example", 80).is_err();
+            assert_eq!(is_error, count as u64 <= ORIGINS_PER_BUCKET, "{count}");
         }
     }
 
