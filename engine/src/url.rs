@@ -610,16 +610,25 @@ fn path_of_tail(tail: &[u8]) -> Path<'_> {
 /// ```
 #[must_use]
 pub fn path_of(url: &[u8]) -> Path<'_> {
+    // A path alone, or a text without a scheme, is not worth the look of `split_ordinary`.
+    match if url.starts_with(b"http") { split_ordinary(url) } else { None } {
+        Some(url) => url.path,
+        None => path_of_any(url),
+    }
+}
+
+/// Does the work of [`path_of`] for every text.
+fn path_of_any(url: &[u8]) -> Path<'_> {
     let start = if url.starts_with(b"//") { 2 } else { 0 };
     let find = |from: usize| memchr3(b'/', b'?', b';', &url[from..]).map(|at| from + at);
-    let early = find(start);
-    let scheme_end = memchr::memmem::find(&url[start..], b"://").map(|at| start + at);
-    let authority_start = match (scheme_end, early) {
-        (Some(end), Some(early)) if early < end => start,
-        (Some(end), _) => end + 3,
-        (None, _) => start,
+    let first = find(start);
+    // The first `://` ends a scheme, unless one of these bytes comes before it: then it is a part of the path.
+    let is_in_scheme = |&at: &usize| at > start && url[at - 1..].starts_with(b"://");
+    let path_start = match first.filter(is_in_scheme) {
+        Some(slash) => find(slash + 2),
+        None => first,
     };
-    let Some(path_start) = find(authority_start) else { return Path::new(b"/") };
+    let Some(path_start) = path_start else { return Path::new(b"/") };
     // A fragment that begins inside the authority leaves no path, so the search for it begins at the start.
     let path = match memchr(b'#', &url[start..]).map(|at| start + at) {
         Some(fragment) if fragment < path_start => return Path::new(b"/"),
@@ -804,6 +813,7 @@ mod tests {
         let keeps =
             |form: NormalForm| !form.keeps_unescapable() || ordinary.path.with(|path| *form.path(path) == *path);
         split_any(url) == Ok(ordinary)
+            && path_of_any(url) == ordinary.path
             && crate::host::is_plain(ordinary.origin.host)
             && (!ordinary.path.is_unescapable || NormalForm::ALL.into_iter().all(keeps))
     }
@@ -833,7 +843,37 @@ mod tests {
         }
     }
 
+    /// The path of a text, step by step as the reference implementation takes it.
+    fn path_by_steps(url: &[u8]) -> Vec<u8> {
+        let position = |from: usize, wanted: &[u8]| {
+            url[from..].windows(wanted.len()).position(|window| window == wanted).map(|at| from + at)
+        };
+        let first = |from: usize| (from..url.len()).find(|&at| matches!(url[at], b'/' | b'?' | b';'));
+        let start = if url.starts_with(b"//") { 2 } else { 0 };
+        let authority = match (position(start, b"://"), first(start)) {
+            (Some(scheme_end), Some(early)) if early < scheme_end => start,
+            (Some(scheme_end), _) => scheme_end + 3,
+            (None, _) => start,
+        };
+        let fragment = position(start, b"#").unwrap_or(url.len());
+        let Some(path_start) = first(authority).filter(|&at| at <= fragment) else { return b"/".to_vec() };
+        let slash: &[u8] = if url[path_start] == b'/' { b"" } else { b"/" };
+        let end = position(path_start, b"#").unwrap_or(url.len());
+        let path = url[path_start..end].split(|&byte| byte == 0).next().unwrap_or_default();
+        [slash, path].concat()
+    }
+
     proptest! {
+        #[test]
+        fn paths_are_those_of_the_reference(url in "(http|https|//|x|){1,2}[a/?;#:@.\0]{0,24}") {
+            prop_assert_eq!(path_of(url.as_bytes()).to_vec(), path_by_steps(url.as_bytes()));
+        }
+
+        #[test]
+        fn nearly_ordinary_paths_are_those_of_the_reference(url in nearly_ordinary()) {
+            prop_assert_eq!(path_of(&url).to_vec(), path_by_steps(&url));
+        }
+
         #[test]
         fn nearly_ordinary_urls_are_split_as_any_others(url in nearly_ordinary()) {
             prop_assert!(is_split_as_any(&url));
@@ -842,7 +882,7 @@ mod tests {
         #[test]
         fn split_and_path_of_agree(url in "(http://|HTTPS://|)[a/?;#:@.\\[\\]\\\\%\u{e9}]{0,24}") {
             if let Ok(split) = split(url.as_bytes()) {
-                prop_assert_eq!(split.path.to_vec(), path_of(url.as_bytes()).to_vec());
+                prop_assert_eq!(split.path.to_vec(), path_of_any(url.as_bytes()).to_vec());
             }
         }
     }

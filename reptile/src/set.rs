@@ -216,12 +216,12 @@ impl Set {
             }
             Found::Site { site, path, replaced } => (site, path, replaced),
         };
+        let Some(engine) = replaced else {
+            return Ok(site.policy().decide_each(columns.resolved, &path, verdicts)?);
+        };
         path.with(|path| {
-            for ((agent, resolved), verdict) in columns.agents.iter().zip(columns.resolved).zip(verdicts) {
-                *verdict = match replaced {
-                    None => site.policy().decide(resolved, path)?,
-                    Some(engine) => site.policy().decide(&agent.chain.look_up(engine)?, path)?,
-                };
+            for (agent, verdict) in columns.agents.iter().zip(verdicts) {
+                *verdict = site.policy().decide(&agent.chain.look_up(engine)?, path)?;
             }
             Ok(())
         })

@@ -101,6 +101,12 @@ fn slot_of(hash: u64, address: u64) -> u64 {
     hash << ADDRESS_BITS | (address + 1)
 }
 
+/// The byte of the record whose address a slot has.
+#[inline(always)]
+fn byte_of(slot: u64) -> usize {
+    ((slot & ((1 << ADDRESS_BITS) - 1)).wrapping_sub(1) as usize).saturating_mul(UNIT)
+}
+
 /// Whether no look-up reads more than [`MAX_PROBE_SLOTS`] slots, given how many origins each bucket has. Linear.
 fn is_bounded(origins_of_bucket: &[u8]) -> bool {
     // The start of the run of full slots that a bucket's slots continue, and the slot after the run.
@@ -334,6 +340,12 @@ impl<'a> Origins<'a> {
         port: u16,
         count: &mut impl Count,
     ) -> Result<Option<OriginRecord<'a>>, FormatError> {
+        // In a table of one bucket every look-up begins at its start, and the few records are compared sooner than a hash
+        // is computed. Nothing that is read on the way to the rules then depends on the bytes of the URL, so that the
+        // processor reads it while the URL is split.
+        if u64_at(self.buckets, 8) == Some(1) {
+            return self.find_from(0, |_| true, scheme, host, port, count);
+        }
         self.find_hashed_with(self.hash(scheme, host, port), scheme, host, port, count)
     }
 
@@ -369,7 +381,7 @@ impl<'a> Origins<'a> {
             hits | u32::from((u64::from_le_bytes(*slot) ^ wanted) >> ADDRESS_BITS == 0) << place
         });
         let slot = u64::from_le_bytes(*slots.get(hits.trailing_zeros() as usize)?);
-        let at = ((slot & ((1 << ADDRESS_BITS) - 1)).wrapping_sub(1) as usize).saturating_mul(UNIT);
+        let at = byte_of(slot);
         // A record with a host of usual length reaches into the next cache line in half of all cases.
         prefetch(self.records, at);
         prefetch(self.records, at.saturating_add(TYPICAL_RECORD_BYTES));
@@ -411,12 +423,26 @@ impl<'a> Origins<'a> {
         port: u16,
         count: &mut impl Count,
     ) -> Result<Option<OriginRecord<'a>>, FormatError> {
+        let has_bits = |slot: u64| (slot ^ hash << ADDRESS_BITS) >> ADDRESS_BITS == 0;
+        self.find_from(self.start_of(hash), has_bits, scheme, host, port, count)
+    }
+
+    /// The record of an origin, in one of the slots from a byte after the header on that `may_be` of the origin.
+    #[inline(always)]
+    fn find_from(
+        &self,
+        start: usize,
+        may_be: impl Fn(u64) -> bool,
+        scheme: Scheme,
+        host: &[u8],
+        port: u16,
+        count: &mut impl Count,
+    ) -> Result<Option<OriginRecord<'a>>, FormatError> {
         // A record has one byte for the length of the host.
         let Ok(host_len) = u8::try_from(host.len()) else { return Ok(None) };
         if self.buckets.len() < HEADER_BYTES {
             return if self.buckets.is_empty() { Ok(None) } else { Err(self.no_buckets()) };
         }
-        let start = self.start_of(hash);
         let slots = self.buckets.get(HEADER_BYTES.saturating_add(start)..).ok_or_else(|| self.no_buckets())?;
         let wanted = head_of(scheme, host_len, port);
         for slot in slots.chunks_exact(SLOT_BYTES).take(MAX_PROBE_SLOTS) {
@@ -425,9 +451,9 @@ impl<'a> Origins<'a> {
             if slot == 0 {
                 return Ok(None);
             }
-            if (slot ^ hash << ADDRESS_BITS) >> ADDRESS_BITS == 0 {
+            if may_be(slot) {
                 count.add(1);
-                let at = ((slot & ((1 << ADDRESS_BITS) - 1)).wrapping_sub(1) as usize).saturating_mul(UNIT);
+                let at = byte_of(slot);
                 let record = self.records.get(at..).ok_or_else(|| self.no_record(at))?;
                 if u32_at(record, 12) == Some(wanted)
                     && record.get(RECORD_BYTES..RECORD_BYTES + host.len()) == Some(host)
@@ -693,6 +719,34 @@ mod tests {
         // Adds one more origin, in any order of input.
         origins.reverse();
         assert_eq!(written(&origins), (slots, records));
+    }
+
+    /// Up to [`ORIGINS_PER_BUCKET`] origins have one bucket, and are found without a hash.
+    #[test]
+    fn few_origins_are_found_as_many_are() {
+        let kinds = [(Scheme::Http, 80), (Scheme::Https, 443), (Scheme::Https, 8443)];
+        let origin = |at: usize| {
+            let (scheme, port) = kinds[at % kinds.len()];
+            let host: &[u8] = if at < kinds.len() { b"a.example" } else { b"b.example" };
+            OriginRecord { scheme, port, policy: at as u32, ..record(host) }
+        };
+        for count in 1..=ORIGINS_PER_BUCKET as usize + 1 {
+            let origins: Vec<OriginRecord<'_>> = (0..count).map(origin).collect();
+            let (slots, records) = written(&origins);
+            assert_eq!(u64_at(&slots, 8) == Some(1), count as u64 <= ORIGINS_PER_BUCKET, "{count}");
+            let table = Origins { buckets: &slots, records: &records };
+            for at in 0..2 * kinds.len() {
+                let wanted = origin(at);
+                let (found, steps) = table.find_counted(wanted.scheme, wanted.host, wanted.port).unwrap();
+                assert_eq!(found, (at < count).then_some(wanted), "{at} of {count}");
+                assert!(steps <= 2 * count + 1, "{steps} steps for {count}");
+            }
+            // A damaged slot with an address after the end.
+            let damaged = [&slots[..HEADER_BYTES], &[0xFF; SLOT_BYTES], &slots[HEADER_BYTES + SLOT_BYTES..]].concat();
+            let is_error =
+                Origins { buckets: &damaged, records: &records }.find(Scheme::Http, b"a.example", 80).is_err();
+            assert_eq!(is_error, count as u64 <= ORIGINS_PER_BUCKET, "{count}");
+        }
     }
 
     #[test]

@@ -82,14 +82,13 @@ impl<'a> Policy<'a> {
         Ok(self.rules(group)?.ruleset.verdict(&self.normal_form.path(path))?)
     }
 
-    /// The verdicts of several agents for one path. Neighbouring agents that share a ruleset share its walk.
+    /// The verdicts of several agents for the path of a URL; `verdicts` has one element for each agent. None is `Unknown` or
+    /// `Invalid`. The path is normalised once, and neighbouring agents that share a ruleset share its walk.
+    ///
+    /// # Errors
+    /// When the set is damaged.
     #[inline]
-    pub(super) fn decide_each(
-        &self,
-        agents: &[Agent],
-        path: &Path<'_>,
-        verdicts: &mut [Verdict],
-    ) -> Result<(), FormatError> {
+    pub fn decide_each(&self, agents: &[Agent], path: &Path<'_>, verdicts: &mut [Verdict]) -> Result<(), FormatError> {
         if !self.view.has_rules() {
             for (agent, verdict) in agents.iter().zip(verdicts) {
                 *verdict = self.without_rules(agent)?.verdict;
