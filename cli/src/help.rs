@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 12] = [
+const RARE: [&str; 13] = [
     "profile",
     "at",
     "strategy",
@@ -22,6 +22,7 @@ const RARE: [&str; 12] = [
     "colour",
     "allow_shrink",
     "max_findings",
+    "input_format",
 ];
 
 /// The arguments with `--help` at the end instead of `help` at the start: people write either.

@@ -77,7 +77,7 @@ use Does::{Refuses, Takes};
 const KINDS: [(&str, &str, [Does; 8]); 10] = [
     ("zip", "is a zip archive", [Refuses; 8]),
     ("utf16", "is text in UTF-16", [Refuses, Takes, Refuses, Takes, Refuses, Refuses, Refuses, Refuses]),
-    ("json", "JSON", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Refuses]),
+    ("json", "JSON", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Takes]),
     ("random", "is binary data", [Refuses, Takes, Refuses, Takes, Refuses, Refuses, Refuses, Refuses]),
     ("set", "is a compiled set", [Refuses, Refuses, Refuses, Refuses, Refuses, Takes, Takes, Refuses]),
     ("page", "is a web page (HTML)", [Refuses, Takes, Refuses, Takes, Refuses, Refuses, Refuses, Refuses]),
@@ -148,7 +148,7 @@ fn messages_say_what_would_be_right() {
         (&["compile", "-o", "x", "good"], "good: is a compiled set, not a folder or archive of robots.txt files"),
         (&["compile", "-o", "x", "zip"], "unpack it, and give the files or the folder"),
         // Swapped arguments.
-        (&["classify", "urls", "good", "--agent", "a"], "good: is a compiled set, not a list with a URL on each line"),
+        (&["classify", "urls", "good", "--agent", "a"], "good: is a compiled set, not a list or a table of URLs"),
         (
             &["inspect", "h.example", "good"],
             "good: is a compiled set, which comes first: `reptile inspect good h.example`",

@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 mod agents;
+mod by_time;
 mod captures;
 mod check;
 mod classify;
+mod classify_tables;
 mod compile;
 mod damage;
 mod diff;

@@ -79,6 +79,8 @@ fn folder() -> Folder {
     );
     let long = EVIL.repeat((2 << 20) / EVIL.len());
     write("urls", &[urls.as_bytes(), b"http://a.example/", NO_UTF_8, b"\n", long.as_bytes(), b"\n"].concat());
+    let table = format!("url{EVIL},url\nhttp://a.example/{EVIL},{EVIL}\n\"{EVIL},\"\n{EVIL}\n\"{EVIL}\n");
+    write(&format!("t{EVIL}.csv"), table.as_bytes());
     let rows = format!(
         "a.example\tx\t/a{EVIL}\tALLOW\t1\na.example\tbot{EVIL}\t/{EVIL}\n{EVIL}\t{EVIL}\t{EVIL}\tDISALLOW\n{EVIL}\nb\tc\td\t{EVIL}\n"
     );
@@ -136,6 +138,12 @@ const RUNS: &[&[&str]] = &[
     &["compile", "-o", "out", "robots", "--scheme", "~"],
     &["classify", "set~", "urls", "--agent", "x"],
     &["classify", "set~", "urls", "--agent", "x", "--explain", "--reason"],
+    &["classify", "set~", "t~.csv", "--agent", "x"],
+    &["classify", "set~", "t~.csv", "--agent", "x", "--url-column", "~"],
+    &["classify", "set~", "t~.csv", "--agent", "x", "--input-format", "jsonl", "--url-column", "~"],
+    &["classify", "set~", "t~.csv", "--agent", "x", "--input-format", "tsv", "--url-column", "1", "--explain"],
+    &["classify", "set~", "c~.jsonl", "--agent", "x"],
+    &["classify", "set~", "c~.jsonl", "--agent", "x", "--url-column", "~.~"],
     &["classify", "set", "urls", "--agent", "~"],
     &["classify", "set", "urls", "--agent", "a~>b~>*"],
     &["classify", "set", "urls", "--agent", "@~"],

@@ -53,14 +53,33 @@ fn add(builder: &mut SetBuilder, &(host, time, outcome, body, max_age, status): 
 }
 
 fn compiled<'f>(fetches: impl IntoIterator<Item = &'f Fetch>, profile: &Profile, at: Option<i64>) -> Vec<u8> {
-    let mut builder = SetBuilder::with_profile(&GOOGLE, profile, at);
+    compiled_by(fetches, profile, at, false)
+}
+
+fn compiled_by<'f>(
+    fetches: impl IntoIterator<Item = &'f Fetch>,
+    profile: &Profile,
+    at: Option<i64>,
+    by_time: bool,
+) -> Vec<u8> {
+    let mut builder = SetBuilder::with_profile(&GOOGLE, profile, at).by_time(by_time);
     fetches.into_iter().for_each(|fetch| add(&mut builder, fetch));
     builder.finish(Form::default()).unwrap().to_bytes()
 }
 
 /// Merges captures and sets.
 fn merged(sets: &[Vec<u8>], more: &[&Fetch], profile: &Profile, at: Option<i64>) -> Result<Vec<u8>, MergeError> {
-    let mut builder = SetBuilder::with_profile(&GOOGLE, profile, at);
+    merged_by(sets, more, profile, at, false)
+}
+
+fn merged_by(
+    sets: &[Vec<u8>],
+    more: &[&Fetch],
+    profile: &Profile,
+    at: Option<i64>,
+    by_time: bool,
+) -> Result<Vec<u8>, MergeError> {
+    let mut builder = SetBuilder::with_profile(&GOOGLE, profile, at).by_time(by_time);
     more.iter().for_each(|fetch| add(&mut builder, fetch));
     for bytes in sets {
         builder.add_set(&Set::from_bytes(&bytes[..]).unwrap(), Form::default(), &OneThread)?;
@@ -80,13 +99,14 @@ proptest! {
         keeps_last_answer in any::<bool>(),
         at in prop::option::weighted(0.3, 40..60_i64),
         merges_twice in any::<bool>(),
+        by_time in any::<bool>(),
     ) {
         let mut profile = capture::RFC9309.clone();
         (profile.patience, profile.keeps_last_answer) = (patience, keeps_last_answer);
         let of_part = |wanted: usize| fetches.iter().filter(move |(_, part)| *part == wanted).map(|(fetch, _)| fetch);
-        let whole = compiled(fetches.iter().map(|(fetch, _)| fetch), &profile, at);
+        let whole = compiled_by(fetches.iter().map(|(fetch, _)| fetch), &profile, at, by_time);
         Set::from_bytes(&whole[..]).unwrap().verify().unwrap();
-        let mut parts: Vec<Vec<u8>> = (0..3).map(|part| compiled(of_part(part), &profile, at)).collect();
+        let mut parts: Vec<Vec<u8>> = (0..3).map(|part| compiled_by(of_part(part), &profile, at, by_time)).collect();
         let more: Vec<&Fetch> = of_part(3).collect();
         let is_undecided = (0..3).any(|host| {
             let timeless = fetches.iter().filter(|((number, time, outcome, ..), _)| {
@@ -95,9 +115,9 @@ proptest! {
             timeless.count() > 1
         });
         let first: Vec<Vec<u8>> = if merges_twice { parts.drain(..2).collect() } else { Vec::new() };
-        let result = merged(&first, &[], &profile, at).and_then(|both| {
+        let result = merged_by(&first, &[], &profile, at, by_time).and_then(|both| {
             parts.extend(merges_twice.then_some(both));
-            merged(&parts, &more, &profile, at)
+            merged_by(&parts, &more, &profile, at, by_time)
         });
         match result {
             Ok(bytes) => prop_assert!(bytes == whole),
@@ -146,6 +166,17 @@ fn sets_of_other_settings_are_refused_by_name() {
             Err(MergeError::OtherSetting { setting: found, .. }) => assert_eq!(found, setting),
             other => panic!("{setting}: {:?}", other.map(|_| ())),
         }
+    }
+}
+
+#[test]
+fn sets_with_and_without_times_are_not_merged() {
+    let file = (0, Some(1), 0, 0, None, Some(200));
+    for by_time in [true, false] {
+        let part = compiled_by([&file], &capture::RFC9309, None, !by_time);
+        let error = merged_by(&[part], &[], &capture::RFC9309, None, by_time).err().unwrap().to_string();
+        let (expected, found) = if by_time { ("yes", "no") } else { ("no", "yes") };
+        assert_eq!(error, format!("has the validity by time: {found}, and the sets before it have {expected}"));
     }
 }
 

@@ -163,6 +163,17 @@ impl Compiler {
         self
     }
 
+    /// Sets whether the set is by time: whether it keeps every capture of each origin, so that
+    /// [`Agent::decide_at`](crate::Agent::decide_at) decides a URL by the rules that were in force at its own time. To be
+    /// called before anything is added. The default is to keep what may still count.
+    ///
+    /// Size: 44 bytes for each capture of an origin, and the rules of each. An origin may have up to 8,192 captures.
+    #[must_use]
+    pub fn by_time(mut self, keep: bool) -> Compiler {
+        self.builder = self.builder.by_time(keep);
+        self
+    }
+
     /// Reads one capture, on this thread. Time linear in the body.
     ///
     /// # Errors

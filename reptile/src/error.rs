@@ -43,8 +43,11 @@ pub enum ErrorKind {
     RobotsUrl,
     /// A capture has no body, although its outcome requires one.
     NoBody,
-    /// The length of a buffer for verdicts is not the number of URLs times the number of crawlers.
+    /// The length of a buffer for verdicts is not the number of URLs times the number of crawlers, or there is not a time
+    /// for each URL.
     BufferLength,
+    /// A question about a time, to a set that is not by time, or in which a site was replaced.
+    NoTimes,
 }
 
 impl Error {

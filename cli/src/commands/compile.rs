@@ -45,7 +45,9 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 ///
 /// Of several captures for one origin the profile chooses by their times, not by their
 /// order. One without a time is older than any with one. Of two at the same time one
-/// counts, always the same. Hidden files are left out.
+/// counts, always the same. Hidden files are left out. With --by-time the set keeps them
+/// all, and knows what was in force when: `reptile classify --at-column` decides each URL
+/// by the rules of its own time.
 ///
 /// The set appears under its name only when it is whole and checked. SET.made.json
 /// beside it records how it was made; nothing needs that file, and `reptile inspect`
@@ -66,6 +68,7 @@ use crate::outputs::summary::{Summary, grouped, seconds};
   reptile compile -o web.reptile robots/
   reptile compile --force -o web.reptile fetched-1.jsonl.gz fetched-2.jsonl.gz
   reptile compile --host example.com -o one.reptile robots.txt
+  reptile compile --by-time -o years.reptile captures-*.jsonl.gz
 
 Exit code: 0 done; 1 some files were bad and left out; 2 the set could not be
 written, or two files are for one origin."
@@ -229,11 +232,29 @@ fn describe<D: AsRef<[u8]>>(
     report.describe_inputs(summary);
     summary.count("origins", set.origin_count());
     report.describe_captures(summary);
+    describe_times(set, summary)?;
     summary.count("product tokens named", set.tokens().count()?.into());
     summary.count("policies", set.policy_count()?.into());
     describe_rulesets(set, summary)?;
     summary.count("rules as written", report.rules);
     report.describe_diagnostics(summary);
+    Ok(())
+}
+
+/// Adds rows for what a set by time keeps of captures; none for another set. Reads the record of each origin.
+pub fn describe_times<D: AsRef<[u8]>>(set: &Set<D>, summary: &mut Summary) -> std::result::Result<(), FormatError> {
+    if !set.has_times() {
+        return Ok(());
+    }
+    let (mut captures, mut spans) = (0, 0);
+    for origin in set.origins() {
+        let timeline = set.site_of(&origin?)?.timeline()?;
+        // A file without a time is not kept as a capture, and holds at all times.
+        captures += timeline.as_ref().map_or(1, |timeline| timeline.captures.len() as u64);
+        spans += timeline.map_or(1, |timeline| timeline.spans.len() as u64);
+    }
+    summary.count("  captures by time", captures);
+    summary.count("  spans of time", spans);
     Ok(())
 }
 

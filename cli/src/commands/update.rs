@@ -16,7 +16,7 @@ use crate::inputs::sets::assemble::assemble_with;
 ///
 /// The new set is the one that `reptile compile` makes of the old captures and the new ones
 /// together, byte for byte, without reading the old ones again. The dialect and the fetch
-/// profile are those of the old set. The old set stays as it is, unless --output names it
+/// profile are those of the old set; if it was made with --by-time, so is the new one. The old set stays as it is, unless --output names it
 /// and --force is given.
 ///
 /// An INPUT is what `reptile compile` takes. Of several captures for one origin the profile

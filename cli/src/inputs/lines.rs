@@ -1,6 +1,7 @@
 //! Lists of lines, read in chunks that are worth handing to another thread, with bounded memory.
 //!
-//! Nothing here knows what the lines mean. A line that is too long to be kept is passed on in parts.
+//! Nothing here knows what the lines mean. A line that is too long to be kept is passed on in parts. Rows of CSV, which may
+//! have line ends in them, are cut as lines are.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read};
@@ -11,6 +12,7 @@ use reptile_engine::url::MAX_URL_BYTES;
 
 use super::open::Input;
 use super::recognise::Wanted;
+use super::tables::csv::Records;
 use crate::error::{Failure, Result};
 
 /// Bytes of a line that is kept whole. A longer line is far over [`MAX_URL_BYTES`] and is passed on in parts, unread.
@@ -18,6 +20,10 @@ pub const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// Bytes of a chunk: some tens of thousands of URLs, so that handing it over costs nothing by comparison.
 pub const CHUNK_BYTES: usize = 4 << 20;
+
+/// Bytes of a block, the work of one thread at a time: enough to be worth handing over, and few enough that all threads
+/// end at about the same time.
+pub const BLOCK_BYTES: usize = 64 << 10;
 
 const _: () = assert!(MAX_URL_BYTES < MAX_LINE_BYTES && MAX_LINE_BYTES < CHUNK_BYTES);
 
@@ -29,6 +35,17 @@ pub struct Chunk {
     pub filled: usize,
     /// Whether they are whole lines.
     pub kind: ChunkKind,
+    /// For [`RowEnds::Csv`], where blocks of about [`BLOCK_BYTES`] end.
+    row_ends: Vec<usize>,
+}
+
+/// Where rows end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowEnds {
+    /// At each line end.
+    Lines,
+    /// At each line end outside quotes.
+    Csv,
 }
 
 /// Whether a chunk holds whole lines.
@@ -48,6 +65,16 @@ impl Chunk {
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[..self.filled]
     }
+
+    /// The whole rows, cut into blocks of about [`BLOCK_BYTES`].
+    pub fn blocks(&self) -> Vec<&[u8]> {
+        if self.row_ends.is_empty() {
+            return blocks(self.bytes(), self.filled.div_ceil(BLOCK_BYTES));
+        }
+        let mut start = 0;
+        let block = |&end| &self.buffer[std::mem::replace(&mut start, end)..end];
+        self.row_ends.iter().map(block).collect()
+    }
 }
 
 /// Reads an input chunk by chunk.
@@ -59,16 +86,24 @@ pub struct Chunks<R> {
     in_long_line: bool,
     chunk_bytes: usize,
     max_line_bytes: usize,
+    /// Finds the ends of rows, unless every line is a row.
+    records: Option<Records>,
 }
 
 impl<R: Read> Chunks<R> {
-    /// Reads an input in chunks of [`CHUNK_BYTES`].
+    /// Reads lines in chunks of [`CHUNK_BYTES`].
     pub fn new(source: R) -> Chunks<R> {
-        Chunks::with_sizes(source, CHUNK_BYTES, MAX_LINE_BYTES)
+        Chunks::of_rows(source, RowEnds::Lines)
     }
 
-    fn with_sizes(source: R, chunk_bytes: usize, max_line_bytes: usize) -> Chunks<R> {
-        Chunks { source, carry: Vec::new(), at_end: false, in_long_line: false, chunk_bytes, max_line_bytes }
+    /// Reads rows in chunks of [`CHUNK_BYTES`].
+    pub fn of_rows(source: R, ends: RowEnds) -> Chunks<R> {
+        Chunks::with_sizes(source, ends, CHUNK_BYTES, MAX_LINE_BYTES)
+    }
+
+    pub(super) fn with_sizes(source: R, ends: RowEnds, chunk_bytes: usize, max_line_bytes: usize) -> Chunks<R> {
+        let records = (ends == RowEnds::Csv).then(|| Records::with_limit(max_line_bytes));
+        Chunks { source, carry: Vec::new(), at_end: false, in_long_line: false, chunk_bytes, max_line_bytes, records }
     }
 
     /// The next chunk, or `None` at the end.
@@ -83,14 +118,29 @@ impl<R: Read> Chunks<R> {
         let mut filled = self.carry.len();
         buffer[..filled].copy_from_slice(&self.carry);
         self.carry.clear();
-        while !self.at_end && filled < buffer.len() {
-            match self.source.read(&mut buffer[filled..]) {
+        loop {
+            self.fill(&mut buffer, &mut filled, &is_awaited)?;
+            if filled == 0 && !self.in_long_line {
+                return Ok(None);
+            }
+            let (end, kind, row_ends) = self.cut(&buffer[..filled]);
+            // A line end within a row of CSV is not enough.
+            if end > 0 || self.at_end || filled == buffer.len() {
+                self.carry.extend_from_slice(&buffer[end..filled]);
+                return Ok(Some(Chunk { buffer, filled: end, kind, row_ends }));
+            }
+        }
+    }
+
+    /// Reads until the buffer is full or the input ends, or until there is a line and it is awaited.
+    fn fill(&mut self, buffer: &mut [u8], filled: &mut usize, is_awaited: impl Fn() -> bool) -> io::Result<()> {
+        while !self.at_end && *filled < buffer.len() {
+            match self.source.read(&mut buffer[*filled..]) {
                 Ok(0) => self.at_end = true,
                 Ok(read) => {
-                    let has_line = || memrchr(b'\n', &buffer[filled..filled + read]).is_some();
-                    let enough = is_awaited() && has_line();
-                    filled += read;
-                    if enough {
+                    let new = &buffer[*filled..*filled + read];
+                    *filled += read;
+                    if is_awaited() && memrchr(b'\n', new).is_some() {
                         break;
                     }
                 }
@@ -98,30 +148,32 @@ impl<R: Read> Chunks<R> {
                 Err(error) => return Err(error),
             }
         }
-        if filled == 0 && !self.in_long_line {
-            return Ok(None);
-        }
-        let (end, kind) = self.cut(&buffer[..filled]);
-        self.carry.extend_from_slice(&buffer[end..filled]);
-        Ok(Some(Chunk { buffer, filled: end, kind }))
+        Ok(())
     }
 
-    /// Where the chunk ends, and what it is.
-    fn cut(&mut self, bytes: &[u8]) -> (usize, ChunkKind) {
+    /// Where the chunk ends, what it is, and where blocks of rows of CSV end.
+    fn cut(&mut self, bytes: &[u8]) -> (usize, ChunkKind, Vec<usize>) {
         if self.in_long_line {
             let line_end = memchr(b'\n', bytes);
             let last = line_end.is_some() || self.at_end;
             self.in_long_line = !last;
-            return (line_end.map_or(bytes.len(), |at| at + 1), ChunkKind::LongLine { last });
+            return (line_end.map_or(bytes.len(), |at| at + 1), ChunkKind::LongLine { last }, Vec::new());
         }
-        let whole_lines = memrchr(b'\n', bytes).map_or(0, |at| at + 1);
+        let row_ends = match &mut self.records {
+            Some(records) => records.ends(bytes, self.at_end, BLOCK_BYTES),
+            None => Vec::new(),
+        };
+        let whole_lines = match &self.records {
+            Some(_) => row_ends.last().copied().unwrap_or(0),
+            None => memrchr(b'\n', bytes).map_or(0, |at| at + 1),
+        };
         let rest_is_long = bytes.len() - whole_lines > self.max_line_bytes;
         if whole_lines == 0 && rest_is_long {
             self.in_long_line = !self.at_end;
-            return (bytes.len(), ChunkKind::LongLine { last: self.at_end });
+            return (bytes.len(), ChunkKind::LongLine { last: self.at_end }, Vec::new());
         }
         let end = if self.at_end && !rest_is_long { bytes.len() } else { whole_lines };
-        (end, ChunkKind::Lines)
+        (end, ChunkKind::Lines, row_ends)
     }
 }
 
@@ -172,6 +224,14 @@ pub fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
     open_as(path, Wanted::List)
 }
 
+/// Opens a list or a table of URLs, as [`open`] opens a list.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_urls(path: &Path) -> Result<Box<dyn Read + Send>> {
+    open_as(path, Wanted::Urls)
+}
+
 /// Opens a table with a row on each line, as [`open`] opens a list.
 ///
 /// # Errors
@@ -185,7 +245,7 @@ fn open_as(path: &Path, wanted: Wanted) -> Result<Box<dyn Read + Send>> {
     if is_pipe {
         return Ok(Box::new(Waiting { path: path.into(), wanted, source: None }));
     }
-    Ok(Box::new(Input::open(path)?.text(wanted)?.into_source()))
+    Ok(Box::new(Input::open(path)?.rows(wanted)?.into_source()))
 }
 
 /// A list in a pipe, which is recognised when it is first read: its first bytes may be long in coming, and whatever else is
@@ -201,7 +261,7 @@ impl Read for Waiting {
         if let Some(source) = &mut self.source {
             return source.read(buffer);
         }
-        let input = Input::open(&self.path).and_then(|input| input.text(self.wanted));
+        let input = Input::open(&self.path).and_then(|input| input.rows(self.wanted));
         let input = input.map_err(|failure| match failure {
             Failure::Fatal(message) => io::Error::other(message),
             Failure::Quiet => io::Error::other("it is closed"),
@@ -228,7 +288,7 @@ mod tests {
 
     /// Each line, and whether it came out as a long one, in however many parts.
     fn read(input: &[u8], drop: usize, awaited: bool) -> Vec<(Vec<u8>, bool)> {
-        let mut chunks = Chunks::with_sizes(Drops(input, drop), 32, 8);
+        let mut chunks = Chunks::with_sizes(Drops(input, drop), RowEnds::Lines, 32, 8);
         let (mut found, mut long) = (Vec::new(), Vec::new());
         while let Some(chunk) = chunks.next(Vec::new(), || awaited).unwrap() {
             match chunk.kind {
@@ -307,7 +367,7 @@ mod tests {
 
     #[test]
     fn an_awaited_line_does_not_wait_for_more() {
-        let mut chunks = Chunks::with_sizes(Drops(b"a\nb\nc\n", 2), 32, 8);
+        let mut chunks = Chunks::with_sizes(Drops(b"a\nb\nc\n", 2), RowEnds::Lines, 32, 8);
         assert_eq!(chunks.next(Vec::new(), || true).unwrap().unwrap().bytes(), b"a\n");
         assert_eq!(chunks.next(Vec::new(), || false).unwrap().unwrap().bytes(), b"b\nc\n");
     }

@@ -2,7 +2,7 @@
 //!
 //! This file splits an input of any kind into robots.txt files. Nothing here looks into a body. [`open`] is the way in,
 //! [`options`] has the arguments, [`hosts`] turns names of files into origins, [`bodies`] reads single files, [`lines`]
-//! reads lists, and [`sets`] opens and compiles sets.
+//! reads lists, [`tables`] finds the URLs in tables, and [`sets`] opens and compiles sets.
 
 mod archives;
 pub mod bodies;
@@ -17,6 +17,7 @@ pub mod recognise;
 pub mod same;
 pub mod sets;
 pub mod shown;
+pub mod tables;
 pub mod time;
 mod unpack;
 mod warc;

@@ -88,6 +88,15 @@ impl Input {
         if matches!(self.content, Content::Text | Content::Empty) { Ok(self) } else { Err(self.refused(wanted)) }
     }
 
+    /// The input if it holds rows: text, or JSON where rows may be JSON.
+    ///
+    /// # Errors
+    /// As [`Input::text`].
+    pub fn rows(self, wanted: Wanted) -> Result<Input> {
+        let is_json = self.content == Content::Json && wanted == Wanted::Urls;
+        if is_json { Ok(self) } else { self.text(wanted) }
+    }
+
     /// The failure of an input that cannot be used.
     pub fn refused(&self, wanted: Wanted) -> Failure {
         let packed = self.packing.map(|packing| format!(", packed with {packing}")).unwrap_or_default();

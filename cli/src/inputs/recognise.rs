@@ -42,6 +42,8 @@ pub enum Wanted {
     Robots,
     /// A list of URLs.
     List,
+    /// A list or a table of URLs.
+    Urls,
     /// A table of cases.
     Table,
     /// What is compiled.
@@ -174,7 +176,7 @@ impl Content {
 
     /// What would be right, if this is not what a command needs.
     pub fn hint(self, wanted: Wanted, path: &str) -> Option<String> {
-        let is_line_by_line = matches!(wanted, Wanted::List | Wanted::Table);
+        let is_line_by_line = matches!(wanted, Wanted::List | Wanted::Urls | Wanted::Table);
         Some(match self {
             Content::Set if wanted == Wanted::Table => "`reptile check` takes robots.txt files, not sets".into(),
             Content::Set => {
@@ -203,6 +205,7 @@ impl Wanted {
         match self {
             Wanted::Robots => "a robots.txt",
             Wanted::List => "a list with a URL on each line",
+            Wanted::Urls => "a list or a table of URLs",
             Wanted::Table => "a table with a case on each line",
             Wanted::Captures => "a folder or archive of robots.txt files, or captures in JSON Lines or a WARC file",
             Wanted::Set => "a compiled set",

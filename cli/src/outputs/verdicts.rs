@@ -1,12 +1,14 @@
-//! Lines of URLs in, the same lines with columns of verdicts out: the inner loop of `reptile classify`.
+//! Rows with URLs in, the same URLs with columns of verdicts out: the inner loop of `reptile classify`.
 //!
 //! Nothing here knows of files or threads. The output buffers are reused.
 
+use bumpalo::Bump;
 use reptile::{Agents, Error, Reason, Rule, Verdict};
 
 use super::style::Style;
 use super::text::{are_plain_columns, opaque_column, url_column};
 use crate::inputs::lines::{lines, without_line_end};
+use crate::inputs::tables::{Fault, Format, Row, Table};
 
 /// The number of times that each verdict was given, for each agent.
 pub type Tally = Vec<[u64; 4]>;
@@ -29,7 +31,7 @@ pub struct Decider {
     pub coloured: bool,
 }
 
-/// The output lines of one block of input lines.
+/// The output lines of one block of input rows.
 #[derive(Default)]
 pub struct Answers {
     text: Text,
@@ -37,36 +39,100 @@ pub struct Answers {
     pub lines: u64,
     /// The verdicts in it, counted.
     pub tally: Tally,
+    /// The line ends of the input in it: more than rows if there are line ends in quotes.
+    pub line_ends: u64,
+    /// The rows whose URL could not be read.
+    pub faults: Faults,
+}
+
+/// The most rows of a block that are named for a fault.
+pub const MAX_NAMED_FAULTS: usize = 10;
+
+/// Rows whose URL could not be read.
+#[derive(Default)]
+pub struct Faults {
+    /// How many there are, in the order of [`Fault::ALL`].
+    pub counts: [u64; Fault::ALL.len()],
+    /// The first of them, each with the number of line ends before it in the block.
+    pub first: Vec<(u64, Fault)>,
+}
+
+impl Faults {
+    /// Notes the fault of a row, if it has one.
+    #[inline]
+    fn note(&mut self, block: &[u8], row: &Row<'_>) {
+        if let Some(fault) = row.fault {
+            self.counts[fault as usize] += 1;
+            if self.first.len() < MAX_NAMED_FAULTS {
+                let line_ends = memchr::memchr_iter(b'\n', &block[..row.start]).count();
+                self.first.push((line_ends as u64, fault));
+            }
+        }
+    }
 }
 
 impl Decider {
-    /// Decides each line of a block. Replaces what `answers` holds and reuses its memory. Allocates once for the block,
+    /// Decides each row of a block. Replaces what `answers` holds and reuses its memory. Allocates once for the block,
     /// and nothing for a URL unless the columns of `explain` or `reason` are asked for.
     ///
     /// # Errors
     /// If the set is damaged.
-    pub fn decide(&self, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
+    pub fn decide(&self, table: &Table, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
         answers.clear(self.agents.len());
-        if self.explain || self.reason { self.explain_each(block, answers) } else { self.decide_each(block, answers) }
-    }
-
-    /// The verdicts of a block, without reasons.
-    fn decide_each(&self, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
-        let Answers { text, lines: line_count, tally } = answers;
-        let columns = ["", "\n"].map(|end| VERDICTS.map(|verdict| Column::new([&self.column(verdict), end].concat())));
-        let width = self.agents.len();
-        // Asked once for the block instead of once for each line of it, since nearly all blocks are plain.
-        let is_plain = are_plain_columns(block);
-        let mut urls: Vec<Line<'_>> = Vec::with_capacity(URLS_AT_ONCE);
-        let mut verdicts = vec![Verdict::Invalid; URLS_AT_ONCE * width];
-        let (mut all, mut start) = (lines(block), 0);
-        loop {
-            urls.clear();
-            urls.extend(all.by_ref().take(URLS_AT_ONCE).map(|line| {
+        let Answers { text, lines: line_count, tally, line_ends, faults } = answers;
+        let written = Written { text, lines: line_count, tally };
+        if table.format == Format::List {
+            let mut start = 0;
+            let rows = lines(block).map(|line| {
                 let rest = &block[start..];
                 start += line.len();
                 Line { rest, len: without_line_end(line).len() }
-            }));
+            });
+            // Asked once for the block instead of once for each line of it, since nearly all blocks are plain.
+            self.decide_rows(rows, are_plain_columns(block), written)?;
+        } else {
+            let arena = Bump::new();
+            let rows = table.rows(block, &arena).map(|row| {
+                faults.note(block, &row);
+                Line::of_cell(row.cells[0].unwrap_or_default())
+            });
+            self.decide_rows(rows, false, written)?;
+        }
+        *line_ends = match table.format {
+            Format::Csv => memchr::memchr_iter(b'\n', block).count() as u64,
+            _ => *line_count,
+        };
+        Ok(())
+    }
+
+    fn decide_rows<'b>(
+        &self,
+        rows: impl Iterator<Item = Line<'b>>,
+        is_plain: bool,
+        written: Written<'_>,
+    ) -> Result<(), Error> {
+        if self.explain || self.reason {
+            self.explain_each(rows, written)
+        } else {
+            self.decide_each(rows, is_plain, written)
+        }
+    }
+
+    /// The verdicts of rows, without reasons. `is_plain` says that [`url_column`] leaves all of them as they are.
+    fn decide_each<'b>(
+        &self,
+        mut rows: impl Iterator<Item = Line<'b>>,
+        is_plain: bool,
+        written: Written<'_>,
+    ) -> Result<(), Error> {
+        let Written { text, lines: line_count, tally } = written;
+        let columns = ["", "\n"].map(|end| VERDICTS.map(|verdict| Column::new([&self.column(verdict), end].concat())));
+        let width = self.agents.len();
+        let mut urls: Vec<Line<'_>> = Vec::with_capacity(URLS_AT_ONCE);
+        let mut verdicts = vec![Verdict::Invalid; URLS_AT_ONCE * width];
+        loop {
+            urls.clear();
+            urls.extend(rows.by_ref().take(URLS_AT_ONCE));
             if urls.is_empty() {
                 return Ok(());
             }
@@ -88,31 +154,40 @@ impl Decider {
         }
     }
 
-    /// The verdicts of a block, with the columns of `explain` and `reason`.
-    fn explain_each(&self, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
+    /// The verdicts of rows, with the columns of `explain` and `reason`.
+    fn explain_each<'b>(&self, rows: impl Iterator<Item = Line<'b>>, written: Written<'_>) -> Result<(), Error> {
         let mut columns = Vec::new();
-        for line in lines(block) {
-            let url = without_line_end(line);
-            answers.lines += 1;
-            answers.text.push(&url_column(url));
-            for (agent, counts) in self.agents.iter().zip(&mut answers.tally) {
+        for row in rows {
+            let url = row.as_ref();
+            *written.lines += 1;
+            written.text.push(&url_column(url));
+            for (agent, counts) in self.agents.iter().zip(&mut *written.tally) {
                 let explanation = agent.explain(url)?;
                 counts[explanation.verdict as usize] += 1;
                 columns.clear();
                 self.push_columns(&mut columns, explanation.verdict, explanation.rule(), explanation.reason);
-                answers.text.push(&columns);
+                written.text.push(&columns);
             }
-            answers.text.push(b"\n");
+            written.text.push(b"\n");
         }
         Ok(())
     }
 
-    /// Passes on a part of a line that is too long for a URL. The columns, which say `invalid`, follow the last part.
-    pub fn pass_on(&self, part: &[u8], last: bool, answers: &mut Answers) {
+    /// Passes on a part of a line that is too long for a URL, or for a row of a table, of which nothing is passed on. The
+    /// columns, which say `invalid`, follow the last part.
+    pub fn pass_on(&self, table: &Table, part: &[u8], last: bool, answers: &mut Answers) {
         answers.clear(self.agents.len());
-        answers.text.push(&opaque_column(part));
+        let is_list = table.format == Format::List;
+        if is_list {
+            answers.text.push(&opaque_column(part));
+        }
         if last {
             answers.lines = 1;
+            answers.line_ends = 1;
+            if !is_list {
+                answers.faults.counts[Fault::TooLong as usize] = 1;
+                answers.faults.first.push((0, Fault::TooLong));
+            }
             let mut columns = Vec::new();
             for counts in &mut answers.tally {
                 counts[Verdict::Invalid as usize] = 1;
@@ -144,10 +219,23 @@ impl Decider {
     }
 }
 
-/// A line of a block: the block from the line on, and the length of the line without its end.
+/// Where verdicts are written and counted.
+struct Written<'a> {
+    text: &'a mut Text,
+    lines: &'a mut u64,
+    tally: &'a mut Tally,
+}
+
+/// The URL of a row: the block from the URL on as far as it is at hand, and the length of the URL.
 struct Line<'b> {
     rest: &'b [u8],
     len: usize,
+}
+
+impl<'b> Line<'b> {
+    fn of_cell(cell: &'b [u8]) -> Line<'b> {
+        Line { rest: cell, len: cell.len() }
+    }
 }
 
 impl AsRef<[u8]> for Line<'_> {
@@ -233,6 +321,9 @@ impl Answers {
     fn clear(&mut self, agents: usize) {
         self.text.len = 0;
         self.lines = 0;
+        self.line_ends = 0;
+        self.faults.counts = [0; Fault::ALL.len()];
+        self.faults.first.clear();
         self.tally.clear();
         self.tally.resize(agents, [0; 4]);
     }
@@ -275,7 +366,8 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_are_in_the_order_of_their_numbers() {
+    fn verdicts_and_faults_are_in_the_order_of_their_numbers() {
+        assert_eq!(Fault::ALL.map(|fault| fault as usize), [0, 1, 2, 3]);
         assert_eq!(VERDICTS.map(|verdict| verdict as usize), [0, 1, 2, 3]);
     }
 

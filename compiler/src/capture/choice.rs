@@ -3,6 +3,7 @@
 use reptile_engine::verdict::{Cause, PolicySource};
 
 use super::profile::{Outcome, Profile};
+use super::timeline::AllCaptures;
 use super::{DAY, Time};
 
 /// What a builder keeps of a capture to compare it with others of its origin.
@@ -31,11 +32,27 @@ impl KeptCapture {
     }
 }
 
+/// The captures of one origin: those that can still count, or for a set by time all of them.
+#[derive(Clone, Debug)]
+pub struct Captures(pub(super) Kept);
+
+#[derive(Clone, Debug)]
+pub(super) enum Kept {
+    Latest(LatestCaptures),
+    All(AllCaptures),
+}
+
+impl Default for Captures {
+    fn default() -> Captures {
+        Captures(Kept::Latest(LatestCaptures::default()))
+    }
+}
+
 /// The captures of one origin, as far as they can still count.
 ///
 /// Memory does not grow with their number, except for the times of failures.
 #[derive(Clone, Debug, Default)]
-pub struct Captures {
+pub(super) struct LatestCaptures {
     /// The greatest.
     pub(super) newest: Option<KeptCapture>,
     /// Only where any has failed, which is rare, and there may be very many origins.
@@ -87,8 +104,46 @@ pub struct Decision {
 }
 
 impl Captures {
+    /// No captures yet, of which all are kept if the set is `by_time`.
+    #[must_use]
+    pub fn new(by_time: bool) -> Captures {
+        if by_time { Captures(Kept::All(AllCaptures::default())) } else { Captures::default() }
+    }
+
     /// Takes another capture. Returns those that can no longer count, up to two.
+    ///
+    /// Time: constant; logarithmic in the captures of a set by time, if they come in the order of their times, and linear
+    /// otherwise.
     pub fn add(&mut self, kept: KeptCapture) -> [Option<KeptCapture>; 2] {
+        match &mut self.0 {
+            Kept::Latest(latest) => latest.add(kept),
+            Kept::All(all) => [all.add(kept), None],
+        }
+    }
+
+    /// What the captures mean at a time. None of them was fetched after it; the caller leaves those out.
+    #[must_use]
+    pub fn decide(&self, profile: &Profile, at: Option<Time>) -> Option<Decision> {
+        match &self.0 {
+            Kept::Latest(latest) => latest.decide(profile, at),
+            // Whatever does not count now counts at another time.
+            Kept::All(all) => Some(Decision { discarded: None, ..all.latest().decide(profile, at)? }),
+        }
+    }
+
+    /// The number of captures that are kept for what they say of some time; 0 if only those are kept that can still
+    /// count. At most one more than [`MAX_CAPTURES_BY_TIME`](crate::limits::MAX_CAPTURES_BY_TIME), which is too many.
+    #[must_use]
+    pub fn kept_by_time(&self) -> usize {
+        match &self.0 {
+            Kept::Latest(_) => 0,
+            Kept::All(all) => all.0.len(),
+        }
+    }
+}
+
+impl LatestCaptures {
+    pub(super) fn add(&mut self, kept: KeptCapture) -> [Option<KeptCapture>; 2] {
         let is_newest = self.newest.is_none_or(|newest| kept > newest);
         if kept.is_failure() {
             let failures = self.failures.get_or_insert_default();
@@ -112,9 +167,7 @@ impl Captures {
         }
     }
 
-    /// What the captures mean at a time. None of them was fetched after it; the caller leaves those out.
-    #[must_use]
-    pub fn decide(&self, profile: &Profile, at: Option<Time>) -> Option<Decision> {
+    pub(super) fn decide(&self, profile: &Profile, at: Option<Time>) -> Option<Decision> {
         let newest = self.newest?;
         let decision = |outcome: Outcome, of: KeptCapture, discarded| {
             let (source, rules) = match outcome {

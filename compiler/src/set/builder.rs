@@ -5,11 +5,12 @@ use std::io::{self, Write};
 
 use bumpalo::Bump;
 use foldhash::fast::RandomState;
-use reptile_engine::format::captures::CaptureHistory;
+use reptile_engine::format::captures::StoredCaptures;
 use reptile_engine::format::container::{self, Header, Sections};
 use reptile_engine::format::draft::SetDraft;
 use reptile_engine::format::origins::OriginRecord;
 use reptile_engine::format::policies::PolicyDraft;
+use reptile_engine::format::reading::Reading;
 use reptile_engine::format::{NONE, TooLarge};
 use reptile_engine::threads::{OneThread, Threads};
 use reptile_engine::url::MAX_HOST_BYTES;
@@ -19,6 +20,7 @@ use super::contents::{Contents, Distinct, File, number};
 use crate::automaton::{Strategy, compile};
 use crate::capture::{Capture, Captures, Decision, Discarded, KeptCapture, Outcome, Profile, Time};
 use crate::dialect::Dialect;
+use crate::limits::MAX_CAPTURES_BY_TIME;
 use crate::rules::order::RuleList;
 use crate::set::{CaptureReport, OwnedOrigin, Prepared, crawler_table};
 
@@ -33,6 +35,8 @@ pub struct SetBuilder {
     at: Option<Time>,
     /// Whether the set is to have line numbers.
     keeps_lines: bool,
+    /// Whether the set is by time.
+    pub(super) by_time: bool,
     /// The latest time of any capture.
     pub(super) newest: Option<Time>,
     pub(super) report: CaptureReport,
@@ -58,6 +62,7 @@ impl SetBuilder {
             profile: profile.clone(),
             at,
             keeps_lines: true,
+            by_time: false,
             newest: None,
             report: CaptureReport::default(),
             contents: Contents::default(),
@@ -70,6 +75,15 @@ impl SetBuilder {
     #[must_use]
     pub fn line_numbers(mut self, keep: bool) -> SetBuilder {
         self.keeps_lines = keep;
+        self
+    }
+
+    /// Sets whether the set is by time: whether it keeps every capture, with the spans of time in which each policy is in
+    /// force, so that URLs can be decided by the rules of their own time. To be called before anything is added. The
+    /// default is to keep what may still count.
+    #[must_use]
+    pub fn by_time(mut self, keep: bool) -> SetBuilder {
+        self.by_time = keep;
         self
     }
 
@@ -119,7 +133,7 @@ impl SetBuilder {
             return place as usize;
         }
         let place = self.captures.len();
-        self.captures.push(Captures::default());
+        self.captures.push(Captures::new(self.by_time));
         self.origins.insert(origin.clone(), place as u32);
         place
     }
@@ -146,13 +160,17 @@ impl SetBuilder {
         for (origin, &place) in &self.origins {
             // Freed at once, as the history takes its place.
             let captures = std::mem::take(&mut captures[place as usize]);
+            if captures.kept_by_time() > MAX_CAPTURES_BY_TIME {
+                let (limit, found) = (MAX_CAPTURES_BY_TIME as u64, captures.kept_by_time() as u64);
+                return Err(TooLarge { what: "captures of an origin in a set by time", limit, found });
+            }
             let Some(decision) = captures.decide(&self.profile, at) else { continue };
             report.stale += u64::from(decision.is_stale);
             *report.origins.entry(decision.source).or_default() += 1;
             if let Some((kept, why)) = decision.discarded {
                 report.discard(origin, &kept, why);
             }
-            content.add(origin, &decision, captures.stored(&decision));
+            content.add(origin, &decision, &captures, &self.profile);
         }
         drop(captures);
         let (lists, place_of_list) = used_lists(lists, &content);
@@ -172,7 +190,7 @@ impl SetBuilder {
         };
         let draft = SetDraft {
             header,
-            reading: self.profile.reading(&self.dialect.name, at),
+            reading: Reading { by_time: self.by_time, ..self.profile.reading(&self.dialect.name, at) },
             crawlers: crawler_table(&self.dialect),
             tokens: tokens.iter().map(|token| &**token).collect(),
             rulesets: rulesets.into_iter().collect::<Result<_, TooLarge>>()?,
@@ -209,7 +227,7 @@ struct Content<'a> {
     is_file_used: Vec<bool>,
     /// The distinct policies: the policy source of each, and the number of its file if rules decide.
     policies: Distinct<(PolicySource, Option<u32>)>,
-    histories: Distinct<CaptureHistory>,
+    histories: Distinct<StoredCaptures>,
     origins: Vec<OriginRecord<'a>>,
 }
 
@@ -220,14 +238,10 @@ impl<'a> Content<'a> {
         Content { files, is_file_used, policies, histories, origins: Vec::new() }
     }
 
-    fn add(&mut self, origin: &'a OwnedOrigin, decision: &Decision, history: Option<CaptureHistory>) {
+    fn add(&mut self, origin: &'a OwnedOrigin, decision: &Decision, captures: &Captures, profile: &Profile) {
         let policy = self.policy(decision.source, decision.rules);
-        let history = history.map(|mut history| {
-            for capture in [Some(&mut history.newest), history.answered.as_mut()].into_iter().flatten() {
-                capture.policy = capture.policy.map(|file| self.policy(PolicySource::Rules, Some(file)));
-            }
-            number(&mut self.histories, history)
-        });
+        let stored = captures.stored(decision, profile, |source, file| self.policy(source, file));
+        let history = stored.map(|stored| number(&mut self.histories, stored));
         let file = decision.rules.and_then(|file| self.files.get_index(file as usize));
         self.origins.push(OriginRecord {
             host: &origin.host,

@@ -7,7 +7,7 @@ use std::fmt;
 use bumpalo::Bump;
 use foldhash::fast::RandomState;
 use reptile_engine::automaton::Ruleset;
-use reptile_engine::format::captures::CaptureHistory;
+use reptile_engine::format::captures::StoredCaptures;
 use reptile_engine::format::draft::SetDraft;
 use reptile_engine::format::origins::OriginRecord;
 use reptile_engine::format::policies::PolicyDraft;
@@ -136,6 +136,8 @@ impl SetBuilder {
         same("times of the fetch profile:", &times(&own), &times(&found))?;
         let dialect = &self.dialect;
         let number = |number: u32| number.to_string();
+        let yes_or_no = |yes: bool| if yes { "yes" } else { "no" };
+        same("validity by time:", yes_or_no(self.by_time), yes_or_no(set.has_times()))?;
         same("normal form", &number(dialect.normal_form.number()), &number(set.normal_form().number()))?;
         same("way of comparing names", &number(dialect.name_matching.number()), &number(set.name_matching().number()))?;
         let form = |form: u32| format!("{form:#x}");
@@ -171,13 +173,17 @@ impl<'d> Numbers<'d> {
             captures.add(KeptCapture::plain(self.file(origin.policy, origin.other, contents)?));
             return Ok(captures);
         };
-        let mut history: CaptureHistory =
-            self.draft.captures.get(history as usize).ok_or(MergeError::Unreadable)?.clone();
-        for capture in [Some(&mut history.newest), history.answered.as_mut()].into_iter().flatten() {
-            // Only the capture that decides has rules, and the origin has its other directives.
+        let mut stored = self.draft.captures.get(history as usize).ok_or(MergeError::Unreadable)?.clone();
+        // Only the capture that decides at the time of a set has other directives, and the origin has them. An older one
+        // never decides at a later time, so it does not matter that it gets them too.
+        for capture in stored.captures_mut() {
             capture.policy = capture.policy.map(|policy| self.file(policy, origin.other, contents)).transpose()?;
         }
-        Captures::from_stored(&history).ok_or(MergeError::Unreadable)
+        let captures = match &stored {
+            StoredCaptures::History(history) => Captures::from_stored(history),
+            StoredCaptures::Timeline(timeline) => Captures::from_timeline(timeline),
+        };
+        captures.ok_or(MergeError::Unreadable)
     }
 
     /// The file with the rules of a policy and with these other directives.

@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::convert::Infallible;
 
-use super::captures::{self, CaptureHistory, CaptureRecord, Captures};
+use super::captures::{self, Captures, StoredCaptures};
 use super::container::{Header, Section, Sections};
 use super::crawlers::CrawlerTable;
 use super::directives::{self, OtherDirectives};
@@ -39,8 +40,9 @@ pub struct SetDraft<'a> {
     pub other: Vec<&'a [u8]>,
     /// Policies. Their tokens, rulesets and lines are indices of the lists above; tokens need not be in order.
     pub policies: Vec<PolicyDraft>,
-    /// Capture histories, none of which is plain. Their policies are indices of the list above.
-    pub captures: Vec<CaptureHistory>,
+    /// What is kept of captures, none of which is plain; timelines in a set by time, else histories. Their policies are
+    /// indices of the list above.
+    pub captures: Vec<StoredCaptures>,
     /// Origins, each once. Their policies, captures and other directives are indices of the lists above.
     pub origins: Vec<OriginRecord<'a>>,
 }
@@ -81,9 +83,8 @@ impl SetDraft<'_> {
             mark(&mut used.captures, origin.captures);
             mark(&mut used.other, origin.other);
         }
-        for (history, _) in self.captures.iter().zip(&used.captures).filter(|(_, is_used)| **is_used) {
-            mark(&mut used.policies, history.newest.policy);
-            mark(&mut used.policies, history.answered.as_ref().and_then(|answered| answered.policy));
+        for (stored, _) in self.captures.iter().zip(&used.captures).filter(|(_, is_used)| **is_used) {
+            stored.policies().for_each(|policy| mark(&mut used.policies, Some(policy)));
         }
         for (policy, _) in self.policies.iter().zip(&used.policies).filter(|(_, is_used)| **is_used) {
             policy.tokens.iter().for_each(|&(token, _)| mark(&mut used.tokens, Some(token)));
@@ -139,19 +140,10 @@ impl SetDraft<'_> {
             let groups = policy.groups.iter().map(group).collect();
             PolicyDraft { source: policy.source, tokens, default_group: policy.default_group, groups }.encode(out);
         })?;
-        let captures = pool_of("bytes of captures", captures::UNIT, &self.captures, &used.captures, |history, out| {
-            let capture = |capture: CaptureRecord| CaptureRecord {
-                policy: capture.policy.map(|policy| moved(&policies.addresses, policy)),
-                ..capture
-            };
-            let CaptureHistory { newest, answered, ended, ref earlier_failures } = *history;
-            CaptureHistory {
-                newest: capture(newest),
-                answered: answered.map(capture),
-                ended,
-                earlier_failures: earlier_failures.clone(),
-            }
-            .encode(out);
+        let captures = pool_of("bytes of captures", captures::UNIT, &self.captures, &used.captures, |stored, out| {
+            let written =
+                stored.clone().with_policies(|policy| Ok::<_, Infallible>(moved(&policies.addresses, policy)));
+            written.unwrap_or_else(|never| match never {}).encode(out);
         })?;
         for origin in &mut self.origins {
             origin.policy = moved(&policies.addresses, origin.policy);
@@ -299,12 +291,9 @@ impl<'a> ReadBack<'a> {
         if let Some(&place) = self.captures.get(&address) {
             return Ok(place);
         }
-        let mut history = self.tables.captures.get(address)?;
-        for capture in [Some(&mut history.newest), history.answered.as_mut()].into_iter().flatten() {
-            capture.policy = capture.policy.map(|address| self.policy(address)).transpose()?;
-        }
+        let stored = self.tables.captures.get(address)?.with_policies(|address| self.policy(address))?;
         let place = self.draft.captures.len() as u32;
-        self.draft.captures.push(history);
+        self.draft.captures.push(stored);
         self.captures.insert(address, place);
         Ok(place)
     }

@@ -4,11 +4,10 @@
 //! [`verdicts`](crate::outputs::verdicts).
 
 mod pipeline;
+mod totals;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-use reptile::{Agents, Verdict};
+use std::time::Instant;
 
 use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::lines;
@@ -17,31 +16,33 @@ use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents;
 use crate::inputs::sets::report::Report;
+use crate::inputs::tables::open::Opening;
+use crate::inputs::tables::{Format, Wanted};
 use crate::outputs::file::Output;
 use crate::outputs::progress::Progress;
-use crate::outputs::summary::{Summary, grouped, rate, seconds};
-use crate::outputs::text::printable;
-use crate::outputs::verdicts::{Answers, Decider, Tally};
+use crate::outputs::verdicts::Decider;
 use pipeline::Pipeline;
 
-/// Decide each URL of a list
+/// Decide each URL of a list or a table
 ///
-/// Writes a line for each line of URLS, in the same order: the URL as it is given,
-/// and a column for each agent, separated by tabs:
+/// URLS is a list with a URL on each line, or TSV, CSV or JSON Lines with a column of
+/// URLs. Writes a line for each row, in the same order: the URL as it is given, and a
+/// column for each agent, separated by tabs:
 ///   allow     the rules allow it, or say nothing about it
 ///   disallow  the rules disallow it
 ///   unknown   the set has no robots.txt for the URL's origin
-///   invalid   the line is not an http, https or ftp URL, or is too long
+///   invalid   the row has no http, https or ftp URL, or is too long
 ///
 /// Lines end at LF; one CR before it is removed. Tabs and other characters that a
-/// terminal acts on are written as %XX. Memory does not depend on how long the list or
-/// a line is.
+/// terminal acts on are written as %XX. A row of a table that cannot be read is invalid,
+/// counted and named. Memory does not depend on how long URLS or a line is.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "Examples:
   reptile classify web.reptile urls.txt.gz --agent MyBot -o verdicts.tsv
-  cut -f2 crawl.tsv | reptile classify web.reptile --agent MyBot --agent OtherBot > verdicts.tsv
+  reptile classify web.reptile --agent MyBot --agent OtherBot < urls.txt > verdicts.tsv
+  reptile classify web.reptile crawl.csv.gz --url-column target --agent MyBot
   reptile classify robots/ urls.txt --agent MyBot --explain
 
 TOKEN is a product token, such as Googlebot, in any letter case. Where a robots.txt
@@ -51,15 +52,15 @@ else Googlebot, else *. A chain says the same under any dialect:
 \"Googlebot-Image>Googlebot>*\"; without the * at its end the rules for * do not
 apply. @ai-training and @search are groups of crawlers, a column each.
 
-Exit code: 0 done, whatever the verdicts; 1 SET was compiled from an input and
-some of its files were bad; 2 the command could not go on, and no file is left by
--o."
+Exit code: 0 done, whatever the verdicts; 1 most rows are invalid, or SET was
+compiled from an input and some of its files were bad; 2 the command could not go
+on, and no file is left by -o."
 )]
 pub struct Args {
     /// A set file, or what `reptile compile` takes as INPUT, to be compiled in memory
     #[arg(value_name = "SET")]
     set: PathBuf,
-    /// The list, a URL a line; unpacked if it is packed; - is standard input
+    /// The list or the table of URLs; unpacked if it is packed; - is standard input
     #[arg(default_value = "-", hide_default_value = true)]
     urls: PathBuf,
     /// A crawler: a product token, a chain of them, or a group of crawlers; may be given again, a column each
@@ -67,6 +68,15 @@ pub struct Args {
     agents: Vec<String>,
     #[command(flatten)]
     exact: ExactAgent,
+    /// The column of URLs: its name in the first row, or its number from 1 on; in JSON Lines the field [default: url]
+    ///
+    /// A field within another one is named with a dot (request.url) or as a JSON pointer (/request/url). Without this
+    /// option the column is found if one is called url or uri, or if the first row has one URL.
+    #[arg(long, value_name = "COLUMN")]
+    url_column: Option<String>,
+    /// The format of URLS [default: recognised by the first line and the end of the name]
+    #[arg(long, value_name = "FORMAT")]
+    input_format: Option<Format>,
     /// Add two columns after each verdict: the line of the deciding rule, and the rule
     ///
     /// Where no rule decided the line is 0 and the rule is empty. The line is also 0 in a set without line numbers.
@@ -103,7 +113,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if let Some(output) = &args.output {
         refuse_overwriting(output, [args.set.as_path(), &args.urls])?;
     }
-    let source = lines::open(&args.urls)?;
+    let source = lines::open_urls(&args.urls)?;
     let output = match &args.output {
         Some(path) => Output::create(path, args.force)?,
         None => Output::stdout(),
@@ -123,10 +133,12 @@ pub fn run(args: &Args) -> Result<Exit> {
 
     let progress = progress(args, &output);
     let start = Instant::now();
-    let totals = Pipeline::start(source, output)?.decide(&decider, args, &progress)?;
+    let url_column = Wanted { option: "--url-column", name: args.url_column.clone() };
+    let opening = Opening { path: args.urls.clone(), format: args.input_format, wanted: vec![url_column] };
+    let totals = Pipeline::start(opening, source, output)?.decide(&decider, args, &progress)?;
     drop(progress);
-    totals.report(&decider.agents, start.elapsed());
-    Ok(Exit::from_bad(any_bad))
+    let most_are_invalid = totals.report(&args.urls, &decider.agents, start.elapsed());
+    Ok(Exit::from_bad(any_bad || most_are_invalid))
 }
 
 /// Progress through the list, unless the output goes to the same terminal. How long a packed list is nobody knows.
@@ -137,45 +149,4 @@ fn progress(args: &Args, output: &Output) -> Progress {
     let is_packed = args.urls.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     let found = std::fs::metadata(&args.urls).ok().filter(|found| found.is_file() && !is_packed);
     Progress::of_bytes(found.map(|found| found.len()))
-}
-
-/// The verdicts of the whole list, counted.
-#[derive(Default)]
-struct Totals {
-    lines: u64,
-    tally: Tally,
-}
-
-impl Totals {
-    /// Adds the verdicts of a block.
-    fn add(&mut self, answers: &Answers) {
-        self.lines += answers.lines;
-        self.tally.resize(answers.tally.len(), [0; 4]);
-        for (total, counts) in self.tally.iter_mut().zip(&answers.tally) {
-            total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
-        }
-    }
-
-    /// Prints the figures, and names the agents that no robots.txt names.
-    fn report(mut self, agents: &Agents, time: Duration) {
-        let mut summary = Summary::default();
-        summary.count("lines", self.lines);
-        self.tally.resize(agents.len(), [0; 4]);
-        for (agent, counts) in agents.iter().zip(&self.tally) {
-            let verdicts = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
-            let counts = verdicts.map(|verdict| format!("{verdict} {}", grouped(counts[verdict as usize])));
-            let name = printable(agent.crawler().to_string().as_bytes());
-            summary.row(format!("agent {name}"), counts.join(", "));
-            if !agent.is_named() {
-                let applies = match (agent.honours_default_group(), agent.tokens().len()) {
-                    (true, _) => "is named by no robots.txt of this set; the rules for * apply",
-                    (false, 0) => "obeys no robots.txt, as its operator says",
-                    (false, _) => "is named by no robots.txt of this set, and does not obey the rules for *",
-                };
-                note(format_args!("agent {name} {applies}"));
-            }
-        }
-        summary.row("time", format!("{}, {} URLs/s", seconds(time), rate(self.lines, time)));
-        summary.print();
-    }
 }

@@ -10,23 +10,24 @@ use std::thread::{Builder, JoinHandle};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
-use super::{Args, Totals};
+use super::Args;
+use super::totals::Totals;
 use crate::error::{Failure, Result};
-use crate::inputs::lines::{Chunk, ChunkKind, Chunks, blocks, without_line_end};
+use crate::inputs::lines::{Chunk, ChunkKind, Chunks, without_line_end};
+use crate::inputs::tables::Table;
+use crate::inputs::tables::open::Opening;
 use crate::outputs::file::Output;
 use crate::outputs::progress::Progress;
 use crate::outputs::summary::grouped;
 use crate::outputs::verdicts::{Answers, Decider};
-
-/// Bytes of a block, the work of one thread at a time: enough to be worth handing over, and few enough that all threads
-/// end at about the same time.
-const BLOCK_BYTES: usize = 64 << 10;
 
 /// The number of chunks that are read, and of answers that are kept for writing, ahead of the threads that decide.
 const AHEAD: usize = 1;
 
 /// The threads that read and write, and the channels to and from them.
 pub struct Pipeline {
+    /// The format and the columns, as soon as the first row is read, or the reason why there are none.
+    table: Receiver<Result<Table>>,
     chunks: Receiver<io::Result<Chunk>>,
     /// The number of chunks that are read and not yet decided.
     waiting: Arc<AtomicUsize>,
@@ -41,21 +42,31 @@ impl Pipeline {
     ///
     /// # Errors
     /// If the system cannot start them.
-    pub fn start(source: Box<dyn Read + Send>, output: Output) -> Result<Pipeline> {
+    pub fn start(opening: Opening, source: Box<dyn Read + Send>, output: Output) -> Result<Pipeline> {
+        let (table_sender, table) = mpsc::sync_channel(1);
         let waiting = Arc::new(AtomicUsize::new(0));
         let (chunk_sender, chunks) = mpsc::sync_channel(AHEAD);
         let (used_buffers, free_buffers) = mpsc::channel();
         // Nobody joins the reader: after a failure it may hang in a read that never returns.
         let reader_waiting = Arc::clone(&waiting);
         let failed = |error| Failure::new(format!("the threads cannot be started: {error}"));
-        let reader = move || read(source, &chunk_sender, &free_buffers, &reader_waiting);
+        let reader = move || match opening.read(source) {
+            Ok((table, rows)) => {
+                let reader = Chunks::of_rows(rows, table.row_ends());
+                if table_sender.send(Ok(table)).is_ok() {
+                    read(reader, &chunk_sender, &free_buffers, &reader_waiting);
+                }
+            }
+            // Whoever would hear of it has ended.
+            Err(failure) => drop(table_sender.send(Err(failure))),
+        };
         Builder::new().spawn(reader).map_err(failed)?;
 
         let (answers, answer_receiver) = mpsc::sync_channel(AHEAD);
         let (free_answers, used_answers) = mpsc::channel();
         let writer = move || write(output, &answer_receiver, &free_answers);
         let writer = Builder::new().spawn(writer).map_err(failed)?;
-        Ok(Pipeline { chunks, waiting, used_buffers, answers, used_answers, writer })
+        Ok(Pipeline { table, chunks, waiting, used_buffers, answers, used_answers, writer })
     }
 
     /// Decides every line, and finishes the output.
@@ -63,8 +74,10 @@ impl Pipeline {
     /// # Errors
     /// If the list cannot be read, the set is damaged, or the output cannot be written.
     pub fn decide(self, decider: &Decider, args: &Args, progress: &Progress) -> Result<Totals> {
-        let mut totals = Totals::default();
-        let result = self.decide_chunks(decider, &mut totals, progress);
+        let stopped = || Failure::new("the thread that reads has stopped; this is a fault of reptile");
+        let table = self.table.recv().unwrap_or_else(|_| Err(stopped()))?;
+        let mut totals = Totals::new(table);
+        let result = self.decide_chunks(decider, args, &mut totals, progress);
         drop(self.answers);
         let written = self
             .writer
@@ -86,6 +99,7 @@ impl Pipeline {
     fn decide_chunks(
         &self,
         decider: &Decider,
+        args: &Args,
         totals: &mut Totals,
         progress: &Progress,
     ) -> std::result::Result<(), Stop> {
@@ -96,18 +110,20 @@ impl Pipeline {
             let mut answers = self.used_answers.try_recv().unwrap_or_default();
             match chunk.kind {
                 ChunkKind::Lines => {
-                    let blocks = blocks(chunk.bytes(), chunk.filled.div_ceil(BLOCK_BYTES));
+                    let blocks = chunk.blocks();
+                    totals.keep_sample(chunk.bytes());
                     answers.resize_with(blocks.len(), Answers::default);
                     let work = blocks.par_iter().zip(answers.par_iter_mut());
-                    work.try_for_each(|(block, answers)| decider.decide(block, answers)).map_err(Stop::Damaged)?;
+                    work.try_for_each(|(block, answers)| decider.decide(&totals.table, block, answers))
+                        .map_err(Stop::Damaged)?;
                 }
                 ChunkKind::LongLine { last } => {
                     answers.resize_with(1, Answers::default);
                     let part = long_part(chunk.bytes(), last, &mut held_cr);
-                    answers.iter_mut().for_each(|answers| decider.pass_on(&part, last, answers));
+                    answers.iter_mut().for_each(|answers| decider.pass_on(&totals.table, &part, last, answers));
                 }
             }
-            answers.iter().for_each(|answers| totals.add(answers));
+            answers.iter().for_each(|answers| totals.add(answers, &args.urls));
             progress.add(chunk.filled as u64);
             progress.say(|| format!(", {} URLs", grouped(totals.lines)));
             self.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -140,12 +156,11 @@ fn long_part(bytes: &[u8], last: bool, held_cr: &mut bool) -> Vec<u8> {
 
 /// The thread that reads: chunks from the source, in buffers that come back.
 fn read(
-    source: Box<dyn Read + Send>,
+    mut reader: Chunks<impl Read>,
     chunks: &mpsc::SyncSender<io::Result<Chunk>>,
     free_buffers: &Receiver<Vec<u8>>,
     waiting: &AtomicUsize,
 ) {
-    let mut reader = Chunks::new(source);
     loop {
         let buffer = free_buffers.try_recv().unwrap_or_default();
         let next = reader.next(buffer, || waiting.load(Ordering::Relaxed) == 0);

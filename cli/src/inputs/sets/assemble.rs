@@ -71,7 +71,8 @@ pub fn assemble(inputs: Inputs<'_>, options: &CompileOptions) -> Result<(Compile
 pub fn assemble_with(inputs: Inputs<'_>, options: &CompileOptions, sets: &[Loaded]) -> Result<(CompiledSet, Report)> {
     let (dialect, profile) = (options.dialect(), options.profile());
     let strategy = options.strategy.unwrap_or_default();
-    let mut builder = SetBuilder::with_profile(dialect, profile, options.at).line_numbers(!options.no_lines);
+    let builder = SetBuilder::with_profile(dialect, profile, options.at);
+    let mut builder = builder.line_numbers(!options.no_lines).by_time(options.by_time);
     let names = match &inputs {
         Inputs::Opened(input) => vec![input.path.display().to_string()],
         Inputs::Paths(paths) => paths.iter().map(|path| path.display().to_string()).collect(),

@@ -78,8 +78,8 @@ impl Loaded {
             Content::Set if input.is_regular && input.packing.is_none() => {
                 let loaded = Loaded::open_set(&path)?;
                 if options.are_given() {
-                    let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host and \
-                                   --no-other are for inputs";
+                    let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host, \
+                                   --no-other, --no-lines and --by-time are for inputs";
                     return Err(Failure::at(&path, message));
                 }
                 return Ok(loaded);

@@ -1,0 +1,288 @@
+//! The wanted fields of a line of JSON Lines; everything else on the line is only checked to be JSON.
+//!
+//! Text without escapes is handed out as it stands in the line. A number is handed out as text, `true`, `false`, `null`, lists
+//! and objects as if the field were not there. If a field is there twice, the last one counts.
+
+use std::fmt::{self, Write as _};
+
+use bumpalo::Bump;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::{Cells, MAX_CELLS};
+
+/// The steps from an object to the wanted fields: a tree, since several may begin with the same step.
+#[derive(Debug, Default)]
+pub struct Fields {
+    /// The cells that this field is wanted for.
+    cells: Vec<usize>,
+    /// The fields in it that are wanted or have wanted ones in them, by name; in a list the name is the place, from 0 on.
+    inner: Vec<(String, Fields)>,
+}
+
+impl Fields {
+    /// The fields at the end of these steps, in the order of the cells.
+    pub fn of_steps(all: impl IntoIterator<Item = Vec<String>>) -> Fields {
+        let mut root = Fields::default();
+        for (cell, steps) in all.into_iter().enumerate() {
+            let mut field = &mut root;
+            for step in steps {
+                let at = field.inner(&step).unwrap_or_else(|| {
+                    field.inner.push((step, Fields::default()));
+                    field.inner.len() - 1
+                });
+                field = &mut field.inner[at].1;
+            }
+            field.cells.push(cell);
+        }
+        root
+    }
+
+    /// Puts the fields of a line into their cells. Returns whether the line is an object.
+    pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut Cells<'b>) -> bool {
+        let mut reader = serde_json::Deserializer::from_slice(line);
+        let mut found = [None; MAX_CELLS];
+        let at = At { fields: self, arena, cells: &mut found };
+        // Of a list, serde would take the elements one by one; a line is an object.
+        let is_object = line.trim_ascii_start().first() == Some(&b'{');
+        let is_read = is_object && at.deserialize(&mut reader).is_ok() && reader.end().is_ok();
+        if is_read {
+            *cells = found;
+        }
+        is_read
+    }
+
+    fn inner(&self, name: &str) -> Option<usize> {
+        self.inner.iter().position(|(step, _)| step == name)
+    }
+}
+
+/// The steps that a name stands for. A name that begins with `/` is a JSON pointer (RFC 6901); in any other, dots stand between
+/// the steps.
+///
+/// # Errors
+/// If a step is empty, or a pointer has a `~` that is neither `~0` nor `~1`.
+pub fn steps(name: &str) -> Result<Vec<String>, String> {
+    let Some(pointer) = name.strip_prefix('/') else {
+        let steps: Vec<String> = name.split('.').map(str::to_owned).collect();
+        let is_whole = steps.iter().all(|step| !step.is_empty());
+        let hint =
+            "expected names with dots between them, such as request.url, or a JSON pointer, such as /request/url";
+        return if is_whole { Ok(steps) } else { Err(hint.into()) };
+    };
+    let unescaped = pointer.split('/').map(|step| {
+        let rest = step.replace("~0", "").replace("~1", "");
+        if rest.contains('~') {
+            return Err("in a JSON pointer, ~ is written ~0 and / in a name is written ~1".to_owned());
+        }
+        Ok(step.replace("~1", "/").replace("~0", "~"))
+    });
+    unescaped.collect()
+}
+
+/// A value whose wanted fields go into the cells.
+struct At<'f, 'b, 'c> {
+    fields: &'f Fields,
+    arena: &'b Bump,
+    cells: &'c mut Cells<'b>,
+}
+
+impl<'b> At<'_, 'b, '_> {
+    fn put(self, text: Option<&'b [u8]>) {
+        for &cell in &self.fields.cells {
+            self.cells[cell] = text;
+        }
+    }
+
+    /// A number as text.
+    fn put_number(self, number: impl fmt::Display) {
+        if self.fields.cells.is_empty() {
+            return;
+        }
+        let mut text = bumpalo::collections::String::new_in(self.arena);
+        // Memory never refuses a text.
+        let _ = write!(text, "{number}");
+        self.put(Some(text.into_bump_str().as_bytes()));
+    }
+}
+
+impl<'b> DeserializeSeed<'b> for At<'_, 'b, '_> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'b>>(self, reader: D) -> Result<(), D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'b> Visitor<'b> for At<'_, 'b, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'b str) -> Result<(), E> {
+        self.put(Some(text.as_bytes()));
+        Ok(())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        if !self.fields.cells.is_empty() {
+            let text = self.arena.alloc_slice_copy(text.as_bytes());
+            self.put(Some(text));
+        }
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        self.put_number(number);
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
+        self.put_number(number);
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
+        self.put_number(number);
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        self.put(None);
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.put(None);
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'b>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(inner) = map.next_key_seed(Key(self.fields))? {
+            match inner {
+                Some((_, fields)) => {
+                    map.next_value_seed(At { fields, arena: self.arena, cells: &mut *self.cells })?;
+                }
+                None => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        self.put(None);
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'b>>(self, mut list: A) -> Result<(), A::Error> {
+        for number in 0_usize.. {
+            let inner = match &self.fields.inner[..] {
+                [] => None,
+                _ => self.fields.inner(&number.to_string()).map(|at| &self.fields.inner[at]),
+            };
+            let is_there = match inner {
+                Some((_, fields)) => {
+                    let at = At { fields, arena: self.arena, cells: &mut *self.cells };
+                    list.next_element_seed(at)?.is_some()
+                }
+                None => list.next_element::<IgnoredAny>()?.is_some(),
+            };
+            if !is_there {
+                break;
+            }
+        }
+        self.put(None);
+        Ok(())
+    }
+}
+
+/// The name of a field, looked up among the wanted ones.
+struct Key<'f>(&'f Fields);
+
+impl<'b, 'f> DeserializeSeed<'b> for Key<'f> {
+    type Value = Option<&'f (String, Fields)>;
+
+    fn deserialize<D: serde::Deserializer<'b>>(self, reader: D) -> Result<Self::Value, D::Error> {
+        reader.deserialize_str(self)
+    }
+}
+
+impl<'f> Visitor<'_> for Key<'f> {
+    type Value = Option<&'f (String, Fields)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a field")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.inner(name).map(|at| &self.0.inner[at]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &[u8], names: &[&str]) -> Option<Vec<Option<String>>> {
+        let fields = Fields::of_steps(names.iter().map(|name| steps(name).unwrap()));
+        let (arena, mut cells) = (Bump::new(), [None; MAX_CELLS]);
+        let is_read = fields.read(line, &arena, &mut cells);
+        assert!(is_read || cells == [None; MAX_CELLS]);
+        let text = |cell: &Option<&[u8]>| cell.map(|text| String::from_utf8(text.to_vec()).unwrap());
+        is_read.then(|| cells[..names.len()].iter().map(text).collect())
+    }
+
+    #[test]
+    fn wanted_fields_are_found() {
+        type Case<'c> = (&'c str, &'c [&'c str], &'c [Option<&'c str>]);
+        let cases: [Case<'_>; 14] = [
+            (r#"{"url":"u"}"#, &["url"], &[Some("u")]),
+            (r#" {"a":[1,{"url":"no"}],"url" : "u","z":null} "#, &["url"], &[Some("u")]),
+            (r#"{"url":"a\u0009\"é"}"#, &["url"], &[Some("a\t\"é")]),
+            (r#"{"u\u0072l":"u"}"#, &["url"], &[Some("u")]),
+            (r#"{"url":"first","url":"last"}"#, &["url"], &[Some("last")]),
+            (r#"{"request":{"url":"u","at":7}}"#, &["request.url", "/request/at"], &[Some("u"), Some("7")]),
+            (r#"{"a/b~c":"u"}"#, &["/a~1b~0c"], &[Some("u")]),
+            (r#"{"requests":[{"url":"a"},{"url":"b"}]}"#, &["requests.1.url"], &[Some("b")]),
+            (r#"{"url":"u","t":-5,"f":1.5}"#, &["f", "t", "url"], &[Some("1.5"), Some("-5"), Some("u")]),
+            (r#"{"url":null}"#, &["url"], &[None]),
+            (r#"{"url":["u"]}"#, &["url"], &[None]),
+            (r#"{"url":{"url":"u"}}"#, &["url", "url.url"], &[None, Some("u")]),
+            (r#"{"url":true,"other":20260314150926}"#, &["url", "other"], &[None, Some("20260314150926")]),
+            (r#"{}"#, &["url"], &[None]),
+        ];
+        for (line, names, expected) in cases {
+            let found = read(line.as_bytes(), names).unwrap();
+            assert_eq!(found.iter().map(Option::as_deref).collect::<Vec<_>>(), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_an_object_has_no_fields() {
+        let deep = format!("{{\"url\":\"u\",\"x\":{}", "[".repeat(1 << 20));
+        let closed = format!("{}{}}}", deep, "]".repeat(1 << 20));
+        for line in [
+            "",
+            "x",
+            "[\"u\"]",
+            "\"u\"",
+            "{",
+            "{\"url\":\"u\"",
+            "{\"url\":\"u\"}x",
+            "{\"url\":\"\\ud800\"}",
+            "{\"url\":u}",
+            &deep,
+        ] {
+            assert_eq!(read(line.as_bytes(), &["url"]), None, "{}", &line[..line.len().min(40)]);
+        }
+        assert_eq!(read(b"{\"url\":\"\xff\"}", &["url"]), None);
+        // What is not wanted may be as deep as it likes; what is wanted is not.
+        assert_eq!(read(closed.as_bytes(), &["url"]), Some(vec![Some("u".into())]));
+    }
+
+    #[test]
+    fn names_that_name_nothing_are_refused() {
+        for name in ["", ".", "a.", "a..b", "/a~2", "/a~"] {
+            assert!(steps(name).is_err(), "{name}");
+        }
+        assert_eq!(steps("/").unwrap(), [""]);
+        assert_eq!(steps("/a//b").unwrap(), ["a", "", "b"]);
+    }
+}

@@ -1,0 +1,217 @@
+//! Tables of URLs: lists, TSV, CSV and JSON Lines, as rows whose wanted cells have been found.
+//!
+//! [`open`] recognises the format and finds the columns; this file hands out the rows of a part of the table. [`csv`] and
+//! [`json`] read a row of their format. Nothing here knows what a cell means, and nothing is allocated for a row, unless a
+//! cell has quotes or escapes within it.
+
+pub mod csv;
+mod guess;
+mod json;
+pub mod open;
+
+use std::fmt;
+
+use bumpalo::Bump;
+use clap::ValueEnum;
+use memchr::memchr;
+
+use super::lines::{MAX_LINE_BYTES, RowEnds, without_lf, without_line_end};
+use csv::{Records, RowKind, plain_cells};
+use json::Fields;
+
+pub use guess::looks_like;
+
+/// The most columns that a command asks for.
+pub const MAX_CELLS: usize = 3;
+
+/// The wanted cells of a row, in the order in which they were asked for; `None` for a cell that the row does not have.
+pub type Cells<'b> = [Option<&'b [u8]>; MAX_CELLS];
+
+/// How the rows of a table are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A URL on each line
+    List,
+    /// A row on each line, tabs between its cells, no quotes
+    Tsv,
+    /// Commas between the cells of a row; cells may have quotes (RFC 4180)
+    Csv,
+    /// A JSON object on each line
+    #[value(alias = "ndjson")]
+    Jsonl,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::List => "a list of URLs",
+            Format::Tsv => "TSV",
+            Format::Csv => "CSV",
+            Format::Jsonl => "JSON Lines",
+        })
+    }
+}
+
+/// A column that a command asks for.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The option that names it, for messages.
+    pub option: &'static str,
+    /// What the user calls it: a name, or a number from 1 on. Without one, it is the column that has URLs.
+    pub name: Option<String>,
+}
+
+/// A table whose format is known and whose columns are found.
+#[derive(Debug)]
+pub struct Table {
+    /// The format.
+    pub format: Format,
+    /// The lines of the first row, if it is a header.
+    pub header_lines: u64,
+    /// What the wanted columns are called, for messages.
+    names: Vec<String>,
+    columns: Columns,
+}
+
+/// Where the wanted cells of a row are.
+#[derive(Debug)]
+enum Columns {
+    /// The line is the cell.
+    Line,
+    /// In the cells of these numbers, from 0 on.
+    Numbers(Vec<usize>),
+    /// In these fields.
+    Fields(Fields),
+}
+
+/// What is wrong with a row, so that it has no cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It has more than [`MAX_LINE_BYTES`].
+    TooLong,
+    /// It opens a quote and does not close it.
+    Unclosed,
+    /// It is not a JSON object.
+    NotJson,
+    /// It does not have the first of the wanted columns.
+    NoCell,
+}
+
+impl Fault {
+    /// Every fault, in the order of their numbers.
+    pub const ALL: [Fault; 4] = [Fault::TooLong, Fault::Unclosed, Fault::NotJson, Fault::NoCell];
+
+    /// What is wrong, in the same words for all rows that have it.
+    pub fn describe(self, table: &Table) -> String {
+        match self {
+            Fault::TooLong => format!("more than {MAX_LINE_BYTES} bytes"),
+            Fault::Unclosed => "a quote that is not closed".into(),
+            Fault::NotJson => "not a JSON object".into(),
+            Fault::NoCell => format!("without {}", table.names.first().map_or("the column", String::as_str)),
+        }
+    }
+}
+
+/// A row of a table.
+#[derive(Debug)]
+pub struct Row<'b> {
+    /// Where it begins in its block.
+    pub start: usize,
+    /// The wanted cells.
+    pub cells: Cells<'b>,
+    /// The reason why cells are missing, if the first of them is.
+    pub fault: Option<Fault>,
+}
+
+impl Table {
+    /// A list of URLs.
+    pub fn list() -> Table {
+        Table { format: Format::List, header_lines: 0, names: Vec::new(), columns: Columns::Line }
+    }
+
+    /// Where the rows of the table end.
+    pub fn row_ends(&self) -> RowEnds {
+        if self.format == Format::Csv { RowEnds::Csv } else { RowEnds::Lines }
+    }
+
+    /// The rows of a block of whole rows. Cells that are not written in the block as they are go to `arena`.
+    pub fn rows<'b>(&'b self, block: &'b [u8], arena: &'b Bump) -> impl Iterator<Item = Row<'b>> {
+        let mut records = Records::default();
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            let rest = block.get(start..).filter(|rest| !rest.is_empty())?;
+            let mut row = Row { start, cells: [None; MAX_CELLS], fault: None };
+            start += match self.format {
+                Format::Csv => self.csv_row(rest, &mut records, arena, &mut row),
+                _ => self.line(rest, arena, &mut row),
+            };
+            if row.fault.is_none() && row.cells[0].is_none() {
+                row.fault = Some(Fault::NoCell);
+            }
+            Some(row)
+        })
+    }
+
+    /// Reads the row that is the first line of `rest`. Returns its length.
+    #[inline]
+    fn line<'b>(&self, rest: &'b [u8], arena: &'b Bump, row: &mut Row<'b>) -> usize {
+        let len = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+        let line = &rest[..len];
+        if without_lf(line).len() > MAX_LINE_BYTES {
+            row.fault = Some(Fault::TooLong);
+            return len;
+        }
+        let text = without_line_end(line);
+        match &self.columns {
+            Columns::Line => row.cells[0] = Some(text),
+            Columns::Numbers(numbers) => pick(plain_cells(text, b'\t'), numbers, &mut row.cells),
+            Columns::Fields(fields) => {
+                if !fields.read(text, arena, &mut row.cells) {
+                    row.fault = Some(Fault::NotJson);
+                }
+            }
+        }
+        len
+    }
+
+    /// Reads the row of CSV at the start of `rest`. Returns its length.
+    fn csv_row<'b>(&self, rest: &'b [u8], records: &mut Records, arena: &'b Bump, row: &mut Row<'b>) -> usize {
+        let Columns::Numbers(numbers) = &self.columns else { return rest.len() };
+        let Some(found) = records.row(rest, true) else { return rest.len() };
+        match found.kind {
+            RowKind::Plain => {
+                pick(plain_cells(without_line_end(&rest[..found.len]), b','), numbers, &mut row.cells);
+            }
+            RowKind::Quoted => {
+                for (cell, &number) in row.cells.iter_mut().zip(numbers) {
+                    *cell = records.cell(number).map(|cell| &*arena.alloc_slice_copy(cell));
+                }
+            }
+            RowKind::Unclosed => row.fault = Some(Fault::Unclosed),
+            RowKind::TooLong => row.fault = Some(Fault::TooLong),
+        }
+        found.len
+    }
+}
+
+/// Puts the cells of these numbers into `cells`.
+#[inline]
+fn pick<'b>(all: impl Iterator<Item = &'b [u8]>, numbers: &[usize], cells: &mut Cells<'b>) {
+    let last = numbers.iter().copied().max().unwrap_or(0);
+    for (at, found) in all.take(last + 1).enumerate() {
+        for (cell, _) in cells.iter_mut().zip(numbers).filter(|(_, number)| **number == at) {
+            *cell = Some(found);
+        }
+    }
+}
+
+impl fmt::Display for Table {
+    /// The format and the columns, in a few words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.format)?;
+        if let Some(first) = self.names.first() {
+            write!(f, ", URLs in {first}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,213 @@
+//! Opening a table: its first row is read, its format recognised, and the wanted columns found.
+//!
+//! The table that is handed on begins with the first row that has data.
+
+use std::io::{Chain, Cursor, ErrorKind, Read};
+use std::path::PathBuf;
+
+use memchr::memchr_iter;
+
+use super::csv::{Records, plain_cells};
+use super::guess::{format_of, is_url, is_url_name};
+use super::json::{Fields, steps};
+use super::{Columns, Format, Table, Wanted};
+use crate::error::{Failure, Result};
+use crate::inputs::lines::{MAX_LINE_BYTES, without_line_end};
+use crate::inputs::shown::shown;
+
+/// Bytes that are read at once while the first row is not complete.
+const READ_BYTES: usize = 1 << 16;
+
+/// The mark at the start of text in UTF-8, as some programs write it.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The names of columns that a message lists.
+const MAX_SHOWN_NAMES: usize = 20;
+
+/// What is known of a table before it is read.
+pub struct Opening {
+    /// Its path, for messages and for the end of its name.
+    pub path: PathBuf,
+    /// The format, if the user says it.
+    pub format: Option<Format>,
+    /// The wanted columns; that of the URLs is the first.
+    pub wanted: Vec<Wanted>,
+}
+
+/// The rows of a table after its header.
+pub type Rows = Chain<Cursor<Vec<u8>>, Box<dyn Read + Send>>;
+
+/// A problem of a table, in words that follow its path.
+type Found<T> = std::result::Result<T, String>;
+
+impl Opening {
+    /// Reads the first row, recognises the format and finds the columns.
+    ///
+    /// # Errors
+    /// If the source cannot be read, if there is no such column, or if the format has no columns.
+    pub fn read(&self, mut source: Box<dyn Read + Send>) -> Result<(Table, Rows)> {
+        let mut start = Vec::new();
+        let (table, header_len) = self.find(&mut source, &mut start).map_err(|text| Failure::at(&self.path, text))?;
+        start.drain(..header_len);
+        Ok((table, Cursor::new(start).chain(source)))
+    }
+
+    /// Reads until the first row is complete. Returns the table, and the length of its header.
+    fn find(&self, source: &mut impl Read, start: &mut Vec<u8>) -> Found<(Table, usize)> {
+        let mut at_end = false;
+        // The format is known by the first line, and the first row of CSV may be longer than that.
+        while !at_end && start.len() <= MAX_LINE_BYTES && !start.contains(&b'\n') {
+            at_end = more(source, start)?;
+        }
+        if start.starts_with(MARK) {
+            start.drain(..MARK.len());
+        }
+        let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if self.format.is_none() && is_json_list(line) {
+            return Err("is a JSON list; expected JSON Lines, an object on each line".into());
+        }
+        let format = self.format.unwrap_or_else(|| format_of(line, &self.path, &self.wanted));
+        let mut records = Records::default();
+        while format == Format::Csv && !at_end && !start.is_empty() && records.row(start, false).is_none() {
+            if start.len() > MAX_LINE_BYTES {
+                break;
+            }
+            at_end = more(source, start)?;
+        }
+        match format {
+            Format::List => match self.wanted.iter().find(|wanted| wanted.name.is_some()) {
+                Some(Wanted { option, .. }) => Err(format!("{option} names a column, and a list of URLs has none")),
+                None => Ok((Table::list(), 0)),
+            },
+            Format::Jsonl => self.fields().map(|table| (table, 0)),
+            Format::Tsv | Format::Csv => find_columns(format, start, &self.wanted),
+        }
+    }
+
+    /// The table of JSON Lines.
+    fn fields(&self) -> Found<Table> {
+        let names: Vec<&str> = self.wanted.iter().map(|wanted| wanted.name.as_deref().unwrap_or("url")).collect();
+        let steps = self.wanted.iter().zip(&names).map(|(wanted, name)| {
+            steps(name).map_err(|text| format!("{} {}: {text}", wanted.option, shown(name.as_bytes())))
+        });
+        let fields = Fields::of_steps(steps.collect::<Found<Vec<_>>>()?);
+        let names = names.iter().map(|name| format!("the field \"{}\"", shown(name.as_bytes()))).collect();
+        Ok(Table { format: Format::Jsonl, header_lines: 0, names, columns: Columns::Fields(fields) })
+    }
+}
+
+/// Whether a line begins a JSON list of objects or texts.
+fn is_json_list(line: &[u8]) -> bool {
+    let inner = line.trim_ascii().strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
+    inner.is_some_and(|inner| matches!(inner.first(), None | Some(b'{' | b'"')))
+}
+
+/// Reads some bytes. Returns whether there are no more.
+fn more(source: &mut impl Read, bytes: &mut Vec<u8>) -> Found<bool> {
+    let filled = bytes.len();
+    bytes.resize(filled + READ_BYTES, 0);
+    let read = loop {
+        match source.read(&mut bytes[filled..]) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            read => break read,
+        }
+    };
+    bytes.truncate(filled + read.as_ref().map_or(0, |&read| read));
+    read.map(|read| read == 0).map_err(|error| format!("cannot be read: {error}"))
+}
+
+/// The table whose first row is at the start of these bytes, and the length of that row if it is a header.
+fn find_columns(format: Format, start: &[u8], wanted: &[Wanted]) -> Found<(Table, usize)> {
+    if start.is_empty() {
+        let columns = Columns::Numbers(Vec::new());
+        return Ok((Table { format, header_lines: 0, names: Vec::new(), columns }, 0));
+    }
+    let (row, len) = first_row(format, start);
+    let found: Vec<Column> = wanted.iter().map(|wanted| Column::find(&row, wanted)).collect::<Found<_>>()?;
+    // A first row with a URL in the column of URLs names nothing.
+    let url = found.first().and_then(|found| row.get(found.number));
+    let is_header = found.iter().any(|found| found.is_named) || !url.is_some_and(|cell| is_url(cell));
+    let name = |found: &Column| match row.get(found.number) {
+        Some(name) if is_header => format!("column {} (\"{}\")", found.number + 1, shown(name)),
+        _ => format!("column {}", found.number + 1),
+    };
+    let names = found.iter().map(name).collect();
+    let columns = Columns::Numbers(found.iter().map(|found| found.number).collect());
+    let header_len = if is_header { len } else { 0 };
+    let header_lines = memchr_iter(b'\n', &start[..header_len]).count() as u64;
+    Ok((Table { format, header_lines, names, columns }, header_len))
+}
+
+/// The cells of the first row, and its length.
+fn first_row(format: Format, start: &[u8]) -> (Vec<Vec<u8>>, usize) {
+    let mut records = Records::default();
+    let len = start.iter().position(|&byte| byte == b'\n').map_or(start.len(), |at| at + 1);
+    let quoted = match format {
+        Format::Csv => records.row(start, true).filter(|row| row.kind == super::RowKind::Quoted),
+        _ => None,
+    };
+    match quoted {
+        Some(row) => ((0..).map_while(|number| records.cell(number).map(<[u8]>::to_vec)).collect(), row.len),
+        None => {
+            let delimiter = if format == Format::Csv { b',' } else { b'\t' };
+            let line = without_line_end(&start[..len]);
+            (plain_cells(line, delimiter).map(<[u8]>::to_vec).collect(), len)
+        }
+    }
+}
+
+/// A column that was found.
+struct Column {
+    /// Its number, from 0 on.
+    number: usize,
+    /// Whether it was found by its name, so that the first row is a header.
+    is_named: bool,
+}
+
+impl Column {
+    fn find(row: &[Vec<u8>], wanted: &Wanted) -> Found<Column> {
+        let option = wanted.option;
+        let Some(name) = &wanted.name else { return Column::of_urls(row, option) };
+        if let Ok(number) = name.parse::<usize>() {
+            return match number.checked_sub(1) {
+                Some(number) if number < row.len() => Ok(Column { number, is_named: false }),
+                _ => Err(format!("{option} {number}: the first row has the columns 1 to {}", row.len())),
+            };
+        }
+        let exact = |cell: &[u8]| cell == name.as_bytes();
+        let nearly = |cell: &[u8]| cell.eq_ignore_ascii_case(name.as_bytes());
+        let name = shown(name.as_bytes());
+        for is_it in [&exact as &dyn Fn(&[u8]) -> bool, &nearly] {
+            match places(row, is_it)[..] {
+                [] => {}
+                [number] => return Ok(Column { number, is_named: true }),
+                _ => return Err(format!("{option} {name}: several columns have this name; give a number, from 1 on")),
+            }
+        }
+        Err(format!("{option} {name}: there is no such column; the first row is {}", list(row)))
+    }
+
+    /// The column of URLs, if there is no doubt which it is.
+    fn of_urls(row: &[Vec<u8>], option: &str) -> Found<Column> {
+        if let [number] = places(row, is_url_name)[..] {
+            return Ok(Column { number, is_named: true });
+        }
+        if let [number] = places(row, is_url)[..] {
+            return Ok(Column { number, is_named: false });
+        }
+        Err(format!("which column has the URLs? Say it with {option}; the first row is {}", list(row)))
+    }
+}
+
+/// The numbers of the cells of which something is true.
+fn places(row: &[Vec<u8>], is_it: impl Fn(&[u8]) -> bool) -> Vec<usize> {
+    row.iter().enumerate().filter(|(_, cell)| is_it(cell)).map(|(at, _)| at).collect()
+}
+
+/// The cells of a row for a message.
+fn list(row: &[Vec<u8>]) -> String {
+    let names: Vec<String> = row.iter().take(MAX_SHOWN_NAMES).map(|cell| format!("\"{}\"", shown(cell))).collect();
+    let more = row.len().saturating_sub(MAX_SHOWN_NAMES);
+    names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+}

@@ -1,0 +1,330 @@
+//! `reptile classify` over tables: every format, every way to name the column of URLs, and damaged rows.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+use crate::support;
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+use support::{Folder, Run, gz};
+
+const PRIVATE: &str = "http://a.example/private";
+const CLOSED: &str = "http://b.example/";
+
+fn classify(folder: &Folder, name: &str, options: &[&str]) -> Run {
+    folder.run(&[&["classify", "set", name, "--agent", "bot-a"], options].concat())
+}
+
+/// A table that is recognised, or whose columns are said: its name, options, text, and what the summary calls it. Each has
+/// [`PRIVATE`] in its first row of data and [`CLOSED`] in its second.
+const TABLES: [(&str, &[&str], &str, &str); 23] = [
+    ("a.txt", &[], "P\nC\n", "a list of URLs"),
+    ("a", &[], "\u{feff}P\r\nC\r\n", "a list of URLs"),
+    ("a.tsv", &[], "id\tURL\tx\n1\tP\tx\n2\tC\ty\n", "TSV, URLs in column 2 (\"URL\")"),
+    ("a", &[], "\u{feff}url\tx\r\nP\tx\r\nC\t\r\n", "TSV, URLs in column 1 (\"url\")"),
+    ("a", &[], "7\tP\n8\tC\n", "TSV, URLs in column 2"),
+    ("a", &["--url-column", "2"], "7\tP\n8\tC\n", "TSV, URLs in column 2"),
+    ("a", &["--url-column", "Link"], "link\tLink\n7\tP\n8\tC\n", "TSV, URLs in column 2 (\"Link\")"),
+    ("a", &["--url-column", "LINK"], "x,link\n7,P\n8,C\n", "CSV, URLs in column 2 (\"link\")"),
+    ("a", &["--url-column", "link"], "link\nP\nC\n", "CSV, URLs in column 1 (\"link\")"),
+    ("a", &[], "url\nP\nC\n", "TSV, URLs in column 1 (\"url\")"),
+    ("a.csv", &[], "P\nC", "CSV, URLs in column 1"),
+    ("a.CSV", &[], "x,\"url\"\r\n\"a\r\nb\",\"P\"\r\n\"\"\"\",C\r\n", "CSV, URLs in column 2 (\"url\")"),
+    ("a", &[], "\u{feff}\"url\",\"a\nb\"\n\"P\",\"\n\n\"\nC,\n", "CSV, URLs in column 1 (\"url\")"),
+    ("a", &[], "\"P\",1\n\"C\",2\n", "CSV, URLs in column 1"),
+    ("a", &["--url-column", "1"], "\"a page\",b\nP,\nC,\n", "CSV, URLs in column 1 (\"a page\")"),
+    ("a", &["--input-format", "csv"], "url\nP\nC\n", "CSV, URLs in column 1 (\"url\")"),
+    ("a.csv", &["--input-format", "list"], "P\nC\n", "a list of URLs"),
+    ("a.csv", &["--input-format", "tsv"], "x\turl\n\tP\n\"\tC\n", "TSV, URLs in column 2 (\"url\")"),
+    ("a", &[], "{\"url\":\"P\"}\n{\"x\":1,\"url\":\"C\"}\n", "JSON Lines, URLs in the field \"url\""),
+    (
+        "a.ndjson",
+        &[],
+        "\u{feff}{\"url\":\"P\"}\r\n {\"url\" : \"\\u0068ttp://b.example/\"} \r\n",
+        "JSON Lines, URLs in",
+    ),
+    (
+        "a",
+        &["--url-column", "r.u"],
+        "{\"r\":{\"u\":\"P\"}}\n{\"r\":{\"u\":\"C\"}}",
+        "JSON Lines, URLs in the field \"r.u\"",
+    ),
+    ("a", &["--url-column", "/r/0"], "{\"r\":[\"P\"]}\n{\"r\":[\"C\",1]}", "JSON Lines, URLs in the field \"/r/0\""),
+    ("a", &["--input-format", "ndjson"], "{\"url\":\"P\"}\n{\"url\":\"C\"}\n", "JSON Lines, URLs in the field \"url\""),
+];
+
+#[test]
+fn every_format_is_recognised_and_can_be_said() {
+    let folder = Folder::with_set();
+    let expected = format!("{PRIVATE}\tdisallow\n{CLOSED}\tdisallow\n");
+    for (name, options, text, says) in TABLES {
+        let text = text.replace('P', PRIVATE).replace('C', CLOSED);
+        folder.write(name, &text);
+        let packed = format!("{name}.gz");
+        folder.write(&packed, gz(text.as_bytes()));
+        for run in [
+            classify(&folder, name, options),
+            classify(&folder, &packed, options),
+            classify(&folder, name, &[options, &["--threads", "1"]].concat()),
+        ] {
+            let run = run.says(0, &[&format!("input {says}"), "lines 2\n"]);
+            assert_eq!(run.text(), expected, "{name} {options:?} {text:?}");
+        }
+        let explained = classify(&folder, name, &[options, &["--explain", "--reason"]].concat()).text();
+        let rows = [(PRIVATE, "Disallow: /private"), (CLOSED, "Disallow: /")];
+        let rows = rows.map(|(url, rule)| format!("{url}\tdisallow\t2\t{rule}\trule\n"));
+        assert_eq!(explained, rows.concat(), "{name} {options:?}");
+    }
+}
+
+#[test]
+fn a_column_that_cannot_be_found_ends_the_command() {
+    let folder = Folder::with_set();
+    let cases: [(&str, &[&str], &str, &str); 10] = [
+        (
+            "a.csv",
+            &[],
+            "a,b\nP,C\n",
+            "a.csv: which column has the URLs? Say it with --url-column; the first row is \"a\", \"b\"",
+        ),
+        ("a.csv", &[], "url,uri\nP,C\n", "which column has the URLs?"),
+        (
+            "a",
+            &["--url-column", "c"],
+            "a\tb\n",
+            "a: --url-column c: there is no such column; the first row is \"a\", \"b\"",
+        ),
+        ("a", &["--url-column", "a"], "a,b,a\n", "--url-column a: several columns have this name; give a number"),
+        ("a", &["--url-column", "3"], "a,b\n", "--url-column 3: the first row has the columns 1 to 2"),
+        ("a", &["--url-column", "0"], "a,b\n", "--url-column 0: the first row has the columns 1 to 2"),
+        (
+            "a",
+            &["--url-column", "1", "--input-format", "list"],
+            "a\n",
+            "--url-column names a column, and a list of URLs has none",
+        ),
+        ("a", &["--url-column", "a..b"], "{}\n", "--url-column a..b: expected names with dots between them"),
+        ("a", &[], "[{\"url\": 1}]\n", "a: is a JSON list; expected JSON Lines, an object on each line"),
+        ("a", &["--input-format", "xml"], "", "[possible values: list, tsv, csv, jsonl]"),
+    ];
+    for (name, options, text, says) in cases {
+        let text = text.replace('P', PRIVATE).replace('C', CLOSED);
+        folder.write(name, &text);
+        let run = folder.run(&[&["classify", "set", name, "--agent", "bot-a", "-o", "out"], options].concat());
+        run.says(2, &[says]);
+    }
+    let run = folder.run_with(&["classify", "set", "--agent", "bot-a", "--url-column", "c", "-o", "out"], b"a\tb\n");
+    run.says(2, &["reptile: -: --url-column c: there is no such column"]);
+    assert!(!folder.names().contains(&"out".to_owned()));
+}
+
+#[test]
+fn a_row_that_cannot_be_read_is_invalid_counted_and_named() {
+    let folder = Folder::with_set();
+    let long = "x".repeat(3 << 20);
+    let deep = "[".repeat(100_000);
+    let cases: [(&str, &str, &str, &[&str]); 8] = [
+        (
+            "t.tsv",
+            "a\turl\n1\tP\n2\n\n4\tC\tx\n5\tP\n",
+            "P\tdisallow\n\tinvalid\n\tinvalid\nC\tdisallow\nP\tdisallow\n",
+            &[
+                "t.tsv:3: without column 2 (\"url\")",
+                "t.tsv:4: without",
+                "invalid: without column 2 (\"url\") 2\n",
+                "lines 5\n",
+            ],
+        ),
+        (
+            "t.csv",
+            "url,a\nP,1\n\"P\",\"x\ny\"\nC,\"\nP,\n",
+            "P\tdisallow\nP\tdisallow\n\tinvalid\nP\tdisallow\n",
+            &["t.csv:5: a quote that is not closed", "invalid: a quote that is not closed 1\n", "lines 4\n"],
+        ),
+        (
+            "t.jsonl",
+            "{\"url\":\"P\"}\n{\"url\":\"P\"\n{\"uri\":\"P\"}\n\n{\"url\":\"C\"}\n{\"url\":\"P\"}\n{\"url\":\"P\"}\n",
+            "P\tdisallow\n\tinvalid\n\tinvalid\n\tinvalid\nC\tdisallow\nP\tdisallow\nP\tdisallow\n",
+            &[
+                "t.jsonl:2: not a JSON object",
+                "t.jsonl:3: without the field \"url\"",
+                "not a JSON object 2\n",
+                "\"url\" 1\n",
+            ],
+        ),
+        (
+            "l.tsv",
+            "url\ta\nP\t1\nP\tL\nP\t2\n",
+            "P\tdisallow\n\tinvalid\nP\tdisallow\n",
+            &["l.tsv:3: more than 1048576 bytes"],
+        ),
+        (
+            "l.csv",
+            "url,a\nP,1\nP,\"L\"\nP,2\n",
+            "P\tdisallow\n\tinvalid\nP\tdisallow\n",
+            &["l.csv:3: more than 1048576 bytes"],
+        ),
+        (
+            "l.jsonl",
+            "{\"url\":\"P\"}\n{\"a\":\"L\",\"url\":\"P\"}\n{\"url\":\"C\"}",
+            "P\tdisallow\n\tinvalid\nC\tdisallow\n",
+            &["l.jsonl:2: more than"],
+        ),
+        (
+            "d.jsonl",
+            "{\"url\":\"P\"}\n{\"a\":D\n{\"url\":\"C\"}",
+            "P\tdisallow\n\tinvalid\nC\tdisallow\n",
+            &["d.jsonl:2: not a JSON object"],
+        ),
+        ("z.tsv", "url\ta\nP\tsome more text\nx\0\u{1b}\ty\nC\tsome more text\0", "P\tdisallow\nx%00%1B\tinvalid\nC\tdisallow\n", &["lines 3\n"]),
+    ];
+    for (name, text, output, says) in cases {
+        let fill = |text: &str| text.replace('P', PRIVATE).replace('C', CLOSED).replace('L', &long).replace('D', &deep);
+        folder.write(name, fill(text));
+        for threads in ["1", "2"] {
+            let run = classify(&folder, name, &["--threads", threads]).says(0, says);
+            assert_eq!(run.text(), fill(output), "{name}");
+        }
+    }
+}
+
+/// In the middle of a table, many faults are counted and the first ones named.
+#[test]
+fn few_of_many_faults_are_named_and_their_lines_are_right() {
+    let folder = Folder::with_set();
+    let (mut text, mut faults) = ("note,url\n".to_owned(), Vec::new());
+    let mut line = 2;
+    for number in 0..40_000 {
+        if number % 1000 == 999 {
+            text.push_str("short\n");
+            faults.push(line);
+            line += 1;
+        }
+        text.push_str(&format!("\"two\nlines\",{PRIVATE}/{number}\n"));
+        line += 2;
+    }
+    folder.write("t.csv", text);
+    let run = classify(&folder, "t.csv", &[]).says(0, &["invalid: without column 2 (\"url\") 40\n", "lines 40,040\n"]);
+    let named: Vec<String> = run.stderr.lines().filter(|line| line.contains("t.csv:")).map(str::to_owned).collect();
+    let expected = faults[..10].iter().map(|line| format!("reptile: t.csv:{line}: without column 2 (\"url\")"));
+    assert_eq!(named, expected.collect::<Vec<_>>());
+    assert_eq!(run.text().lines().filter(|line| line.ends_with("\tdisallow")).count(), 40_000);
+}
+
+#[test]
+fn a_list_of_which_most_rows_are_invalid_says_what_it_looks_like() {
+    let folder = Folder::with_set();
+    let cases = [
+        ("1 P\n", "; they look like", false),
+        // Two URLs and no header: nothing says which of them is meant, so the line is one.
+        ("x,P\ny,C\n", "rows are invalid, read as a list of URLs; they look like CSV: give --input-format csv", true),
+        (
+            "P\tx\tC\nC\ty\tP\n",
+            "2 of 2 rows are invalid, read as a list of URLs; they look like TSV: give --input-format tsv",
+            true,
+        ),
+        ("a.example/private\nb.example\n", "they look like URLs without a scheme: write https:// before each", true),
+        ("1.2.3.4 - - [x] \"GET /private HTTP/1.1\" 200 1\n", "they look like an access log", true),
+        ("# x\n{\"url\":\"P\"}\n{\"url\":\"P\"}\n", "they look like JSON Lines: give --input-format jsonl", true),
+    ];
+    for (text, says, is_said) in cases {
+        let is_log = text.contains("HTTP");
+        folder.write("urls", if is_log { text.into() } else { text.replace('P', PRIVATE).replace('C', CLOSED) });
+        let run = classify(&folder, "urls", &[]).says(1, &["rows are invalid"]);
+        assert_eq!(run.stderr.contains(says), is_said, "{text:?} {run:#?}");
+    }
+    for (invalid, code) in [(0, 0), (4, 0), (5, 0), (6, 1)] {
+        folder.write("urls", "x\n".repeat(invalid) + &format!("{CLOSED}\n").repeat(5));
+        assert_eq!(classify(&folder, "urls", &[]).code, Some(code), "{invalid}");
+    }
+    folder.write("urls", "");
+    for format in ["list", "tsv", "csv", "jsonl"] {
+        classify(&folder, "urls", &["--input-format", format]).says(0, &["lines 0\n"]);
+    }
+}
+
+#[test]
+fn many_chunks_of_rows_come_out_in_order() {
+    let folder = Folder::with_set();
+    let (mut csv, mut json, mut output) = ("n,url\n".to_owned(), String::new(), String::new());
+    for number in 0..200_000 {
+        let (path, verdict) = if number % 7 == 0 { ("private", "disallow") } else { ("public", "allow") };
+        let url = format!("http://a.example/{path}/{number}");
+        match number % 3 {
+            0 => csv.push_str(&format!("{number},{url}\n")),
+            1 => csv.push_str(&format!("\"a\n\"\"{number}\",\"{url}\"\r\n")),
+            _ => csv.push_str(&format!("{number},{url},\"\n\n\"\n")),
+        }
+        json.push_str(&format!("{{\"n\":[{number},\"\\u0000\"],\"url\":\"{}\"}}\n", url.replace("//", "\\/\\/")));
+        output.push_str(&format!("{url}\t{verdict}\n"));
+    }
+    folder.write("t.csv", csv);
+    folder.write("t.jsonl", json);
+    for name in ["t.csv", "t.jsonl"] {
+        let run = classify(&folder, name, &["--threads", "3"]).says(0, &["lines 200,000\n"]);
+        assert!(run.stdout == output.as_bytes(), "{name}");
+    }
+}
+
+#[test]
+fn rows_are_answered_as_they_come() {
+    let folder = Folder::with_set();
+    for (head, row) in [
+        ("", format!("{{\"url\":\"{CLOSED}\"}}\n")),
+        ("x,url\n", format!("\"a\nb\",{CLOSED}\n")),
+        ("x\turl\n", format!("\t{CLOSED}\n")),
+    ] {
+        let args = ["classify", "set", "--agent", "bot-a"];
+        let mut child = folder.command(&args).stdin(Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(head.as_bytes()).unwrap();
+        let expected = format!("{CLOSED}\tdisallow\n");
+        let mut answer = vec![0; expected.len()];
+        for _ in 0..3 {
+            // A part of a row is not a row.
+            for part in row.as_bytes().chunks(5) {
+                pipe.write_all(part).unwrap();
+            }
+            child.stdout.as_mut().unwrap().read_exact(&mut answer).unwrap();
+            assert_eq!(answer, expected.as_bytes());
+        }
+        drop(pipe);
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    }
+}
+
+/// A quote that is never closed, cells without end, and rows with a million cells.
+#[test]
+fn memory_does_not_grow_with_a_table() {
+    let folder = Folder::with_set();
+    let peak = |head: &str, block: &[u8], megabytes: usize| {
+        let args = ["classify", "set", "--agent", "bot-a", "--threads", "2"];
+        let mut child =
+            folder.command(&args).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(head.as_bytes()).unwrap();
+        for _ in 0..(megabytes << 20) / block.len() {
+            pipe.write_all(block).unwrap();
+        }
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        drop(pipe);
+        assert!(matches!(child.wait().unwrap().code(), Some(0 | 1)));
+        let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap().to_owned();
+        line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap()
+    };
+    let cases: [(&str, &str, Vec<u8>); 6] = [
+        ("an open quote", "url,x\n\"", vec![b'a'; 1 << 16]),
+        ("an open quote over lines", "url,x\n\"", b"http://a.example/,x\n".repeat(3000)),
+        ("quoted rows", "url,x\n", b"\"http://a.example/\",\"x\ny\"\n".repeat(3000)),
+        ("many cells", "url,x\n", [&b"\"http://a.example/\""[..], &b",".repeat(900_000), b"\n"].concat()),
+        (
+            "escapes",
+            "{\"url\":\"\"}\n",
+            [&b"{\"url\":\"http:\\/\\/a.example"[..], &b"\\n".repeat(20_000), b"\"}\n"].concat(),
+        ),
+        ("a line without end", "x\turl\n", vec![b'\t'; 1 << 16]),
+    ];
+    for (name, head, block) in cases {
+        let kib = peak(head, &block, 100);
+        assert!(kib < 120 << 10, "{kib} KiB for {name}");
+    }
+}
