@@ -81,7 +81,7 @@ const KINDS: [(&str, &str, [Does; 8]); 10] = [
     ("random", "is binary data", [Refuses, Takes, Refuses, Takes, Refuses, Refuses, Refuses, Refuses]),
     ("set", "is a compiled set", [Refuses, Refuses, Refuses, Refuses, Refuses, Takes, Takes, Refuses]),
     ("page", "is a web page (HTML)", [Refuses, Takes, Refuses, Takes, Refuses, Refuses, Refuses, Refuses]),
-    ("warc", "is a WARC file", [Refuses; 8]),
+    ("warc", "a WARC file", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Refuses]),
     ("tar", "a tar archive", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Refuses]),
     ("folder", "a folder", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Refuses]),
     ("cut.gz", "its gzip data cannot be unpacked", [Refuses; 8]),
@@ -99,7 +99,10 @@ fn folder_of_kinds() -> Folder {
     folder.write("random", random());
     folder.write("set", folder.read("good"));
     folder.write("page", "\n<!DOCTYPE html>\n<html><body>Not found</body></html>\n");
-    folder.write("warc", "WARC/1.0\r\nWARC-Type: warcinfo\r\n\r\n");
+    let answer = format!("HTTP/1.1 200 OK\r\n\r\n{CLOSED}");
+    let uri = "WARC-Target-URI: http://h.example/robots.txt";
+    let record = format!("WARC/1.0\r\nWARC-Type: response\r\n{uri}\r\nContent-Length: {}\r\n\r\n", answer.len());
+    folder.write("warc", record + &answer + "\r\n\r\n");
     folder.write("tar", tar(&[("h.example", CLOSED)]));
     folder.write("folder/h.example", CLOSED);
     let packed = gz(&random());

@@ -26,6 +26,7 @@ mod support;
 mod terminal;
 mod tester;
 mod threads;
+mod warc;
 
 /// A file without its line would not be tested at all.
 #[test]

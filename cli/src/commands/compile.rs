@@ -31,6 +31,7 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 ///                   are left out
 ///   a tar archive   the same; a folder around all hosts is seen through
 ///   JSON Lines      a capture on each line
+///   a WARC file     of a crawler, such as the robotstxt files of Common Crawl
 ///   a single file   with --host HOST, or the URL that it was fetched from
 /// It is recognised by what it holds, whatever its name. gzip, zstd, bzip2 and xz are
 /// unpacked, also inside a folder or an archive. - is standard input.
@@ -41,6 +42,8 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 /// since 1970); "redirects" (how many were followed, or a list of them); "truncated"
 /// (true, or why: "length", "time", "disconnect", "unspecified"); "error" (a text, if
 /// there was no answer). All but "url" may be left out. --profile says what they mean.
+/// In a WARC file the records of answers have the same; the steps of a redirect are put
+/// together, and a damaged record is left out and costs no other.
 ///
 /// Of several captures for one origin the profile chooses by their times, not by their
 /// order. One without a time is older than any with one. Of two at the same time one

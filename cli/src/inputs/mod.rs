@@ -1,4 +1,4 @@
-//! Inputs of the commands: robots.txt files in folders, archives and JSON Lines; lists of URLs; and compiled sets.
+//! Inputs of the commands: robots.txt files in folders, archives, JSON Lines and WARC files; lists of URLs; and compiled sets.
 //!
 //! This file splits an input of any kind into robots.txt files. Nothing here looks into a body. [`open`] is the way in,
 //! [`options`] has the arguments, [`hosts`] turns names of files into origins, [`bodies`] reads single files, [`lines`]
@@ -7,6 +7,7 @@
 mod archives;
 pub mod bodies;
 mod folders;
+mod gzip;
 mod hosts;
 mod jsonl;
 pub mod lines;
@@ -19,6 +20,7 @@ pub mod shown;
 pub mod tables;
 pub mod time;
 mod unpack;
+mod warc;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -149,7 +151,7 @@ pub fn read_all(
     let naming = Naming::Hosts(options.schemes());
     let mut files = Files::default();
     let mut read_one = |place: usize, input: Input| {
-        if options.host.is_some() && matches!(input.content, Content::Folder | Content::Tar | Content::Json) {
+        if options.host.is_some() && input.content.is_collection() {
             let what = input.content.describe();
             return Err(Failure::at(&input.path, format!("--host goes with a single robots.txt, and this is {what}")));
         }
@@ -192,7 +194,8 @@ fn read(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) 
         (Content::Folder, _) => folders::read_folder(&path, naming, sink),
         (Content::Tar, _) => archives::read_tar(&path, input.into_source(), naming, sink),
         (Content::Json, _) => jsonl::read(&path, input.into_source(), sink),
-        (Content::Set | Content::Zip | Content::Warc, _) => Err(input.refused(Wanted::Captures)),
+        (Content::Warc, _) => warc::read(&path, input.into_source(), sink),
+        (Content::Set | Content::Zip, _) => Err(input.refused(Wanted::Captures)),
         // Whatever a server sent as its robots.txt is one, and the protocol says what it means.
         (_, Some(host)) => {
             let origins = hosts::origins_of_option(host, naming);
@@ -211,7 +214,7 @@ fn read(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) 
 }
 
 const SINGLE_FILE: &str = "is a single file; say whose robots.txt it is with --host HOST[:PORT], or give a folder, a tar \
-                           archive, or JSON Lines";
+                           archive, JSON Lines or a WARC file";
 
 /// The files that were read, by the origins that they are for.
 #[derive(Default)]

@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use super::gzip::Unpack;
 use super::recognise::{Content, Wanted, recognise};
 use super::unpack::{Packing, unpack};
 use crate::error::{Failure, Result};
@@ -40,9 +41,9 @@ impl Input {
             content: Content::Folder,
             packing: None,
             is_regular: false,
-            source: Start { bytes: Vec::new(), at: 0, rest: Box::new(io::empty()) },
+            source: Start::empty(),
         };
-        let source: Box<dyn Read + Send> = if path == Path::new("-") {
+        let source: Box<dyn Unpack> = if path == Path::new("-") {
             Box::new(io::stdin())
         } else {
             let file = File::open(path).map_err(fail)?;
@@ -75,7 +76,7 @@ impl Input {
     }
 
     /// The bytes, unpacked, from the first one on.
-    pub fn into_source(self) -> impl Read + Send + 'static {
+    pub fn into_source(self) -> impl Unpack + 'static {
         self.source
     }
 
@@ -117,34 +118,49 @@ pub struct Start {
     pub bytes: Vec<u8>,
     /// How many of them were given.
     at: usize,
-    rest: Box<dyn Read + Send>,
+    /// The members that they are from, each with the index of its first byte among them.
+    members: Vec<(usize, u64)>,
+    rest: Box<dyn Unpack>,
 }
 
 impl Start {
+    /// A source without bytes.
+    fn empty() -> Start {
+        Start { bytes: Vec::new(), at: 0, members: Vec::new(), rest: Box::new(io::empty()) }
+    }
+
     /// Reads the first bytes of a source: [`START_BYTES`], or as many as there are. A line is enough, so that a list that
     /// comes slowly is answered at once.
     ///
     /// # Errors
     /// If the source cannot be read.
-    pub fn read(mut rest: Box<dyn Read + Send>) -> io::Result<Start> {
+    pub fn read(mut rest: Box<dyn Unpack>) -> io::Result<Start> {
         let mut bytes = vec![0; START_BYTES];
         let mut filled = 0;
+        let mut members: Vec<(usize, u64)> = Vec::new();
         while filled < START_BYTES && !bytes[..filled].contains(&b'\n') {
             match rest.read(&mut bytes[filled..]) {
                 Ok(0) => break,
-                Ok(read) => filled += read,
+                Ok(read) => {
+                    let member = rest.member();
+                    if members.last().is_none_or(|&(_, last)| last != member) {
+                        members.push((filled, member));
+                    }
+                    filled += read;
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
         bytes.truncate(filled);
-        Ok(Start { bytes, at: 0, rest })
+        Ok(Start { bytes, at: 0, members, rest })
     }
 }
 
 impl Read for Start {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = &self.bytes[self.at..];
+        let next_member = self.members.iter().map(|&(start, _)| start).find(|&start| start > self.at);
+        let left = &self.bytes[self.at..next_member.unwrap_or(self.bytes.len())];
         if left.is_empty() {
             return self.rest.read(buffer);
         }
@@ -152,5 +168,20 @@ impl Read for Start {
         buffer[..len].copy_from_slice(&left[..len]);
         self.at += len;
         Ok(len)
+    }
+}
+
+impl Unpack for Start {
+    fn member(&self) -> u64 {
+        // The last byte that was given says it.
+        let given = self.members.iter().rev().find(|&&(start, _)| start < self.at);
+        match given {
+            Some(&(_, member)) if self.at < self.bytes.len() => member,
+            _ => self.rest.member(),
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        self.rest.goes_on()
     }
 }

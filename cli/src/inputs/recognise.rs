@@ -164,6 +164,11 @@ impl Content {
         }
     }
 
+    /// Whether it holds robots.txt files, each with the name of what it is for.
+    pub fn is_collection(self) -> bool {
+        matches!(self, Content::Folder | Content::Tar | Content::Json | Content::Warc)
+    }
+
     /// Whether it can be a robots.txt as its author meant it.
     pub fn is_text(self) -> bool {
         matches!(self, Content::Text | Content::Empty)
@@ -178,11 +183,10 @@ impl Content {
                 format!("`reptile classify {path} URLS` decides URLs by it, `reptile inspect {path}` shows it")
             }
             Content::Folder | Content::Tar if is_line_by_line => "give a file in it".into(),
-            Content::Folder | Content::Tar | Content::Json if !is_line_by_line => {
+            _ if self.is_collection() && !is_line_by_line => {
                 format!("`reptile compile -o SET {path}` makes a set of all robots.txt files in it")
             }
             Content::Zip => "unpack it, and give the files or the folder".into(),
-            Content::Warc => "write its captures as JSON Lines (url, status, body) for `reptile compile`".into(),
             Content::Html if !is_line_by_line => {
                 "a server that sends a page for /robots.txt has no robots.txt; look where it was fetched".into()
             }
@@ -203,7 +207,7 @@ impl Wanted {
             Wanted::List => "a list with a URL on each line",
             Wanted::Urls => "a list or a table of URLs",
             Wanted::Table => "a table with a case on each line",
-            Wanted::Captures => "a folder or archive of robots.txt files, or captures in JSON Lines",
+            Wanted::Captures => "a folder or archive of robots.txt files, or captures in JSON Lines or a WARC file",
             Wanted::Set => "a compiled set",
         }
     }

@@ -4,13 +4,13 @@
 //! is over [`MAX_WINDOW_BYTES`] is refused.
 
 use std::fmt;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 use bzip2::bufread::MultiBzDecoder;
-use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 
+use super::gzip::{Members, Unpack};
 use super::open::Start;
 
 /// Bytes of memory that unpacking may take: the greatest window of `zstd` without `--long` and of `xz -9`, and some.
@@ -66,37 +66,68 @@ impl Packing {
     }
 
     /// A reader of the unpacked bytes.
-    fn decoder(self, source: Start) -> io::Result<Box<dyn Read + Send>> {
+    fn decoder(self, source: Start) -> io::Result<Box<dyn Unpack>> {
         let source = BufReader::with_capacity(READ_BYTES, source);
         Ok(match self {
-            Packing::Gzip => Box::new(MultiGzDecoder::new(source)),
-            Packing::Bzip2 => Box::new(MultiBzDecoder::new(source)),
-            Packing::Zstd => {
-                let mut decoder = zstd::stream::read::Decoder::with_buffer(source)?;
-                decoder.window_log_max(MAX_WINDOW_LOG)?;
-                Box::new(decoder)
-            }
+            Packing::Gzip => Box::new(Members::new(source)),
+            Packing::Bzip2 => Box::new(OneMember(MultiBzDecoder::new(source))),
+            Packing::Zstd => Box::new(OneMember(unpack_zstd(source)?)),
             Packing::Xz => {
                 let stream = Stream::new_stream_decoder(MAX_WINDOW_BYTES, CONCATENATED)?;
-                Box::new(XzDecoder::new_stream(source, stream))
+                Box::new(OneMember(XzDecoder::new_stream(source, stream)))
             }
         })
     }
 }
 
+/// Unpacks zstd, within the limit of memory.
+///
+/// # Errors
+/// If there is no memory.
+pub fn unpack_zstd<R: BufRead>(source: R) -> io::Result<impl Read> {
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(source)?;
+    decoder.window_log_max(MAX_WINDOW_LOG)?;
+    Ok(decoder)
+}
+
 /// A reader of unpacked bytes, whose errors say what could not be unpacked.
 struct Unpacked {
     packing: Packing,
-    decoder: Box<dyn Read + Send>,
+    decoder: Box<dyn Unpack>,
 }
 
-impl Read for Unpacked {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.decoder.read(buffer).map_err(|error| damaged(self.packing, &error))
+impl Unpack for Unpacked {
+    fn member(&self) -> u64 {
+        self.decoder.member()
+    }
+
+    fn goes_on(&self) -> bool {
+        self.decoder.goes_on()
     }
 }
 
-fn damaged(packing: Packing, error: &io::Error) -> io::Error {
+/// The decoder of a format whose parts nobody needs to tell apart.
+struct OneMember<D>(D);
+
+impl<D: Read> Read for OneMember<D> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl<D: Read + Send> Unpack for OneMember<D> {}
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.decoder.read(buffer).map_err(|error| damaged(self.packing, error))
+    }
+}
+
+fn damaged(packing: Packing, error: io::Error) -> io::Error {
+    // The system's own errors are no damage, and stay what they are.
+    if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted {
+        return error;
+    }
     io::Error::new(error.kind(), format!("its {packing} data cannot be unpacked: {error}"))
 }
 
@@ -112,7 +143,7 @@ pub fn unpack(mut source: Start) -> io::Result<(Start, Option<Packing>)> {
         if layer == MAX_LAYERS {
             return Err(io::Error::other(format!("it is packed more than {MAX_LAYERS} times")));
         }
-        let decoder = packing.decoder(source).map_err(|error| damaged(packing, &error))?;
+        let decoder = packing.decoder(source).map_err(|error| damaged(packing, error))?;
         source = Start::read(Box::new(Unpacked { packing, decoder }))?;
     }
     Ok((source, outer))

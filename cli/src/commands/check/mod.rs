@@ -18,7 +18,7 @@ use crate::inputs::Inputs;
 use crate::inputs::lines;
 use crate::inputs::open::Input;
 use crate::inputs::options::{CompileOptions, dialects, strategies};
-use crate::inputs::recognise::{Content, Wanted};
+use crate::inputs::recognise::Wanted;
 use crate::inputs::sets::assemble::assemble;
 use crate::inputs::sets::damaged;
 use crate::outputs::summary::{rate, seconds};
@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let start = std::time::Instant::now();
     let cases = lines::open_table(&args.cases)?;
     let robots = Input::open(&args.robots)?;
-    let one_for_all = !matches!(robots.content, Content::Folder | Content::Tar | Content::Json);
+    let one_for_all = !robots.content.is_collection();
     let robots = if one_for_all { robots.text(Wanted::Robots)? } else { robots };
     if args.all_dialects {
         return matrix::run(args, cases, one_for_all);

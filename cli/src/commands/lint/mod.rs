@@ -49,7 +49,7 @@ or alone for the next one; `# lint-ignore-file: CODE ...` for the whole file.
 Exit code: 0 no errors; 1 errors were found; 2 a file could not be read."
 )]
 pub struct Args {
-    /// A robots.txt, a folder or archive of them under any names, or JSON Lines; - is standard input
+    /// A robots.txt, a folder or archive of them under any names, JSON Lines or a WARC file; - is standard input
     #[arg(value_name = "FILE|DIR|TAR", required_unless_present = "list")]
     inputs: Vec<PathBuf>,
     /// The dialect: which reading of the protocol the files are given [default: google]
@@ -158,8 +158,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         }
         let input = Input::open(path)?;
         match input.content {
-            Content::Folder | Content::Tar | Content::Json => read_bodies(input, &mut |item| report.item(item))?,
-            Content::Set | Content::Zip | Content::Warc => return Err(input.refused(Wanted::Robots)),
+            content if content.is_collection() => read_bodies(input, &mut |item| report.item(item))?,
+            Content::Set | Content::Zip => return Err(input.refused(Wanted::Robots)),
             content => {
                 let name = path.display().to_string();
                 report.strange.add(&name, content);

@@ -18,6 +18,7 @@ use super::bodies::{TOO_LARGE, no_memory};
 use super::shown::shown;
 use super::{Item, Robots, Sink};
 use crate::error::{Failure, Result};
+pub use fields::MAX_HEADER_BYTES;
 use fields::{Body, CaptureFields};
 
 /// Bytes of one line: a body of the greatest size, each byte of it written as `\u0000`, and room for the rest.

@@ -62,9 +62,7 @@ impl Loaded {
     /// As [`Loaded::open`].
     pub fn open_or_robots(path: &Path, options: &CompileOptions) -> Result<(Loaded, bool)> {
         let input = Input::open(path)?;
-        if options.host.is_some()
-            || matches!(input.content, Content::Set | Content::Folder | Content::Tar | Content::Json)
-        {
+        if options.host.is_some() || input.content == Content::Set || input.content.is_collection() {
             return Ok((Loaded::of_input(input, options)?, false));
         }
         let body = read_input(input.text(Wanted::Robots)?)?;
@@ -76,7 +74,7 @@ impl Loaded {
     fn of_input(input: Input, options: &CompileOptions) -> Result<Loaded> {
         let path = input.path.clone();
         match input.content {
-            Content::Folder | Content::Tar | Content::Json => {}
+            content if content.is_collection() => {}
             Content::Text | Content::Empty if options.host.is_some() => {}
             Content::Set if input.is_regular && input.packing.is_none() => {
                 let loaded = Loaded::open_set(&path)?;
