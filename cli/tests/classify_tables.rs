@@ -175,7 +175,12 @@ fn a_row_that_cannot_be_read_is_invalid_counted_and_named() {
             "P\tdisallow\n\tinvalid\nC\tdisallow\n",
             &["d.jsonl:2: not a JSON object"],
         ),
-        ("z.tsv", "url\ta\nP\tsome more text\nx\0\u{1b}\ty\nC\tsome more text\0", "P\tdisallow\nx%00%1B\tinvalid\nC\tdisallow\n", &["lines 3\n"]),
+        (
+            "z.tsv",
+            "url\ta\nP\tsome more text\nx\0\u{1b}\ty\nC\tsome more text\0",
+            "P\tdisallow\nx%00%1B\tinvalid\nC\tdisallow\n",
+            &["lines 3\n"],
+        ),
     ];
     for (name, text, output, says) in cases {
         let fill = |text: &str| text.replace('P', PRIVATE).replace('C', CLOSED).replace('L', &long).replace('D', &deep);

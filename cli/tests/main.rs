@@ -7,6 +7,7 @@ mod agents;
 mod captures;
 mod check;
 mod classify;
+mod classify_output;
 mod classify_tables;
 mod compile;
 mod damage;
