@@ -9,13 +9,14 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 17] = [
+const RARE: [&str; 18] = [
     "profile",
     "at",
     "strategy",
     "schemes",
     "no_other",
     "no_lines",
+    "by_time",
     "no_verify",
     "threads",
     "max_differences",

@@ -69,5 +69,7 @@ fn a_killed_command_leaves_the_old_set_or_the_new_one() {
     folder.run(&["compile", "-o", "part", "new.jsonl"]).says(0, &[]);
     let mut moment = 5;
     kill(&folder, &["compile", "--force", "-o", "set", "new.jsonl"], &mut moment);
+    // In three parts.
+    kill(&folder, &["compile", "--memory", "16M", "--force", "-o", "set", "new.jsonl"], &mut moment);
     kill(&folder, &["merge", "--force", "-o", "set", "part"], &mut moment);
 }

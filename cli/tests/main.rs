@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 mod agents;
+mod by_time;
 mod captures;
 mod check;
 mod classify;
@@ -20,6 +21,7 @@ mod killed;
 mod lines;
 mod lint;
 mod made;
+mod memory;
 mod merge;
 mod support;
 mod terminal;

@@ -26,6 +26,7 @@
 //! | `MIN_TIME` | the time of a capture | an error of the reader |
 //! | `MAX_TIME` | the time of a capture | an error of the reader |
 //! | `MAX_ONCE_STEPS` | the steps of a decision that compiles nothing | an error |
+//! | `MAX_CAPTURES_BY_TIME` | the captures of an origin in a set by time | an error |
 //! | `MAX_DISCARDED_LISTED` | the discarded captures in a report | counted, not listed |
 //! | `MAX_RULES` | the rules of a ruleset | an error |
 //! | `MAX_PATTERNS_BYTES` | the patterns of a ruleset | an error |
@@ -47,6 +48,7 @@
 //! | `MAX_ORIGINS_BYTES` | the origins of a set | an error |
 //! | `MAX_PROBE_SLOTS` | the slots that one look-up of an origin reads | another seed |
 //! | `MAX_SEEDS` | the seeds that are tried for the hash of origins | an error |
+//! | `MAX_PARTS` | the sets that are merged at once | an error |
 //! | `MAX_TOKENS` | the product tokens of a set | an error |
 //! | `MAX_WHOLE_DFA_BYTES` | the tables of a DFA over whole patterns | factored instead |
 //! | `MAX_WHOLE_DFA_PATTERN_BYTES` | the patterns of such a DFA | factored instead |
@@ -156,6 +158,11 @@ pub const MAX_TIME: i64 = 253_402_128_000;
 /// pattern with a wildcard that is tried, and of the path. As many as those of
 /// [`MAX_PASSES`](reptile_engine::format::automaton::MAX_PASSES) over the longest URL.
 pub const MAX_ONCE_STEPS: usize = 16 << 20;
+
+/// The most captures of one origin in a set by time, those of one time counted once. More is an error: without some of
+/// them the set would give wrong answers for some times. One a day for 22 years, and 900 KB of memory for each such
+/// origin.
+pub const MAX_CAPTURES_BY_TIME: usize = 8192;
 
 /// The most discarded captures that a set's report lists; all are counted.
 pub const MAX_DISCARDED_LISTED: usize = 20;

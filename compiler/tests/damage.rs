@@ -43,7 +43,7 @@ const AGENTS: [&[u8]; 3] = [b"any", b"FooBot", b"bar-bot"];
 /// The checksum of header and section table is at this byte of a file.
 const CHECKSUM_AT: usize = 56;
 
-/// A small set with every part that the format has.
+/// A small set with every part that the format has; one of the two is by time.
 fn sample(strategy: Strategy) -> Vec<u8> {
     let files: [(&str, Scheme, u16, &str); 6] = [
         (
@@ -84,7 +84,7 @@ fn sample(strategy: Strategy) -> Vec<u8> {
             "user-agent: *\ndisallow: /1567/*?q=\ndisallow: /1567/cart\ndisallow: /users/\n",
         ),
     ];
-    let mut builder = SetBuilder::new(&GOOGLE_LIB);
+    let mut builder = SetBuilder::new(&GOOGLE_LIB).by_time(strategy == Strategy::Fallback);
     for (host, scheme, port, body) in files {
         let arena = Bump::new();
         let origin = OwnedOrigin { host: host.as_bytes().into(), scheme, port };
@@ -109,6 +109,9 @@ fn ask_all<D: AsRef<[u8]>>(set: &Set<D>) -> Result<(), FormatError> {
         for url in URLS {
             set.decide(&agent, url)?;
             set.explain(&agent, url)?;
+            if set.has_times() {
+                set.explain_at(&agent, url, 2000)?;
+            }
         }
     }
     let (chain, known) = (set.agent_chain(&[b"none", b"bar-bot"], false)?, set.crawler(b"FooBot/1.0")?);
@@ -127,7 +130,10 @@ fn ask_all<D: AsRef<[u8]>>(set: &Set<D>) -> Result<(), FormatError> {
             group.rules.all()?;
             group.tokens.iter().try_for_each(|&token| set.tokens().name(token).map(drop))?;
         }
-        let _ = (site.stale_at()?, site.expires_at()?, site.other().parts_of(&[0, 1])?);
+        let _ = (site.stale_at()?, site.expires_at()?, site.other().parts_of(&[0, 1])?, site.timeline()?);
+        for span in site.spans()? {
+            let _ = (set.policy_of_at(&origin, span.begin)?, set.policy_of_at(&origin, span.begin.wrapping_sub(1))?);
+        }
         let mut reader = site.other().reader()?;
         while reader.next()?.is_some() {}
     }
@@ -361,10 +367,11 @@ fn mutate(section: &mut Vec<u8>, random: &mut Random) {
 #[test]
 fn what_verify_accepts_is_what_writing_its_content_gives() {
     const MUTANTS: usize = 4000;
-    let (header, sections) = sections_of(&sample(Strategy::Factored));
+    let samples = STRATEGIES.map(|strategy| sections_of(&sample(strategy)));
     let mut random = Random(17);
     let mut accepted = 0;
-    for _ in 0..MUTANTS {
+    for number in 0..MUTANTS {
+        let (header, sections) = &samples[number % samples.len()];
         let mut mutant = sections.clone();
         for _ in 0..1 + random.below(2) {
             let mut section = random.below(Section::COUNT);
@@ -375,7 +382,7 @@ fn what_verify_accepts_is_what_writing_its_content_gives() {
                 mutate(&mut mutant[section], &mut random);
             }
         }
-        let header = Header { automata_form: random.next() as u32, ..header };
+        let header = Header { automata_form: random.next() as u32, ..*header };
         accepted += usize::from(ask(written(&header, &mutant)));
     }
     // A text or a number that stands for itself, such as a line or a time, may be any.

@@ -4,19 +4,22 @@
 
 use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
+use reptile_compiler::capture::{Capture, Outcome};
 use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::format::container::{self, Container, Header, Section, Sections};
 use reptile_engine::format::origins::MAX_PROBE_SLOTS;
 use reptile_engine::set::Set;
 use reptile_engine::url::Scheme;
+use reptile_engine::verdict::Cause;
 
 /// Steps of `verify` for each byte of the file: the checksum, the tables, twice those of origins for each seed, the automata.
 const STEPS_PER_BYTE: u64 = 24;
 
-/// A set of so many origins, each with a policy, tokens, rules and other directives of its own.
+/// A set of so many origins, each with a policy, tokens, rules and other directives of its own, and three captures with
+/// their times.
 fn honest(origins: usize) -> (Header, Sections) {
-    let mut builder = SetBuilder::new(&GOOGLE_LIB);
+    let mut builder = SetBuilder::new(&GOOGLE_LIB).by_time(true);
     for number in 0..origins {
         let body = format!(
             "user-agent: bot-{number}x\ndisallow: /a{number}\nsitemap: https://h{number}.example/{number}\n\
@@ -24,7 +27,12 @@ fn honest(origins: usize) -> (Header, Sections) {
         );
         let host = format!("h{number}.example").into_bytes().into();
         let origin = OwnedOrigin { host, scheme: Scheme::Http, port: 80 };
-        builder.add([origin], prepare(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap());
+        for (day, outcome) in [(0, Outcome::Use), (1, Outcome::Unreachable(Cause::Network)), (40, Outcome::Use)] {
+            let capture = Capture { time: Some(number as i64 + day * 86_400), ..Capture::default() };
+            let body = (outcome == Outcome::Use).then(|| format!("{body}disallow: /{day}\n"));
+            let record = body.map(|body| prepare(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap());
+            builder.add_capture([origin.clone()], &capture, outcome, record);
+        }
     }
     let bytes = builder.finish(Strategy::default()).unwrap().to_bytes();
     let container = Container::read(&bytes).unwrap();
@@ -42,6 +50,9 @@ fn verified(header: &Header, sections: &Sections) -> (bool, u64) {
         if let Ok((_, steps)) = set.origin_table().find_counted(Scheme::Http, host.as_bytes(), 80) {
             assert!(steps <= 2 * MAX_PROBE_SLOTS, "{steps} steps of a look-up");
         }
+        let url = format!("http://{host}/");
+        // Only that it comes back matters.
+        let _ = set.agent(b"any").and_then(|agent| set.explain_at(&agent, url.as_bytes(), 86_400));
     }
     let (result, steps) = set.verify_counted();
     (result.is_ok(), steps / len)
@@ -61,7 +72,7 @@ fn section(sections: &mut Sections, section: Section) -> &mut Vec<u8> {
     &mut sections[section as usize]
 }
 
-const ATTACKS: [Attack; 14] = [
+const ATTACKS: [Attack; 18] = [
     ("all slots lead to the last addressable record", |sections| {
         section(sections, Section::Buckets).iter_mut().skip(64).for_each(|byte| *byte = 0xFF);
     }),
@@ -97,6 +108,20 @@ const ATTACKS: [Attack; 14] = [
         let policies = section(sections, Section::Policies);
         let len = policies.len() as u32;
         fill(policies, 8, 16, len / 32);
+    }),
+    ("timelines of 2^32 - 1 captures", |sections| fill(section(sections, Section::Captures), 0, 8, u32::MAX)),
+    ("timelines of 2^32 - 1 spans", |sections| fill(section(sections, Section::Captures), 4, 8, u32::MAX)),
+    ("timelines that overlap", |sections| {
+        // Each claims a quarter of the section as captures.
+        let captures = section(sections, Section::Captures);
+        let len = captures.len() as u32;
+        fill(captures, 0, 16, len / 128);
+    }),
+    ("spans that all begin at the beginning", |sections| {
+        // The first record: two numbers, then when its spans begin.
+        let captures = section(sections, Section::Captures);
+        let spans = u32::from_le_bytes(captures[4..8].try_into().unwrap()) as usize;
+        captures[8..8 + spans * 8].fill(0);
     }),
     ("lines of 2^32 - 1 rules", |sections| {
         section(sections, Section::Lines).iter_mut().for_each(|byte| *byte = 0xFF);

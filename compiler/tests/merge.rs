@@ -3,15 +3,20 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
-use std::io::Read;
+use std::io::{self, Read};
 
 use bumpalo::Bump;
 use proptest::prelude::*;
 use reptile_compiler::automaton::Strategy as Form;
 use reptile_compiler::capture::{self, Capture, Outcome, Profile};
 use reptile_compiler::dialect::{GOOGLE, RFC9309};
-use reptile_compiler::set::{MergeError, OwnedOrigin, SetBuilder, prepare, prepare_without_other};
+use reptile_compiler::set::{
+    CaptureReport, CompiledSet, MergeError, OwnedOrigin, SetBuilder, prepare, prepare_without_other,
+};
+use reptile_engine::format::TooLarge;
+use reptile_engine::format::merge::MAX_PARTS;
 use reptile_engine::set::Set;
+use reptile_engine::spool::{Memory, Spool, Store};
 use reptile_engine::threads::OneThread;
 use reptile_engine::url::Scheme;
 use reptile_engine::verdict::Cause;
@@ -53,19 +58,46 @@ fn add(builder: &mut SetBuilder, &(host, time, outcome, body, max_age, status): 
 }
 
 fn compiled<'f>(fetches: impl IntoIterator<Item = &'f Fetch>, profile: &Profile, at: Option<i64>) -> Vec<u8> {
-    let mut builder = SetBuilder::with_profile(&GOOGLE, profile, at);
+    compiled_by(fetches, profile, at, false)
+}
+
+fn compiled_by<'f>(
+    fetches: impl IntoIterator<Item = &'f Fetch>,
+    profile: &Profile,
+    at: Option<i64>,
+    by_time: bool,
+) -> Vec<u8> {
+    let mut builder = SetBuilder::with_profile(&GOOGLE, profile, at).by_time(by_time);
     fetches.into_iter().for_each(|fetch| add(&mut builder, fetch));
     builder.finish(Form::default()).unwrap().to_bytes()
 }
 
+fn opened(sets: &[Vec<u8>]) -> Result<Vec<Set<&[u8]>>, MergeError> {
+    sets.iter().map(|bytes| Set::from_bytes(&bytes[..]).map_err(MergeError::Damaged)).collect()
+}
+
 /// Merges captures and sets.
 fn merged(sets: &[Vec<u8>], more: &[&Fetch], profile: &Profile, at: Option<i64>) -> Result<Vec<u8>, MergeError> {
-    let mut builder = SetBuilder::with_profile(&GOOGLE, profile, at);
+    merged_by(sets, more, profile, at, false)
+}
+
+fn merged_by(
+    sets: &[Vec<u8>],
+    more: &[&Fetch],
+    profile: &Profile,
+    at: Option<i64>,
+    by_time: bool,
+) -> Result<Vec<u8>, MergeError> {
+    let mut builder = SetBuilder::with_profile(&GOOGLE, profile, at).by_time(by_time);
     more.iter().for_each(|fetch| add(&mut builder, fetch));
-    for bytes in sets {
-        builder.add_set(&Set::from_bytes(&bytes[..]).unwrap(), Form::default(), &OneThread)?;
-    }
-    Ok(builder.finish(Form::default()).unwrap().to_bytes())
+    let merged = builder.finish_merged(&opened(sets)?, Form::default(), &OneThread, &Memory);
+    merged.map(|set| set.to_bytes()).map_err(|(_, error)| error)
+}
+
+/// What a report says, as it can be compared.
+fn said(set: &CompiledSet) -> impl PartialEq + std::fmt::Debug {
+    let CaptureReport { at, origins, stale, discarded, .. } = set.report().clone();
+    (at, origins, stale, discarded, set.report().listed())
 }
 
 proptest! {
@@ -80,13 +112,14 @@ proptest! {
         keeps_last_answer in any::<bool>(),
         at in prop::option::weighted(0.3, 40..60_i64),
         merges_twice in any::<bool>(),
+        by_time in any::<bool>(),
     ) {
         let mut profile = capture::RFC9309.clone();
         (profile.patience, profile.keeps_last_answer) = (patience, keeps_last_answer);
         let of_part = |wanted: usize| fetches.iter().filter(move |(_, part)| *part == wanted).map(|(fetch, _)| fetch);
-        let whole = compiled(fetches.iter().map(|(fetch, _)| fetch), &profile, at);
+        let whole = compiled_by(fetches.iter().map(|(fetch, _)| fetch), &profile, at, by_time);
         Set::from_bytes(&whole[..]).unwrap().verify().unwrap();
-        let mut parts: Vec<Vec<u8>> = (0..3).map(|part| compiled(of_part(part), &profile, at)).collect();
+        let mut parts: Vec<Vec<u8>> = (0..3).map(|part| compiled_by(of_part(part), &profile, at, by_time)).collect();
         let more: Vec<&Fetch> = of_part(3).collect();
         let is_undecided = (0..3).any(|host| {
             let timeless = fetches.iter().filter(|((number, time, outcome, ..), _)| {
@@ -95,15 +128,54 @@ proptest! {
             timeless.count() > 1
         });
         let first: Vec<Vec<u8>> = if merges_twice { parts.drain(..2).collect() } else { Vec::new() };
-        let result = merged(&first, &[], &profile, at).and_then(|both| {
+        let result = merged_by(&first, &[], &profile, at, by_time).and_then(|both| {
             parts.extend(merges_twice.then_some(both));
-            merged(&parts, &more, &profile, at)
+            merged_by(&parts, &more, &profile, at, by_time)
         });
         match result {
             Ok(bytes) => prop_assert!(bytes == whole),
             Err(MergeError::Undecided(_)) => prop_assert!(is_undecided),
             Err(error) => prop_assert!(false, "{error}"),
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(support::cases(2000))]
+
+    /// A set that is compiled in parts, however small and in whatever order, is the one that is compiled at once, and so is
+    /// its report.
+    #[test]
+    fn parts_that_do_not_fit_in_memory_give_the_whole(
+        fetches in prop::collection::vec(
+            ((0..4_usize, prop::option::weighted(0.8, 0..60_i64), 0..7_u8, 0..BODIES.len(),
+              prop::option::weighted(0.2, 0..9_u64), prop::option::weighted(0.5, 200..202_u16)), any::<bool>()), 0..24),
+        patience in 0..30_i64,
+        keeps_last_answer in any::<bool>(),
+        at in prop::option::weighted(0.3, 40..60_i64),
+        reversed in any::<bool>(),
+        by_time in any::<bool>(),
+    ) {
+        let mut profile = capture::RFC9309.clone();
+        (profile.patience, profile.keeps_last_answer) = (patience, keeps_last_answer);
+        let mut whole = SetBuilder::with_profile(&GOOGLE, &profile, at).by_time(by_time);
+        let mut builder = SetBuilder::with_profile(&GOOGLE, &profile, at).by_time(by_time);
+        let mut parts: Vec<Vec<u8>> = Vec::new();
+        for (fetch, ends_part) in &fetches {
+            add(&mut whole, fetch);
+            add(&mut builder, fetch);
+            if *ends_part {
+                parts.push(builder.finish_part(Form::default(), &OneThread).unwrap().to_bytes());
+                prop_assert_eq!(builder.held_bytes(), 0);
+            }
+        }
+        if reversed {
+            parts.reverse();
+        }
+        let whole = whole.finish(Form::default()).unwrap();
+        let merged = builder.finish_merged(&opened(&parts).unwrap(), Form::default(), &OneThread, &Memory).unwrap();
+        prop_assert!(merged.to_bytes() == whole.to_bytes());
+        prop_assert_eq!(said(&merged), said(&whole));
     }
 }
 
@@ -149,7 +221,18 @@ fn sets_of_other_settings_are_refused_by_name() {
     }
 }
 
-/// Rules come back from a set as they went in, so that they are still the same as those of files that are read later.
+#[test]
+fn sets_with_and_without_times_are_not_merged() {
+    let file = (0, Some(1), 0, 0, None, Some(200));
+    for by_time in [true, false] {
+        let part = compiled_by([&file], &capture::RFC9309, None, !by_time);
+        let error = merged_by(&[part], &[], &capture::RFC9309, None, by_time).err().unwrap().to_string();
+        let (expected, found) = if by_time { ("yes", "no") } else { ("no", "yes") };
+        assert_eq!(error, format!("has the validity by time: {found}, and the sets before it have {expected}"));
+    }
+}
+
+/// Real files give the same set whether they are compiled at once, merged, or compiled in many parts.
 #[test]
 fn real_files_come_back() {
     let Some(shared) = support::shared() else { return };
@@ -174,8 +257,92 @@ fn real_files_come_back() {
         let whole = builder(&files, 0, with_other).finish(Form::default()).unwrap().to_bytes();
         let (old, new) = files.split_at(files.len() / 2);
         let set = builder(old, 0, with_other).finish(Form::default()).unwrap().to_bytes();
-        let mut again = builder(new, old.len(), with_other);
-        again.add_set(&Set::from_bytes(set).unwrap(), Form::default(), &OneThread).unwrap();
-        assert!(again.finish(Form::default()).unwrap().to_bytes() == whole);
+        let again = builder(new, old.len(), with_other);
+        let again = again.finish_merged(&opened(&[set]).unwrap(), Form::default(), &OneThread, &Memory).unwrap();
+        assert!(again.to_bytes() == whole);
+        // In parts of a few files each.
+        let mut rest = builder(&[], 0, with_other);
+        let parts = files.chunks(files.len() / 30).zip((0..).step_by(files.len() / 30));
+        let parts = parts.map(|(files, first)| {
+            let mut part = builder(files, first, with_other);
+            part.finish_part(Form::default(), &OneThread).unwrap().to_bytes()
+        });
+        let parts: Vec<Vec<u8>> = parts.collect();
+        let again = rest.finish_part(Form::default(), &OneThread).unwrap().to_bytes();
+        let again = rest
+            .finish_merged(&opened(&[parts, vec![again]].concat()).unwrap(), Form::default(), &OneThread, &Memory)
+            .unwrap();
+        assert!(again.to_bytes() == whole);
     }
+}
+
+#[test]
+fn the_number_of_sets_is_bounded() {
+    let set = compiled([&(0, Some(1), 0, 0, None, None)], &capture::RFC9309, None);
+    for (count, fits) in [(MAX_PARTS - 1, true), (MAX_PARTS, true), (MAX_PARTS + 1, false)] {
+        let builder = SetBuilder::with_profile(&GOOGLE, &capture::RFC9309, None);
+        match builder.finish_merged(&opened(&vec![set.clone(); count]).unwrap(), Form::default(), &OneThread, &Memory) {
+            Ok(merged) => assert!(fits && merged.to_bytes() == set, "{count}"),
+            Err((part, error)) => {
+                let too_large =
+                    TooLarge { what: "sets that are merged at once", limit: MAX_PARTS as u64, found: count as u64 };
+                assert_eq!((fits, part, error), (false, None, MergeError::TooLarge(too_large)));
+            }
+        }
+    }
+}
+
+/// A folder in which nothing can be written, or in which there is no room any more.
+struct Full(bool);
+
+impl Store for Full {
+    type Spool = Disk;
+
+    fn create(&self) -> io::Result<Disk> {
+        if self.0 { Ok(Disk) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+    }
+}
+
+struct Disk;
+
+impl io::Write for Disk {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Spool for Disk {
+    fn copy_to(&self, _: &mut dyn io::Write) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_lack_of_room_is_an_error() {
+    let set = compiled([&(0, Some(1), 0, 0, None, None)], &capture::RFC9309, None);
+    for store in [Full(false), Full(true)] {
+        let builder = SetBuilder::with_profile(&GOOGLE, &capture::RFC9309, None);
+        let merged =
+            builder.finish_merged(&opened(std::slice::from_ref(&set)).unwrap(), Form::default(), &OneThread, &store);
+        assert!(matches!(merged, Err((None, MergeError::Io(_)))));
+    }
+}
+
+/// Whatever a damaged set says, merging it ends, with an error or with some set.
+#[test]
+fn damaged_sets_are_refused_or_merged() {
+    let fetches = [(0, Some(1), 0, 0, None, None), (1, Some(2), 0, 3, None, Some(200)), (2, None, 5, 0, None, None)];
+    let whole = compiled(&fetches, &capture::RFC9309, None);
+    let other = compiled([&(0, Some(5), 0, 4, Some(3), None)], &capture::RFC9309, None);
+    let mut refused = 0;
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x41;
+        refused += usize::from(merged(&[damaged, other.clone()], &[], &capture::RFC9309, None).is_err());
+    }
+    assert!(refused > whole.len() / 10, "{refused} of {}", whole.len());
 }

@@ -2,7 +2,7 @@
 //!
 //! Every site follows from the seed and its number alone, so that a web of any size is made as a stream, from any place on,
 //! and needs no memory. [`site`] makes a site, [`templates`] has the files that content management systems write,
-//! [`written`] makes files as people write them, [`urls`] makes URLs, and [`statistics`] counts what was made and prints
+//! [`written`] makes files as people write them, [`times`] makes several captures of a site, [`urls`] makes URLs, and [`statistics`] counts what was made and prints
 //! it beside the numbers of the real web, which are where each share below comes from.
 //!
 //! The sites are invented: all hosts end in `.example` or `.test`, which nobody can register (RFC 2606).
@@ -11,6 +11,7 @@
 pub mod site;
 pub mod statistics;
 pub mod templates;
+pub mod times;
 pub mod urls;
 pub mod written;
 
@@ -35,9 +36,17 @@ enum Purpose {
     Site = 1,
     Urls = 2,
     Places = 3,
+    Times = 4,
+    Visits = 5,
 }
 
 impl Web {
+    /// The random numbers for the times of visits.
+    #[must_use]
+    pub fn visits(&self) -> Random {
+        self.random(Purpose::Visits, self.origins)
+    }
+
     /// The random numbers for one purpose and one site.
     fn random(&self, purpose: Purpose, number: u64) -> Random {
         // Odd factors, so that no two purposes and sites share a seed; `seed_from_u64` mixes the bits.

@@ -7,14 +7,16 @@ use clap::{Parser, Subcommand};
 use reptile_corpora::Web;
 use reptile_corpora::site::{Answer, Site};
 use reptile_corpora::statistics::Statistics;
+use reptile_corpora::times::Fetch;
 use reptile_corpora::urls::Spread;
-use serde_json::json;
 
 /// Make a web of any number of sites from a seed, and write it as a stream
 #[derive(Parser)]
 #[command(after_help = "Examples:
   synthetic-web captures --origins 1000000 > web.jsonl
   synthetic-web urls --origins 1000000 --urls 3000000 --exponent 0 > shuffled.txt
+  synthetic-web captures --origins 100000 --captures-per-origin 3 > years.jsonl
+  synthetic-web urls --origins 100000 --urls 1000000 --times 40 > visits.tsv
   synthetic-web statistics --origins 100000")]
 struct Args {
     #[command(subcommand)]
@@ -30,7 +32,11 @@ struct Args {
 #[derive(Subcommand)]
 enum What {
     /// Write the capture of each robots.txt as a line of JSON
-    Captures,
+    Captures {
+        /// Write so many captures of each robots.txt, with their times
+        #[arg(long, value_name = "COUNT")]
+        captures_per_origin: Option<u32>,
+    },
     /// Write URLs, one on each line
     Urls {
         /// The number of URLs
@@ -42,6 +48,9 @@ enum What {
         /// Write the URLs site by site instead of shuffled
         #[arg(long)]
         sorted: bool,
+        /// Write a table with a header, and with a time for each URL: one of so many, spread over those of the captures
+        #[arg(long, value_name = "COUNT")]
+        times: Option<u32>,
     },
     /// Print counts of the sites and their files, beside those of the real web
     Statistics,
@@ -52,10 +61,19 @@ fn main() -> ExitCode {
     let web = Web { origins: args.origins, seed: args.seed };
     let out = &mut BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let done = match args.what {
-        What::Captures => (0..web.origins).try_for_each(|number| write_capture(&web.site(number), out)),
-        What::Urls { urls, exponent, sorted } => web.urls(&Spread { urls, exponent, is_sorted: sorted }, |url| {
-            out.write_all(url).and_then(|()| out.write_all(b"\n"))
+        What::Captures { captures_per_origin } => (0..web.origins).try_for_each(|number| {
+            let site = web.site(number);
+            match captures_per_origin {
+                None => write_capture(&site, &site.answer, None, out),
+                Some(count) => {
+                    let mut fetches = web.fetches(&site, count).into_iter();
+                    fetches.try_for_each(|Fetch { time, answer }| write_capture(&site, &answer, time, out))
+                }
+            }
         }),
+        What::Urls { urls, exponent, sorted, times } => {
+            write_urls(&web, &Spread { urls, exponent, is_sorted: sorted }, times, out)
+        }
         What::Statistics => {
             let mut statistics = Statistics::default();
             (0..web.origins).for_each(|number| statistics.add(&web.site(number)));
@@ -73,16 +91,21 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes a capture as `reptile compile` takes it.
-fn write_capture(site: &Site, out: &mut impl Write) -> io::Result<()> {
-    let scheme = if site.is_https { "https" } else { "http" };
-    let url = format!("{scheme}://{}/robots.txt", site.host);
-    let capture = match &site.answer {
-        Answer::File(body) => json!({"url": url, "status": 200, "body": String::from_utf8_lossy(body)}),
-        Answer::Status(status) => json!({"url": url, "status": status}),
-        Answer::TooManyRedirects => json!({"url": url, "status": 301, "redirects": 20}),
-        Answer::Failure => json!({"url": url, "error": "connection timed out"}),
+/// Writes URLs, one on each line, or a table of URLs and times.
+fn write_urls(web: &Web, spread: &Spread, times: Option<u32>, out: &mut impl Write) -> io::Result<()> {
+    let Some(count) = times else {
+        return web.urls(spread, |url| out.write_all(url).and_then(|()| out.write_all(b"\n")));
     };
-    serde_json::to_writer(&mut *out, &capture)?;
+    let random = &mut web.visits();
+    out.write_all(b"url\ttime\n")?;
+    web.urls(spread, |url| {
+        out.write_all(url)?;
+        writeln!(out, "\t{}", Web::visit_time(count, random))
+    })
+}
+
+/// Writes a capture as a line.
+fn write_capture(site: &Site, answer: &Answer, time: Option<i64>, out: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &site.capture(answer, time))?;
     out.write_all(b"\n")
 }

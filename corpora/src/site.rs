@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use rand::{Rng as _, RngExt as _};
+use serde_json::{Value, json};
 
 use crate::templates::{TEMPLATES, Template};
 use crate::written::{WORDS, written};
@@ -21,6 +22,24 @@ pub struct Site {
     pub answer: Answer,
     /// The system that runs the site, and that wrote its robots.txt; none if a person did.
     pub template: Option<&'static Template>,
+}
+
+impl Site {
+    /// A capture of the site's robots.txt with this answer, as a line of JSON that `reptile compile` takes.
+    #[must_use]
+    pub fn capture(&self, answer: &Answer, time: Option<i64>) -> Value {
+        let url = format!("{}://{}/robots.txt", if self.is_https { "https" } else { "http" }, self.host);
+        let mut capture = match answer {
+            Answer::File(body) => json!({"url": url, "status": 200, "body": String::from_utf8_lossy(body)}),
+            Answer::Status(status) => json!({"url": url, "status": status}),
+            Answer::TooManyRedirects => json!({"url": url, "status": 301, "redirects": 20}),
+            Answer::Failure => json!({"url": url, "error": "connection timed out"}),
+        };
+        if let Some(time) = time {
+            capture["time"] = time.into();
+        }
+        capture
+    }
 }
 
 /// What a server answers when it is asked for the robots.txt.

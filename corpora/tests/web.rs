@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use reptile_corpora::Web;
 use reptile_corpora::site::{Answer, Site};
 use reptile_corpora::statistics::Statistics;
+use reptile_corpora::times::{FIRST_TIME, SECONDS};
 use reptile_corpora::urls::Spread;
 
 const WEB: Web = Web { origins: 20_000, seed: 1 };
@@ -74,4 +75,30 @@ fn statistics_are_near_those_of_the_real_web() {
     assert!((350.0..580.0).contains(&mean), "a file has {mean} bytes; on the web 464");
     let table = statistics.to_string();
     assert_eq!(table.lines().count(), 21, "{table}");
+}
+
+#[test]
+fn captures_come_in_the_order_of_their_times_and_change() {
+    let (mut changed, mut failed, mut timeless) = (0, 0, 0);
+    for number in 0..2000 {
+        let site = WEB.site(number);
+        let fetches = WEB.fetches(&site, 3);
+        assert_eq!(fetches, Web { origins: WEB.origins, ..WEB }.fetches(&site, 3));
+        assert_eq!((fetches.len(), &fetches[0].answer), (3, &site.answer));
+        assert!(fetches.is_sorted_by(|a, b| a.time < b.time), "{fetches:?}");
+        let mut times = fetches.iter().filter_map(|fetch| fetch.time);
+        assert!(times.all(|time| (FIRST_TIME..FIRST_TIME + SECONDS).contains(&time)));
+        changed += u32::from(fetches[0].answer != fetches[1].answer);
+        failed += u32::from(fetches[2].answer == Answer::Failure);
+        timeless += u32::from(fetches[0].time.is_none());
+    }
+    assert!((600..1000).contains(&changed), "{changed} of 2,000 have changed");
+    assert!((100..300).contains(&failed), "{failed} of 2,000 fail");
+    assert!((20..70).contains(&timeless), "{timeless} of 2,000 have no time");
+    let random = &mut WEB.visits();
+    let mut times: Vec<i64> = (0..1000).map(|_| Web::visit_time(40, random)).collect();
+    times.sort_unstable();
+    times.dedup();
+    assert_eq!((times.len(), times[0]), (40, FIRST_TIME - 1));
+    assert!(times[39] > FIRST_TIME + SECONDS, "{times:?}");
 }

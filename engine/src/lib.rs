@@ -15,6 +15,7 @@
 //! | [`verdict`] | verdicts and their reasons |
 //! | [`format`](mod@format) | the bytes, reader beside writer; `FORMAT.md` draws them |
 //! | [`threads`] | how a caller lends its threads to the writer of a set |
+//! | [`spool`] | where that writer keeps bytes for a while |
 //! | [`platform`] | the only file with `unsafe`: mapping a file, vector instructions |
 //!
 //! ```no_run
@@ -39,6 +40,7 @@ pub mod norm;
 #[allow(unsafe_code, reason = "the one file with `unsafe`")]
 pub mod platform;
 pub mod set;
+pub mod spool;
 pub mod threads;
 pub mod token;
 pub mod url;

@@ -147,6 +147,43 @@ impl Agent {
         self.set.explain(self, url.as_ref())
     }
 
+    /// The verdict for one URL by the rules that were in force at a time, in seconds since 1970: the verdict of a set that is
+    /// compiled for that time from the captures fetched until then. [`Verdict::Unknown`] before the first capture of the
+    /// URL's origin.
+    ///
+    /// ```
+    /// use reptile::{Capture, Compiler, Dialect, Verdict};
+    ///
+    /// let mut compiler = Compiler::new(Dialect::google()).by_time(true);
+    /// for (time, body) in [(1_000, "user-agent: *\ndisallow: /a"), (2_000, "user-agent: *\ndisallow: /b")] {
+    ///     let mut capture = Capture::new("https://example.com/robots.txt", body)?;
+    ///     capture.time = Some(time);
+    ///     compiler.add(capture)?;
+    /// }
+    /// let agent = compiler.finish()?.into_set()?.agent("AnyBot")?;
+    /// assert_eq!(agent.decide_at("https://example.com/a", 999)?, Verdict::Unknown);
+    /// assert_eq!(agent.decide_at("https://example.com/a", 1_999)?, Verdict::Disallow);
+    /// assert_eq!(agent.decide_at("https://example.com/a", 2_000)?, Verdict::Allow);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoTimes`] when the set was not compiled with `Compiler::by_time`, and the errors of
+    /// [`Agent::decide`].
+    pub fn decide_at(&self, url: impl AsRef<[u8]>, time: i64) -> Result<Verdict, Error> {
+        let mut verdict = [Verdict::Invalid];
+        self.set.decide_all_at(self.as_column(), &[url], &[time], &mut verdict)?;
+        Ok(verdict[0])
+    }
+
+    /// The verdict for one URL by the rules that were in force at a time, with its reasons.
+    ///
+    /// # Errors
+    /// The errors of [`Agent::decide_at`].
+    pub fn explain_at(&self, url: impl AsRef<[u8]>, time: i64) -> Result<Explanation, Error> {
+        self.set.explain_at(self, url.as_ref(), time)
+    }
+
     /// Every rule of the crawler's groups that matches a URL, in the order of precedence: the first rule decides.
     ///
     /// Time: linear in the rules of the groups, times the path for rules with wildcards.
@@ -272,6 +309,46 @@ impl Agents {
         par_decide_all(&self.set, self.columns(), urls, verdicts)
     }
 
+    /// The verdicts for many URLs, each by the rules that were in force at its own time, in seconds since 1970:
+    /// `verdicts[i * agents.len() + j]` is for `urls[i]` at `times[i]` and the `j`-th crawler. See [`Agent::decide_at`].
+    ///
+    /// Time: that of [`Agents::decide_all`], and for each URL a binary search over the spans of its origin.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoTimes`] when the set is not by time, [`ErrorKind::BufferLength`] when there are not as many times as
+    /// URLs, and the errors of [`Agents::decide_all`].
+    pub fn decide_all_at<U: AsRef<[u8]>>(
+        &self,
+        urls: &[U],
+        times: &[i64],
+        verdicts: &mut [Verdict],
+    ) -> Result<(), Error> {
+        check_times(urls.len(), times)?;
+        check_len(urls.len(), self.agents.len(), verdicts)?;
+        self.set.decide_all_at(self.columns(), urls, times, verdicts)
+    }
+
+    /// Does the work of [`Agents::decide_all_at`] on all threads of `rayon`'s current pool.
+    ///
+    /// # Errors
+    /// The errors of [`Agents::decide_all_at`].
+    #[cfg(feature = "rayon")]
+    pub fn par_decide_all_at<U: AsRef<[u8]> + Sync>(
+        &self,
+        urls: &[U],
+        times: &[i64],
+        verdicts: &mut [Verdict],
+    ) -> Result<(), Error> {
+        use rayon::iter::{IndexedParallelIterator, ParallelIterator};
+        use rayon::slice::{ParallelSlice, ParallelSliceMut};
+        check_times(urls.len(), times)?;
+        check_len(urls.len(), self.agents.len(), verdicts)?;
+        let columns = self.columns();
+        let rows = verdicts.par_chunks_mut(URLS_PER_TASK * columns.width());
+        let tasks = urls.par_chunks(URLS_PER_TASK).zip(times.par_chunks(URLS_PER_TASK)).zip(rows);
+        tasks.try_for_each(|((urls, times), rows)| self.set.decide_all_at(columns, urls, times, rows))
+    }
+
     /// The number of crawlers.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -312,6 +389,13 @@ fn check_len(urls: usize, agents: usize, verdicts: &[Verdict]) -> Result<(), Err
             urls.saturating_mul(agents)
         ),
     ))
+}
+
+fn check_times(urls: usize, times: &[i64]) -> Result<(), Error> {
+    if times.len() == urls {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::BufferLength, format!("{urls} URLs need as many times, found {}", times.len())))
 }
 
 fn decide_all<U: AsRef<[u8]>>(

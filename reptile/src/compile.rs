@@ -4,14 +4,18 @@
 //! `reptile-compiler` reads the robots.txt files; this module spreads that over threads and checks the arguments.
 
 use std::fmt;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
 use reptile_compiler::automaton::{Recompiled, Strategy, recompile};
 use reptile_compiler::capture::{self, Outcome};
-use reptile_compiler::set::{self, BadCapture, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other};
+use reptile_compiler::set::{
+    self, BadCapture, MergeError, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other,
+};
+use reptile_engine::platform::MappedFile;
 use reptile_engine::set::Set as Engine;
+use reptile_engine::spool::{Memory, Spool, Store};
 
 use crate::error::{Error, ErrorKind};
 use crate::{Dialect, Origin, Profile, Set, Truncation};
@@ -126,7 +130,16 @@ pub struct Compiler {
     dialect: Dialect,
     profile: Profile,
     keeps_other: bool,
+    /// The memory that may be held, and the folder for what does not fit in it.
+    room: Option<(u64, PathBuf)>,
+    /// Parts that were compiled, since they did not fit.
+    parts: Vec<MappedFile>,
+    sets: Vec<Set>,
 }
+
+/// The part of the memory that may be held before it is compiled and written to a file: one in so many. Compiling takes
+/// about twice what is held.
+const HELD_PART: u64 = 3;
 
 impl Compiler {
     /// A compiler under one dialect, with the dialect's own fetch profile, for the time of the newest capture.
@@ -144,7 +157,19 @@ impl Compiler {
             dialect: dialect.clone(),
             profile: profile.clone(),
             keeps_other: true,
+            room: None,
+            parts: Vec::new(),
+            sets: Vec::new(),
         }
+    }
+
+    /// Bounds the memory for compiling: what does not fit in so many bytes goes to files in a folder, without names, that
+    /// are gone when the process ends. The set is the same. About 100 bytes for each origin come on top. The default is to
+    /// hold everything in memory.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64, folder: impl Into<PathBuf>) -> Compiler {
+        self.room = Some((bytes, folder.into()));
+        self
     }
 
     /// Sets whether the set keeps other directives, the lines that decide no URL (Sitemap, Crawl-delay, ...). The
@@ -163,6 +188,17 @@ impl Compiler {
         self
     }
 
+    /// Sets whether the set is by time: whether it keeps every capture of each origin, so that
+    /// [`Agent::decide_at`](crate::Agent::decide_at) decides a URL by the rules that were in force at its own time. To be
+    /// called before anything is added. The default is to keep what may still count.
+    ///
+    /// Size: 44 bytes for each capture of an origin, and the rules of each. An origin may have up to 8,192 captures.
+    #[must_use]
+    pub fn by_time(mut self, keep: bool) -> Compiler {
+        self.builder = self.builder.by_time(keep);
+        self
+    }
+
     /// Reads one capture, on this thread. Time linear in the body.
     ///
     /// # Errors
@@ -170,12 +206,60 @@ impl Compiler {
     /// compiler can be used as if it had never been added.
     pub fn add(&mut self, capture: Capture) -> Result<(), Error> {
         let (outcome, prepared) = self.read(&capture, &Bump::new())?;
+        self.take(&capture, outcome, prepared)
+    }
+
+    /// Adds what a set holds, as if its captures were added: a set keeps of them what that takes. The set must have been
+    /// compiled under the same dialect and fetch profile. Costs nothing here; the set is merged by [`Compiler::finish`].
+    ///
+    /// ```
+    /// use reptile::{Capture, Compiler, Dialect, Set, Verdict};
+    ///
+    /// let mut compiler = Compiler::new(Dialect::google());
+    /// compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: *\ndisallow: /")?)?;
+    /// let old = compiler.finish()?.into_set()?;
+    ///
+    /// let mut compiler = Compiler::new(Dialect::google());
+    /// compiler.add(Capture::new("https://example.org/robots.txt", "user-agent: *\ndisallow: /")?)?;
+    /// compiler.add_set(&old)?;
+    /// let both = compiler.finish()?.into_set()?;
+    /// assert_eq!(both.agent("AnyBot")?.decide("https://example.com/")?, Verdict::Disallow);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Merge`] if the set is that of one robots.txt, or has sites that were replaced in memory.
+    pub fn add_set(&mut self, set: &Set) -> Result<(), Error> {
+        if set.whole_bytes().is_none() {
+            return Err(Error::new(ErrorKind::Merge, "the set has sites that are only in memory; compile them anew"));
+        }
+        self.sets.push(set.clone());
+        Ok(())
+    }
+
+    /// Takes a capture in that was read, and makes room if there is none left.
+    fn take(&mut self, capture: &Capture, outcome: Outcome, prepared: Option<Prepared>) -> Result<(), Error> {
         self.builder.add_capture([capture.origin.clone()], &capture.facts(), outcome, prepared);
+        match &self.room {
+            Some((memory, _)) if self.builder.held_bytes() as u64 >= memory / HELD_PART => self.keep_part(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Compiles what is held, and writes it to a file.
+    fn keep_part(&mut self) -> Result<(), Error> {
+        let Some((_, folder)) = &self.room else { return Ok(()) };
+        if self.builder.held_bytes() > 0 {
+            let part = self.builder.finish_part(Strategy::default(), &AllThreads);
+            let part = part.map_err(|error| Error::new(ErrorKind::Limit, error.to_string()))?;
+            self.parts.push(MappedFile::nameless(folder, |mut out| part.write(&mut out))?);
+        }
         Ok(())
     }
 
     /// Reads many captures, on all threads with the feature `rayon`. Calls `on_error` for each capture that is left
-    /// out, with its origin. Holds up to 4,096 captures in memory at a time.
+    /// out, with its origin; also for one after which no part could be written ([`ErrorKind::Io`]). Holds up to 4,096
+    /// captures in memory at a time.
     pub fn add_all(&mut self, captures: impl IntoIterator<Item = Capture>, mut on_error: impl FnMut(&Origin, Error)) {
         const BATCH: usize = 4096;
         let mut captures = captures.into_iter();
@@ -186,11 +270,9 @@ impl Compiler {
             }
             let read = self.read_all(&batch);
             for (capture, read) in batch.into_iter().zip(read) {
-                match read {
-                    Ok((outcome, prepared)) => {
-                        self.builder.add_capture([capture.origin.clone()], &capture.facts(), outcome, prepared);
-                    }
-                    Err(error) => on_error(&capture.origin, error),
+                let taken = read.and_then(|(outcome, prepared)| self.take(&capture, outcome, prepared));
+                if let Err(error) = taken {
+                    on_error(&capture.origin, error);
                 }
             }
         }
@@ -218,9 +300,59 @@ impl Compiler {
     /// Compiles every distinct ruleset, on all threads with the feature `rayon`.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] when something is too large for the format.
-    pub fn finish(self) -> Result<CompiledSet, Error> {
-        finish(self.builder).map(CompiledSet)
+    /// [`ErrorKind::Limit`] when something is too large for the format; [`ErrorKind::Merge`] or [`ErrorKind::Format`] when a
+    /// set that was added does not go together with the rest or is damaged; [`ErrorKind::Io`] when there is no room for
+    /// temporary files.
+    pub fn finish(mut self) -> Result<CompiledSet, Error> {
+        if self.parts.is_empty() && self.sets.is_empty() {
+            return finish(self.builder).map(CompiledSet);
+        }
+        self.keep_part()?;
+        let Compiler { builder, room, parts, sets, .. } = self;
+        let bytes = parts.iter().map(AsRef::as_ref).chain(sets.iter().filter_map(Set::whole_bytes));
+        let opened: Vec<Engine<&[u8]>> = bytes.map(Engine::from_bytes).collect::<Result<_, _>>()?;
+        let strategy = Strategy::default();
+        let merged = match &room {
+            Some((_, folder)) => builder.finish_merged(&opened, strategy, &AllThreads, &TemporaryFiles(folder)),
+            None => builder.finish_merged(&opened, strategy, &AllThreads, &Memory),
+        };
+        merged.map(CompiledSet).map_err(|(_, error)| match error {
+            MergeError::Damaged(error) => error.into(),
+            MergeError::Io(error) => io::Error::other(error).into(),
+            MergeError::TooLarge(_) => Error::new(ErrorKind::Limit, error.to_string()),
+            error => Error::new(ErrorKind::Merge, format!("a set that was added {error}")),
+        })
+    }
+}
+
+/// Files without names in a folder.
+struct TemporaryFiles<'f>(&'f Path);
+
+impl Store for TemporaryFiles<'_> {
+    type Spool = TemporaryFile;
+
+    fn create(&self) -> io::Result<TemporaryFile> {
+        tempfile::tempfile_in(self.0).map(TemporaryFile)
+    }
+}
+
+struct TemporaryFile(std::fs::File);
+
+impl Write for TemporaryFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Spool for TemporaryFile {
+    fn copy_to(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut file = &self.0;
+        file.rewind()?;
+        io::copy(&mut io::BufReader::with_capacity(1 << 20, file), out).map(drop)
     }
 }
 

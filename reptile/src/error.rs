@@ -41,10 +41,16 @@ pub enum ErrorKind {
     Limit,
     /// A URL is not the URL of a robots.txt.
     RobotsUrl,
+    /// Sets do not go together: they have other settings, or different files for one origin, and no times that say which
+    /// counts.
+    Merge,
     /// A capture has no body, although its outcome requires one.
     NoBody,
-    /// The length of a buffer for verdicts is not the number of URLs times the number of crawlers.
+    /// The length of a buffer for verdicts is not the number of URLs times the number of crawlers, or there is not a time
+    /// for each URL.
     BufferLength,
+    /// A question about a time, to a set that is not by time, or in which a site was replaced.
+    NoTimes,
 }
 
 impl Error {

@@ -59,7 +59,7 @@ pub use explanation::Explanation;
 #[cfg(feature = "compile")]
 pub use robots::Robots;
 pub use set::{KnownCrawler, Set};
-pub use site::{Directive, Site};
+pub use site::{Directive, Site, Span};
 
 #[cfg(feature = "compile")]
 pub use reptile_compiler::capture::{Profile, Truncation};

@@ -10,14 +10,15 @@ use reptile_engine::format::FormatError;
 use reptile_engine::format::captures::CaptureHistory;
 use reptile_engine::format::crawlers::Purposes;
 use reptile_engine::format::directives::{DirectiveKind, DirectiveState, decimal_seconds};
+use reptile_engine::format::timelines::BEFORE_ALL_TIMES;
 use reptile_engine::set as engine;
 use reptile_engine::token::product_token;
 use reptile_engine::url::{self, MAX_URL_BYTES, UrlRef};
 use reptile_engine::verdict::{self, Rule, Verdict};
 
 use crate::agent::{Agent, Chain, Columns, Crawler, Kind};
-use crate::error::{CrawlerError, Error};
-use crate::{Directive, Explanation, Group, Origin, Site};
+use crate::error::{CrawlerError, Error, ErrorKind};
+use crate::{Directive, Explanation, Group, Origin, Site, Span};
 
 /// The bytes of a set.
 pub(crate) enum Bytes {
@@ -64,7 +65,7 @@ impl Set {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) when the file cannot be read, [`ErrorKind::Format`](crate::ErrorKind::Format)
+    /// [`ErrorKind::Io`] when the file cannot be read, [`ErrorKind::Format`]
     /// when it is not a set of this format version.
     pub fn read(path: impl AsRef<Path>) -> Result<Set, Error> {
         Set::from_bytes(std::fs::read(path)?)
@@ -73,7 +74,7 @@ impl Set {
     /// Opens a set in memory.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`](crate::ErrorKind::Format) when the bytes are not a set of this format version.
+    /// [`ErrorKind::Format`] when the bytes are not a set of this format version.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Set, Error> {
         Set::open(Bytes::Owned(bytes.into()), false)
     }
@@ -89,7 +90,7 @@ impl Set {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Format`](crate::ErrorKind::Format) when the file is not a set of this format version.
+    /// [`ErrorKind::Format`] when the file is not a set of this format version.
     #[cfg(feature = "mmap")]
     pub fn map(file: crate::MappedFile) -> Result<Set, Error> {
         Set::open(Bytes::Mapped(file), false)
@@ -97,6 +98,12 @@ impl Set {
 
     fn open(bytes: Bytes, is_of_one: bool) -> Result<Set, Error> {
         Ok(Set { engine: Arc::new(engine::Set::from_bytes(bytes)?), replaced: Arc::default(), is_of_one })
+    }
+
+    /// The bytes of the set; `None` if it is that of one robots.txt, or if sites were replaced in memory.
+    #[cfg(feature = "compile")]
+    pub(crate) fn whole_bytes(&self) -> Option<&[u8]> {
+        (!self.is_of_one && self.replaced.is_empty()).then(|| self.engine.bytes())
     }
 
     /// Opens a set with one site, which decides URLs of any origin.
@@ -110,7 +117,7 @@ impl Set {
     /// linear in the size, whoever made the file; on all threads with the feature `rayon`.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`](crate::ErrorKind::Format), with the first mistake that is found.
+    /// [`ErrorKind::Format`], with the first mistake that is found.
     pub fn verify(&self) -> Result<(), Error> {
         #[cfg(feature = "rayon")]
         {
@@ -129,7 +136,7 @@ impl Set {
     /// compiling did.
     ///
     /// # Errors
-    /// The errors of [`Set::verify`], and [`ErrorKind::OtherCompiler`](crate::ErrorKind::OtherCompiler) when this
+    /// The errors of [`Set::verify`], and [`ErrorKind::OtherCompiler`] when this
     /// version does not have the construction that made the automata.
     #[cfg(feature = "compile")]
     pub fn verify_deep(&self) -> Result<(), Error> {
@@ -248,6 +255,42 @@ impl Set {
         })
     }
 
+    /// The engine's set, if it is by time and all answers are its own.
+    fn timed(&self) -> Result<&engine::Set<Bytes>, Error> {
+        if !self.engine.has_times() {
+            let message = "the set is not by time: it does not keep what was in force when; compile it again by time";
+            return Err(Error::new(ErrorKind::NoTimes, message));
+        }
+        if !self.replaced.is_empty() {
+            let message = "sites of the set were replaced by copies of which nobody knows when they were in force";
+            return Err(Error::new(ErrorKind::NoTimes, message));
+        }
+        Ok(&self.engine)
+    }
+
+    /// The verdicts of several agents for many URLs, a row for each URL, by the rules in force at the URL's time.
+    pub(crate) fn decide_all_at<U: AsRef<[u8]>>(
+        &self,
+        columns: Columns<'_>,
+        urls: &[U],
+        times: &[i64],
+        verdicts: &mut [Verdict],
+    ) -> Result<(), Error> {
+        let timed = urls.iter().map(AsRef::as_ref).zip(times.iter().copied());
+        Ok(self.timed()?.decide_all_at(columns.resolved, timed, verdicts)?)
+    }
+
+    pub(crate) fn explain_at(&self, agent: &Agent, url: &[u8], time: i64) -> Result<Explanation, Error> {
+        let engine = self.timed()?;
+        let without = |verdict| Explanation::new(verdict::Explanation::without_rule(verdict), Group::None);
+        let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(without(Verdict::Invalid)) };
+        let site = engine.site(&origin)?;
+        let policy = site.map(|site| engine.policy_of_at(site.origin(), time)).transpose()?.flatten();
+        let Some(policy) = policy else { return Ok(without(Verdict::Unknown)) };
+        let inner = path.with(|path| policy.explain(&agent.resolved, path))?;
+        Ok(Explanation::new(inner, policy.group_of(&agent.resolved)?))
+    }
+
     pub(crate) fn matching_rules(&self, agent: &Agent, url: &[u8]) -> Result<Vec<Rule>, Error> {
         self.ask(agent, url, |_| Vec::new(), |site, agent, path| Ok(site.policy().matching_rules(agent, path)?))
     }
@@ -276,12 +319,32 @@ impl Set {
     /// origin, or if the URL is malformed.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`](crate::ErrorKind::Format) when the set is damaged.
+    /// [`ErrorKind::Format`] when the set is damaged.
     pub fn site(&self, url: impl AsRef<[u8]>) -> Result<Option<Site>, Error> {
         match self.find(url.as_ref())? {
             Found::Invalid | Found::Unknown => Ok(None),
             Found::Site { site, .. } => site_of(&site).map(Some),
         }
+    }
+
+    /// What was in force when for the origin of a URL, in a set by time: the spans in order, each until the next. Empty if
+    /// the set knows no robots.txt for the origin, or if the URL is malformed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoTimes`] when the set is not by time, [`ErrorKind::Format`] when it is damaged.
+    pub fn spans(&self, url: impl AsRef<[u8]>) -> Result<Vec<Span>, Error> {
+        let engine = self.timed()?;
+        let Ok(UrlRef { origin, .. }) = url::split(url.as_ref()) else { return Ok(Vec::new()) };
+        let Some(site) = engine.site(&origin)? else { return Ok(Vec::new()) };
+        let spans = site.spans()?;
+        let ends = spans.iter().skip(1).map(|next| Some(next.begin.saturating_sub(1))).chain([None]);
+        let with_ends = spans.iter().zip(ends).filter_map(|(span, until)| {
+            let policy = engine.policy_of_at(site.origin(), span.begin).transpose()?;
+            let from = Some(span.begin).filter(|&begin| begin != BEFORE_ALL_TIMES);
+            let source = policy.and_then(|policy| policy.source());
+            Some(source.map(|source| Span { from, until, source }))
+        });
+        Ok(with_ends.collect::<Result<_, FormatError>>()?)
     }
 
     /// What a set of one site has for it besides its rules.
@@ -329,6 +392,13 @@ impl Set {
         self.engine.has_lines()
     }
 
+    /// Whether the set is by time: whether it can decide by the rules that were in force at any time; see
+    /// [`Agent::decide_at`].
+    #[must_use]
+    pub fn has_times(&self) -> bool {
+        self.engine.has_times()
+    }
+
     /// The name of the dialect that the set was compiled under.
     #[must_use]
     pub fn dialect(&self) -> &str {
@@ -351,7 +421,7 @@ impl Set {
     /// The crawlers that the set knows by name, in the order of their names.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`](crate::ErrorKind::Format) when the set is damaged.
+    /// [`ErrorKind::Format`] when the set is damaged.
     pub fn crawlers(&self) -> Result<Vec<KnownCrawler>, Error> {
         let known = self.engine.crawlers().iter().map(|crawler| {
             let crawler = crawler?;

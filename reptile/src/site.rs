@@ -1,4 +1,4 @@
-//! What a set has for one origin besides its rules: [`Site`] and [`Directive`].
+//! What a set has for one origin besides its rules: [`Site`] and [`Directive`]; and what was in force when: [`Span`].
 
 use std::fmt;
 
@@ -27,6 +27,18 @@ impl fmt::Display for Directive {
         let key = if self.key.is_empty() { self.kind.as_str().into() } else { String::from_utf8_lossy(&self.key) };
         write!(f, "{key}: {}", String::from_utf8_lossy(&self.value))
     }
+}
+
+/// A span of time in which what decides for one origin stays the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Span {
+    /// The first second, since 1970; `None` for a capture whose time is unknown, which is in force before all others.
+    pub from: Option<i64>,
+    /// The last second; `None` for the last span.
+    pub until: Option<i64>,
+    /// The policy source: the rules of a robots.txt, or the result of fetching it.
+    pub source: PolicySource,
 }
 
 /// What a set has for one origin besides its rules.

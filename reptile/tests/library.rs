@@ -261,3 +261,143 @@ fn a_dialect_of_ones_own_decides_as_it_says() {
     let decide = |dialect| Robots::parse(body, dialect).unwrap().agent("x").unwrap().decide("/a/b").unwrap();
     assert_eq!((decide(&first_match), decide(Dialect::rfc9309())), (Verdict::Allow, Verdict::Disallow));
 }
+
+/// A set by time of one site: a file, later a failure, which it outlives for thirty days, then a file again.
+fn set_by_time(by_time: bool) -> Set {
+    let mut compiler = Compiler::with_profile(Dialect::google(), Profile::from_name("rfc9309").unwrap(), None);
+    compiler = compiler.by_time(by_time);
+    for (time, body) in
+        [(0, Some("user-agent: *\ndisallow: /a")), (DAY, None), (60 * DAY, Some("user-agent: *\nallow: /"))]
+    {
+        let mut capture = Capture::without_body("https://a.example/robots.txt").unwrap();
+        capture.body = body.map(Into::into);
+        capture.status = Some(if body.is_some() { 200 } else { 503 });
+        capture.time = Some(time);
+        compiler.add(capture).unwrap();
+    }
+    compiler.finish().unwrap().into_set().unwrap()
+}
+
+#[test]
+fn urls_are_decided_at_their_times() {
+    let set = set_by_time(true);
+    set.verify().unwrap();
+    assert!(set.has_times());
+    let url = "https://a.example/a";
+    let failed = Cause::Status(503);
+    let spans = [
+        (Some(0), Some(DAY - 1), PolicySource::Rules, Verdict::Disallow),
+        (Some(DAY), Some(31 * DAY), PolicySource::LastGoodCopy(failed), Verdict::Disallow),
+        (Some(31 * DAY + 1), Some(60 * DAY - 1), PolicySource::AllowAll(Cause::Unreachable(30)), Verdict::Allow),
+        (Some(60 * DAY), None, PolicySource::Rules, Verdict::Allow),
+    ];
+    let found = set.spans(url).unwrap();
+    let plain: Vec<_> = found.iter().map(|span| (span.from, span.until, span.source)).collect();
+    assert_eq!(plain, spans.map(|(from, until, source, _)| (from, until, source)));
+    assert_eq!(set.spans("https://b.example/").unwrap(), []);
+    assert_eq!(set.spans("no url").unwrap(), []);
+
+    let agents = set.agents(["AnyBot", "OtherBot"]).unwrap();
+    let agent = agents.iter().next().unwrap();
+    let (mut times, mut expected) = (vec![-1], vec![Verdict::Unknown]);
+    for (from, until, _, verdict) in spans {
+        times.extend([from.unwrap(), until.unwrap_or(i64::MAX)]);
+        expected.extend([verdict; 2]);
+    }
+    let urls = vec![url; times.len()];
+    let rows: Vec<Verdict> = expected.iter().flat_map(|&verdict| [verdict; 2]).collect();
+    let mut verdicts = vec![Verdict::Invalid; rows.len()];
+    agents.decide_all_at(&urls, &times, &mut verdicts).unwrap();
+    assert_eq!(verdicts, rows);
+    for (&time, &verdict) in times.iter().zip(&expected) {
+        assert_eq!(agent.decide_at(url, time).unwrap(), verdict, "{time}");
+        assert_eq!(agent.explain_at(url, time).unwrap().verdict, verdict, "{time}");
+    }
+    let explained = agent.explain_at(url, DAY).unwrap();
+    assert_eq!((line(explained.rule()), explained.source), (Some(2), PolicySource::LastGoodCopy(failed)));
+    assert_eq!(
+        (explained.group, explained.reason.to_string().as_str()),
+        (Group::Default, "rule of the last good copy, now 503")
+    );
+    assert_eq!(agent.explain_at("no url", 0).unwrap().verdict, Verdict::Invalid);
+    // Without a time, the set answers for its own.
+    assert_eq!(agent.decide(url).unwrap(), Verdict::Allow);
+    #[cfg(feature = "rayon")]
+    {
+        let (urls, times) = (urls.repeat(1000), times.repeat(1000));
+        let mut verdicts = vec![Verdict::Invalid; rows.len() * 1000];
+        agents.par_decide_all_at(&urls, &times, &mut verdicts).unwrap();
+        assert_eq!(verdicts, rows.repeat(1000));
+    }
+    let error = agents.decide_all_at(&urls, &times[1..], &mut verdicts).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.to_string().as_str()),
+        (ErrorKind::BufferLength, "9 URLs need as many times, found 8")
+    );
+    assert_eq!(agents.decide_all_at(&urls, &times, &mut verdicts[1..]).unwrap_err().kind(), ErrorKind::BufferLength);
+}
+
+#[test]
+fn a_set_that_is_not_by_time_refuses_questions_about_times() {
+    let replaced = set_by_time(true).with_robots([(
+        "https://a.example".parse().unwrap(),
+        Robots::parse("user-agent: *\ndisallow: /", Dialect::google()).unwrap(),
+    )]);
+    for (set, word) in [(set_by_time(false), "not by time"), (replaced, "replaced")] {
+        let agent = set.agent("AnyBot").unwrap();
+        let error = agent.decide_at("https://a.example/a", 0).unwrap_err();
+        assert!(error.to_string().contains(word), "{error}");
+        let others =
+            [agent.explain_at("https://a.example/a", 0).unwrap_err(), set.spans("https://a.example/").unwrap_err()];
+        assert!([error].iter().chain(&others).all(|error| error.kind() == ErrorKind::NoTimes));
+    }
+}
+
+#[test]
+fn a_set_that_is_merged_or_does_not_fit_in_memory_is_the_same() {
+    let files: Vec<(String, String)> = (0..300)
+        .map(|number| {
+            let body = format!("user-agent: *\ndisallow: /{}\nsitemap: /{number}\n", number % 40);
+            (format!("https://h{number}.example"), body)
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(url, body)| (url.as_str(), body.as_str())).collect();
+    let whole = bytes_of(&files);
+    let add = |compiler: &mut Compiler, files: &[(&str, &str)]| {
+        let capture = |&(url, body): &(&str, &str)| Capture::new(format!("{url}/robots.txt"), body).unwrap();
+        compiler.add_all(files.iter().map(capture), |origin, error| panic!("{origin}: {error}"));
+    };
+    let finished = |compiler: Compiler| {
+        let mut bytes = Vec::new();
+        compiler.finish().unwrap().write(&mut bytes).unwrap();
+        bytes
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for memory in [0, 30_000, 1 << 30] {
+        let mut compiler = Compiler::new(Dialect::google()).memory(memory, folder.path());
+        add(&mut compiler, &files);
+        assert!(finished(compiler) == whole, "{memory}");
+    }
+    assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+    let old = set(&files[..200]);
+    for memory in [None, Some(10_000)] {
+        let mut compiler = Compiler::new(Dialect::google());
+        if let Some(memory) = memory {
+            compiler = compiler.memory(memory, folder.path());
+        }
+        compiler.add_set(&old).unwrap();
+        add(&mut compiler, &files[150..]);
+        assert!(finished(compiler) == whole);
+    }
+    // What does not go together is refused.
+    let mut compiler = Compiler::new(Dialect::google());
+    compiler.add(Capture::new("https://h0.example/robots.txt", "user-agent: *\ndisallow: /other").unwrap()).unwrap();
+    compiler.add_set(&old).unwrap();
+    assert_eq!(compiler.finish().unwrap_err().kind(), ErrorKind::Merge);
+    let mut compiler = Compiler::new(Dialect::rfc9309());
+    compiler.add_set(&old).unwrap();
+    assert_eq!(compiler.finish().unwrap_err().kind(), ErrorKind::Merge);
+    let mut compiler = Compiler::new(Dialect::google()).memory(0, folder.path().join("none"));
+    let error = compiler.add(Capture::new("https://h0.example/robots.txt", "").unwrap()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+}

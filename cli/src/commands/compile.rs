@@ -8,14 +8,16 @@ use std::time::Instant;
 use reptile_compiler::set::CompiledSet;
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::FormatError;
+use reptile_engine::platform::MappedFile;
 use reptile_engine::set::Set;
 
 use crate::error::{Exit, Failure, Result};
 use crate::inputs::Inputs;
 use crate::inputs::options::CompileOptions;
 use crate::inputs::same::refuse_overwriting;
-use crate::inputs::sets::assemble::assemble;
+use crate::inputs::sets::assemble::assemble_with;
 use crate::inputs::sets::report::Report;
+use crate::inputs::sets::room::{DEFAULT_MEMORY, Room, memory, passing_through};
 use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::made::{self, Made};
@@ -42,7 +44,9 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 ///
 /// Of several captures for one origin the profile chooses by their times, not by their
 /// order. One without a time is older than any with one. Of two at the same time one
-/// counts, always the same. Hidden files are left out.
+/// counts, always the same. Hidden files are left out. With --by-time the set keeps them
+/// all, and knows what was in force when: `reptile classify --at-column` decides each URL
+/// by the rules of its own time.
 ///
 /// The set appears under its name only when it is whole and checked. SET.made.json
 /// beside it records how it was made; nothing needs that file, and `reptile inspect`
@@ -63,6 +67,7 @@ use crate::outputs::summary::{Summary, grouped, seconds};
   reptile compile -o web.reptile robots/
   reptile compile --force -o web.reptile fetched-1.jsonl.gz fetched-2.jsonl.gz
   reptile compile --host example.com -o one.reptile robots.txt
+  reptile compile --by-time -o years.reptile captures-*.jsonl.gz
 
 Exit code: 0 done; 1 some files were bad and left out; 2 the set could not be
 written, or two files are for one origin."
@@ -91,6 +96,10 @@ pub struct Target {
     /// Replace the set file and its .made.json if they exist
     #[arg(long)]
     force: bool,
+    /// The memory that making the set may take, such as 512M or 2G; what does not fit in it goes to temporary files beside
+    /// the set
+    #[arg(long, value_name = "BYTES", default_value = DEFAULT_MEMORY, value_parser = memory)]
+    memory: u64,
     /// Replace a set even by one with fewer than a tenth of its origins
     #[arg(long, requires = "force")]
     allow_shrink: bool,
@@ -100,6 +109,8 @@ pub struct Target {
 pub struct Outputs<'t> {
     target: &'t Target,
     start: Instant,
+    /// The memory for making the set.
+    pub room: Room,
     set: Output,
     made: Output,
 }
@@ -121,7 +132,8 @@ impl Target {
         }
         let set = Output::create_file(&self.output, self.force)?;
         let made = Output::create_file(&made_path, self.force)?;
-        Ok(Outputs { target: self, start, set, made })
+        let room = Room::new(self.memory, &made_path);
+        Ok(Outputs { target: self, start, room, set, made })
     }
 }
 
@@ -160,7 +172,7 @@ impl Outputs<'_> {
 /// If an input cannot be read to its end, or the set cannot be built or written.
 pub fn run(args: &Args) -> Result<Exit> {
     let outputs = args.target.open(args.inputs.iter().map(PathBuf::as_path))?;
-    let (set, report) = assemble(Inputs::Paths(&args.inputs), &args.options)?;
+    let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&args.inputs), &args.options, &[])?;
     outputs.publish(set, &args.inputs, &args.options, &report)?;
     Ok(Exit::from_bad(report.any_bad() || (args.strict && report.strange.any())))
 }
@@ -210,11 +222,14 @@ fn check(
 ) -> Result<Made> {
     let path = complete.hidden_path();
     let loaded = Loaded::open_set(path)?;
-    let set = loaded.verified()?;
-    describe(&set, report, summary).map_err(|error| damaged(path, &error))?;
-    let in_set = grouped(loaded.bytes().len() as u64);
-    summary.row("bytes", format!("{} in, {in_set} in the set", grouped(report.bytes())));
-    Ok(Made::new(loaded.bytes(), inputs, options, report))
+    let files: Vec<&MappedFile> = loaded.mapped().into_iter().collect();
+    passing_through(&files, || {
+        let set = loaded.verified()?;
+        describe(&set, report, summary).map_err(|error| damaged(path, &error))?;
+        let in_set = grouped(loaded.bytes().len() as u64);
+        summary.row("bytes", format!("{} in, {in_set} in the set", grouped(report.bytes())));
+        Ok(Made::new(loaded.bytes(), inputs, options, report))
+    })
 }
 
 /// Adds rows for what went in and what came out.
@@ -226,11 +241,29 @@ fn describe<D: AsRef<[u8]>>(
     report.describe_inputs(summary);
     summary.count("origins", set.origin_count());
     report.describe_captures(summary);
+    describe_times(set, summary)?;
     summary.count("product tokens named", set.tokens().count()?.into());
     summary.count("policies", set.policy_count()?.into());
     describe_rulesets(set, summary)?;
     summary.count("rules as written", report.rules);
     report.describe_diagnostics(summary);
+    Ok(())
+}
+
+/// Adds rows for what a set by time keeps of captures; none for another set. Reads the record of each origin.
+pub fn describe_times<D: AsRef<[u8]>>(set: &Set<D>, summary: &mut Summary) -> std::result::Result<(), FormatError> {
+    if !set.has_times() {
+        return Ok(());
+    }
+    let (mut captures, mut spans) = (0, 0);
+    for origin in set.origins() {
+        let timeline = set.site_of(&origin?)?.timeline()?;
+        // A file without a time is not kept as a capture, and holds at all times.
+        captures += timeline.as_ref().map_or(1, |timeline| timeline.captures.len() as u64);
+        spans += timeline.map_or(1, |timeline| timeline.spans.len() as u64);
+    }
+    summary.count("  captures by time", captures);
+    summary.count("  spans of time", spans);
     Ok(())
 }
 

@@ -19,8 +19,8 @@ use crate::inputs::sets::assemble::assemble_with;
 /// byte for byte: a set keeps what later captures of its origins may depend on. So a web
 /// can be compiled in parts, on several machines, and merged in any order.
 ///
-/// The sets must have been made with the same dialect and fetch profile. The new set is for
-/// the latest of their times. Two sets may have different files for one origin if their
+/// The sets must have been made with the same dialect and fetch profile, and all of them or
+/// none with --by-time. The new set is for the latest of their times. Two sets may have different files for one origin if their
 /// times or statuses say which of them counts; where nothing does, as for files in folders,
 /// that is an error.
 #[derive(clap::Args)]
@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     // clap asks for at least one set.
     let Some((first, path)) = sets.first().zip(args.sets.first()) else { return Ok(Exit::Done) };
     let options = options_of(first, path)?;
-    let (set, report) = assemble_with(Inputs::Paths(&[]), &options, &sets)?;
+    let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&[]), &options, &sets)?;
     drop(sets);
     outputs.publish(set, &args.sets, &options, &report)?;
     Ok(Exit::Done)
@@ -74,6 +74,7 @@ pub fn options_of(loaded: &Loaded, path: &Path) -> Result<CompileOptions> {
         strategy: Some(
             Strategy::from_form(form).ok_or_else(|| unknown("construction of automata", &format!("{form:#x}")))?,
         ),
+        by_time: set.has_times(),
         ..CompileOptions::default()
     })
 }

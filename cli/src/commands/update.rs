@@ -16,7 +16,7 @@ use crate::inputs::sets::assemble::assemble_with;
 ///
 /// The new set is the one that `reptile compile` makes of the old captures and the new ones
 /// together, byte for byte, without reading the old ones again. The dialect and the fetch
-/// profile are those of the old set. The old set stays as it is, unless --output names it
+/// profile are those of the old set; if it was made with --by-time, so is the new one. The old set stays as it is, unless --output names it
 /// and --force is given.
 ///
 /// An INPUT is what `reptile compile` takes. Of several captures for one origin the profile
@@ -66,7 +66,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         no_other: args.no_other,
         ..options_of(&old, &args.set)?
     };
-    let (set, report) = assemble_with(Inputs::Paths(&args.inputs), &options, std::slice::from_ref(&old))?;
+    let (set, report) =
+        assemble_with(&outputs.room, Inputs::Paths(&args.inputs), &options, std::slice::from_ref(&old))?;
     drop(old);
     let mut inputs = args.inputs.clone();
     inputs.push(args.set.clone());

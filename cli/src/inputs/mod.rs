@@ -22,6 +22,7 @@ mod unpack;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use reptile_compiler::capture::Capture;
 use reptile_compiler::set::origin::OwnedOrigin;
@@ -39,6 +40,15 @@ use shown::shown;
 pub enum Item {
     /// A robots.txt.
     Robots(Robots),
+    /// A line of JSON Lines that was not looked into yet: that is work for another thread, see [`Item::read`].
+    Line {
+        /// The path of the input.
+        path: Arc<str>,
+        /// The line, from 1.
+        number: u64,
+        /// Its bytes.
+        bytes: Box<[u8]>,
+    },
     /// Something that should have been a robots.txt. It is named to the user, counted and left out.
     Bad {
         /// Where it is: a path, or a path and a line.
@@ -77,11 +87,23 @@ impl Item {
         Item::LeftOut { reason, name: None }
     }
 
+    /// What the item is, if it is a line of JSON Lines: a capture, or what is wrong with it. Others stay as they are.
+    ///
+    /// # Errors
+    /// If there is no memory for its body.
+    pub fn read(self) -> Result<Item> {
+        match self {
+            Item::Line { path, number, bytes } => jsonl::item(&bytes, format!("{path}:{number}")),
+            item => Ok(item),
+        }
+    }
+
     /// The bytes that the item takes in memory, those of its texts and its body included.
     pub fn memory_bytes(&self) -> usize {
         let own = size_of::<Item>();
         own + match self {
             Item::Robots(robots) => robots.memory_bytes(),
+            Item::Line { bytes, .. } => bytes.len(),
             Item::Bad { name, detail, .. } => name.len() + detail.len(),
             Item::LeftOut { name, .. } => name.as_ref().map_or(0, String::len),
         }
@@ -113,7 +135,8 @@ pub enum Inputs<'p> {
     Opened(Box<Input>),
 }
 
-/// Reads several inputs, one after the other, and gives each item with the place of its input among them.
+/// Reads several inputs, one after the other, and gives each item with the place of its input among them. Lines of JSON
+/// Lines are not looked into.
 ///
 /// # Errors
 /// If an input cannot be read to its end, or holds nothing at all, or if two files are for one origin. Faults of single
@@ -148,7 +171,7 @@ pub fn read_all(
 /// # Errors
 /// As [`read_all`].
 pub fn read_bodies(input: Input, sink: &mut Sink<'_>) -> Result<()> {
-    read_some(input, &Naming::Any, None, sink)
+    read_some(input, &Naming::Any, None, &mut |item| sink(item.read()?))
 }
 
 /// Reads an input, and fails if it holds nothing.

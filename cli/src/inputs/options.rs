@@ -39,6 +39,12 @@ pub struct CompileOptions {
     /// Leave out the line numbers of rules, which verdicts do not need: a rule that decides is named without its line
     #[arg(long)]
     pub no_lines: bool,
+    /// Keep every capture, so that a URL can be decided by the rules that were in force at its own time
+    ///
+    /// An origin may have up to 8,192 captures. Without a time the set answers as any other, for --at or for its newest
+    /// capture; sitemaps and the like are kept of the capture that decides then.
+    #[arg(long)]
+    pub by_time: bool,
 }
 
 /// The option to take `--agent` at its word.
@@ -87,6 +93,7 @@ impl CompileOptions {
             || self.host.is_some()
             || self.no_other
             || self.no_lines
+            || self.by_time
     }
 }
 

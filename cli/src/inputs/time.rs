@@ -3,30 +3,34 @@
 use std::time::SystemTime;
 
 use jiff::Timestamp;
-use jiff::civil::Date;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use reptile_compiler::capture::Time;
 use reptile_compiler::limits::{MAX_TIME, MIN_TIME};
 
-/// Reads a time: seconds since 1970, RFC 3339 such as `2026-03-14T15:09:26Z`, or a date, which means its first second in
-/// UTC.
+/// Reads a time: seconds since 1970, with a fraction that is dropped or without; thirteen digits are milliseconds, fourteen a
+/// date and a time in UTC without separators, as web archives write it; RFC 3339 such as `2026-03-14T15:09:26Z`; or a
+/// date, which means its first second in UTC.
 ///
 /// # Errors
 /// If the text is not a time, or not one that a set can hold.
 pub fn read_time(text: &str) -> Result<Time, String> {
-    let seconds = text.parse::<Time>().ok();
-    let moment = || text.parse::<Timestamp>().ok().map(Timestamp::as_second);
-    // A longer text could be a time without a zone, which does not say when it was.
-    let is_day = text.len() == 10;
-    let day = || {
-        text.parse::<Date>()
-            .ok()
-            .filter(|_| is_day)?
-            .to_zoned(TimeZone::UTC)
-            .ok()
-            .map(|zoned| zoned.timestamp().as_second())
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let seconds = || match text.split_once('.') {
+        Some((whole, fraction)) if is_digits(whole) && is_digits(fraction) && !fraction.is_empty() => {
+            whole.parse().ok()
+        }
+        _ => text.parse::<Time>().ok(),
     };
-    let time = seconds.or_else(moment).or_else(day);
+    let moment = || text.parse::<Timestamp>().ok().map(Timestamp::as_second);
+    let of_utc = |time: DateTime| Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second());
+    let time = match text.len() {
+        13 if is_digits(text) => text.parse::<Time>().ok().map(|milliseconds| milliseconds / 1000),
+        14 if is_digits(text) => DateTime::strptime("%Y%m%d%H%M%S", text).ok().and_then(of_utc),
+        // A longer text could be a time without a zone, which does not say when it was.
+        10 => seconds().or_else(|| of_utc(text.parse::<Date>().ok()?.at(0, 0, 0, 0))),
+        _ => seconds().or_else(moment),
+    };
     let time =
         time.ok_or_else(|| format!("expected a time such as 2026-03-14T15:09:26Z, found \"{}\"", text.escape_debug()))?;
     in_range(time)
@@ -73,10 +77,15 @@ mod tests {
             ("2026-03-14T15:09:26.75Z", 1_773_500_966),
             ("2026-03-14", 1_773_446_400),
             ("-1", -1),
+            ("1773500966.75", 1_773_500_966),
+            ("1773500966000", 1_773_500_966),
+            ("1773500966999", 1_773_500_966),
+            ("20260314150926", 1_773_500_966),
+            ("177350096600", 177_350_096_600),
         ] {
             assert_eq!(read_time(text), Ok(time), "{text}");
         }
-        for text in ["", "now", "2026-13-01", "2026-03-14T15:09:26", "14.3.2026", "1e9"] {
+        for text in ["", "now", "2026-13-01", "2026-03-14T15:09:26", "14.3.2026", "1e9", "5.", ".5", "20261301000000"] {
             assert!(read_time(text).unwrap_err().starts_with("expected a time such as"), "{text}");
         }
         assert_eq!(show_time(1_773_500_966), "2026-03-14T15:09:26Z");

@@ -221,15 +221,15 @@ impl Column {
         }
     }
 
-    /// Appends the cell of a row that has no URL.
-    pub fn push_invalid(self, verdict: &str, format: Format, text: &mut Vec<u8>) {
+    /// Appends the cell of a row that cannot be decided for this reason.
+    pub fn push_invalid(self, reason: &str, verdict: &str, format: Format, text: &mut Vec<u8>) {
         match self {
             Column::Url => {}
             Column::Verdict => push_verdict(verdict, format, text),
             Column::Line => format.push_number(0, text),
             Column::Rule => format.push(b"", text),
             Column::Group => format.push(reptile::Group::None.as_str().as_bytes(), text),
-            Column::Reason => format.push(reptile::Reason::NoUrl.to_string().as_bytes(), text),
+            Column::Reason => format.push(reason.as_bytes(), text),
         }
     }
 }

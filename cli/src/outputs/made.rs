@@ -64,6 +64,8 @@ struct Options {
     no_other: bool,
     #[serde(default)]
     no_lines: bool,
+    #[serde(default)]
+    by_time: bool,
 }
 
 /// An input as it was given, and what was read from it.
@@ -102,6 +104,7 @@ impl Made {
                 host: options.host.clone(),
                 no_other: options.no_other,
                 no_lines: options.no_lines,
+                by_time: options.by_time,
             },
             inputs: counts
                 .map(|(path, counts)| Input {

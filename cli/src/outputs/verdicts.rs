@@ -3,13 +3,15 @@
 //! Nothing here knows of files or threads. The output buffers are reused.
 
 use bumpalo::Bump;
-use reptile::{Agents, Error, Verdict};
+use reptile::{Agent, Agents, Error, Explanation, Reason, Verdict};
+use reptile_compiler::capture::Time;
 
 use super::columns::{self, Column, Layout, push_verdict, shown_row};
 use super::style::Style;
 use super::text::{are_plain_columns, opaque_column};
 use crate::inputs::lines::{lines, without_line_end};
 use crate::inputs::tables::{Fault, Format, Row, Table};
+use crate::inputs::time::read_time;
 
 /// The number of times that each verdict was given, for each agent.
 pub type Tally = Vec<[u64; 4]>;
@@ -26,6 +28,8 @@ pub struct Decider {
     layout: Layout,
     /// If given, only the rows with this verdict over all agents are written, as they are.
     only: Option<Verdict>,
+    /// Whether each row is decided by the rules of its own time, which is in the second of its wanted cells.
+    by_time: bool,
     /// Whether rows of the input are made safe for a terminal.
     shows_rows: bool,
     /// What stands before each cell.
@@ -80,8 +84,15 @@ impl Faults {
 }
 
 impl Decider {
-    /// `coloured` says whether verdicts have colours, `shows_rows` whether rows of the input are made safe for a terminal.
-    pub fn new(agents: Agents, layout: Layout, only: Option<Verdict>, coloured: bool, shows_rows: bool) -> Decider {
+    /// `by_time` says whether each row has its time in the second of its cells, `coloured` whether verdicts have colours, `shows_rows` whether rows of the input are made safe for a terminal.
+    pub fn new(
+        agents: Agents,
+        layout: Layout,
+        only: Option<Verdict>,
+        by_time: bool,
+        coloured: bool,
+        shows_rows: bool,
+    ) -> Decider {
         let names: Vec<String> = agents.iter().map(|agent| agent.crawler().to_string()).collect();
         let leads = layout.leads(&names);
         let end = layout.end();
@@ -89,7 +100,7 @@ impl Decider {
             let name = verdict.name();
             if coloured { Style::of_verdict(verdict).of(name) } else { name.to_owned() }
         });
-        let mut decider = Decider { agents, layout, only, shows_rows, leads, end, shown, cells: Vec::new() };
+        let mut decider = Decider { agents, layout, only, by_time, shows_rows, leads, end, shown, cells: Vec::new() };
         decider.cells = decider.cells();
         decider
     }
@@ -140,17 +151,18 @@ impl Decider {
             let rows = lines(block).map(|line| {
                 let rest = &block[start..];
                 start += line.len();
-                Line { rest, len: without_line_end(line).len(), row: line, is_readable: true }
+                Line { rest, len: without_line_end(line).len(), row: line, is_readable: true, time: None }
             });
             // Asked once for the block instead of once for each line of it, since nearly all blocks are plain.
             self.decide_rows(rows, are_plain_columns(block), written)?;
         } else {
             let arena = Bump::new();
-            let rows = table.rows(block, &arena).map(|row| {
+            let rows = table.rows(block, &arena).map(|mut row| {
+                let time = if self.by_time { time_of(&mut row) } else { None };
                 faults.note(block, &row);
                 let url = row.cells[0].unwrap_or_default();
                 let is_readable = !matches!(row.fault, Some(Fault::NotJson | Fault::TooLong));
-                Line { rest: url, len: url.len(), row: row.bytes, is_readable }
+                Line { rest: url, len: url.len(), row: row.bytes, is_readable, time }
             });
             self.decide_rows(rows, false, written)?;
         }
@@ -222,11 +234,32 @@ impl Decider {
                 return Ok(());
             }
             let verdicts = &mut verdicts[..urls.len() * width];
-            self.agents.decide_all(&urls, verdicts)?;
+            self.decide_urls(&urls, verdicts)?;
             *line_count += urls.len() as u64;
             for (url, verdicts) in urls.iter().zip(verdicts.chunks_exact(width)) {
                 write(url, verdicts, text, tally);
             }
+        }
+    }
+
+    /// The verdicts of some URLs, a row for each. A URL without a time is invalid where times are asked for.
+    fn decide_urls(&self, urls: &[Line<'_>], verdicts: &mut [Verdict]) -> Result<(), Error> {
+        if !self.by_time {
+            return self.agents.decide_all(urls, verdicts);
+        }
+        let times: Vec<Time> = urls.iter().map(|url| url.time.unwrap_or_default()).collect();
+        self.agents.decide_all_at(urls, &times, verdicts)?;
+        let rows = urls.iter().zip(verdicts.chunks_exact_mut(self.agents.len()));
+        rows.filter(|(url, _)| url.time.is_none()).for_each(|(_, row)| row.fill(Verdict::Invalid));
+        Ok(())
+    }
+
+    /// The verdict of one agent for a URL, with its reasons. `None` for a URL without a time where times are asked for.
+    fn explain(&self, agent: &Agent, url: &Line<'_>) -> Result<Option<Explanation>, Error> {
+        match url.time {
+            _ if !self.by_time => agent.explain(url.as_ref()).map(Some),
+            Some(time) => agent.explain_at(url.as_ref(), time).map(Some),
+            None => Ok(None),
         }
     }
 
@@ -241,12 +274,16 @@ impl Decider {
             verdicts.clear();
             let mut leads = self.leads.iter().skip(usize::from(self.layout.has_url));
             for agent in self.agents.iter() {
-                let explanation = agent.explain(row.as_ref())?;
-                verdicts.push(explanation.verdict);
+                let explanation = self.explain(agent, &row)?;
+                let verdict = explanation.as_ref().map_or(Verdict::Invalid, |found| found.verdict);
+                verdicts.push(verdict);
+                let shown = &self.shown[verdict as usize];
                 for (column, lead) in self.layout.columns.iter().zip(leads.by_ref()) {
                     buffer.extend_from_slice(lead);
-                    let shown = &self.shown[explanation.verdict as usize];
-                    column.push(&explanation, shown, self.layout.format, &mut buffer);
+                    match &explanation {
+                        Some(found) => column.push(found, shown, self.layout.format, &mut buffer),
+                        None => column.push_invalid("no time", shown, self.layout.format, &mut buffer),
+                    }
                 }
             }
             self.push_over_all(&mut verdicts, &mut buffer);
@@ -334,7 +371,7 @@ impl Decider {
         for _ in self.agents.iter() {
             for (column, lead) in self.layout.columns.iter().zip(leads.by_ref()) {
                 buffer.extend_from_slice(lead);
-                column.push_invalid(shown, self.layout.format, buffer);
+                column.push_invalid(&Reason::NoUrl.to_string(), shown, self.layout.format, buffer);
             }
         }
         self.push_over_all(&mut vec![Verdict::Invalid], buffer);
@@ -378,6 +415,16 @@ fn over_all(verdicts: &[Verdict]) -> Verdict {
         .unwrap_or(Verdict::Allow)
 }
 
+/// The time in the second of the wanted cells. A row without one has a fault.
+fn time_of(row: &mut Row<'_>) -> Option<Time> {
+    let cell = row.cells[1].and_then(|cell| str::from_utf8(cell).ok());
+    let time = cell.and_then(|cell| read_time(cell.trim_ascii()).ok());
+    if time.is_none() && row.fault.is_none() {
+        row.fault = Some(Fault::NoTime);
+    }
+    time
+}
+
 /// Where verdicts are written and counted.
 struct Written<'a> {
     text: &'a mut Text,
@@ -393,6 +440,8 @@ struct Line<'b> {
     row: &'b [u8],
     /// Whether the row is what its format says.
     is_readable: bool,
+    /// The time of the row, if times are asked for and it has one.
+    time: Option<Time>,
 }
 
 impl AsRef<[u8]> for Line<'_> {
@@ -516,7 +565,7 @@ mod tests {
 
     #[test]
     fn verdicts_and_faults_are_in_the_order_of_their_numbers() {
-        assert_eq!(Fault::ALL.map(|fault| fault as usize), [0, 1, 2, 3]);
+        assert_eq!(Fault::ALL.map(|fault| fault as usize), [0, 1, 2, 3, 4]);
         assert_eq!(VERDICTS.map(|verdict| verdict as usize), [0, 1, 2, 3]);
     }
 }

@@ -1,9 +1,12 @@
 //! Which of several captures of an origin counts: decided by their times, never by the order in which they come.
 
+use reptile_engine::format::TooLarge;
 use reptile_engine::verdict::{Cause, PolicySource};
 
 use super::profile::{Outcome, Profile};
+use super::timeline::AllCaptures;
 use super::{DAY, Time};
+use crate::limits::MAX_CAPTURES_BY_TIME;
 
 /// What a builder keeps of a capture to compare it with others of its origin.
 ///
@@ -26,8 +29,24 @@ pub struct KeptCapture {
 }
 
 impl KeptCapture {
-    pub(super) fn is_failure(&self) -> bool {
+    pub(crate) fn is_failure(&self) -> bool {
         matches!(self.outcome, Outcome::Unreachable(_))
+    }
+}
+
+/// The captures of one origin: those that can still count, or for a set by time all of them.
+#[derive(Clone, Debug)]
+pub struct Captures(pub(super) Kept);
+
+#[derive(Clone, Debug)]
+pub(super) enum Kept {
+    Latest(LatestCaptures),
+    All(AllCaptures),
+}
+
+impl Default for Captures {
+    fn default() -> Captures {
+        Captures(Kept::Latest(LatestCaptures::default()))
     }
 }
 
@@ -35,7 +54,7 @@ impl KeptCapture {
 ///
 /// Memory does not grow with their number, except for the times of failures.
 #[derive(Clone, Debug, Default)]
-pub struct Captures {
+pub(super) struct LatestCaptures {
     /// The greatest.
     pub(super) newest: Option<KeptCapture>,
     /// Only where any has failed, which is rare, and there may be very many origins.
@@ -87,8 +106,52 @@ pub struct Decision {
 }
 
 impl Captures {
+    /// No captures yet, of which all are kept if the set is `by_time`.
+    #[must_use]
+    pub fn new(by_time: bool) -> Captures {
+        if by_time { Captures(Kept::All(AllCaptures::default())) } else { Captures::default() }
+    }
+
     /// Takes another capture. Returns those that can no longer count, up to two.
+    ///
+    /// Time: constant; logarithmic in the captures of a set by time, if they come in the order of their times, and linear
+    /// otherwise.
     pub fn add(&mut self, kept: KeptCapture) -> [Option<KeptCapture>; 2] {
+        match &mut self.0 {
+            Kept::Latest(latest) => latest.add(kept),
+            Kept::All(all) => [all.add(kept), None],
+        }
+    }
+
+    /// What the captures mean at a time. None of them was fetched after it; the caller leaves those out.
+    #[must_use]
+    pub fn decide(&self, profile: &Profile, at: Option<Time>) -> Option<Decision> {
+        match &self.0 {
+            Kept::Latest(latest) => latest.decide(profile, at),
+            // Whatever does not count now counts at another time.
+            Kept::All(all) => Some(Decision { discarded: None, ..all.latest().decide(profile, at)? }),
+        }
+    }
+
+    /// Checks that there are no more captures than a set by time may have of an origin.
+    ///
+    /// # Errors
+    /// When there are more than [`MAX_CAPTURES_BY_TIME`].
+    pub fn check_count(&self) -> Result<(), TooLarge> {
+        let found = match &self.0 {
+            Kept::Latest(_) => 0,
+            Kept::All(all) => all.0.len(),
+        };
+        if found <= MAX_CAPTURES_BY_TIME {
+            return Ok(());
+        }
+        let what = "captures of an origin in a set by time";
+        Err(TooLarge { what, limit: MAX_CAPTURES_BY_TIME as u64, found: found as u64 })
+    }
+}
+
+impl LatestCaptures {
+    pub(super) fn add(&mut self, kept: KeptCapture) -> [Option<KeptCapture>; 2] {
         let is_newest = self.newest.is_none_or(|newest| kept > newest);
         if kept.is_failure() {
             let failures = self.failures.get_or_insert_default();
@@ -112,9 +175,7 @@ impl Captures {
         }
     }
 
-    /// What the captures mean at a time. None of them was fetched after it; the caller leaves those out.
-    #[must_use]
-    pub fn decide(&self, profile: &Profile, at: Option<Time>) -> Option<Decision> {
+    pub(super) fn decide(&self, profile: &Profile, at: Option<Time>) -> Option<Decision> {
         let newest = self.newest?;
         let decision = |outcome: Outcome, of: KeptCapture, discarded| {
             let (source, rules) = match outcome {

@@ -1,12 +1,13 @@
 //! Captures, each one fetch of a robots.txt with its status and time, and the headers that matter to them.
 //!
 //! `profile` says what a capture means by its status, redirects, errors and body ([`Profile`], [`Outcome`]); `choice`
-//! which of several captures of an origin counts ([`Captures`]). Nothing here reads a clock: the time that a set is for
-//! is given.
+//! which of several captures of an origin counts ([`Captures`]), `timeline` at which times each of them does, for a set
+//! by time. Nothing here reads a clock: the time that a set is for is given.
 
 mod choice;
 mod profile;
 mod stored;
+mod timeline;
 
 use std::fmt;
 use std::str::FromStr;

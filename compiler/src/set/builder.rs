@@ -5,12 +5,14 @@ use std::io::{self, Write};
 
 use bumpalo::Bump;
 use foldhash::fast::RandomState;
-use reptile_engine::format::captures::CaptureHistory;
-use reptile_engine::format::container::{self, Header, Sections};
+use reptile_engine::format::captures::StoredCaptures;
+use reptile_engine::format::container::{self, Header, Section};
 use reptile_engine::format::draft::SetDraft;
 use reptile_engine::format::origins::OriginRecord;
 use reptile_engine::format::policies::PolicyDraft;
+use reptile_engine::format::reading::Reading;
 use reptile_engine::format::{NONE, TooLarge};
+use reptile_engine::spool::SectionBytes;
 use reptile_engine::threads::{OneThread, Threads};
 use reptile_engine::url::MAX_HOST_BYTES;
 use reptile_engine::verdict::PolicySource;
@@ -22,24 +24,37 @@ use crate::dialect::Dialect;
 use crate::rules::order::RuleList;
 use crate::set::{CaptureReport, OwnedOrigin, Prepared, crawler_table};
 
-/// Collects prepared files, captures and whole sets, and compiles them to a set. The set depends on what was added, not
-/// on its order.
+/// The memory that an origin takes beside the bytes of its host: its captures, and its places in lists and tables, which
+/// grow by doubling.
+const ORIGIN_BYTES: usize = 2 * (size_of::<Captures>() + size_of::<OwnedOrigin>() + size_of::<u32>());
+
+/// The memory that the time of a failure takes in a list that grows by doubling.
+const FAILURE_BYTES: usize = 2 * size_of::<Time>();
+
+/// The memory that a capture takes in such a list, in a set by time.
+const CAPTURE_BYTES: usize = 2 * size_of::<KeptCapture>();
+
+/// Collects prepared files and captures, and compiles them to a set. The set depends on what was added, not on its order.
 ///
 /// Memory: the distinct rules, lines and names, about as much as the set itself.
 pub struct SetBuilder {
     pub(super) dialect: Dialect,
     pub(super) profile: Profile,
     /// The time that the set is made for.
-    at: Option<Time>,
+    pub(super) at: Option<Time>,
     /// Whether the set is to have line numbers.
     keeps_lines: bool,
+    /// Whether the set is by time.
+    pub(super) by_time: bool,
     /// The latest time of any capture.
     pub(super) newest: Option<Time>,
     pub(super) report: CaptureReport,
-    pub(super) contents: Contents,
+    contents: Contents,
+    /// The memory that origins and captures take, about.
+    held_bytes: usize,
     /// The index of each origin in `captures`.
-    pub(super) origins: HashMap<OwnedOrigin, u32, RandomState>,
-    pub(super) captures: Vec<Captures>,
+    origins: HashMap<OwnedOrigin, u32, RandomState>,
+    captures: Vec<Captures>,
 }
 
 impl SetBuilder {
@@ -58,9 +73,11 @@ impl SetBuilder {
             profile: profile.clone(),
             at,
             keeps_lines: true,
+            by_time: false,
             newest: None,
             report: CaptureReport::default(),
             contents: Contents::default(),
+            held_bytes: 0,
             origins: HashMap::default(),
             captures: Vec::new(),
         }
@@ -70,6 +87,15 @@ impl SetBuilder {
     #[must_use]
     pub fn line_numbers(mut self, keep: bool) -> SetBuilder {
         self.keeps_lines = keep;
+        self
+    }
+
+    /// Sets whether the set is by time: whether it keeps every capture, with the spans of time in which each policy is in
+    /// force, so that URLs can be decided by the rules of their own time. To be called before anything is added. The
+    /// default is to keep what may still count.
+    #[must_use]
+    pub fn by_time(mut self, keep: bool) -> SetBuilder {
+        self.by_time = keep;
         self
     }
 
@@ -105,6 +131,11 @@ impl SetBuilder {
                 continue;
             }
             let place = self.place(&origin);
+            self.held_bytes += match self.by_time {
+                true => CAPTURE_BYTES,
+                false if kept.is_failure() => FAILURE_BYTES,
+                false => 0,
+            };
             for kept in self.captures[place].add(kept).iter().flatten() {
                 self.report.discard(&origin, kept, Discarded::Superseded);
                 discarded += 1;
@@ -114,12 +145,13 @@ impl SetBuilder {
     }
 
     /// The index of an origin's captures, which are empty if it is new.
-    pub(super) fn place(&mut self, origin: &OwnedOrigin) -> usize {
+    fn place(&mut self, origin: &OwnedOrigin) -> usize {
         if let Some(&place) = self.origins.get(origin) {
             return place as usize;
         }
         let place = self.captures.len();
-        self.captures.push(Captures::default());
+        self.captures.push(Captures::new(self.by_time));
+        self.held_bytes += ORIGIN_BYTES + origin.host.len();
         self.origins.insert(origin.clone(), place as u32);
         place
     }
@@ -136,23 +168,54 @@ impl SetBuilder {
     ///
     /// # Errors
     /// When something is too large for the format.
-    pub fn finish_with(self, strategy: Strategy, threads: &impl Threads) -> Result<CompiledSet, TooLarge> {
+    pub fn finish_with(mut self, strategy: Strategy, threads: &impl Threads) -> Result<CompiledSet, TooLarge> {
+        self.compile(strategy, threads, false)
+    }
+
+    /// The memory that what was added takes, about. Compiling it takes as much again, or twice as much if most of it is
+    /// rules.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.contents.held_bytes + self.held_bytes
+    }
+
+    /// Whether there is nothing to compile.
+    pub(super) fn is_empty(&self) -> bool {
+        self.origins.is_empty()
+    }
+
+    /// Compiles what was added, as a part of a set that [`SetBuilder::finish_merged`] merges with the others, and goes on
+    /// without it. The part keeps more of its captures than a set does, and is not to be decided with.
+    ///
+    /// # Errors
+    /// When something is too large for the format. The builder is then of no use.
+    pub fn finish_part(&mut self, strategy: Strategy, threads: &impl Threads) -> Result<CompiledSet, TooLarge> {
+        self.compile(strategy, threads, true)
+    }
+
+    /// Compiles what was added. What happened to captures is counted when the set is whole.
+    fn compile(&mut self, strategy: Strategy, threads: &impl Threads, is_part: bool) -> Result<CompiledSet, TooLarge> {
         let at = self.at.or(self.newest);
-        let mut report = CaptureReport { at, ..self.report };
-        let Contents { tokens, lists, lines, other, files } = self.contents;
+        self.held_bytes = 0;
+        let (origins, mut captures) = (std::mem::take(&mut self.origins), std::mem::take(&mut self.captures));
+        let mut report = if is_part { CaptureReport::default() } else { std::mem::take(&mut self.report) };
+        report.at = at;
+        let Contents { tokens, lists, lines, other, files, .. } = std::mem::take(&mut self.contents);
         let mut content = Content::new(files);
-        content.origins.reserve_exact(self.origins.len());
-        let mut captures = self.captures;
-        for (origin, &place) in &self.origins {
+        content.origins.reserve_exact(origins.len());
+        for (origin, &place) in &origins {
             // Freed at once, as the history takes its place.
             let captures = std::mem::take(&mut captures[place as usize]);
+            captures.check_count()?;
             let Some(decision) = captures.decide(&self.profile, at) else { continue };
-            report.stale += u64::from(decision.is_stale);
-            *report.origins.entry(decision.source).or_default() += 1;
-            if let Some((kept, why)) = decision.discarded {
-                report.discard(origin, &kept, why);
-            }
-            content.add(origin, &decision, captures.stored(&decision));
+            let name = |source, file| content.policy(source, file);
+            let (file, stored) = if is_part {
+                (captures.rules(), captures.whole(name))
+            } else {
+                report.count(&|| origin.clone(), &decision);
+                (decision.rules, captures.stored(&decision, &self.profile, name))
+            };
+            content.add(origin, &decision, file, stored);
         }
         drop(captures);
         let (lists, place_of_list) = used_lists(lists, &content);
@@ -172,7 +235,7 @@ impl SetBuilder {
         };
         let draft = SetDraft {
             header,
-            reading: self.profile.reading(&self.dialect.name, at),
+            reading: Reading { by_time: self.by_time, ..self.profile.reading(&self.dialect.name, at) },
             crawlers: crawler_table(&self.dialect),
             tokens: tokens.iter().map(|token| &**token).collect(),
             rulesets: rulesets.into_iter().collect::<Result<_, TooLarge>>()?,
@@ -182,7 +245,8 @@ impl SetBuilder {
             captures: histories.into_iter().collect(),
             origins,
         };
-        Ok(CompiledSet { header, sections: draft.write(threads)?, report })
+        let sections = draft.write(threads)?.map(SectionBytes::Held);
+        Ok(CompiledSet { header, sections, report })
     }
 }
 
@@ -209,7 +273,7 @@ struct Content<'a> {
     is_file_used: Vec<bool>,
     /// The distinct policies: the policy source of each, and the number of its file if rules decide.
     policies: Distinct<(PolicySource, Option<u32>)>,
-    histories: Distinct<CaptureHistory>,
+    histories: Distinct<StoredCaptures>,
     origins: Vec<OriginRecord<'a>>,
 }
 
@@ -220,15 +284,17 @@ impl<'a> Content<'a> {
         Content { files, is_file_used, policies, histories, origins: Vec::new() }
     }
 
-    fn add(&mut self, origin: &'a OwnedOrigin, decision: &Decision, history: Option<CaptureHistory>) {
+    /// Adds an origin. `file` is the one whose other directives it has.
+    fn add(
+        &mut self,
+        origin: &'a OwnedOrigin,
+        decision: &Decision,
+        file: Option<u32>,
+        captures: Option<StoredCaptures>,
+    ) {
         let policy = self.policy(decision.source, decision.rules);
-        let history = history.map(|mut history| {
-            for capture in [Some(&mut history.newest), history.answered.as_mut()].into_iter().flatten() {
-                capture.policy = capture.policy.map(|file| self.policy(PolicySource::Rules, Some(file)));
-            }
-            number(&mut self.histories, history)
-        });
-        let file = decision.rules.and_then(|file| self.files.get_index(file as usize));
+        let history = captures.map(|captures| number(&mut self.histories, captures));
+        let file = file.and_then(|file| self.files.get_index(file as usize));
         self.origins.push(OriginRecord {
             host: &origin.host,
             scheme: origin.scheme,
@@ -261,9 +327,9 @@ impl<'a> Content<'a> {
 
 /// A compiled set that is ready to be written.
 pub struct CompiledSet {
-    header: Header,
-    sections: Sections,
-    report: CaptureReport,
+    pub(super) header: Header,
+    pub(super) sections: [SectionBytes; Section::COUNT],
+    pub(super) report: CaptureReport,
 }
 
 impl CompiledSet {
@@ -278,13 +344,14 @@ impl CompiledSet {
     /// # Errors
     /// The errors of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        container::write(out, &self.header, &self.sections)
+        container::write_spooled(out, &self.header, &self.sections)
     }
 
     /// The set as bytes, which [`reptile_engine::set::Set::from_bytes`] opens.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(container::size_of(&self.sections));
+        let sizes = self.sections.iter().map(SectionBytes::len).sum::<u64>();
+        let mut bytes = Vec::with_capacity(sizes as usize + container::OVERHEAD_BYTES);
         // Writing to a vector cannot fail.
         let _ = self.write(&mut bytes);
         bytes

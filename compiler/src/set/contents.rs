@@ -20,9 +20,22 @@ pub(super) fn number<T: Eq + Hash>(things: &mut Distinct<T>, thing: T) -> u32 {
     things.insert_full(thing).0 as u32
 }
 
+/// The memory that a distinct thing takes beside its own bytes: its place in the list and in the table of hashes, and what
+/// the allocator adds.
+const ENTRY_BYTES: usize = 64;
+
+/// The number of a thing, as [`number`] gives it. Its bytes are added to those that are held if it is new.
+fn number_held<T: Eq + Hash>(things: &mut Distinct<T>, thing: T, bytes: usize, held: &mut usize) -> u32 {
+    let (place, is_new) = things.insert_full(thing);
+    *held += if is_new { ENTRY_BYTES + bytes } else { 0 };
+    place as u32
+}
+
 /// The distinct contents of files, and the distinct texts, rules and lines in them.
 #[derive(Default)]
 pub(super) struct Contents {
+    /// The memory that all of it takes, about.
+    pub held_bytes: usize,
     pub tokens: Distinct<Box<[u8]>>,
     pub lists: Distinct<RuleList>,
     pub lines: Distinct<Box<[u32]>>,
@@ -88,12 +101,26 @@ impl File {
 impl Contents {
     /// The number of a file's content, with the lines of its rules or without.
     pub fn file(&mut self, record: Prepared, keeps_lines: bool) -> u32 {
-        let tokens = record.tokens.into_iter().map(|(token, group)| (number(&mut self.tokens, token), group)).collect();
-        let mut lines_of = |lines: Vec<u32>| if keeps_lines { number(&mut self.lines, lines.into()) } else { NONE };
-        let groups = record.groups.into_iter();
-        let groups: Vec<(u32, u32)> =
-            groups.map(|(list, lines)| (number(&mut self.lists, list), lines_of(lines))).collect();
-        let other = (!record.other.is_empty()).then(|| number(&mut self.other, record.other));
-        number(&mut self.files, File::new(tokens, record.default_group, &groups, other))
+        let held = &mut self.held_bytes;
+        let mut token_of = |token: Box<[u8]>| {
+            let bytes = token.len();
+            number_held(&mut self.tokens, token, bytes, held)
+        };
+        let tokens: Vec<(u32, u32)> =
+            record.tokens.into_iter().map(|(token, group)| (token_of(token), group)).collect();
+        let mut lines_of = |lines: Vec<u32>, held: &mut usize| {
+            let bytes = size_of_val(&lines[..]);
+            if keeps_lines { number_held(&mut self.lines, lines.into(), bytes, held) } else { NONE }
+        };
+        let groups = record.groups.into_iter().map(|(list, lines)| {
+            let bytes = list.byte_len();
+            (number_held(&mut self.lists, list, bytes, held), lines_of(lines, held))
+        });
+        let groups: Vec<(u32, u32)> = groups.collect();
+        let bytes = record.other.len();
+        let other = (bytes > 0).then(|| number_held(&mut self.other, record.other, bytes, held));
+        let file = File::new(tokens, record.default_group, &groups, other);
+        let bytes = size_of_val(&file.0[..]);
+        number_held(&mut self.files, file, bytes, held)
     }
 }

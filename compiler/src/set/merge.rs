@@ -1,25 +1,24 @@
-//! Adds whole sets to a builder, by what they keep of their captures: what comes out is what compiling all captures at
-//! once gives.
+//! Merges sets by what they keep of their captures: what comes out is what compiling all captures at once gives.
+//!
+//! The engine merges the records ([`reptile_engine::format::merge`]); here is what it asks for, namely which capture of an
+//! origin counts. A set that is too large to be compiled in memory is compiled in parts, which are merged in the same way.
 
-use std::collections::HashMap;
 use std::fmt;
+use std::io;
 
-use bumpalo::Bump;
-use foldhash::fast::RandomState;
-use reptile_engine::automaton::Ruleset;
-use reptile_engine::format::captures::CaptureHistory;
-use reptile_engine::format::draft::SetDraft;
+use reptile_engine::format::captures::StoredCaptures;
+use reptile_engine::format::container::Header;
+use reptile_engine::format::merge::{self, Decide, Decided};
 use reptile_engine::format::origins::OriginRecord;
-use reptile_engine::format::policies::PolicyDraft;
-use reptile_engine::format::{FormatError, NONE};
+use reptile_engine::format::reading::Reading;
+use reptile_engine::format::{FormatError, TooLarge};
 use reptile_engine::set::Set;
+use reptile_engine::spool::Store;
 use reptile_engine::threads::Threads;
 
-use super::contents::{Contents, File, number};
 use crate::automaton::Strategy;
-use crate::capture::{Captures, Discarded, KeptCapture};
-use crate::rules::order::RuleList;
-use crate::set::{OwnedOrigin, SetBuilder};
+use crate::capture::{Captures, Discarded, Profile, Time};
+use crate::set::{CaptureReport, CompiledSet, OwnedOrigin, SetBuilder, crawler_table};
 
 /// Why a set cannot be merged with others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +40,10 @@ pub enum MergeError {
     /// There are two different files for this origin whose times are not known, and a set does not keep what settles
     /// which of them counts.
     Undecided(OwnedOrigin),
+    /// The merged set is too large for the format.
+    TooLarge(TooLarge),
+    /// A temporary file cannot be written.
+    Io(String),
 }
 
 impl fmt::Display for MergeError {
@@ -55,69 +58,79 @@ impl fmt::Display for MergeError {
                 f,
                 "has another robots.txt for {origin} than the sets before it, and no times say which of them counts"
             ),
+            MergeError::TooLarge(error) => write!(f, "the set cannot be built: {error}"),
+            MergeError::Io(error) => f.write_str(error),
         }
     }
 }
 
 impl std::error::Error for MergeError {}
 
-impl From<FormatError> for MergeError {
-    fn from(error: FormatError) -> MergeError {
-        MergeError::Damaged(error)
-    }
-}
+/// An error, and the number of the set that it concerns, unless it concerns all of them.
+pub type PartError = (Option<usize>, MergeError);
 
-/// The numbers that the contents of one set have in a builder.
-struct Numbers<'d> {
-    draft: &'d SetDraft<'d>,
-    tokens: Vec<u32>,
-    lists: Vec<u32>,
-    lines: Vec<u32>,
-    other: Vec<u32>,
-    /// The file of each pair of a policy and other directives that was asked for.
-    files: HashMap<(u32, Option<u32>), u32, RandomState>,
+fn io_error(error: &io::Error) -> PartError {
+    (None, MergeError::Io(error.to_string()))
 }
 
 impl SetBuilder {
-    /// Adds all that a set holds, as if its captures were added. A capture that the set does not keep never counts, with
-    /// those of other sets either. The set must have been compiled with the dialect and the fetch profile of this
-    /// builder, and by `strategy`.
+    /// Compiles what was added, and merges it with some sets as if their captures were added too. A capture that a set
+    /// does not keep never counts, with those of other sets either. The sets must have been compiled with the dialect and
+    /// the fetch profile of this builder, and by `strategy`; some of them may be parts ([`SetBuilder::finish_part`]).
     ///
-    /// Add sets after captures: of files without times, only a set that comes later is checked against what is there.
     /// A set for a time leaves out what was fetched later; a merged set is for the latest of the times.
     ///
-    /// Time and memory: linear in the set.
+    /// Time: linear in the sets, apart from sorting origins, policies and captures. Memory: what the builder holds, and
+    /// then about 100 bytes for each origin. What is larger goes to the store.
     ///
     /// # Errors
-    /// When the set is damaged or has other settings, and when two files for one origin have no times. The builder then
-    /// holds a part of the set and is of no use.
-    pub fn add_set<D: AsRef<[u8]> + Sync>(
-        &mut self,
-        set: &Set<D>,
+    /// When a set is damaged or has other settings, when two files for one origin have no times, when something is too
+    /// large for the format, and when there is no room.
+    pub fn finish_merged(
+        mut self,
+        sets: &[Set<&[u8]>],
         strategy: Strategy,
         threads: &impl Threads,
-    ) -> Result<(), MergeError> {
-        self.check_settings(set, strategy)?;
-        let draft = set.to_draft()?;
-        let numbered = Numbers::of(&draft, &mut self.contents, threads);
-        let mut numbers = numbered?;
-        for origin in &draft.origins {
-            let stored = numbers.captures(origin, &mut self.contents)?;
-            let owned = OwnedOrigin { host: origin.host.into(), scheme: origin.scheme, port: origin.port };
-            let place = self.place(&owned);
-            let Some(dropped) = self.captures[place].add_stored(&stored) else {
-                return Err(MergeError::Undecided(owned));
-            };
-            for kept in &dropped {
-                self.report.discard(&owned, kept, Discarded::Superseded);
-            }
+        store: &impl Store,
+    ) -> Result<CompiledSet, PartError> {
+        let header = Header {
+            normal_form: self.dialect.normal_form.number(),
+            name_matching: self.dialect.name_matching.number(),
+            automata_form: strategy.form(),
+        };
+        let mut newest = self.newest;
+        for (part, set) in sets.iter().enumerate() {
+            self.check_settings(set, header).map_err(|error| (Some(part), error))?;
+            newest = newest.max(set.reading().at);
         }
-        self.newest = self.newest.max(draft.reading.at);
-        Ok(())
+        let own = if self.is_empty() {
+            None
+        } else {
+            let part = self.finish_part(strategy, threads).map_err(|error| (None, MergeError::TooLarge(error)))?;
+            Some(part.to_bytes())
+        };
+        let at = self.at.or(newest);
+        // What the builder has compiled itself, if anything, and then the sets.
+        let own = own.as_deref().map(Set::from_bytes).transpose();
+        let own = own.map_err(|error| (None, MergeError::Damaged(error)))?;
+        let first = usize::from(own.is_some());
+        let all: Vec<&Set<&[u8]>> = own.iter().chain(sets).collect();
+        let decider = Decider { profile: &self.profile, at, by_time: self.by_time };
+        let reading = Reading { by_time: self.by_time, ..self.profile.reading(&self.dialect.name, at) };
+        let merged = merge::merge(&all, &reading, &crawler_table(&self.dialect), &decider, threads, store);
+        let merged = merged.map_err(|error| match error {
+            merge::MergeError::Damaged(part, error) => (part.checked_sub(first), MergeError::Damaged(error)),
+            merge::MergeError::Undecided((part, error)) => (part.checked_sub(first), error),
+            merge::MergeError::TooLarge(error) => (None, MergeError::TooLarge(error)),
+            merge::MergeError::Io(error) => io_error(&error),
+        })?;
+        let mut report = CaptureReport { at, ..self.report };
+        merged.counts.into_iter().for_each(|counts| report.add(counts));
+        Ok(CompiledSet { header, sections: merged.sections, report })
     }
 
     /// Checks that a set was made with the settings of this builder.
-    fn check_settings<D: AsRef<[u8]>>(&self, set: &Set<D>, strategy: Strategy) -> Result<(), MergeError> {
+    fn check_settings<D: AsRef<[u8]>>(&self, set: &Set<D>, header: Header) -> Result<(), MergeError> {
         let same = |setting, expected: &str, found: &str| {
             if expected == found {
                 return Ok(());
@@ -134,70 +147,55 @@ impl SetBuilder {
             format!("freshness {freshness}, max-age up to {cap}, patience {} seconds", reading.patience)
         };
         same("times of the fetch profile:", &times(&own), &times(&found))?;
-        let dialect = &self.dialect;
         let number = |number: u32| number.to_string();
-        same("normal form", &number(dialect.normal_form.number()), &number(set.normal_form().number()))?;
-        same("way of comparing names", &number(dialect.name_matching.number()), &number(set.name_matching().number()))?;
+        let yes_or_no = |yes: bool| if yes { "yes" } else { "no" };
+        same("validity by time:", yes_or_no(self.by_time), yes_or_no(set.has_times()))?;
+        same("normal form", &number(header.normal_form), &number(set.normal_form().number()))?;
+        same("way of comparing names", &number(header.name_matching), &number(set.name_matching().number()))?;
         let form = |form: u32| format!("{form:#x}");
-        same("construction of automata", &form(strategy.form()), &form(set.automata_form()))
+        same("construction of automata", &form(header.automata_form), &form(set.automata_form()))
     }
 }
 
-impl<'d> Numbers<'d> {
-    /// Adds the tokens, rules, lines and other directives of a set.
-    fn of(draft: &'d SetDraft<'d>, contents: &mut Contents, threads: &impl Threads) -> Result<Numbers<'d>, MergeError> {
-        // The rules are compiled again. So it does not matter how a set stores them.
-        let rulesets = draft.rulesets.iter().map(|automaton| &**automaton).collect();
-        let lists = threads.each(rulesets, Bump::new, |arena, automaton: &[u8]| {
-            arena.reset();
-            let rules = Ruleset::new(automaton).and_then(|ruleset| ruleset.rules()).map_err(FormatError::from)?;
-            Ok::<_, FormatError>(RuleList::from_compiled(&rules, arena))
-        });
-        let lists = lists.into_iter().map(|list| Ok(number(&mut contents.lists, list?)));
-        Ok(Numbers {
-            draft,
-            lists: lists.collect::<Result<_, FormatError>>()?,
-            tokens: draft.tokens.iter().map(|&token| number(&mut contents.tokens, token.into())).collect(),
-            lines: draft.lines.iter().map(|lines| number(&mut contents.lines, (&**lines).into())).collect(),
-            other: draft.other.iter().map(|&other| number(&mut contents.other, other.into())).collect(),
-            files: HashMap::default(),
-        })
-    }
+/// Decides by a fetch profile, for a time.
+struct Decider<'p> {
+    profile: &'p Profile,
+    at: Option<Time>,
+    by_time: bool,
+}
 
-    /// The captures of an origin, with the builder's numbers for their files.
-    fn captures(&mut self, origin: &OriginRecord<'_>, contents: &mut Contents) -> Result<Captures, MergeError> {
-        let Some(history) = origin.captures else {
-            let mut captures = Captures::default();
-            captures.add(KeptCapture::plain(self.file(origin.policy, origin.other, contents)?));
-            return Ok(captures);
-        };
-        let mut history: CaptureHistory =
-            self.draft.captures.get(history as usize).ok_or(MergeError::Unreadable)?.clone();
-        for capture in [Some(&mut history.newest), history.answered.as_mut()].into_iter().flatten() {
-            // Only the capture that decides has rules, and the origin has its other directives.
-            capture.policy = capture.policy.map(|policy| self.file(policy, origin.other, contents)).transpose()?;
-        }
-        Captures::from_stored(&history).ok_or(MergeError::Unreadable)
-    }
+impl Decide for Decider<'_> {
+    type Counts = CaptureReport;
+    type Error = (usize, MergeError);
 
-    /// The file with the rules of a policy and with these other directives.
-    fn file(&mut self, policy: u32, other: Option<u32>, contents: &mut Contents) -> Result<u32, MergeError> {
-        if let Some(&file) = self.files.get(&(policy, other)) {
-            return Ok(file);
+    fn decide(
+        &self,
+        origin: &OriginRecord<'_>,
+        found: &[(usize, StoredCaptures)],
+        report: &mut CaptureReport,
+    ) -> Result<Decided, Self::Error> {
+        let owned = || OwnedOrigin { host: origin.host.into(), scheme: origin.scheme, port: origin.port };
+        let mut captures = Captures::new(self.by_time);
+        for (part, stored) in found {
+            let stored = match stored {
+                StoredCaptures::History(history) => Captures::from_stored(history),
+                StoredCaptures::Timeline(timeline) => Captures::from_timeline(timeline),
+            };
+            let stored = stored.ok_or((*part, MergeError::Unreadable))?;
+            let dropped = captures.add_stored(&stored).ok_or_else(|| (*part, MergeError::Undecided(owned())))?;
+            for kept in &dropped {
+                report.discard(&owned(), kept, Discarded::Superseded);
+            }
         }
-        let PolicyDraft { tokens, default_group, groups, .. } =
-            self.draft.policies.get(policy as usize).ok_or(MergeError::Unreadable)?;
-        let in_builder = |numbers: &[u32], index: u32| numbers.get(index as usize).copied();
-        let tokens = tokens.iter().map(|&(token, group)| Some((in_builder(&self.tokens, token)?, group)));
-        let groups = groups.iter().map(|group| {
-            let lines = if group.lines == NONE { NONE } else { in_builder(&self.lines, group.lines)? };
-            Some((in_builder(&self.lists, group.ruleset)?, lines))
+        let first = found.first().map_or(0, |&(part, _)| part);
+        let decision = captures.decide(self.profile, self.at).ok_or((first, MergeError::Unreadable))?;
+        captures.check_count().map_err(|error| (first, MergeError::TooLarge(error)))?;
+        report.count(&owned, &decision);
+        let mut policies = Vec::new();
+        let captures = captures.stored(&decision, self.profile, |source, file| {
+            policies.push((source, file));
+            policies.len() as u32 - 1
         });
-        let own_other = other.map(|other| in_builder(&self.other, other).ok_or(MergeError::Unreadable)).transpose()?;
-        let tokens = tokens.collect::<Option<_>>().ok_or(MergeError::Unreadable)?;
-        let groups: Vec<(u32, u32)> = groups.collect::<Option<_>>().ok_or(MergeError::Unreadable)?;
-        let file = number(&mut contents.files, File::new(tokens, *default_group, &groups, own_other));
-        self.files.insert((policy, other), file);
-        Ok(file)
+        Ok(Decided { source: decision.source, file: decision.rules, captures, policies })
     }
 }

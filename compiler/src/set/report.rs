@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use reptile_engine::verdict::PolicySource;
 
-use crate::capture::{Discarded, KeptCapture, Time};
+use crate::capture::{Decision, Discarded, KeptCapture, Time};
 use crate::limits::MAX_DISCARDED_LISTED;
 use crate::set::OwnedOrigin;
 
@@ -36,9 +36,34 @@ pub struct DiscardedCapture {
 }
 
 impl CaptureReport {
+    /// Counts what decides for an origin.
+    pub(super) fn count(&mut self, origin: &impl Fn() -> OwnedOrigin, decision: &Decision) {
+        self.stale += u64::from(decision.is_stale);
+        *self.origins.entry(decision.source).or_default() += 1;
+        if let Some((kept, why)) = &decision.discarded {
+            self.discard(&origin(), kept, *why);
+        }
+    }
+
+    /// Adds the counts of other origins, and of captures that were discarded elsewhere.
+    pub(super) fn add(&mut self, other: CaptureReport) {
+        self.stale += other.stale;
+        for (source, count) in other.origins {
+            *self.origins.entry(source).or_default() += count;
+        }
+        for (why, count) in other.discarded {
+            *self.discarded.entry(why).or_default() += count;
+        }
+        other.listed.into_iter().for_each(|entry| self.list(entry));
+    }
+
     pub(super) fn discard(&mut self, origin: &OwnedOrigin, kept: &KeptCapture, why: Discarded) {
         *self.discarded.entry(why).or_default() += 1;
         let entry = DiscardedCapture { origin: origin.clone(), time: kept.time, status: kept.status, why };
+        self.list(entry);
+    }
+
+    fn list(&mut self, entry: DiscardedCapture) {
         self.listed.push(entry);
         // The last one in the order is dropped, so that the list does not depend on the order of input.
         if self.listed.len() > MAX_DISCARDED_LISTED {

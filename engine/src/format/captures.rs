@@ -1,7 +1,8 @@
-//! The section `captures`: the capture history of each origin.
+//! The section `captures`: the capture history of each origin, or in a set by time its [`Timeline`].
 //!
 //! A history is for adding further captures of an origin later, for merging sets, and for telling when an answer is no
-//! longer fresh. The compiler decides which of several captures counts. Decisions do not read this section.
+//! longer fresh. The compiler decides which of several captures counts. Decisions without a time do not read this
+//! section; those by time read the spans of a timeline.
 //!
 //! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes. Origins with the same history share a
 //! record. The plainest history, a file that was fetched successfully at an unknown time, has no record.
@@ -10,14 +11,16 @@ use super::container::Section;
 use super::policies::{cause_of_numbers, numbers_of_cause};
 use super::pool::{References, verify_pool};
 use super::reading::Reading;
+use super::timelines::{Timeline, policy_at};
 use super::{FormatError, NONE, put, put_long, u32_at, u64_at};
+use crate::platform::prefetch;
 use crate::verdict::Cause;
 
 /// The unit of addresses, in bytes.
 pub(super) const UNIT: usize = 4;
 
 /// Bytes of one capture in a record.
-const CAPTURE_BYTES: usize = 32;
+pub(super) const CAPTURE_BYTES: usize = 32;
 
 /// Bytes of the count of earlier failures in a record.
 const COUNT_BYTES: usize = 4;
@@ -62,7 +65,7 @@ pub struct CaptureRecord {
 }
 
 impl CaptureRecord {
-    fn is_failure(&self) -> bool {
+    pub(super) fn is_failure(&self) -> bool {
         matches!(self.outcome, FetchOutcome::Unreachable(_))
     }
 
@@ -74,7 +77,18 @@ impl CaptureRecord {
         (time, outcome, max_age, status) == (None, FetchOutcome::Rules, None, None)
     }
 
-    fn encode(&self, out: &mut Vec<u8>) {
+    /// Checks that a capture can look like this. If it cannot, returns what was expected instead.
+    pub(super) fn flaw(&self) -> Option<&'static str> {
+        if self.policy.is_some() != (self.outcome == FetchOutcome::Rules) {
+            Some("a policy if rules decide, and only then")
+        } else if self.is_plain() && self.body_hash != 0 {
+            Some("no hash of the body of a file of which nothing else is known")
+        } else {
+            None
+        }
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
         let (outcome, cause) = match self.outcome {
             FetchOutcome::Rules => (0, None),
             FetchOutcome::Unreachable(cause) => (1, Some(cause)),
@@ -95,7 +109,7 @@ impl CaptureRecord {
         out.extend_from_slice(&[outcome | cause << 4, flags, 0, 0]);
     }
 
-    fn read(bytes: &[u8; CAPTURE_BYTES]) -> Option<CaptureRecord> {
+    pub(super) fn read(bytes: &[u8; CAPTURE_BYTES]) -> Option<CaptureRecord> {
         let flags = bytes[29];
         let short = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         let (cause, number) = (bytes[28] >> 4, short(26));
@@ -154,12 +168,10 @@ impl CaptureHistory {
         let since = answered.as_ref().and_then(|answered| answered.time).or(*ended);
         let order = [since].into_iter().chain(earlier_failures.iter().copied().map(Some)).chain([newest.time]);
         let order: Vec<Option<i64>> = order.collect();
-        if captures().any(|capture| capture.policy.is_some() != (capture.outcome == FetchOutcome::Rules)) {
-            Some("a policy if rules decide, and only then")
+        if let Some(expected) = captures().find_map(CaptureRecord::flaw) {
+            Some(expected)
         } else if self.is_plain() {
             Some("a capture that differs from the plain one")
-        } else if captures().any(|capture| capture.is_plain() && capture.body_hash != 0) {
-            Some("no hash of the body of a file of which nothing else is known")
         } else if !newest.is_failure() && (answered.is_some() || ended.is_some() || !earlier_failures.is_empty()) {
             Some("only one capture if the last one was an answer")
         } else if answered.is_some() && ended.is_some() {
@@ -225,43 +237,144 @@ impl CaptureHistory {
     }
 }
 
-/// The capture histories of a set's origins.
-#[derive(Clone, Copy)]
-pub struct Captures<'a>(pub(crate) &'a [u8]);
+/// What a set keeps of the captures of an origin: in a set by time all of them, in any other those that still matter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum StoredCaptures {
+    /// The captures that still matter.
+    History(CaptureHistory),
+    /// All captures, and the spans of time in which each policy is in force.
+    Timeline(Timeline),
+}
 
-impl<'a> Captures<'a> {
-    /// The history at an address.
-    ///
-    /// # Errors
-    /// When there is no history at that address.
-    pub fn get(self, address: u32) -> Result<CaptureHistory, FormatError> {
-        let at = address as usize * UNIT;
-        self.read(self.0.get(at..).unwrap_or_default()).map_err(|error| error.in_record_at(at))
+impl StoredCaptures {
+    /// The captures of the record.
+    pub fn captures(&self) -> impl Iterator<Item = &CaptureRecord> {
+        let (all, newest, answered): (&[CaptureRecord], _, _) = match self {
+            StoredCaptures::History(history) => (&[], Some(&history.newest), history.answered.as_ref()),
+            StoredCaptures::Timeline(timeline) => (&timeline.captures, None, None),
+        };
+        all.iter().chain(newest).chain(answered)
     }
 
-    fn read(self, bytes: &'a [u8]) -> Result<CaptureHistory, FormatError> {
-        CaptureHistory::read(bytes).ok_or_else(|| {
-            let found = format!("other bytes, {} to the end of the section", bytes.len());
-            FormatError::at(Section::Captures, 0, "the captures of an origin", found)
-        })
+    /// The captures of the record, to be changed.
+    pub fn captures_mut(&mut self) -> impl Iterator<Item = &mut CaptureRecord> {
+        let (all, newest, answered): (&mut [CaptureRecord], _, _) = match self {
+            StoredCaptures::History(history) => (&mut [], Some(&mut history.newest), history.answered.as_mut()),
+            StoredCaptures::Timeline(timeline) => (&mut timeline.captures, None, None),
+        };
+        all.iter_mut().chain(newest).chain(answered)
+    }
+
+    /// The addresses of the policies that the record refers to.
+    pub fn policies(&self) -> impl Iterator<Item = u32> {
+        let spans = match self {
+            StoredCaptures::History(_) => &[][..],
+            StoredCaptures::Timeline(timeline) => &timeline.spans,
+        };
+        self.captures().filter_map(|capture| capture.policy).chain(spans.iter().map(|span| span.policy))
+    }
+
+    /// The same record with other names for its policies. Successive spans of one policy become one span.
+    ///
+    /// # Errors
+    /// Those of `rename`.
+    pub fn with_policies<E>(mut self, mut rename: impl FnMut(u32) -> Result<u32, E>) -> Result<StoredCaptures, E> {
+        for capture in self.captures_mut() {
+            capture.policy = capture.policy.map(&mut rename).transpose()?;
+        }
+        if let StoredCaptures::Timeline(Timeline { spans, .. }) = &mut self {
+            for span in &mut *spans {
+                span.policy = rename(span.policy)?;
+            }
+            spans.dedup_by_key(|span| span.policy);
+        }
+        Ok(self)
+    }
+
+    /// Checks that captures can have this record. If they cannot, returns what was expected instead.
+    fn flaw(&self) -> Option<&'static str> {
+        match self {
+            StoredCaptures::History(history) => history.flaw(),
+            StoredCaptures::Timeline(timeline) => timeline.flaw(),
+        }
+    }
+
+    /// Appends the record.
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            StoredCaptures::History(history) => history.encode(out),
+            StoredCaptures::Timeline(timeline) => timeline.encode(out),
+        }
+    }
+}
+
+/// The records of a set's captures.
+#[derive(Clone, Copy)]
+pub struct Captures<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// Whether the set is by time, so that the records are timelines.
+    pub(crate) by_time: bool,
+}
+
+impl<'a> Captures<'a> {
+    /// The record at an address.
+    ///
+    /// # Errors
+    /// When there is no record at that address.
+    pub fn get(self, address: u32) -> Result<StoredCaptures, FormatError> {
+        let at = address as usize * UNIT;
+        self.read(self.bytes.get(at..).unwrap_or_default()).map_err(|error| error.in_record_at(at))
+    }
+
+    /// The address of the policy in force at a time, by the timeline at an address; `None` before its first capture.
+    /// Reads two numbers and as many of the spans as it takes to halve them.
+    ///
+    /// # Errors
+    /// When there is no timeline at that address.
+    pub(crate) fn policy_at(self, address: u32, time: i64) -> Result<Option<u32>, FormatError> {
+        let at = address as usize * UNIT;
+        let bytes = self.bytes.get(at..).filter(|_| self.by_time).unwrap_or_default();
+        policy_at(bytes, time).ok_or_else(|| missing(bytes).in_record_at(at))
+    }
+
+    /// Asks for the memory of the record at an address.
+    #[inline]
+    pub(crate) fn ask_for(self, address: u32) {
+        prefetch(self.bytes, address as usize * UNIT);
+    }
+
+    fn read(self, bytes: &'a [u8]) -> Result<StoredCaptures, FormatError> {
+        let stored = if self.by_time {
+            Timeline::read(bytes).map(StoredCaptures::Timeline)
+        } else {
+            CaptureHistory::read(bytes).map(StoredCaptures::History)
+        };
+        stored.ok_or_else(|| missing(bytes))
     }
 
     /// Proves that the section is what a writer makes of its content. Calls `check` for each record.
     pub(crate) fn verify(
         self,
         steps: &mut u64,
-        mut check: impl FnMut(&CaptureHistory) -> Result<(), FormatError>,
+        mut check: impl FnMut(&StoredCaptures) -> Result<(), FormatError>,
     ) -> Result<References, FormatError> {
-        verify_pool(Section::Captures, self.0, UNIT, steps, |bytes, out| {
-            let history = self.read(bytes)?;
-            if let Some(expected) = history.flaw() {
+        verify_pool(Section::Captures, self.bytes, UNIT, steps, |bytes, out| {
+            let stored = self.read(bytes)?;
+            if let Some(expected) = stored.flaw() {
                 return Err(FormatError::at(Section::Captures, 0, expected, "another history"));
             }
-            check(&history)?;
-            history.encode(out);
+            check(&stored)?;
+            stored.encode(out);
             Ok(())
         })
     }
+}
+
+/// The error for bytes that are no record.
+#[cold]
+fn missing(bytes: &[u8]) -> FormatError {
+    let found = format!("other bytes, {} to the end of the section", bytes.len());
+    FormatError::at(Section::Captures, 0, "the captures of an origin", found)
 }
 
 #[cfg(test)]
@@ -286,6 +399,10 @@ mod tests {
     };
 
     const PLAIN: CaptureRecord = CaptureRecord { time: None, max_age: None, status: None, ..ANSWERED };
+
+    fn of(bytes: &[u8]) -> Captures<'_> {
+        Captures { bytes, by_time: false }
+    }
 
     fn history(
         newest: CaptureRecord,
@@ -335,8 +452,8 @@ mod tests {
         ] {
             let mut bytes = Vec::new();
             history.encode(&mut bytes);
-            assert_eq!(Captures(&bytes).get(0), Ok(history.clone()));
-            assert_eq!(Captures(&bytes).verify(&mut 0, |_| Ok(())).is_ok(), fits, "{history:?}");
+            assert_eq!(of(&bytes).get(0), Ok(StoredCaptures::History(history.clone())));
+            assert_eq!(of(&bytes).verify(&mut 0, |_| Ok(())).is_ok(), fits, "{history:?}");
         }
     }
 
@@ -349,10 +466,10 @@ mod tests {
                 for bit in 0..8 {
                     let mut other = bytes.clone();
                     other[at] ^= 1 << bit;
-                    let Ok(found) = Captures(&other).get(0) else { continue };
+                    let Ok(found) = of(&other).get(0) else { continue };
                     let mut again = Vec::new();
                     found.encode(&mut again);
-                    let accepts = Captures(&other).verify(&mut 0, |_| Ok(())).is_ok();
+                    let accepts = of(&other).verify(&mut 0, |_| Ok(())).is_ok();
                     assert!(!accepts || again == other, "byte {at}, bit {bit}");
                 }
             }

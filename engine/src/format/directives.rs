@@ -13,6 +13,9 @@ use super::{FormatError, TooLarge, fit, pad};
 /// The unit of addresses, in bytes.
 pub(super) const UNIT: usize = 4;
 
+/// The section's bytes, in errors.
+pub(super) const WHAT: &str = "bytes of other directives";
+
 /// The most bytes of one value, or of one key. A longer one is neither written nor read, so a reader needs memory for
 /// this many bytes only.
 pub const MAX_DIRECTIVE_BYTES: usize = 4096;

@@ -5,15 +5,16 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::convert::Infallible;
 
-use super::captures::{self, CaptureHistory, CaptureRecord, Captures};
+use super::captures::{self, Captures, StoredCaptures};
 use super::container::{Header, Section, Sections};
 use super::crawlers::CrawlerTable;
 use super::directives::{self, OtherDirectives};
 use super::lines::{self, Lines};
 use super::origins::{OriginOrder, OriginRecord, Origins, write_origins};
 use super::policies::{self, Group, Policies, PolicyDraft};
-use super::pool::{Pool, Records, write_pool};
+use super::pool::{PoolWriter, Records, write_pool};
 use super::reading::Reading;
 use super::rulesets::{Rulesets, write_rulesets};
 use super::tokens::{Tokens, write_tokens};
@@ -39,8 +40,9 @@ pub struct SetDraft<'a> {
     pub other: Vec<&'a [u8]>,
     /// Policies. Their tokens, rulesets and lines are indices of the lists above; tokens need not be in order.
     pub policies: Vec<PolicyDraft>,
-    /// Capture histories, none of which is plain. Their policies are indices of the list above.
-    pub captures: Vec<CaptureHistory>,
+    /// What is kept of captures, none of which is plain; timelines in a set by time, else histories. Their policies are
+    /// indices of the list above.
+    pub captures: Vec<StoredCaptures>,
     /// Origins, each once. Their policies, captures and other directives are indices of the lists above.
     pub origins: Vec<OriginRecord<'a>>,
 }
@@ -81,9 +83,8 @@ impl SetDraft<'_> {
             mark(&mut used.captures, origin.captures);
             mark(&mut used.other, origin.other);
         }
-        for (history, _) in self.captures.iter().zip(&used.captures).filter(|(_, is_used)| **is_used) {
-            mark(&mut used.policies, history.newest.policy);
-            mark(&mut used.policies, history.answered.as_ref().and_then(|answered| answered.policy));
+        for (stored, _) in self.captures.iter().zip(&used.captures).filter(|(_, is_used)| **is_used) {
+            stored.policies().for_each(|policy| mark(&mut used.policies, Some(policy)));
         }
         for (policy, _) in self.policies.iter().zip(&used.policies).filter(|(_, is_used)| **is_used) {
             policy.tokens.iter().for_each(|&(token, _)| mark(&mut used.tokens, Some(token)));
@@ -105,12 +106,12 @@ impl SetDraft<'_> {
         let used = self.used();
         let automata = std::mem::take(&mut self.rulesets);
         let write_lines = || {
-            pool_of("bytes of line numbers", lines::UNIT, &self.lines, &used.lines, |lines, out| {
+            pool_of(lines::WHAT, lines::UNIT, &self.lines, &used.lines, |lines, out| {
                 lines::encode(lines, out);
             })
         };
         let write_other = || {
-            pool_of("bytes of other directives", directives::UNIT, &self.other, &used.other, |record, out| {
+            pool_of(directives::WHAT, directives::UNIT, &self.other, &used.other, |record, out| {
                 out.extend_from_slice(record);
             })
         };
@@ -127,38 +128,31 @@ impl SetDraft<'_> {
             },
         );
         let (tokens, token_numbers) = tokens;
-        let (rulesets, order, lines, other) = (rulesets?, order?, lines?, other?);
-        let policies = pool_of("bytes of policies", policies::UNIT, &self.policies, &used.policies, |policy, out| {
+        let ((rulesets, ruleset_numbers), order, lines, other) = (rulesets?, order?, lines?, other?);
+        let policies = pool_of(policies::WHAT, policies::UNIT, &self.policies, &used.policies, |policy, out| {
             let mut tokens: Vec<(u32, u32)> =
                 policy.tokens.iter().map(|&(token, group)| (moved(&token_numbers, token), group)).collect();
             tokens.sort_unstable();
             let group = |group: &Group| Group {
-                ruleset: moved(&rulesets.numbers, group.ruleset),
+                ruleset: moved(&ruleset_numbers, group.ruleset),
                 lines: moved(&lines.addresses, group.lines),
             };
             let groups = policy.groups.iter().map(group).collect();
             PolicyDraft { source: policy.source, tokens, default_group: policy.default_group, groups }.encode(out);
         })?;
-        let captures = pool_of("bytes of captures", captures::UNIT, &self.captures, &used.captures, |history, out| {
-            let capture = |capture: CaptureRecord| CaptureRecord {
-                policy: capture.policy.map(|policy| moved(&policies.addresses, policy)),
-                ..capture
-            };
-            let CaptureHistory { newest, answered, ended, ref earlier_failures } = *history;
-            CaptureHistory {
-                newest: capture(newest),
-                answered: answered.map(capture),
-                ended,
-                earlier_failures: earlier_failures.clone(),
-            }
-            .encode(out);
+        let captures = pool_of("bytes of captures", captures::UNIT, &self.captures, &used.captures, |stored, out| {
+            let written =
+                stored.clone().with_policies(|policy| Ok::<_, Infallible>(moved(&policies.addresses, policy)));
+            written.unwrap_or_else(|never| match never {}).encode(out);
         })?;
         for origin in &mut self.origins {
             origin.policy = moved(&policies.addresses, origin.policy);
             origin.captures = origin.captures.map(|place| moved(&captures.addresses, place));
             origin.other = origin.other.map(|place| moved(&other.addresses, place));
         }
-        let (buckets, origins) = write_origins(&self.origins, &order)?;
+        let (mut buckets, mut origins) = (Vec::new(), Vec::new());
+        write_origins::<_, _, TooLarge>(&order, |index| Ok(self.origins[index]), &mut buckets, &mut origins)?;
+        let (index, rulesets, fingerprints) = rulesets.finish();
         let mut sections = Sections::default();
         for (section, bytes) in [
             (Section::Reading, self.reading.write()?),
@@ -168,9 +162,9 @@ impl SetDraft<'_> {
             (Section::Origins, origins),
             (Section::Captures, captures.bytes),
             (Section::Policies, policies.bytes),
-            (Section::Index, rulesets.index),
-            (Section::Rulesets, rulesets.rulesets),
-            (Section::Prints, rulesets.fingerprints),
+            (Section::Index, index),
+            (Section::Rulesets, rulesets),
+            (Section::Prints, fingerprints),
             (Section::Lines, lines.bytes),
             (Section::Other, other.bytes),
         ] {
@@ -192,6 +186,12 @@ fn sorted_tokens<'a>(tokens: &[&'a [u8]], is_used: &[bool]) -> (Vec<&'a [u8]>, V
     (sorted, numbers)
 }
 
+/// A written pool, and the address of each record that was put in; [`NONE`] for unused records.
+struct Pool {
+    bytes: Vec<u8>,
+    addresses: Vec<u32>,
+}
+
 /// The pool of the records that are used.
 fn pool_of<T>(
     what: &'static str,
@@ -208,7 +208,9 @@ fn pool_of<T>(
             }
         });
     }
-    write_pool(what, &records, unit, is_used)
+    let mut pool = PoolWriter::new(what, unit, Vec::new());
+    let addresses = write_pool::<_, TooLarge>(&mut pool, &records, |place| is_used[place])?;
+    Ok(Pool { bytes: pool.out, addresses })
 }
 
 /// The tables of a set whose content is being read.
@@ -299,12 +301,9 @@ impl<'a> ReadBack<'a> {
         if let Some(&place) = self.captures.get(&address) {
             return Ok(place);
         }
-        let mut history = self.tables.captures.get(address)?;
-        for capture in [Some(&mut history.newest), history.answered.as_mut()].into_iter().flatten() {
-            capture.policy = capture.policy.map(|address| self.policy(address)).transpose()?;
-        }
+        let stored = self.tables.captures.get(address)?.with_policies(|address| self.policy(address))?;
         let place = self.draft.captures.len() as u32;
-        self.draft.captures.push(history);
+        self.draft.captures.push(stored);
         self.captures.insert(address, place);
         Ok(place)
     }

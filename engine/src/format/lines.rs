@@ -11,6 +11,9 @@ use super::{FormatError, NONE, pad, put, u32_at};
 /// The unit of addresses, in bytes.
 pub(super) const UNIT: usize = 4;
 
+/// The section's bytes, in errors.
+pub(super) const WHAT: &str = "bytes of line numbers";
+
 /// From this many lines on, the count has four bytes of its own.
 const LONG_COUNT: usize = 63;
 
@@ -47,6 +50,21 @@ impl<'a> Lines<'a> {
         let at = address as usize * UNIT;
         let list = LineList::read(self.0.get(at..).unwrap_or_default()).map_err(|error| error.in_record_at(at))?;
         Ok(Some(list))
+    }
+
+    /// The bytes of the record at an address.
+    ///
+    /// # Errors
+    /// When there are no lines at that address.
+    pub(super) fn record(self, address: u32) -> Result<&'a [u8], FormatError> {
+        let at = address as usize * UNIT;
+        let bytes = self.0.get(at..).unwrap_or_default();
+        let list = LineList::read(bytes).map_err(|error| error.in_record_at(at))?;
+        let count_bytes = if list.len() < LONG_COUNT { 1 } else { 5 };
+        let len = (count_bytes + list.numbers.len()).next_multiple_of(UNIT);
+        bytes
+            .get(..len)
+            .ok_or_else(|| FormatError::at(Section::Lines, at, "whole units of 4 bytes", "the end of the section"))
     }
 
     /// Proves that the section is what a writer makes of its content.
@@ -143,6 +161,7 @@ mod tests {
             assert_eq!(out.len(), bytes, "{lines:?}");
             let list = Lines(&out).get(0).unwrap().unwrap();
             assert_eq!(list.to_vec(), lines);
+            assert_eq!(Lines(&[&out[..], &out].concat()).record(0), Ok(&out[..]));
             assert_eq!(list.get(lines.len() as u32), None);
             Lines(&out).verify(&mut 0).unwrap();
         }

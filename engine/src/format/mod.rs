@@ -9,7 +9,7 @@
 //! | [`crawlers`] | `crawlers` | known crawlers and the product tokens that each obeys |
 //! | [`tokens`] | `tokens` | product tokens that the files name |
 //! | [`origins`] | `buckets`, `origins` | the hash table from origin to policy |
-//! | [`captures`] | `captures` | the capture history of each origin |
+//! | [`captures`], [`timelines`] | `captures` | the capture history of each origin, or all captures with their spans |
 //! | [`policies`] | `policies` | which product token has which group of rules |
 //! | [`rulesets`], `patches` | `index`, `rulesets`, `prints` | the automata, where each ends, what they share |
 //! | [`lines`] | `lines` | line numbers of rules |
@@ -28,12 +28,14 @@ pub mod crawlers;
 pub mod directives;
 pub mod draft;
 pub mod lines;
+pub mod merge;
 pub mod origins;
 mod patches;
 pub mod policies;
 mod pool;
 pub mod reading;
 pub mod rulesets;
+pub mod timelines;
 pub mod tokens;
 
 use std::fmt;
@@ -136,6 +138,12 @@ impl fmt::Display for TooLarge {
 }
 
 impl std::error::Error for TooLarge {}
+
+impl From<std::convert::Infallible> for TooLarge {
+    fn from(never: std::convert::Infallible) -> TooLarge {
+        match never {}
+    }
+}
 
 /// The little-endian number of two bytes at `at`.
 #[inline(always)]

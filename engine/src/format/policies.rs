@@ -13,6 +13,9 @@ use crate::verdict::{Cause, PolicySource};
 /// The unit of addresses, in bytes.
 pub(super) const UNIT: usize = 8;
 
+/// The section's bytes, in errors.
+pub(super) const WHAT: &str = "bytes of policies";
+
 /// Bytes of a record before its token numbers.
 const HEADER_BYTES: usize = 16;
 

@@ -6,6 +6,7 @@
 
 use super::container::Section;
 use super::{FormatError, NONE, TooLarge};
+use crate::spool::Sink;
 
 /// Encoded records, one after the other, before they are sorted.
 #[derive(Default)]
@@ -21,6 +22,11 @@ impl Records {
         self.ends.push(self.bytes.len());
     }
 
+    /// The number of records.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
     /// The record at an index.
     fn get(&self, place: usize) -> &[u8] {
         let start = if place == 0 { 0 } else { self.ends[place - 1] };
@@ -28,41 +34,67 @@ impl Records {
     }
 }
 
-/// A written pool, and the address of each record that was put in.
-pub(super) struct Pool {
-    pub bytes: Vec<u8>,
-    /// The address of each record, in the order in which they were put in; [`NONE`] for unused records.
-    pub addresses: Vec<u32>,
+/// Writes the records of a pool, which come in the order of their bytes; equal ones are written once.
+pub(super) struct PoolWriter<O> {
+    what: &'static str,
+    unit: usize,
+    pub out: O,
+    /// Where the next record begins.
+    end: usize,
+    last: Vec<u8>,
+    address: u32,
 }
 
-/// Writes a pool: the records that are used, sorted, each once.
+impl<O: Sink> PoolWriter<O> {
+    /// A pool without records. `what` names its bytes in errors.
+    pub fn new(what: &'static str, unit: usize, out: O) -> PoolWriter<O> {
+        PoolWriter { what, unit, out, end: 0, last: Vec::new(), address: NONE }
+    }
+
+    /// Adds a record, which has at least one byte, and returns its address.
+    ///
+    /// # Errors
+    /// When the section takes more bytes than addresses reach, and the errors of the sink.
+    pub fn push<E: From<TooLarge> + From<O::Error>>(&mut self, record: &[u8]) -> Result<u32, E> {
+        if self.last != record {
+            self.address = address_of(self.what, self.end, self.unit)?;
+            self.out.put(record)?;
+            self.end += record.len();
+            self.last.clear();
+            self.last.extend_from_slice(record);
+        }
+        Ok(self.address)
+    }
+}
+
+/// Writes a pool: the records that are used, sorted, each once. Returns the address of each record, in the order in which
+/// they were put in; [`NONE`] for unused records.
 ///
 /// # Errors
-/// When the section takes more bytes than addresses reach.
-pub(super) fn write_pool(
-    what: &'static str,
+/// When the section takes more bytes than addresses reach, and the errors of the sink.
+pub(super) fn write_pool<O: Sink, E: From<TooLarge> + From<O::Error>>(
+    pool: &mut PoolWriter<O>,
     records: &Records,
-    unit: usize,
-    is_used: &[bool],
-) -> Result<Pool, TooLarge> {
-    let mut order: Vec<usize> = (0..records.ends.len()).filter(|&place| is_used[place]).collect();
-    order.sort_unstable_by(|&a, &b| records.get(a).cmp(records.get(b)));
-    let mut pool = Pool { bytes: Vec::new(), addresses: vec![NONE; records.ends.len()] };
-    let mut last: Option<(usize, u32)> = None;
-    for place in order {
-        let record = records.get(place);
-        let address = match last {
-            Some((same, address)) if records.get(same) == record => address,
-            _ => {
-                let address = address_of(what, pool.bytes.len(), unit)?;
-                pool.bytes.extend_from_slice(record);
-                address
-            }
-        };
-        pool.addresses[place] = address;
-        last = Some((place, address));
+    is_used: impl Fn(usize) -> bool,
+) -> Result<Vec<u32>, E> {
+    // The first bytes of a record decide mostly, and are at hand. Zeros after the end of a short one change nothing, as
+    // the records are compared in full where these are equal.
+    let start_of = |place: usize| {
+        let (record, mut start) = (records.get(place), [0; 8]);
+        let len = record.len().min(start.len());
+        start[..len].copy_from_slice(&record[..len]);
+        u64::from_be_bytes(start)
+    };
+    let mut order: Vec<(u64, usize)> =
+        (0..records.len()).filter(|&place| is_used(place)).map(|place| (start_of(place), place)).collect();
+    order.sort_unstable_by(|&(start, a), &(other, b)| {
+        start.cmp(&other).then_with(|| records.get(a).cmp(records.get(b)))
+    });
+    let mut addresses = vec![NONE; records.len()];
+    for (_, place) in order {
+        addresses[place] = pool.push::<E>(records.get(place))?;
     }
-    Ok(pool)
+    Ok(addresses)
 }
 
 /// The address of the record that begins at a byte of its section.

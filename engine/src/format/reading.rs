@@ -21,6 +21,8 @@ const HAS_AT: u32 = 1;
 const HAS_FRESHNESS: u32 = 2;
 /// The flag that an answer's own `max-age` counts.
 const HAS_MAX_AGE_CAP: u32 = 4;
+/// The flag that the set is by time.
+const BY_TIME: u32 = 8;
 
 /// The reading of the protocol that a set was made under, and the time that it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +40,8 @@ pub struct Reading<'a> {
     /// For how many seconds an origin may be unreachable, with its last answer kept or everything disallowed; after
     /// that everything is allowed.
     pub patience: i64,
+    /// Whether the set is by time: it has every capture of each origin, and the spans in which each policy is in force.
+    pub by_time: bool,
 }
 
 impl<'a> Reading<'a> {
@@ -55,10 +59,10 @@ impl<'a> Reading<'a> {
         }
         put_long(&mut out, self.patience.cast_unsigned());
         let flag = |number: Option<i64>, flag| if number.is_some() { flag } else { 0 };
-        put(
-            &mut out,
-            flag(self.at, HAS_AT) | flag(self.freshness, HAS_FRESHNESS) | flag(self.max_age_cap, HAS_MAX_AGE_CAP),
-        );
+        let by_time = if self.by_time { BY_TIME } else { 0 };
+        let of_numbers =
+            flag(self.at, HAS_AT) | flag(self.freshness, HAS_FRESHNESS) | flag(self.max_age_cap, HAS_MAX_AGE_CAP);
+        put(&mut out, of_numbers | by_time);
         out.extend_from_slice(&(self.dialect.len() as u16).to_le_bytes());
         out.extend_from_slice(&(self.profile.len() as u16).to_le_bytes());
         out.extend_from_slice(self.dialect.as_bytes());
@@ -100,6 +104,7 @@ impl<'a> Reading<'a> {
             freshness: optional(8, HAS_FRESHNESS)?,
             max_age_cap: optional(16, HAS_MAX_AGE_CAP)?,
             patience: number(24)?,
+            by_time: flags & BY_TIME != 0,
         })
     }
 
@@ -123,11 +128,13 @@ mod tests {
         freshness: Some(86_400),
         max_age_cap: None,
         patience: 30,
+        by_time: false,
     };
 
     #[test]
     fn a_reading_comes_back_and_has_one_encoding() {
-        for reading in [READING, Reading { at: None, freshness: None, max_age_cap: Some(1), ..READING }] {
+        for reading in [READING, Reading { at: None, freshness: None, max_age_cap: Some(1), by_time: true, ..READING }]
+        {
             let written = reading.write().unwrap();
             assert_eq!(Reading::read(&written), Ok(reading));
             for at in 0..written.len() {

@@ -18,6 +18,7 @@ use super::pool::References;
 use super::{FormatError, NONE, TooLarge, fit, put, put_long, u32_at, u64_at};
 use crate::automaton::Ruleset;
 use crate::platform::{Fingerprints, prefetch};
+use crate::spool::Sink;
 
 pub use super::patches::MAX_PATCHED_BYTES;
 
@@ -43,63 +44,72 @@ const PAYLOAD_PATCHES: u64 = 1;
 /// Bytes of the place of shared fingerprints.
 const PLACE_BYTES: usize = 4;
 
-/// The written sections, and the number of each automaton that was put in.
-pub(super) struct WrittenRulesets {
-    pub index: Vec<u8>,
-    pub rulesets: Vec<u8>,
-    pub fingerprints: Vec<u8>,
-    /// The number of each automaton, in the order in which they were put in; [`NONE`] for unused automata.
-    pub numbers: Vec<u32>,
-}
-
 /// Writes the sections of the rulesets that are used, sorted, each once. Each automaton is freed as soon as it is copied.
+/// Returns the sections, and the number of each automaton in the order in which they were put in; [`NONE`] for unused ones.
 pub(super) fn write_rulesets<A: AsRef<[u8]> + Default>(
     mut automata: Vec<A>,
     is_used: &[bool],
-) -> Result<WrittenRulesets, TooLarge> {
+) -> Result<(RulesetWriter<Vec<u8>>, Vec<u32>), TooLarge> {
     let mut order: Vec<usize> = (0..automata.len()).filter(|&place| is_used[place]).collect();
     order.sort_unstable_by(|&a, &b| automata[a].as_ref().cmp(automata[b].as_ref()));
     let mut numbers = vec![NONE; automata.len()];
-    let (mut writer, mut last) = (RulesetWriter::default(), A::default());
+    let mut writer = RulesetWriter::new(Vec::new());
     for place in order {
-        let automaton = std::mem::take(&mut automata[place]);
-        if writer.index.is_empty() || last.as_ref() != automaton.as_ref() {
-            writer.push(automaton.as_ref())?;
-            last = automaton;
-        }
-        numbers[place] = fit("rulesets", writer.index.len() / ENTRY_BYTES - 1, u64::from(NONE) - 1)?;
+        numbers[place] = writer.push::<TooLarge>(std::mem::take(&mut automata[place]).as_ref())?;
     }
-    Ok(WrittenRulesets { index: writer.index, rulesets: writer.rulesets, fingerprints: writer.pool.bytes, numbers })
+    Ok((writer, numbers))
 }
 
-/// Writes rulesets one after the other, each after those whose automata come before its own. Needs no more of them than the
-/// last one that was stored whole.
-#[derive(Default)]
-struct RulesetWriter {
-    index: Vec<u8>,
-    rulesets: Vec<u8>,
+/// Writes rulesets, which come in the order of their automata's bytes; equal ones are written once. Needs no more of them
+/// than the last one, and the last one that was stored whole.
+pub(super) struct RulesetWriter<O> {
+    pub index: Vec<u8>,
+    pub rulesets: O,
+    end: u64,
+    last: Vec<u8>,
     packer: Packer,
-    pool: FingerprintPool,
+    fingerprints: FingerprintPool,
 }
 
-impl RulesetWriter {
-    fn push(&mut self, automaton: &[u8]) -> Result<(), TooLarge> {
-        let payload = match self.packer.pack(automaton, |table| self.pool.place(table))? {
-            Packed::Whole(bytes) => {
-                self.rulesets.extend_from_slice(bytes);
-                PAYLOAD_RULES
-            }
-            Packed::Patches(record) => {
-                self.rulesets.extend_from_slice(&record);
-                PAYLOAD_PATCHES
-            }
-        };
-        let end = self.rulesets.len() as u64;
-        if end >= MAX_RULESETS_BYTES {
-            return Err(TooLarge { what: "bytes of rulesets", limit: MAX_RULESETS_BYTES - 1, found: end });
+impl<O: Sink> RulesetWriter<O> {
+    /// A writer that gives the section `rulesets` to a sink, and keeps the others.
+    pub fn new(rulesets: O) -> RulesetWriter<O> {
+        let (packer, fingerprints) = (Packer::default(), FingerprintPool::default());
+        RulesetWriter { index: Vec::new(), rulesets, end: 0, last: Vec::new(), packer, fingerprints }
+    }
+
+    /// Adds an automaton, and returns its number.
+    ///
+    /// # Errors
+    /// When there are too many, or they have too many bytes, and the errors of the sink.
+    pub fn push<E: From<TooLarge> + From<O::Error>>(&mut self, automaton: &[u8]) -> Result<u32, E> {
+        if self.index.is_empty() || self.last != automaton {
+            self.write::<E>(automaton)?;
+            self.last.clear();
+            self.last.extend_from_slice(automaton);
         }
-        put_long(&mut self.index, end | payload << OFFSET_BITS);
+        Ok(fit("rulesets", self.index.len() / ENTRY_BYTES - 1, u64::from(NONE) - 1)?)
+    }
+
+    fn write<E: From<TooLarge> + From<O::Error>>(&mut self, automaton: &[u8]) -> Result<(), E> {
+        let packed = self.packer.pack(automaton, |table| self.fingerprints.place(table))?;
+        let (bytes, payload) = match &packed {
+            Packed::Whole(bytes) => (*bytes, PAYLOAD_RULES),
+            Packed::Patches(record) => (&record[..], PAYLOAD_PATCHES),
+        };
+        self.rulesets.put(bytes)?;
+        self.end += bytes.len() as u64;
+        if self.end >= MAX_RULESETS_BYTES {
+            let (limit, found) = (MAX_RULESETS_BYTES - 1, self.end);
+            return Err(TooLarge { what: "bytes of rulesets", limit, found }.into());
+        }
+        put_long(&mut self.index, self.end | payload << OFFSET_BITS);
         Ok(())
+    }
+
+    /// The sections `index`, `rulesets` and `prints`.
+    pub fn finish(self) -> (Vec<u8>, O, Vec<u8>) {
+        (self.index, self.rulesets, self.fingerprints.bytes)
     }
 }
 

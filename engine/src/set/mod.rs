@@ -6,6 +6,7 @@ mod agent;
 mod batch;
 mod policy;
 mod site;
+mod times;
 mod verify;
 
 pub use self::agent::Agent;
@@ -45,6 +46,7 @@ pub struct Set<D> {
     container: Container,
     normal_form: NormalForm,
     name_matching: NameMatching,
+    by_time: bool,
 }
 
 impl From<Corrupt> for FormatError {
@@ -68,8 +70,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         let name_matching = NameMatching::from_number(number).ok_or_else(|| {
             FormatError::new("header", "a way of comparing names that this version knows", number.to_string())
         })?;
-        let set = Set { data, container, normal_form, name_matching };
+        let mut set = Set { data, container, normal_form, name_matching, by_time: false };
         Reading::verify(set.section(Section::Reading))?;
+        set.by_time = set.read_reading()?.by_time;
         Ok(set)
     }
 
@@ -86,8 +89,15 @@ impl<D: AsRef<[u8]>> Set<D> {
     #[must_use]
     pub fn reading(&self) -> Reading<'_> {
         // Opening the set has read this once already. If the file has shrunk since, the next decision reports it.
-        let nothing = Reading { dialect: "", profile: "", at: None, freshness: None, max_age_cap: None, patience: 0 };
-        self.read_reading().unwrap_or(nothing)
+        self.read_reading().unwrap_or(Reading {
+            dialect: "",
+            profile: "",
+            at: None,
+            freshness: None,
+            max_age_cap: None,
+            patience: 0,
+            by_time: false,
+        })
     }
 
     /// The name of the dialect that the set was compiled under, for people.
@@ -148,6 +158,12 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.origin_table().count()
     }
 
+    /// The bytes of the whole set.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.data.as_ref()
+    }
+
     /// Every origin of the set, in no particular order. Reads the table from start to end, without extra memory.
     #[must_use]
     pub fn origins(&self) -> OriginIter<'_> {
@@ -165,7 +181,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 
     fn captures(&self) -> Captures<'_> {
-        Captures(self.section(Section::Captures))
+        Captures { bytes: self.section(Section::Captures), by_time: self.by_time }
     }
 
     fn other(&self) -> OtherDirectives<'_> {
@@ -198,7 +214,13 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// # Errors
     /// When the set is damaged.
     pub fn to_draft(&self) -> Result<SetDraft<'_>, FormatError> {
-        let tables = Tables {
+        let (reading, crawlers) = (self.read_reading()?, self.crawlers().to_table()?);
+        ReadBack::read(self.container.header(), reading, crawlers, self.tables())
+    }
+
+    /// The tables of the set.
+    pub(crate) fn tables(&self) -> Tables<'_> {
+        Tables {
             tokens: self.tokens(),
             origins: self.origin_table(),
             captures: self.captures(),
@@ -206,8 +228,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             rulesets: self.rulesets(),
             lines: self.lines(),
             other: self.other(),
-        };
-        ReadBack::read(self.container.header(), self.read_reading()?, self.crawlers().to_table()?, tables)
+        }
     }
 
     /// The automata. Equal rulesets are stored once, whichever files they came from.

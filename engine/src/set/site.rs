@@ -1,11 +1,13 @@
 //! Everything that a set has for one origin, besides decisions.
 
 use crate::format::FormatError;
-use crate::format::captures::{CaptureHistory, Captures};
+use crate::format::captures::{CaptureHistory, Captures, StoredCaptures};
 use crate::format::directives::{DirectiveList, OtherDirectives};
 use crate::format::origins::OriginRecord;
 use crate::format::reading::Reading;
+use crate::format::timelines::{BEFORE_ALL_TIMES, Span, Timeline};
 use crate::set::policy::Policy;
+use crate::verdict::{Cause, PolicySource};
 
 /// Everything that a set has for one origin: its policy, its capture history, and its other directives.
 #[derive(Clone, Copy)]
@@ -36,6 +38,41 @@ impl<'a> Site<'a> {
     /// # Errors
     /// When the set is damaged.
     pub fn captures(&self) -> Result<Option<CaptureHistory>, FormatError> {
+        Ok(match self.stored()? {
+            None => None,
+            Some(StoredCaptures::History(history)) => Some(history),
+            Some(StoredCaptures::Timeline(timeline)) => {
+                let has_ended = matches!(self.policy.source()?, PolicySource::AllowAll(Cause::Unreachable(_)));
+                timeline.history(has_ended)
+            }
+        })
+    }
+
+    /// All captures of the origin and the spans in which each policy is in force. `None` if the set is not by time, and
+    /// for a file that was fetched successfully at an unknown time.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn timeline(&self) -> Result<Option<Timeline>, FormatError> {
+        Ok(match self.stored()? {
+            Some(StoredCaptures::Timeline(timeline)) => Some(timeline),
+            _ => None,
+        })
+    }
+
+    /// The spans in which each policy is in force, in order, of a set by time. Empty in any other set.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn spans(&self) -> Result<Vec<Span>, FormatError> {
+        Ok(match self.stored()? {
+            Some(StoredCaptures::Timeline(timeline)) => timeline.spans,
+            None if self.captures.by_time => vec![Span { begin: BEFORE_ALL_TIMES, policy: self.record.policy }],
+            _ => Vec::new(),
+        })
+    }
+
+    fn stored(&self) -> Result<Option<StoredCaptures>, FormatError> {
         self.record.captures.map(|address| self.captures.get(address)).transpose()
     }
 

@@ -7,10 +7,11 @@ use std::ops::Range;
 use crate::automaton::Ruleset;
 use crate::format::FormatError;
 use crate::format::automaton::MAX_PASSES;
-use crate::format::captures::CaptureRecord;
 use crate::format::container::Section;
+use crate::format::origins::OriginRecord;
 use crate::format::policies::PolicyView;
 use crate::format::reading::Reading;
+use crate::format::timelines::BEFORE_ALL_TIMES;
 use crate::set::Set;
 use crate::verdict::PolicySource;
 
@@ -101,6 +102,7 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     fn verify_tables(&self, steps: &mut u64) -> Result<(), FormatError> {
         Reading::verify(self.section(Section::Reading))?;
+        let reading = self.read_reading()?;
         self.crawlers().verify(steps)?;
         let mut tokens = self.tokens().verify(steps)?;
         let mut rulesets = self.rulesets().verify(steps)?;
@@ -123,15 +125,14 @@ impl<D: AsRef<[u8]>> Set<D> {
             }
             Ok(())
         })?;
-        let mut captures = self.captures().verify(steps, |history| {
-            let of = |capture: &CaptureRecord| capture.policy;
-            for policy in [of(&history.newest), history.answered.as_ref().and_then(of)].into_iter().flatten() {
-                if !policies.refer(policy) {
-                    return Err(missing(Section::Captures, "a policy", policy));
-                }
-                self.expect_rules(&self.policies().get(policy)?)?;
+        let mut captures = self.captures().verify(steps, |stored| {
+            if let Some(policy) = stored.policies().find(|&policy| !policies.refer(policy)) {
+                return Err(missing(Section::Captures, "a policy", policy));
             }
-            Ok(())
+            stored
+                .captures()
+                .filter_map(|capture| capture.policy)
+                .try_for_each(|policy| self.expect_rules(&self.policies().get(policy)?))
         })?;
         let mut other = self.other().verify(steps)?;
         self.origin_table().verify(steps, |origin| {
@@ -144,6 +145,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                 Some(address) if !captures.refer(address) => {
                     return Err(missing(Section::Origins, "captures", address));
                 }
+                Some(_) if self.by_time => self.expect_in_force(origin, reading.at)?,
                 Some(_) => {}
             }
             let Some(address) = origin.other else { return Ok(()) };
@@ -156,6 +158,16 @@ impl<D: AsRef<[u8]>> Set<D> {
             references.finish(steps)?;
         }
         Ok(())
+    }
+
+    /// Checks that the policy of an origin is the one in force at the time that the set is for.
+    fn expect_in_force(&self, origin: &OriginRecord<'_>, at: Option<i64>) -> Result<(), FormatError> {
+        let found = self.address_at(origin, at.unwrap_or(BEFORE_ALL_TIMES))?;
+        if found == Some(origin.policy) {
+            return Ok(());
+        }
+        let expected = format!("the policy {} in force at the time of the set", origin.policy);
+        Err(FormatError::new(Section::Captures.name(), expected, format!("{found:?}")))
     }
 
     /// Checks that a group has a line number for each rule of its ruleset.

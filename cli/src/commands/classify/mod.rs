@@ -46,6 +46,7 @@ use written::WrittenOptions;
   reptile classify web.reptile urls.txt.gz --agent MyBot -o verdicts.tsv
   reptile classify web.reptile --agent MyBot --agent OtherBot < urls.txt > verdicts.tsv
   reptile classify web.reptile crawl.csv.gz --url-column target --agent MyBot
+  reptile classify years.reptile visits.tsv --at-column time --agent MyBot
   reptile classify robots/ urls.txt --agent MyBot --explain
 
 TOKEN is a product token, such as Googlebot, in any letter case. Where a robots.txt
@@ -60,7 +61,7 @@ compiled from an input and some of its files were bad; 2 the command could not g
 on, and no file is left by -o."
 )]
 pub struct Args {
-    /// A set file, or what `reptile compile` takes as INPUT, to be compiled in memory
+    /// A set file; or what `reptile compile` takes as INPUT, to be compiled in memory
     #[arg(value_name = "SET")]
     set: PathBuf,
     /// The list or the table of URLs; unpacked if it is packed; - is standard input
@@ -77,6 +78,13 @@ pub struct Args {
     /// option the column is found if one is called url or uri, or if the first row has one URL.
     #[arg(long, value_name = "COLUMN")]
     url_column: Option<String>,
+    /// The column of times: each URL is decided by the rules that were in force at its own time
+    ///
+    /// As SET holds them that was compiled with --by-time. Times are RFC 3339 (2026-03-14T15:09:26Z), dates, seconds or
+    /// milliseconds since 1970, or 14 digits (20260314150926). A row without a time is invalid; before the first capture of
+    /// its origin a URL is unknown.
+    #[arg(long, value_name = "COLUMN")]
+    at_column: Option<String>,
     /// The format of URLS [default: recognised by the first line and the end of the name]
     #[arg(long, value_name = "FORMAT")]
     input_format: Option<Format>,
@@ -112,11 +120,20 @@ pub fn run(args: &Args) -> Result<Exit> {
         Some(path) => Output::create(path, args.force)?,
         None => Output::stdout(),
     };
-    let loaded = Loaded::open(&args.set, &args.options)?;
+    // An input that is compiled for this is compiled by time; a set file is so or not.
+    let by_time = args.at_column.is_some();
+    let mut options = args.options.clone();
+    options.by_time |= by_time && !Loaded::is_set(&args.set)?;
+    let loaded = Loaded::open(&args.set, &options)?;
     let any_bad = loaded.report.as_ref().is_some_and(Report::any_bad);
     let set = loaded.into_set()?;
     if !args.no_verify {
         set.verify().map_err(|error| Failure::at(&args.set, error))?;
+    }
+    if by_time && !set.has_times() {
+        let message =
+            "does not keep what was in force when, which --at-column asks for; compile it again with --by-time";
+        return Err(Failure::at(&args.set, message));
     }
     if args.written.has(Column::Line) && !set.has_line_numbers() {
         note(format_args!("{}: no line numbers in it; every line is 0", args.set.display()));
@@ -126,12 +143,14 @@ pub fn run(args: &Args) -> Result<Exit> {
     let shows_rows = args.written.has_rows() && !output.pass_bytes_on();
     let start = Instant::now();
     let url_column = Wanted { option: "--url-column", name: args.url_column.clone() };
-    let opening = Opening { path: args.urls.clone(), format: args.input_format, wanted: vec![url_column] };
+    let at_column = args.at_column.clone().map(|name| Wanted { option: "--at-column", name: Some(name) });
+    let wanted = [url_column].into_iter().chain(at_column).collect();
+    let opening = Opening { path: args.urls.clone(), format: args.input_format, wanted };
     let pipeline = Pipeline::start(opening, source, output)?;
     let table = pipeline.table()?;
     let layout = args.written.layout(table.format, agents.len())?;
     let header = args.written.header(&layout, &agents, &table, shows_rows);
-    let decider = Decider::new(agents, layout, args.written.only(), coloured, shows_rows);
+    let decider = Decider::new(agents, layout, args.written.only(), by_time, coloured, shows_rows);
     let totals = pipeline.decide(table, &header, &decider, args)?;
     let most_are_invalid = totals.report(&args.urls, decider.agents(), start.elapsed());
     Ok(Exit::from_bad(any_bad || most_are_invalid))

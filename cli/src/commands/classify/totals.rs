@@ -32,7 +32,15 @@ impl Totals {
     /// Counts nothing yet.
     pub fn new(table: Table) -> Totals {
         let line_ends = table.header.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        Totals { table, lines: 0, tally: Tally::new(), line_ends, faults: [0; 4], named_faults: 0, sample: Vec::new() }
+        Totals {
+            table,
+            lines: 0,
+            tally: Tally::new(),
+            line_ends,
+            faults: [0; Fault::ALL.len()],
+            named_faults: 0,
+            sample: Vec::new(),
+        }
     }
 
     /// Keeps the start of the first rows.

@@ -11,6 +11,7 @@ use reptile_engine::verdict::{PolicySource, Rule};
 use serde::Serialize;
 
 use super::origins::{name_of, source_name};
+use super::spans::{policies_of, write_spans};
 use crate::error::{Failure, Stop};
 use crate::outputs::json::json_line;
 use crate::outputs::summary::grouped;
@@ -33,7 +34,8 @@ pub fn describe(ruleset: &Ruleset<'_>) -> String {
 }
 
 /// Writes the policies of some origins, for people or as JSON; with `agents` only the groups that these obey. Origins
-/// with the same policy are listed together.
+/// with the same policy are listed together. Of a set by time, all policies that were ever in force are listed, after
+/// the spans in which each was.
 pub fn write_host(
     set: &Set<&[u8]>,
     found: &[OriginRecord<'_>],
@@ -43,8 +45,10 @@ pub fn write_host(
 ) -> Result<(), Stop> {
     let mut by_policy: BTreeMap<u32, (Vec<String>, Policy<'_>)> = BTreeMap::new();
     for entry in found {
-        let policy = set.policy_of(entry)?;
-        by_policy.entry(entry.policy).or_insert_with(|| (Vec::new(), policy)).0.push(name_of(entry));
+        write_spans(set, entry, is_json, out)?;
+        for policy in policies_of(set, entry)? {
+            by_policy.entry(policy.number()).or_insert_with(|| (Vec::new(), policy)).0.push(name_of(entry));
+        }
     }
     for (number, (origins, policy)) in by_policy {
         let mut groups = policy.groups()?;
@@ -153,6 +157,7 @@ fn write_groups(
 #[derive(Serialize)]
 struct GroupJson<'a> {
     origins: &'a [String],
+    policy: u32,
     source: String,
     agents: Option<Vec<String>>,
     ruleset: Option<u32>,
@@ -175,10 +180,10 @@ fn write_json(
     groups: Vec<PolicyGroup<'_>>,
     out: &mut impl Write,
 ) -> Result<(), Stop> {
-    let source = source_name(policy.source()?);
+    let (policy, source) = (policy.number(), source_name(policy.source()?));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if groups.is_empty() {
-        let object = GroupJson { origins, source, agents: None, ruleset: None, rules: Vec::new() };
+        let object = GroupJson { origins, policy, source, agents: None, ruleset: None, rules: Vec::new() };
         return Ok(out.write_all(json_line(&object)?.as_bytes())?);
     }
     for PolicyGroup { tokens, is_default, rules } in groups {
@@ -196,7 +201,7 @@ fn write_json(
             pattern: text(&rule.pattern),
         };
         let (ruleset, rules) = (Some(rules.number), all.into_iter().map(rule).collect());
-        let object = GroupJson { origins, source: source.clone(), agents: Some(agents), ruleset, rules };
+        let object = GroupJson { origins, policy, source: source.clone(), agents: Some(agents), ruleset, rules };
         out.write_all(json_line(&object)?.as_bytes())?;
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! `reptile inspect`: the contents of a set, as a whole, by origin ([`origins`]), or for one host ([`host`]).
+//! `reptile inspect`: the contents of a set, as a whole, by origin ([`origins`]), or for one host ([`host`]), and in a set
+//! by time when each policy was in force ([`spans`]).
 //!
 //! For one robots.txt of n bytes, a listing takes n log n steps, O(n) memory, and O(n) bytes of output, which is
 //! written as it is made. Automata of more than [`host::MAX_AUTOMATON_BYTES`] are refused, since their listing takes
@@ -6,6 +7,7 @@
 
 mod host;
 mod origins;
+mod spans;
 
 use std::cmp::Reverse;
 use std::io::{BufWriter, Write};
@@ -19,7 +21,7 @@ use reptile_engine::set::{Agent, Set};
 use reptile_engine::url::{Scheme, origin_of, split};
 use serde_json::{Value, json};
 
-use crate::commands::compile::describe_rulesets;
+use crate::commands::compile::{describe_rulesets, describe_times};
 use crate::error::{Exit, Failure, Result, Stop, note};
 use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::sets::agents::agents_of;
@@ -49,7 +51,8 @@ const LARGEST: usize = 5;
 ///   fresh until   when it should be fetched again
 ///   holds until   when the answer changes if it is not fetched again
 ///
-/// For a host: its origins, and the rules of each group, by their lines. With --agent,
+/// For a host: its origins, and the rules of each group, by their lines; before them, of a
+/// set that was made with --by-time, what was in force when. With --agent,
 /// the groups that this crawler obeys only; with --scheme, the origins of that scheme
 /// only. With --automaton, the states of the automaton that the rules are compiled to.
 #[derive(clap::Args)]
@@ -64,7 +67,9 @@ const LARGEST: usize = 5;
   reptile inspect web.reptile example.com --automaton --dot | dot -Tpng -o example.png
 
 The objects of --json: one for the set; with --origins one for each origin, its times
-or null; for a host one for each group: origins, source, agents, ruleset, rules.
+or null; for a host one for each group: origins, policy, source, agents, ruleset,
+rules; and before them, of a set made with --by-time, one for each span of time: origin,
+from, until, source, policy.
 
 Exit code: 0 done; 1 the set has no robots.txt for the host; 2 the set cannot be
 read."
@@ -216,6 +221,7 @@ fn overview(set: &Set<&[u8]>, bytes: usize, summary: &mut Summary) -> std::resul
     summary.row("as of", reading.at.map_or("no time, since no capture has one".into(), show_time));
     summary.row("format", format!("version {FORMAT_VERSION}"));
     summary.count("origins", set.origin_count());
+    describe_times(set, summary)?;
     summary.count("product tokens named", set.tokens().count()?.into());
     summary.count("policies", set.policy_count()?.into());
     describe_rulesets(set, summary)?;
@@ -245,6 +251,7 @@ fn overview_json(set: &Set<&[u8]>, bytes: usize) -> std::result::Result<Value, F
         "profile": reading.profile,
         "as_of": reading.at.map(show_time),
         "format": FORMAT_VERSION,
+        "by_time": set.has_times(),
         "origins": set.origin_count(),
         "product_tokens": set.tokens().count()?,
         "policies": set.policy_count()?,

@@ -7,6 +7,7 @@ mod fields;
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use memchr::memchr;
 use reptile_compiler::capture::{self, Capture};
@@ -25,15 +26,19 @@ const MAX_LINE_BYTES: usize = 6 * MAX_BODY_BYTES + (1 << 20);
 /// Bytes that the buffer of a line keeps from one line to the next.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Reads every line.
+/// Bytes of a line from which on it is looked into at once: its body takes less memory, and there may be many such lines.
+const LONG_LINE_BYTES: usize = 1 << 20;
+
+/// Reads every line: as an [`Item::Line`], or if it is long as what it is.
 ///
 /// # Errors
-/// If the input cannot be read to its end. A line that is not a capture is an [`Item::Bad`].
+/// If the input cannot be read to its end.
 pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
     let mut source = BufReader::with_capacity(1 << 16, source);
     let mut line = Vec::new();
+    let path: Arc<str> = path.display().to_string().into();
     for number in 1_u64.. {
-        let name = || format!("{}:{number}", path.display());
+        let name = || format!("{path}:{number}");
         match next_line(&mut source, &mut line, MAX_LINE_BYTES) {
             Err(error) => return Err(Failure::new(format!("{}: cannot be read: {error}", name()))),
             Ok(Next::End) => break,
@@ -44,6 +49,9 @@ pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
                 detail: format!("the line of a capture has at most {MAX_LINE_BYTES} bytes"),
             })?,
             Ok(Next::Line) if line.trim_ascii().is_empty() => {}
+            Ok(Next::Line) if line.len() < LONG_LINE_BYTES => {
+                sink(Item::Line { path: Arc::clone(&path), number, bytes: line[..].into() })?;
+            }
             Ok(Next::Line) => sink(item(&line, name())?)?,
         }
         line.clear();
@@ -56,7 +64,7 @@ pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
 ///
 /// # Errors
 /// If there is no memory for its body.
-fn item(line: &[u8], name: String) -> Result<Item> {
+pub fn item(line: &[u8], name: String) -> Result<Item> {
     let (capture, body, origin) = match capture(line) {
         Ok(found) => found,
         Err((reason, detail)) => return Ok(Item::Bad { name, reason, detail }),

@@ -1,7 +1,8 @@
-//! From inputs to a compiled set in memory, on all threads.
+//! From inputs to a compiled set, on all threads.
 //!
-//! One thread reads a batch while the others compile the batch before it. Memory: two batches of items, and what is
-//! distinct in all files, which is about the size of the set.
+//! One thread reads a batch while others prepare the batch before it, and one takes in the batch before that. Memory: three
+//! batches, and what is distinct in all files, which is about the size of the set. If that is more than there is room for, parts of the set are
+//! compiled and written to files, and merged at the end.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{self, SyncSender};
@@ -9,6 +10,7 @@ use std::thread;
 
 use bumpalo::Bump;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use reptile_compiler::automaton::Strategy;
 use reptile_compiler::body::DiagnosticKind;
 use reptile_compiler::capture::{Capture, Outcome, Profile};
 use reptile_compiler::dialect::Dialect;
@@ -16,9 +18,13 @@ use reptile_compiler::set::origin::OwnedOrigin;
 use reptile_compiler::set::{
     BadCapture, BodyOverLimit, CompiledSet, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other,
 };
+use reptile_engine::format::TooLarge;
+use reptile_engine::platform::MappedFile;
+use reptile_engine::set::Set;
 use reptile_engine::threads::Threads;
 
 use super::report::{InputCounts, Report};
+use super::room::{Room, passing_through};
 use super::{Loaded, damaged};
 use crate::error::{Failure, Result, note};
 use crate::inputs::bodies::{Fault, TOO_LARGE, settle};
@@ -53,6 +59,8 @@ enum Done {
     },
     /// A body that is packed and cannot be unpacked.
     Faulty(String, Fault),
+    /// Nothing more can be done.
+    Failed(Failure),
     Other(Item),
 }
 
@@ -61,31 +69,60 @@ enum Done {
 /// # Errors
 /// If an input cannot be read to its end, if there is no robots.txt in any, or if the set exceeds a limit.
 pub fn assemble(inputs: Inputs<'_>, options: &CompileOptions) -> Result<(CompiledSet, Report)> {
-    assemble_with(inputs, options, &[])
+    assemble_in(None, inputs, options, &[])
 }
 
 /// Does the work of [`assemble`], and adds what some sets hold, which must have been made with these options.
 ///
 /// # Errors
 /// As [`assemble`]; and if a set was made with other options or is damaged, or does not say which of two files counts.
-pub fn assemble_with(inputs: Inputs<'_>, options: &CompileOptions, sets: &[Loaded]) -> Result<(CompiledSet, Report)> {
+pub fn assemble_with(
+    room: &Room,
+    inputs: Inputs<'_>,
+    options: &CompileOptions,
+    sets: &[Loaded],
+) -> Result<(CompiledSet, Report)> {
+    assemble_in(Some(room), inputs, options, sets)
+}
+
+fn assemble_in(
+    room: Option<&Room>,
+    inputs: Inputs<'_>,
+    options: &CompileOptions,
+    sets: &[Loaded],
+) -> Result<(CompiledSet, Report)> {
     let (dialect, profile) = (options.dialect(), options.profile());
     let strategy = options.strategy.unwrap_or_default();
-    let mut builder = SetBuilder::with_profile(dialect, profile, options.at).line_numbers(!options.no_lines);
+    let builder = SetBuilder::with_profile(dialect, profile, options.at);
+    let mut builder = builder.line_numbers(!options.no_lines).by_time(options.by_time);
     let names = match &inputs {
         Inputs::Opened(input) => vec![input.path.display().to_string()],
         Inputs::Paths(paths) => paths.iter().map(|path| path.display().to_string()).collect(),
     };
     let mut report = Report { inputs: vec![InputCounts::default(); names.len()], ..Report::default() };
     let progress = Progress::of("files", entries_of(&inputs));
+    let mut parts = Vec::new();
     thread::scope(|scope| {
+        let not_started = |error| Failure::new(format!("a thread cannot be started: {error}"));
         let (send, batches) = mpsc::sync_channel(0);
         let reader = thread::Builder::new().spawn_scoped(scope, move || read_batches(inputs, options, &send));
-        let reader = reader.map_err(|error| Failure::new(format!("a thread cannot be started: {error}")))?;
-        for batch in batches {
+        let reader = reader.map_err(not_started)?;
+        let (send, prepared) = mpsc::sync_channel(0);
+        let preparing = move || {
+            for batch in batches {
+                if send.send(work_on(batch, dialect, profile, !options.no_other)).is_err() {
+                    break;
+                }
+            }
+        };
+        thread::Builder::new().spawn_scoped(scope, preparing).map_err(not_started)?;
+        for batch in prepared {
             progress.add(batch.len() as u64);
-            for (input, done) in work_on(batch, dialect, profile, !options.no_other) {
+            for (input, done) in batch {
                 take(input, done, &mut builder, &mut report)?;
+                if let Some(room) = room.filter(|room| room.is_full(builder.held_bytes())) {
+                    parts.push(kept_part(&mut builder, strategy, room)?);
+                }
             }
         }
         reader.join().unwrap_or_else(|_| {
@@ -95,21 +132,67 @@ pub fn assemble_with(inputs: Inputs<'_>, options: &CompileOptions, sets: &[Loade
     if report.read() == 0 && sets.is_empty() {
         return Err(no_robots(&PathBuf::from(names.join(", "))));
     }
-    for loaded in sets {
-        let set = loaded.set()?;
-        set.verify_checksums().map_err(|error| damaged(&loaded.path, &error))?;
-        builder.add_set(&set, strategy, &AllThreads).map_err(|error| Failure::at(&loaded.path, error))?;
-        let (captures, bytes) = (set.origin_count(), loaded.bytes().len() as u64);
-        report.inputs.push(InputCounts { captures, bytes, bad: 0, is_set: true });
-    }
-    let set = builder.finish_with(strategy, &AllThreads);
-    let set = set.map_err(|error| Failure::new(format!("the set cannot be built: {error}")))?;
+    drop(progress);
+    let set = match room {
+        Some(room) if !(parts.is_empty() && sets.is_empty()) => {
+            if builder.held_bytes() > 0 {
+                parts.push(kept_part(&mut builder, strategy, room)?);
+            }
+            merge(builder, strategy, room, &parts, sets, &mut report)?
+        }
+        _ => builder.finish_with(strategy, &COMPILING).map_err(too_large)?,
+    };
     report.captures = set.report().clone();
     Ok((set, report))
 }
 
-/// The threads of the command. Shows how many rulesets are compiled.
-struct AllThreads;
+fn too_large(error: TooLarge) -> Failure {
+    Failure::new(format!("the set cannot be built: {error}"))
+}
+
+/// Compiles what a builder holds, and writes it to a file.
+fn kept_part(builder: &mut SetBuilder, strategy: Strategy, room: &Room) -> Result<MappedFile> {
+    let part = builder.finish_part(strategy, &COMPILING).map_err(too_large)?;
+    room.keep(&part).map_err(Failure::new)
+}
+
+/// Merges the parts of a set, and then whole sets.
+fn merge(
+    builder: SetBuilder,
+    strategy: Strategy,
+    room: &Room,
+    parts: &[MappedFile],
+    sets: &[Loaded],
+    report: &mut Report,
+) -> Result<CompiledSet> {
+    let mapped: Vec<&MappedFile> = parts.iter().chain(sets.iter().filter_map(Loaded::mapped)).collect();
+    let _progress = Progress::of_time("merging");
+    passing_through(&mapped, || {
+        let opened = mapped.iter().map(|file| Set::from_bytes(file.as_ref()));
+        let opened: Vec<Set<&[u8]>> = opened.collect::<std::result::Result<_, _>>().map_err(Failure::new)?;
+        for (set, loaded) in opened.iter().skip(parts.len()).zip(sets) {
+            set.verify_checksums().map_err(|error| damaged(&loaded.path, &error))?;
+            let (captures, bytes) = (set.origin_count(), loaded.bytes().len() as u64);
+            report.inputs.push(InputCounts { captures, bytes, bad: 0, is_set: true });
+        }
+        let merged = builder.finish_merged(&opened, strategy, &MERGING, room);
+        merged.map_err(|(part, error)| match part.and_then(|part| sets.get(part.checked_sub(parts.len())?)) {
+            Some(loaded) => Failure::at(&loaded.path, error),
+            None => Failure::new(error),
+        })
+    })
+}
+
+/// The threads of the command. Shows how many rulesets are compiled, if that is what they do.
+struct AllThreads {
+    shows: bool,
+}
+
+/// The threads for compiling.
+const COMPILING: AllThreads = AllThreads { shows: true };
+
+/// The threads for merging.
+const MERGING: AllThreads = AllThreads { shows: false };
 
 impl Threads for AllThreads {
     fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
@@ -122,7 +205,8 @@ impl Threads for AllThreads {
         start: impl Fn() -> S + Send + Sync,
         work: impl Fn(&mut S, T) -> R + Send + Sync,
     ) -> Vec<R> {
-        let progress = Progress::of("rulesets", Some(things.len() as u64));
+        let rulesets = || Progress::of("rulesets", Some(things.len() as u64));
+        let progress = if self.shows { rulesets() } else { Progress::hidden() };
         let work = |state: &mut S, thing| {
             progress.add(1);
             work(state, thing)
@@ -158,6 +242,10 @@ fn read_batches(inputs: Inputs<'_>, options: &CompileOptions, send: &SyncSender<
 fn work_on(batch: Vec<Found>, dialect: &'static Dialect, profile: &Profile, with_other: bool) -> Vec<(usize, Done)> {
     let read = if with_other { prepare } else { prepare_without_other };
     let work = batch.into_par_iter().map_init(Bump::new, |arena, Found { input, item }| {
+        let item = match item.read() {
+            Ok(item) => item,
+            Err(failure) => return (input, Done::Failed(failure)),
+        };
         let Item::Robots(Robots { name, origins, capture, body, .. }) = item else { return (input, Done::Other(item)) };
         arena.reset();
         let (body, content) = match body.map(settle).transpose() {
@@ -214,8 +302,9 @@ fn take(input: usize, done: Done, builder: &mut SetBuilder, report: &mut Report)
             return take(input, Done::Other(fault.item(name)?), builder, report);
         }
         Done::Other(Item::LeftOut { reason, name }) => report.leave_out(reason, name.as_deref()),
-        // A robots.txt is always parsed, so it never comes here.
-        Done::Other(Item::Robots(_)) => {}
+        Done::Failed(failure) => return Err(failure),
+        // A robots.txt is always parsed and a line always read, so they never come here.
+        Done::Other(Item::Robots(_) | Item::Line { .. }) => {}
     }
     Ok(())
 }

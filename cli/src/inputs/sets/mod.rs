@@ -1,12 +1,13 @@
 //! Compiled sets to ask: mapped from a set file, or compiled in memory from an input.
 //!
-//! [`map`] maps files, [`assemble`] compiles inputs on all threads, [`single`] compiles one robots.txt, [`report`] counts
+//! [`map`] maps files, [`assemble`] compiles inputs on all threads, [`room`] bounds the memory for that, [`single`] compiles one robots.txt, [`report`] counts
 //! what went into a set, and [`agents`] finds the crawlers to ask about.
 
 pub mod agents;
 pub mod assemble;
 pub mod map;
 pub mod report;
+pub mod room;
 pub mod single;
 
 use std::fs::{self, File};
@@ -80,8 +81,8 @@ impl Loaded {
             Content::Set if input.is_regular && input.packing.is_none() => {
                 let loaded = Loaded::open_set(&path)?;
                 if options.are_given() {
-                    let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host and \
-                                   --no-other are for inputs";
+                    let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host, \
+                                   --no-other, --no-lines and --by-time are for inputs";
                     return Err(Failure::at(&path, message));
                 }
                 return Ok(loaded);
@@ -130,6 +131,14 @@ impl Loaded {
         match &self.bytes {
             Bytes::Mapped(mapped) => mapped.as_ref(),
             Bytes::Compiled(bytes) => bytes,
+        }
+    }
+
+    /// The mapped file, unless the set was compiled in memory.
+    pub fn mapped(&self) -> Option<&MappedFile> {
+        match &self.bytes {
+            Bytes::Mapped(mapped) => Some(mapped),
+            Bytes::Compiled(_) => None,
         }
     }
 

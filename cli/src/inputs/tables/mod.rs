@@ -95,11 +95,13 @@ pub enum Fault {
     NotJson,
     /// It does not have the first of the wanted columns.
     NoCell,
+    /// The second of the wanted columns has no time that can be read.
+    NoTime,
 }
 
 impl Fault {
     /// Every fault, in the order of their numbers.
-    pub const ALL: [Fault; 4] = [Fault::TooLong, Fault::Unclosed, Fault::NotJson, Fault::NoCell];
+    pub const ALL: [Fault; 5] = [Fault::TooLong, Fault::Unclosed, Fault::NotJson, Fault::NoCell, Fault::NoTime];
 
     /// What is wrong, in the same words for all rows that have it.
     pub fn describe(self, table: &Table) -> String {
@@ -108,6 +110,7 @@ impl Fault {
             Fault::Unclosed => "a quote that is not closed".into(),
             Fault::NotJson => "not a JSON object".into(),
             Fault::NoCell => format!("without {}", table.names.first().map_or("the column", String::as_str)),
+            Fault::NoTime => format!("no time in {}", table.names.get(1).map_or("the column", String::as_str)),
         }
     }
 }

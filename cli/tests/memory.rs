@@ -1,0 +1,111 @@
+//! `--memory`: a set that does not fit in memory is the same set, and making it takes no more than it may.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+use crate::support;
+use std::fmt::Write;
+
+use support::{Folder, Run};
+
+/// The least memory that can be asked for. Every 5 MB of what a set holds are a part then.
+const LEAST: &str = "16M";
+
+/// Captures of so many origins, each with a file of its own, and of some of them a second and a third capture.
+fn captures(origins: usize) -> String {
+    let mut lines = String::new();
+    for number in 0..origins {
+        let url = format!("http://h{number}.example/robots.txt");
+        let body = |salt: usize| {
+            format!(
+                "user-agent: *\\ndisallow: /{number}/{salt}\\ndisallow: /a{}*b$\\n\\nuser-agent: bot{}\\n\
+                 disallow: /{}\\nsitemap: {url}/map\\n",
+                number % 100,
+                number % 7,
+                number % 1000
+            )
+        };
+        writeln!(lines, r#"{{"url":"{url}","time":{},"body":"{}"}}"#, 1_700_000_000 + number, body(0)).unwrap();
+        if number % 5 == 0 {
+            writeln!(lines, r#"{{"url":"{url}","time":1600000000,"body":"{}"}}"#, body(1)).unwrap();
+        }
+        if number % 11 == 0 {
+            let status = if number % 2 == 0 { 503 } else { 404 };
+            writeln!(lines, r#"{{"url":"{url}","time":{},"status":{status}}}"#, 1_800_000_000 + number % 9).unwrap();
+        }
+    }
+    lines
+}
+
+/// What a run told, without what depends on the clock.
+fn told(run: &Run) -> Vec<&str> {
+    run.stderr.lines().filter(|line| !line.starts_with("time ")).collect()
+}
+
+#[test]
+fn a_set_that_does_not_fit_in_memory_is_the_same() {
+    let folder = Folder::new();
+    let lines = captures(30_000);
+    folder.write("all.jsonl", &lines);
+    let mut turned: Vec<&str> = lines.lines().collect();
+    turned.reverse();
+    folder.write("turned.jsonl", turned.join("\n"));
+    let whole = folder.run(&["compile", "-o", "whole", "all.jsonl"]).says(0, &["discarded"]);
+    let small = folder.run(&["compile", "--memory", LEAST, "-o", "small", "all.jsonl"]).says(0, &[]);
+    assert_eq!(told(&small), told(&whole));
+    assert!(folder.read("small") == folder.read("whole"));
+    let args = ["compile", "--memory", LEAST, "--threads", "1", "-o", "turned", "turned.jsonl"];
+    assert_eq!(told(&folder.run(&args).says(0, &[])), told(&whole));
+    assert!(folder.read("turned") == folder.read("whole"));
+    // The captures of an origin in a set and in several parts.
+    let (first, rest) = lines.split_at(lines.match_indices('\n').nth(9_000).unwrap().0 + 1);
+    folder.write("first.jsonl", first);
+    folder.write("rest.jsonl", [rest, &first[..first.len() / 2]].concat());
+    folder.run(&["compile", "-o", "first", "first.jsonl"]).says(0, &[]);
+    folder.run(&["update", "--memory", LEAST, "first", "rest.jsonl", "-o", "updated"]).says(0, &[]);
+    assert!(folder.read("updated") == folder.read("whole"));
+    folder.run(&["compile", "-o", "second", "rest.jsonl"]).says(0, &[]);
+    folder.run(&["merge", "--memory", LEAST, "first", "second", "-o", "merged"]).says(0, &[]);
+    assert!(folder.read("merged") == folder.read("whole"));
+    let names = folder.names();
+    assert!(names.iter().all(|name| !name.starts_with('.')), "{names:?}");
+}
+
+#[test]
+fn memory_is_a_size() {
+    let folder = Folder::new();
+    folder.robots();
+    for (memory, message) in [
+        ("15M", "expected 16M or more"),
+        ("16777215", "expected 16M or more"),
+        ("much", "expected a number of bytes, such as 512M or 2G"),
+    ] {
+        folder.run(&["compile", "--memory", memory, "-o", "set", "robots"]).says(2, &[message]);
+    }
+    for memory in ["16M", "16777216", "16777217", "1T"] {
+        folder.run(&["compile", "--force", "--memory", memory, "-o", "set", "robots"]).says(0, &[]);
+    }
+}
+
+/// What a command takes beside the memory that it is given: its code and tables, and what is read and compiled at one time.
+#[cfg(target_os = "linux")]
+const BESIDE_BYTES: u64 = 100 << 20;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_more_memory_is_taken() {
+    use wait4::Wait4;
+
+    let folder = Folder::new();
+    folder.write("all.jsonl", captures(150_000));
+    let peak = |args: &[&str]| {
+        let child = folder.command(args).stderr(std::process::Stdio::null()).spawn().unwrap();
+        let used = child.wait4().unwrap();
+        assert!(used.status.success(), "{args:?}");
+        used.rusage.maxrss
+    };
+    let whole = peak(&["compile", "-o", "whole", "all.jsonl"]);
+    let small = peak(&["compile", "--memory", LEAST, "-o", "small", "all.jsonl"]);
+    println!("{whole} bytes, and {small} with --memory {LEAST}");
+    assert!(small < (16 << 20) + BESIDE_BYTES, "{small}");
+    assert!(whole > (16 << 20) + BESIDE_BYTES, "{whole}: the test shows nothing");
+    assert!(folder.read("small") == folder.read("whole"));
+}

@@ -1,0 +1,285 @@
+//! Merges what origins refer to: tokens, rulesets, lines, other directives, and the policies that refer to these.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use super::super::container::Section;
+use super::super::draft::Tables;
+use super::super::policies::{self, Group, PolicyDraft};
+use super::super::pool::{PoolWriter, Records, write_pool};
+use super::super::rulesets::RulesetWriter;
+use super::super::tokens::write_tokens;
+use super::super::{FormatError, NONE, directives, lines};
+use super::used::{Bits, Places, Used, Variant};
+use super::{File, MergeError, of_part};
+use crate::spool::{SectionBytes, SectionWriter, Store};
+use crate::threads::Threads;
+use crate::verdict::PolicySource;
+
+/// For the records of one section of each set that are needed: the new number or address.
+struct Moved {
+    places: Vec<Places>,
+    to: Vec<Vec<u32>>,
+}
+
+impl Moved {
+    fn of(used: impl Iterator<Item = Bits>) -> Moved {
+        let places: Vec<Places> = used.map(Places::of).collect();
+        let to = places.iter().map(|_| Vec::new()).collect();
+        Moved { places, to }
+    }
+
+    /// The new address of a record, which is needed.
+    fn get(&self, part: usize, address: u32) -> u32 {
+        let index = self.places[part].index(address as usize);
+        index.and_then(|index| self.to[part].get(index)).copied().unwrap_or(NONE)
+    }
+}
+
+/// Where the policies and the other directives of the merged set are.
+pub(super) struct Addresses {
+    /// Policies of files.
+    policies: Moved,
+    variants: BTreeMap<Variant, u32>,
+    other: Moved,
+}
+
+impl Addresses {
+    /// The address of a policy.
+    pub fn policy(&self, source: PolicySource, file: Option<File>) -> u32 {
+        match (source, file) {
+            (PolicySource::Rules, Some(file)) => self.policies.get(file.part as usize, file.policy),
+            _ => {
+                let variant = (source, file.map(|file| File { other: NONE, ..file }));
+                self.variants.get(&variant).copied().unwrap_or(NONE)
+            }
+        }
+    }
+
+    /// The address of a file's other directives, or [`NONE`].
+    pub fn other(&self, file: File) -> u32 {
+        if file.other == NONE { NONE } else { self.other.get(file.part as usize, file.other) }
+    }
+}
+
+type Sections = Vec<(Section, SectionBytes)>;
+
+/// Merges the contents. Rulesets, lines and other directives are merged at the same time, if there are threads.
+pub(super) fn merge_contents<E: Send, S: Store>(
+    tables: &[Tables<'_>],
+    used: Used,
+    threads: &impl Threads,
+    store: &S,
+) -> Result<(Addresses, Sections), MergeError<E>> {
+    let Used { mut parts, variants } = used;
+    let mut take = |of: fn(&mut super::used::UsedOfPart) -> &mut Bits| {
+        Moved::of(parts.iter_mut().map(|part| std::mem::take(of(part))).collect::<Vec<_>>().into_iter())
+    };
+    let policies = take(|part| &mut part.policies);
+    let (tokens, rulesets) = (take(|part| &mut part.tokens), take(|part| &mut part.rulesets));
+    let (lines, other) = (take(|part| &mut part.lines), take(|part| &mut part.other));
+    let (rulesets, (lines, other)) = threads.both(
+        || merge_rulesets::<E, S>(tables, rulesets, store),
+        || (merge_lines::<E, S>(tables, lines, store), merge_other::<E, S>(tables, other, store)),
+    );
+    let ((rulesets, mut sections), (lines, line_bytes), (other, other_bytes)) = (rulesets?, lines?, other?);
+    let (tokens, token_bytes) = merge_tokens(tables, tokens)?;
+    sections.extend([(Section::Tokens, token_bytes), (Section::Lines, line_bytes), (Section::Other, other_bytes)]);
+    let moved = MovedContents { tokens, rulesets, lines };
+    let (policies, variants, policy_bytes) = moved.merge_policies(tables, policies, variants, store)?;
+    sections.push((Section::Policies, policy_bytes));
+    Ok((Addresses { policies, variants, other }, sections))
+}
+
+/// Merges sorted records: gives the least of what the sets have left to `take`, with the number of its set, until there is
+/// nothing left.
+fn merge_sorted<R: Ord, E>(
+    mut next: Vec<impl FnMut() -> Option<Result<R, FormatError>>>,
+    mut take: impl FnMut(usize, &R) -> Result<(), MergeError<E>>,
+) -> Result<(), MergeError<E>> {
+    let mut heap = BinaryHeap::new();
+    for (part, next) in next.iter_mut().enumerate() {
+        if let Some(first) = next() {
+            heap.push(Reverse((of_part(part, first)?, part)));
+        }
+    }
+    while let Some(mut least) = heap.peek_mut() {
+        let Reverse((record, part)) = &mut *least;
+        take(*part, record)?;
+        match next[*part]() {
+            Some(record_after) => *record = of_part(*part, record_after)?,
+            None => drop(PeekMut::pop(least)),
+        }
+    }
+    Ok(())
+}
+
+fn merge_rulesets<E, S: Store>(
+    tables: &[Tables<'_>],
+    mut moved: Moved,
+    store: &S,
+) -> Result<(Moved, Sections), MergeError<E>> {
+    let mut writer = RulesetWriter::new(SectionWriter::new(store.create()?));
+    let next = tables.iter().zip(&moved.places).map(|(tables, places)| {
+        let (rulesets, mut numbers) = (tables.rulesets, places.iter());
+        move || {
+            let number = numbers.next()?;
+            Some(rulesets.get(number).and_then(|ruleset| Ok(ruleset.to_bytes()?)))
+        }
+    });
+    let to = &mut moved.to;
+    merge_sorted(next.collect(), |part, automaton: &Cow<'_, [u8]>| {
+        to[part].push(writer.push::<MergeError<E>>(automaton)?);
+        Ok(())
+    })?;
+    let (index, rulesets, fingerprints) = writer.finish();
+    let sections = vec![
+        (Section::Index, SectionBytes::Held(index)),
+        (Section::Rulesets, rulesets.finish()?),
+        (Section::Prints, SectionBytes::Held(fingerprints)),
+    ];
+    Ok((moved, sections))
+}
+
+fn merge_lines<E, S: Store>(
+    tables: &[Tables<'_>],
+    mut moved: Moved,
+    store: &S,
+) -> Result<(Moved, SectionBytes), MergeError<E>> {
+    let mut pool = PoolWriter::new(lines::WHAT, lines::UNIT, SectionWriter::new(store.create()?));
+    let next = tables.iter().zip(&moved.places).map(|(tables, places)| {
+        let (lines, mut addresses) = (tables.lines, places.iter());
+        move || addresses.next().map(|address| lines.record(address))
+    });
+    let to = &mut moved.to;
+    merge_sorted(next.collect(), |part, record: &&[u8]| {
+        to[part].push(pool.push::<MergeError<E>>(record)?);
+        Ok(())
+    })?;
+    Ok((moved, pool.out.finish()?))
+}
+
+fn merge_other<E, S: Store>(
+    tables: &[Tables<'_>],
+    mut moved: Moved,
+    store: &S,
+) -> Result<(Moved, SectionBytes), MergeError<E>> {
+    let mut pool = PoolWriter::new(directives::WHAT, directives::UNIT, SectionWriter::new(store.create()?));
+    let next = tables.iter().zip(&moved.places).map(|(tables, places)| {
+        let (other, mut addresses) = (tables.other, places.iter());
+        move || addresses.next().map(|address| other.get(Some(address)).record())
+    });
+    let to = &mut moved.to;
+    merge_sorted(next.collect(), |part, record: &&[u8]| {
+        to[part].push(pool.push::<MergeError<E>>(record)?);
+        Ok(())
+    })?;
+    Ok((moved, pool.out.finish()?))
+}
+
+fn merge_tokens<E>(tables: &[Tables<'_>], mut moved: Moved) -> Result<(Moved, SectionBytes), MergeError<E>> {
+    let mut sorted: Vec<&[u8]> = Vec::new();
+    let next = tables.iter().zip(&moved.places).map(|(tables, places)| {
+        let (tokens, mut numbers) = (tables.tokens, places.iter());
+        move || numbers.next().map(|number| tokens.name(number))
+    });
+    let to = &mut moved.to;
+    merge_sorted(next.collect(), |part, &name: &&[u8]| {
+        if sorted.last() != Some(&name) {
+            sorted.push(name);
+        }
+        // A number that is too large for the format is refused when the table is written.
+        to[part].push(sorted.len() as u32 - 1);
+        Ok(())
+    })?;
+    let bytes = write_tokens(&sorted)?;
+    Ok((moved, SectionBytes::Held(bytes)))
+}
+
+/// The new numbers and addresses of what policies refer to.
+struct MovedContents {
+    tokens: Moved,
+    rulesets: Moved,
+    lines: Moved,
+}
+
+impl MovedContents {
+    fn merge_policies<E, S: Store>(
+        &self,
+        tables: &[Tables<'_>],
+        mut moved: Moved,
+        variants: impl IntoIterator<Item = Variant>,
+        store: &S,
+    ) -> Result<(Moved, BTreeMap<Variant, u32>, SectionBytes), MergeError<E>> {
+        let mut records = Records::default();
+        for (part, places) in moved.places.iter().enumerate() {
+            for policy in places.iter() {
+                let file = File { part: part as u32, policy, other: NONE };
+                let draft = of_part(part, self.draft(tables, PolicySource::Rules, file))?;
+                records.push_with(|out| draft.encode(out));
+            }
+        }
+        let variants: Vec<Variant> = variants.into_iter().collect();
+        for &(source, file) in &variants {
+            let draft = match file {
+                Some(file) => of_part(file.part as usize, self.draft(tables, source, file))?,
+                None => PolicyDraft { source, ..PolicyDraft::default() },
+            };
+            records.push_with(|out| draft.encode(out));
+        }
+        let mut pool = PoolWriter::new(policies::WHAT, policies::UNIT, SectionWriter::new(store.create()?));
+        let mut addresses = write_pool::<_, MergeError<E>>(&mut pool, &records, |_| true)?.into_iter();
+        for (to, places) in moved.to.iter_mut().zip(&moved.places) {
+            *to = addresses.by_ref().take(places.iter().count()).collect();
+        }
+        Ok((moved, variants.into_iter().zip(addresses).collect(), pool.out.finish()?))
+    }
+
+    /// The policy with the rules of a file, as it is in the new set.
+    fn draft(&self, tables: &[Tables<'_>], source: PolicySource, file: File) -> Result<PolicyDraft, FormatError> {
+        let part = file.part as usize;
+        let PolicyDraft { mut tokens, default_group, mut groups, .. } =
+            tables[part].policies.get(file.policy)?.to_draft()?;
+        tokens.iter_mut().for_each(|(token, _)| *token = self.tokens.get(part, *token));
+        tokens.sort_unstable();
+        for Group { ruleset, lines } in &mut groups {
+            *ruleset = self.rulesets.get(part, *ruleset);
+            *lines = if *lines == NONE { NONE } else { self.lines.get(part, *lines) };
+        }
+        Ok(PolicyDraft { source, tokens, default_group, groups })
+    }
+}
+
+/// Whether two files have the same content.
+pub(super) fn is_same<E>(tables: &[Tables<'_>], a: File, b: File) -> Result<bool, MergeError<E>> {
+    if a == b || a.part == b.part {
+        // Within a set, equal contents have one address.
+        return Ok(a == b);
+    }
+    Ok(content(tables, a)? == content(tables, b)?)
+}
+
+/// The tokens with their groups, the default group, the automaton and the lines of each group, and the other directives.
+type Content<'t> = (Vec<(&'t [u8], u32)>, Option<u32>, Vec<(Cow<'t, [u8]>, Option<&'t [u8]>)>, Option<&'t [u8]>);
+
+fn content<'t, E>(tables: &[Tables<'t>], file: File) -> Result<Content<'t>, MergeError<E>> {
+    let Tables { policies, tokens, rulesets, lines, other, .. } = tables[file.part as usize];
+    let read = || {
+        let policy = policies.get(file.policy)?;
+        let tokens = policy.tokens().map(|(token, group)| Ok((tokens.name(token)?, group)));
+        let groups = policy.all_groups().map(|group| {
+            let lines = if group.lines == NONE { None } else { Some(lines.record(group.lines)?) };
+            Ok((rulesets.get(group.ruleset)?.to_bytes()?, lines))
+        });
+        let other = if file.other == NONE { None } else { Some(other.get(Some(file.other)).record()?) };
+        Ok((
+            tokens.collect::<Result<_, FormatError>>()?,
+            policy.default_group_index(),
+            groups.collect::<Result<_, FormatError>>()?,
+            other,
+        ))
+    };
+    of_part(file.part as usize, read())
+}

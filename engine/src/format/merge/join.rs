@@ -1,0 +1,168 @@
+//! Finds the origins that several sets have.
+
+use super::super::FormatError;
+use super::super::draft::Tables;
+use super::super::origins::{OriginRecord, UNIT, seed_part};
+use super::{MergeError, of_part};
+use crate::threads::Threads;
+
+/// Where the record of an origin is: the number of the set above these bits, and the address in its section below them.
+pub(super) type Location = u64;
+
+/// The bits of a location that are an address. Slots have as many.
+const ADDRESS_BITS: u32 = 40;
+
+/// The set and the byte of its section at which a record is.
+pub(super) fn place_of(at: Location) -> (usize, usize) {
+    ((at >> ADDRESS_BITS) as usize, (at & ((1 << ADDRESS_BITS) - 1)) as usize * UNIT)
+}
+
+fn location(part: usize, place: usize) -> Location {
+    (part as u64) << ADDRESS_BITS | (place / UNIT) as u64
+}
+
+/// The origins of all sets, each once.
+pub(super) struct Joined {
+    count: usize,
+    first_seed: u64,
+    /// The locations of origins that several sets have, those of one origin together and the first set first.
+    members: Vec<Location>,
+    /// Where each origin's locations end.
+    ends: Vec<usize>,
+    /// For each set, the locations in it that are members, in order, and the index of their origin.
+    of_part: Vec<Vec<(Location, usize)>>,
+}
+
+/// Finds the origins that several sets have. Memory: 16 bytes for each origin of each set.
+pub(super) fn join<E>(tables: &[Tables<'_>], threads: &impl Threads) -> Result<Joined, MergeError<E>> {
+    let mut all = hashed_records(tables, threads, |part| records(part, &tables[part]), seed_part)?;
+    all.sort_unstable();
+    let mut joined = Joined {
+        count: 0,
+        first_seed: 0,
+        members: Vec::new(),
+        ends: Vec::new(),
+        of_part: vec![Vec::new(); tables.len()],
+    };
+    for same in all.chunk_by(|a, b| a.0 == b.0) {
+        if let [(hash, _)] = *same {
+            joined.add(hash, &[]);
+            continue;
+        }
+        let mut named = Vec::with_capacity(same.len());
+        for &(hash, at) in same {
+            let (part, place) = place_of(at);
+            let (OriginRecord { scheme, port, host, .. }, _) = of_part(part, tables[part].origins.at(place))?;
+            named.push(((scheme, port, host), at, hash));
+        }
+        named.sort_unstable();
+        for origin in named.chunk_by(|a, b| a.0 == b.0) {
+            let locations: Vec<Location> = origin.iter().map(|&(_, at, _)| at).collect();
+            joined.add(origin[0].2, if locations.len() > 1 { &locations } else { &[] });
+        }
+    }
+    joined.of_part.iter_mut().for_each(|members| members.sort_unstable());
+    Ok(joined)
+}
+
+impl Joined {
+    /// Adds an origin. `locations` has those of its records, if there are several.
+    fn add(&mut self, hash: u64, locations: &[Location]) {
+        self.count += 1;
+        self.first_seed = self.first_seed.wrapping_add(hash);
+        if locations.is_empty() {
+            return;
+        }
+        for &at in locations {
+            self.of_part[place_of(at).0].push((at, self.ends.len()));
+        }
+        self.members.extend_from_slice(locations);
+        self.ends.push(self.members.len());
+    }
+
+    /// The number of origins.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The seed of the table of origins that is tried first.
+    pub fn first_seed(&self) -> u64 {
+        self.first_seed
+    }
+
+    /// The locations of an origin that several sets have.
+    fn locations(&self, origin: usize) -> &[Location] {
+        let start = if origin == 0 { 0 } else { self.ends[origin - 1] };
+        &self.members[start..self.ends[origin]]
+    }
+
+    /// The origins that a set is the first to have, in the order of its records: the location, the record, and all
+    /// locations if other sets have the origin too.
+    pub fn origins<'j, 't>(
+        &'j self,
+        part: usize,
+        tables: &Tables<'t>,
+    ) -> impl Iterator<Item = Result<(Location, OriginRecord<'t>, &'j [Location]), FormatError>> + use<'j, 't> {
+        let mut members = self.of_part[part].iter().peekable();
+        records(part, tables).filter_map(move |found| {
+            let (at, record) = match found {
+                Ok(found) => found,
+                Err(error) => return Some(Err(error)),
+            };
+            let others =
+                members.next_if(|(member, _)| *member == at).map_or(&[][..], |&(_, place)| self.locations(place));
+            others.first().is_none_or(|&first| first == at).then_some(Ok((at, record, others)))
+        })
+    }
+
+    /// A number for each origin, and the location of its first record.
+    pub fn hashed<E>(
+        &self,
+        tables: &[Tables<'_>],
+        threads: &impl Threads,
+        hash: impl Fn(&OriginRecord<'_>) -> u64 + Sync,
+    ) -> Result<Vec<(u64, Location)>, MergeError<E>> {
+        let first_of =
+            |part: usize| self.origins(part, &tables[part]).map(|found| found.map(|(at, record, _)| (at, record)));
+        hashed_records(tables, threads, first_of, hash)
+    }
+}
+
+/// A number for each of some records, and their locations; the sets are read at the same time if there are threads.
+fn hashed_records<'t, I: Iterator<Item = Result<(Location, OriginRecord<'t>), FormatError>>, E>(
+    tables: &[Tables<'t>],
+    threads: &impl Threads,
+    records_of: impl Fn(usize) -> I + Sync,
+    hash: impl Fn(&OriginRecord<'_>) -> u64 + Sync,
+) -> Result<Vec<(u64, Location)>, MergeError<E>> {
+    let hashed = threads.each(
+        (0..tables.len()).collect(),
+        || (),
+        |(), part| {
+            records_of(part).map(|found| found.map(|(at, record)| (hash(&record), at))).collect::<Result<Vec<_>, _>>()
+        },
+    );
+    let mut all = Vec::new();
+    for (part, hashed) in hashed.into_iter().enumerate() {
+        all.append(&mut of_part(part, hashed)?);
+    }
+    Ok(all)
+}
+
+/// The records of a set with their locations.
+fn records<'t>(
+    part: usize,
+    tables: &Tables<'t>,
+) -> impl Iterator<Item = Result<(Location, OriginRecord<'t>), FormatError>> + use<'t> {
+    let origins = tables.origins;
+    let (mut place, end) = (0, origins.records.len());
+    std::iter::from_fn(move || {
+        if place >= end {
+            return None;
+        }
+        let found = origins.at(place);
+        let at = location(part, place);
+        place = found.as_ref().map_or(end, |&(_, next)| next);
+        Some(found.map(|(record, _)| (at, record)))
+    })
+}

@@ -1,0 +1,309 @@
+//! Merges whole sets into one, which may be larger than memory.
+//!
+//! The records of a set are sorted, so those of several sets are merged one after the other, as they come from the disk
+//! and go back to it. Only tables of numbers are held: where each record of a part is in the new set. What the captures of
+//! an origin mean is not known here; the caller decides it ([`Decide`]).
+//!
+//! The work, in this order: `join` finds the origins that several parts have; `used` asks for every origin what decides,
+//! and notes which contents are needed; `contents` merges tokens, rulesets, lines, other directives and policies. Here the
+//! captures and the origins are written, which refer to all of these.
+
+mod contents;
+mod join;
+mod used;
+
+use std::convert::Infallible;
+use std::io;
+
+use super::captures::{self, CaptureHistory, CaptureRecord, FetchOutcome, StoredCaptures};
+use super::container::Section;
+use super::crawlers::CrawlerTable;
+use super::draft::Tables;
+use super::origins::{OriginOrder, OriginRecord, UNIT, hash_of_record, write_origins};
+use super::pool::{PoolWriter, Records, write_pool};
+use super::reading::Reading;
+use super::{FormatError, NONE, TooLarge};
+use crate::set::Set;
+use crate::spool::{SectionBytes, SectionWriter, Store};
+use crate::threads::Threads;
+use crate::url::Scheme;
+use crate::verdict::PolicySource;
+
+use contents::{Addresses, merge_contents};
+use join::{Joined, Location, join, place_of};
+use used::{Found, Places};
+
+/// The most sets that are merged at once.
+pub const MAX_PARTS: usize = 1 << 16;
+
+/// What decides for an origin, given what each set keeps of its captures.
+#[derive(Clone, Debug)]
+pub struct Decided {
+    /// What the policy comes from.
+    pub source: PolicySource,
+    /// The file whose rules decide, if rules do.
+    pub file: Option<u32>,
+    /// What the new set keeps of the captures; `None` if there is nothing to keep. Its policies are indices of the list
+    /// below.
+    pub captures: Option<StoredCaptures>,
+    /// The policies that the captures need: the source of each, and the file whose rules it has, if any.
+    pub policies: Vec<(PolicySource, Option<u32>)>,
+}
+
+/// Decides what the captures of an origin mean. A function of what it is given, apart from what it counts: it is asked
+/// more than once for each origin.
+pub trait Decide: Sync {
+    /// What it counts.
+    type Counts: Default + Send;
+
+    /// Why it cannot decide.
+    type Error: Send;
+
+    /// Decides for an origin. `found` has an element for each set that has the origin: the number of the set, and what it
+    /// keeps of the captures. The policies in there are numbers of files, the same for files with the same content; the
+    /// numbers have no meaning elsewhere.
+    ///
+    /// # Errors
+    /// When nothing says what decides.
+    fn decide(
+        &self,
+        origin: &OriginRecord<'_>,
+        found: &[(usize, StoredCaptures)],
+        counts: &mut Self::Counts,
+    ) -> Result<Decided, Self::Error>;
+}
+
+/// Why sets cannot be merged.
+#[derive(Debug)]
+pub enum MergeError<E> {
+    /// This set is damaged.
+    Damaged(usize, FormatError),
+    /// Nothing says what decides for an origin.
+    Undecided(E),
+    /// Something is too large for the format.
+    TooLarge(TooLarge),
+    /// A spool cannot be written.
+    Io(io::Error),
+}
+
+impl<E> From<TooLarge> for MergeError<E> {
+    fn from(error: TooLarge) -> MergeError<E> {
+        MergeError::TooLarge(error)
+    }
+}
+
+impl<E> From<io::Error> for MergeError<E> {
+    fn from(error: io::Error) -> MergeError<E> {
+        MergeError::Io(error)
+    }
+}
+
+/// Adds to an error of reading which set it concerns.
+fn of_part<T, E>(part: usize, result: Result<T, FormatError>) -> Result<T, MergeError<E>> {
+    result.map_err(|error| MergeError::Damaged(part, error))
+}
+
+/// The sections of the merged set, and what was counted, in pieces.
+pub struct Merged<C> {
+    /// The sections.
+    pub sections: [SectionBytes; Section::COUNT],
+    /// What the decisions counted: each origin once, in one of these.
+    pub counts: Vec<C>,
+}
+
+/// Merges sets that were made with the same settings, into one with this reading and these crawlers. The bytes do not
+/// depend on the order of the sets.
+///
+/// Time: linear in the sets, apart from sorting origins, policies and captures. Memory: about 60 bytes for each origin, and
+/// captures and policies.
+///
+/// # Errors
+/// When a set is damaged, when something cannot be decided, and when there is no room.
+pub fn merge<D: Decide, T: Threads, S: Store>(
+    sets: &[&Set<&[u8]>],
+    reading: &Reading<'_>,
+    crawlers: &CrawlerTable<'_>,
+    decide: &D,
+    threads: &T,
+    store: &S,
+) -> Result<Merged<D::Counts>, MergeError<D::Error>> {
+    if sets.len() > MAX_PARTS {
+        let (limit, found) = (MAX_PARTS as u64, sets.len() as u64);
+        return Err(TooLarge { what: "sets that are merged at once", limit, found }.into());
+    }
+    let tables: Vec<Tables<'_>> = sets.iter().map(|set| set.tables()).collect();
+    let joined = join(&tables, threads)?;
+    let Found { used, counts } = used::find(&tables, &joined, decide, threads)?;
+    let (addresses, contents) = merge_contents(&tables, used, threads, store)?;
+    let origins = merge_origins(&tables, &joined, &addresses, decide, threads, store)?;
+    let mut sections = Section::ALL.map(|_| SectionBytes::Held(Vec::new()));
+    sections[Section::Reading as usize] = SectionBytes::Held(reading.write()?);
+    sections[Section::Crawlers as usize] = SectionBytes::Held(crawlers.write()?);
+    for (section, bytes) in contents.into_iter().chain(origins) {
+        sections[section as usize] = bytes;
+    }
+    Ok(Merged { sections, counts })
+}
+
+/// A robots.txt in one of the sets: the address of its policy and that of its other directives, or [`NONE`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct File {
+    part: u32,
+    policy: u32,
+    other: u32,
+}
+
+/// What the sets have for one origin, as [`Decide::decide`] takes it.
+#[derive(Default)]
+struct Gathered {
+    found: Vec<(usize, StoredCaptures)>,
+    /// The files by their numbers.
+    files: Vec<File>,
+}
+
+/// The history of an origin that has no record of one: a file that was fetched successfully, of which nothing else is
+/// known but its rules.
+fn plain(policy: u32) -> StoredCaptures {
+    let newest = CaptureRecord {
+        time: None,
+        outcome: FetchOutcome::Rules,
+        body_hash: 0,
+        max_age: None,
+        status: None,
+        policy: Some(policy),
+    };
+    let history = CaptureHistory { newest, answered: None, ended: None, earlier_failures: Vec::new() };
+    StoredCaptures::History(history)
+}
+
+impl Gathered {
+    /// Collects what the sets have for an origin: `origin` at a location, and the records at the others.
+    fn gather<'t, E>(
+        &mut self,
+        tables: &[Tables<'t>],
+        (at, origin): (Location, OriginRecord<'t>),
+        others: &[Location],
+    ) -> Result<(), MergeError<E>> {
+        self.found.clear();
+        self.files.clear();
+        self.add(tables, at, &origin)?;
+        for &other in others.iter().filter(|&&other| other != at) {
+            let (part, place) = place_of(other);
+            let (record, _) = of_part(part, tables[part].origins.at(place))?;
+            self.add(tables, other, &record)?;
+        }
+        Ok(())
+    }
+
+    fn add<E>(&mut self, tables: &[Tables<'_>], at: Location, origin: &OriginRecord<'_>) -> Result<(), MergeError<E>> {
+        let (part, _) = place_of(at);
+        let mut stored = match origin.captures {
+            Some(address) => of_part(part, tables[part].captures.get(address))?,
+            None => plain(origin.policy),
+        };
+        for policy in stored.captures_mut().filter_map(|capture| capture.policy.as_mut()) {
+            // The origin has the other directives of the capture that decides. An older one, which a set by time has too,
+            // never decides at the time of a set, so that it does not matter what it gets here.
+            let file = File { part: part as u32, policy: *policy, other: origin.other.unwrap_or(NONE) };
+            *policy = self.number(tables, file)?;
+        }
+        self.found.push((part, stored));
+        Ok(())
+    }
+
+    /// The number of a file, the same for files with the same content.
+    fn number<E>(&mut self, tables: &[Tables<'_>], file: File) -> Result<u32, MergeError<E>> {
+        for (number, &known) in (0..).zip(&self.files) {
+            if contents::is_same(tables, known, file)? {
+                return Ok(number);
+            }
+        }
+        self.files.push(file);
+        Ok(self.files.len() as u32 - 1)
+    }
+
+    /// The file with a number that a decision has returned.
+    fn file(&self, number: u32) -> Option<File> {
+        self.files.get(number as usize).copied()
+    }
+}
+
+/// What the record of an origin refers to: the address of its policy, the number of its history or [`NONE`], the address
+/// of its other directives or [`NONE`].
+type Refers = [u32; 3];
+
+const NO_ORIGIN: OriginRecord<'_> =
+    OriginRecord { host: b"", scheme: Scheme::Http, port: 0, policy: NONE, captures: None, other: None };
+
+/// Writes the captures and the origins.
+fn merge_origins<D: Decide, T: Threads, S: Store>(
+    tables: &[Tables<'_>],
+    joined: &Joined,
+    addresses: &Addresses,
+    decide: &D,
+    threads: &T,
+    store: &S,
+) -> Result<[(Section, SectionBytes); 3], MergeError<D::Error>> {
+    let mut histories = Records::default();
+    let mut refers: Vec<Refers> = Vec::new();
+    refers.try_reserve_exact(joined.count()).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    // The index in `refers` of the first origin of each part, and which records of a part have an element there.
+    let (mut bases, mut places) = (Vec::new(), Vec::new());
+    let (mut gathered, mut counts) = (Gathered::default(), D::Counts::default());
+    for part in 0..tables.len() {
+        bases.push(refers.len());
+        let mut is_there = used::Bits::default();
+        for found in joined.origins(part, &tables[part]) {
+            let (at, origin, others) = of_part(part, found)?;
+            gathered.gather(tables, (at, origin), others)?;
+            let decided = decide.decide(&origin, &gathered.found, &mut counts).map_err(MergeError::Undecided)?;
+            refers.push(refers_to(&gathered, addresses, decided, &mut histories));
+            is_there.set(place_of(at).1 / UNIT);
+        }
+        places.push(Places::of(is_there));
+    }
+    let mut pool = PoolWriter::new("bytes of captures", captures::UNIT, SectionWriter::new(store.create()?));
+    let history_addresses = write_pool::<_, MergeError<D::Error>>(&mut pool, &histories, |_| true)?;
+    drop(histories);
+    let captures = pool.out.finish()?;
+    let order = OriginOrder::choose(
+        joined.first_seed(),
+        |seed| joined.hashed(tables, threads, |origin| hash_of_record(seed, origin)),
+        |at| {
+            let (part, place) = place_of(at);
+            // It was read before, so there is no error.
+            tables[part].origins.at(place).map_or(NO_ORIGIN, |(record, _)| record)
+        },
+    )?;
+    let (mut buckets, mut origins) = (SectionWriter::new(store.create()?), SectionWriter::new(store.create()?));
+    let record = |at: Location| {
+        let (part, place) = place_of(at);
+        let (record, _) = of_part(part, tables[part].origins.at(place))?;
+        let index = places[part].index(place / UNIT).map(|index| bases[part] + index);
+        let [policy, history, other] = index.and_then(|index| refers.get(index)).copied().unwrap_or([NONE; 3]);
+        let optional = |address: u32| Some(address).filter(|&address| address != NONE);
+        let captures = optional(history).and_then(|history| history_addresses.get(history as usize).copied());
+        Ok::<_, MergeError<D::Error>>(OriginRecord { policy, captures, other: optional(other), ..record })
+    };
+    write_origins(&order, record, &mut buckets, &mut origins)?;
+    Ok([(Section::Captures, captures), (Section::Buckets, buckets.finish()?), (Section::Origins, origins.finish()?)])
+}
+
+/// What the record of an origin of this decision refers to. Its captures are added to the others.
+fn refers_to(gathered: &Gathered, addresses: &Addresses, decided: Decided, histories: &mut Records) -> Refers {
+    let file = |number: u32| gathered.file(number);
+    let policy = addresses.policy(decided.source, decided.file.and_then(file));
+    let other = decided.file.and_then(file).map_or(NONE, |file| addresses.other(file));
+    let captures = decided.captures.map_or(NONE, |stored| {
+        let address = |policy: u32| {
+            let policy = decided.policies.get(policy as usize);
+            Ok::<_, Infallible>(
+                policy.map_or(NONE, |&(source, number)| addresses.policy(source, number.and_then(file))),
+            )
+        };
+        let stored = stored.with_policies(address).unwrap_or_else(|never| match never {});
+        histories.push_with(|out| stored.encode(out));
+        histories.len() as u32 - 1
+    });
+    [policy, captures, other]
+}

@@ -1,0 +1,227 @@
+//! Which contents of the sets the merged set needs, and which numbers they get.
+
+use std::collections::BTreeSet;
+
+use super::super::draft::Tables;
+use super::super::{FormatError, NONE};
+use super::join::Joined;
+use super::{Decide, Decided, File, Gathered, MergeError, of_part};
+use crate::threads::Threads;
+use crate::verdict::PolicySource;
+
+/// A set of numbers.
+#[derive(Clone, Default)]
+pub(super) struct Bits(Vec<u64>);
+
+impl Bits {
+    /// Adds a number.
+    pub fn set(&mut self, number: usize) {
+        let word = number / 64;
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (number % 64);
+    }
+
+    /// The numbers, in order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0_u32..).zip(&self.0).flat_map(|(word, &bits)| {
+            let mut bits = bits;
+            std::iter::from_fn(move || {
+                let bit = bits.trailing_zeros();
+                bits &= bits.wrapping_sub(1);
+                (bit < 64).then_some(word * 64 + bit)
+            })
+        })
+    }
+}
+
+/// A set of numbers with the rank of each: how many smaller ones there are.
+#[derive(Default)]
+pub(super) struct Places {
+    bits: Bits,
+    /// How many numbers come before each word.
+    before: Vec<u32>,
+}
+
+impl Places {
+    /// The ranks of some numbers.
+    pub fn of(bits: Bits) -> Places {
+        let counts = bits.0.iter().map(|word| word.count_ones());
+        let before = counts.scan(0, |count, here| Some(std::mem::replace(count, *count + here))).collect();
+        Places { bits, before }
+    }
+
+    /// The numbers, in order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.bits.iter()
+    }
+
+    /// The rank of a number, if it is in the set.
+    pub fn index(&self, number: usize) -> Option<usize> {
+        let (word, bit) = (number / 64, number % 64);
+        let bits = *self.bits.0.get(word)?;
+        let is_there = bits >> bit & 1 == 1;
+        is_there.then(|| self.before[word] as usize + (bits & ((1 << bit) - 1)).count_ones() as usize)
+    }
+}
+
+/// The contents of one set that are needed. Records are numbered by their addresses.
+#[derive(Default)]
+pub(super) struct UsedOfPart {
+    /// Policies whose rules are needed as those of a file.
+    pub policies: Bits,
+    pub other: Bits,
+    pub tokens: Bits,
+    pub rulesets: Bits,
+    pub lines: Bits,
+}
+
+/// A policy that is not that of a file: what it comes from, and the file whose rules it has, if any; the file's other
+/// directives are left open.
+pub(super) type Variant = (PolicySource, Option<File>);
+
+/// The contents of the sets that are needed.
+pub(super) struct Used {
+    pub parts: Vec<UsedOfPart>,
+    pub variants: BTreeSet<Variant>,
+}
+
+/// What is needed, and what the decisions counted.
+pub(super) struct Found<C> {
+    pub used: Used,
+    pub counts: Vec<C>,
+}
+
+/// What the origins of one set need.
+#[derive(Default)]
+struct Needed<C> {
+    counts: C,
+    own: UsedOfPart,
+    /// Files of other sets, and whether the policy and the other directives of each are needed.
+    far: Vec<(File, bool, bool)>,
+    variants: BTreeSet<Variant>,
+}
+
+/// Asks for every origin what decides, and finds what is needed for it.
+pub(super) fn find<D: Decide, T: Threads>(
+    tables: &[Tables<'_>],
+    joined: &Joined,
+    decide: &D,
+    threads: &T,
+) -> Result<Found<D::Counts>, MergeError<D::Error>> {
+    let needed = threads.each(
+        (0..tables.len()).collect(),
+        || (),
+        |(), part| {
+            let (mut needed, mut gathered) = (Needed::default(), Gathered::default());
+            for found in joined.origins(part, &tables[part]) {
+                let (at, origin, others) = of_part(part, found)?;
+                gathered.gather(tables, (at, origin), others)?;
+                let decided = decide.decide(&origin, &gathered.found, &mut needed.counts);
+                needed.add(part, &gathered, decided.map_err(MergeError::Undecided)?);
+            }
+            Ok::<Needed<D::Counts>, MergeError<D::Error>>(needed)
+        },
+    );
+    let mut used = Used { parts: Vec::new(), variants: BTreeSet::new() };
+    let (mut counts, mut far) = (Vec::new(), Vec::new());
+    for needed in needed {
+        let mut needed = needed?;
+        used.parts.push(needed.own);
+        used.variants.append(&mut needed.variants);
+        far.append(&mut needed.far);
+        counts.push(needed.counts);
+    }
+    for (file, needs_policy, needs_other) in far {
+        used.parts[file.part as usize].file(file, needs_policy, needs_other);
+    }
+    let variants = &used.variants;
+    let with_contents = threads.each(
+        used.parts.into_iter().enumerate().collect(),
+        || (),
+        |(), (part, mut used)| {
+            let policies: Vec<u32> = used.policies.iter().collect();
+            let of_variants = variants.iter().filter_map(|(_, file)| file.filter(|file| file.part as usize == part));
+            for address in policies.into_iter().chain(of_variants.map(|file| file.policy)) {
+                of_part(part, used.contents_of(&tables[part], address))?;
+            }
+            Ok::<UsedOfPart, MergeError<D::Error>>(used)
+        },
+    );
+    used.parts = with_contents.into_iter().collect::<Result<_, _>>()?;
+    Ok(Found { used, counts })
+}
+
+impl UsedOfPart {
+    /// Notes that a file's policy and other directives are needed.
+    fn file(&mut self, file: File, needs_policy: bool, needs_other: bool) {
+        if needs_policy {
+            self.policies.set(file.policy as usize);
+        }
+        if needs_other && file.other != NONE {
+            self.other.set(file.other as usize);
+        }
+    }
+
+    /// Notes that the contents of a policy are needed.
+    fn contents_of(&mut self, tables: &Tables<'_>, policy: u32) -> Result<(), FormatError> {
+        let policy = tables.policies.get(policy)?;
+        policy.tokens().for_each(|(token, _)| self.tokens.set(token as usize));
+        for group in policy.all_groups() {
+            // What a damaged set refers to may be anywhere.
+            tables.rulesets.get(group.ruleset)?;
+            self.rulesets.set(group.ruleset as usize);
+            if tables.lines.get(group.lines)?.is_some() {
+                self.lines.set(group.lines as usize);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<C> Needed<C> {
+    /// Notes what a decision needs.
+    fn add(&mut self, part: usize, gathered: &Gathered, decided: Decided) {
+        let mut note = |file: File, needs_policy, needs_other| {
+            if file.part as usize == part {
+                self.own.file(file, needs_policy, needs_other);
+            } else {
+                self.far.push((file, needs_policy, needs_other));
+            }
+        };
+        let deciding = decided.file.and_then(|file| gathered.file(file));
+        let is_of_file = decided.source == PolicySource::Rules;
+        if let Some(file) = deciding {
+            note(file, is_of_file, true);
+        }
+        if !is_of_file {
+            self.variants.insert((decided.source, deciding.map(|file| File { other: NONE, ..file })));
+        }
+        for (source, file) in decided.policies {
+            let file = file.and_then(|file| gathered.file(file));
+            match file {
+                Some(file) if source == PolicySource::Rules => note(file, true, false),
+                _ => drop(self.variants.insert((source, file.map(|file| File { other: NONE, ..file })))),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_count_the_smaller_numbers() {
+        let numbers = [0, 1, 63, 64, 127, 1000, 1023, 1024];
+        let mut bits = Bits::default();
+        numbers.iter().rev().for_each(|&number| bits.set(number));
+        let places = Places::of(bits);
+        assert!(places.iter().map(|number| number as usize).eq(numbers));
+        for number in 0..2000 {
+            assert_eq!(places.index(number), numbers.iter().position(|&other| other == number), "{number}");
+        }
+        assert_eq!(Places::default().index(0), None);
+    }
+}

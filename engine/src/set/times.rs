@@ -1,0 +1,184 @@
+//! Decisions by the rules that were in force at a time, in a set by time.
+//!
+//! A look-up is that of a decision without a time, and then a search for the time among the spans of the origin. Nothing
+//! here is part of a decision without a time.
+
+use super::{Agent, BATCH_URLS, Policy, Set};
+use crate::format::FormatError;
+use crate::format::container::Section;
+use crate::format::origins::OriginRecord;
+use crate::host;
+use crate::url::{self, Origin, Path, UrlRef};
+use crate::verdict::{Explanation, Verdict};
+
+/// How far the look-up of one URL has come.
+#[derive(Clone, Copy)]
+enum Step<'s, 'u> {
+    Invalid,
+    Unknown,
+    /// The origin is that of the valid URL before.
+    Same(Path<'u>),
+    /// The hash of the origin is known, and its bucket asked for.
+    Hashed(u64, UrlRef<'u>),
+    /// The record that the hash most likely leads to is asked for, if there is one.
+    Expected(Option<usize>, u64, UrlRef<'u>),
+    /// The host is not plain, and is looked up without asking for its memory first.
+    Unusual(UrlRef<'u>),
+    /// The record of the origin, whose spans are asked for.
+    Known(OriginRecord<'s>, Path<'u>),
+    /// The address of the policy, which is asked for.
+    Found(u32, Path<'u>),
+}
+
+impl<D: AsRef<[u8]>> Set<D> {
+    /// Whether the set is by time: it has every capture of each origin, so that URLs can be decided by the rules that
+    /// were in force at a time.
+    #[must_use]
+    pub fn has_times(&self) -> bool {
+        self.by_time
+    }
+
+    /// The address of the policy that is in force for an origin at a time; `None` before its first capture.
+    pub(super) fn address_at(&self, record: &OriginRecord<'_>, time: i64) -> Result<Option<u32>, FormatError> {
+        if !self.by_time {
+            let expected = "a set by time, for a question about a time";
+            return Err(FormatError::new(Section::Reading.name(), expected, "a set without times"));
+        }
+        match record.captures {
+            // A file without a time holds at all times.
+            None => Ok(Some(record.policy)),
+            Some(address) => self.captures().policy_at(address, time),
+        }
+    }
+
+    /// The policy in force at a time, in seconds since 1970, for an origin from [`Set::origins`]; `None` before its first
+    /// capture. It is the policy that a set for that time has. A file without a time holds before all others.
+    ///
+    /// Time: that of [`Set::policy_of`], and a binary search over the spans of the origin.
+    ///
+    /// # Errors
+    /// When the set is not by time, or its tables are damaged.
+    pub fn policy_of_at(&self, record: &OriginRecord<'_>, time: i64) -> Result<Option<Policy<'_>>, FormatError> {
+        self.address_at(record, time)?.map(|address| self.policy_at(address)).transpose()
+    }
+
+    /// The verdict for one URL and one agent by the rules in force at a time, with the best matching rule of each kind.
+    ///
+    /// # Errors
+    /// When the set is not by time, or is damaged.
+    pub fn explain_at(&self, agent: &Agent, url: &[u8], time: i64) -> Result<Explanation, FormatError> {
+        let Ok(UrlRef { origin, path }) = url::split(url) else {
+            return Ok(Explanation::without_rule(Verdict::Invalid));
+        };
+        let policy = match self.record(&origin)? {
+            Some(record) => self.policy_of_at(&record, time)?,
+            None => None,
+        };
+        match policy {
+            None => Ok(Explanation::without_rule(Verdict::Unknown)),
+            Some(policy) => path.with(|path| policy.explain(agent, path)),
+        }
+    }
+
+    /// The verdicts for many URLs and several agents, each URL by the rules in force at its own time, in seconds since
+    /// 1970: `verdicts[i * agents.len() + j]` is for the `i`-th URL and the `j`-th agent. [`Verdict::Unknown`] before the
+    /// first capture of the URL's origin.
+    ///
+    /// URLs go through each step of a look-up together, [`BATCH_URLS`] at a time. No allocation beyond that of
+    /// [`Set::decide_each`].
+    ///
+    /// # Errors
+    /// When the set is not by time, or is damaged. After an error the verdicts must not be used.
+    pub fn decide_all_at<'u>(
+        &self,
+        agents: &[Agent],
+        urls: impl IntoIterator<Item = (&'u [u8], i64)>,
+        verdicts: &mut [Verdict],
+    ) -> Result<(), FormatError> {
+        let mut urls = urls.into_iter();
+        let mut rows = verdicts.chunks_exact_mut(agents.len().max(1));
+        let mut steps = [(Step::Invalid, 0_i64); BATCH_URLS];
+        loop {
+            let count = self.split_and_hash_timed(&mut urls, &mut steps);
+            let steps = &mut steps[..count];
+            let origins = self.origin_table();
+            for (step, _) in &mut *steps {
+                if let Step::Hashed(hash, url) = *step {
+                    *step = Step::Expected(origins.ask_for_record(hash), hash, url);
+                }
+            }
+            self.find_records_timed(steps)?;
+            for (step, time) in &mut *steps {
+                if let Step::Known(record, path) = *step {
+                    *step = self.address_at(&record, *time)?.map_or(Step::Unknown, |address| {
+                        self.policies().ask_for(address);
+                        Step::Found(address, path)
+                    });
+                }
+            }
+            for ((step, _), row) in steps.iter().zip(&mut rows) {
+                match step {
+                    Step::Invalid => row.fill(Verdict::Invalid),
+                    Step::Found(address, path) => self.policy_at(*address)?.decide_each(agents, path, row)?,
+                    _ => row.fill(Verdict::Unknown),
+                }
+            }
+            if count < BATCH_URLS {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Splits as many URLs as a batch holds, hashes their origins and asks for their buckets. Returns how many there
+    /// were.
+    fn split_and_hash_timed<'u>(
+        &self,
+        urls: &mut impl Iterator<Item = (&'u [u8], i64)>,
+        steps: &mut [(Step<'_, 'u>, i64); BATCH_URLS],
+    ) -> usize {
+        let origins = self.origin_table();
+        let mut last: Option<Origin<'u>> = None;
+        for (count, step) in steps.iter_mut().enumerate() {
+            let Some((url, time)) = urls.next() else { return count };
+            let Ok(url) = url::split(url) else {
+                *step = (Step::Invalid, time);
+                continue;
+            };
+            let Origin { scheme, host, port } = url.origin;
+            let next = if last == Some(url.origin) {
+                Step::Same(url.path)
+            } else if host::is_plain(host) {
+                let hash = origins.hash(scheme, host, port);
+                origins.ask_for_bucket(hash);
+                Step::Hashed(hash, url)
+            } else {
+                Step::Unusual(url)
+            };
+            *step = (next, time);
+            last = Some(url.origin);
+        }
+        BATCH_URLS
+    }
+
+    /// Finds the records of the origins, and asks for their spans.
+    fn find_records_timed<'s>(&'s self, steps: &mut [(Step<'s, '_>, i64)]) -> Result<(), FormatError> {
+        let (origins, captures) = (self.origin_table(), self.captures());
+        let mut last = None;
+        for (step, _) in steps {
+            let (record, path) = match *step {
+                Step::Expected(at, hash, UrlRef { origin: Origin { scheme, host, port }, path }) => {
+                    (origins.find_expected(at, hash, scheme, host, port)?, path)
+                }
+                Step::Unusual(url) => (self.record(&url.origin)?, url.path),
+                Step::Same(path) => (last, path),
+                _ => continue,
+            };
+            last = record;
+            *step = record.map_or(Step::Unknown, |record| {
+                record.captures.into_iter().for_each(|address| captures.ask_for(address));
+                Step::Known(record, path)
+            });
+        }
+        Ok(())
+    }
+}
