@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 15] = [
+const RARE: [&str; 19] = [
     "profile",
     "at",
     "strategy",
@@ -25,6 +25,10 @@ const RARE: [&str; 15] = [
     "allow_shrink",
     "max_findings",
     "input_format",
+    "any_of",
+    "header",
+    "reason",
+    "exact_agent",
 ];
 
 /// The arguments with `--help` at the end instead of `help` at the start: people write either.

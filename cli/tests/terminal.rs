@@ -79,7 +79,8 @@ fn folder() -> Folder {
     );
     let long = EVIL.repeat((2 << 20) / EVIL.len());
     write("urls", &[urls.as_bytes(), b"http://a.example/", NO_UTF_8, b"\n", long.as_bytes(), b"\n"].concat());
-    let table = format!("url{EVIL},url\nhttp://a.example/{EVIL},{EVIL}\n\"{EVIL},\"\n{EVIL}\n\"{EVIL}\n");
+    let plain = "http://a.example/,\n".repeat(300);
+    let table = format!("{EVIL},url\n{plain}http://a.example/{EVIL},{EVIL}\n\"{EVIL},\"\n{EVIL}\n\"{EVIL}\n");
     write(&format!("t{EVIL}.csv"), table.as_bytes());
     let rows = format!(
         "a.example\tx\t/a{EVIL}\tALLOW\t1\na.example\tbot{EVIL}\t/{EVIL}\n{EVIL}\t{EVIL}\t{EVIL}\tDISALLOW\n{EVIL}\nb\tc\td\t{EVIL}\n"
@@ -143,6 +144,10 @@ const RUNS: &[&[&str]] = &[
     &["classify", "set~", "t~.csv", "--agent", "x", "--input-format", "jsonl", "--url-column", "~"],
     &["classify", "set~", "t~.csv", "--agent", "x", "--input-format", "tsv", "--url-column", "1", "--explain"],
     &["classify", "set~", "c~.jsonl", "--agent", "x"],
+    &["classify", "set~", "c~.jsonl", "--agent", "x", "--format", "csv", "--columns", "url,rule,group,reason"],
+    &["classify", "set~", "urls", "--agent", "x", "--format", "jsonl", "--any-of", "--explain"],
+    &["classify", "set~", "urls", "--agent", "a~>b~>*", "--exact-agent", "--format", "jsonl"],
+    &["classify", "set~", "urls", "--agent", "x", "--columns", "~"],
     &["classify", "set~", "c~.jsonl", "--agent", "x", "--url-column", "~.~"],
     &["classify", "set", "urls", "--agent", "~"],
     &["classify", "set", "urls", "--agent", "a~>b~>*"],

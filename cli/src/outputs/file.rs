@@ -109,6 +109,15 @@ impl Output {
         matches!(&self.target, Target::Stdout(stdout) if stdout.is_coloured())
     }
 
+    /// From now on writes bytes as they are, unless the output is a terminal or styles are shown in it. Returns whether it
+    /// does.
+    pub fn pass_bytes_on(&mut self) -> bool {
+        if let Target::Stdout(stdout) = &mut self.target {
+            stdout.pass_bytes_on();
+        }
+        !self.is_terminal() && !self.is_coloured()
+    }
+
     /// Turns an error of writing into a failure that names the output. A reader of standard output that has gone away
     /// is not an error.
     pub fn failure(&self, error: &io::Error) -> Failure {

@@ -3,6 +3,7 @@
 //! ([`names`]), packed bytes ([`packed`]), text that is safe to show ([`text`]), [`style`]s, [`progress`], and the only way
 //! to standard output and standard error ([`terminal`]).
 
+pub mod columns;
 pub mod file;
 mod hidden;
 pub mod json;

@@ -98,13 +98,15 @@ pub struct Stdout {
     begun: Vec<u8>,
     /// Whether styles are shown.
     coloured: bool,
+    /// Whether bytes are passed on as they are.
+    is_raw: bool,
 }
 
 impl Stdout {
     /// Opens standard output.
     pub fn new() -> Stdout {
         let stdout = io::stdout();
-        Stdout { coloured: wanted().0.applies(stdout.is_terminal()), stdout, begun: Vec::new() }
+        Stdout { coloured: wanted().0.applies(stdout.is_terminal()), stdout, begun: Vec::new(), is_raw: false }
     }
 
     /// Whether a person sees it at once.
@@ -116,10 +118,18 @@ impl Stdout {
     pub fn is_coloured(&self) -> bool {
         self.coloured
     }
+
+    /// From now on passes bytes on as they are, unless a person sees them at once or styles are shown.
+    pub fn pass_bytes_on(&mut self) {
+        self.is_raw = !self.is_terminal() && !self.coloured;
+    }
 }
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_raw {
+            return self.stdout.write(bytes);
+        }
         let text = if self.begun.is_empty() {
             Cow::Borrowed(bytes)
         } else {

@@ -2,14 +2,13 @@
 //!
 //! Nothing here knows of files or threads. The output buffers are reused.
 
-use std::fmt::Display;
-
 use bumpalo::Bump;
-use reptile::{Agent, Agents, Error, Explanation, Reason, Rule, Verdict};
+use reptile::{Agent, Agents, Error, Explanation, Reason, Verdict};
 use reptile_compiler::capture::Time;
 
+use super::columns::{self, Column, Layout, push_verdict, shown_row};
 use super::style::Style;
-use super::text::{are_plain_columns, opaque_column, url_column};
+use super::text::{are_plain_columns, opaque_column};
 use crate::inputs::lines::{lines, without_line_end};
 use crate::inputs::tables::{Fault, Format, Row, Table};
 use crate::inputs::time::read_time;
@@ -23,18 +22,25 @@ const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unkn
 /// The number of URLs that are given to the library at once: several of its batches, so that few are not full.
 const URLS_AT_ONCE: usize = 512;
 
-/// The agents to decide for, and the columns to write.
+/// The agents to decide for, and what to write.
 pub struct Decider {
-    /// The agents, one column of verdicts each, with the set that resolved them.
-    pub agents: Agents,
-    /// Whether two columns follow each verdict: the line of the deciding rule, and the rule.
-    pub explain: bool,
-    /// Whether a column with the reason follows, after those of `explain`.
-    pub reason: bool,
-    /// Whether the verdicts are coloured.
-    pub coloured: bool,
+    agents: Agents,
+    layout: Layout,
+    /// If given, only the rows with this verdict over all agents are written, as they are.
+    only: Option<Verdict>,
     /// Whether each row is decided by the rules of its own time, which is in the second of its wanted cells.
-    pub by_time: bool,
+    by_time: bool,
+    /// Whether rows of the input are made safe for a terminal.
+    shows_rows: bool,
+    /// What stands before each cell.
+    leads: Vec<Vec<u8>>,
+    /// What stands after the last cell.
+    end: Vec<u8>,
+    /// The verdicts as they are shown.
+    shown: [String; 4],
+    /// The cell of each verdict for each agent, and after them for all together, with what stands before it; the last one
+    /// also with what stands after it. Without a column of verdicts they are empty.
+    cells: Vec<[Fixed; 4]>,
 }
 
 /// The output lines of one block of input rows.
@@ -78,13 +84,66 @@ impl Faults {
 }
 
 impl Decider {
+    /// `by_time` says whether each row has its time in the second of its cells, `coloured` whether verdicts have colours, `shows_rows` whether rows of the input are made safe for a terminal.
+    pub fn new(
+        agents: Agents,
+        layout: Layout,
+        only: Option<Verdict>,
+        by_time: bool,
+        coloured: bool,
+        shows_rows: bool,
+    ) -> Decider {
+        let names: Vec<String> = agents.iter().map(|agent| agent.crawler().to_string()).collect();
+        let leads = layout.leads(&names);
+        let end = layout.end();
+        let shown = VERDICTS.map(|verdict| {
+            let name = verdict.name();
+            if coloured { Style::of_verdict(verdict).of(name) } else { name.to_owned() }
+        });
+        let mut decider = Decider { agents, layout, only, by_time, shows_rows, leads, end, shown, cells: Vec::new() };
+        decider.cells = decider.cells();
+        decider
+    }
+
+    /// The agents.
+    pub fn agents(&self) -> &Agents {
+        &self.agents
+    }
+
+    /// The number of tallies: one for each agent, and one for all of them if there is such a verdict.
+    pub fn tallies(&self) -> usize {
+        self.agents.len() + usize::from(self.layout.any_of)
+    }
+
+    /// The verdicts as cells, ready to be copied.
+    fn cells(&self) -> Vec<[Fixed; 4]> {
+        let is_last = |at: usize| at + 1 == self.tallies();
+        let lead_of = |at: usize| match (at < self.agents.len(), &self.layout.columns[..]) {
+            (true, [Column::Verdict]) => self.leads.get(at + usize::from(self.layout.has_url)),
+            (true, _) => None,
+            (false, _) => self.leads.last(),
+        };
+        let cell = |at: usize, verdict: Verdict| {
+            let mut cell = Vec::new();
+            if let Some(lead) = lead_of(at) {
+                cell.extend_from_slice(lead);
+                push_verdict(&self.shown[verdict as usize], self.layout.format, &mut cell);
+            }
+            if is_last(at) {
+                cell.extend_from_slice(&self.end);
+            }
+            Fixed::new(cell)
+        };
+        (0..self.tallies()).map(|at| VERDICTS.map(|verdict| cell(at, verdict))).collect()
+    }
+
     /// Decides each row of a block. Replaces what `answers` holds and reuses its memory. Allocates once for the block,
-    /// and nothing for a URL unless the columns of `explain` or `reason` are asked for.
+    /// and nothing for a URL if the verdict is the only column of an agent.
     ///
     /// # Errors
     /// If the set is damaged.
     pub fn decide(&self, table: &Table, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
-        answers.clear(self.agents.len());
+        answers.clear(self.tallies());
         let Answers { text, lines: line_count, tally, line_ends, faults } = answers;
         let written = Written { text, lines: line_count, tally };
         if table.format == Format::List {
@@ -92,7 +151,7 @@ impl Decider {
             let rows = lines(block).map(|line| {
                 let rest = &block[start..];
                 start += line.len();
-                Line { rest, len: without_line_end(line).len(), time: None }
+                Line { rest, len: without_line_end(line).len(), row: line, is_readable: true, time: None }
             });
             // Asked once for the block instead of once for each line of it, since nearly all blocks are plain.
             self.decide_rows(rows, are_plain_columns(block), written)?;
@@ -101,7 +160,9 @@ impl Decider {
             let rows = table.rows(block, &arena).map(|mut row| {
                 let time = if self.by_time { time_of(&mut row) } else { None };
                 faults.note(block, &row);
-                Line { time, ..Line::of_cell(row.cells[0].unwrap_or_default()) }
+                let url = row.cells[0].unwrap_or_default();
+                let is_readable = !matches!(row.fault, Some(Fault::NotJson | Fault::TooLong));
+                Line { rest: url, len: url.len(), row: row.bytes, is_readable, time }
             });
             self.decide_rows(rows, false, written)?;
         }
@@ -118,22 +179,51 @@ impl Decider {
         is_plain: bool,
         written: Written<'_>,
     ) -> Result<(), Error> {
-        if self.explain || self.reason {
-            self.explain_each(rows, written)
-        } else {
-            self.decide_each(rows, is_plain, written)
+        if let Some(only) = self.only {
+            return self.decide_each(rows, written, |line, verdicts, text, tally| {
+                let all = over_all(verdicts);
+                verdicts.iter().chain([&all]).zip(tally).for_each(|(&verdict, counts)| counts[verdict as usize] += 1);
+                if all == only {
+                    text.push(&shown_row(line.row, self.shows_rows));
+                }
+            });
         }
+        if !matches!(self.layout.columns[..], [] | [Column::Verdict]) {
+            return self.explain_each(rows, written);
+        }
+        let is_plain = is_plain && self.layout.format == columns::Format::Tsv;
+        let mut buffer = Vec::new();
+        self.decide_each(rows, written, |line, verdicts, text, tally| {
+            if is_plain && self.layout.has_url {
+                text.push_start(line.rest, line.len);
+            } else {
+                self.push_url(line, text, &mut buffer);
+            }
+            let mut cells = self.cells.iter().zip(tally);
+            for (&verdict, (cells, counts)) in verdicts.iter().zip(&mut cells) {
+                counts[verdict as usize] += 1;
+                let Fixed { bytes, len } = &cells[verdict as usize];
+                text.push_start(bytes, *len);
+            }
+            if let Some((cells, counts)) = cells.next() {
+                let verdict = over_all(verdicts);
+                counts[verdict as usize] += 1;
+                let Fixed { bytes, len } = &cells[verdict as usize];
+                text.push_start(bytes, *len);
+            }
+            self.push_row(line, text, &mut buffer);
+        })
     }
 
-    /// The verdicts of rows, without reasons. `is_plain` says that [`url_column`] leaves all of them as they are.
+    /// Decides rows many at a time, and hands the verdicts of each to `write`.
+    #[inline]
     fn decide_each<'b>(
         &self,
         mut rows: impl Iterator<Item = Line<'b>>,
-        is_plain: bool,
         written: Written<'_>,
+        mut write: impl FnMut(&Line<'b>, &[Verdict], &mut Text, &mut Tally),
     ) -> Result<(), Error> {
         let Written { text, lines: line_count, tally } = written;
-        let columns = ["", "\n"].map(|end| VERDICTS.map(|verdict| Column::new([&self.column(verdict), end].concat())));
         let width = self.agents.len();
         let mut urls: Vec<Line<'_>> = Vec::with_capacity(URLS_AT_ONCE);
         let mut verdicts = vec![Verdict::Invalid; URLS_AT_ONCE * width];
@@ -147,16 +237,7 @@ impl Decider {
             self.decide_urls(&urls, verdicts)?;
             *line_count += urls.len() as u64;
             for (url, verdicts) in urls.iter().zip(verdicts.chunks_exact(width)) {
-                if is_plain {
-                    text.push_start(url.rest, url.len);
-                } else {
-                    text.push(&url_column(url.as_ref()));
-                }
-                for (at, (&verdict, counts)) in (1..).zip(verdicts.iter().zip(&mut *tally)) {
-                    counts[verdict as usize] += 1;
-                    let Column { bytes, len } = &columns[usize::from(at == width)][verdict as usize];
-                    text.push_start(bytes, *len);
-                }
+                write(url, verdicts, text, tally);
             }
         }
     }
@@ -182,77 +263,156 @@ impl Decider {
         }
     }
 
-    /// The verdicts of rows, with the columns of `explain` and `reason`.
+    /// The verdicts of rows, with columns that explain them.
     fn explain_each<'b>(&self, rows: impl Iterator<Item = Line<'b>>, written: Written<'_>) -> Result<(), Error> {
-        let mut columns = Vec::new();
+        let mut buffer = Vec::new();
+        let mut verdicts = Vec::with_capacity(self.agents.len());
         for row in rows {
             *written.lines += 1;
-            written.text.push(&url_column(row.as_ref()));
-            for (agent, counts) in self.agents.iter().zip(&mut *written.tally) {
-                columns.clear();
-                let verdict = match self.explain(agent, &row)? {
-                    Some(explanation) => {
-                        let (verdict, reason) = (explanation.verdict, explanation.reason);
-                        self.push_columns(&mut columns, verdict, explanation.rule(), &reason);
-                        verdict
+            self.push_url(&row, written.text, &mut buffer);
+            buffer.clear();
+            verdicts.clear();
+            let mut leads = self.leads.iter().skip(usize::from(self.layout.has_url));
+            for agent in self.agents.iter() {
+                let explanation = self.explain(agent, &row)?;
+                let verdict = explanation.as_ref().map_or(Verdict::Invalid, |found| found.verdict);
+                verdicts.push(verdict);
+                let shown = &self.shown[verdict as usize];
+                for (column, lead) in self.layout.columns.iter().zip(leads.by_ref()) {
+                    buffer.extend_from_slice(lead);
+                    match &explanation {
+                        Some(found) => column.push(found, shown, self.layout.format, &mut buffer),
+                        None => column.push_invalid("no time", shown, self.layout.format, &mut buffer),
                     }
-                    None => {
-                        self.push_columns(&mut columns, Verdict::Invalid, None, &"no time");
-                        Verdict::Invalid
-                    }
-                };
-                counts[verdict as usize] += 1;
-                written.text.push(&columns);
+                }
             }
-            written.text.push(b"\n");
+            self.push_over_all(&mut verdicts, &mut buffer);
+            verdicts.iter().zip(&mut *written.tally).for_each(|(&verdict, counts)| counts[verdict as usize] += 1);
+            buffer.extend_from_slice(&self.end);
+            written.text.push(&buffer);
+            self.push_row(&row, written.text, &mut buffer);
         }
         Ok(())
     }
 
-    /// Passes on a part of a line that is too long for a URL, or for a row of a table, of which nothing is passed on. The
-    /// columns, which say `invalid`, follow the last part.
-    pub fn pass_on(&self, table: &Table, part: &[u8], last: bool, answers: &mut Answers) {
-        answers.clear(self.agents.len());
-        let is_list = table.format == Format::List;
-        if is_list {
-            answers.text.push(&opaque_column(part));
+    /// Appends the verdict over all agents to the verdicts and to the cells, if it is wanted.
+    fn push_over_all(&self, verdicts: &mut Vec<Verdict>, cells: &mut Vec<u8>) {
+        if let (true, Some(lead)) = (self.layout.any_of, self.leads.last()) {
+            let verdict = over_all(verdicts);
+            verdicts.push(verdict);
+            cells.extend_from_slice(lead);
+            push_verdict(&self.shown[verdict as usize], self.layout.format, cells);
         }
-        if last {
+    }
+
+    /// Appends the cell of the URL, if there is one.
+    fn push_url(&self, line: &Line<'_>, text: &mut Text, buffer: &mut Vec<u8>) {
+        if let (true, Some(lead)) = (self.layout.has_url, self.leads.first()) {
+            buffer.clear();
+            buffer.extend_from_slice(lead);
+            self.layout.format.push(line.as_ref(), buffer);
+            text.push(buffer);
+        }
+    }
+
+    /// Appends the row of the input, if it is wanted.
+    fn push_row(&self, line: &Line<'_>, text: &mut Text, buffer: &mut Vec<u8>) {
+        if self.layout.has_row {
+            buffer.clear();
+            self.layout.push_row(&shown_row(line.row, self.shows_rows), line.is_readable, buffer);
+            text.push(buffer);
+        }
+    }
+
+    /// Passes on a part of a line that is too long for a URL, or for a row of a table. Of a table nothing is passed on, unless
+    /// whole rows are wanted. The cells, which say `invalid`, follow the last part, or come before the first part of a row.
+    pub fn pass_on(&self, table: &Table, part: &LongPart<'_>, answers: &mut Answers) {
+        answers.clear(self.tallies());
+        let is_list = table.format == Format::List;
+        if part.is_last {
             answers.lines = 1;
             answers.line_ends = 1;
+            answers.tally.iter_mut().for_each(|counts| counts[Verdict::Invalid as usize] = 1);
             if !is_list {
                 answers.faults.counts[Fault::TooLong as usize] = 1;
                 answers.faults.first.push((0, Fault::TooLong));
             }
-            let mut columns = Vec::new();
-            for counts in &mut answers.tally {
-                counts[Verdict::Invalid as usize] = 1;
-                self.push_columns(&mut columns, Verdict::Invalid, None, &Reason::NoUrl);
+        }
+        if self.only.is_some() {
+            return;
+        }
+        let mut buffer = Vec::new();
+        if let (true, Some(lead)) = (self.layout.has_url, self.leads.first()) {
+            let quote: &[u8] = if self.layout.format == columns::Format::Jsonl { b"\"" } else { b"" };
+            if part.is_first {
+                buffer.extend_from_slice(&[lead, quote].concat());
             }
-            answers.text.push(&columns);
-            answers.text.push(b"\n");
+            if is_list {
+                self.layout.format.push_part(part.text, &mut buffer);
+            }
+            if part.is_last {
+                buffer.extend_from_slice(quote);
+            }
+        }
+        let has_cells = if self.layout.has_row { part.is_first } else { part.is_last };
+        if has_cells {
+            self.push_invalid(&mut buffer);
+        }
+        if self.layout.has_row {
+            self.push_part(part, &mut buffer);
+        }
+        answers.text.push(&buffer);
+    }
+
+    /// Appends the cells of a row that has no URL, and what stands after them.
+    fn push_invalid(&self, buffer: &mut Vec<u8>) {
+        let shown = &self.shown[Verdict::Invalid as usize];
+        let mut leads = self.leads.iter().skip(usize::from(self.layout.has_url));
+        for _ in self.agents.iter() {
+            for (column, lead) in self.layout.columns.iter().zip(leads.by_ref()) {
+                buffer.extend_from_slice(lead);
+                column.push_invalid(&Reason::NoUrl.to_string(), shown, self.layout.format, buffer);
+            }
+        }
+        self.push_over_all(&mut vec![Verdict::Invalid], buffer);
+        buffer.extend_from_slice(&self.end);
+    }
+
+    /// Appends a part of a row of the input. A row of JSON that cannot be read is left out.
+    fn push_part(&self, part: &LongPart<'_>, buffer: &mut Vec<u8>) {
+        let is_json = self.layout.format == columns::Format::Jsonl;
+        if is_json && part.is_first {
+            self.layout.push_row(b"", false, buffer);
+        } else if !is_json {
+            match self.shows_rows {
+                true => buffer.extend(opaque_column(part.text)),
+                false => buffer.extend_from_slice(part.text),
+            }
+            if part.is_last {
+                buffer.push(b'\n');
+            }
         }
     }
 }
 
-impl Decider {
-    /// The column of a verdict, with the tab before it.
-    fn column(&self, verdict: Verdict) -> String {
-        let name = verdict.name();
-        let name = if self.coloured { Style::of_verdict(verdict).of(name) } else { name.to_owned() };
-        format!("\t{name}")
-    }
+/// A part of a line that is too long, without its line end.
+pub struct LongPart<'b> {
+    /// The bytes.
+    pub text: &'b [u8],
+    /// Whether the line begins with it.
+    pub is_first: bool,
+    /// Whether the line ends with it.
+    pub is_last: bool,
+}
 
-    /// Appends the columns of one agent.
-    fn push_columns(&self, text: &mut Vec<u8>, verdict: Verdict, rule: Option<&Rule>, reason: &dyn Display) {
-        text.extend_from_slice(self.column(verdict).as_bytes());
-        if self.explain {
-            push_rule(text, rule);
-        }
-        if self.reason {
-            text.extend_from_slice(format!("\t{reason}").as_bytes());
-        }
-    }
+/// The verdict over all agents: disallow if any of them is refused, else unknown or invalid, which are the same for all of
+/// them that obey a robots.txt, else allow.
+fn over_all(verdicts: &[Verdict]) -> Verdict {
+    let has = |wanted: Verdict| verdicts.contains(&wanted);
+    [Verdict::Disallow, Verdict::Invalid, Verdict::Unknown]
+        .into_iter()
+        .find(|&verdict| has(verdict))
+        .unwrap_or(Verdict::Allow)
 }
 
 /// The time in the second of the wanted cells. A row without one has a fault.
@@ -276,14 +436,12 @@ struct Written<'a> {
 struct Line<'b> {
     rest: &'b [u8],
     len: usize,
+    /// The whole row with its line end.
+    row: &'b [u8],
+    /// Whether the row is what its format says.
+    is_readable: bool,
     /// The time of the row, if times are asked for and it has one.
     time: Option<Time>,
-}
-
-impl<'b> Line<'b> {
-    fn of_cell(cell: &'b [u8]) -> Line<'b> {
-        Line { rest: cell, len: cell.len(), time: None }
-    }
 }
 
 impl AsRef<[u8]> for Line<'_> {
@@ -296,19 +454,18 @@ impl AsRef<[u8]> for Line<'_> {
 /// The number of bytes that are copied at once: few lines are longer.
 const BYTES_AT_ONCE: usize = 64;
 
-/// The column of a verdict, ready to be copied by blocks.
-struct Column {
-    /// The text of the column, then zeros.
+/// A text that is ready to be copied by blocks.
+struct Fixed {
+    /// The text, then zeros.
     bytes: Vec<u8>,
     len: usize,
 }
 
-impl Column {
-    fn new(text: String) -> Column {
-        let len = text.len();
-        let mut bytes = text.into_bytes();
+impl Fixed {
+    fn new(mut bytes: Vec<u8>) -> Fixed {
+        let len = bytes.len();
         bytes.resize(len.next_multiple_of(BYTES_AT_ONCE), 0);
-        Column { bytes, len }
+        Fixed { bytes, len }
     }
 }
 
@@ -360,6 +517,13 @@ impl Text {
 }
 
 impl Answers {
+    /// A line of names, before all answers.
+    pub fn of_header(header: &[u8]) -> Answers {
+        let mut answers = Answers::default();
+        answers.text.push(header);
+        answers
+    }
+
     /// The lines.
     pub fn text(&self) -> &[u8] {
         &self.text.bytes[..self.text.len]
@@ -377,23 +541,9 @@ impl Answers {
     }
 }
 
-/// The columns of line and rule where no rule decided.
-const NO_RULE: &[u8] = b"\t0\t";
-
-/// Appends the line and the text of the deciding rule.
-fn push_rule(text: &mut Vec<u8>, rule: Option<&Rule>) {
-    let Some(rule) = rule else {
-        text.extend_from_slice(NO_RULE);
-        return;
-    };
-    text.extend_from_slice(format!("\t{}\t{}: ", rule.line, rule.kind.name()).as_bytes());
-    text.extend_from_slice(&url_column(&rule.pattern));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reptile::RuleKind;
 
     #[test]
     fn pieces_are_joined_whatever_their_length() {
@@ -406,8 +556,8 @@ mod tests {
                 expected.extend_from_slice(&source[rest..rest + push_len]);
                 expected.extend_from_slice(&source[..3]);
             }
-            let column = Column::new("x".repeat(len));
-            text.push_start(&column.bytes, column.len);
+            let fixed = Fixed::new(vec![b'x'; len]);
+            text.push_start(&fixed.bytes, fixed.len);
             expected.resize(expected.len() + len, b'x');
             assert_eq!(text.bytes[..text.len], expected, "{len}");
         }
@@ -417,13 +567,5 @@ mod tests {
     fn verdicts_and_faults_are_in_the_order_of_their_numbers() {
         assert_eq!(Fault::ALL.map(|fault| fault as usize), [0, 1, 2, 3, 4]);
         assert_eq!(VERDICTS.map(|verdict| verdict as usize), [0, 1, 2, 3]);
-    }
-
-    #[test]
-    fn bytes_that_would_break_a_column_are_escaped() {
-        let rule = Rule { kind: RuleKind::Disallow, pattern: b"/a\tb\rc\nd\0e".to_vec(), line: 7 };
-        let mut text = Vec::new();
-        push_rule(&mut text, Some(&rule));
-        assert_eq!(text, b"\t7\tDisallow: /a%09b%0Dc%0Ad%00e");
     }
 }

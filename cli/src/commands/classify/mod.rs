@@ -5,6 +5,7 @@
 
 mod pipeline;
 mod totals;
+mod written;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -18,10 +19,12 @@ use crate::inputs::sets::agents::agents;
 use crate::inputs::sets::report::Report;
 use crate::inputs::tables::open::Opening;
 use crate::inputs::tables::{Format, Wanted};
+use crate::outputs::columns::Column;
 use crate::outputs::file::Output;
 use crate::outputs::progress::Progress;
 use crate::outputs::verdicts::Decider;
 use pipeline::Pipeline;
+use written::WrittenOptions;
 
 /// Decide each URL of a list or a table
 ///
@@ -58,7 +61,7 @@ compiled from an input and some of its files were bad; 2 the command could not g
 on, and no file is left by -o."
 )]
 pub struct Args {
-    /// A set file, or what `reptile compile` takes as INPUT, to be compiled in memory
+    /// A set file; or what `reptile compile` takes as INPUT, to be compiled in memory
     #[arg(value_name = "SET")]
     set: PathBuf,
     /// The list or the table of URLs; unpacked if it is packed; - is standard input
@@ -85,17 +88,8 @@ pub struct Args {
     /// The format of URLS [default: recognised by the first line and the end of the name]
     #[arg(long, value_name = "FORMAT")]
     input_format: Option<Format>,
-    /// Add two columns after each verdict: the line of the deciding rule, and the rule
-    ///
-    /// Where no rule decided the line is 0 and the rule is empty. The line is also 0 in a set without line numbers.
-    #[arg(long)]
-    explain: bool,
-    /// Add a column after each verdict and the columns of --explain: what decided
-    ///
-    /// "rule", "no rule matches", the outcome of fetching the robots.txt (such as "404", "503", "network error"), "no
-    /// robots.txt is known" or "no URL".
-    #[arg(long)]
-    reason: bool,
+    #[command(flatten)]
+    written: WrittenOptions,
     /// Write to this file instead of standard output; it appears under its name only when it is whole
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -129,7 +123,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         refuse_overwriting(output, [args.set.as_path(), &args.urls])?;
     }
     let source = lines::open_urls(&args.urls)?;
-    let output = match &args.output {
+    let mut output = match &args.output {
         Some(path) => Output::create(path, args.force)?,
         None => Output::stdout(),
     };
@@ -151,28 +145,30 @@ pub fn run(args: &Args) -> Result<Exit> {
             "does not keep what was in force when, which --at-column asks for; compile it again with --by-time";
         return Err(Failure::at(&args.set, message));
     }
-    if args.explain && !set.has_line_numbers() {
+    if args.written.has(Column::Line) && !set.has_line_numbers() {
         note(format_args!("{}: no line numbers in it; every line is 0", args.set.display()));
     }
     let agents = agents(&set, &args.set, &args.agents, args.exact)?;
     let coloured = output.is_coloured();
-    let decider = Decider { agents, explain: args.explain, reason: args.reason, coloured, by_time };
-
-    let progress = progress(args, &output);
+    let shows_rows = args.written.has_rows() && !output.pass_bytes_on();
     let start = Instant::now();
     let url_column = Wanted { option: "--url-column", name: args.url_column.clone() };
     let at_column = args.at_column.clone().map(|name| Wanted { option: "--at-column", name: Some(name) });
     let wanted = [url_column].into_iter().chain(at_column).collect();
     let opening = Opening { path: args.urls.clone(), format: args.input_format, wanted };
-    let totals = Pipeline::start(opening, source, output)?.decide(&decider, args, &progress)?;
-    drop(progress);
-    let most_are_invalid = totals.report(&args.urls, &decider.agents, start.elapsed());
+    let pipeline = Pipeline::start(opening, source, output)?;
+    let table = pipeline.table()?;
+    let layout = args.written.layout(table.format, agents.len())?;
+    let header = args.written.header(&layout, &agents, &table, shows_rows);
+    let decider = Decider::new(agents, layout, args.written.only(), by_time, coloured, shows_rows);
+    let totals = pipeline.decide(table, &header, &decider, args)?;
+    let most_are_invalid = totals.report(&args.urls, decider.agents(), start.elapsed());
     Ok(Exit::from_bad(any_bad || most_are_invalid))
 }
 
 /// Progress through the list, unless the output goes to the same terminal. How long a packed list is nobody knows.
-fn progress(args: &Args, output: &Output) -> Progress {
-    if output.is_terminal() {
+fn progress(args: &Args, is_terminal: bool) -> Progress {
+    if is_terminal {
         return Progress::hidden();
     }
     let is_packed = args.urls.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));

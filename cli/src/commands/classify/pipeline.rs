@@ -10,8 +10,8 @@ use std::thread::{Builder, JoinHandle};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
-use super::Args;
 use super::totals::Totals;
+use super::{Args, progress};
 use crate::error::{Failure, Result};
 use crate::inputs::lines::{Chunk, ChunkKind, Chunks, without_line_end};
 use crate::inputs::tables::Table;
@@ -19,7 +19,7 @@ use crate::inputs::tables::open::Opening;
 use crate::outputs::file::Output;
 use crate::outputs::progress::Progress;
 use crate::outputs::summary::grouped;
-use crate::outputs::verdicts::{Answers, Decider};
+use crate::outputs::verdicts::{Answers, Decider, LongPart};
 
 /// The number of chunks that are read, and of answers that are kept for writing, ahead of the threads that decide.
 const AHEAD: usize = 1;
@@ -35,6 +35,8 @@ pub struct Pipeline {
     answers: mpsc::SyncSender<Vec<Answers>>,
     used_answers: Receiver<Vec<Answers>>,
     writer: JoinHandle<Result<Output>>,
+    /// Whether the output is a terminal.
+    is_terminal: bool,
 }
 
 impl Pipeline {
@@ -43,6 +45,7 @@ impl Pipeline {
     /// # Errors
     /// If the system cannot start them.
     pub fn start(opening: Opening, source: Box<dyn Read + Send>, output: Output) -> Result<Pipeline> {
+        let is_terminal = output.is_terminal();
         let (table_sender, table) = mpsc::sync_channel(1);
         let waiting = Arc::new(AtomicUsize::new(0));
         let (chunk_sender, chunks) = mpsc::sync_channel(AHEAD);
@@ -66,18 +69,29 @@ impl Pipeline {
         let (free_answers, used_answers) = mpsc::channel();
         let writer = move || write(output, &answer_receiver, &free_answers);
         let writer = Builder::new().spawn(writer).map_err(failed)?;
-        Ok(Pipeline { table, chunks, waiting, used_buffers, answers, used_answers, writer })
+        Ok(Pipeline { table, chunks, waiting, used_buffers, answers, used_answers, writer, is_terminal })
     }
 
-    /// Decides every line, and finishes the output.
+    /// The format and the columns of the table. Called once, and first.
     ///
     /// # Errors
-    /// If the list cannot be read, the set is damaged, or the output cannot be written.
-    pub fn decide(self, decider: &Decider, args: &Args, progress: &Progress) -> Result<Totals> {
+    /// If the table cannot be read, or does not have the wanted columns.
+    pub fn table(&self) -> Result<Table> {
         let stopped = || Failure::new("the thread that reads has stopped; this is a fault of reptile");
-        let table = self.table.recv().unwrap_or_else(|_| Err(stopped()))?;
+        self.table.recv().unwrap_or_else(|_| Err(stopped()))
+    }
+
+    /// Decides every row, and finishes the output, which begins with `header`.
+    ///
+    /// # Errors
+    /// If the table cannot be read, the set is damaged, or the output cannot be written.
+    pub fn decide(self, table: Table, header: &[u8], decider: &Decider, args: &Args) -> Result<Totals> {
         let mut totals = Totals::new(table);
-        let result = self.decide_chunks(decider, args, &mut totals, progress);
+        let progress = progress(args, self.is_terminal);
+        // If the writer is gone, the next one hears of it too.
+        let _ = self.answers.send(vec![Answers::of_header(header)]);
+        let result = self.decide_chunks(decider, args, &mut totals, &progress);
+        drop(progress);
         drop(self.answers);
         let written = self
             .writer
@@ -104,7 +118,7 @@ impl Pipeline {
         progress: &Progress,
     ) -> std::result::Result<(), Stop> {
         // A CR at the end of a part may belong to the end of the line, which only the next part shows.
-        let mut held_cr = false;
+        let (mut held_cr, mut is_first) = (false, true);
         for chunk in &self.chunks {
             let chunk = chunk.map_err(Stop::Unreadable)?;
             let mut answers = self.used_answers.try_recv().unwrap_or_default();
@@ -119,8 +133,10 @@ impl Pipeline {
                 }
                 ChunkKind::LongLine { last } => {
                     answers.resize_with(1, Answers::default);
-                    let part = long_part(chunk.bytes(), last, &mut held_cr);
-                    answers.iter_mut().for_each(|answers| decider.pass_on(&totals.table, &part, last, answers));
+                    let text = long_part(chunk.bytes(), last, &mut held_cr);
+                    let part = LongPart { text: &text, is_first, is_last: last };
+                    is_first = last;
+                    answers.iter_mut().for_each(|answers| decider.pass_on(&totals.table, &part, answers));
                 }
             }
             answers.iter().for_each(|answers| totals.add(answers, &args.urls));

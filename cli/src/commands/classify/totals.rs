@@ -31,7 +31,7 @@ pub struct Totals {
 impl Totals {
     /// Counts nothing yet.
     pub fn new(table: Table) -> Totals {
-        let line_ends = table.header_lines;
+        let line_ends = table.header.iter().filter(|&&byte| byte == b'\n').count() as u64;
         Totals {
             table,
             lines: 0,
@@ -77,12 +77,10 @@ impl Totals {
         for (fault, count) in Fault::ALL.into_iter().zip(self.faults).filter(|&(_, count)| count > 0) {
             summary.count(format!("  invalid: {}", fault.describe(&self.table)), count);
         }
-        self.tally.resize(agents.len(), [0; 4]);
+        self.tally.resize(self.tally.len().max(agents.len()), [0; 4]);
         for (agent, counts) in agents.iter().zip(&self.tally) {
-            let verdicts = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
-            let counts = verdicts.map(|verdict| format!("{verdict} {}", grouped(counts[verdict as usize])));
             let name = printable(agent.crawler().to_string().as_bytes());
-            summary.row(format!("agent {name}"), counts.join(", "));
+            summary.row(format!("agent {name}"), verdict_counts(counts));
             if !agent.is_named() {
                 let applies = match (agent.honours_default_group(), agent.tokens().len()) {
                     (true, _) => "is named by no robots.txt of this set; the rules for * apply",
@@ -91,6 +89,9 @@ impl Totals {
                 };
                 note(format_args!("agent {name} {applies}"));
             }
+        }
+        if let Some(counts) = self.tally.get(agents.len()) {
+            summary.row("any of them", verdict_counts(counts));
         }
         summary.row("time", format!("{}, {} URLs/s", seconds(time), rate(self.lines, time)));
         let most_are_invalid = self.warn_of_invalid(path);
@@ -110,4 +111,10 @@ impl Totals {
         note(format_args!("{shown}: {invalid} of {lines} rows are invalid, read as {}{looks_like}", self.table));
         true
     }
+}
+
+/// How often each verdict was given.
+fn verdict_counts(counts: &[u64; 4]) -> String {
+    let verdicts = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
+    verdicts.map(|verdict| format!("{verdict} {}", grouped(counts[verdict as usize]))).join(", ")
 }

@@ -66,8 +66,8 @@ pub struct Wanted {
 pub struct Table {
     /// The format.
     pub format: Format,
-    /// The lines of the first row, if it is a header.
-    pub header_lines: u64,
+    /// The first row with its line end, if it names the columns; else empty.
+    pub header: Vec<u8>,
     /// What the wanted columns are called, for messages.
     names: Vec<String>,
     columns: Columns,
@@ -120,6 +120,8 @@ impl Fault {
 pub struct Row<'b> {
     /// Where it begins in its block.
     pub start: usize,
+    /// All of it, with its line end.
+    pub bytes: &'b [u8],
     /// The wanted cells.
     pub cells: Cells<'b>,
     /// The reason why cells are missing, if the first of them is.
@@ -129,7 +131,7 @@ pub struct Row<'b> {
 impl Table {
     /// A list of URLs.
     pub fn list() -> Table {
-        Table { format: Format::List, header_lines: 0, names: Vec::new(), columns: Columns::Line }
+        Table { format: Format::List, header: Vec::new(), names: Vec::new(), columns: Columns::Line }
     }
 
     /// Where the rows of the table end.
@@ -143,11 +145,13 @@ impl Table {
         let mut start = 0;
         std::iter::from_fn(move || {
             let rest = block.get(start..).filter(|rest| !rest.is_empty())?;
-            let mut row = Row { start, cells: [None; MAX_CELLS], fault: None };
-            start += match self.format {
+            let mut row = Row { start, bytes: rest, cells: [None; MAX_CELLS], fault: None };
+            let len = match self.format {
                 Format::Csv => self.csv_row(rest, &mut records, arena, &mut row),
                 _ => self.line(rest, arena, &mut row),
             };
+            row.bytes = &rest[..len];
+            start += len;
             if row.fault.is_none() && row.cells[0].is_none() {
                 row.fault = Some(Fault::NoCell);
             }

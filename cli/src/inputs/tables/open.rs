@@ -5,8 +5,6 @@
 use std::io::{Chain, Cursor, ErrorKind, Read};
 use std::path::PathBuf;
 
-use memchr::memchr_iter;
-
 use super::csv::{Records, plain_cells};
 use super::guess::{format_of, is_url, is_url_name};
 use super::json::{Fields, steps};
@@ -93,7 +91,7 @@ impl Opening {
         });
         let fields = Fields::of_steps(steps.collect::<Found<Vec<_>>>()?);
         let names = names.iter().map(|name| format!("the field \"{}\"", shown(name.as_bytes()))).collect();
-        Ok(Table { format: Format::Jsonl, header_lines: 0, names, columns: Columns::Fields(fields) })
+        Ok(Table { format: Format::Jsonl, header: Vec::new(), names, columns: Columns::Fields(fields) })
     }
 }
 
@@ -121,7 +119,7 @@ fn more(source: &mut impl Read, bytes: &mut Vec<u8>) -> Found<bool> {
 fn find_columns(format: Format, start: &[u8], wanted: &[Wanted]) -> Found<(Table, usize)> {
     if start.is_empty() {
         let columns = Columns::Numbers(Vec::new());
-        return Ok((Table { format, header_lines: 0, names: Vec::new(), columns }, 0));
+        return Ok((Table { format, header: Vec::new(), names: Vec::new(), columns }, 0));
     }
     let (row, len) = first_row(format, start);
     let found: Vec<Column> = wanted.iter().map(|wanted| Column::find(&row, wanted)).collect::<Found<_>>()?;
@@ -135,8 +133,7 @@ fn find_columns(format: Format, start: &[u8], wanted: &[Wanted]) -> Found<(Table
     let names = found.iter().map(name).collect();
     let columns = Columns::Numbers(found.iter().map(|found| found.number).collect());
     let header_len = if is_header { len } else { 0 };
-    let header_lines = memchr_iter(b'\n', &start[..header_len]).count() as u64;
-    Ok((Table { format, header_lines, names, columns }, header_len))
+    Ok((Table { format, header: start[..header_len].to_vec(), names, columns }, header_len))
 }
 
 /// The cells of the first row, and its length.

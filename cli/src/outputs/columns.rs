@@ -1,0 +1,250 @@
+//! The columns of an answer: which there are, what they are called, and how TSV, CSV and JSON Lines write them.
+//!
+//! A column of a crawler is called `CRAWLER:verdict`, `CRAWLER:line` and so on, with the crawler as `--agent` names it; the
+//! verdict over all crawlers is called `verdict`, and the URL `url`. These names are the same in every format.
+
+use std::borrow::Cow;
+
+use clap::ValueEnum;
+use reptile::Explanation;
+
+use super::text::{opaque_column, url_column};
+use crate::inputs::tables;
+
+/// A column that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Column {
+    /// The URL as it is given, with %XX for what a terminal acts on
+    Url,
+    /// allow, disallow, unknown or invalid
+    Verdict,
+    /// The line of the deciding rule; 0 if no rule decides, or the set has no line numbers
+    Line,
+    /// The deciding rule; empty if no rule decides
+    Rule,
+    /// Whether a group names the crawler: named, default or none
+    Group,
+    /// What decides: "rule", "no rule matches", or the outcome of fetching the robots.txt
+    Reason,
+}
+
+/// How answers are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Tabs between the cells
+    #[default]
+    Tsv,
+    /// Commas between the cells, and quotes where a cell needs them (RFC 4180)
+    Csv,
+    /// A JSON object on each line
+    #[value(alias = "ndjson")]
+    Jsonl,
+}
+
+impl Format {
+    /// The format in which columns can be added to a table.
+    pub fn of_table(format: tables::Format) -> Format {
+        match format {
+            tables::Format::List | tables::Format::Tsv => Format::Tsv,
+            tables::Format::Csv => Format::Csv,
+            tables::Format::Jsonl => Format::Jsonl,
+        }
+    }
+
+    /// What stands between two cells.
+    fn separator(self) -> u8 {
+        if self == Format::Tsv { b'\t' } else { b',' }
+    }
+
+    /// Appends a cell of any text.
+    pub fn push(self, cell: &[u8], text: &mut Vec<u8>) {
+        let cell = url_column(cell);
+        match self {
+            Format::Tsv => text.extend_from_slice(&cell),
+            Format::Csv if cell.iter().any(|byte| matches!(byte, b'"' | b',')) => {
+                text.push(b'"');
+                for &byte in &*cell {
+                    text.extend_from_slice(if byte == b'"' { b"\"\"" } else { std::slice::from_ref(&byte) });
+                }
+                text.push(b'"');
+            }
+            Format::Csv => text.extend_from_slice(&cell),
+            Format::Jsonl => push_json(&cell, text),
+        }
+    }
+
+    /// Appends a part of a cell whose rest is somewhere else: every byte but printable ASCII becomes `%XX`, and so does what
+    /// would need quotes.
+    pub fn push_part(self, part: &[u8], text: &mut Vec<u8>) {
+        for byte in opaque_column(part) {
+            match byte {
+                b'"' | b',' | b'\\' if self != Format::Tsv => text.extend_from_slice(format!("%{byte:02X}").as_bytes()),
+                _ => text.push(byte),
+            }
+        }
+    }
+
+    /// Appends a cell that is a number.
+    fn push_number(self, number: u32, text: &mut Vec<u8>) {
+        text.extend_from_slice(number.to_string().as_bytes());
+    }
+}
+
+/// Appends a text of JSON. Bytes that are not UTF-8 become `%XX`, which means the same in a URL.
+fn push_json(cell: &[u8], text: &mut Vec<u8>) {
+    text.push(b'"');
+    for chunk in cell.utf8_chunks() {
+        for byte in chunk.valid().bytes() {
+            if matches!(byte, b'"' | b'\\') {
+                text.push(b'\\');
+            }
+            text.push(byte);
+        }
+        for byte in chunk.invalid() {
+            text.extend_from_slice(format!("%{byte:02X}").as_bytes());
+        }
+    }
+    text.push(b'"');
+}
+
+/// Which cells a row of answers has, and in which order.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// How they are written.
+    pub format: Format,
+    /// Whether the URL is the first cell.
+    pub has_url: bool,
+    /// The cells of each crawler, [`Column::Url`] not among them.
+    pub columns: Vec<Column>,
+    /// Whether the last cell is the verdict over all crawlers.
+    pub any_of: bool,
+    /// Whether the row of the input follows the cells.
+    pub has_row: bool,
+}
+
+impl Layout {
+    /// The names of the cells.
+    fn names(&self, agents: &[String]) -> Vec<String> {
+        let mut names = Vec::new();
+        names.extend(self.has_url.then(|| "url".to_owned()));
+        for agent in agents {
+            names.extend(self.columns.iter().map(|column| format!("{agent}:{}", column.name())));
+        }
+        names.extend(self.any_of.then(|| "verdict".to_owned()));
+        names
+    }
+
+    /// What stands before each cell.
+    pub fn leads(&self, agents: &[String]) -> Vec<Vec<u8>> {
+        let names = self.names(agents);
+        let lead = |(at, name): (usize, &String)| {
+            let mut lead = Vec::new();
+            if self.format == Format::Jsonl {
+                lead.push(if at == 0 { b'{' } else { b',' });
+                self.format.push(name.as_bytes(), &mut lead);
+                lead.push(b':');
+            } else if at > 0 {
+                lead.push(self.format.separator());
+            }
+            lead
+        };
+        names.iter().enumerate().map(lead).collect()
+    }
+
+    /// What stands after the last cell: the end of the row, or what stands before the row of the input.
+    pub fn end(&self) -> Vec<u8> {
+        match (self.has_row, self.format) {
+            (true, Format::Jsonl) => Vec::new(),
+            (true, _) => vec![self.format.separator()],
+            (false, Format::Jsonl) => b"}\n".to_vec(),
+            (false, _) => b"\n".to_vec(),
+        }
+    }
+
+    /// The first line of the output: the names of the cells.
+    pub fn header(&self, agents: &[String]) -> Vec<u8> {
+        let mut header = Vec::new();
+        for (at, name) in self.names(agents).iter().enumerate() {
+            if at > 0 {
+                header.push(self.format.separator());
+            }
+            self.format.push(name.as_bytes(), &mut header);
+        }
+        header.extend(self.end());
+        header
+    }
+
+    /// Appends a row of the input after the cells.
+    pub fn push_row(&self, row: &[u8], is_readable: bool, text: &mut Vec<u8>) {
+        let row = row.strip_suffix(b"\n").unwrap_or(row);
+        if self.format != Format::Jsonl {
+            text.extend_from_slice(row);
+            text.push(b'\n');
+            return;
+        }
+        // A row that is not an object has no fields to add to.
+        let fields = row.trim_ascii_start().strip_prefix(b"{").filter(|_| is_readable).unwrap_or(b"}");
+        if !fields.trim_ascii_start().starts_with(b"}") {
+            text.push(b',');
+        }
+        text.extend_from_slice(fields);
+        text.push(b'\n');
+    }
+}
+
+impl Column {
+    /// The end of its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Column::Url => "url",
+            Column::Verdict => "verdict",
+            Column::Line => "line",
+            Column::Rule => "rule",
+            Column::Group => "group",
+            Column::Reason => "reason",
+        }
+    }
+
+    /// Appends the cell of an explanation. `verdict` is the verdict as it is shown.
+    pub fn push(self, explanation: &Explanation, verdict: &str, format: Format, text: &mut Vec<u8>) {
+        let rule = explanation.rule();
+        match self {
+            Column::Url => {}
+            Column::Verdict => push_verdict(verdict, format, text),
+            Column::Line => format.push_number(rule.map_or(0, |rule| rule.line), text),
+            Column::Rule => {
+                let name = rule.map(|rule| [rule.kind.name().as_bytes(), b": ", &rule.pattern].concat());
+                format.push(&name.unwrap_or_default(), text);
+            }
+            Column::Group => format.push(explanation.group.as_str().as_bytes(), text),
+            Column::Reason => format.push(explanation.reason.to_string().as_bytes(), text),
+        }
+    }
+
+    /// Appends the cell of a row that cannot be decided for this reason.
+    pub fn push_invalid(self, reason: &str, verdict: &str, format: Format, text: &mut Vec<u8>) {
+        match self {
+            Column::Url => {}
+            Column::Verdict => push_verdict(verdict, format, text),
+            Column::Line => format.push_number(0, text),
+            Column::Rule => format.push(b"", text),
+            Column::Group => format.push(reptile::Group::None.as_str().as_bytes(), text),
+            Column::Reason => format.push(reason.as_bytes(), text),
+        }
+    }
+}
+
+/// Appends a verdict, which may have a style.
+pub fn push_verdict(verdict: &str, format: Format, text: &mut Vec<u8>) {
+    let quote: &[u8] = if format == Format::Jsonl { b"\"" } else { b"" };
+    text.extend_from_slice(&[quote, verdict.as_bytes(), quote].concat());
+}
+
+/// A row of the input for a terminal, with an LF at its end; for anything else it stays as it is.
+pub fn shown_row(row: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
+    if !is_terminal {
+        return Cow::Borrowed(row);
+    }
+    let line = row.strip_suffix(b"\n").unwrap_or(row);
+    Cow::Owned((super::text::printable(line) + "\n").into_bytes())
+}
