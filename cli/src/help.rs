@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 19] = [
+const RARE: [&str; 20] = [
     "profile",
     "at",
     "strategy",
@@ -26,6 +26,7 @@ const RARE: [&str; 19] = [
     "max_findings",
     "input_format",
     "any_of",
+    "add_columns",
     "header",
     "reason",
     "exact_agent",

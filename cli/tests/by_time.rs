@@ -192,7 +192,9 @@ fn times_need_a_set_by_time_and_a_column() {
     compile(&folder, "set", &["--by-time"], &CAPTURES);
     folder.write("urls.txt", "https://a.example/old\n");
     let list = ["classify", "set", "urls.txt", "--at-column", "when", "--agent", "x"];
-    folder.run(&list).says(2, &["--at-column names a column, and a list of URLs has none"]);
+    folder
+        .run(&list)
+        .says(2, &["urls.txt: --at-column when: there is no such column; the first row is \"https://a.example/old\""]);
     let other = ["classify", "set", "visits.csv", "--at-column", "then", "--agent", "x"];
     folder.run(&other).says(2, &["--at-column then: there is no such column"]);
 }
