@@ -82,7 +82,7 @@ impl Change {
         Ok(Change { source, agents: few.shown, more_agents: few.more, other: false })
     }
 
-    /// The change in words; empty if there is none.
+    /// What has changed, for people to read; empty if nothing has.
     pub fn words(&self) -> String {
         let mut words = Vec::new();
         words.extend(self.source.as_ref().map(|[old, new]| format!("was {old}, is {new}")));

@@ -1,0 +1,191 @@
+//! Origins as values: the scheme, host and port that a robots.txt governs. Splitting a URL is in [`super`].
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{UrlError, split};
+use crate::host::canonical;
+
+/// The scheme of an origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Scheme {
+    /// `http`, default port 80.
+    Http = 0,
+    /// `https`, default port 443.
+    Https = 1,
+    /// `ftp`, default port 21.
+    Ftp = 2,
+}
+
+impl Scheme {
+    /// Every scheme, in the order of their numbers.
+    pub const ALL: [Scheme; 3] = [Scheme::Http, Scheme::Https, Scheme::Ftp];
+
+    /// The port that a URL of this scheme means when it names none.
+    #[must_use]
+    pub const fn default_port(self) -> u16 {
+        match self {
+            Scheme::Http => 80,
+            Scheme::Https => 443,
+            Scheme::Ftp => 21,
+        }
+    }
+
+    /// The scheme's name in lower case.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+            Scheme::Ftp => "ftp",
+        }
+    }
+
+    /// The scheme with this name in any letter case.
+    #[must_use]
+    pub fn from_name(name: &[u8]) -> Option<Scheme> {
+        Scheme::ALL.into_iter().find(|scheme| name.eq_ignore_ascii_case(scheme.as_str().as_bytes()))
+    }
+
+    /// The scheme with this number.
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<Scheme> {
+        Scheme::ALL.get(usize::from(number)).copied()
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = UrlError;
+
+    fn from_str(name: &str) -> Result<Scheme, UrlError> {
+        Scheme::from_name(name.as_bytes()).ok_or(UrlError::OtherScheme)
+    }
+}
+
+/// What one robots.txt governs: a scheme, a host and a port.
+///
+/// [`Origin`] borrows its host from a URL, as written there. [`OwnedOrigin`] has it in the form in which hosts are
+/// compared. An origin is displayed as its URL, without a port that the scheme implies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OriginOf<H> {
+    /// The host, without user information and port; never empty.
+    pub host: H,
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The port; the scheme's default if the URL names none.
+    pub port: u16,
+}
+
+/// An origin whose host is as written in a URL; [`crate::host::canonical`] gives the form in which hosts are compared.
+pub type Origin<'a> = OriginOf<&'a [u8]>;
+
+/// An origin whose host is in the form in which hosts are compared: an A-label for a name beyond ASCII, lower case,
+/// addresses in one spelling. No URL finds an origin with another spelling.
+///
+/// ```
+/// use reptile_engine::url::OwnedOrigin;
+/// let origin: OwnedOrigin = "https://user@Example.com.:8443".parse()?;
+/// assert_eq!(origin.to_string(), "https://example.com:8443");
+/// # Ok::<(), reptile_engine::url::UrlError>(())
+/// ```
+pub type OwnedOrigin = OriginOf<Box<[u8]>>;
+
+impl<H: AsRef<[u8]>> OriginOf<H> {
+    /// The same origin with a borrowed host.
+    #[must_use]
+    pub fn borrowed(&self) -> Origin<'_> {
+        Origin { host: self.host.as_ref(), scheme: self.scheme, port: self.port }
+    }
+}
+
+impl OwnedOrigin {
+    /// The origin with its host in the form in which hosts are compared.
+    ///
+    /// # Errors
+    /// [`UrlError::Host`] if the host is not valid. Names beyond ASCII need the feature `idna`.
+    pub fn new(origin: &Origin<'_>) -> Result<OwnedOrigin, UrlError> {
+        let host = canonical(origin.host).ok_or(UrlError::Host)?;
+        Ok(OwnedOrigin { host: host.as_bytes().into(), scheme: origin.scheme, port: origin.port })
+    }
+
+    /// The origin of a URL, with its host in the form in which hosts are compared.
+    ///
+    /// # Errors
+    /// When the text is not an absolute http, https or ftp URL with a host.
+    pub fn of_url(url: impl AsRef<[u8]>) -> Result<OwnedOrigin, UrlError> {
+        OwnedOrigin::new(&split(url.as_ref())?.origin)
+    }
+
+    /// The origin that the robots.txt at a URL governs.
+    ///
+    /// Source: RFC 9309 section 2.3 and Google's specification: only `/robots.txt`, in this letter case, counts.
+    ///
+    /// # Errors
+    /// When the text is not a URL, or not the URL of a robots.txt.
+    ///
+    /// ```
+    /// use reptile_engine::url::OwnedOrigin;
+    /// let origin = OwnedOrigin::of_robots_url(b"https://user@www.EXAMPLE.com:443/robots.txt")?;
+    /// assert_eq!((&*origin.host, origin.port), (&b"www.example.com"[..], 443));
+    /// assert!(OwnedOrigin::of_robots_url(b"https://example.com/folder/robots.txt").is_err());
+    /// # Ok::<(), reptile_engine::url::RobotsUrlError>(())
+    /// ```
+    pub fn of_robots_url(url: &[u8]) -> Result<OwnedOrigin, RobotsUrlError> {
+        let url = split(url).map_err(RobotsUrlError::NoUrl)?;
+        if !url.path.with(|path| path == b"/robots.txt") {
+            return Err(RobotsUrlError::OtherPath);
+        }
+        OwnedOrigin::new(&url.origin).map_err(RobotsUrlError::NoUrl)
+    }
+}
+
+impl<H: AsRef<[u8]>> fmt::Display for OriginOf<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", self.scheme, String::from_utf8_lossy(self.host.as_ref()))?;
+        if self.port != self.scheme.default_port() {
+            write!(f, ":{}", self.port)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the URL of an origin, with or without a slash at its end.
+impl FromStr for OwnedOrigin {
+    type Err = UrlError;
+
+    fn from_str(url: &str) -> Result<OwnedOrigin, UrlError> {
+        let split = split(url.as_bytes())?;
+        if url.contains('#') || !split.path.with(|path| path == b"/") {
+            return Err(UrlError::Path);
+        }
+        OwnedOrigin::new(&split.origin)
+    }
+}
+
+/// Why a URL is not the URL of a robots.txt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RobotsUrlError {
+    /// The text is not an http, https or ftp URL with a host.
+    NoUrl(UrlError),
+    /// The path is not `/robots.txt`.
+    OtherPath,
+}
+
+impl fmt::Display for RobotsUrlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RobotsUrlError::NoUrl(error) => error.fmt(f),
+            RobotsUrlError::OtherPath => f.write_str("its path is not /robots.txt"),
+        }
+    }
+}
+
+impl std::error::Error for RobotsUrlError {}
