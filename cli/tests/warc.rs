@@ -254,7 +254,7 @@ fn damaged_records_are_named_and_the_others_are_read() {
         ),
         (coded("cut-gzip", "gzip", &gz(CLOSED.as_bytes())[..20]), "body that cannot be decoded: gzip"),
         (coded("cut-br", "br", &brotli(CLOSED.as_bytes())[..20]), "body that cannot be decoded: br: the data is cut"),
-        (coded("many", "gzip,gzip,gzip,gzip,gzip", b"x"), "it has 5 codings; the limit is 4"),
+        (coded("many", "gzip,gzip,gzip,gzip,gzip", b"x"), "it has more than 4 codings"),
         (
             record("revisit", &header("revisit"), b"HTTP/1.1 304 Not Modified\r\n\r\n"),
             "not changed since an earlier capture (a revisit record)",

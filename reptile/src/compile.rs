@@ -237,7 +237,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Takes a capture in that was read, and makes room if there is none left.
+    /// Adds a capture that has been parsed. If the builder then holds too much, writes it out as a part.
     fn take(&mut self, capture: &Capture, outcome: Outcome, prepared: Option<Prepared>) -> Result<(), Error> {
         self.builder.add_capture([capture.origin.clone()], &capture.facts(), outcome, prepared);
         match &self.room {

@@ -17,7 +17,8 @@ pub trait Unpack: Read + Send {
         0
     }
 
-    /// Whether a read after an error goes on behind the damage, if there is anything. Others may give the error again.
+    /// Whether the reader skips what is damaged: the next read after an error gives what follows. Other readers may repeat
+    /// the error.
     fn goes_on(&self) -> bool {
         false
     }

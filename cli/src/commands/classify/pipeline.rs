@@ -26,7 +26,7 @@ const AHEAD: usize = 1;
 
 /// The threads that read and write, and the channels to and from them.
 pub struct Pipeline {
-    /// The format and the columns, as soon as the first row is read, or the reason why there are none.
+    /// Receives the format and the columns once the first row has been read, or the error if it cannot be.
     table: Receiver<Result<Table>>,
     chunks: Receiver<io::Result<Chunk>>,
     /// The number of chunks that are read and not yet decided.

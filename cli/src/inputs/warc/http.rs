@@ -53,11 +53,12 @@ pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
             b"cache-control" => join(&mut cache_control, &value),
             b"content-type" => join(&mut content_type, &value),
             b"location" => location = location.or_else(|| Some(value.to_vec())),
-            b"content-encoding" => codings.extend(words(&value)),
-            b"transfer-encoding" => {
+            b"content-encoding" | b"transfer-encoding" => {
                 for coding in words(&value) {
                     match &*coding {
-                        b"chunked" => is_chunked = true,
+                        b"chunked" if name.eq_ignore_ascii_case(b"transfer-encoding") => is_chunked = true,
+                        // More are refused; how many more does not matter.
+                        _ if codings.len() > MAX_CODINGS => break,
                         _ => codings.push(coding),
                     }
                 }
@@ -133,7 +134,7 @@ fn without_chunks(body: Vec<u8>) -> Result<Vec<u8>, Fault> {
 /// A body without its codings, the last of which was put on last.
 fn decode(mut body: Vec<u8>, codings: &[Vec<u8>]) -> Result<Vec<u8>, Fault> {
     if codings.len() > MAX_CODINGS {
-        return Err((UNDECODABLE, format!("it has {} codings; the limit is {MAX_CODINGS}", codings.len())));
+        return Err((UNDECODABLE, format!("it has more than {MAX_CODINGS} codings")));
     }
     for coding in codings.iter().rev() {
         if body.is_empty() {

@@ -363,7 +363,7 @@ impl<R: Unpack> Records<R> {
         Ok(&self.buffer[self.at..])
     }
 
-    /// Reads once, behind what is in the buffer, or the beginning of the next member.
+    /// Reads once, and adds what it gets to the buffer, or keeps it apart if it is the beginning of the next member.
     fn read(&mut self) -> io::Result<()> {
         let filled = self.buffer.len();
         self.buffer.resize(filled + READ_BYTES, 0);

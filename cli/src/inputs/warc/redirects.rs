@@ -2,7 +2,7 @@
 //!
 //! The end of a redirect may come after it, or before it, if the crawler had already asked there and remembered the
 //! answer. Memory is bounded: of what came before, the latest [`MAX_SEEN_BYTES`] are kept, and at most [`MAX_AWAITED`]
-//! origins wait for what comes.
+//! origins, and [`MAX_AWAITED_BYTES`] of them, wait for what comes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -21,6 +21,10 @@ pub const MAX_REDIRECTS: u32 = 20;
 
 /// Origins that wait for the end of a redirect. The one that has waited longest is given up when there are more.
 pub const MAX_AWAITED: usize = 1 << 16;
+
+/// Bytes of the origins that wait, with the URLs that they wait for. The one that has waited longest is given up when there
+/// are more.
+pub const MAX_AWAITED_BYTES: usize = 64 << 20;
 
 /// Bytes of answers that are kept for redirects that come later in the same file.
 pub const MAX_SEEN_BYTES: usize = 64 << 20;
@@ -76,10 +80,20 @@ impl Seen {
     fn bytes(&self) -> usize {
         size_of::<Seen>()
             + match self {
-                Seen::Answer(answer) => size_of::<Answer>() + answer.body.len(),
-                Seen::Redirect(_, key) => key.len(),
+                Seen::Answer(answer) => size_of::<Answer>() + answer.body.len() + text_bytes(&answer.capture),
+                Seen::Redirect(capture, key) => key.len() + text_bytes(capture),
             }
     }
+}
+
+/// Bytes of the texts of a capture.
+fn text_bytes(capture: &Capture) -> usize {
+    capture.media_type.as_ref().map_or(0, |name| name.len())
+}
+
+/// Bytes that an origin takes while it waits for a URL, the URL included.
+fn waiting_bytes(url: &str, (waiting, answer): &(Waiting, Capture)) -> usize {
+    size_of::<(Waiting, Capture)>() + url.len() + waiting.name.len() + waiting.origin.host.len() + text_bytes(answer)
 }
 
 /// The redirects of one file.
@@ -87,6 +101,7 @@ impl Seen {
 pub struct Redirects {
     awaited: Aged<Vec<(Waiting, Capture)>>,
     awaited_count: usize,
+    awaited_bytes: usize,
     seen: Aged<Seen>,
     seen_bytes: usize,
 }
@@ -111,13 +126,14 @@ impl Redirects {
         answer: Answer,
         complete: &mut Complete<'_>,
     ) -> Result<()> {
-        let awaited = url.as_deref().and_then(|url| self.awaited.remove(url)).unwrap_or_default();
-        self.awaited_count -= awaited.len();
+        let awaited = url.as_deref().and_then(|url| Some((url, self.awaited.remove(url)?)));
+        let awaited = awaited.map(|(url, awaited)| self.no_longer_waiting(url, awaited)).unwrap_or_default();
         let reached = awaited.into_iter().map(|(waiting, _)| Waiting { redirects: waiting.redirects + 1, ..waiting });
         let all: Vec<Waiting> = reached.chain(asked).collect();
         let seen = match next_step(url.as_deref(), &answer) {
             Some(next) => Seen::Redirect(answer.capture, next),
-            None => Seen::Answer(Rc::new(answer)),
+            // Where it leads is settled, and may be a long text.
+            None => Seen::Answer(Rc::new(Answer { location: None, ..answer })),
         };
         for waiting in all {
             self.follow(waiting, seen.clone(), complete)?;
@@ -125,13 +141,20 @@ impl Redirects {
         if let Some(url) = url {
             self.remember(url, seen);
         }
-        while self.awaited_count > MAX_AWAITED
-            && let Some((_, given_up)) = self.awaited.pop_oldest()
+        while (self.awaited_count > MAX_AWAITED || self.awaited_bytes > MAX_AWAITED_BYTES)
+            && let Some((url, given_up)) = self.awaited.pop_oldest()
         {
-            self.awaited_count -= given_up.len();
+            let given_up = self.no_longer_waiting(&url, given_up);
             given_up.into_iter().try_for_each(|(waiting, answer)| complete(waiting.robots(&answer, None)))?;
         }
         Ok(())
+    }
+
+    /// Counts origins as waiting no longer.
+    fn no_longer_waiting(&mut self, url: &str, awaited: Vec<(Waiting, Capture)>) -> Vec<(Waiting, Capture)> {
+        self.awaited_count -= awaited.len();
+        self.awaited_bytes -= awaited.iter().map(|waiting| waiting_bytes(url, waiting)).sum::<usize>();
+        awaited
     }
 
     /// Follows redirects as far as their answers are known.
@@ -148,8 +171,10 @@ impl Redirects {
                         waiting.redirects += 1;
                     }
                     None => {
-                        self.awaited.or_default(next).push((waiting, answer));
+                        let waiting = (waiting, answer);
                         self.awaited_count += 1;
+                        self.awaited_bytes += waiting_bytes(&next, &waiting);
+                        self.awaited.or_default(next).push(waiting);
                         return Ok(());
                     }
                 },
@@ -311,6 +336,31 @@ mod tests {
     }
 
     #[test]
+    fn the_limit_of_waiting_bytes_holds_at_its_edges() {
+        let to = |number: usize, len: usize| format!("http://to/{number:05}/{}", "x".repeat(len));
+        let one = |len: usize| {
+            let waiting = (waiting("h00000"), answer(301, None, b"").capture);
+            waiting_bytes(&to(0, len), &waiting)
+        };
+        // A length of which so many fit that what is left is short: the last one is a URL too.
+        let long = (50_000..60_000).find(|&long| MAX_AWAITED_BYTES % one(long) < 1_000).unwrap_or_default();
+        let (count, rest) = (MAX_AWAITED_BYTES / one(long), MAX_AWAITED_BYTES % one(long));
+        for more in [0, 1, 2] {
+            let mut redirects = Redirects::default();
+            // The last one fills what is left, but for a byte, to the byte, and beyond it.
+            let last = (long + rest + more).saturating_sub(1);
+            let mut complete = Vec::new();
+            for number in 0..count {
+                let to = to(number, if number + 1 == count { last } else { long });
+                let host = format!("h{number:05}");
+                complete.extend(add(&mut redirects, Some(&host), &url(number), answer(301, Some(&to), b"")));
+            }
+            assert_eq!(complete.len(), usize::from(more == 2), "{more}");
+            assert!(redirects.awaited_bytes <= MAX_AWAITED_BYTES);
+        }
+    }
+
+    #[test]
     fn the_limit_of_kept_answers_holds_at_its_edges() {
         let own = |url: &str, body: usize| url.len() + size_of::<Seen>() + size_of::<Answer>() + body;
         let first = url(1);
@@ -341,5 +391,8 @@ mod tests {
         assert_eq!(redirects.seen_bytes, bytes);
         let awaited: usize = redirects.awaited.map.values().map(|(_, waiting)| waiting.len()).sum();
         assert_eq!(redirects.awaited_count, awaited);
+        let all =
+            redirects.awaited.map.iter().flat_map(|(url, (_, all))| all.iter().map(|one| waiting_bytes(url, one)));
+        assert_eq!(redirects.awaited_bytes, all.sum::<usize>());
     }
 }
