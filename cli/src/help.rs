@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 20] = [
+const RARE: [&str; 21] = [
     "profile",
     "at",
     "strategy",
@@ -25,6 +25,7 @@ const RARE: [&str; 20] = [
     "allow_shrink",
     "max_findings",
     "input_format",
+    "scope",
     "any_of",
     "add_columns",
     "header",

@@ -23,6 +23,7 @@ mod lint;
 mod made;
 mod memory;
 mod merge;
+mod scope;
 mod support;
 mod terminal;
 mod tester;

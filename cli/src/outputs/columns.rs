@@ -24,7 +24,7 @@ pub enum Column {
     Rule,
     /// Whether a group names the crawler: named, default or none
     Group,
-    /// What decides: "rule", "no rule matches", or the outcome of fetching the robots.txt
+    /// What decides: "rule", "no rule matches", or the outcome of fetching the robots.txt; with --scope also whose
     Reason,
 }
 
@@ -192,6 +192,14 @@ impl Layout {
     }
 }
 
+/// An explanation, and the origin that decided if it is not the URL's own.
+pub struct Explained {
+    /// What was decided, and why.
+    pub explanation: Explanation,
+    /// The origin that stood in for the URL's own.
+    pub stand_in: Option<Vec<u8>>,
+}
+
 impl Column {
     /// The end of its name.
     pub fn name(self) -> &'static str {
@@ -206,7 +214,8 @@ impl Column {
     }
 
     /// Appends the cell of an explanation. `verdict` is the verdict as it is shown.
-    pub fn push(self, explanation: &Explanation, verdict: &str, format: Format, text: &mut Vec<u8>) {
+    pub fn push(self, found: &Explained, verdict: &str, format: Format, text: &mut Vec<u8>) {
+        let Explained { explanation, stand_in } = found;
         let rule = explanation.rule();
         match self {
             Column::Url => {}
@@ -217,7 +226,13 @@ impl Column {
                 format.push(&name.unwrap_or_default(), text);
             }
             Column::Group => format.push(explanation.group.as_str().as_bytes(), text),
-            Column::Reason => format.push(explanation.reason.to_string().as_bytes(), text),
+            Column::Reason => {
+                let mut reason = explanation.reason.to_string().into_bytes();
+                if let Some(origin) = stand_in {
+                    reason.extend([b", of ", &origin[..]].concat());
+                }
+                format.push(&reason, text);
+            }
         }
     }
 

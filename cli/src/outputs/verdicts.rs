@@ -3,10 +3,11 @@
 //! Nothing here knows of files or threads. The output buffers are reused.
 
 use bumpalo::Bump;
-use reptile::{Agent, Agents, Error, Explanation, Reason, Verdict};
+use reptile::{Agent, Agents, Error, Reason, Verdict};
 use reptile_compiler::capture::Time;
 
-use super::columns::{self, Column, Layout, push_verdict, shown_row};
+use super::columns::{self, Column, Explained, Layout, push_verdict, shown_row};
+use super::scope::{Scope, StandIn};
 use super::style::Style;
 use super::text::{are_plain_columns, opaque_column};
 use crate::inputs::lines::{lines, without_line_end};
@@ -30,6 +31,8 @@ pub struct Decider {
     only: Option<Verdict>,
     /// Whether each row is decided by the rules of its own time, which is in the second of its wanted cells.
     by_time: bool,
+    /// The origins that decide a URL.
+    scope: Scope,
     /// Whether rows of the input are made safe for a terminal.
     shows_rows: bool,
     /// What stands before each cell.
@@ -55,6 +58,8 @@ pub struct Answers {
     pub line_ends: u64,
     /// The rows whose URL could not be read.
     pub faults: Faults,
+    /// The URLs that were decided by another origin than their own.
+    pub stood_in: u64,
 }
 
 /// The most rows of a block that are named for a fault.
@@ -100,9 +105,16 @@ impl Decider {
             let name = verdict.name();
             if coloured { Style::of_verdict(verdict).of(name) } else { name.to_owned() }
         });
-        let mut decider = Decider { agents, layout, only, by_time, shows_rows, leads, end, shown, cells: Vec::new() };
+        let scope = Scope::default();
+        let cells = Vec::new();
+        let mut decider = Decider { agents, layout, only, by_time, scope, shows_rows, leads, end, shown, cells };
         decider.cells = decider.cells();
         decider
+    }
+
+    /// Sets which origins decide a URL. The default is the URL's own.
+    pub fn in_scope(self, scope: Scope) -> Decider {
+        Decider { scope, ..self }
     }
 
     /// The agents.
@@ -144,8 +156,8 @@ impl Decider {
     /// If the set is damaged.
     pub fn decide(&self, table: &Table, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
         answers.clear(self.tallies());
-        let Answers { text, lines: line_count, tally, line_ends, faults } = answers;
-        let written = Written { text, lines: line_count, tally };
+        let Answers { text, lines: line_count, tally, line_ends, faults, stood_in } = answers;
+        let written = Written { text, lines: line_count, tally, stood_in };
         if table.format == Format::List {
             let mut start = 0;
             let rows = lines(block).map(|line| {
@@ -223,7 +235,7 @@ impl Decider {
         written: Written<'_>,
         mut write: impl FnMut(&Line<'b>, &[Verdict], &mut Text, &mut Tally),
     ) -> Result<(), Error> {
-        let Written { text, lines: line_count, tally } = written;
+        let Written { text, lines: line_count, tally, stood_in } = written;
         let width = self.agents.len();
         let mut urls: Vec<Line<'_>> = Vec::with_capacity(URLS_AT_ONCE);
         let mut verdicts = vec![Verdict::Invalid; URLS_AT_ONCE * width];
@@ -235,6 +247,9 @@ impl Decider {
             }
             let verdicts = &mut verdicts[..urls.len() * width];
             self.decide_urls(&urls, verdicts)?;
+            if self.scope > Scope::Origin {
+                *stood_in += self.decide_stand_ins(&urls, verdicts)?;
+            }
             *line_count += urls.len() as u64;
             for (url, verdicts) in urls.iter().zip(verdicts.chunks_exact(width)) {
                 write(url, verdicts, text, tally);
@@ -254,13 +269,52 @@ impl Decider {
         Ok(())
     }
 
-    /// The verdict of one agent for a URL, with its reasons. `None` for a URL without a time where times are asked for.
-    fn explain(&self, agent: &Agent, url: &Line<'_>) -> Result<Option<Explanation>, Error> {
-        match url.time {
-            _ if !self.by_time => agent.explain(url.as_ref()).map(Some),
-            Some(time) => agent.explain_at(url.as_ref(), time).map(Some),
-            None => Ok(None),
+    /// Decides the URLs whose origin has no robots.txt by those that stand in for it. Returns how many were decided so.
+    fn decide_stand_ins(&self, urls: &[Line<'_>], verdicts: &mut [Verdict]) -> Result<u64, Error> {
+        let width = self.agents.len();
+        let is_unknown = |verdicts: &[Verdict]| verdicts.contains(&Verdict::Unknown);
+        let unknown = (0..urls.len()).filter(|row| is_unknown(&verdicts[row * width..][..width]));
+        let mut open: Vec<(usize, Vec<StandIn>)> =
+            unknown.map(|row| (row, self.scope.stand_ins(urls[row].as_ref()))).collect();
+        let (mut found, mut row_verdicts) = (0, Vec::new());
+        for place in 0.. {
+            open.retain(|(_, all)| all.len() > place);
+            if open.is_empty() {
+                break;
+            }
+            let tried: Vec<Line<'_>> = open.iter().map(|(row, all)| urls[*row].with_url(all[place].as_ref())).collect();
+            row_verdicts.resize(tried.len() * width, Verdict::Invalid);
+            self.decide_urls(&tried, &mut row_verdicts)?;
+            let mut rows = row_verdicts.chunks_exact(width);
+            open.retain(|(row, _)| {
+                let row_verdicts = rows.next().unwrap_or_default();
+                if is_unknown(row_verdicts) {
+                    return true;
+                }
+                verdicts[row * width..][..width].copy_from_slice(row_verdicts);
+                found += 1;
+                false
+            });
         }
+        Ok(found)
+    }
+
+    /// The verdict of one agent for a URL, with its reasons. `None` for a URL without a time where times are asked for.
+    fn explain(&self, agent: &Agent, line: &Line<'_>) -> Result<Option<Explained>, Error> {
+        let explain = |url: &[u8]| match line.time {
+            _ if !self.by_time => agent.explain(url).map(Some),
+            Some(time) => agent.explain_at(url, time).map(Some),
+            None => Ok(None),
+        };
+        let Some(own) = explain(line.as_ref())? else { return Ok(None) };
+        if own.verdict == Verdict::Unknown && self.scope > Scope::Origin {
+            for one in self.scope.stand_ins(line.as_ref()) {
+                if let Some(found) = explain(&one.url)?.filter(|found| found.verdict != Verdict::Unknown) {
+                    return Ok(Some(Explained { explanation: found, stand_in: Some(one.origin().to_vec()) }));
+                }
+            }
+        }
+        Ok(Some(Explained { explanation: own, stand_in: None }))
     }
 
     /// The verdicts of rows, with columns that explain them.
@@ -269,13 +323,15 @@ impl Decider {
         let mut verdicts = Vec::with_capacity(self.agents.len());
         for row in rows {
             *written.lines += 1;
+            let mut stands_in = false;
             self.push_url(&row, written.text, &mut buffer);
             buffer.clear();
             verdicts.clear();
             let mut leads = self.leads.iter().skip(usize::from(self.layout.has_url));
             for agent in self.agents.iter() {
                 let explanation = self.explain(agent, &row)?;
-                let verdict = explanation.as_ref().map_or(Verdict::Invalid, |found| found.verdict);
+                let verdict = explanation.as_ref().map_or(Verdict::Invalid, |found| found.explanation.verdict);
+                stands_in |= explanation.as_ref().is_some_and(|found| found.stand_in.is_some());
                 verdicts.push(verdict);
                 let shown = &self.shown[verdict as usize];
                 for (column, lead) in self.layout.columns.iter().zip(leads.by_ref()) {
@@ -286,6 +342,7 @@ impl Decider {
                     }
                 }
             }
+            *written.stood_in += u64::from(stands_in);
             self.push_over_all(&mut verdicts, &mut buffer);
             verdicts.iter().zip(&mut *written.tally).for_each(|(&verdict, counts)| counts[verdict as usize] += 1);
             buffer.extend_from_slice(&self.end);
@@ -430,6 +487,7 @@ struct Written<'a> {
     text: &'a mut Text,
     lines: &'a mut u64,
     tally: &'a mut Tally,
+    stood_in: &'a mut u64,
 }
 
 /// The URL of a row: the block from the URL on as far as it is at hand, and the length of the URL.
@@ -442,6 +500,13 @@ struct Line<'b> {
     is_readable: bool,
     /// The time of the row, if times are asked for and it has one.
     time: Option<Time>,
+}
+
+impl<'b> Line<'b> {
+    /// The row with another URL.
+    fn with_url(&self, url: &'b [u8]) -> Line<'b> {
+        Line { rest: url, len: url.len(), row: self.row, is_readable: self.is_readable, time: self.time }
+    }
 }
 
 impl AsRef<[u8]> for Line<'_> {
@@ -534,6 +599,7 @@ impl Answers {
         self.text.len = 0;
         self.lines = 0;
         self.line_ends = 0;
+        self.stood_in = 0;
         self.faults.counts = [0; Fault::ALL.len()];
         self.faults.first.clear();
         self.tally.clear();

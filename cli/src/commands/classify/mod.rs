@@ -22,6 +22,7 @@ use crate::inputs::tables::{Format, Wanted};
 use crate::outputs::columns::Column;
 use crate::outputs::file::Output;
 use crate::outputs::progress::Progress;
+use crate::outputs::scope::Scope;
 use crate::outputs::verdicts::Decider;
 use pipeline::Pipeline;
 use written::WrittenOptions;
@@ -88,6 +89,14 @@ pub struct Args {
     /// The format of URLS [default: recognised by the first line and the end of the name]
     #[arg(long, value_name = "FORMAT")]
     input_format: Option<Format>,
+    /// Which origins decide a URL [default: origin]
+    ///
+    /// A robots.txt governs its own origin only (RFC 9309), and a URL of another one is unknown. With more than that, what
+    /// is nearest stands in for an origin without a robots.txt in SET: first the same host, then with www. or without it,
+    /// then the registered domain, each with the URL's own one of http and https first. The column reason says whose
+    /// robots.txt it was.
+    #[arg(long, value_name = "SCOPE", default_value = "origin", hide_default_value = true)]
+    scope: Scope,
     #[command(flatten)]
     written: WrittenOptions,
     /// Write to this file instead of standard output; it appears under its name only when it is whole
@@ -161,6 +170,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let layout = args.written.layout(table.format, agents.len())?;
     let header = args.written.header(&layout, &agents, &table, shows_rows);
     let decider = Decider::new(agents, layout, args.written.only(), by_time, coloured, shows_rows);
+    let decider = decider.in_scope(args.scope);
     let totals = pipeline.decide(table, &header, &decider, args)?;
     let most_are_invalid = totals.report(&args.urls, decider.agents(), start.elapsed());
     Ok(Exit::from_bad(any_bad || most_are_invalid))

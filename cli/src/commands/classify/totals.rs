@@ -21,6 +21,7 @@ pub struct Totals {
     /// The number of rows.
     pub lines: u64,
     tally: Tally,
+    stood_in: u64,
     /// The line ends before the next row.
     line_ends: u64,
     faults: [u64; Fault::ALL.len()],
@@ -36,6 +37,7 @@ impl Totals {
             table,
             lines: 0,
             tally: Tally::new(),
+            stood_in: 0,
             line_ends,
             faults: [0; Fault::ALL.len()],
             named_faults: 0,
@@ -61,6 +63,7 @@ impl Totals {
         }
         self.line_ends += answers.line_ends;
         self.lines += answers.lines;
+        self.stood_in += answers.stood_in;
         self.faults.iter_mut().zip(&answers.faults.counts).for_each(|(total, count)| *total += count);
         self.tally.resize(answers.tally.len(), [0; 4]);
         for (total, counts) in self.tally.iter_mut().zip(&answers.tally) {
@@ -92,6 +95,9 @@ impl Totals {
         }
         if let Some(counts) = self.tally.get(agents.len()) {
             summary.row("any of them", verdict_counts(counts));
+        }
+        if self.stood_in > 0 {
+            summary.count("decided by another origin", self.stood_in);
         }
         summary.row("time", format!("{}, {} URLs/s", seconds(time), rate(self.lines, time)));
         let most_are_invalid = self.warn_of_invalid(path);
