@@ -45,7 +45,7 @@ impl Format {
     /// The format in which columns can be added to a table.
     pub fn of_table(format: tables::Format) -> Format {
         match format {
-            tables::Format::List | tables::Format::Tsv => Format::Tsv,
+            tables::Format::List | tables::Format::Tsv | tables::Format::Cdxj | tables::Format::Log => Format::Tsv,
             tables::Format::Csv => Format::Csv,
             tables::Format::Jsonl => Format::Jsonl,
         }

@@ -565,7 +565,7 @@ mod tests {
 
     #[test]
     fn verdicts_and_faults_are_in_the_order_of_their_numbers() {
-        assert_eq!(Fault::ALL.map(|fault| fault as usize), [0, 1, 2, 3, 4]);
+        assert_eq!(Fault::ALL.map(|fault| fault as usize), std::array::from_fn(|number| number));
         assert_eq!(VERDICTS.map(|verdict| verdict as usize), [0, 1, 2, 3]);
     }
 }

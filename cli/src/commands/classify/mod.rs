@@ -4,6 +4,7 @@
 //! [`verdicts`](crate::outputs::verdicts).
 
 mod pipeline;
+mod site;
 mod totals;
 mod written;
 
@@ -24,13 +25,16 @@ use crate::outputs::file::Output;
 use crate::outputs::progress::Progress;
 use crate::outputs::verdicts::Decider;
 use pipeline::Pipeline;
+use site::SiteOptions;
 use written::WrittenOptions;
 
 /// Decide each URL of a list or a table
 ///
-/// URLS is a list with a URL on each line, or TSV, CSV or JSON Lines with a column of
-/// URLs. Writes a line for each row, in the same order: the URL as it is given, and a
-/// column for each agent, separated by tabs:
+/// URLS is a list with a URL on each line; TSV, CSV or JSON Lines with a column of URLs;
+/// CDXJ; or an access log of nginx or Apache, of which each line is the URL that was
+/// requested: of the virtual host that it names, or of --host, with --scheme (https).
+/// Writes a line for each row, in the same order: the URL as it is given, and a column
+/// for each agent, separated by tabs:
 ///   allow     the rules allow it, or say nothing about it
 ///   disallow  the rules disallow it
 ///   unknown   the set has no robots.txt for the URL's origin
@@ -47,6 +51,7 @@ use written::WrittenOptions;
   reptile classify web.reptile --agent MyBot --agent OtherBot < urls.txt > verdicts.tsv
   reptile classify web.reptile crawl.csv.gz --url-column target --agent MyBot
   reptile classify years.reptile visits.tsv --at-column time --agent MyBot
+  reptile classify web.reptile access.log --host example.com --agent MyBot
   reptile classify robots/ urls.txt --agent MyBot --explain
 
 TOKEN is a product token, such as Googlebot, in any letter case. Where a robots.txt
@@ -81,8 +86,8 @@ pub struct Args {
     /// The column of times: each URL is decided by the rules that were in force at its own time
     ///
     /// As SET holds them that was compiled with --by-time. Times are RFC 3339 (2026-03-14T15:09:26Z), dates, seconds or
-    /// milliseconds since 1970, or 14 digits (20260314150926). A row without a time is invalid; before the first capture of
-    /// its origin a URL is unknown.
+    /// milliseconds since 1970, 14 digits (20260314150926), or those of access logs. The column is called time in an access
+    /// log and timestamp in CDXJ. A row without a time is invalid; before the first capture of its origin a URL is unknown.
     #[arg(long, value_name = "COLUMN")]
     at_column: Option<String>,
     /// The format of URLS [default: recognised by the first line and the end of the name]
@@ -130,7 +135,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     // An input that is compiled for this is compiled by time; a set file is so or not.
     let by_time = args.at_column.is_some();
     let mut options = args.options.clone();
-    options.by_time |= by_time && !Loaded::is_set(&args.set)?;
+    let is_set = Loaded::is_set(&args.set)?;
+    options.by_time |= by_time && !is_set;
+    let (site, site_options) = SiteOptions::take(&mut options, &args.set, is_set);
     let mut loaded = Loaded::open(&args.set, &options)?;
     if args.large_pages {
         loaded = loaded.in_large_pages()?;
@@ -155,9 +162,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let url_column = Wanted { option: "--url-column", name: args.url_column.clone() };
     let at_column = args.at_column.clone().map(|name| Wanted { option: "--at-column", name: Some(name) });
     let wanted = [url_column].into_iter().chain(at_column).collect();
-    let opening = Opening { path: args.urls.clone(), format: args.input_format, wanted };
+    let opening = Opening { path: args.urls.clone(), format: args.input_format, wanted, site };
     let pipeline = Pipeline::start(opening, source, output)?;
     let table = pipeline.table()?;
+    site_options.check(&table, &args.urls)?;
     let layout = args.written.layout(table.format, agents.len())?;
     let header = args.written.header(&layout, &agents, &table, shows_rows);
     let decider = Decider::new(agents, layout, args.written.only(), by_time, coloured, shows_rows);
