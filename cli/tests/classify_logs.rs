@@ -178,7 +178,7 @@ fn virtual_hosts_may_show_late() {
         classify(&folder, "log", &[]).says(i32::from(lines > 2), &[&says]);
     }
     // After the first mebibyte nothing is looked for.
-    folder.write("log", with("-").repeat(10_000) + &with("a.example:80"));
+    folder.write("log", with("-").repeat(20_000) + &with("a.example:80"));
     classify(&folder, "log", &[]).says(2, &["no virtual hosts"]);
 }
 
