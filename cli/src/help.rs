@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 21] = [
+const RARE: [&str; 23] = [
     "profile",
     "at",
     "strategy",
@@ -31,6 +31,8 @@ const RARE: [&str; 21] = [
     "header",
     "reason",
     "exact_agent",
+    "rejects",
+    "agent_column",
 ];
 
 /// The arguments with `--help` at the end instead of `help` at the start: people write either.

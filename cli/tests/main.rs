@@ -8,6 +8,8 @@ mod by_time;
 mod captures;
 mod check;
 mod classify;
+mod classify_agents;
+mod classify_logs;
 mod classify_output;
 mod classify_tables;
 mod compile;

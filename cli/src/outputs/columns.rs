@@ -26,6 +26,8 @@ pub enum Column {
     Group,
     /// What decides: "rule", "no rule matches", or the outcome of fetching the robots.txt; with --scope also whose
     Reason,
+    /// The crawler; with --agent-column the one that the row names, and empty if it names none
+    Agent,
 }
 
 /// How answers are written.
@@ -45,7 +47,7 @@ impl Format {
     /// The format in which columns can be added to a table.
     pub fn of_table(format: tables::Format) -> Format {
         match format {
-            tables::Format::List | tables::Format::Tsv => Format::Tsv,
+            tables::Format::List | tables::Format::Tsv | tables::Format::Cdxj | tables::Format::Log => Format::Tsv,
             tables::Format::Csv => Format::Csv,
             tables::Format::Jsonl => Format::Jsonl,
         }
@@ -120,6 +122,8 @@ pub struct Layout {
     pub any_of: bool,
     /// Whether the row of the input follows the cells.
     pub has_row: bool,
+    /// Whether each row has its own crawler; then the names of the cells do not have that of a crawler.
+    pub is_by_row: bool,
 }
 
 impl Layout {
@@ -128,7 +132,10 @@ impl Layout {
         let mut names = Vec::new();
         names.extend(self.has_url.then(|| "url".to_owned()));
         for agent in agents {
-            names.extend(self.columns.iter().map(|column| format!("{agent}:{}", column.name())));
+            names.extend(self.columns.iter().map(|column| match self.is_by_row {
+                true => column.name().to_owned(),
+                false => format!("{agent}:{}", column.name()),
+            }));
         }
         names.extend(self.any_of.then(|| "verdict".to_owned()));
         names
@@ -210,15 +217,17 @@ impl Column {
             Column::Rule => "rule",
             Column::Group => "group",
             Column::Reason => "reason",
+            Column::Agent => "agent",
         }
     }
 
-    /// Appends the cell of an explanation. `verdict` is the verdict as it is shown.
-    pub fn push(self, found: &Explained, verdict: &str, format: Format, text: &mut Vec<u8>) {
+    /// Appends the cell of an explanation for a crawler of this name. `verdict` is the verdict as it is shown.
+    pub fn push(self, found: &Explained, agent: &str, verdict: &str, format: Format, text: &mut Vec<u8>) {
         let Explained { explanation, stand_in } = found;
         let rule = explanation.rule();
         match self {
             Column::Url => {}
+            Column::Agent => format.push(agent.as_bytes(), text),
             Column::Verdict => push_verdict(verdict, format, text),
             Column::Line => format.push_number(rule.map_or(0, |rule| rule.line), text),
             Column::Rule => {
@@ -237,9 +246,10 @@ impl Column {
     }
 
     /// Appends the cell of a row that cannot be decided for this reason.
-    pub fn push_invalid(self, reason: &str, verdict: &str, format: Format, text: &mut Vec<u8>) {
+    pub fn push_invalid(self, reason: &str, agent: &str, verdict: &str, format: Format, text: &mut Vec<u8>) {
         match self {
             Column::Url => {}
+            Column::Agent => format.push(agent.as_bytes(), text),
             Column::Verdict => push_verdict(verdict, format, text),
             Column::Line => format.push_number(0, text),
             Column::Rule => format.push(b"", text),
