@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 23] = [
+const RARE: [&str; 26] = [
     "profile",
     "at",
     "strategy",
@@ -32,7 +32,10 @@ const RARE: [&str; 23] = [
     "reason",
     "exact_agent",
     "rejects",
+    "report",
     "agent_column",
+    "output_folder",
+    "resume",
 ];
 
 /// The arguments with `--help` at the end instead of `help` at the start: people write either.

@@ -16,4 +16,5 @@ pub mod style;
 pub mod summary;
 pub mod terminal;
 pub mod text;
+pub mod tops;
 pub mod verdicts;

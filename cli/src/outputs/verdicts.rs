@@ -5,11 +5,13 @@
 use bumpalo::Bump;
 use reptile::{Agent, Agents, Error, Reason, Verdict};
 use reptile_compiler::capture::Time;
+use reptile_engine::url::split;
 
 use super::columns::{self, Column, Explained, Layout, push_verdict, shown_row};
 use super::scope::{Scope, StandIn};
 use super::style::Style;
 use super::text::{are_plain_columns, opaque_column};
+use super::tops::Tops;
 use crate::inputs::lines::{MAX_LINE_BYTES, lines, without_line_end};
 use crate::inputs::sets::by_row::{ByRow, Counted, NamedRow, Session};
 use crate::inputs::tables::{Fault, Format, Row, Table};
@@ -41,6 +43,8 @@ pub struct Decider {
     by_time: bool,
     /// The origins that decide a URL.
     scope: Scope,
+    /// Whether hosts and rules are counted.
+    counts_tops: bool,
     /// Whether rows of the input are made safe for a terminal.
     shows_rows: bool,
     /// What stands before each cell.
@@ -68,6 +72,8 @@ pub struct Answers {
     pub faults: Faults,
     /// The URLs that were decided by another origin than their own.
     pub stood_in: u64,
+    /// The hosts and rules that occur most often, if they are asked for.
+    pub tops: Tops,
     /// The rows that are invalid, if they are asked for.
     pub rejected: Rejected,
     /// The verdicts for each crawler that rows name, counted.
@@ -138,7 +144,7 @@ impl Decider {
             let name = verdict.name();
             if coloured { Style::of_verdict(verdict).of(name) } else { name.to_owned() }
         });
-        let (scope, keeps_rejected, cells) = (Scope::default(), false, Vec::new());
+        let (scope, keeps_rejected, counts_tops, cells) = (Scope::default(), false, false, Vec::new());
         let mut decider = Decider {
             agents,
             by_row,
@@ -147,6 +153,7 @@ impl Decider {
             only,
             by_time,
             scope,
+            counts_tops,
             shows_rows,
             leads,
             end,
@@ -160,6 +167,11 @@ impl Decider {
     /// Sets which origins decide a URL. The default is the URL's own, and for rows that name their crawlers no other.
     pub fn in_scope(self, scope: Scope) -> Decider {
         Decider { scope, ..self }
+    }
+
+    /// Counts the hosts and rules that disallow URLs, and the hosts that are unknown. Takes about twice the time.
+    pub fn count_tops(self, counts_tops: bool) -> Decider {
+        Decider { counts_tops, ..self }
     }
 
     /// Keeps the rows that are invalid, to be written elsewhere.
@@ -212,9 +224,10 @@ impl Decider {
     pub fn decide(&self, table: &Table, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
         answers.clear(self.tallies());
         let mut session = self.by_row.as_ref().map(ByRow::session);
-        let Answers { text, lines: line_count, tally, line_ends, faults, rejected, stood_in, .. } = answers;
+        let Answers { text, lines: line_count, tally, line_ends, faults, rejected, stood_in, tops, .. } = answers;
         let rejected = self.keeps_rejected.then_some(rejected);
-        let written = Written { text, lines: line_count, tally, stood_in, session: session.as_mut(), rejected };
+        let tops = self.counts_tops.then_some(tops);
+        let written = Written { text, lines: line_count, tally, stood_in, tops, session: session.as_mut(), rejected };
         let mut ends = 0;
         if table.format == Format::List {
             let mut start = 0;
@@ -302,7 +315,7 @@ impl Decider {
         written: Written<'_, '_>,
         mut write: impl FnMut(&Line<'b>, &[Verdict], &mut Text, &mut Tally),
     ) -> Result<(), Error> {
-        let Written { text, lines: line_count, tally, stood_in, mut session, mut rejected } = written;
+        let Written { text, lines: line_count, tally, stood_in, mut tops, mut session, mut rejected } = written;
         let width = self.agents.len();
         let mut urls: Vec<Line<'_>> = Vec::with_capacity(URLS_AT_ONCE);
         let mut verdicts = vec![Verdict::Invalid; URLS_AT_ONCE * width];
@@ -319,6 +332,9 @@ impl Decider {
             }
             *line_count += urls.len() as u64;
             for (url, verdicts) in urls.iter().zip(verdicts.chunks_exact(width)) {
+                if let Some(tops) = &mut tops {
+                    self.count(url, verdicts, tops)?;
+                }
                 if let (Some(rejected), [Verdict::Invalid, ..]) = (&mut rejected, verdicts) {
                     rejected.add(url);
                 }
@@ -395,6 +411,30 @@ impl Decider {
         Ok(Some(Explained { explanation: own, stand_in: None }))
     }
 
+    /// Counts the origin of a URL that is disallowed or unknown, and the rules that disallow it.
+    fn count(&self, line: &Line<'_>, verdicts: &[Verdict], tops: &mut Tops) -> Result<(), Error> {
+        let (disallow, unknown) = (verdicts.contains(&Verdict::Disallow), verdicts.contains(&Verdict::Unknown));
+        let Some(url) = split(line.as_ref()).ok().filter(|_| disallow || unknown) else { return Ok(()) };
+        let origin = url.origin.to_string().to_ascii_lowercase();
+        if !disallow {
+            // A row that names no crawler is unknown, whatever its origin.
+            if self.by_row.is_none() {
+                tops.unknown.add(origin.as_bytes(), 1);
+            }
+            return Ok(());
+        }
+        tops.disallowing.add(origin.as_bytes(), 1);
+        let agents = self.agents.iter().filter(|_| self.by_row.is_none());
+        for (agent, _) in agents.zip(verdicts).filter(|&(_, &verdict)| verdict == Verdict::Disallow) {
+            let Some(found) = self.explain(agent, line)? else { continue };
+            match found.explanation.rule() {
+                Some(rule) => tops.rules.add(&[rule.kind.name().as_bytes(), b": ", &rule.pattern].concat(), 1),
+                None => tops.rules.add(found.explanation.reason.to_string().as_bytes(), 1),
+            }
+        }
+        Ok(())
+    }
+
     /// The verdicts of rows, with columns that explain them.
     fn explain_each<'b>(
         &self,
@@ -423,6 +463,9 @@ impl Decider {
                 }
             }
             *written.stood_in += u64::from(stands_in);
+            if let Some(tops) = &mut written.tops {
+                self.count(&row, &verdicts, tops)?;
+            }
             if let (Some(rejected), [Verdict::Invalid, ..]) = (&mut written.rejected, &verdicts[..]) {
                 rejected.add(&row);
             }
@@ -610,6 +653,8 @@ struct Written<'a, 's> {
     lines: &'a mut u64,
     tally: &'a mut Tally,
     stood_in: &'a mut u64,
+    /// Takes the hosts and rules, if they are asked for.
+    tops: Option<&'a mut Tops>,
     /// Finds the crawlers of rows, if they name theirs.
     session: Option<&'a mut Session<'s>>,
     /// Takes the rows that are invalid, if they are asked for.
@@ -748,6 +793,7 @@ impl Answers {
         self.lines = 0;
         self.line_ends = 0;
         self.stood_in = 0;
+        self.tops.clear();
         self.faults.counts = [0; Fault::ALL.len()];
         self.faults.first.clear();
         self.rejected.bytes.clear();

@@ -17,7 +17,7 @@ use crate::error::{Failure, Result};
 use crate::inputs::lines::{Chunk, ChunkKind, Chunks, without_line_end};
 use crate::inputs::tables::Table;
 use crate::inputs::tables::open::Opening;
-use crate::outputs::file::{Output, publish};
+use crate::outputs::file::{Complete, Output};
 use crate::outputs::progress::Progress;
 use crate::outputs::summary::grouped;
 use crate::outputs::verdicts::{Answers, Decider, LongPart};
@@ -82,7 +82,8 @@ impl Pipeline {
         self.table.recv().unwrap_or_else(|_| Err(stopped()))
     }
 
-    /// Decides every row, and finishes the output, which begins with `header`, and the file of invalid rows.
+    /// Decides every row, and completes the output, which begins with `header`, and the file of invalid rows. Their files still
+    /// lack their names.
     ///
     /// # Errors
     /// If the table cannot be read, the set is damaged, or an output cannot be written.
@@ -93,7 +94,7 @@ impl Pipeline {
         decider: &Decider,
         mut rejects: Rejects,
         args: &Args,
-    ) -> Result<Totals> {
+    ) -> Result<(Totals, Vec<Complete>)> {
         let mut totals = Totals::new(table);
         let progress = progress(args, self.is_terminal);
         // If the writer is gone, the next one hears of it too.
@@ -110,7 +111,7 @@ impl Pipeline {
         match result {
             Ok(()) => {
                 let complete = output.complete()?;
-                publish(complete.into_iter().chain(rejects.complete()?)).map(|()| totals)
+                Ok((totals, complete.into_iter().chain(rejects.complete()?).collect()))
             }
             Err(Stop::Unwritable(failure)) => Err(failure),
             Err(Stop::Damaged(error)) => Err(Failure::at(&args.set, error)),

@@ -8,7 +8,7 @@ use crate::inputs::tables::{self, Table};
 use crate::outputs::columns::{Column, Format, Layout, shown_row};
 
 /// What is written, as given.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct WrittenOptions {
     /// The columns, with commas between them [default: url,verdict]
     ///
@@ -77,6 +77,16 @@ impl WrittenOptions {
     /// Whether a column is written.
     pub fn has(&self, column: Column) -> bool {
         self.columns().contains(&column)
+    }
+
+    /// What is appended to the name of a list for its file of verdicts; nothing if the file has the rows of the list.
+    pub fn ending(&self) -> Option<&'static str> {
+        let ending = match self.format.unwrap_or_default() {
+            Format::Tsv => ".tsv",
+            Format::Csv => ".csv",
+            Format::Jsonl => ".jsonl",
+        };
+        (!self.has_rows()).then_some(ending)
     }
 
     /// Whether rows of the table are written as they are.
