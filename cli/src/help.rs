@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 20] = [
+const RARE: [&str; 21] = [
     "profile",
     "at",
     "strategy",
@@ -30,6 +30,7 @@ const RARE: [&str; 20] = [
     "header",
     "reason",
     "exact_agent",
+    "split_columns",
 ];
 
 /// The arguments with `--help` at the end instead of `help` at the start: people write either.

@@ -9,6 +9,7 @@ mod captures;
 mod check;
 mod classify;
 mod classify_output;
+mod classify_parquet;
 mod classify_tables;
 mod compile;
 mod damage;

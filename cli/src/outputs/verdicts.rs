@@ -72,12 +72,11 @@ pub struct Faults {
 impl Faults {
     /// Notes the fault of a row, if it has one.
     #[inline]
-    fn note(&mut self, block: &[u8], row: &Row<'_>) {
+    fn note(&mut self, row: &Row<'_>, line_ends: impl Fn() -> u64) {
         if let Some(fault) = row.fault {
             self.counts[fault as usize] += 1;
             if self.first.len() < MAX_NAMED_FAULTS {
-                let line_ends = memchr::memchr_iter(b'\n', &block[..row.start]).count();
-                self.first.push((line_ends as u64, fault));
+                self.first.push((line_ends(), fault));
             }
         }
     }
@@ -98,7 +97,13 @@ impl Decider {
         let end = layout.end();
         let shown = VERDICTS.map(|verdict| {
             let name = verdict.name();
-            if coloured { Style::of_verdict(verdict).of(name) } else { name.to_owned() }
+            if layout.format == columns::Format::Parquet {
+                char::from(verdict as u8).to_string()
+            } else if coloured {
+                Style::of_verdict(verdict).of(name)
+            } else {
+                name.to_owned()
+            }
         });
         let mut decider = Decider { agents, layout, only, by_time, shows_rows, leads, end, shown, cells: Vec::new() };
         decider.cells = decider.cells();
@@ -157,9 +162,12 @@ impl Decider {
             self.decide_rows(rows, are_plain_columns(block), written)?;
         } else {
             let arena = Bump::new();
-            let rows = table.rows(block, &arena).map(|mut row| {
+            let rows = table.rows(block, &arena).zip(0..).map(|(mut row, number)| {
                 let time = if self.by_time { time_of(&mut row) } else { None };
-                faults.note(block, &row);
+                faults.note(&row, || match table.format {
+                    Format::Parquet => number,
+                    _ => memchr::memchr_iter(b'\n', &block[..row.start]).count() as u64,
+                });
                 let url = row.cells[0].unwrap_or_default();
                 let is_readable = !matches!(row.fault, Some(Fault::NotJson | Fault::TooLong));
                 Line { rest: url, len: url.len(), row: row.bytes, is_readable, time }
@@ -342,6 +350,17 @@ impl Decider {
             return;
         }
         let mut buffer = Vec::new();
+        if self.layout.format == columns::Format::Parquet {
+            // The cell of the URL begins with its length, which is not known yet; there is no URL that long.
+            if part.is_last {
+                if self.layout.has_url {
+                    self.layout.format.push(b"", &mut buffer);
+                }
+                self.push_invalid(&mut buffer);
+                answers.text.push(&buffer);
+            }
+            return;
+        }
         if let (true, Some(lead)) = (self.layout.has_url, self.leads.first()) {
             let quote: &[u8] = if self.layout.format == columns::Format::Jsonl { b"\"" } else { b"" };
             if part.is_first {

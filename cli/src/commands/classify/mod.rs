@@ -4,14 +4,16 @@
 //! [`verdicts`](crate::outputs::verdicts).
 
 mod pipeline;
+mod source;
 mod totals;
 mod written;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
+use reptile::Agents;
+
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::lines;
 use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::Loaded;
@@ -21,15 +23,17 @@ use crate::inputs::tables::open::Opening;
 use crate::inputs::tables::{Format, Wanted};
 use crate::outputs::columns::Column;
 use crate::outputs::file::Output;
+use crate::outputs::parquet::ParquetOutput;
 use crate::outputs::progress::Progress;
 use crate::outputs::verdicts::Decider;
-use pipeline::Pipeline;
+use pipeline::{Pipeline, Sink};
+use source::Source;
 use written::WrittenOptions;
 
 /// Decide each URL of a list or a table
 ///
-/// URLS is a list with a URL on each line, or TSV, CSV or JSON Lines with a column of
-/// URLs. Writes a line for each row, in the same order: the URL as it is given, and a
+/// URLS is a list with a URL on each line, or TSV, CSV, JSON Lines or a Parquet file with
+/// a column of URLs. Writes a line for each row, in the same order: the URL as it is given, and a
 /// column for each agent, separated by tabs:
 ///   allow     the rules allow it, or say nothing about it
 ///   disallow  the rules disallow it
@@ -78,6 +82,11 @@ pub struct Args {
     /// option the column is found if one is called url or uri, or if the first row has one URL.
     #[arg(long, value_name = "COLUMN")]
     url_column: Option<String>,
+    /// Take the URLs from the columns url_protocol, url_host_name, url_port, url_path and url_query of a Parquet file
+    ///
+    /// As Common Crawl's index has them. They are also taken if the file has no other column of URLs.
+    #[arg(long, conflicts_with = "url_column")]
+    split_columns: bool,
     /// The column of times: each URL is decided by the rules that were in force at its own time
     ///
     /// As SET holds them that was compiled with --by-time. Times are RFC 3339 (2026-03-14T15:09:26Z), dates, seconds or
@@ -122,7 +131,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if let Some(output) = &args.output {
         refuse_overwriting(output, [args.set.as_path(), &args.urls])?;
     }
-    let source = lines::open_urls(&args.urls)?;
+    let source = Source::open(&args.urls, args.split_columns)?;
     let mut output = match &args.output {
         Some(path) => Output::create(path, args.force)?,
         None => Output::stdout(),
@@ -156,7 +165,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let at_column = args.at_column.clone().map(|name| Wanted { option: "--at-column", name: Some(name) });
     let wanted = [url_column].into_iter().chain(at_column).collect();
     let opening = Opening { path: args.urls.clone(), format: args.input_format, wanted };
-    let pipeline = Pipeline::start(opening, source, output)?;
+    let is_terminal = output.is_terminal();
+    let sink = sink(args, output, &agents)?;
+    let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
     let table = pipeline.table()?;
     let layout = args.written.layout(table.format, agents.len())?;
     let header = args.written.header(&layout, &agents, &table, shows_rows);
@@ -166,12 +177,28 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::from_bad(any_bad || most_are_invalid))
 }
 
-/// Progress through the list, unless the output goes to the same terminal. How long a packed list is nobody knows.
-fn progress(args: &Args, is_terminal: bool) -> Progress {
+/// The way of the answers to the output.
+fn sink(args: &Args, output: Output, agents: &Agents) -> Result<Sink> {
+    if !args.written.is_parquet() {
+        return Ok(Sink::Text(Box::new(output)));
+    }
+    if output.is_terminal() {
+        return Err(Failure::new("--format parquet: a terminal cannot show it; give the name of a file with --output"));
+    }
+    // The columns do not depend on the format of the input, to which nothing can be added here.
+    let layout = args.written.layout(Format::List, agents.len())?;
+    let names: Vec<String> = agents.iter().map(|agent| agent.crawler().to_string()).collect();
+    ParquetOutput::new(output, &layout, &names).map(|output| Sink::Parquet(Box::new(output)))
+}
+
+/// Progress through the list, unless the output goes to the same terminal. How long a packed list is nobody knows; the columns
+/// of a Parquet file are packed too.
+fn progress(args: &Args, format: Format, is_terminal: bool) -> Progress {
     if is_terminal {
         return Progress::hidden();
     }
     let is_packed = args.urls.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let is_packed = is_packed || format == Format::Parquet;
     let found = std::fs::metadata(&args.urls).ok().filter(|found| found.is_file() && !is_packed);
     Progress::of_bytes(found.map(|found| found.len()))
 }

@@ -79,6 +79,7 @@ impl Opening {
                 None => Ok((Table::list(), 0)),
             },
             Format::Jsonl => self.fields().map(|table| (table, 0)),
+            Format::Parquet => Err("--input-format parquet: is not a Parquet file".into()),
             Format::Tsv | Format::Csv => find_columns(format, start, &self.wanted),
         }
     }
