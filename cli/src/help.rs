@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 21] = [
+const RARE: [&str; 24] = [
     "profile",
     "at",
     "strategy",
@@ -25,11 +25,14 @@ const RARE: [&str; 21] = [
     "allow_shrink",
     "max_findings",
     "input_format",
+    "scope",
     "any_of",
     "add_columns",
     "header",
     "reason",
     "exact_agent",
+    "rejects",
+    "agent_column",
     "split_columns",
 ];
 

@@ -581,3 +581,23 @@ fn pandas_polars_and_duckdb_read_and_write() {
     classify(&folder, "pandas.parquet", &write).says(0, &[]);
     run("read");
 }
+
+#[test]
+fn crawlers_of_rows_and_rejected_rows_are_columns_too() {
+    let folder = Folder::with_set();
+    let urls = texts(&[Some("http://a.example/private"), Some("http://a.example/private"), Some("a\nb"), None]);
+    let agents = texts(&[Some("bot-a"), None, Some("bot-a"), Some("Mozilla/5.0 (compatible; bot-a/1.0)")]);
+    let schema = "optional binary url (UTF8); optional binary agent (UTF8);";
+    folder.write("a.parquet", file(schema, &[vec![urls, agents]], plain()));
+    let args = ["classify", "set", "a.parquet", "--agent-column", "agent", "--columns", "agent,verdict,line"];
+    let rejects = ["--rejects", "bad", "--format", "parquet", "-o", "out"];
+    let text = folder.run(&args).text();
+    assert_eq!(text, "bot-a\tdisallow\t2\n\tunknown\t0\nbot-a\tinvalid\t0\nbot-a\tinvalid\t0\n");
+    folder.run(&[&args[..], &rejects].concat()).says(1, &["lines 4\n"]);
+    let rejected = String::from_utf8(folder.read("bad")).unwrap();
+    assert_eq!(rejected, "3\tno http, https or ftp URL\ta%0Ab\n4\twithout column 1 (\"url\")\t\n");
+    let reader = SerializedFileReader::new(File::open(folder.path("out")).unwrap()).unwrap();
+    let rows: Vec<String> = reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
+    assert_eq!(rows[0], "{agent: \"bot-a\", verdict: \"disallow\", line: 2}");
+    assert_eq!(rows[1], "{agent: null, verdict: \"unknown\", line: null}");
+}

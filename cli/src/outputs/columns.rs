@@ -24,8 +24,10 @@ pub enum Column {
     Rule,
     /// Whether a group names the crawler: named, default or none
     Group,
-    /// What decides: "rule", "no rule matches", or the outcome of fetching the robots.txt
+    /// What decides: "rule", "no rule matches", or the outcome of fetching the robots.txt; with --scope also whose
     Reason,
+    /// The crawler; with --agent-column the one that the row names, and empty if it names none
+    Agent,
 }
 
 /// How answers are written.
@@ -47,7 +49,11 @@ impl Format {
     /// The format in which columns can be added to a table.
     pub fn of_table(format: tables::Format) -> Format {
         match format {
-            tables::Format::List | tables::Format::Tsv | tables::Format::Parquet => Format::Tsv,
+            tables::Format::List
+            | tables::Format::Tsv
+            | tables::Format::Cdxj
+            | tables::Format::Log
+            | tables::Format::Parquet => Format::Tsv,
             tables::Format::Csv => Format::Csv,
             tables::Format::Jsonl => Format::Jsonl,
         }
@@ -149,6 +155,8 @@ pub struct Layout {
     pub any_of: bool,
     /// Whether the row of the input follows the cells.
     pub has_row: bool,
+    /// Whether each row has its own crawler; then the names of the cells do not have that of a crawler.
+    pub is_by_row: bool,
 }
 
 impl Layout {
@@ -157,7 +165,10 @@ impl Layout {
         let mut names = Vec::new();
         names.extend(self.has_url.then(|| "url".to_owned()));
         for agent in agents {
-            names.extend(self.columns.iter().map(|column| format!("{agent}:{}", column.name())));
+            names.extend(self.columns.iter().map(|column| match self.is_by_row {
+                true => column.name().to_owned(),
+                false => format!("{agent}:{}", column.name()),
+            }));
         }
         names.extend(self.any_of.then(|| "verdict".to_owned()));
         names
@@ -222,6 +233,14 @@ impl Layout {
     }
 }
 
+/// An explanation, and the origin that decided if it is not the URL's own.
+pub struct Explained {
+    /// What was decided, and why.
+    pub explanation: Explanation,
+    /// The origin that stood in for the URL's own.
+    pub stand_in: Option<Vec<u8>>,
+}
+
 impl Column {
     /// The end of its name.
     pub fn name(self) -> &'static str {
@@ -232,14 +251,17 @@ impl Column {
             Column::Rule => "rule",
             Column::Group => "group",
             Column::Reason => "reason",
+            Column::Agent => "agent",
         }
     }
 
-    /// Appends the cell of an explanation. `verdict` is the verdict as it is shown.
-    pub fn push(self, explanation: &Explanation, verdict: &str, format: Format, text: &mut Vec<u8>) {
+    /// Appends the cell of an explanation for a crawler of this name. `verdict` is the verdict as it is shown.
+    pub fn push(self, found: &Explained, agent: &str, verdict: &str, format: Format, text: &mut Vec<u8>) {
+        let Explained { explanation, stand_in } = found;
         let rule = explanation.rule();
         match self {
             Column::Url => {}
+            Column::Agent => format.push(agent.as_bytes(), text),
             Column::Verdict => push_verdict(verdict, format, text),
             Column::Line => format.push_number(rule.map_or(0, |rule| rule.line), text),
             Column::Rule => {
@@ -247,14 +269,21 @@ impl Column {
                 format.push(&name.unwrap_or_default(), text);
             }
             Column::Group => format.push(explanation.group.as_str().as_bytes(), text),
-            Column::Reason => format.push(explanation.reason.to_string().as_bytes(), text),
+            Column::Reason => {
+                let mut reason = explanation.reason.to_string().into_bytes();
+                if let Some(origin) = stand_in {
+                    reason.extend([b", of ", &origin[..]].concat());
+                }
+                format.push(&reason, text);
+            }
         }
     }
 
     /// Appends the cell of a row that cannot be decided for this reason.
-    pub fn push_invalid(self, reason: &str, verdict: &str, format: Format, text: &mut Vec<u8>) {
+    pub fn push_invalid(self, reason: &str, agent: &str, verdict: &str, format: Format, text: &mut Vec<u8>) {
         match self {
             Column::Url => {}
+            Column::Agent => format.push(agent.as_bytes(), text),
             Column::Verdict => push_verdict(verdict, format, text),
             Column::Line => format.push_number(0, text),
             Column::Rule => format.push(b"", text),

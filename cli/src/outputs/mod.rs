@@ -1,5 +1,5 @@
 //! What commands write: whole files ([`file`], under [`hidden`] names until they are), figures for people ([`summary`]),
-//! columns of verdicts ([`verdicts`]), the record of how a set was made ([`made`]), JSON ([`json`]), lists of names
+//! columns of verdicts ([`verdicts`], [`columns`], [`scope`]), the record of how a set was made ([`made`]), JSON ([`json`]), lists of names
 //! ([`names`]), packed bytes ([`packed`]), [`parquet`] files, text that is safe to show ([`text`]), [`style`]s, [`progress`], and the only way
 //! to standard output and standard error ([`terminal`]).
 
@@ -12,6 +12,7 @@ pub mod names;
 mod packed;
 pub mod parquet;
 pub mod progress;
+pub mod scope;
 pub mod style;
 pub mod summary;
 pub mod terminal;

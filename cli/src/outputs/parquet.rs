@@ -154,7 +154,7 @@ fn kind_of(column: Column) -> Kind {
         Column::Url => Kind::Text,
         Column::Verdict => Kind::Verdict,
         Column::Line => Kind::Number,
-        Column::Rule | Column::Group | Column::Reason => Kind::Word,
+        Column::Agent | Column::Rule | Column::Group | Column::Reason => Kind::Word,
     }
 }
 

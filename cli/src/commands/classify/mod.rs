@@ -4,6 +4,8 @@
 //! [`verdicts`](crate::outputs::verdicts).
 
 mod pipeline;
+mod rejects;
+mod site;
 mod source;
 mod totals;
 mod written;
@@ -11,6 +13,7 @@ mod written;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::ArgGroup;
 use reptile::Agents;
 
 use crate::error::{Exit, Failure, Result, note};
@@ -18,6 +21,7 @@ use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents;
+use crate::inputs::sets::by_row::ByRow;
 use crate::inputs::sets::report::Report;
 use crate::inputs::tables::open::Opening;
 use crate::inputs::tables::{Format, Wanted};
@@ -25,20 +29,26 @@ use crate::outputs::columns::Column;
 use crate::outputs::file::Output;
 use crate::outputs::parquet::ParquetOutput;
 use crate::outputs::progress::Progress;
+use crate::outputs::scope::Scope;
 use crate::outputs::verdicts::Decider;
 use pipeline::{Pipeline, Sink};
+use rejects::Rejects;
+use site::SiteOptions;
 use source::Source;
 use written::WrittenOptions;
 
 /// Decide each URL of a list or a table
 ///
-/// URLS is a list with a URL on each line, or TSV, CSV, JSON Lines or a Parquet file with
-/// a column of URLs. Writes a line for each row, in the same order: the URL as it is given, and a
-/// column for each agent, separated by tabs:
+/// URLS is a list with a URL on each line; TSV, CSV, JSON Lines or Parquet with a column of
+/// URLs; CDXJ; or an access log of nginx or Apache, of which each line is the URL that was
+/// requested: of the virtual host that it names, or of --host, with --scheme (https).
+/// Writes a line for each row, in the same order: the URL as it is given, and a column
+/// for each agent, separated by tabs:
 ///   allow     the rules allow it, or say nothing about it
 ///   disallow  the rules disallow it
 ///   unknown   the set has no robots.txt for the URL's origin
 ///   invalid   the row has no http, https or ftp URL, or is too long
+/// With --agent-column a row that names no crawler is unknown too.
 ///
 /// Lines end at LF; one CR before it is removed. Tabs and other characters that a
 /// terminal acts on are written as %XX. A row of a table that cannot be read is invalid,
@@ -46,11 +56,13 @@ use written::WrittenOptions;
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
+    group(ArgGroup::new("files").multiple(true)),
     after_help = "Examples:
   reptile classify web.reptile urls.txt.gz --agent MyBot -o verdicts.tsv
   reptile classify web.reptile --agent MyBot --agent OtherBot < urls.txt > verdicts.tsv
   reptile classify web.reptile crawl.csv.gz --url-column target --agent MyBot
   reptile classify years.reptile visits.tsv --at-column time --agent MyBot
+  reptile classify web.reptile access.log --host example.com --agent-column user_agent
   reptile classify robots/ urls.txt --agent MyBot --explain
 
 TOKEN is a product token, such as Googlebot, in any letter case. Where a robots.txt
@@ -72,8 +84,16 @@ pub struct Args {
     #[arg(default_value = "-", hide_default_value = true)]
     urls: PathBuf,
     /// A crawler: a product token, a chain of them, or a group of crawlers; may be given again, a column each
-    #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
+    #[arg(short, long = "agent", value_name = "TOKEN", required_unless_present = "agent_column")]
     agents: Vec<String>,
+    /// The column of crawlers: each URL is decided for the crawler that its own row names
+    ///
+    /// A product token in each row, or a whole User-Agent header, as access logs have it in the column user_agent. A header
+    /// names a known crawler if that is a product in it, or else its first product with a version, if that is no browser's
+    /// and calls itself a bot, crawler or spider or is named by a robots.txt of SET. A row that names no crawler is unknown,
+    /// with the reason \"no crawler\".
+    #[arg(long, value_name = "COLUMN", conflicts_with = "agents")]
+    agent_column: Option<String>,
     #[command(flatten)]
     exact: ExactAgent,
     /// The column of URLs: its name in the first row, or its number from 1 on; in JSON Lines the field [default: url]
@@ -90,21 +110,40 @@ pub struct Args {
     /// The column of times: each URL is decided by the rules that were in force at its own time
     ///
     /// As SET holds them that was compiled with --by-time. Times are RFC 3339 (2026-03-14T15:09:26Z), dates, seconds or
-    /// milliseconds since 1970, or 14 digits (20260314150926). A row without a time is invalid; before the first capture of
-    /// its origin a URL is unknown.
+    /// milliseconds since 1970, 14 digits (20260314150926), or those of access logs. The column is called time in an access
+    /// log and timestamp in CDXJ. A row without a time is invalid; before the first capture of its origin a URL is unknown.
     #[arg(long, value_name = "COLUMN")]
     at_column: Option<String>,
     /// The format of URLS [default: recognised by the first line and the end of the name]
     #[arg(long, value_name = "FORMAT")]
     input_format: Option<Format>,
+    /// Which origins decide a URL [default: origin]
+    ///
+    /// A robots.txt governs its own origin only (RFC 9309), and a URL of another one is unknown. With more than that, what
+    /// is nearest stands in for an origin without a robots.txt in SET: first the same host, then with www. or without it,
+    /// then the registered domain, each with the URL's own one of http and https first. The column reason says whose
+    /// robots.txt it was.
+    #[arg(
+        long,
+        value_name = "SCOPE",
+        default_value = "origin",
+        hide_default_value = true,
+        conflicts_with = "agent_column"
+    )]
+    scope: Scope,
     #[command(flatten)]
     written: WrittenOptions,
     /// Write to this file instead of standard output; it appears under its name only when it is whole
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, value_name = "OUT", group = "files")]
     output: Option<PathBuf>,
     /// Replace the output file if there is one
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = "files")]
     force: bool,
+    /// Write the rows that are invalid to this file, as they are, after their line numbers and what is wrong with them
+    ///
+    /// Tabs stand between the three. The file appears under its name only when the command has succeeded.
+    #[arg(long, value_name = "FILE", group = "files")]
+    rejects: Option<PathBuf>,
     /// Do not check every byte of the set first
     ///
     /// The check reads the whole set. Without it a damaged set may be noticed late, or give wrong verdicts.
@@ -128,18 +167,19 @@ pub struct Args {
 /// # Errors
 /// If the list or the set cannot be read, the set is damaged, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    if let Some(output) = &args.output {
-        refuse_overwriting(output, [args.set.as_path(), &args.urls])?;
-    }
+    refuse_same_files(args)?;
     let source = Source::open(&args.urls, args.split_columns)?;
     let mut output = match &args.output {
         Some(path) => Output::create(path, args.force)?,
         None => Output::stdout(),
     };
+    let rejects = Rejects::create(args.rejects.as_deref(), args.force)?;
     // An input that is compiled for this is compiled by time; a set file is so or not.
     let by_time = args.at_column.is_some();
     let mut options = args.options.clone();
-    options.by_time |= by_time && !Loaded::is_set(&args.set)?;
+    let is_set = Loaded::is_set(&args.set)?;
+    options.by_time |= by_time && !is_set;
+    let (site, site_options) = SiteOptions::take(&mut options, &args.set, is_set);
     let mut loaded = Loaded::open(&args.set, &options)?;
     if args.large_pages {
         loaded = loaded.in_large_pages()?;
@@ -157,23 +197,27 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.written.has(Column::Line) && !set.has_line_numbers() {
         note(format_args!("{}: no line numbers in it; every line is 0", args.set.display()));
     }
-    let agents = agents(&set, &args.set, &args.agents, args.exact)?;
+    let named = agents(&set, &args.set, &args.agents, args.exact)?;
     let coloured = output.is_coloured();
     let shows_rows = args.written.has_rows() && !output.pass_bytes_on();
     let start = Instant::now();
-    let url_column = Wanted { option: "--url-column", name: args.url_column.clone() };
-    let at_column = args.at_column.clone().map(|name| Wanted { option: "--at-column", name: Some(name) });
-    let wanted = [url_column].into_iter().chain(at_column).collect();
-    let opening = Opening { path: args.urls.clone(), format: args.input_format, wanted };
+    let wanted = wanted(args);
+    let last_cell = wanted.len() - 1;
+    let opening = Opening { path: args.urls.clone(), format: args.input_format, wanted, site };
     let is_terminal = output.is_terminal();
-    let sink = sink(args, output, &agents)?;
+    let sink = sink(args, output, &named)?;
     let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
     let table = pipeline.table()?;
-    let layout = args.written.layout(table.format, agents.len())?;
+    site_options.check(&table, &args.urls)?;
+    let by_row = args.agent_column.as_ref().map(|_| ByRow::new(&set, last_cell, table.format == Format::Log));
+    let by_row = by_row.transpose().map_err(|error| Failure::at(&args.set, error))?;
+    let agents = by_row.as_ref().map_or(named, |by_row| by_row.anyone().clone());
+    let layout = args.written.layout(table.format, agents.len(), by_row.is_some())?;
     let header = args.written.header(&layout, &agents, &table, shows_rows);
-    let decider = Decider::new(agents, layout, args.written.only(), by_time, coloured, shows_rows);
-    let totals = pipeline.decide(table, &header, &decider, args)?;
-    let most_are_invalid = totals.report(&args.urls, decider.agents(), start.elapsed());
+    let decider = Decider::new(agents, by_row, layout, args.written.only(), by_time, coloured, shows_rows);
+    let decider = decider.keep_rejected(rejects.are_kept()).in_scope(args.scope);
+    let totals = pipeline.decide(table, &header, &decider, rejects, args)?;
+    let most_are_invalid = totals.report(&args.urls, &decider, start.elapsed());
     Ok(Exit::from_bad(any_bad || most_are_invalid))
 }
 
@@ -186,9 +230,34 @@ fn sink(args: &Args, output: Output, agents: &Agents) -> Result<Sink> {
         return Err(Failure::new("--format parquet: a terminal cannot show it; give the name of a file with --output"));
     }
     // The columns do not depend on the format of the input, to which nothing can be added here.
-    let layout = args.written.layout(Format::List, agents.len())?;
-    let names: Vec<String> = agents.iter().map(|agent| agent.crawler().to_string()).collect();
+    let is_by_row = args.agent_column.is_some();
+    let names: Vec<String> = match is_by_row {
+        true => vec![String::new()],
+        false => agents.iter().map(|agent| agent.crawler().to_string()).collect(),
+    };
+    let layout = args.written.layout(Format::List, names.len(), is_by_row)?;
     ParquetOutput::new(output, &layout, &names).map(|output| Sink::Parquet(Box::new(output)))
+}
+
+/// Refuses to write a file that is read, or two outputs to one file.
+fn refuse_same_files(args: &Args) -> Result<()> {
+    for output in args.output.iter().chain(&args.rejects) {
+        refuse_overwriting(output, [args.set.as_path(), &args.urls])?;
+    }
+    match &args.rejects {
+        Some(rejects) if args.output.as_ref() == Some(rejects) => {
+            Err(Failure::at(rejects, "is the output too; choose another name for --rejects"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The columns that are read: that of the URLs, then those of times and of crawlers if they are asked for.
+fn wanted(args: &Args) -> Vec<Wanted> {
+    let named = |option, name: &Option<String>| name.clone().map(|name| Wanted { option, name: Some(name) });
+    let url = Wanted { option: "--url-column", name: args.url_column.clone() };
+    let others = [named("--at-column", &args.at_column), named("--agent-column", &args.agent_column)];
+    [url].into_iter().chain(others.into_iter().flatten()).collect()
 }
 
 /// Progress through the list, unless the output goes to the same terminal. How long a packed list is nobody knows; the columns

@@ -10,6 +10,7 @@ use std::thread::{Builder, JoinHandle};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
+use super::rejects::Rejects;
 use super::source::Source;
 use super::totals::Totals;
 use super::{Args, progress};
@@ -17,7 +18,7 @@ use crate::error::{Failure, Result};
 use crate::inputs::lines::{Chunk, ChunkKind, without_line_end};
 use crate::inputs::tables::Table;
 use crate::inputs::tables::open::Opening;
-use crate::outputs::file::Output;
+use crate::outputs::file::{Output, publish};
 use crate::outputs::parquet::ParquetOutput;
 use crate::outputs::progress::Progress;
 use crate::outputs::summary::grouped;
@@ -82,16 +83,23 @@ impl Pipeline {
         self.table.recv().unwrap_or_else(|_| Err(stopped()))
     }
 
-    /// Decides every row, and finishes the output, which begins with `header`.
+    /// Decides every row, and finishes the output, which begins with `header`, and the file of invalid rows.
     ///
     /// # Errors
-    /// If the table cannot be read, the set is damaged, or the output cannot be written.
-    pub fn decide(self, table: Table, header: &[u8], decider: &Decider, args: &Args) -> Result<Totals> {
+    /// If the table cannot be read, the set is damaged, or an output cannot be written.
+    pub fn decide(
+        self,
+        table: Table,
+        header: &[u8],
+        decider: &Decider,
+        mut rejects: Rejects,
+        args: &Args,
+    ) -> Result<Totals> {
         let progress = progress(args, table.format, self.is_terminal);
         let mut totals = Totals::new(table);
         // If the writer is gone, the next one hears of it too.
         let _ = self.answers.send(vec![Answers::of_header(header)]);
-        let result = self.decide_chunks(decider, args, &mut totals, &progress);
+        let result = self.decide_chunks(decider, args, &mut totals, &mut rejects, &progress);
         drop(progress);
         drop(self.answers);
         let written = self
@@ -101,7 +109,11 @@ impl Pipeline {
         // Deciding stops when writing fails, and then the error of the writer is the cause.
         let output = written?;
         match result {
-            Ok(()) => output.finish().map(|()| totals),
+            Ok(()) => {
+                let complete = output.complete()?;
+                publish(complete.into_iter().chain(rejects.complete()?)).map(|()| totals)
+            }
+            Err(Stop::Unwritable(failure)) => Err(failure),
             Err(Stop::Damaged(error)) => Err(Failure::at(&args.set, error)),
             Err(Stop::Unreadable(error)) => Err(Failure::at(&args.urls, format!("cannot be read: {error}"))),
             Err(Stop::WriterGone) => {
@@ -116,6 +128,7 @@ impl Pipeline {
         decider: &Decider,
         args: &Args,
         totals: &mut Totals,
+        rejects: &mut Rejects,
         progress: &Progress,
     ) -> std::result::Result<(), Stop> {
         // A CR at the end of a part may belong to the end of the line, which only the next part shows.
@@ -136,11 +149,16 @@ impl Pipeline {
                     answers.resize_with(1, Answers::default);
                     let text = long_part(chunk.bytes(), last, &mut held_cr);
                     let part = LongPart { text: &text, is_first, is_last: last };
+                    rejects.add_part(&part, totals.line_ends(), &totals.table).map_err(Stop::Unwritable)?;
                     is_first = last;
                     answers.iter_mut().for_each(|answers| decider.pass_on(&totals.table, &part, answers));
                 }
             }
-            answers.iter().for_each(|answers| totals.add(answers, &args.urls));
+            for answers in &answers {
+                let line_ends = totals.line_ends();
+                totals.add(answers, &args.urls);
+                rejects.add(&answers.rejected, line_ends, &totals.table).map_err(Stop::Unwritable)?;
+            }
             progress.add(chunk.filled as u64);
             progress.say(|| format!(", {} URLs", grouped(totals.lines)));
             self.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -156,6 +174,7 @@ impl Pipeline {
 enum Stop {
     Damaged(reptile::Error),
     Unreadable(io::Error),
+    Unwritable(Failure),
     WriterGone,
 }
 

@@ -1,6 +1,8 @@
 //! What `reptile classify` counts, and what it says at the end.
 
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use reptile::{Agents, Verdict};
@@ -9,10 +11,16 @@ use crate::error::note;
 use crate::inputs::tables::{Fault, Format, Table, looks_like};
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
 use crate::outputs::text::printable;
-use crate::outputs::verdicts::{Answers, MAX_NAMED_FAULTS, Tally};
+use crate::outputs::verdicts::{Answers, Decider, MAX_NAMED_FAULTS, Tally};
 
 /// Bytes of the first rows that are kept, to say what they look like if most rows are invalid.
 const SAMPLE_BYTES: usize = 4096;
+
+/// The most crawlers whose verdicts are counted, if rows name them. Verdicts for others are counted together.
+pub const MAX_COUNTED_CRAWLERS: usize = 1000;
+
+/// The crawlers with the most rows, whose verdicts are shown.
+const SHOWN_CRAWLERS: usize = 10;
 
 /// The verdicts of the whole list or table, counted.
 pub struct Totals {
@@ -21,11 +29,16 @@ pub struct Totals {
     /// The number of rows.
     pub lines: u64,
     tally: Tally,
+    stood_in: u64,
     /// The line ends before the next row.
     line_ends: u64,
     faults: [u64; Fault::ALL.len()],
     named_faults: usize,
     sample: Vec<u8>,
+    /// The verdicts for crawlers that rows name, and for those that are too many.
+    crawlers: HashMap<Arc<str>, [u64; 4]>,
+    other_crawlers: [u64; 4],
+    nobody: u64,
 }
 
 impl Totals {
@@ -36,11 +49,20 @@ impl Totals {
             table,
             lines: 0,
             tally: Tally::new(),
+            stood_in: 0,
             line_ends,
             faults: [0; Fault::ALL.len()],
             named_faults: 0,
             sample: Vec::new(),
+            crawlers: HashMap::new(),
+            other_crawlers: [0; 4],
+            nobody: 0,
         }
+    }
+
+    /// The line ends before the next row.
+    pub fn line_ends(&self) -> u64 {
+        self.line_ends
     }
 
     /// Keeps the start of the first rows.
@@ -62,16 +84,25 @@ impl Totals {
         }
         self.line_ends += answers.line_ends;
         self.lines += answers.lines;
+        self.stood_in += answers.stood_in;
         self.faults.iter_mut().zip(&answers.faults.counts).for_each(|(total, count)| *total += count);
         self.tally.resize(answers.tally.len(), [0; 4]);
-        for (total, counts) in self.tally.iter_mut().zip(&answers.tally) {
-            total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+        self.tally.iter_mut().zip(&answers.tally).for_each(|(total, counts)| add(total, counts));
+        self.nobody += answers.nobody;
+        for (name, counts) in &answers.crawlers {
+            let is_full = self.crawlers.len() >= MAX_COUNTED_CRAWLERS;
+            match self.crawlers.get_mut(name) {
+                Some(total) => add(total, counts),
+                None if is_full => add(&mut self.other_crawlers, counts),
+                None => drop(self.crawlers.insert(Arc::clone(name), *counts)),
+            }
         }
     }
 
     /// Prints the figures, and names the agents that no robots.txt names. Returns whether most rows are invalid, which is
     /// said too.
-    pub fn report(mut self, path: &Path, agents: &Agents, time: Duration) -> bool {
+    pub fn report(mut self, path: &Path, decider: &Decider, time: Duration) -> bool {
+        let agents: &Agents = decider.agents();
         let mut summary = Summary::default();
         summary.row("input", self.table.to_string());
         summary.count("lines", self.lines);
@@ -79,7 +110,11 @@ impl Totals {
             summary.count(format!("  invalid: {}", fault.describe(&self.table)), count);
         }
         self.tally.resize(self.tally.len().max(agents.len()), [0; 4]);
-        for (agent, counts) in agents.iter().zip(&self.tally) {
+        if decider.is_by_row() {
+            self.report_crawlers(&mut summary);
+        }
+        let named = agents.iter().filter(|_| !decider.is_by_row());
+        for (agent, counts) in named.zip(&self.tally) {
             let name = printable(agent.crawler().to_string().as_bytes());
             summary.row(format!("agent {name}"), verdict_counts(counts));
             if !agent.is_named() {
@@ -94,10 +129,35 @@ impl Totals {
         if let Some(counts) = self.tally.get(agents.len()) {
             summary.row("any of them", verdict_counts(counts));
         }
+        if self.stood_in > 0 {
+            summary.count("decided by another origin", self.stood_in);
+        }
         summary.row("time", format!("{}, {} URLs/s", seconds(time), rate(self.lines, time)));
         let most_are_invalid = self.warn_of_invalid(path);
         summary.print();
         most_are_invalid
+    }
+
+    /// Prints the verdicts for the crawlers that rows name, the most frequent first.
+    fn report_crawlers(&self, summary: &mut Summary) {
+        if let Some(counts) = self.tally.first() {
+            summary.row("all crawlers", verdict_counts(counts));
+        }
+        let mut crawlers: Vec<(&str, &[u64; 4])> =
+            self.crawlers.iter().map(|(name, counts)| (&**name, counts)).collect();
+        crawlers.sort_by_key(|(name, counts)| (std::cmp::Reverse(counts.iter().sum::<u64>()), *name));
+        let mut others = self.other_crawlers;
+        for (number, (name, counts)) in crawlers.into_iter().enumerate() {
+            if number < SHOWN_CRAWLERS {
+                summary.row(format!("  {}", printable(name.as_bytes())), verdict_counts(counts));
+            } else {
+                add(&mut others, counts);
+            }
+        }
+        if others != [0; 4] {
+            summary.row("  other crawlers", verdict_counts(&others));
+        }
+        summary.count("  rows that name no crawler", self.nobody);
     }
 
     /// Says so if most rows are invalid, and what they look like.
@@ -114,8 +174,33 @@ impl Totals {
     }
 }
 
+/// Adds counts to others.
+fn add(total: &mut [u64; 4], counts: &[u64; 4]) {
+    total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+}
+
 /// How often each verdict was given.
 fn verdict_counts(counts: &[u64; 4]) -> String {
     let verdicts = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
     verdicts.map(|verdict| format!("{verdict} {}", grouped(counts[verdict as usize]))).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_crawlers_that_are_counted_apart_are_limited() {
+        for count in [MAX_COUNTED_CRAWLERS - 1, MAX_COUNTED_CRAWLERS, MAX_COUNTED_CRAWLERS + 1] {
+            let mut answers = Answers::default();
+            answers.crawlers = (0..count).map(|number| (number.to_string().into(), [1, 0, 0, 0])).collect();
+            let mut totals = Totals::new(Table::list());
+            totals.add(&answers, Path::new("x"));
+            totals.add(&answers, Path::new("x"));
+            let counted = count.min(MAX_COUNTED_CRAWLERS);
+            assert_eq!(totals.crawlers.len(), counted);
+            assert!(totals.crawlers.values().all(|counts| counts[0] == 2));
+            assert_eq!(totals.other_crawlers, [2 * (count - counted) as u64, 0, 0, 0]);
+        }
+    }
 }

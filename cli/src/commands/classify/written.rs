@@ -23,7 +23,7 @@ pub struct WrittenOptions {
     #[arg(long, conflicts_with = "only")]
     reason: bool,
     /// Add a last column with one verdict over all agents: disallow if any of them is refused
-    #[arg(long)]
+    #[arg(long, conflicts_with = "agent_column")]
     any_of: bool,
     /// How the output is written [default: tsv]
     #[arg(long, value_name = "FORMAT")]
@@ -93,11 +93,11 @@ impl WrittenOptions {
         })
     }
 
-    /// The cells of a row for so many agents, for a table of this format.
+    /// The cells of a row for so many agents, or for the one that the row names, for a table of this format.
     ///
     /// # Errors
     /// If the options do not go together with each other or with the format.
-    pub fn layout(&self, table: tables::Format, agents: usize) -> Result<Layout> {
+    pub fn layout(&self, table: tables::Format, agents: usize, is_by_row: bool) -> Result<Layout> {
         if table == tables::Format::Parquet && self.has_rows() {
             let option = if self.add_columns { "--add-columns" } else { "--only" };
             let message = "passes rows of text on, and URLS is a Parquet file; its rows keep their order and their number, so \
@@ -121,7 +121,7 @@ impl WrittenOptions {
         let all = columns.len();
         columns.retain(|&column| column != Column::Url);
         let any_of = self.any_of || (self.only.is_some() && agents > 1);
-        Ok(Layout { format, has_url: columns.len() < all, columns, any_of, has_row: self.add_columns })
+        Ok(Layout { format, has_url: columns.len() < all, columns, any_of, has_row: self.add_columns, is_by_row })
     }
 
     /// Whether a Parquet file is written.

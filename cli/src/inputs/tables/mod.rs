@@ -1,13 +1,15 @@
-//! Tables of URLs: lists, TSV, CSV and JSON Lines, as rows whose wanted cells have been found.
+//! Tables of URLs: lists, TSV, CSV, JSON Lines, CDXJ and access logs, as rows whose wanted cells have been found.
 //!
-//! [`open`] recognises the format and finds the columns; this file hands out the rows of a part of the table. [`csv`] and
-//! [`json`] read a row of their format. Nothing here knows what a cell means, and nothing is allocated for a row, unless a
-//! cell has quotes or escapes within it.
+//! [`open`] recognises the format and finds the columns; this file hands out the rows of a part of the table. [`csv`],
+//! [`json`], [`cdxj`] and [`log`] read a row of their format. Nothing here knows what a cell means, and nothing is allocated
+//! for a row, unless a cell has quotes or escapes within it; the URLs of a log are put together in the memory of a block.
 
+mod cdxj;
 pub mod cells;
 pub mod csv;
 mod guess;
 mod json;
+pub mod log;
 pub mod open;
 
 use std::fmt;
@@ -17,8 +19,10 @@ use clap::ValueEnum;
 use memchr::memchr;
 
 use super::lines::{MAX_LINE_BYTES, RowEnds, without_lf, without_line_end};
+use cdxj::Cdxj;
 use csv::{Records, RowKind, plain_cells};
 use json::Fields;
+use log::Log;
 
 pub use guess::{is_url_name, looks_like};
 
@@ -40,6 +44,10 @@ pub enum Format {
     /// A JSON object on each line
     #[value(alias = "ndjson")]
     Jsonl,
+    /// The index of a web archive: a key, a time and a JSON object with the URL on each line
+    Cdxj,
+    /// An access log of nginx or Apache, in the common or the combined format
+    Log,
     /// A Parquet file
     Parquet,
 }
@@ -51,6 +59,8 @@ impl fmt::Display for Format {
             Format::Tsv => "TSV",
             Format::Csv => "CSV",
             Format::Jsonl => "JSON Lines",
+            Format::Cdxj => "CDXJ",
+            Format::Log => "an access log",
             Format::Parquet => "Parquet",
         })
     }
@@ -86,6 +96,10 @@ enum Columns {
     Numbers(Vec<usize>),
     /// In these fields.
     Fields(Fields),
+    /// In a line of CDXJ.
+    Cdxj(Cdxj),
+    /// In a line of an access log.
+    Log(Log),
     /// Handed on as so many cells, see [`cells`].
     Cells(usize),
 }
@@ -103,11 +117,35 @@ pub enum Fault {
     NoCell,
     /// The second of the wanted columns has no time that can be read.
     NoTime,
+    /// It is not a line of CDXJ.
+    NotCdxj,
+    /// It is not a line of an access log.
+    NotLog,
+    /// It is a line of an access log for a connection on which nothing was requested.
+    NoRequest,
+    /// Its request is not an HTTP request.
+    BrokenRequest,
+    /// Its request is not for a URL.
+    NoTarget,
+    /// It does not say which host its request was for.
+    NoHost,
 }
 
 impl Fault {
     /// Every fault, in the order of their numbers.
-    pub const ALL: [Fault; 5] = [Fault::TooLong, Fault::Unclosed, Fault::NotJson, Fault::NoCell, Fault::NoTime];
+    pub const ALL: [Fault; 11] = [
+        Fault::TooLong,
+        Fault::Unclosed,
+        Fault::NotJson,
+        Fault::NoCell,
+        Fault::NoTime,
+        Fault::NotCdxj,
+        Fault::NotLog,
+        Fault::NoRequest,
+        Fault::BrokenRequest,
+        Fault::NoTarget,
+        Fault::NoHost,
+    ];
 
     /// What is wrong, in the same words for all rows that have it.
     pub fn describe(self, table: &Table) -> String {
@@ -117,6 +155,12 @@ impl Fault {
             Fault::NotJson => "not a JSON object".into(),
             Fault::NoCell => format!("without {}", table.names.first().map_or("the column", String::as_str)),
             Fault::NoTime => format!("no time in {}", table.names.get(1).map_or("the column", String::as_str)),
+            Fault::NotCdxj => "not a line of CDXJ".into(),
+            Fault::NotLog => "not a line of an access log".into(),
+            Fault::NoRequest => "an empty request".into(),
+            Fault::BrokenRequest => "a broken request".into(),
+            Fault::NoTarget => "a request for no URL (CONNECT or *)".into(),
+            Fault::NoHost => "no virtual host".into(),
         }
     }
 }
@@ -205,6 +249,8 @@ impl Table {
                     row.fault = Some(Fault::NotJson);
                 }
             }
+            Columns::Cdxj(cdxj) => row.fault = cdxj.read(text, arena, &mut row.cells).err(),
+            Columns::Log(log) => row.fault = log.read(text, arena, &mut row.cells).err(),
         }
         len
     }
