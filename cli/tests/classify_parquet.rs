@@ -601,3 +601,29 @@ fn crawlers_of_rows_and_rejected_rows_are_columns_too() {
     assert_eq!(rows[0], "{agent: \"bot-a\", verdict: \"disallow\", line: 2}");
     assert_eq!(rows[1], "{agent: null, verdict: \"unknown\", line: null}");
 }
+
+/// Four hundred megabytes of URLs, in and out.
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_does_not_grow_with_a_file() {
+    use wait4::Wait4;
+    let folder = Folder::with_set();
+    let path = "p".repeat(10_000);
+    let url = ByteArray::from(format!("http://a.example/{path}").into_bytes());
+    let group = || vec![required(Cells::Texts(vec![url.clone(); 10_000]))];
+    let properties = plain().set_dictionary_enabled(false).set_compression(Compression::ZSTD(Default::default()));
+    folder.write("a.parquet", file("required binary url;", &[group(), group(), group(), group()], properties));
+    for output in [&["-o", "out", "--format", "parquet"][..], &["-o", "text"]] {
+        let args = [&["classify", "set", "a.parquet", "--agent", "bot-a"], output].concat();
+        let child = folder.command(&args).spawn().unwrap();
+        let done = child.wait4().unwrap();
+        assert!(done.status.success());
+        let peak = done.rusage.maxrss;
+        println!("{output:?}: {peak} bytes");
+        assert!(peak < 200_000_000, "{peak} bytes for {output:?}");
+    }
+    let reader = SerializedFileReader::new(File::open(folder.path("out")).unwrap()).unwrap();
+    assert!(reader.metadata().num_row_groups() > 10);
+    let rows = classify(&folder, "out", &["--columns", "verdict"]).text();
+    assert_eq!((rows.lines().count(), rows.lines().all(|row| row == "allow")), (40_000, true));
+}

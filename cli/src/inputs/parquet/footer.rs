@@ -266,6 +266,17 @@ mod tests {
     }
 
     #[test]
+    fn the_limit_of_the_nesting_holds_at_its_edges() {
+        for (structs, fits) in [(1, true), (MAX_NESTING - 1, true), (MAX_NESTING, true), (MAX_NESTING + 1, false)] {
+            // Field 9 is a struct, whose first field is a struct, and so on.
+            let mut footer = vec![0x9c];
+            footer.extend(vec![0x1c; structs - 1]);
+            footer.extend(vec![0; structs + 1]);
+            assert_eq!(check(&footer).is_ok(), fits, "{structs}");
+        }
+    }
+
+    #[test]
     fn a_page_header_gives_each_size_once() {
         // Type 0, 300 bytes unpacked, 200 packed, and a struct with one number.
         let header = [0x15, 0, 0x15, 0xd8, 4, 0x15, 0x90, 3, 0x2c, 0x15, 2, 0, 0];

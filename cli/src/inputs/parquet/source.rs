@@ -334,6 +334,27 @@ mod tests {
     }
 
     #[test]
+    fn the_limit_of_a_header_holds_at_its_edges() {
+        for (len, fits) in [
+            (HEADER_BYTES, true),
+            (MAX_HEADER_BYTES - 1, true),
+            (MAX_HEADER_BYTES, true),
+            (MAX_HEADER_BYTES + 1, false),
+        ] {
+            // Three numbers, and a text of so many bytes that the header has `len`.
+            let mut header = vec![0x15, 0, 0x15, 2, 0x15, 2, 0x18];
+            let text = len - header.len() - 4;
+            header.extend([text as u8 | 0x80, (text >> 7) as u8 | 0x80, (text >> 14) as u8]);
+            header.resize(len - 1, b'a');
+            header.extend(b"\0the page");
+            let mut file = tempfile::tempfile().unwrap();
+            std::io::Write::write_all(&mut file, &header).unwrap();
+            let chunk = Chunk(Arc::new(Source::new(file, header.len() as u64)));
+            assert_eq!(chunk.get_read(0).is_ok(), fits, "{len}");
+        }
+    }
+
+    #[test]
     fn the_limit_of_a_dictionary_holds_at_its_edges() {
         let limit = MAX_DICTIONARY_VALUES;
         let texts = pages("required binary a");
