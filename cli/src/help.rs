@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 26] = [
+const RARE: [&str; 27] = [
     "profile",
     "at",
     "strategy",
@@ -36,6 +36,7 @@ const RARE: [&str; 26] = [
     "agent_column",
     "output_folder",
     "resume",
+    "split_columns",
 ];
 
 /// The arguments with `--help` at the end instead of `help` at the start: people write either.

@@ -12,6 +12,7 @@ mod classify_agents;
 mod classify_logs;
 mod classify_many;
 mod classify_output;
+mod classify_parquet;
 mod classify_tables;
 mod compile;
 mod damage;

@@ -10,7 +10,7 @@ use reptile_engine::url::split;
 use super::columns::{self, Column, Explained, Layout, push_verdict, shown_row};
 use super::scope::{Scope, StandIn};
 use super::style::Style;
-use super::text::{are_plain_columns, opaque_column};
+use super::text::{are_plain_columns, opaque_column, url_column};
 use super::tops::Tops;
 use crate::inputs::lines::{MAX_LINE_BYTES, lines, without_line_end};
 use crate::inputs::sets::by_row::{ByRow, Counted, NamedRow, Session};
@@ -115,12 +115,11 @@ pub struct Faults {
 impl Faults {
     /// Notes the fault of a row, if it has one.
     #[inline]
-    fn note(&mut self, block: &[u8], row: &Row<'_>) {
+    fn note(&mut self, row: &Row<'_>, line_ends: impl Fn() -> u64) {
         if let Some(fault) = row.fault {
             self.counts[fault as usize] += 1;
             if self.first.len() < MAX_NAMED_FAULTS {
-                let line_ends = memchr::memchr_iter(b'\n', &block[..row.start]).count();
-                self.first.push((line_ends as u64, fault));
+                self.first.push((line_ends(), fault));
             }
         }
     }
@@ -142,7 +141,13 @@ impl Decider {
         let end = layout.end();
         let shown = VERDICTS.map(|verdict| {
             let name = verdict.name();
-            if coloured { Style::of_verdict(verdict).of(name) } else { name.to_owned() }
+            if layout.format == columns::Format::Parquet {
+                char::from(verdict as u8).to_string()
+            } else if coloured {
+                Style::of_verdict(verdict).of(name)
+            } else {
+                name.to_owned()
+            }
         });
         let (scope, keeps_rejected, counts_tops, cells) = (Scope::default(), false, false, Vec::new());
         let mut decider = Decider {
@@ -241,9 +246,12 @@ impl Decider {
             self.decide_rows(rows, are_plain_columns(block), written)?;
         } else {
             let arena = Bump::new();
-            let rows = table.rows(block, &arena).map(|mut row| {
+            let rows = table.rows(block, &arena).zip(0..).map(|(mut row, number)| {
                 let time = if self.by_time { time_of(&mut row) } else { None };
-                faults.note(block, &row);
+                faults.note(&row, || match table.format {
+                    Format::Parquet => number,
+                    _ => memchr::memchr_iter(b'\n', &block[..row.start]).count() as u64,
+                });
                 let url = row.cells[0].unwrap_or_default();
                 let agent = self.by_row.as_ref().and_then(|by_row| row.cells[by_row.cell]).unwrap_or_default();
                 let line_ends = ends;
@@ -251,7 +259,13 @@ impl Decider {
                     Format::Csv if self.keeps_rejected => memchr::memchr_iter(b'\n', row.bytes).count() as u64,
                     _ => 1,
                 };
-                Line { rest: url, len: url.len(), row: row.bytes, fault: row.fault, time, agent, line_ends }
+                let bytes: &[u8] = match table.format {
+                    // The URL stands for the row, without line ends.
+                    Format::Parquet if self.keeps_rejected => arena.alloc_slice_copy(&url_column(url)),
+                    Format::Parquet => b"",
+                    _ => row.bytes,
+                };
+                Line { rest: url, len: url.len(), row: bytes, fault: row.fault, time, agent, line_ends }
             });
             self.decide_rows(rows, false, written)?;
         }
@@ -566,6 +580,17 @@ impl Decider {
             return;
         }
         let mut buffer = Vec::new();
+        if self.layout.format == columns::Format::Parquet {
+            // The cell of the URL begins with its length, which is not known yet; there is no URL that long.
+            if part.is_last {
+                if self.layout.has_url {
+                    self.layout.format.push(b"", &mut buffer);
+                }
+                self.push_invalid(&mut buffer);
+                answers.text.push(&buffer);
+            }
+            return;
+        }
         if let (true, Some(lead)) = (self.layout.has_url, self.leads.first()) {
             let quote: &[u8] = if self.layout.format == columns::Format::Jsonl { b"\"" } else { b"" };
             if part.is_first {

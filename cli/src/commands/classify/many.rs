@@ -58,8 +58,9 @@ impl Input {
 impl Record {
     /// The record of a file of so many bytes that would be made now.
     fn new(args: &Args, asked: &Asked, bytes: u64) -> Result<Record> {
-        let Args { agents, exact, agent_column, url_column, at_column, input_format, scope, written, .. } = args;
-        let columns = format!("{url_column:?} {at_column:?} {agent_column:?} {input_format:?}");
+        let Args { agents, exact, agent_column, url_column, split_columns, at_column, input_format, .. } = args;
+        let Args { scope, written, .. } = args;
+        let columns = format!("{url_column:?} {split_columns} {at_column:?} {agent_column:?} {input_format:?}");
         let site = &asked.site;
         Ok(Record {
             made_by: Tool::this(),

@@ -8,10 +8,10 @@ mod pipeline;
 mod rejects;
 mod report;
 mod site;
+mod source;
 mod totals;
 mod written;
 
-use std::io::Read;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -19,7 +19,6 @@ use clap::ArgGroup;
 use reptile::{Agents, Set};
 
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::lines;
 use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::Loaded;
@@ -32,19 +31,21 @@ use crate::inputs::tables::{Format, Wanted};
 use crate::outputs::columns::Column;
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::made::Identity;
+use crate::outputs::parquet::ParquetOutput;
 use crate::outputs::progress::Progress;
 use crate::outputs::scope::Scope;
 use crate::outputs::verdicts::Decider;
-use pipeline::Pipeline;
+use pipeline::{Pipeline, Sink};
 use rejects::Rejects;
 use report::Report;
 use site::SiteOptions;
+use source::Source;
 use written::WrittenOptions;
 
 /// Decide each URL of a list or a table
 ///
-/// URLS is a list with a URL on each line; TSV, CSV or JSON Lines with a column of URLs;
-/// CDXJ; or an access log of nginx or Apache, of which each line is the URL that was
+/// URLS is a list with a URL on each line; TSV, CSV, JSON Lines or Parquet with a column of
+/// URLs; CDXJ; or an access log of nginx or Apache, of which each line is the URL that was
 /// requested: of the virtual host that it names, or of --host, with --scheme (https).
 /// Writes a line for each row, in the same order: the URL as it is given, and a column
 /// for each agent, separated by tabs:
@@ -110,6 +111,11 @@ pub struct Args {
     /// option the column is found if one is called url or uri, or if the first row has one URL.
     #[arg(long, value_name = "COLUMN")]
     url_column: Option<String>,
+    /// Take the URLs from the columns url_protocol, url_host_name, url_port, url_path and url_query of a Parquet file
+    ///
+    /// As Common Crawl's index has them. They are also taken if the file has no other column of URLs.
+    #[arg(long, conflicts_with = "url_column")]
+    split_columns: bool,
     /// The column of times: each URL is decided by the rules that were in force at its own time
     ///
     /// As SET holds them that was compiled with --by-time. Times are RFC 3339 (2026-03-14T15:09:26Z), dates, seconds or
@@ -201,7 +207,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 /// What is read and written for one list.
 struct Files {
-    source: Box<dyn Read + Send>,
+    source: Source,
     output: Output,
     rejects: Rejects,
     report: Report,
@@ -210,7 +216,7 @@ struct Files {
 impl Files {
     fn open(args: &Args) -> Result<Files> {
         refuse_same_files(args)?;
-        let source = lines::open_urls(&args.urls)?;
+        let source = Source::open(&args.urls, args.split_columns)?;
         let output = match &args.output {
             Some(path) => Output::create(path, args.force)?,
             None => Output::stdout(),
@@ -281,7 +287,9 @@ fn decide(
     let last_cell = wanted.len() - 1;
     let site = asked.site.clone();
     let opening = Opening { path: args.urls.clone(), format: args.input_format, wanted, site };
-    let pipeline = Pipeline::start(opening, source, output)?;
+    let is_terminal = output.is_terminal();
+    let sink = sink(args, output, asked.named.as_ref())?;
+    let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
     let table = pipeline.table()?;
     asked.site_options.check(&table, &args.urls)?;
     let (agents, by_row) = match &asked.named {
@@ -303,6 +311,23 @@ fn decide(
     // The record first: without the file it says nothing, and a file without it cannot be told from any other.
     publish(beside.into_iter().chain(complete).chain(report))?;
     Ok(totals.report(&args.urls, &decider, time))
+}
+
+/// The way of the answers to the output.
+fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
+    if !args.written.is_parquet() {
+        return Ok(Sink::Text(Box::new(output)));
+    }
+    if output.is_terminal() {
+        return Err(Failure::new("--format parquet: a terminal cannot show it; give the name of a file with --output"));
+    }
+    // The columns do not depend on the format of the input, to which nothing can be added here.
+    let names: Vec<String> = match named {
+        Some(agents) => agents.iter().map(|agent| agent.crawler().to_string()).collect(),
+        None => vec![String::new()],
+    };
+    let layout = args.written.layout(Format::List, names.len(), named.is_none())?;
+    ParquetOutput::new(output, &layout, &names).map(|output| Sink::Parquet(Box::new(output)))
 }
 
 /// Refuses to write a file that is read, or two outputs to one file.
@@ -327,12 +352,14 @@ fn wanted(args: &Args) -> Vec<Wanted> {
     [url].into_iter().chain(others.into_iter().flatten()).collect()
 }
 
-/// Progress through the list, unless the output goes to the same terminal. How long a packed list is nobody knows.
-fn progress(args: &Args, is_terminal: bool) -> Progress {
+/// Progress through the list, unless the output goes to the same terminal. How long a packed list is nobody knows; the columns
+/// of a Parquet file are packed too.
+fn progress(args: &Args, format: Format, is_terminal: bool) -> Progress {
     if is_terminal {
         return Progress::hidden();
     }
     let is_packed = args.urls.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let is_packed = is_packed || format == Format::Parquet;
     let found = std::fs::metadata(&args.urls).ok().filter(|found| found.is_file() && !is_packed);
     Progress::of_bytes(found.map(|found| found.len()))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use reptile::{Agents, Verdict};
 
 use crate::error::note;
-use crate::inputs::tables::{Fault, Table, looks_like};
+use crate::inputs::tables::{Fault, Format, Table, looks_like};
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
 use crate::outputs::text::printable;
 use crate::outputs::tops::Tops;
@@ -92,7 +92,8 @@ impl Totals {
             if self.named_faults < MAX_NAMED_FAULTS {
                 self.named_faults += 1;
                 let line = self.line_ends + line + 1;
-                note(format_args!("{}:{line}: {}", path.display(), fault.describe(&self.table)));
+                let place = if self.table.format == Format::Parquet { " row " } else { "" };
+                note(format_args!("{}:{place}{line}: {}", path.display(), fault.describe(&self.table)));
             }
         }
         self.line_ends += answers.line_ends;

@@ -85,6 +85,7 @@ impl WrittenOptions {
             Format::Tsv => ".tsv",
             Format::Csv => ".csv",
             Format::Jsonl => ".jsonl",
+            Format::Parquet => ".parquet",
         };
         (!self.has_rows()).then_some(ending)
     }
@@ -108,10 +109,19 @@ impl WrittenOptions {
     /// # Errors
     /// If the options do not go together with each other or with the format.
     pub fn layout(&self, table: tables::Format, agents: usize, is_by_row: bool) -> Result<Layout> {
+        if table == tables::Format::Parquet && self.has_rows() {
+            let option = if self.add_columns { "--add-columns" } else { "--only" };
+            let message = "passes rows of text on, and URLS is a Parquet file; its rows keep their order and their number, so \
+                           that the columns of the output can be set beside them";
+            return Err(Failure::new(format!("{option}: {message}")));
+        }
         let format = match self.add_columns {
             true => Format::of_table(table),
             false => self.format.unwrap_or_default(),
         };
+        if self.header && format == Format::Parquet {
+            return Err(Failure::new("--header: a Parquet file has the names of the columns in its schema"));
+        }
         if self.header && format == Format::Jsonl {
             return Err(Failure::new("--header: JSON Lines have the names of the columns in each row"));
         }
@@ -123,6 +133,11 @@ impl WrittenOptions {
         columns.retain(|&column| column != Column::Url);
         let any_of = self.any_of || (self.only.is_some() && agents > 1);
         Ok(Layout { format, has_url: columns.len() < all, columns, any_of, has_row: self.add_columns, is_by_row })
+    }
+
+    /// Whether a Parquet file is written.
+    pub fn is_parquet(&self) -> bool {
+        self.format == Some(Format::Parquet)
     }
 
     /// The first line of the output, with the header of the table made safe if rows are shown on a terminal.
