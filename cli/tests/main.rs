@@ -27,6 +27,7 @@ mod lint;
 mod made;
 mod memory;
 mod merge;
+mod report;
 mod scope;
 mod support;
 mod terminal;
