@@ -65,7 +65,7 @@ enum Command {
     Compile(compile::Args),
     Merge(merge::Args),
     Update(update::Args),
-    Classify(classify::Args),
+    Classify(Box<classify::Args>),
     Test(test::Args),
     Check(check::Args),
     Lint(lint::Args),
@@ -87,7 +87,7 @@ enum Command {
 const MAX_THREADS: u16 = 512;
 
 /// The number of threads, an option of several commands.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 struct Threads {
     /// The number of threads, up to 512; 0 is one for each processor
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads, hide_default_value = true)]

@@ -224,7 +224,7 @@ fn a_file_of_invalid_rows_is_whole_or_not_there() {
     let run = |options: &[&str]| classify(&folder, "list", &[&["--agent", "x"], options].concat());
     run(&["--rejects", "there"]).says(2, &["there: exists already; --force replaces it"]);
     run(&["--rejects", "list"]).says(2, &["list: is the input list; choose another name"]);
-    run(&["--rejects", "out", "-o", "out"]).says(2, &["out: is the output too"]);
+    run(&["--rejects", "out", "-o", "out"]).says(2, &["out: is the output too; choose another name for --rejects"]);
     run(&["--rejects", "-"]).says(2, &["--rejects: expected a file"]);
     run(&["--force"]).says(2, &["--force"]);
     // A damaged set, and an output that cannot be written.

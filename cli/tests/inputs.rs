@@ -74,7 +74,7 @@ enum Does {
 use Does::{Refuses, Takes};
 
 /// The kinds of wrong input, what each is called, and what each of [`COMMANDS`] does with it.
-const KINDS: [(&str, &str, [Does; 8]); 10] = [
+const KINDS: [(&str, &str, [Does; 8]); 11] = [
     ("zip", "is a zip archive", [Refuses; 8]),
     ("utf16", "is text in UTF-16", [Refuses, Takes, Refuses, Takes, Refuses, Refuses, Refuses, Refuses]),
     ("json", "JSON", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Takes]),
@@ -82,6 +82,7 @@ const KINDS: [(&str, &str, [Does; 8]); 10] = [
     ("set", "is a compiled set", [Refuses, Refuses, Refuses, Refuses, Refuses, Takes, Takes, Refuses]),
     ("page", "is a web page (HTML)", [Refuses, Takes, Refuses, Takes, Refuses, Refuses, Refuses, Refuses]),
     ("warc", "a WARC file", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Refuses]),
+    ("parquet", "a Parquet file", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Takes]),
     ("tar", "a tar archive", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Refuses]),
     ("folder", "a folder", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Refuses]),
     ("cut.gz", "its gzip data cannot be unpacked", [Refuses; 8]),
@@ -103,6 +104,7 @@ fn folder_of_kinds() -> Folder {
     let uri = "WARC-Target-URI: http://h.example/robots.txt";
     let record = format!("WARC/1.0\r\nWARC-Type: response\r\n{uri}\r\nContent-Length: {}\r\n\r\n", answer.len());
     folder.write("warc", record + &answer + "\r\n\r\n");
+    folder.write("parquet", crate::classify_parquet::captures(&[("http://h.example/robots.txt", CLOSED)]));
     folder.write("tar", tar(&[("h.example", CLOSED)]));
     folder.write("folder/h.example", CLOSED);
     let packed = gz(&random());
@@ -133,7 +135,7 @@ fn every_command_says_what_a_wrong_input_is() {
         }
     }
     println!("{table}");
-    assert_eq!(ran, 80);
+    assert_eq!(ran, 88);
 }
 
 #[test]

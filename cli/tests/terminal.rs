@@ -80,6 +80,8 @@ fn folder() -> Folder {
     let long = EVIL.repeat((2 << 20) / EVIL.len());
     write("urls", &[urls.as_bytes(), b"http://a.example/", NO_UTF_8, b"\n", long.as_bytes(), b"\n"].concat());
     let plain = "http://a.example/,\n".repeat(300);
+    let parquet = crate::classify_parquet::column("url", &[EVIL, &format!("http://a.example/{EVIL}"), "\n"]);
+    write(&format!("p{EVIL}.parquet"), &parquet);
     let table = format!("{EVIL},url\n{plain}http://a.example/{EVIL},{EVIL}\n\"{EVIL},\"\n{EVIL}\n\"{EVIL}\n");
     write(&format!("t{EVIL}.csv"), table.as_bytes());
     let row = |target: &str| format!("192.0.2.7 - - [14/Mar/2026:15:09:26 +0000] \"GET {target} HTTP/1.1\" 200 5");
@@ -147,6 +149,11 @@ const RUNS: &[&[&str]] = &[
     &["classify", "set~", "t~.csv", "--agent", "x", "--url-column", "~"],
     &["classify", "set~", "t~.csv", "--agent", "x", "--input-format", "jsonl", "--url-column", "~"],
     &["classify", "set~", "t~.csv", "--agent", "x", "--input-format", "tsv", "--url-column", "1", "--explain"],
+    &["classify", "set~", "p~.parquet", "--agent", "x"],
+    &["classify", "set~", "p~.parquet", "--agent", "x", "--url-column", "~"],
+    &["classify", "set~", "p~.parquet", "--agent", "x", "--split-columns"],
+    &["classify", "set~", "p~.parquet", "--agent", "x", "--at-column", "~"],
+    &["compile", "--force", "-o", "out~", "p~.parquet"],
     &["classify", "set~", "c~.jsonl", "--agent", "x"],
     &["classify", "set~", "c~.jsonl", "--agent", "x", "--format", "csv", "--columns", "url,rule,group,reason"],
     &["classify", "set~", "urls", "--agent", "x", "--format", "jsonl", "--any-of", "--explain"],

@@ -31,6 +31,7 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 ///                   are left out
 ///   a tar archive   the same; a folder around all hosts is seen through
 ///   JSON Lines      a capture on each line
+///   a Parquet file  a capture in each row, with columns of these names
 ///   a WARC file     of a crawler, such as the robotstxt files of Common Crawl
 ///   a single file   with --host HOST, or the URL that it was fetched from
 /// It is recognised by what it holds, whatever its name. gzip, zstd, bzip2 and xz are

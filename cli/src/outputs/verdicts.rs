@@ -3,13 +3,15 @@
 //! Nothing here knows of files or threads. The output buffers are reused.
 
 use bumpalo::Bump;
-use reptile::{Agent, Agents, Error, Explanation, Reason, Verdict};
-
+use reptile::{Agent, Agents, Error, Reason, Verdict};
 use reptile_compiler::capture::Time;
+use reptile_engine::url::split;
 
-use super::columns::{self, Column, Layout, push_verdict, shown_row};
+use super::columns::{self, Column, Explained, Layout, push_verdict, shown_row};
+use super::scope::{Scope, StandIn};
 use super::style::Style;
-use super::text::{are_plain_columns, opaque_column};
+use super::text::{are_plain_columns, opaque_column, url_column};
+use super::tops::Tops;
 use crate::inputs::lines::{MAX_LINE_BYTES, lines, without_line_end};
 use crate::inputs::sets::by_row::{ByRow, Counted, NamedRow, Session};
 use crate::inputs::tables::{Fault, Format, Row, Table};
@@ -39,6 +41,10 @@ pub struct Decider {
     only: Option<Verdict>,
     /// Whether each row is decided by the rules of its own time, which is in the second of its wanted cells.
     by_time: bool,
+    /// The origins that decide a URL.
+    scope: Scope,
+    /// Whether hosts and rules are counted.
+    counts_tops: bool,
     /// Whether rows of the input are made safe for a terminal.
     shows_rows: bool,
     /// What stands before each cell.
@@ -64,6 +70,10 @@ pub struct Answers {
     pub line_ends: u64,
     /// The rows whose URL could not be read.
     pub faults: Faults,
+    /// The URLs that were decided by another origin than their own.
+    pub stood_in: u64,
+    /// The hosts and rules that occur most often, if they are asked for.
+    pub tops: Tops,
     /// The rows that are invalid, if they are asked for.
     pub rejected: Rejected,
     /// The verdicts for each crawler that rows name, counted.
@@ -105,12 +115,11 @@ pub struct Faults {
 impl Faults {
     /// Notes the fault of a row, if it has one.
     #[inline]
-    fn note(&mut self, block: &[u8], row: &Row<'_>) {
+    fn note(&mut self, row: &Row<'_>, line_ends: impl Fn() -> u64) {
         if let Some(fault) = row.fault {
             self.counts[fault as usize] += 1;
             if self.first.len() < MAX_NAMED_FAULTS {
-                let line_ends = memchr::memchr_iter(b'\n', &block[..row.start]).count();
-                self.first.push((line_ends as u64, fault));
+                self.first.push((line_ends(), fault));
             }
         }
     }
@@ -132,13 +141,42 @@ impl Decider {
         let end = layout.end();
         let shown = VERDICTS.map(|verdict| {
             let name = verdict.name();
-            if coloured { Style::of_verdict(verdict).of(name) } else { name.to_owned() }
+            if layout.format == columns::Format::Parquet {
+                char::from(verdict as u8).to_string()
+            } else if coloured {
+                Style::of_verdict(verdict).of(name)
+            } else {
+                name.to_owned()
+            }
         });
-        let (cells, keeps_rejected) = (Vec::new(), false);
-        let mut decider =
-            Decider { agents, by_row, keeps_rejected, layout, only, by_time, shows_rows, leads, end, shown, cells };
+        let (scope, keeps_rejected, counts_tops, cells) = (Scope::default(), false, false, Vec::new());
+        let mut decider = Decider {
+            agents,
+            by_row,
+            keeps_rejected,
+            layout,
+            only,
+            by_time,
+            scope,
+            counts_tops,
+            shows_rows,
+            leads,
+            end,
+            shown,
+            cells,
+        };
         decider.cells = decider.cells();
         decider
+    }
+
+    /// Sets which origins decide a URL. The default is the URL's own, and for rows that name their crawlers no other.
+    pub fn in_scope(self, scope: Scope) -> Decider {
+        Decider { scope, ..self }
+    }
+
+    /// Counts the hosts and rules that disallow URLs, and the hosts that are unknown. Takes about twice the time.
+    pub fn count_tops(self, counts_tops: bool) -> Decider {
+        Decider { counts_tops, ..self }
     }
 
     /// Keeps the rows that are invalid, to be written elsewhere.
@@ -191,9 +229,10 @@ impl Decider {
     pub fn decide(&self, table: &Table, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
         answers.clear(self.tallies());
         let mut session = self.by_row.as_ref().map(ByRow::session);
-        let Answers { text, lines: line_count, tally, line_ends, faults, rejected, .. } = answers;
+        let Answers { text, lines: line_count, tally, line_ends, faults, rejected, stood_in, tops, .. } = answers;
         let rejected = self.keeps_rejected.then_some(rejected);
-        let written = Written { text, lines: line_count, tally, session: session.as_mut(), rejected };
+        let tops = self.counts_tops.then_some(tops);
+        let written = Written { text, lines: line_count, tally, stood_in, tops, session: session.as_mut(), rejected };
         let mut ends = 0;
         if table.format == Format::List {
             let mut start = 0;
@@ -207,9 +246,12 @@ impl Decider {
             self.decide_rows(rows, are_plain_columns(block), written)?;
         } else {
             let arena = Bump::new();
-            let rows = table.rows(block, &arena).map(|mut row| {
+            let rows = table.rows(block, &arena).zip(0..).map(|(mut row, number)| {
                 let time = if self.by_time { time_of(&mut row) } else { None };
-                faults.note(block, &row);
+                faults.note(&row, || match table.format {
+                    Format::Parquet => number,
+                    _ => memchr::memchr_iter(b'\n', &block[..row.start]).count() as u64,
+                });
                 let url = row.cells[0].unwrap_or_default();
                 let agent = self.by_row.as_ref().and_then(|by_row| row.cells[by_row.cell]).unwrap_or_default();
                 let line_ends = ends;
@@ -217,7 +259,13 @@ impl Decider {
                     Format::Csv if self.keeps_rejected => memchr::memchr_iter(b'\n', row.bytes).count() as u64,
                     _ => 1,
                 };
-                Line { rest: url, len: url.len(), row: row.bytes, fault: row.fault, time, agent, line_ends }
+                let bytes: &[u8] = match table.format {
+                    // The URL stands for the row, without line ends.
+                    Format::Parquet if self.keeps_rejected => arena.alloc_slice_copy(&url_column(url)),
+                    Format::Parquet => b"",
+                    _ => row.bytes,
+                };
+                Line { rest: url, len: url.len(), row: bytes, fault: row.fault, time, agent, line_ends }
             });
             self.decide_rows(rows, false, written)?;
         }
@@ -281,7 +329,7 @@ impl Decider {
         written: Written<'_, '_>,
         mut write: impl FnMut(&Line<'b>, &[Verdict], &mut Text, &mut Tally),
     ) -> Result<(), Error> {
-        let Written { text, lines: line_count, tally, mut session, mut rejected } = written;
+        let Written { text, lines: line_count, tally, stood_in, mut tops, mut session, mut rejected } = written;
         let width = self.agents.len();
         let mut urls: Vec<Line<'_>> = Vec::with_capacity(URLS_AT_ONCE);
         let mut verdicts = vec![Verdict::Invalid; URLS_AT_ONCE * width];
@@ -293,8 +341,14 @@ impl Decider {
             }
             let verdicts = &mut verdicts[..urls.len() * width];
             self.decide_urls(&urls, session.as_deref_mut(), verdicts)?;
+            if self.scope > Scope::Origin {
+                *stood_in += self.decide_stand_ins(&urls, verdicts)?;
+            }
             *line_count += urls.len() as u64;
             for (url, verdicts) in urls.iter().zip(verdicts.chunks_exact(width)) {
+                if let Some(tops) = &mut tops {
+                    self.count(url, verdicts, tops)?;
+                }
                 if let (Some(rejected), [Verdict::Invalid, ..]) = (&mut rejected, verdicts) {
                     rejected.add(url);
                 }
@@ -323,13 +377,76 @@ impl Decider {
         Ok(())
     }
 
-    /// The verdict of one agent for a URL, with its reasons. `None` for a URL without a time where times are asked for.
-    fn explain(&self, agent: &Agent, url: &Line<'_>) -> Result<Option<Explanation>, Error> {
-        match url.time {
-            _ if !self.by_time => agent.explain(url.as_ref()).map(Some),
-            Some(time) => agent.explain_at(url.as_ref(), time).map(Some),
-            None => Ok(None),
+    /// Decides the URLs whose origin has no robots.txt by those that stand in for it. Returns how many were decided so.
+    fn decide_stand_ins(&self, urls: &[Line<'_>], verdicts: &mut [Verdict]) -> Result<u64, Error> {
+        let width = self.agents.len();
+        let is_unknown = |verdicts: &[Verdict]| verdicts.contains(&Verdict::Unknown);
+        let unknown = (0..urls.len()).filter(|row| is_unknown(&verdicts[row * width..][..width]));
+        let mut open: Vec<(usize, Vec<StandIn>)> =
+            unknown.map(|row| (row, self.scope.stand_ins(urls[row].as_ref()))).collect();
+        let (mut found, mut row_verdicts) = (0, Vec::new());
+        for place in 0.. {
+            open.retain(|(_, all)| all.len() > place);
+            if open.is_empty() {
+                break;
+            }
+            let tried: Vec<Line<'_>> = open.iter().map(|(row, all)| urls[*row].with_url(all[place].as_ref())).collect();
+            row_verdicts.resize(tried.len() * width, Verdict::Invalid);
+            self.decide_urls(&tried, None, &mut row_verdicts)?;
+            let mut rows = row_verdicts.chunks_exact(width);
+            open.retain(|(row, _)| {
+                let row_verdicts = rows.next().unwrap_or_default();
+                if is_unknown(row_verdicts) {
+                    return true;
+                }
+                verdicts[row * width..][..width].copy_from_slice(row_verdicts);
+                found += 1;
+                false
+            });
         }
+        Ok(found)
+    }
+
+    /// The verdict of one agent for a URL, with its reasons. `None` for a URL without a time where times are asked for.
+    fn explain(&self, agent: &Agent, line: &Line<'_>) -> Result<Option<Explained>, Error> {
+        let explain = |url: &[u8]| match line.time {
+            _ if !self.by_time => agent.explain(url).map(Some),
+            Some(time) => agent.explain_at(url, time).map(Some),
+            None => Ok(None),
+        };
+        let Some(own) = explain(line.as_ref())? else { return Ok(None) };
+        if own.verdict == Verdict::Unknown && self.scope > Scope::Origin {
+            for one in self.scope.stand_ins(line.as_ref()) {
+                if let Some(found) = explain(&one.url)?.filter(|found| found.verdict != Verdict::Unknown) {
+                    return Ok(Some(Explained { explanation: found, stand_in: Some(one.origin().to_vec()) }));
+                }
+            }
+        }
+        Ok(Some(Explained { explanation: own, stand_in: None }))
+    }
+
+    /// Counts the origin of a URL that is disallowed or unknown, and the rules that disallow it.
+    fn count(&self, line: &Line<'_>, verdicts: &[Verdict], tops: &mut Tops) -> Result<(), Error> {
+        let (disallow, unknown) = (verdicts.contains(&Verdict::Disallow), verdicts.contains(&Verdict::Unknown));
+        let Some(url) = split(line.as_ref()).ok().filter(|_| disallow || unknown) else { return Ok(()) };
+        let origin = url.origin.to_string().to_ascii_lowercase();
+        if !disallow {
+            // A row that names no crawler is unknown, whatever its origin.
+            if self.by_row.is_none() {
+                tops.unknown.add(origin.as_bytes(), 1);
+            }
+            return Ok(());
+        }
+        tops.disallowing.add(origin.as_bytes(), 1);
+        let agents = self.agents.iter().filter(|_| self.by_row.is_none());
+        for (agent, _) in agents.zip(verdicts).filter(|&(_, &verdict)| verdict == Verdict::Disallow) {
+            let Some(found) = self.explain(agent, line)? else { continue };
+            match found.explanation.rule() {
+                Some(rule) => tops.rules.add(&[rule.kind.name().as_bytes(), b": ", &rule.pattern].concat(), 1),
+                None => tops.rules.add(found.explanation.reason.to_string().as_bytes(), 1),
+            }
+        }
+        Ok(())
     }
 
     /// The verdicts of rows, with columns that explain them.
@@ -343,6 +460,7 @@ impl Decider {
         let names: Vec<String> = self.agents.iter().map(|agent| agent.crawler().to_string()).collect();
         for row in rows {
             *written.lines += 1;
+            let mut stands_in = false;
             self.push_url(&row, written.text, &mut buffer);
             buffer.clear();
             verdicts.clear();
@@ -351,11 +469,16 @@ impl Decider {
                 verdicts.push(self.explain_own(&row, session, leads, &mut buffer)?);
             } else {
                 for (agent, name) in self.agents.iter().zip(&names) {
-                    let explanation = self.explain(agent, &row)?;
-                    let verdict = explanation.as_ref().map_or(Verdict::Invalid, |found| found.verdict);
+                    let found = self.explain(agent, &row)?;
+                    let verdict = found.as_ref().map_or(Verdict::Invalid, |found| found.explanation.verdict);
+                    stands_in |= found.as_ref().is_some_and(|found| found.stand_in.is_some());
                     verdicts.push(verdict);
-                    self.push_cells(explanation.as_ref().ok_or("no time"), name, verdict, leads.by_ref(), &mut buffer);
+                    self.push_cells(found.as_ref().ok_or("no time"), name, verdict, leads.by_ref(), &mut buffer);
                 }
+            }
+            *written.stood_in += u64::from(stands_in);
+            if let Some(tops) = &mut written.tops {
+                self.count(&row, &verdicts, tops)?;
             }
             if let (Some(rejected), [Verdict::Invalid, ..]) = (&mut written.rejected, &verdicts[..]) {
                 rejected.add(&row);
@@ -380,7 +503,7 @@ impl Decider {
         let place = session.crawler(row)?;
         let (_, agents) = session.agents(place);
         let explanation = agents.iter().next().map(|agent| self.explain(agent, row)).transpose()?.flatten();
-        let verdict = explanation.as_ref().map_or(Verdict::Invalid, |found| found.verdict);
+        let verdict = explanation.as_ref().map_or(Verdict::Invalid, |found| found.explanation.verdict);
         let verdict = session.add(place, verdict);
         let explanation = match (&explanation, place) {
             (None, _) => Err("no time"),
@@ -394,7 +517,7 @@ impl Decider {
     /// Appends the cells of one crawler, by an explanation or by the reason why there is none.
     fn push_cells<'l>(
         &self,
-        explanation: Result<&Explanation, &str>,
+        explanation: Result<&Explained, &str>,
         agent: &str,
         verdict: Verdict,
         leads: impl Iterator<Item = &'l Vec<u8>>,
@@ -457,6 +580,17 @@ impl Decider {
             return;
         }
         let mut buffer = Vec::new();
+        if self.layout.format == columns::Format::Parquet {
+            // The cell of the URL begins with its length, which is not known yet; there is no URL that long.
+            if part.is_last {
+                if self.layout.has_url {
+                    self.layout.format.push(b"", &mut buffer);
+                }
+                self.push_invalid(&mut buffer);
+                answers.text.push(&buffer);
+            }
+            return;
+        }
         if let (true, Some(lead)) = (self.layout.has_url, self.leads.first()) {
             let quote: &[u8] = if self.layout.format == columns::Format::Jsonl { b"\"" } else { b"" };
             if part.is_first {
@@ -543,6 +677,9 @@ struct Written<'a, 's> {
     text: &'a mut Text,
     lines: &'a mut u64,
     tally: &'a mut Tally,
+    stood_in: &'a mut u64,
+    /// Takes the hosts and rules, if they are asked for.
+    tops: Option<&'a mut Tops>,
     /// Finds the crawlers of rows, if they name theirs.
     session: Option<&'a mut Session<'s>>,
     /// Takes the rows that are invalid, if they are asked for.
@@ -580,6 +717,13 @@ impl NamedRow for Line<'_> {
 
     fn time(&self) -> Option<Time> {
         self.time
+    }
+}
+
+impl<'b> Line<'b> {
+    /// The row with another URL.
+    fn with_url(&self, url: &'b [u8]) -> Line<'b> {
+        Line { rest: url, len: url.len(), ..*self }
     }
 }
 
@@ -673,6 +817,8 @@ impl Answers {
         self.text.len = 0;
         self.lines = 0;
         self.line_ends = 0;
+        self.stood_in = 0;
+        self.tops.clear();
         self.faults.counts = [0; Fault::ALL.len()];
         self.faults.first.clear();
         self.rejected.bytes.clear();

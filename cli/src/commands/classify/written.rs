@@ -8,7 +8,7 @@ use crate::inputs::tables::{self, Table};
 use crate::outputs::columns::{Column, Format, Layout, shown_row};
 
 /// What is written, as given.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct WrittenOptions {
     /// The columns, with commas between them [default: url,verdict]
     ///
@@ -79,6 +79,17 @@ impl WrittenOptions {
         self.columns().contains(&column)
     }
 
+    /// What is appended to the name of a list for its file of verdicts; nothing if the file has the rows of the list.
+    pub fn ending(&self) -> Option<&'static str> {
+        let ending = match self.format.unwrap_or_default() {
+            Format::Tsv => ".tsv",
+            Format::Csv => ".csv",
+            Format::Jsonl => ".jsonl",
+            Format::Parquet => ".parquet",
+        };
+        (!self.has_rows()).then_some(ending)
+    }
+
     /// Whether rows of the table are written as they are.
     pub fn has_rows(&self) -> bool {
         self.add_columns || self.only.is_some()
@@ -98,10 +109,19 @@ impl WrittenOptions {
     /// # Errors
     /// If the options do not go together with each other or with the format.
     pub fn layout(&self, table: tables::Format, agents: usize, is_by_row: bool) -> Result<Layout> {
+        if table == tables::Format::Parquet && self.has_rows() {
+            let option = if self.add_columns { "--add-columns" } else { "--only" };
+            let message = "passes rows of text on, and URLS is a Parquet file; its rows keep their order and their number, so \
+                           that the columns of the output can be set beside them";
+            return Err(Failure::new(format!("{option}: {message}")));
+        }
         let format = match self.add_columns {
             true => Format::of_table(table),
             false => self.format.unwrap_or_default(),
         };
+        if self.header && format == Format::Parquet {
+            return Err(Failure::new("--header: a Parquet file has the names of the columns in its schema"));
+        }
         if self.header && format == Format::Jsonl {
             return Err(Failure::new("--header: JSON Lines have the names of the columns in each row"));
         }
@@ -113,6 +133,11 @@ impl WrittenOptions {
         columns.retain(|&column| column != Column::Url);
         let any_of = self.any_of || (self.only.is_some() && agents > 1);
         Ok(Layout { format, has_url: columns.len() < all, columns, any_of, has_row: self.add_columns, is_by_row })
+    }
+
+    /// Whether a Parquet file is written.
+    pub fn is_parquet(&self) -> bool {
+        self.format == Some(Format::Parquet)
     }
 
     /// The first line of the output, with the header of the table made safe if rows are shown on a terminal.

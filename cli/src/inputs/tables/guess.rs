@@ -81,6 +81,9 @@ fn format_of_name(path: &Path) -> Option<Format> {
 /// What lines look like that are not what a table should have, with what to do about it. `None` if they look like nothing
 /// known.
 pub fn looks_like(sample: &[u8], format: Format) -> Option<&'static str> {
+    if format == Format::Parquet {
+        return None;
+    }
     let lines: Vec<&[u8]> = sample.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
     let most = |is: &dyn Fn(&[u8]) -> bool| lines.iter().filter(|line| is(line)).count() * 2 > lines.len();
     let has = |line: &[u8], text: &[u8]| memchr::memmem::find(line, text).is_some();

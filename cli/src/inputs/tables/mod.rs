@@ -5,6 +5,7 @@
 //! for a row, unless a cell has quotes or escapes within it; the URLs of a log are put together in the memory of a block.
 
 mod cdxj;
+pub mod cells;
 pub mod csv;
 mod guess;
 mod json;
@@ -23,7 +24,7 @@ use csv::{Records, RowKind, plain_cells};
 use json::Fields;
 use log::Log;
 
-pub use guess::looks_like;
+pub use guess::{is_url_name, looks_like};
 
 /// The most columns that a command asks for.
 pub const MAX_CELLS: usize = 3;
@@ -47,6 +48,8 @@ pub enum Format {
     Cdxj,
     /// An access log of nginx or Apache, in the common or the combined format
     Log,
+    /// A Parquet file
+    Parquet,
 }
 
 impl fmt::Display for Format {
@@ -58,6 +61,7 @@ impl fmt::Display for Format {
             Format::Jsonl => "JSON Lines",
             Format::Cdxj => "CDXJ",
             Format::Log => "an access log",
+            Format::Parquet => "Parquet",
         })
     }
 }
@@ -96,6 +100,8 @@ enum Columns {
     Cdxj(Cdxj),
     /// In a line of an access log.
     Log(Log),
+    /// Handed on as so many cells, see [`cells`].
+    Cells(usize),
 }
 
 /// What is wrong with a row, so that it has no cells.
@@ -178,6 +184,12 @@ impl Table {
         Table { format: Format::List, header: Vec::new(), names: Vec::new(), columns: Columns::Line }
     }
 
+    /// A table in a Parquet file, of which just the wanted columns are handed on.
+    pub fn of_parquet(names: Vec<String>) -> Table {
+        let columns = Columns::Cells(names.len());
+        Table { format: Format::Parquet, header: Vec::new(), names, columns }
+    }
+
     /// Where the rows of the table end.
     pub fn row_ends(&self) -> RowEnds {
         if self.format == Format::Csv { RowEnds::Csv } else { RowEnds::Lines }
@@ -185,13 +197,15 @@ impl Table {
 
     /// The rows of a block of whole rows. Cells that are not written in the block as they are go to `arena`.
     pub fn rows<'b>(&'b self, block: &'b [u8], arena: &'b Bump) -> impl Iterator<Item = Row<'b>> {
-        let mut records = Records::default();
+        // Its tables take some time to build, and only CSV needs them.
+        let mut records = (self.format == Format::Csv).then(Records::default);
         let mut start = 0;
         std::iter::from_fn(move || {
             let rest = block.get(start..).filter(|rest| !rest.is_empty())?;
             let mut row = Row { start, bytes: rest, cells: [None; MAX_CELLS], fault: None };
-            let len = match self.format {
-                Format::Csv => self.csv_row(rest, &mut records, arena, &mut row),
+            let len = match (&mut records, self.format) {
+                (Some(records), _) => self.csv_row(rest, records, arena, &mut row),
+                (None, Format::Parquet) => self.framed_row(rest, &mut row),
                 _ => self.line(rest, arena, &mut row),
             };
             row.bytes = &rest[..len];
@@ -201,6 +215,18 @@ impl Table {
             }
             Some(row)
         })
+    }
+
+    /// Reads the row of cells at the start of `rest`. Returns its length.
+    #[inline]
+    fn framed_row<'b>(&self, rest: &'b [u8], row: &mut Row<'b>) -> usize {
+        let Columns::Cells(count) = &self.columns else { return rest.len() };
+        let (cells, len, is_too_long) = cells::read(rest, *count);
+        row.cells = cells;
+        if is_too_long {
+            row.fault = Some(Fault::TooLong);
+        }
+        len
     }
 
     /// Reads the row that is the first line of `rest`. Returns its length.
@@ -215,6 +241,8 @@ impl Table {
         let text = without_line_end(line);
         match &self.columns {
             Columns::Line => row.cells[0] = Some(text),
+            // A Parquet file has no lines.
+            Columns::Cells(_) => {}
             Columns::Numbers(numbers) => pick(plain_cells(text, b'\t'), numbers, &mut row.cells),
             Columns::Fields(fields) => {
                 if !fields.read(text, arena, &mut row.cells) {

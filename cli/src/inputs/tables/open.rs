@@ -86,6 +86,7 @@ impl Opening {
             Format::Jsonl => self.fields().map(|table| (table, 0)),
             Format::Cdxj => self.cdxj(start),
             Format::Log => self.log(&self.site.clone()?, source, start, at_end).map(|table| (table, 0)),
+            Format::Parquet => Err("--input-format parquet: is not a Parquet file".into()),
             Format::Tsv | Format::Csv => find_columns(format, start, &self.wanted),
         }
     }
