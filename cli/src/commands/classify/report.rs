@@ -150,7 +150,12 @@ fn push_counts(Counts { label, name, counts }: &Counts, page: &mut String) {
 fn push_top(title: &str, what: &str, top: &Top, class: &str, page: &mut String) {
     let first = top.first(SHOWN);
     let Some(&(_, most)) = first.first() else { return };
-    push(page, format_args!("<h2>{title}</h2>\n<table>\n<tr><th>{what}</th><th class=\"n\">URLs</th><th></th></tr>\n"));
+    // A URL may be disallowed for several crawlers, each by a rule of its own.
+    let unit = if what == "Origin" { "URLs" } else { "Verdicts" };
+    push(
+        page,
+        format_args!("<h2>{title}</h2>\n<table>\n<tr><th>{what}</th><th class=\"n\">{unit}</th><th></th></tr>\n"),
+    );
     for (key, count) in first {
         let (key, width) = (escaped(&printable(key)), count as f64 * 100.0 / most as f64);
         let bar = format!("<div class=\"bar\"><i class=\"{class}\" style=\"width:{width:.1}%\"></i></div>");
