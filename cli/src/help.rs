@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 20] = [
+const RARE: [&str; 27] = [
     "profile",
     "at",
     "strategy",
@@ -25,11 +25,18 @@ const RARE: [&str; 20] = [
     "allow_shrink",
     "max_findings",
     "input_format",
+    "scope",
     "any_of",
     "add_columns",
     "header",
     "reason",
     "exact_agent",
+    "rejects",
+    "report",
+    "agent_column",
+    "output_folder",
+    "resume",
+    "split_columns",
 ];
 
 /// The arguments with `--help` at the end instead of `help` at the start: people write either.

@@ -48,14 +48,22 @@ fn json_lines_say_origin_and_status() {
         r#"{"url": "http://g.example/robots.txt", "status": 404, "redirects": [1]}"#,
         r#"{"url": "http://g.example/robots.txt", "status": 404, "time": "yesterday"}"#,
         r#"{"url": "http://g.example/robots.txt", "status": 404, "time": 253402128001}"#,
-        r#"{"url": "http://g.example/robots.txt", "status": 404, "time": 1.5}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404, "time": 1e30}"#,
         r#"{"url": "http://g.example/robots.txt", "status": 404, "truncated": "half"}"#,
         r#"{"url": "http://g.example/robots.txt", "status": 404, "headers": {"cache-control": 5}}"#,
-        r#"{"url": "http://g.example/robots.txt", "status": 404, "headers": []}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404, "headers": ["a", "b"]}"#,
         r#"{"url": "http://[::1/robots.txt", "status": 404}"#,
         r#"{"url": "http://1.2.3.4.5/robots.txt", "status": 404}"#,
         r#"["http://g.example/robots.txt", 404, null, null, null, null, null, null]"#,
-        r#"{"url": "http://g.example/robots.txt", "status": "404"}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": "404 Not Found"}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404.5}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": ""}"#,
+        r#"{"url": "http://g.example/robots.txt", "body_base64": "x="}"#,
+        r#"{"url": "http://g.example/robots.txt", "body_base64": ["eA=="]}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404, "headers": [["cache-control"]]}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404, "headers": [["x", "y", "z"]]}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404, "headers": [[]]}"#,
+        r#"{"url": "http://g.example/robots.txt", "status": 404, "headers": [["content-type", 5]]}"#,
     ];
     folder.write("bad.jsonl", bad.join("\n"));
     folder.run(&["compile", "--force", "-o", "set", "bad.jsonl"]).says(
@@ -74,15 +82,23 @@ fn json_lines_say_origin_and_status() {
             "bad.jsonl:12: not a valid capture: invalid type: integer `1`, expected",
             "bad.jsonl:13: not a valid capture: expected a time such as 2026-03-14T15:09:26Z, found \"yesterday\"",
             "bad.jsonl:14: not a valid capture: expected a time in the years 1 to 9999, found 253402128001",
-            "bad.jsonl:15: not a valid capture: invalid type: floating point `1.5`, expected a time: seconds since 1970, or",
+            "bad.jsonl:15: not a valid capture: expected a time in the years 1 to 9999, found 9223372036854775807",
             "bad.jsonl:16: not a valid capture: invalid value: string \"half\", expected true, false, \"length\"",
             "bad.jsonl:17: not a valid capture: invalid type: integer `5`, expected the text of a header field",
-            "bad.jsonl:18: not a valid capture: invalid type: sequence, expected an object of header fields",
+            "bad.jsonl:18: not a valid capture: invalid type: a text, expected a pair of the name and the value of",
             "bad.jsonl:19: no valid url: \"http://[::1/robots.txt\"",
             "bad.jsonl:20: no valid url: \"http://1.2.3.4.5/robots.txt\"",
             "bad.jsonl:21: not a valid capture: expected an object, found: [\"http://g.example/robots.txt\", 404",
             "bad.jsonl:22: not a valid capture: expected a status, a number from 100 to 999, found a text",
-            "skipped: not a valid capture  16\n",
+            "bad.jsonl:23: not a valid capture: expected a status, a number from 100 to 999, found 404.5",
+            "bad.jsonl:24: not a valid capture: expected a status, a number from 100 to 999, found a text",
+            "bad.jsonl:25: not a valid capture: the body is not base64",
+            "bad.jsonl:26: not a valid capture: invalid type: sequence, expected a text in base64",
+            "bad.jsonl:27: not a valid capture: a header field is not a pair of a name and a value",
+            "bad.jsonl:28: not a valid capture: a header field is not a pair",
+            "bad.jsonl:29: not a valid capture: invalid length 0, expected a pair",
+            "bad.jsonl:30: not a valid capture: invalid type: integer `5`, expected the text of a header field",
+            "skipped: not a valid capture  24\n",
             "files read  1\n",
         ],
     );
@@ -92,6 +108,59 @@ fn json_lines_say_origin_and_status() {
 }
 
 /// Captures of some origins, out of order.
+/// Captures as different programs write them: each line says the same as the first one.
+#[test]
+fn the_same_capture_may_be_written_in_many_ways() {
+    let folder = Folder::new();
+    let url = r#""url": "https://a.example/robots.txt""#;
+    let rest = r#""time": "2026-03-14T15:09:26Z", "headers": {"Cache-Control": "max-age=60"}, "body": "User-agent: *\nDisallow: /x\n""#;
+    let first = format!("{{{url}, \"status\": 200, {rest}}}\n");
+    let base64 = "VXNlci1hZ2VudDogKgpEaXNhbGxvdzogL3gK";
+    let lines = [
+        format!("{{{url}, \"status\": \"200\", {rest}}}"),
+        format!("{{{url}, \"status\": 200.0, {rest}}}"),
+        first.replace("\"2026-03-14T15:09:26Z\"", "\"20260314150926\""),
+        first.replace("\"2026-03-14T15:09:26Z\"", "20260314150926"),
+        first.replace("\"2026-03-14T15:09:26Z\"", "1773500966"),
+        first.replace("\"2026-03-14T15:09:26Z\"", "1773500966.75"),
+        first.replace("\"2026-03-14T15:09:26Z\"", "1773500966999"),
+        first.replace("\"2026-03-14T15:09:26Z\"", "\"1773500966999\""),
+        first.replace("\"2026-03-14T15:09:26Z\"", "1773500966000.0"),
+        first.replace("{\"Cache-Control\": \"max-age=60\"}", r#"{"X": null, "CACHE-CONTROL": ["max-age=60"]}"#),
+        first.replace("{\"Cache-Control\": \"max-age=60\"}", r#"[["X", 5], ["cache-control", "max-age=60"]]"#),
+        format!("{{{}, \"body_base64\": \"{base64}\"}}", first[1..].split(", \"body\"").next().unwrap()),
+        format!(
+            "{{{}, \"body\": \"?\", \"content_base64\": \"{base64}\"}}",
+            first[1..].split(", \"body\"").next().unwrap()
+        ),
+        format!(
+            "{{{}, \"body_b64\": \"{}\\n{}\\n\", \"body\": null}}",
+            first[1..].split(", \"body\"").next().unwrap(),
+            &base64[..20],
+            &base64[20..]
+        ),
+    ];
+    folder.write("c.jsonl", &first);
+    folder.run(&["compile", "-o", "expected", "c.jsonl"]).says(0, &["files read 1\n"]);
+    for line in lines {
+        folder.write("c.jsonl", &line);
+        folder.run(&["compile", "--force", "-o", "set", "c.jsonl"]).says(0, &["files read 1\n"]);
+        assert!(folder.read("set") == folder.read("expected"), "{line}");
+    }
+}
+
+/// A body in base64 has the limit of every body: 16 MB.
+#[test]
+fn a_body_in_base64_is_bounded() {
+    let folder = Folder::new();
+    for (len, fits) in [((16 << 20) - 1, true), (16 << 20, true), ((16 << 20) + 1, false), (30 << 20, false)] {
+        let body = ["AAAA".repeat(len / 3), ["", "AA", "AAA"][len % 3].to_owned()].concat();
+        folder.write("c.jsonl", format!(r#"{{"url": "https://a.example/robots.txt", "body_base64": "{body}"}}"#));
+        let run = folder.run(&["compile", "--force", "-o", "set", "c.jsonl"]);
+        assert_eq!(run.stderr.contains("the limit is 16777216"), !fits, "{len} {}", run.stderr);
+    }
+}
+
 const CAPTURES: &str = r#"{"url": "http://a.example/robots.txt", "time": "2026-02-01T00:00:00Z", "status": 503}
 {"url": "http://a.example/robots.txt", "time": "2026-01-31", "body": "User-agent: *\nDisallow: /x\n"}
 {"url": "http://a.example/robots.txt", "time": 1767225600, "body": "User-agent: *\nDisallow: /\n"}

@@ -293,8 +293,12 @@ fn an_interrupt_leaves_nothing_behind() {
 #[test]
 fn options_of_compiling_do_not_go_with_a_set() {
     let folder = Folder::with_set();
-    for option in [["--dialect", "google-lib"], ["--scheme", "http"], ["--host", "x"], ["--strategy", "fallback"]] {
+    for option in [["--dialect", "google-lib"], ["--strategy", "fallback"]] {
         folder.run(&classify(&["-", option[0], option[1]])).says(2, &["set: is a compiled set; --dialect"]);
+    }
+    for option in [["--scheme", "http"], ["--host", "x"]] {
+        let says = "-: is read as a list of URLs; --host and --scheme are for access logs";
+        folder.run(&classify(&["-", option[0], option[1]])).says(2, &[says]);
     }
     folder.run(&["classify", "set"]).says(2, &["--agent <TOKEN>"]);
     folder.run(&classify(&["-", "--dialect", "nonesuch"])).says(2, &["google-lib"]);

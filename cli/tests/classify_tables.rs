@@ -104,7 +104,7 @@ fn a_column_that_cannot_be_found_ends_the_command() {
         ),
         ("a", &["--url-column", "a..b"], "{}\n", "--url-column a..b: expected names with dots between them"),
         ("a", &[], "[{\"url\": 1}]\n", "a: is a JSON list; expected JSON Lines, an object on each line"),
-        ("a", &["--input-format", "xml"], "", "[possible values: list, tsv, csv, jsonl]"),
+        ("a", &["--input-format", "xml"], "", "[possible values: list, tsv, csv, jsonl, "),
     ];
     for (name, options, text, says) in cases {
         let text = text.replace('P', PRIVATE).replace('C', CLOSED);
@@ -329,7 +329,7 @@ fn memory_does_not_grow_with_a_table() {
         ("a line without end", "x\turl\n", vec![b'\t'; 1 << 16]),
     ];
     for (name, head, block) in cases {
-        let kib = peak(head, &block, 100);
-        assert!(kib < 120 << 10, "{kib} KiB for {name}");
+        let kib = peak(head, &block, 200);
+        assert!(kib < 160 << 10, "{kib} KiB for {name}");
     }
 }

@@ -75,7 +75,7 @@ enum Does {
 use Does::{Refuses, Takes};
 
 /// The kinds of wrong input, what each is called, and what each of [`COMMANDS`] does with it.
-const KINDS: [(&str, &str, [Does; 9]); 10] = [
+const KINDS: [(&str, &str, [Does; 9]); 11] = [
     ("zip", "is a zip archive", [Refuses; 9]),
     ("utf16", "is text in UTF-16", [Refuses, Takes, Refuses, Takes, Refuses, Refuses, Refuses, Refuses, Refuses]),
     ("json", "JSON", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Takes, Takes]),
@@ -83,6 +83,7 @@ const KINDS: [(&str, &str, [Does; 9]); 10] = [
     ("set", "is a compiled set", [Refuses, Refuses, Refuses, Refuses, Refuses, Takes, Takes, Refuses, Takes]),
     ("page", "is a web page (HTML)", [Refuses, Takes, Refuses, Takes, Refuses, Refuses, Refuses, Refuses, Refuses]),
     ("warc", "a WARC file", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Refuses, Takes]),
+    ("parquet", "a Parquet file", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Takes, Takes]),
     ("tar", "a tar archive", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Refuses, Takes]),
     ("folder", "a folder", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Refuses, Takes]),
     ("cut.gz", "its gzip data cannot be unpacked", [Refuses; 9]),
@@ -104,6 +105,7 @@ fn folder_of_kinds() -> Folder {
     let uri = "WARC-Target-URI: http://h.example/robots.txt";
     let record = format!("WARC/1.0\r\nWARC-Type: response\r\n{uri}\r\nContent-Length: {}\r\n\r\n", answer.len());
     folder.write("warc", record + &answer + "\r\n\r\n");
+    folder.write("parquet", crate::classify_parquet::captures(&[("http://h.example/robots.txt", CLOSED)]));
     folder.write("tar", tar(&[("h.example", CLOSED)]));
     folder.write("folder/h.example", CLOSED);
     let packed = gz(&random());
@@ -134,7 +136,7 @@ fn every_command_says_what_a_wrong_input_is() {
         }
     }
     println!("{table}");
-    assert_eq!(ran, 90);
+    assert_eq!(ran, 99);
 }
 
 #[test]

@@ -204,12 +204,12 @@ fn without_memory_a_message_names_the_input_and_its_bytes() {
     let folder = Folder::new();
     let line = r#"{"url":"http://a.example/robots.txt","body":""#;
     folder.write("c.jsonl.gz", packed(line.as_bytes(), b"x", 90, b"\"}\n"));
-    let run = run_in(&folder, 130_000, &["compile", "--threads", "1", "-o", "set", "c.jsonl.gz"]);
+    let run = run_in(&folder, 200_000, &["compile", "--threads", "1", "-o", "set", "c.jsonl.gz"]);
     run.says(2, &["c.jsonl.gz:1: there is not enough memory for its ", " bytes"]);
     folder.write("robots.txt", vec![b'\n'; 16_000_000]);
     for args in [&["test", "robots.txt", "--agent", "a", "/"][..], &["lint", "robots.txt", "--dialect", "google-lib"]] {
-        // With less than this not even the program can be loaded.
-        for kib in [20_000, 40_000, 80_000, 160_000, 320_000] {
+        // With less than this not even the threads can be started.
+        for kib in [30_000, 40_000, 80_000, 160_000, 320_000] {
             let run = run_in(&folder, kib, args);
             run.says(2, &["robots.txt: there is not enough memory for its ", " bytes"]);
         }

@@ -80,8 +80,14 @@ fn folder() -> Folder {
     let long = EVIL.repeat((2 << 20) / EVIL.len());
     write("urls", &[urls.as_bytes(), b"http://a.example/", NO_UTF_8, b"\n", long.as_bytes(), b"\n"].concat());
     let plain = "http://a.example/,\n".repeat(300);
+    let parquet = crate::classify_parquet::column("url", &[EVIL, &format!("http://a.example/{EVIL}"), "\n"]);
+    write(&format!("p{EVIL}.parquet"), &parquet);
     let table = format!("{EVIL},url\n{plain}http://a.example/{EVIL},{EVIL}\n\"{EVIL},\"\n{EVIL}\n\"{EVIL}\n");
     write(&format!("t{EVIL}.csv"), table.as_bytes());
+    let row = |target: &str| format!("192.0.2.7 - - [14/Mar/2026:15:09:26 +0000] \"GET {target} HTTP/1.1\" 200 5");
+    let log = [row("/"), row(&format!("/{EVIL}")), row(EVIL), EVIL.to_owned()];
+    let log: String = log.iter().map(|row| format!("{row} \"-\" \"{EVIL}bot/1 {EVIL}\"\n")).collect();
+    write(&format!("l{EVIL}.log"), log.as_bytes());
     let rows = format!(
         "a.example\tx\t/a{EVIL}\tALLOW\t1\na.example\tbot{EVIL}\t/{EVIL}\n{EVIL}\t{EVIL}\t{EVIL}\tDISALLOW\n{EVIL}\nb\tc\td\t{EVIL}\n"
     );
@@ -143,11 +149,31 @@ const RUNS: &[&[&str]] = &[
     &["classify", "set~", "t~.csv", "--agent", "x", "--url-column", "~"],
     &["classify", "set~", "t~.csv", "--agent", "x", "--input-format", "jsonl", "--url-column", "~"],
     &["classify", "set~", "t~.csv", "--agent", "x", "--input-format", "tsv", "--url-column", "1", "--explain"],
+    &["classify", "set~", "p~.parquet", "--agent", "x"],
+    &["classify", "set~", "p~.parquet", "--agent", "x", "--url-column", "~"],
+    &["classify", "set~", "p~.parquet", "--agent", "x", "--split-columns"],
+    &["classify", "set~", "p~.parquet", "--agent", "x", "--at-column", "~"],
+    &["compile", "--force", "-o", "out~", "p~.parquet"],
     &["classify", "set~", "c~.jsonl", "--agent", "x"],
     &["classify", "set~", "c~.jsonl", "--agent", "x", "--format", "csv", "--columns", "url,rule,group,reason"],
     &["classify", "set~", "urls", "--agent", "x", "--format", "jsonl", "--any-of", "--explain"],
     &["classify", "set~", "urls", "--agent", "a~>b~>*", "--exact-agent", "--format", "jsonl"],
     &["classify", "set~", "urls", "--agent", "x", "--columns", "~"],
+    &[
+        "classify",
+        "set~",
+        "l~.log",
+        "--host",
+        "a.example",
+        "--agent-column",
+        "user_agent",
+        "--columns",
+        "url,agent,reason",
+    ],
+    &["classify", "set~", "l~.log", "--host", "~", "--agent", "x"],
+    &["classify", "set~", "l~.log", "--host", "a.example", "--agent-column", "~"],
+    &["classify", "set~", "t~.csv", "--agent-column", "1", "--url-column", "2"],
+    &["classify", "set~", "urls", "--agent", "x", "--rejects", "missing/~"],
     &["classify", "set~", "c~.jsonl", "--agent", "x", "--url-column", "~.~"],
     &["classify", "set", "urls", "--agent", "~"],
     &["classify", "set", "urls", "--agent", "a~>b~>*"],

@@ -7,6 +7,14 @@
 
 use psl::Type;
 
+/// The domain that somebody owns, one label below a suffix such as `co.uk` or, as customers of a company own theirs,
+/// `github.io`; `None` if there is none. The host is in lower case, with A-labels, and no address.
+#[must_use]
+#[inline(never)]
+pub fn own_domain(host: &[u8]) -> Option<&[u8]> {
+    psl::domain(host).map(|domain| domain.as_bytes())
+}
+
 /// The domain that was registered with a registry, one label below a suffix such as `co.uk`; the host itself if there is
 /// none, as for an address. The host is in lower case, with A-labels.
 ///

@@ -140,7 +140,7 @@ pub fn product_token<'n, 'k>(
     let has_space = name.trim_ascii().iter().any(u8::is_ascii_whitespace);
     let slash = memchr(b'/', name);
     if memchr(b'(', name).is_some() || (slash.is_some() && has_space) {
-        return Err(TokenError::Header { token: token_in_header(name, known) });
+        return Err(TokenError::Header { token: crawler_in_header(name, known) });
     }
     if memchr3(b',', b';', b'|', name).is_some() {
         let items = name.split(|byte| b",;|".contains(byte)).map(<[u8]>::trim_ascii);
@@ -183,9 +183,19 @@ fn read_back(value: &[u8], syntax: TokenSyntax) -> &[u8] {
     syntax.token_of(&value[start..end])
 }
 
-/// The crawler that a `User-Agent` header is most likely about: the longest name of a known crawler in it, or else the
-/// first product that no browser has.
-fn token_in_header<'k>(header: &[u8], known: impl IntoIterator<Item = &'k [u8]>) -> Option<String> {
+/// The name of the crawler that a `User-Agent` header is most likely from: the longest name of a known crawler in it, or
+/// else the first product with a version that no browser has. Cost: compares each product in the header with each known name.
+///
+/// ```
+/// use reptile_engine::token::crawler_in_header;
+///
+/// let crawler = |header: &'static str| crawler_in_header(header.as_bytes(), [&b"Googlebot"[..]]);
+/// assert_eq!(crawler("Mozilla/5.0 (compatible; Googlebot/2.1)").as_deref(), Some("Googlebot"));
+/// assert_eq!(crawler("Mozilla/5.0 (compatible; FooBot/1.0)").as_deref(), Some("FooBot"));
+/// assert_eq!(crawler("Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/120.0"), None);
+/// ```
+#[must_use]
+pub fn crawler_in_header<'k>(header: &[u8], known: impl IntoIterator<Item = &'k [u8]>) -> Option<String> {
     /// What the headers of browsers are made of, which crawlers imitate.
     const OF_BROWSERS: [&str; 10] =
         ["Mozilla", "AppleWebKit", "KHTML", "Gecko", "Chrome", "Safari", "Version", "Mobile", "Edg", "Firefox"];

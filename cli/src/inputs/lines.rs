@@ -35,7 +35,7 @@ pub struct Chunk {
     pub filled: usize,
     /// Whether they are whole lines.
     pub kind: ChunkKind,
-    /// For [`RowEnds::Csv`], where blocks of about [`BLOCK_BYTES`] end.
+    /// For rows that are not lines, where blocks of about [`BLOCK_BYTES`] end.
     row_ends: Vec<usize>,
 }
 
@@ -61,6 +61,11 @@ pub enum ChunkKind {
 }
 
 impl Chunk {
+    /// Whole rows that are not lines, in blocks that end at `row_ends`; the last of them is the end of the rows.
+    pub fn of_rows(rows: Vec<u8>, row_ends: Vec<usize>) -> Chunk {
+        Chunk { filled: rows.len(), buffer: rows, kind: ChunkKind::Lines, row_ends }
+    }
+
     /// The bytes of the input.
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[..self.filled]

@@ -13,6 +13,7 @@ mod jsonl;
 pub mod lines;
 pub mod open;
 pub mod options;
+pub mod parquet;
 pub mod recognise;
 pub mod same;
 pub mod sets;
@@ -195,7 +196,8 @@ fn read(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) 
         (Content::Tar, _) => archives::read_tar(&path, input.into_source(), naming, sink),
         (Content::Json, _) => jsonl::read(&path, input.into_source(), sink),
         (Content::Warc, _) => warc::read(&path, input.into_source(), sink),
-        (Content::Set | Content::Zip, _) => Err(input.refused(Wanted::Captures)),
+        (Content::Parquet, _) if input.packing.is_none() && input.is_regular => parquet::captures::read(&path, sink),
+        (Content::Set | Content::Zip | Content::Parquet, _) => Err(input.refused(Wanted::Captures)),
         // Whatever a server sent as its robots.txt is one, and the protocol says what it means.
         (_, Some(host)) => {
             let origins = hosts::origins_of_option(host, naming);
@@ -214,7 +216,7 @@ fn read(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) 
 }
 
 const SINGLE_FILE: &str = "is a single file; say whose robots.txt it is with --host HOST[:PORT], or give a folder, a tar \
-                           archive, JSON Lines or a WARC file";
+                           archive, JSON Lines, a Parquet or a WARC file";
 
 /// The files that were read, by the origins that they are for.
 #[derive(Default)]

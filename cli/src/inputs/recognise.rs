@@ -4,6 +4,7 @@
 //! compiled sets called `robots.txt`.
 
 use super::archives::is_tar;
+use super::parquet::MAGIC;
 use super::sets::LABEL_START;
 
 /// What an input holds.
@@ -25,6 +26,8 @@ pub enum Content {
     Json,
     /// A WARC file of a crawler.
     Warc,
+    /// A Parquet file.
+    Parquet,
     /// A web page.
     Html,
     /// XML, such as a sitemap.
@@ -53,7 +56,7 @@ pub enum Wanted {
 }
 
 /// The first bytes of formats that are not text.
-const BINARY: [(&[u8], &str); 19] = [
+const BINARY: [(&[u8], &str); 18] = [
     (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
     (b"GIF87a", "a GIF picture"),
@@ -70,7 +73,6 @@ const BINARY: [(&[u8], &str); 19] = [
     (b"SQLite format 3\0", "an SQLite database"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"Rar!\x1a\x07", "a RAR archive"),
-    (b"PAR1", "a Parquet file"),
     (b"Obj\x01", "an Avro file"),
     (b"\xd0\xcf\x11\xe0", "an old office document"),
 ];
@@ -102,6 +104,7 @@ pub fn recognise(start: &[u8]) -> Content {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => return Content::Utf16,
         _ if start.starts_with(LABEL_START) => return Content::Set,
         _ if start.starts_with(b"WARC/") => return Content::Warc,
+        _ if start.starts_with(MAGIC) => return Content::Parquet,
         _ if is_tar(start) => return Content::Tar,
         _ => {}
     }
@@ -157,6 +160,7 @@ impl Content {
             Content::Set => "a compiled set",
             Content::Json => "JSON",
             Content::Warc => "a WARC file",
+            Content::Parquet => "a Parquet file",
             Content::Html => "a web page (HTML)",
             Content::Xml => "XML",
             Content::Utf16 => "text in UTF-16",
@@ -166,7 +170,7 @@ impl Content {
 
     /// Whether it holds robots.txt files, each with the name of what it is for.
     pub fn is_collection(self) -> bool {
-        matches!(self, Content::Folder | Content::Tar | Content::Json | Content::Warc)
+        matches!(self, Content::Folder | Content::Tar | Content::Json | Content::Warc | Content::Parquet)
     }
 
     /// Whether it can be a robots.txt as its author meant it.
@@ -181,6 +185,9 @@ impl Content {
             Content::Set if wanted == Wanted::Table => "`reptile check` takes robots.txt files, not sets".into(),
             Content::Set => {
                 format!("`reptile classify {path} URLS` decides URLs by it, `reptile inspect {path}` shows it")
+            }
+            Content::Parquet if matches!(wanted, Wanted::Urls | Wanted::Captures) => {
+                "Parquet is read from its end on: save it, unpacked, as a file".into()
             }
             Content::Folder | Content::Tar if is_line_by_line => "give a file in it".into(),
             _ if self.is_collection() && !is_line_by_line => {

@@ -9,8 +9,8 @@ use reptile_compiler::capture::Time;
 use reptile_compiler::limits::{MAX_TIME, MIN_TIME};
 
 /// Reads a time: seconds since 1970, with a fraction that is dropped or without; thirteen digits are milliseconds, fourteen a
-/// date and a time in UTC without separators, as web archives write it; RFC 3339 such as `2026-03-14T15:09:26Z`; or a
-/// date, which means its first second in UTC.
+/// date and a time in UTC without separators, as web archives write it; RFC 3339 such as `2026-03-14T15:09:26Z`; a
+/// date, which means its first second in UTC; or the time of an access log, such as `10/Oct/2000:13:55:36 -0700`.
 ///
 /// # Errors
 /// If the text is not a time, or not one that a set can hold.
@@ -27,6 +27,9 @@ pub fn read_time(text: &str) -> Result<Time, String> {
     let time = match text.len() {
         13 if is_digits(text) => text.parse::<Time>().ok().map(|milliseconds| milliseconds / 1000),
         14 if is_digits(text) => DateTime::strptime("%Y%m%d%H%M%S", text).ok().and_then(of_utc),
+        26 if text.as_bytes()[2] == b'/' => {
+            Timestamp::strptime("%d/%b/%Y:%H:%M:%S %z", text).ok().map(Timestamp::as_second)
+        }
         // A longer text could be a time without a zone, which does not say when it was.
         10 => seconds().or_else(|| of_utc(text.parse::<Date>().ok()?.at(0, 0, 0, 0))),
         _ => seconds().or_else(moment),
@@ -82,10 +85,27 @@ mod tests {
             ("1773500966999", 1_773_500_966),
             ("20260314150926", 1_773_500_966),
             ("177350096600", 177_350_096_600),
+            ("10/Oct/2000:13:55:36 -0700", 971_211_336),
+            ("10/Oct/2000:20:55:36 +0000", 971_211_336),
+            ("29/Feb/2024:00:00:00 +0530", 1_709_145_000),
         ] {
             assert_eq!(read_time(text), Ok(time), "{text}");
         }
-        for text in ["", "now", "2026-13-01", "2026-03-14T15:09:26", "14.3.2026", "1e9", "5.", ".5", "20261301000000"] {
+        for text in [
+            "",
+            "now",
+            "2026-13-01",
+            "2026-03-14T15:09:26",
+            "14.3.2026",
+            "1e9",
+            "5.",
+            ".5",
+            "20261301000000",
+            "10/Oct/2000:13:55:36",
+            "10/Okt/2000:13:55:36 -0700",
+            "30/Feb/2024:00:00:00 +0530",
+            "10/Oct/2000:13:55:36 -070x",
+        ] {
             assert!(read_time(text).unwrap_err().starts_with("expected a time such as"), "{text}");
         }
         assert_eq!(show_time(1_773_500_966), "2026-03-14T15:09:26Z");

@@ -24,8 +24,10 @@ pub enum Column {
     Rule,
     /// Whether a group names the crawler: named, default or none
     Group,
-    /// What decides: "rule", "no rule matches", or the outcome of fetching the robots.txt
+    /// What decides: "rule", "no rule matches", or the outcome of fetching the robots.txt; with --scope also whose
     Reason,
+    /// The crawler; with --agent-column the one that the row names, and empty if it names none
+    Agent,
 }
 
 /// How answers are written.
@@ -39,13 +41,19 @@ pub enum Format {
     /// A JSON object on each line
     #[value(alias = "ndjson")]
     Jsonl,
+    /// A Parquet file: texts, and an unsigned number for the line, each empty where there is none
+    Parquet,
 }
 
 impl Format {
     /// The format in which columns can be added to a table.
     pub fn of_table(format: tables::Format) -> Format {
         match format {
-            tables::Format::List | tables::Format::Tsv => Format::Tsv,
+            tables::Format::List
+            | tables::Format::Tsv
+            | tables::Format::Cdxj
+            | tables::Format::Log
+            | tables::Format::Parquet => Format::Tsv,
             tables::Format::Csv => Format::Csv,
             tables::Format::Jsonl => Format::Jsonl,
         }
@@ -60,6 +68,7 @@ impl Format {
     pub fn push(self, cell: &[u8], text: &mut Vec<u8>) {
         let cell = url_column(cell);
         match self {
+            Format::Parquet => push_sized(&as_utf8(&cell), text),
             Format::Tsv => text.extend_from_slice(&cell),
             Format::Csv if cell.iter().any(|byte| matches!(byte, b'"' | b',')) => {
                 text.push(b'"');
@@ -86,8 +95,34 @@ impl Format {
 
     /// Appends a cell that is a number.
     fn push_number(self, number: u32, text: &mut Vec<u8>) {
+        if self == Format::Parquet {
+            return text.extend_from_slice(&number.to_le_bytes());
+        }
         text.extend_from_slice(number.to_string().as_bytes());
     }
+}
+
+/// Appends a text after its length.
+fn push_sized(cell: &[u8], text: &mut Vec<u8>) {
+    // Cells are URLs and rules, which are shorter than a line.
+    let len = u32::try_from(cell.len()).unwrap_or(0);
+    text.extend_from_slice(&len.to_le_bytes());
+    text.extend_from_slice(&cell[..len as usize]);
+}
+
+/// A text whose bytes that are not UTF-8 are `%XX`, which means the same in a URL.
+fn as_utf8(cell: &[u8]) -> Cow<'_, [u8]> {
+    if str::from_utf8(cell).is_ok() {
+        return Cow::Borrowed(cell);
+    }
+    let mut text = Vec::with_capacity(cell.len());
+    for chunk in cell.utf8_chunks() {
+        text.extend_from_slice(chunk.valid().as_bytes());
+        for byte in chunk.invalid() {
+            text.extend_from_slice(format!("%{byte:02X}").as_bytes());
+        }
+    }
+    Cow::Owned(text)
 }
 
 /// Appends a text of JSON. Bytes that are not UTF-8 become `%XX`, which means the same in a URL.
@@ -120,15 +155,20 @@ pub struct Layout {
     pub any_of: bool,
     /// Whether the row of the input follows the cells.
     pub has_row: bool,
+    /// Whether each row has its own crawler; then the names of the cells do not have that of a crawler.
+    pub is_by_row: bool,
 }
 
 impl Layout {
     /// The names of the cells.
-    fn names(&self, agents: &[String]) -> Vec<String> {
+    pub fn names(&self, agents: &[String]) -> Vec<String> {
         let mut names = Vec::new();
         names.extend(self.has_url.then(|| "url".to_owned()));
         for agent in agents {
-            names.extend(self.columns.iter().map(|column| format!("{agent}:{}", column.name())));
+            names.extend(self.columns.iter().map(|column| match self.is_by_row {
+                true => column.name().to_owned(),
+                false => format!("{agent}:{}", column.name()),
+            }));
         }
         names.extend(self.any_of.then(|| "verdict".to_owned()));
         names
@@ -143,7 +183,7 @@ impl Layout {
                 lead.push(if at == 0 { b'{' } else { b',' });
                 self.format.push(name.as_bytes(), &mut lead);
                 lead.push(b':');
-            } else if at > 0 {
+            } else if at > 0 && self.format != Format::Parquet {
                 lead.push(self.format.separator());
             }
             lead
@@ -156,6 +196,7 @@ impl Layout {
         match (self.has_row, self.format) {
             (true, Format::Jsonl) => Vec::new(),
             (true, _) => vec![self.format.separator()],
+            (_, Format::Parquet) => Vec::new(),
             (false, Format::Jsonl) => b"}\n".to_vec(),
             (false, _) => b"\n".to_vec(),
         }
@@ -192,6 +233,14 @@ impl Layout {
     }
 }
 
+/// An explanation, and the origin that decided if it is not the URL's own.
+pub struct Explained {
+    /// What was decided, and why.
+    pub explanation: Explanation,
+    /// The origin that stood in for the URL's own.
+    pub stand_in: Option<Vec<u8>>,
+}
+
 impl Column {
     /// The end of its name.
     pub fn name(self) -> &'static str {
@@ -202,14 +251,17 @@ impl Column {
             Column::Rule => "rule",
             Column::Group => "group",
             Column::Reason => "reason",
+            Column::Agent => "agent",
         }
     }
 
-    /// Appends the cell of an explanation. `verdict` is the verdict as it is shown.
-    pub fn push(self, explanation: &Explanation, verdict: &str, format: Format, text: &mut Vec<u8>) {
+    /// Appends the cell of an explanation for a crawler of this name. `verdict` is the verdict as it is shown.
+    pub fn push(self, found: &Explained, agent: &str, verdict: &str, format: Format, text: &mut Vec<u8>) {
+        let Explained { explanation, stand_in } = found;
         let rule = explanation.rule();
         match self {
             Column::Url => {}
+            Column::Agent => format.push(agent.as_bytes(), text),
             Column::Verdict => push_verdict(verdict, format, text),
             Column::Line => format.push_number(rule.map_or(0, |rule| rule.line), text),
             Column::Rule => {
@@ -217,14 +269,21 @@ impl Column {
                 format.push(&name.unwrap_or_default(), text);
             }
             Column::Group => format.push(explanation.group.as_str().as_bytes(), text),
-            Column::Reason => format.push(explanation.reason.to_string().as_bytes(), text),
+            Column::Reason => {
+                let mut reason = explanation.reason.to_string().into_bytes();
+                if let Some(origin) = stand_in {
+                    reason.extend([b", of ", &origin[..]].concat());
+                }
+                format.push(&reason, text);
+            }
         }
     }
 
     /// Appends the cell of a row that cannot be decided for this reason.
-    pub fn push_invalid(self, reason: &str, verdict: &str, format: Format, text: &mut Vec<u8>) {
+    pub fn push_invalid(self, reason: &str, agent: &str, verdict: &str, format: Format, text: &mut Vec<u8>) {
         match self {
             Column::Url => {}
+            Column::Agent => format.push(agent.as_bytes(), text),
             Column::Verdict => push_verdict(verdict, format, text),
             Column::Line => format.push_number(0, text),
             Column::Rule => format.push(b"", text),
@@ -234,7 +293,7 @@ impl Column {
     }
 }
 
-/// Appends a verdict, which may have a style.
+/// Appends a verdict as it is shown: a word, which may have a style, or for Parquet the byte of its number.
 pub fn push_verdict(verdict: &str, format: Format, text: &mut Vec<u8>) {
     let quote: &[u8] = if format == Format::Jsonl { b"\"" } else { b"" };
     text.extend_from_slice(&[quote, verdict.as_bytes(), quote].concat());

@@ -1,4 +1,5 @@
-//! `SET.made.json`: the record of how a set was made, in a file beside it.
+//! `SET.made.json`: the record of how a set was made, in a file beside it. The records of other files are read and written here
+//! too.
 //!
 //! The bytes of a set depend on nothing but the robots.txt files and the options that matter, so that equal inputs give
 //! equal sets. Whatever else is worth knowing, such as the version of the tool and the paths of the inputs, is in this
@@ -9,6 +10,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -40,16 +42,23 @@ pub struct Made {
     inputs: Vec<Input>,
 }
 
-/// The program that made the set.
+/// The program that made a file.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
-struct Tool {
+pub struct Tool {
     name: String,
     version: String,
 }
 
-/// The set that the record belongs to, by its length and the XXH3-64 of its bytes, in hexadecimal digits.
-#[derive(Debug, Deserialize, PartialEq, Serialize)]
-struct Identity {
+impl Tool {
+    /// This program.
+    pub fn this() -> Tool {
+        Tool { name: "reptile".into(), version: env!("CARGO_PKG_VERSION").into() }
+    }
+}
+
+/// A set, by its length and the XXH3-64 of its bytes, in hexadecimal digits.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Identity {
     bytes: u64,
     xxh3_64: String,
 }
@@ -82,7 +91,7 @@ struct Input {
 
 impl Identity {
     /// The identity of a set. Cost: reads every byte.
-    fn of(set: &[u8]) -> Identity {
+    pub fn of(set: &[u8]) -> Identity {
         Identity { bytes: set.len() as u64, xxh3_64: format!("{:016x}", xxh3_64(set)) }
     }
 }
@@ -92,7 +101,7 @@ impl Made {
     pub fn new(set: &[u8], inputs: &[PathBuf], options: &CompileOptions, report: &Report) -> Made {
         let counts = inputs.iter().zip(&report.inputs);
         Made {
-            made_by: Tool { name: "reptile".into(), version: env!("CARGO_PKG_VERSION").into() },
+            made_by: Tool::this(),
             set: Identity::of(set),
             dialect: options.dialect().as_str().into(),
             profile: options.profile().as_str().into(),
@@ -121,10 +130,8 @@ impl Made {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write(&self, mut output: Output) -> Result<Option<Complete>> {
-        let json = json_lines(self)?;
-        output.write_all(json.as_bytes()).map_err(|error| output.failure(&error))?;
-        output.complete()
+    pub fn write(&self, output: Output) -> Result<Option<Complete>> {
+        write(self, output)
     }
 
     /// Adds rows for people.
@@ -139,12 +146,22 @@ impl Made {
     }
 }
 
-/// The path of the record that belongs to a set file.
+/// Writes a record to a file that still lacks its name.
 ///
 /// # Errors
-/// If the set is a symbolic link that points to nothing.
-pub fn path_of(set: &Path) -> Result<PathBuf> {
-    let mut path = OsString::from(resolved(set)?);
+/// If the file cannot be written.
+pub fn write(record: &impl Serialize, mut output: Output) -> Result<Option<Complete>> {
+    let json = json_lines(record)?;
+    output.write_all(json.as_bytes()).map_err(|error| output.failure(&error))?;
+    output.complete()
+}
+
+/// The path of the record that belongs to a file.
+///
+/// # Errors
+/// If the file is a symbolic link that points to nothing.
+pub fn path_of(file: &Path) -> Result<PathBuf> {
+    let mut path = OsString::from(resolved(file)?);
     path.push(SUFFIX);
     Ok(path.into())
 }
@@ -157,7 +174,7 @@ pub fn path_of(set: &Path) -> Result<PathBuf> {
 pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
     let path = path_of(set)?;
     let unknown = |why: String| format!("unknown: {} {why}", path.display());
-    match read(&path) {
+    match read::<Made>(&path) {
         Ok(None) => {}
         Ok(Some(made)) if made.set == Identity::of(bytes) => made.describe(summary),
         Ok(Some(_)) => summary.row("made by", unknown("is of another set".into())),
@@ -171,12 +188,15 @@ pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
 /// # Errors
 /// As [`describe`].
 pub fn json(set: &Path, bytes: &[u8]) -> Result<serde_json::Value> {
-    let made = read(&path_of(set)?).ok().flatten().filter(|made| made.set == Identity::of(bytes));
+    let made = read::<Made>(&path_of(set)?).ok().flatten().filter(|made| made.set == Identity::of(bytes));
     serde_json::to_value(made).map_err(Failure::new)
 }
 
 /// Reads a record, if there is one.
-fn read(path: &Path) -> std::result::Result<Option<Made>, String> {
+///
+/// # Errors
+/// What is wrong with the file, in words that follow its name.
+pub fn read<T: DeserializeOwned>(path: &Path) -> std::result::Result<Option<T>, String> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
@@ -203,7 +223,7 @@ mod tests {
     fn a_record_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.made.json");
-        assert_eq!(read(&path), Ok(None));
+        assert_eq!(read::<Made>(&path), Ok(None));
         std::fs::write(&path, json_lines(&made()).unwrap()).unwrap();
         assert_eq!(read(&path), Ok(Some(made())));
         let mut summary = Summary::default();
@@ -222,7 +242,7 @@ mod tests {
         for (len, fits) in [(MAX_BYTES - 1, true), (MAX_BYTES, true), (MAX_BYTES + 1, false)] {
             let padding = " ".repeat(len as usize - json.len());
             std::fs::write(&path, format!("{json}{padding}")).unwrap();
-            assert_eq!(read(&path).is_ok(), fits, "{len}");
+            assert_eq!(read::<Made>(&path).is_ok(), fits, "{len}");
         }
     }
 }

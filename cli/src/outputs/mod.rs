@@ -1,6 +1,6 @@
 //! What commands write: whole files ([`file`], under [`hidden`] names until they are), figures for people ([`summary`]),
-//! columns of verdicts ([`verdicts`]), the record of how a set was made ([`made`]), JSON ([`json`]), lists of names
-//! ([`names`]), packed bytes ([`packed`]), text that is safe to show ([`text`]), [`style`]s, [`progress`], and the only way
+//! columns of verdicts ([`verdicts`], [`columns`], [`scope`]), the record of how a set was made ([`made`]), JSON ([`json`]), lists of names
+//! ([`names`]), packed bytes ([`packed`]), [`parquet`] files, text that is safe to show ([`text`]), [`style`]s, [`progress`], and the only way
 //! to standard output and standard error ([`terminal`]).
 
 pub mod columns;
@@ -10,9 +10,12 @@ pub mod json;
 pub mod made;
 pub mod names;
 mod packed;
+pub mod parquet;
 pub mod progress;
+pub mod scope;
 pub mod style;
 pub mod summary;
 pub mod terminal;
 pub mod text;
+pub mod tops;
 pub mod verdicts;

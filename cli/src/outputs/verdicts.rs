@@ -3,13 +3,17 @@
 //! Nothing here knows of files or threads. The output buffers are reused.
 
 use bumpalo::Bump;
-use reptile::{Agent, Agents, Error, Explanation, Reason, Verdict};
+use reptile::{Agent, Agents, Error, Reason, Verdict};
 use reptile_compiler::capture::Time;
+use reptile_engine::url::split;
 
-use super::columns::{self, Column, Layout, push_verdict, shown_row};
+use super::columns::{self, Column, Explained, Layout, push_verdict, shown_row};
+use super::scope::{Scope, StandIn};
 use super::style::Style;
-use super::text::{are_plain_columns, opaque_column};
-use crate::inputs::lines::{lines, without_line_end};
+use super::text::{are_plain_columns, opaque_column, url_column};
+use super::tops::Tops;
+use crate::inputs::lines::{MAX_LINE_BYTES, lines, without_line_end};
+use crate::inputs::sets::by_row::{ByRow, Counted, NamedRow, Session};
 use crate::inputs::tables::{Fault, Format, Row, Table};
 use crate::inputs::time::read_time;
 
@@ -22,14 +26,25 @@ const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unkn
 /// The number of URLs that are given to the library at once: several of its batches, so that few are not full.
 const URLS_AT_ONCE: usize = 512;
 
+/// What the `reason` of a row says that names no crawler.
+const NO_CRAWLER: &str = "no crawler";
+
 /// The agents to decide for, and what to write.
 pub struct Decider {
     agents: Agents,
+    /// The crawlers that the rows name, if they do; `agents` are any crawler then.
+    by_row: Option<ByRow>,
+    /// Whether rows that are invalid are handed out.
+    keeps_rejected: bool,
     layout: Layout,
     /// If given, only the rows with this verdict over all agents are written, as they are.
     only: Option<Verdict>,
     /// Whether each row is decided by the rules of its own time, which is in the second of its wanted cells.
     by_time: bool,
+    /// The origins that decide a URL.
+    scope: Scope,
+    /// Whether hosts and rules are counted.
+    counts_tops: bool,
     /// Whether rows of the input are made safe for a terminal.
     shows_rows: bool,
     /// What stands before each cell.
@@ -55,6 +70,34 @@ pub struct Answers {
     pub line_ends: u64,
     /// The rows whose URL could not be read.
     pub faults: Faults,
+    /// The URLs that were decided by another origin than their own.
+    pub stood_in: u64,
+    /// The hosts and rules that occur most often, if they are asked for.
+    pub tops: Tops,
+    /// The rows that are invalid, if they are asked for.
+    pub rejected: Rejected,
+    /// The verdicts for each crawler that rows name, counted.
+    pub crawlers: Vec<Counted>,
+    /// The number of rows that name no crawler, if rows are to name theirs.
+    pub nobody: u64,
+}
+
+/// Rows that are invalid.
+#[derive(Default)]
+pub struct Rejected {
+    /// The rows, one after the other.
+    pub bytes: Vec<u8>,
+    /// Of each row the number of line ends before it in the block, what is wrong with it, and its length.
+    pub rows: Vec<(u64, Option<Fault>, usize)>,
+}
+
+impl Rejected {
+    fn add(&mut self, line: &Line<'_>) {
+        self.bytes.extend_from_slice(line.row);
+        // Of a list nothing is read but the URL, which is too long long before its line is.
+        let is_too_long = line.row.len() > MAX_LINE_BYTES;
+        self.rows.push((line.line_ends, line.fault.or(is_too_long.then_some(Fault::TooLong)), line.row.len()));
+    }
 }
 
 /// The most rows of a block that are named for a fault.
@@ -72,12 +115,11 @@ pub struct Faults {
 impl Faults {
     /// Notes the fault of a row, if it has one.
     #[inline]
-    fn note(&mut self, block: &[u8], row: &Row<'_>) {
+    fn note(&mut self, row: &Row<'_>, line_ends: impl Fn() -> u64) {
         if let Some(fault) = row.fault {
             self.counts[fault as usize] += 1;
             if self.first.len() < MAX_NAMED_FAULTS {
-                let line_ends = memchr::memchr_iter(b'\n', &block[..row.start]).count();
-                self.first.push((line_ends as u64, fault));
+                self.first.push((line_ends(), fault));
             }
         }
     }
@@ -87,6 +129,7 @@ impl Decider {
     /// `by_time` says whether each row has its time in the second of its cells, `coloured` whether verdicts have colours, `shows_rows` whether rows of the input are made safe for a terminal.
     pub fn new(
         agents: Agents,
+        by_row: Option<ByRow>,
         layout: Layout,
         only: Option<Verdict>,
         by_time: bool,
@@ -98,16 +141,57 @@ impl Decider {
         let end = layout.end();
         let shown = VERDICTS.map(|verdict| {
             let name = verdict.name();
-            if coloured { Style::of_verdict(verdict).of(name) } else { name.to_owned() }
+            if layout.format == columns::Format::Parquet {
+                char::from(verdict as u8).to_string()
+            } else if coloured {
+                Style::of_verdict(verdict).of(name)
+            } else {
+                name.to_owned()
+            }
         });
-        let mut decider = Decider { agents, layout, only, by_time, shows_rows, leads, end, shown, cells: Vec::new() };
+        let (scope, keeps_rejected, counts_tops, cells) = (Scope::default(), false, false, Vec::new());
+        let mut decider = Decider {
+            agents,
+            by_row,
+            keeps_rejected,
+            layout,
+            only,
+            by_time,
+            scope,
+            counts_tops,
+            shows_rows,
+            leads,
+            end,
+            shown,
+            cells,
+        };
         decider.cells = decider.cells();
         decider
+    }
+
+    /// Sets which origins decide a URL. The default is the URL's own, and for rows that name their crawlers no other.
+    pub fn in_scope(self, scope: Scope) -> Decider {
+        Decider { scope, ..self }
+    }
+
+    /// Counts the hosts and rules that disallow URLs, and the hosts that are unknown. Takes about twice the time.
+    pub fn count_tops(self, counts_tops: bool) -> Decider {
+        Decider { counts_tops, ..self }
+    }
+
+    /// Keeps the rows that are invalid, to be written elsewhere.
+    pub fn keep_rejected(self, keeps_rejected: bool) -> Decider {
+        Decider { keeps_rejected, ..self }
     }
 
     /// The agents.
     pub fn agents(&self) -> &Agents {
         &self.agents
+    }
+
+    /// Whether the rows name their crawlers.
+    pub fn is_by_row(&self) -> bool {
+        self.by_row.is_some()
     }
 
     /// The number of tallies: one for each agent, and one for all of them if there is such a verdict.
@@ -144,25 +228,44 @@ impl Decider {
     /// If the set is damaged.
     pub fn decide(&self, table: &Table, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
         answers.clear(self.tallies());
-        let Answers { text, lines: line_count, tally, line_ends, faults } = answers;
-        let written = Written { text, lines: line_count, tally };
+        let mut session = self.by_row.as_ref().map(ByRow::session);
+        let Answers { text, lines: line_count, tally, line_ends, faults, rejected, stood_in, tops, .. } = answers;
+        let rejected = self.keeps_rejected.then_some(rejected);
+        let tops = self.counts_tops.then_some(tops);
+        let written = Written { text, lines: line_count, tally, stood_in, tops, session: session.as_mut(), rejected };
+        let mut ends = 0;
         if table.format == Format::List {
             let mut start = 0;
             let rows = lines(block).map(|line| {
                 let rest = &block[start..];
                 start += line.len();
-                Line { rest, len: without_line_end(line).len(), row: line, is_readable: true, time: None }
+                ends += 1;
+                Line { rest, len: without_line_end(line).len(), row: line, line_ends: ends - 1, ..Line::default() }
             });
             // Asked once for the block instead of once for each line of it, since nearly all blocks are plain.
             self.decide_rows(rows, are_plain_columns(block), written)?;
         } else {
             let arena = Bump::new();
-            let rows = table.rows(block, &arena).map(|mut row| {
+            let rows = table.rows(block, &arena).zip(0..).map(|(mut row, number)| {
                 let time = if self.by_time { time_of(&mut row) } else { None };
-                faults.note(block, &row);
+                faults.note(&row, || match table.format {
+                    Format::Parquet => number,
+                    _ => memchr::memchr_iter(b'\n', &block[..row.start]).count() as u64,
+                });
                 let url = row.cells[0].unwrap_or_default();
-                let is_readable = !matches!(row.fault, Some(Fault::NotJson | Fault::TooLong));
-                Line { rest: url, len: url.len(), row: row.bytes, is_readable, time }
+                let agent = self.by_row.as_ref().and_then(|by_row| row.cells[by_row.cell]).unwrap_or_default();
+                let line_ends = ends;
+                ends += match table.format {
+                    Format::Csv if self.keeps_rejected => memchr::memchr_iter(b'\n', row.bytes).count() as u64,
+                    _ => 1,
+                };
+                let bytes: &[u8] = match table.format {
+                    // The URL stands for the row, without line ends.
+                    Format::Parquet if self.keeps_rejected => arena.alloc_slice_copy(&url_column(url)),
+                    Format::Parquet => b"",
+                    _ => row.bytes,
+                };
+                Line { rest: url, len: url.len(), row: bytes, fault: row.fault, time, agent, line_ends }
             });
             self.decide_rows(rows, false, written)?;
         }
@@ -170,6 +273,9 @@ impl Decider {
             Format::Csv => memchr::memchr_iter(b'\n', block).count() as u64,
             _ => *line_count,
         };
+        if let Some(session) = session {
+            (answers.crawlers, answers.nobody) = session.end();
+        }
         Ok(())
     }
 
@@ -177,7 +283,7 @@ impl Decider {
         &self,
         rows: impl Iterator<Item = Line<'b>>,
         is_plain: bool,
-        written: Written<'_>,
+        written: Written<'_, '_>,
     ) -> Result<(), Error> {
         if let Some(only) = self.only {
             return self.decide_each(rows, written, |line, verdicts, text, tally| {
@@ -220,10 +326,10 @@ impl Decider {
     fn decide_each<'b>(
         &self,
         mut rows: impl Iterator<Item = Line<'b>>,
-        written: Written<'_>,
+        written: Written<'_, '_>,
         mut write: impl FnMut(&Line<'b>, &[Verdict], &mut Text, &mut Tally),
     ) -> Result<(), Error> {
-        let Written { text, lines: line_count, tally } = written;
+        let Written { text, lines: line_count, tally, stood_in, mut tops, mut session, mut rejected } = written;
         let width = self.agents.len();
         let mut urls: Vec<Line<'_>> = Vec::with_capacity(URLS_AT_ONCE);
         let mut verdicts = vec![Verdict::Invalid; URLS_AT_ONCE * width];
@@ -234,16 +340,33 @@ impl Decider {
                 return Ok(());
             }
             let verdicts = &mut verdicts[..urls.len() * width];
-            self.decide_urls(&urls, verdicts)?;
+            self.decide_urls(&urls, session.as_deref_mut(), verdicts)?;
+            if self.scope > Scope::Origin {
+                *stood_in += self.decide_stand_ins(&urls, verdicts)?;
+            }
             *line_count += urls.len() as u64;
             for (url, verdicts) in urls.iter().zip(verdicts.chunks_exact(width)) {
+                if let Some(tops) = &mut tops {
+                    self.count(url, verdicts, tops)?;
+                }
+                if let (Some(rejected), [Verdict::Invalid, ..]) = (&mut rejected, verdicts) {
+                    rejected.add(url);
+                }
                 write(url, verdicts, text, tally);
             }
         }
     }
 
     /// The verdicts of some URLs, a row for each. A URL without a time is invalid where times are asked for.
-    fn decide_urls(&self, urls: &[Line<'_>], verdicts: &mut [Verdict]) -> Result<(), Error> {
+    fn decide_urls(
+        &self,
+        urls: &[Line<'_>],
+        session: Option<&mut Session<'_>>,
+        verdicts: &mut [Verdict],
+    ) -> Result<(), Error> {
+        if let Some(session) = session {
+            return session.decide(urls, self.by_time, verdicts);
+        }
         if !self.by_time {
             return self.agents.decide_all(urls, verdicts);
         }
@@ -254,37 +377,111 @@ impl Decider {
         Ok(())
     }
 
-    /// The verdict of one agent for a URL, with its reasons. `None` for a URL without a time where times are asked for.
-    fn explain(&self, agent: &Agent, url: &Line<'_>) -> Result<Option<Explanation>, Error> {
-        match url.time {
-            _ if !self.by_time => agent.explain(url.as_ref()).map(Some),
-            Some(time) => agent.explain_at(url.as_ref(), time).map(Some),
-            None => Ok(None),
+    /// Decides the URLs whose origin has no robots.txt by those that stand in for it. Returns how many were decided so.
+    fn decide_stand_ins(&self, urls: &[Line<'_>], verdicts: &mut [Verdict]) -> Result<u64, Error> {
+        let width = self.agents.len();
+        let is_unknown = |verdicts: &[Verdict]| verdicts.contains(&Verdict::Unknown);
+        let unknown = (0..urls.len()).filter(|row| is_unknown(&verdicts[row * width..][..width]));
+        let mut open: Vec<(usize, Vec<StandIn>)> =
+            unknown.map(|row| (row, self.scope.stand_ins(urls[row].as_ref()))).collect();
+        let (mut found, mut row_verdicts) = (0, Vec::new());
+        for place in 0.. {
+            open.retain(|(_, all)| all.len() > place);
+            if open.is_empty() {
+                break;
+            }
+            let tried: Vec<Line<'_>> = open.iter().map(|(row, all)| urls[*row].with_url(all[place].as_ref())).collect();
+            row_verdicts.resize(tried.len() * width, Verdict::Invalid);
+            self.decide_urls(&tried, None, &mut row_verdicts)?;
+            let mut rows = row_verdicts.chunks_exact(width);
+            open.retain(|(row, _)| {
+                let row_verdicts = rows.next().unwrap_or_default();
+                if is_unknown(row_verdicts) {
+                    return true;
+                }
+                verdicts[row * width..][..width].copy_from_slice(row_verdicts);
+                found += 1;
+                false
+            });
         }
+        Ok(found)
+    }
+
+    /// The verdict of one agent for a URL, with its reasons. `None` for a URL without a time where times are asked for.
+    fn explain(&self, agent: &Agent, line: &Line<'_>) -> Result<Option<Explained>, Error> {
+        let explain = |url: &[u8]| match line.time {
+            _ if !self.by_time => agent.explain(url).map(Some),
+            Some(time) => agent.explain_at(url, time).map(Some),
+            None => Ok(None),
+        };
+        let Some(own) = explain(line.as_ref())? else { return Ok(None) };
+        if own.verdict == Verdict::Unknown && self.scope > Scope::Origin {
+            for one in self.scope.stand_ins(line.as_ref()) {
+                if let Some(found) = explain(&one.url)?.filter(|found| found.verdict != Verdict::Unknown) {
+                    return Ok(Some(Explained { explanation: found, stand_in: Some(one.origin().to_vec()) }));
+                }
+            }
+        }
+        Ok(Some(Explained { explanation: own, stand_in: None }))
+    }
+
+    /// Counts the origin of a URL that is disallowed or unknown, and the rules that disallow it.
+    fn count(&self, line: &Line<'_>, verdicts: &[Verdict], tops: &mut Tops) -> Result<(), Error> {
+        let (disallow, unknown) = (verdicts.contains(&Verdict::Disallow), verdicts.contains(&Verdict::Unknown));
+        let Some(url) = split(line.as_ref()).ok().filter(|_| disallow || unknown) else { return Ok(()) };
+        let origin = url.origin.to_string().to_ascii_lowercase();
+        if !disallow {
+            // A row that names no crawler is unknown, whatever its origin.
+            if self.by_row.is_none() {
+                tops.unknown.add(origin.as_bytes(), 1);
+            }
+            return Ok(());
+        }
+        tops.disallowing.add(origin.as_bytes(), 1);
+        let agents = self.agents.iter().filter(|_| self.by_row.is_none());
+        for (agent, _) in agents.zip(verdicts).filter(|&(_, &verdict)| verdict == Verdict::Disallow) {
+            let Some(found) = self.explain(agent, line)? else { continue };
+            match found.explanation.rule() {
+                Some(rule) => tops.rules.add(&[rule.kind.name().as_bytes(), b": ", &rule.pattern].concat(), 1),
+                None => tops.rules.add(found.explanation.reason.to_string().as_bytes(), 1),
+            }
+        }
+        Ok(())
     }
 
     /// The verdicts of rows, with columns that explain them.
-    fn explain_each<'b>(&self, rows: impl Iterator<Item = Line<'b>>, written: Written<'_>) -> Result<(), Error> {
+    fn explain_each<'b>(
+        &self,
+        rows: impl Iterator<Item = Line<'b>>,
+        mut written: Written<'_, '_>,
+    ) -> Result<(), Error> {
         let mut buffer = Vec::new();
         let mut verdicts = Vec::with_capacity(self.agents.len());
+        let names: Vec<String> = self.agents.iter().map(|agent| agent.crawler().to_string()).collect();
         for row in rows {
             *written.lines += 1;
+            let mut stands_in = false;
             self.push_url(&row, written.text, &mut buffer);
             buffer.clear();
             verdicts.clear();
             let mut leads = self.leads.iter().skip(usize::from(self.layout.has_url));
-            for agent in self.agents.iter() {
-                let explanation = self.explain(agent, &row)?;
-                let verdict = explanation.as_ref().map_or(Verdict::Invalid, |found| found.verdict);
-                verdicts.push(verdict);
-                let shown = &self.shown[verdict as usize];
-                for (column, lead) in self.layout.columns.iter().zip(leads.by_ref()) {
-                    buffer.extend_from_slice(lead);
-                    match &explanation {
-                        Some(found) => column.push(found, shown, self.layout.format, &mut buffer),
-                        None => column.push_invalid("no time", shown, self.layout.format, &mut buffer),
-                    }
+            if let Some(session) = written.session.as_deref_mut() {
+                verdicts.push(self.explain_own(&row, session, leads, &mut buffer)?);
+            } else {
+                for (agent, name) in self.agents.iter().zip(&names) {
+                    let found = self.explain(agent, &row)?;
+                    let verdict = found.as_ref().map_or(Verdict::Invalid, |found| found.explanation.verdict);
+                    stands_in |= found.as_ref().is_some_and(|found| found.stand_in.is_some());
+                    verdicts.push(verdict);
+                    self.push_cells(found.as_ref().ok_or("no time"), name, verdict, leads.by_ref(), &mut buffer);
                 }
+            }
+            *written.stood_in += u64::from(stands_in);
+            if let Some(tops) = &mut written.tops {
+                self.count(&row, &verdicts, tops)?;
+            }
+            if let (Some(rejected), [Verdict::Invalid, ..]) = (&mut written.rejected, &verdicts[..]) {
+                rejected.add(&row);
             }
             self.push_over_all(&mut verdicts, &mut buffer);
             verdicts.iter().zip(&mut *written.tally).for_each(|(&verdict, counts)| counts[verdict as usize] += 1);
@@ -293,6 +490,47 @@ impl Decider {
             self.push_row(&row, written.text, &mut buffer);
         }
         Ok(())
+    }
+
+    /// Appends the cells of a row for the crawler that it names. Returns the verdict.
+    fn explain_own<'l>(
+        &self,
+        row: &Line<'_>,
+        session: &mut Session<'_>,
+        leads: impl Iterator<Item = &'l Vec<u8>>,
+        cells: &mut Vec<u8>,
+    ) -> Result<Verdict, Error> {
+        let place = session.crawler(row)?;
+        let (_, agents) = session.agents(place);
+        let explanation = agents.iter().next().map(|agent| self.explain(agent, row)).transpose()?.flatten();
+        let verdict = explanation.as_ref().map_or(Verdict::Invalid, |found| found.explanation.verdict);
+        let verdict = session.add(place, verdict);
+        let explanation = match (&explanation, place) {
+            (None, _) => Err("no time"),
+            (Some(_), None) if verdict == Verdict::Unknown => Err(NO_CRAWLER),
+            (Some(found), _) => Ok(found),
+        };
+        self.push_cells(explanation, session.agents(place).0, verdict, leads, cells);
+        Ok(verdict)
+    }
+
+    /// Appends the cells of one crawler, by an explanation or by the reason why there is none.
+    fn push_cells<'l>(
+        &self,
+        explanation: Result<&Explained, &str>,
+        agent: &str,
+        verdict: Verdict,
+        leads: impl Iterator<Item = &'l Vec<u8>>,
+        cells: &mut Vec<u8>,
+    ) {
+        let shown = &self.shown[verdict as usize];
+        for (column, lead) in self.layout.columns.iter().zip(leads) {
+            cells.extend_from_slice(lead);
+            match explanation {
+                Ok(found) => column.push(found, agent, shown, self.layout.format, cells),
+                Err(reason) => column.push_invalid(reason, agent, shown, self.layout.format, cells),
+            }
+        }
     }
 
     /// Appends the verdict over all agents to the verdicts and to the cells, if it is wanted.
@@ -319,7 +557,7 @@ impl Decider {
     fn push_row(&self, line: &Line<'_>, text: &mut Text, buffer: &mut Vec<u8>) {
         if self.layout.has_row {
             buffer.clear();
-            self.layout.push_row(&shown_row(line.row, self.shows_rows), line.is_readable, buffer);
+            self.layout.push_row(&shown_row(line.row, self.shows_rows), line.is_readable(), buffer);
             text.push(buffer);
         }
     }
@@ -342,6 +580,17 @@ impl Decider {
             return;
         }
         let mut buffer = Vec::new();
+        if self.layout.format == columns::Format::Parquet {
+            // The cell of the URL begins with its length, which is not known yet; there is no URL that long.
+            if part.is_last {
+                if self.layout.has_url {
+                    self.layout.format.push(b"", &mut buffer);
+                }
+                self.push_invalid(&mut buffer);
+                answers.text.push(&buffer);
+            }
+            return;
+        }
         if let (true, Some(lead)) = (self.layout.has_url, self.leads.first()) {
             let quote: &[u8] = if self.layout.format == columns::Format::Jsonl { b"\"" } else { b"" };
             if part.is_first {
@@ -366,13 +615,11 @@ impl Decider {
 
     /// Appends the cells of a row that has no URL, and what stands after them.
     fn push_invalid(&self, buffer: &mut Vec<u8>) {
-        let shown = &self.shown[Verdict::Invalid as usize];
         let mut leads = self.leads.iter().skip(usize::from(self.layout.has_url));
-        for _ in self.agents.iter() {
-            for (column, lead) in self.layout.columns.iter().zip(leads.by_ref()) {
-                buffer.extend_from_slice(lead);
-                column.push_invalid(&Reason::NoUrl.to_string(), shown, self.layout.format, buffer);
-            }
+        let reason = Reason::NoUrl.to_string();
+        for agent in self.agents.iter() {
+            let name = if self.is_by_row() { String::new() } else { agent.crawler().to_string() };
+            self.push_cells(Err(&reason), &name, Verdict::Invalid, leads.by_ref(), buffer);
         }
         self.push_over_all(&mut vec![Verdict::Invalid], buffer);
         buffer.extend_from_slice(&self.end);
@@ -426,22 +673,58 @@ fn time_of(row: &mut Row<'_>) -> Option<Time> {
 }
 
 /// Where verdicts are written and counted.
-struct Written<'a> {
+struct Written<'a, 's> {
     text: &'a mut Text,
     lines: &'a mut u64,
     tally: &'a mut Tally,
+    stood_in: &'a mut u64,
+    /// Takes the hosts and rules, if they are asked for.
+    tops: Option<&'a mut Tops>,
+    /// Finds the crawlers of rows, if they name theirs.
+    session: Option<&'a mut Session<'s>>,
+    /// Takes the rows that are invalid, if they are asked for.
+    rejected: Option<&'a mut Rejected>,
 }
 
 /// The URL of a row: the block from the URL on as far as it is at hand, and the length of the URL.
+#[derive(Default)]
 struct Line<'b> {
     rest: &'b [u8],
     len: usize,
     /// The whole row with its line end.
     row: &'b [u8],
-    /// Whether the row is what its format says.
-    is_readable: bool,
+    /// The reason why the row has no URL, if it has none.
+    fault: Option<Fault>,
     /// The time of the row, if times are asked for and it has one.
     time: Option<Time>,
+    /// The cell that names the crawler of the row, if there is one.
+    agent: &'b [u8],
+    /// The number of line ends before the row in its block; for CSV only if rejected rows are asked for.
+    line_ends: u64,
+}
+
+impl Line<'_> {
+    /// Whether the row is what its format says.
+    fn is_readable(&self) -> bool {
+        !matches!(self.fault, Some(Fault::NotJson | Fault::TooLong))
+    }
+}
+
+impl NamedRow for Line<'_> {
+    fn crawler(&self) -> &[u8] {
+        self.agent
+    }
+
+    fn time(&self) -> Option<Time> {
+        self.time
+    }
+}
+
+impl<'b> Line<'b> {
+    /// The row with another URL.
+    fn with_url(&self, url: &'b [u8]) -> Line<'b> {
+        Line { rest: url, len: url.len(), ..*self }
+    }
 }
 
 impl AsRef<[u8]> for Line<'_> {
@@ -534,8 +817,14 @@ impl Answers {
         self.text.len = 0;
         self.lines = 0;
         self.line_ends = 0;
+        self.stood_in = 0;
+        self.tops.clear();
         self.faults.counts = [0; Fault::ALL.len()];
         self.faults.first.clear();
+        self.rejected.bytes.clear();
+        self.rejected.rows.clear();
+        self.crawlers.clear();
+        self.nobody = 0;
         self.tally.clear();
         self.tally.resize(agents, [0; 4]);
     }
@@ -565,7 +854,7 @@ mod tests {
 
     #[test]
     fn verdicts_and_faults_are_in_the_order_of_their_numbers() {
-        assert_eq!(Fault::ALL.map(|fault| fault as usize), [0, 1, 2, 3, 4]);
+        assert_eq!(Fault::ALL.map(|fault| fault as usize), std::array::from_fn(|number| number));
         assert_eq!(VERDICTS.map(|verdict| verdict as usize), [0, 1, 2, 3]);
     }
 }

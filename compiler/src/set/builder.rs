@@ -184,6 +184,22 @@ impl SetBuilder {
         self.origins.is_empty()
     }
 
+    /// What was added, in a builder of its own, from which [`SetBuilder::finish_part`] makes a part of the set, perhaps on
+    /// another thread. This one goes on without it. Costs nothing.
+    #[must_use]
+    pub fn split_off(&mut self) -> SetBuilder {
+        SetBuilder {
+            dialect: self.dialect.clone(),
+            profile: self.profile.clone(),
+            report: CaptureReport::default(),
+            contents: std::mem::take(&mut self.contents),
+            held_bytes: std::mem::take(&mut self.held_bytes),
+            origins: std::mem::take(&mut self.origins),
+            captures: std::mem::take(&mut self.captures),
+            ..*self
+        }
+    }
+
     /// Compiles what was added, as a part of a set that [`SetBuilder::finish_merged`] merges with the others, and goes on
     /// without it. The part keeps more of its captures than a set does, and is not to be decided with.
     ///

@@ -3,50 +3,72 @@
 //! The threads and buffers are in [`pipeline`]; the verdicts of one line are made in
 //! [`verdicts`](crate::outputs::verdicts).
 
+mod many;
 mod pipeline;
+mod rejects;
+mod report;
+mod site;
+mod source;
 mod totals;
 mod written;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::ArgGroup;
+use reptile::{Agents, Set};
+
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::lines;
 use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents;
-use crate::inputs::sets::report::Report;
+use crate::inputs::sets::by_row::ByRow;
+use crate::inputs::sets::report::Report as SetReport;
+use crate::inputs::tables::log::shape::Site;
 use crate::inputs::tables::open::Opening;
 use crate::inputs::tables::{Format, Wanted};
 use crate::outputs::columns::Column;
-use crate::outputs::file::Output;
+use crate::outputs::file::{Complete, Output, publish};
+use crate::outputs::made::Identity;
+use crate::outputs::parquet::ParquetOutput;
 use crate::outputs::progress::Progress;
+use crate::outputs::scope::Scope;
 use crate::outputs::verdicts::Decider;
-use pipeline::Pipeline;
+use pipeline::{Pipeline, Sink};
+use rejects::Rejects;
+use report::Report;
+use site::SiteOptions;
+use source::Source;
 use written::WrittenOptions;
 
 /// Decide each URL of a list or a table
 ///
-/// URLS is a list with a URL on each line, or TSV, CSV or JSON Lines with a column of
-/// URLs. Writes a line for each row, in the same order: the URL as it is given, and a
-/// column for each agent, separated by tabs:
+/// URLS is a list with a URL on each line; TSV, CSV, JSON Lines or Parquet with a column of
+/// URLs; CDXJ; or an access log of nginx or Apache, of which each line is the URL that was
+/// requested: of the virtual host that it names, or of --host, with --scheme (https).
+/// Writes a line for each row, in the same order: the URL as it is given, and a column
+/// for each agent, separated by tabs:
 ///   allow     the rules allow it, or say nothing about it
 ///   disallow  the rules disallow it
 ///   unknown   the set has no robots.txt for the URL's origin
 ///   invalid   the row has no http, https or ftp URL, or is too long
+/// With --agent-column a row that names no crawler is unknown too.
 ///
 /// Lines end at LF; one CR before it is removed. Tabs and other characters that a
 /// terminal acts on are written as %XX. A row of a table that cannot be read is invalid,
 /// counted and named. Memory does not depend on how long URLS or a line is.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 #[command(
     verbatim_doc_comment,
+    group(ArgGroup::new("files").multiple(true)),
     after_help = "Examples:
   reptile classify web.reptile urls.txt.gz --agent MyBot -o verdicts.tsv
   reptile classify web.reptile --agent MyBot --agent OtherBot < urls.txt > verdicts.tsv
   reptile classify web.reptile crawl.csv.gz --url-column target --agent MyBot
   reptile classify years.reptile visits.tsv --at-column time --agent MyBot
+  reptile classify web.reptile access.log --host example.com --agent-column user_agent
+  reptile classify web.reptile day-*.gz --agent MyBot --output-folder out --resume
   reptile classify robots/ urls.txt --agent MyBot --explain
 
 TOKEN is a product token, such as Googlebot, in any letter case. Where a robots.txt
@@ -64,12 +86,23 @@ pub struct Args {
     /// A set file; or what `reptile compile` takes as INPUT, to be compiled in memory
     #[arg(value_name = "SET")]
     set: PathBuf,
-    /// The list or the table of URLs; unpacked if it is packed; - is standard input
-    #[arg(default_value = "-", hide_default_value = true)]
+    /// The list or the table of URLs; unpacked if it is packed; - is standard input; several need --output-folder
+    #[arg(value_name = "URLS", default_value = "-", hide_default_value = true)]
+    lists: Vec<PathBuf>,
+    /// The one of them that is decided.
+    #[arg(skip)]
     urls: PathBuf,
     /// A crawler: a product token, a chain of them, or a group of crawlers; may be given again, a column each
-    #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
+    #[arg(short, long = "agent", value_name = "TOKEN", required_unless_present = "agent_column")]
     agents: Vec<String>,
+    /// The column of crawlers: each URL is decided for the crawler that its own row names
+    ///
+    /// A product token in each row, or a whole User-Agent header, as access logs have it in the column user_agent. A header
+    /// names a known crawler if that is a product in it, or else its first product with a version, if that is no browser's
+    /// and calls itself a bot, crawler or spider or is named by a robots.txt of SET. A row that names no crawler is unknown,
+    /// with the reason \"no crawler\".
+    #[arg(long, value_name = "COLUMN", conflicts_with = "agents")]
+    agent_column: Option<String>,
     #[command(flatten)]
     exact: ExactAgent,
     /// The column of URLs: its name in the first row, or its number from 1 on; in JSON Lines the field [default: url]
@@ -78,24 +111,62 @@ pub struct Args {
     /// option the column is found if one is called url or uri, or if the first row has one URL.
     #[arg(long, value_name = "COLUMN")]
     url_column: Option<String>,
+    /// Take the URLs from the columns url_protocol, url_host_name, url_port, url_path and url_query of a Parquet file
+    ///
+    /// As Common Crawl's index has them. They are also taken if the file has no other column of URLs.
+    #[arg(long, conflicts_with = "url_column")]
+    split_columns: bool,
     /// The column of times: each URL is decided by the rules that were in force at its own time
     ///
     /// As SET holds them that was compiled with --by-time. Times are RFC 3339 (2026-03-14T15:09:26Z), dates, seconds or
-    /// milliseconds since 1970, or 14 digits (20260314150926). A row without a time is invalid; before the first capture of
-    /// its origin a URL is unknown.
+    /// milliseconds since 1970, 14 digits (20260314150926), or those of access logs. The column is called time in an access
+    /// log and timestamp in CDXJ. A row without a time is invalid; before the first capture of its origin a URL is unknown.
     #[arg(long, value_name = "COLUMN")]
     at_column: Option<String>,
     /// The format of URLS [default: recognised by the first line and the end of the name]
     #[arg(long, value_name = "FORMAT")]
     input_format: Option<Format>,
+    /// Which origins decide a URL [default: origin]
+    ///
+    /// A robots.txt governs its own origin only (RFC 9309), and a URL of another one is unknown. With more than that, what
+    /// is nearest stands in for an origin without a robots.txt in SET: first the same host, then with www. or without it,
+    /// then the registered domain, each with the URL's own one of http and https first. The column reason says whose
+    /// robots.txt it was.
+    #[arg(
+        long,
+        value_name = "SCOPE",
+        default_value = "origin",
+        hide_default_value = true,
+        conflicts_with = "agent_column"
+    )]
+    scope: Scope,
     #[command(flatten)]
     written: WrittenOptions,
     /// Write to this file instead of standard output; it appears under its name only when it is whole
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, value_name = "OUT", group = "files")]
     output: Option<PathBuf>,
     /// Replace the output file if there is one
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = "files")]
     force: bool,
+    /// Write a file for each URLS into this folder: its name with .tsv, .csv or .jsonl behind
+    ///
+    /// With --add-columns and --only the name stays as it is. Each file appears when it is whole, with a record beside it of the
+    /// set, the options and the input (FILE.made.json), by which --resume knows it again.
+    #[arg(long, value_name = "DIR", group = "files", conflicts_with_all = ["output", "rejects", "report"])]
+    output_folder: Option<PathBuf>,
+    /// Leave the files of --output-folder that are done already, by the same set, options and input
+    #[arg(long, requires = "output_folder")]
+    resume: bool,
+    /// Write the rows that are invalid to this file, as they are, after their line numbers and what is wrong with them
+    ///
+    /// Tabs stand between the three. The file appears under its name only when the command has succeeded.
+    #[arg(long, value_name = "FILE", group = "files")]
+    rejects: Option<PathBuf>,
+    /// Write a page for people: the verdicts, and the hosts and rules that disallow the most URLs
+    ///
+    /// One HTML file that needs no network. Counting hosts and rules takes about as long again.
+    #[arg(long, value_name = "FILE.html", group = "files")]
+    report: Option<PathBuf>,
     /// Do not check every byte of the set first
     ///
     /// The check reads the whole set. Without it a damaged set may be noticed late, or give wrong verdicts.
@@ -119,59 +190,176 @@ pub struct Args {
 /// # Errors
 /// If the list or the set cannot be read, the set is damaged, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    if let Some(output) = &args.output {
-        refuse_overwriting(output, [args.set.as_path(), &args.urls])?;
+    if let Some(folder) = &args.output_folder {
+        return many::run(args, folder);
     }
-    let source = lines::open_urls(&args.urls)?;
-    let mut output = match &args.output {
-        Some(path) => Output::create(path, args.force)?,
-        None => Output::stdout(),
+    let [list] = &args.lists[..] else {
+        return Err(Failure::new(
+            "there are several lists of URLs; --output-folder DIR writes a file for each of them",
+        ));
     };
-    // An input that is compiled for this is compiled by time; a set file is so or not.
-    let by_time = args.at_column.is_some();
-    let mut options = args.options.clone();
-    options.by_time |= by_time && !Loaded::is_set(&args.set)?;
-    let mut loaded = Loaded::open(&args.set, &options)?;
-    if args.large_pages {
-        loaded = loaded.in_large_pages()?;
+    let args = Args { urls: list.clone(), ..args.clone() };
+    let files = Files::open(&args)?;
+    let asked = Asked::open(&args)?;
+    let is_bad = decide(&args, files, &asked, |_| Ok(None))?;
+    Ok(Exit::from_bad(asked.any_bad || is_bad))
+}
+
+/// What is read and written for one list.
+struct Files {
+    source: Source,
+    output: Output,
+    rejects: Rejects,
+    report: Report,
+}
+
+impl Files {
+    fn open(args: &Args) -> Result<Files> {
+        refuse_same_files(args)?;
+        let source = Source::open(&args.urls, args.split_columns)?;
+        let output = match &args.output {
+            Some(path) => Output::create(path, args.force)?,
+            None => Output::stdout(),
+        };
+        let rejects = Rejects::create(args.rejects.as_deref(), args.force)?;
+        Ok(Files { source, output, rejects, report: Report::create(args.report.as_deref(), args.force)? })
     }
-    let any_bad = loaded.report.as_ref().is_some_and(Report::any_bad);
-    let set = loaded.into_set()?;
-    if !args.no_verify {
-        set.verify().map_err(|error| Failure::at(&args.set, error))?;
+}
+
+/// What is asked of every list.
+struct Asked {
+    set: Set,
+    /// The set in the record of what was made by it, if there is to be one.
+    identity: Option<Identity>,
+    /// Whether the set was compiled from an input, some files of which were bad.
+    any_bad: bool,
+    /// The crawlers, if rows do not name theirs.
+    named: Option<Agents>,
+    by_time: bool,
+    site: std::result::Result<Site, String>,
+    site_options: SiteOptions,
+}
+
+impl Asked {
+    fn open(args: &Args) -> Result<Asked> {
+        // An input that is compiled for this is compiled by time; a set file is so or not.
+        let by_time = args.at_column.is_some();
+        let mut options = args.options.clone();
+        let is_set = Loaded::is_set(&args.set)?;
+        options.by_time |= by_time && !is_set;
+        let (site, site_options) = SiteOptions::take(&mut options, &args.set, is_set);
+        let mut loaded = Loaded::open(&args.set, &options)?;
+        if args.large_pages {
+            loaded = loaded.in_large_pages()?;
+        }
+        let any_bad = loaded.report.as_ref().is_some_and(SetReport::any_bad);
+        let identity = args.output_folder.is_some().then(|| Identity::of(loaded.bytes()));
+        let set = loaded.into_set()?;
+        if !args.no_verify {
+            set.verify().map_err(|error| Failure::at(&args.set, error))?;
+        }
+        if by_time && !set.has_times() {
+            let message =
+                "does not keep what was in force when, which --at-column asks for; compile it again with --by-time";
+            return Err(Failure::at(&args.set, message));
+        }
+        if args.written.has(Column::Line) && !set.has_line_numbers() {
+            note(format_args!("{}: no line numbers in it; every line is 0", args.set.display()));
+        }
+        let named = args.agent_column.is_none().then(|| agents(&set, &args.set, &args.agents, args.exact));
+        Ok(Asked { named: named.transpose()?, set, identity, any_bad, by_time, site, site_options })
     }
-    if by_time && !set.has_times() {
-        let message =
-            "does not keep what was in force when, which --at-column asks for; compile it again with --by-time";
-        return Err(Failure::at(&args.set, message));
-    }
-    if args.written.has(Column::Line) && !set.has_line_numbers() {
-        note(format_args!("{}: no line numbers in it; every line is 0", args.set.display()));
-    }
-    let agents = agents(&set, &args.set, &args.agents, args.exact)?;
+}
+
+/// Decides a list, and gives the output its name, with the file that `beside` makes when the output is complete. Returns
+/// whether most rows are invalid.
+fn decide(
+    args: &Args,
+    files: Files,
+    asked: &Asked,
+    beside: impl FnOnce(&[Complete]) -> Result<Option<Complete>>,
+) -> Result<bool> {
+    let Files { source, mut output, rejects, report } = files;
     let coloured = output.is_coloured();
     let shows_rows = args.written.has_rows() && !output.pass_bytes_on();
     let start = Instant::now();
-    let url_column = Wanted { option: "--url-column", name: args.url_column.clone() };
-    let at_column = args.at_column.clone().map(|name| Wanted { option: "--at-column", name: Some(name) });
-    let wanted = [url_column].into_iter().chain(at_column).collect();
-    let opening = Opening { path: args.urls.clone(), format: args.input_format, wanted };
-    let pipeline = Pipeline::start(opening, source, output)?;
+    let wanted = wanted(args);
+    let last_cell = wanted.len() - 1;
+    let site = asked.site.clone();
+    let opening = Opening { path: args.urls.clone(), format: args.input_format, wanted, site };
+    let is_terminal = output.is_terminal();
+    let sink = sink(args, output, asked.named.as_ref())?;
+    let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
     let table = pipeline.table()?;
-    let layout = args.written.layout(table.format, agents.len())?;
+    asked.site_options.check(&table, &args.urls)?;
+    let (agents, by_row) = match &asked.named {
+        Some(named) => (named.clone(), None),
+        None => {
+            let by_row = ByRow::new(&asked.set, last_cell, table.format == Format::Log);
+            let by_row = by_row.map_err(|error| Failure::at(&args.set, error))?;
+            (by_row.anyone().clone(), Some(by_row))
+        }
+    };
+    let layout = args.written.layout(table.format, agents.len(), by_row.is_some())?;
     let header = args.written.header(&layout, &agents, &table, shows_rows);
-    let decider = Decider::new(agents, layout, args.written.only(), by_time, coloured, shows_rows);
-    let totals = pipeline.decide(table, &header, &decider, args)?;
-    let most_are_invalid = totals.report(&args.urls, decider.agents(), start.elapsed());
-    Ok(Exit::from_bad(any_bad || most_are_invalid))
+    let decider = Decider::new(agents, by_row, layout, args.written.only(), asked.by_time, coloured, shows_rows);
+    let decider = decider.keep_rejected(rejects.are_kept()).count_tops(report.is_wanted()).in_scope(args.scope);
+    let (totals, complete) = pipeline.decide(table, &header, &decider, rejects, args)?;
+    let time = start.elapsed();
+    let report = report.complete(args, &asked.set, &totals, &decider, time)?;
+    let beside = beside(&complete)?;
+    // The record first: without the file it says nothing, and a file without it cannot be told from any other.
+    publish(beside.into_iter().chain(complete).chain(report))?;
+    Ok(totals.report(&args.urls, &decider, time))
 }
 
-/// Progress through the list, unless the output goes to the same terminal. How long a packed list is nobody knows.
-fn progress(args: &Args, is_terminal: bool) -> Progress {
+/// The way of the answers to the output.
+fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
+    if !args.written.is_parquet() {
+        return Ok(Sink::Text(Box::new(output)));
+    }
+    if output.is_terminal() {
+        return Err(Failure::new("--format parquet: a terminal cannot show it; give the name of a file with --output"));
+    }
+    // The columns do not depend on the format of the input, to which nothing can be added here.
+    let names: Vec<String> = match named {
+        Some(agents) => agents.iter().map(|agent| agent.crawler().to_string()).collect(),
+        None => vec![String::new()],
+    };
+    let layout = args.written.layout(Format::List, names.len(), named.is_none())?;
+    ParquetOutput::new(output, &layout, &names).map(|output| Sink::Parquet(Box::new(output)))
+}
+
+/// Refuses to write a file that is read, or two outputs to one file.
+fn refuse_same_files(args: &Args) -> Result<()> {
+    let outputs = [("the output", &args.output), ("--rejects", &args.rejects), ("--report", &args.report)];
+    let outputs: Vec<(&str, &PathBuf)> =
+        outputs.iter().filter_map(|(what, path)| Some((*what, path.as_ref()?))).collect();
+    for (place, (what, output)) in outputs.iter().enumerate() {
+        refuse_overwriting(output, [args.set.as_path(), &args.urls])?;
+        if let Some((other, _)) = outputs[..place].iter().find(|(_, other)| other == output) {
+            return Err(Failure::at(output, format!("is {other} too; choose another name for {what}")));
+        }
+    }
+    Ok(())
+}
+
+/// The columns that are read: that of the URLs, then those of times and of crawlers if they are asked for.
+fn wanted(args: &Args) -> Vec<Wanted> {
+    let named = |option, name: &Option<String>| name.clone().map(|name| Wanted { option, name: Some(name) });
+    let url = Wanted { option: "--url-column", name: args.url_column.clone() };
+    let others = [named("--at-column", &args.at_column), named("--agent-column", &args.agent_column)];
+    [url].into_iter().chain(others.into_iter().flatten()).collect()
+}
+
+/// Progress through the list, unless the output goes to the same terminal. How long a packed list is nobody knows; the columns
+/// of a Parquet file are packed too.
+fn progress(args: &Args, format: Format, is_terminal: bool) -> Progress {
     if is_terminal {
         return Progress::hidden();
     }
     let is_packed = args.urls.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let is_packed = is_packed || format == Format::Parquet;
     let found = std::fs::metadata(&args.urls).ok().filter(|found| found.is_file() && !is_packed);
     Progress::of_bytes(found.map(|found| found.len()))
 }

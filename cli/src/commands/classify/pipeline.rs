@@ -2,7 +2,7 @@
 //!
 //! Buffers are handed back and used again, so that memory is the same for a list of any length.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -10,13 +10,16 @@ use std::thread::{Builder, JoinHandle};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
+use super::rejects::Rejects;
+use super::source::Source;
 use super::totals::Totals;
 use super::{Args, progress};
 use crate::error::{Failure, Result};
-use crate::inputs::lines::{Chunk, ChunkKind, Chunks, without_line_end};
+use crate::inputs::lines::{Chunk, ChunkKind, without_line_end};
 use crate::inputs::tables::Table;
 use crate::inputs::tables::open::Opening;
-use crate::outputs::file::Output;
+use crate::outputs::file::{Complete, Output};
+use crate::outputs::parquet::ParquetOutput;
 use crate::outputs::progress::Progress;
 use crate::outputs::summary::grouped;
 use crate::outputs::verdicts::{Answers, Decider, LongPart};
@@ -44,8 +47,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// If the system cannot start them.
-    pub fn start(opening: Opening, source: Box<dyn Read + Send>, output: Output) -> Result<Pipeline> {
-        let is_terminal = output.is_terminal();
+    pub fn start(opening: Opening, source: Source, sink: Sink, is_terminal: bool) -> Result<Pipeline> {
         let (table_sender, table) = mpsc::sync_channel(1);
         let waiting = Arc::new(AtomicUsize::new(0));
         let (chunk_sender, chunks) = mpsc::sync_channel(AHEAD);
@@ -53,11 +55,11 @@ impl Pipeline {
         // Nobody joins the reader: after a failure it may hang in a read that never returns.
         let reader_waiting = Arc::clone(&waiting);
         let failed = |error| Failure::new(format!("the threads cannot be started: {error}"));
-        let reader = move || match opening.read(source) {
-            Ok((table, rows)) => {
-                let reader = Chunks::of_rows(rows, table.row_ends());
+        let reader = move || match source.open_rows(&opening) {
+            Ok((table, mut rows)) => {
                 if table_sender.send(Ok(table)).is_ok() {
-                    read(reader, &chunk_sender, &free_buffers, &reader_waiting);
+                    let next = |buffer| rows.next(buffer, || reader_waiting.load(Ordering::Relaxed) == 0);
+                    read(next, &chunk_sender, &free_buffers, &reader_waiting);
                 }
             }
             // Whoever would hear of it has ended.
@@ -67,7 +69,7 @@ impl Pipeline {
 
         let (answers, answer_receiver) = mpsc::sync_channel(AHEAD);
         let (free_answers, used_answers) = mpsc::channel();
-        let writer = move || write(output, &answer_receiver, &free_answers);
+        let writer = move || write(sink, &answer_receiver, &free_answers);
         let writer = Builder::new().spawn(writer).map_err(failed)?;
         Ok(Pipeline { table, chunks, waiting, used_buffers, answers, used_answers, writer, is_terminal })
     }
@@ -81,16 +83,24 @@ impl Pipeline {
         self.table.recv().unwrap_or_else(|_| Err(stopped()))
     }
 
-    /// Decides every row, and finishes the output, which begins with `header`.
+    /// Decides every row, and completes the output, which begins with `header`, and the file of invalid rows. Their files still
+    /// lack their names.
     ///
     /// # Errors
-    /// If the table cannot be read, the set is damaged, or the output cannot be written.
-    pub fn decide(self, table: Table, header: &[u8], decider: &Decider, args: &Args) -> Result<Totals> {
+    /// If the table cannot be read, the set is damaged, or an output cannot be written.
+    pub fn decide(
+        self,
+        table: Table,
+        header: &[u8],
+        decider: &Decider,
+        mut rejects: Rejects,
+        args: &Args,
+    ) -> Result<(Totals, Vec<Complete>)> {
+        let progress = progress(args, table.format, self.is_terminal);
         let mut totals = Totals::new(table);
-        let progress = progress(args, self.is_terminal);
         // If the writer is gone, the next one hears of it too.
         let _ = self.answers.send(vec![Answers::of_header(header)]);
-        let result = self.decide_chunks(decider, args, &mut totals, &progress);
+        let result = self.decide_chunks(decider, args, &mut totals, &mut rejects, &progress);
         drop(progress);
         drop(self.answers);
         let written = self
@@ -100,7 +110,11 @@ impl Pipeline {
         // Deciding stops when writing fails, and then the error of the writer is the cause.
         let output = written?;
         match result {
-            Ok(()) => output.finish().map(|()| totals),
+            Ok(()) => {
+                let complete = output.complete()?;
+                Ok((totals, complete.into_iter().chain(rejects.complete()?).collect()))
+            }
+            Err(Stop::Unwritable(failure)) => Err(failure),
             Err(Stop::Damaged(error)) => Err(Failure::at(&args.set, error)),
             Err(Stop::Unreadable(error)) => Err(Failure::at(&args.urls, format!("cannot be read: {error}"))),
             Err(Stop::WriterGone) => {
@@ -115,6 +129,7 @@ impl Pipeline {
         decider: &Decider,
         args: &Args,
         totals: &mut Totals,
+        rejects: &mut Rejects,
         progress: &Progress,
     ) -> std::result::Result<(), Stop> {
         // A CR at the end of a part may belong to the end of the line, which only the next part shows.
@@ -135,11 +150,16 @@ impl Pipeline {
                     answers.resize_with(1, Answers::default);
                     let text = long_part(chunk.bytes(), last, &mut held_cr);
                     let part = LongPart { text: &text, is_first, is_last: last };
+                    rejects.add_part(&part, totals.line_ends(), &totals.table).map_err(Stop::Unwritable)?;
                     is_first = last;
                     answers.iter_mut().for_each(|answers| decider.pass_on(&totals.table, &part, answers));
                 }
             }
-            answers.iter().for_each(|answers| totals.add(answers, &args.urls));
+            for answers in &answers {
+                let line_ends = totals.line_ends();
+                totals.add(answers, &args.urls);
+                rejects.add(&answers.rejected, line_ends, &totals.table).map_err(Stop::Unwritable)?;
+            }
             progress.add(chunk.filled as u64);
             progress.say(|| format!(", {} URLs", grouped(totals.lines)));
             self.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -155,6 +175,7 @@ impl Pipeline {
 enum Stop {
     Damaged(reptile::Error),
     Unreadable(io::Error),
+    Unwritable(Failure),
     WriterGone,
 }
 
@@ -172,15 +193,14 @@ fn long_part(bytes: &[u8], last: bool, held_cr: &mut bool) -> Vec<u8> {
 
 /// The thread that reads: chunks from the source, in buffers that come back.
 fn read(
-    mut reader: Chunks<impl Read>,
+    mut next: impl FnMut(Vec<u8>) -> io::Result<Option<Chunk>>,
     chunks: &mpsc::SyncSender<io::Result<Chunk>>,
     free_buffers: &Receiver<Vec<u8>>,
     waiting: &AtomicUsize,
 ) {
     loop {
         let buffer = free_buffers.try_recv().unwrap_or_default();
-        let next = reader.next(buffer, || waiting.load(Ordering::Relaxed) == 0);
-        let Some(next) = next.transpose() else { return };
+        let Some(next) = next(buffer).transpose() else { return };
         let failed = next.is_err();
         waiting.fetch_add(1, Ordering::Relaxed);
         if chunks.send(next).is_err() || failed {
@@ -189,15 +209,30 @@ fn read(
     }
 }
 
+/// Where answers go.
+pub enum Sink {
+    /// As text, as they are.
+    Text(Box<Output>),
+    /// As columns of a Parquet file.
+    Parquet(Box<ParquetOutput>),
+}
+
 /// The thread that writes: answers in order, and their buffers back.
-fn write(mut output: Output, answers: &Receiver<Vec<Answers>>, free_answers: &Sender<Vec<Answers>>) -> Result<Output> {
+fn write(mut sink: Sink, answers: &Receiver<Vec<Answers>>, free_answers: &Sender<Vec<Answers>>) -> Result<Output> {
     for answers in answers {
         for block in &answers {
-            if let Err(error) = output.write_all(block.text()).and_then(|()| output.flush()) {
-                return Err(output.failure(&error));
+            match &mut sink {
+                Sink::Text(output) => {
+                    let written = output.write_all(block.text()).and_then(|()| output.flush());
+                    written.map_err(|error| output.failure(&error))?;
+                }
+                Sink::Parquet(output) => output.push(block.text())?,
             }
         }
         let _ = free_answers.send(answers);
     }
-    Ok(output)
+    match sink {
+        Sink::Text(output) => Ok(*output),
+        Sink::Parquet(output) => output.finish(),
+    }
 }

@@ -1,18 +1,37 @@
 //! What `reptile classify` counts, and what it says at the end.
 
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use reptile::{Agents, Verdict};
 
 use crate::error::note;
-use crate::inputs::tables::{Fault, Table, looks_like};
+use crate::inputs::tables::{Fault, Format, Table, looks_like};
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
 use crate::outputs::text::printable;
-use crate::outputs::verdicts::{Answers, MAX_NAMED_FAULTS, Tally};
+use crate::outputs::tops::Tops;
+use crate::outputs::verdicts::{Answers, Decider, MAX_NAMED_FAULTS, Tally};
 
 /// Bytes of the first rows that are kept, to say what they look like if most rows are invalid.
 const SAMPLE_BYTES: usize = 4096;
+
+/// The most crawlers whose verdicts are counted, if rows name them. Verdicts for others are counted together.
+pub const MAX_COUNTED_CRAWLERS: usize = 1000;
+
+/// The crawlers with the most rows, whose verdicts are shown.
+const SHOWN_CRAWLERS: usize = 10;
+
+/// How often each verdict was given for a crawler, or for several.
+pub struct Counts {
+    /// What they are for, before the name.
+    pub label: &'static str,
+    /// The name of the crawler, or nothing.
+    pub name: String,
+    /// The counts, in the order of the numbers of verdicts.
+    pub counts: [u64; 4],
+}
 
 /// The verdicts of the whole list or table, counted.
 pub struct Totals {
@@ -21,11 +40,18 @@ pub struct Totals {
     /// The number of rows.
     pub lines: u64,
     tally: Tally,
+    stood_in: u64,
     /// The line ends before the next row.
     line_ends: u64,
     faults: [u64; Fault::ALL.len()],
     named_faults: usize,
     sample: Vec<u8>,
+    /// The verdicts for crawlers that rows name, and for those that are too many.
+    crawlers: HashMap<Arc<str>, [u64; 4]>,
+    other_crawlers: [u64; 4],
+    nobody: u64,
+    /// The hosts and rules that occur most often, if they are asked for.
+    pub tops: Tops,
 }
 
 impl Totals {
@@ -36,11 +62,21 @@ impl Totals {
             table,
             lines: 0,
             tally: Tally::new(),
+            stood_in: 0,
             line_ends,
             faults: [0; Fault::ALL.len()],
             named_faults: 0,
             sample: Vec::new(),
+            crawlers: HashMap::new(),
+            other_crawlers: [0; 4],
+            nobody: 0,
+            tops: Tops::default(),
         }
+    }
+
+    /// The line ends before the next row.
+    pub fn line_ends(&self) -> u64 {
+        self.line_ends
     }
 
     /// Keeps the start of the first rows.
@@ -56,47 +92,103 @@ impl Totals {
             if self.named_faults < MAX_NAMED_FAULTS {
                 self.named_faults += 1;
                 let line = self.line_ends + line + 1;
-                note(format_args!("{}:{line}: {}", path.display(), fault.describe(&self.table)));
+                let place = if self.table.format == Format::Parquet { " row " } else { "" };
+                note(format_args!("{}:{place}{line}: {}", path.display(), fault.describe(&self.table)));
             }
         }
         self.line_ends += answers.line_ends;
         self.lines += answers.lines;
+        self.stood_in += answers.stood_in;
         self.faults.iter_mut().zip(&answers.faults.counts).for_each(|(total, count)| *total += count);
         self.tally.resize(answers.tally.len(), [0; 4]);
-        for (total, counts) in self.tally.iter_mut().zip(&answers.tally) {
-            total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+        self.tally.iter_mut().zip(&answers.tally).for_each(|(total, counts)| add(total, counts));
+        self.nobody += answers.nobody;
+        self.tops.merge(&answers.tops);
+        for (name, counts) in &answers.crawlers {
+            let is_full = self.crawlers.len() >= MAX_COUNTED_CRAWLERS;
+            match self.crawlers.get_mut(name) {
+                Some(total) => add(total, counts),
+                None if is_full => add(&mut self.other_crawlers, counts),
+                None => drop(self.crawlers.insert(Arc::clone(name), *counts)),
+            }
         }
     }
 
     /// Prints the figures, and names the agents that no robots.txt names. Returns whether most rows are invalid, which is
     /// said too.
-    pub fn report(mut self, path: &Path, agents: &Agents, time: Duration) -> bool {
+    pub fn report(&self, path: &Path, decider: &Decider, time: Duration) -> bool {
         let mut summary = Summary::default();
         summary.row("input", self.table.to_string());
         summary.count("lines", self.lines);
-        for (fault, count) in Fault::ALL.into_iter().zip(self.faults).filter(|&(_, count)| count > 0) {
-            summary.count(format!("  invalid: {}", fault.describe(&self.table)), count);
+        for (fault, count) in self.faults() {
+            summary.count(format!("  invalid: {fault}"), count);
         }
-        self.tally.resize(self.tally.len().max(agents.len()), [0; 4]);
-        for (agent, counts) in agents.iter().zip(&self.tally) {
-            let name = printable(agent.crawler().to_string().as_bytes());
-            summary.row(format!("agent {name}"), verdict_counts(counts));
-            if !agent.is_named() {
-                let applies = match (agent.honours_default_group(), agent.tokens().len()) {
-                    (true, _) => "is named by no robots.txt of this set; the rules for * apply",
-                    (false, 0) => "obeys no robots.txt, as its operator says",
-                    (false, _) => "is named by no robots.txt of this set, and does not obey the rules for *",
-                };
-                note(format_args!("agent {name} {applies}"));
-            }
+        for Counts { label, name, counts } in self.verdicts(decider) {
+            summary.row(format!("{label}{}", printable(name.as_bytes())), verdict_counts(&counts));
         }
-        if let Some(counts) = self.tally.get(agents.len()) {
-            summary.row("any of them", verdict_counts(counts));
+        if decider.is_by_row() {
+            summary.count("  rows that name no crawler", self.nobody);
+        }
+        if self.stood_in > 0 {
+            summary.count("decided by another origin", self.stood_in);
         }
         summary.row("time", format!("{}, {} URLs/s", seconds(time), rate(self.lines, time)));
+        for agent in decider.agents().iter().filter(|agent| !decider.is_by_row() && !agent.is_named()) {
+            let applies = match (agent.honours_default_group(), agent.tokens().len()) {
+                (true, _) => "is named by no robots.txt of this set; the rules for * apply",
+                (false, 0) => "obeys no robots.txt, as its operator says",
+                (false, _) => "is named by no robots.txt of this set, and does not obey the rules for *",
+            };
+            note(format_args!("agent {} {applies}", printable(agent.crawler().to_string().as_bytes())));
+        }
         let most_are_invalid = self.warn_of_invalid(path);
         summary.print();
         most_are_invalid
+    }
+
+    /// What is wrong with rows that could not be read, and with how many.
+    pub fn faults(&self) -> impl Iterator<Item = (String, u64)> {
+        let counted = Fault::ALL.into_iter().zip(self.faults).filter(|&(_, count)| count > 0);
+        counted.map(|(fault, count)| (fault.describe(&self.table), count))
+    }
+
+    /// The rows that were decided by another origin than that of their URL.
+    pub fn stood_in(&self) -> u64 {
+        self.stood_in
+    }
+
+    /// How often each verdict was given: for each crawler, or, if rows name theirs, for all of them together and then for those
+    /// with the most rows.
+    pub fn verdicts(&self, decider: &Decider) -> Vec<Counts> {
+        let (is_by_row, agents): (_, &Agents) = (decider.is_by_row(), decider.agents());
+        let tally = |at: usize| self.tally.get(at).copied().unwrap_or_default();
+        let mut all = Vec::new();
+        if is_by_row {
+            all.push(Counts { label: "all crawlers", name: String::new(), counts: tally(0) });
+            self.add_crawlers(&mut all);
+        } else {
+            let agents = agents.iter().enumerate();
+            let agents = agents.map(|(at, agent)| (agent.crawler().to_string(), tally(at)));
+            all.extend(agents.map(|(name, counts)| Counts { label: "agent ", name, counts }));
+        }
+        if let Some(&counts) = self.tally.get(agents.len()) {
+            all.push(Counts { label: "any of them", name: String::new(), counts });
+        }
+        all
+    }
+
+    /// Adds the verdicts for the crawlers that rows name, the most frequent first.
+    fn add_crawlers(&self, all: &mut Vec<Counts>) {
+        let mut crawlers: Vec<(&str, &[u64; 4])> =
+            self.crawlers.iter().map(|(name, counts)| (&**name, counts)).collect();
+        crawlers.sort_by_key(|(name, counts)| (std::cmp::Reverse(counts.iter().sum::<u64>()), *name));
+        let (shown, rest) = crawlers.split_at(crawlers.len().min(SHOWN_CRAWLERS));
+        all.extend(shown.iter().map(|&(name, &counts)| Counts { label: "  ", name: name.to_owned(), counts }));
+        let mut others = self.other_crawlers;
+        rest.iter().for_each(|(_, counts)| add(&mut others, counts));
+        if others != [0; 4] {
+            all.push(Counts { label: "  other crawlers", name: String::new(), counts: others });
+        }
     }
 
     /// Says so if most rows are invalid, and what they look like.
@@ -113,8 +205,33 @@ impl Totals {
     }
 }
 
+/// Adds counts to others.
+fn add(total: &mut [u64; 4], counts: &[u64; 4]) {
+    total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+}
+
 /// How often each verdict was given.
 fn verdict_counts(counts: &[u64; 4]) -> String {
     let verdicts = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
     verdicts.map(|verdict| format!("{verdict} {}", grouped(counts[verdict as usize]))).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_crawlers_that_are_counted_apart_are_limited() {
+        for count in [MAX_COUNTED_CRAWLERS - 1, MAX_COUNTED_CRAWLERS, MAX_COUNTED_CRAWLERS + 1] {
+            let mut answers = Answers::default();
+            answers.crawlers = (0..count).map(|number| (number.to_string().into(), [1, 0, 0, 0])).collect();
+            let mut totals = Totals::new(Table::list());
+            totals.add(&answers, Path::new("x"));
+            totals.add(&answers, Path::new("x"));
+            let counted = count.min(MAX_COUNTED_CRAWLERS);
+            assert_eq!(totals.crawlers.len(), counted);
+            assert!(totals.crawlers.values().all(|counts| counts[0] == 2));
+            assert_eq!(totals.other_crawlers, [2 * (count - counted) as u64, 0, 0, 0]);
+        }
+    }
 }

@@ -8,7 +8,7 @@ use crate::inputs::tables::{self, Table};
 use crate::outputs::columns::{Column, Format, Layout, shown_row};
 
 /// What is written, as given.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct WrittenOptions {
     /// The columns, with commas between them [default: url,verdict]
     ///
@@ -23,7 +23,7 @@ pub struct WrittenOptions {
     #[arg(long, conflicts_with = "only")]
     reason: bool,
     /// Add a last column with one verdict over all agents: disallow if any of them is refused
-    #[arg(long)]
+    #[arg(long, conflicts_with = "agent_column")]
     any_of: bool,
     /// How the output is written [default: tsv]
     #[arg(long, value_name = "FORMAT")]
@@ -79,6 +79,17 @@ impl WrittenOptions {
         self.columns().contains(&column)
     }
 
+    /// What is appended to the name of a list for its file of verdicts; nothing if the file has the rows of the list.
+    pub fn ending(&self) -> Option<&'static str> {
+        let ending = match self.format.unwrap_or_default() {
+            Format::Tsv => ".tsv",
+            Format::Csv => ".csv",
+            Format::Jsonl => ".jsonl",
+            Format::Parquet => ".parquet",
+        };
+        (!self.has_rows()).then_some(ending)
+    }
+
     /// Whether rows of the table are written as they are.
     pub fn has_rows(&self) -> bool {
         self.add_columns || self.only.is_some()
@@ -93,15 +104,24 @@ impl WrittenOptions {
         })
     }
 
-    /// The cells of a row for so many agents, for a table of this format.
+    /// The cells of a row for so many agents, or for the one that the row names, for a table of this format.
     ///
     /// # Errors
     /// If the options do not go together with each other or with the format.
-    pub fn layout(&self, table: tables::Format, agents: usize) -> Result<Layout> {
+    pub fn layout(&self, table: tables::Format, agents: usize, is_by_row: bool) -> Result<Layout> {
+        if table == tables::Format::Parquet && self.has_rows() {
+            let option = if self.add_columns { "--add-columns" } else { "--only" };
+            let message = "passes rows of text on, and URLS is a Parquet file; its rows keep their order and their number, so \
+                           that the columns of the output can be set beside them";
+            return Err(Failure::new(format!("{option}: {message}")));
+        }
         let format = match self.add_columns {
             true => Format::of_table(table),
             false => self.format.unwrap_or_default(),
         };
+        if self.header && format == Format::Parquet {
+            return Err(Failure::new("--header: a Parquet file has the names of the columns in its schema"));
+        }
         if self.header && format == Format::Jsonl {
             return Err(Failure::new("--header: JSON Lines have the names of the columns in each row"));
         }
@@ -112,7 +132,12 @@ impl WrittenOptions {
         let all = columns.len();
         columns.retain(|&column| column != Column::Url);
         let any_of = self.any_of || (self.only.is_some() && agents > 1);
-        Ok(Layout { format, has_url: columns.len() < all, columns, any_of, has_row: self.add_columns })
+        Ok(Layout { format, has_url: columns.len() < all, columns, any_of, has_row: self.add_columns, is_by_row })
+    }
+
+    /// Whether a Parquet file is written.
+    pub fn is_parquet(&self) -> bool {
+        self.format == Some(Format::Parquet)
     }
 
     /// The first line of the output, with the header of the table made safe if rows are shown on a terminal.

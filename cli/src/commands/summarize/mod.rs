@@ -107,6 +107,9 @@ pub struct Args {
 /// If the set cannot be read or is damaged, an argument is invalid, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     let format = args.format.unwrap_or_default();
+    if format == Format::Parquet {
+        return Err(Failure::new("--format: a summary is written as tsv, csv or jsonl; only classify writes parquet"));
+    }
     if args.header && format == Format::Jsonl {
         return Err(Failure::new("--header: JSON Lines have the names of the columns in each row"));
     }

@@ -30,7 +30,7 @@ impl Rows {
                 }
                 _ if at == 0 => {}
                 Format::Tsv => lead.push(b'\t'),
-                Format::Csv => lead.push(b','),
+                Format::Csv | Format::Parquet => lead.push(b','),
             }
             lead
         };

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::{Engine as _, alphabet};
 use reptile_compiler::capture::{Time, Truncation};
 use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_engine::url::MAX_URL_BYTES;
@@ -13,7 +15,7 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Unexpe
 use serde::{Deserialize, Deserializer};
 
 use crate::inputs::shown::shown;
-use crate::inputs::time::{in_range, read_time};
+use crate::inputs::time::read_time;
 
 /// Bytes of the values of one header field, joined. Servers and clients refuse header fields of 8 or 16 KiB.
 pub const MAX_HEADER_BYTES: usize = 64 << 10;
@@ -34,6 +36,9 @@ pub struct CaptureFields<'a> {
     pub status: Option<Status>,
     /// The body of the last answer.
     pub body: Option<Body>,
+    /// The body in base64, which counts before one that is text.
+    #[serde(alias = "content_base64", alias = "body_b64", alias = "content_b64")]
+    pub body_base64: Option<Base64Body>,
     /// The time of the fetch.
     pub time: Option<When>,
     /// The redirects that were followed.
@@ -116,8 +121,15 @@ impl Visitor<'_> for StatusVisitor {
         status.map(Status).ok_or_else(|| E::custom(format_args!("{}, found {number}", Self::EXPECTED)))
     }
 
-    fn visit_str<E: Error>(self, _: &str) -> std::result::Result<Status, E> {
-        Err(E::custom(format_args!("{}, found a text", Self::EXPECTED)))
+    fn visit_f64<E: Error>(self, number: f64) -> std::result::Result<Status, E> {
+        // So programs write whole numbers of a column that also has rows without one.
+        let whole = (number.fract() == 0.0 && (0.0..=1000.0).contains(&number)).then_some(number as u64);
+        self.visit_u64(whole.ok_or_else(|| E::custom(format_args!("{}, found {number}", Self::EXPECTED)))?)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Status, E> {
+        let number = Some(text.trim()).filter(|text| text.len() == 3).and_then(|text| text.parse().ok());
+        self.visit_u64(number.ok_or_else(|| E::custom(format_args!("{}, found a text", Self::EXPECTED)))?)
     }
 }
 
@@ -153,7 +165,46 @@ impl Visitor<'_> for BodyVisitor {
     }
 }
 
-/// A time, written as seconds since 1970 or as RFC 3339 has it.
+/// A body that is written in base64, with or without padding, and with line ends if it likes.
+pub struct Base64Body(pub Body);
+
+visited!(Base64Body, Base64BodyVisitor);
+
+/// The usual alphabet; whether there is padding says nothing.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+impl Visitor<'_> for Base64BodyVisitor {
+    type Value = Base64Body;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text in base64")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Base64Body, E> {
+        let text: Cow<'_, [u8]> = match text.bytes().any(|byte| byte.is_ascii_whitespace()) {
+            true => text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect(),
+            false => text.as_bytes().into(),
+        };
+        // At most two bytes more than the body.
+        let estimate = base64::decoded_len_estimate(text.len());
+        if estimate > MAX_BODY_BYTES + 2 {
+            return Ok(Base64Body(Body::TooLarge(estimate)));
+        }
+        let mut body = Vec::new();
+        if body.try_reserve_exact(estimate).is_err() {
+            return Ok(Base64Body(Body::NoMemory(estimate)));
+        }
+        body.resize(estimate, 0);
+        let len = BASE64.decode_slice(&text, &mut body).map_err(|_| E::custom("the body is not base64"))?;
+        body.truncate(len);
+        Ok(Base64Body(if len > MAX_BODY_BYTES { Body::TooLarge(len) } else { Body::Whole(body) }))
+    }
+}
+
+/// A time in any of the forms of [`read_time`], as a number or as a text.
 pub struct When(pub Time);
 
 visited!(When, WhenVisitor);
@@ -165,12 +216,17 @@ impl Visitor<'_> for WhenVisitor {
         f.write_str("a time: seconds since 1970, or a text such as 2026-03-14T15:09:26Z")
     }
 
-    fn visit_i64<E: Error>(self, seconds: i64) -> std::result::Result<When, E> {
-        in_range(seconds).map(When).map_err(E::custom)
+    fn visit_i64<E: Error>(self, number: i64) -> std::result::Result<When, E> {
+        read_time(&number.to_string()).map(When).map_err(E::custom)
     }
 
-    fn visit_u64<E: Error>(self, seconds: u64) -> std::result::Result<When, E> {
-        self.visit_i64(Time::try_from(seconds).unwrap_or(Time::MAX))
+    fn visit_u64<E: Error>(self, number: u64) -> std::result::Result<When, E> {
+        self.visit_i64(Time::try_from(number).unwrap_or(Time::MAX))
+    }
+
+    /// A fraction is dropped, as in a text.
+    fn visit_f64<E: Error>(self, number: f64) -> std::result::Result<When, E> {
+        self.visit_i64(number.floor() as i64)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> std::result::Result<When, E> {
@@ -245,7 +301,13 @@ impl<'de> Visitor<'de> for HeadersVisitor {
     type Value = Headers;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object of header fields")
+        f.write_str("an object of header fields, or a list of pairs of a name and a value")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut pairs: A) -> std::result::Result<Headers, A::Error> {
+        let mut headers = Headers::default();
+        while pairs.next_element_seed(HeaderPair(&mut headers))?.is_some() {}
+        Ok(headers)
     }
 
     fn visit_str<E: Error>(self, _: &str) -> std::result::Result<Headers, E> {
@@ -255,17 +317,56 @@ impl<'de> Visitor<'de> for HeadersVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> std::result::Result<Headers, A::Error> {
         let mut headers = Headers::default();
         while let Some(name) = fields.next_key()? {
-            let joined = match name {
-                HeaderName::CacheControl => &mut headers.cache_control,
-                HeaderName::ContentType => &mut headers.content_type,
-                HeaderName::Other => {
-                    fields.next_value::<IgnoredAny>()?;
-                    continue;
-                }
-            };
-            fields.next_value_seed(HeaderValue { joined, may_be_list: true })?;
+            match headers.values_of(name) {
+                Some(joined) => fields.next_value_seed(HeaderValue { joined, may_be_list: true })?,
+                None => drop(fields.next_value::<IgnoredAny>()?),
+            }
         }
         Ok(headers)
+    }
+}
+
+impl Headers {
+    /// Where the values of a field go, if it matters.
+    fn values_of(&mut self, name: HeaderName) -> Option<&mut Option<String>> {
+        match name {
+            HeaderName::CacheControl => Some(&mut self.cache_control),
+            HeaderName::ContentType => Some(&mut self.content_type),
+            HeaderName::Other => None,
+        }
+    }
+}
+
+/// A list of the name and the value of a header field.
+struct HeaderPair<'h>(&'h mut Headers);
+
+impl<'de> DeserializeSeed<'de> for HeaderPair<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for HeaderPair<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a pair of the name and the value of a header field")
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> std::result::Result<(), E> {
+        Err(E::invalid_type(A_TEXT, &self))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut pair: A) -> std::result::Result<(), A::Error> {
+        let Some(name) = pair.next_element()? else { return Err(A::Error::invalid_length(0, &self)) };
+        let value = match self.0.values_of(name) {
+            Some(joined) => pair.next_element_seed(HeaderValue { joined, may_be_list: true })?,
+            None => pair.next_element::<IgnoredAny>()?.map(|_| ()),
+        };
+        let is_pair = value.is_some() && pair.next_element::<IgnoredAny>()?.is_none();
+        if is_pair { Ok(()) } else { Err(A::Error::custom("a header field is not a pair of a name and a value")) }
     }
 }
 

@@ -111,7 +111,7 @@ fn capture(line: &[u8]) -> std::result::Result<(Capture, Option<Body>, OwnedOrig
         truncated: fields.truncated.and_then(|truncated| truncated.0),
         has_failed: fields.error.is_some_and(|error| !error.is_empty),
     };
-    Ok((capture, fields.body, origin))
+    Ok((capture, fields.body_base64.map(|body| body.0).or(fields.body), origin))
 }
 
 /// The result of looking for the next line.

@@ -1,12 +1,12 @@
 //! From inputs to a compiled set, on all threads.
 //!
 //! One thread reads a batch while others prepare the batch before it, and one takes in the batch before that. Memory: three
-//! batches, and what is distinct in all files, which is about the size of the set. If that is more than there is room for, parts of the set are
-//! compiled and written to files, and merged at the end.
+//! batches, and what is distinct in all files, which is about the size of the set. If that is more than there is room for, parts
+//! of the set are compiled and written to files, each while the next one is collected, and merged at the end.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{self, SyncSender};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use bumpalo::Bump;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -121,15 +121,20 @@ fn assemble_in(
             }
         };
         thread::Builder::new().spawn_scoped(scope, preparing).map_err(not_started)?;
+        let mut compiling = None;
         for batch in prepared {
             progress.add(batch.len() as u64);
             for (input, done) in batch {
                 take(input, done, &mut builder, &mut report)?;
                 if let Some(room) = room.filter(|room| room.is_full(builder.held_bytes())) {
-                    parts.push(kept_part(&mut builder, strategy, room)?);
+                    parts.extend(compiling.take().map(joined).transpose()?);
+                    let part = builder.split_off();
+                    let work = move || kept_part(part, strategy, room);
+                    compiling = Some(thread::Builder::new().spawn_scoped(scope, work).map_err(not_started)?);
                 }
             }
         }
+        parts.extend(compiling.take().map(joined).transpose()?);
         reader.join().unwrap_or_else(|_| {
             Err(Failure::new("the thread that reads the inputs has failed; this is a fault of reptile"))
         })
@@ -141,7 +146,7 @@ fn assemble_in(
     let set = match room {
         Some(room) if !(parts.is_empty() && sets.is_empty()) => {
             if builder.held_bytes() > 0 {
-                parts.push(kept_part(&mut builder, strategy, room)?);
+                parts.push(kept_part(builder.split_off(), strategy, room)?);
             }
             merge(builder, strategy, room, &parts, sets, &mut report)?
         }
@@ -156,9 +161,15 @@ fn too_large(error: TooLarge) -> Failure {
 }
 
 /// Compiles what a builder holds, and writes it to a file.
-fn kept_part(builder: &mut SetBuilder, strategy: Strategy, room: &Room) -> Result<MappedFile> {
-    let part = builder.finish_part(strategy, &COMPILING).map_err(too_large)?;
+fn kept_part(mut builder: SetBuilder, strategy: Strategy, room: &Room) -> Result<MappedFile> {
+    let part = builder.finish_part(strategy, &QUIETLY).map_err(too_large)?;
     room.keep(&part).map_err(Failure::new)
+}
+
+/// The part that a thread has made.
+fn joined(compiling: ScopedJoinHandle<'_, Result<MappedFile>>) -> Result<MappedFile> {
+    let failed = |_| Err(Failure::new("the thread that compiles a part has failed; this is a fault of reptile"));
+    compiling.join().unwrap_or_else(failed)
 }
 
 /// Merges the parts of a set, and then whole sets.
@@ -180,7 +191,7 @@ fn merge(
             let (captures, bytes) = (set.origin_count(), loaded.bytes().len() as u64);
             report.inputs.push(InputCounts { captures, bytes, bad: 0, is_set: true });
         }
-        let merged = builder.finish_merged(&opened, strategy, &MERGING, room);
+        let merged = builder.finish_merged(&opened, strategy, &QUIETLY, room);
         merged.map_err(|(part, error)| match part.and_then(|part| sets.get(part.checked_sub(parts.len())?)) {
             Some(loaded) => Failure::at(&loaded.path, error),
             None => Failure::new(error),
@@ -196,8 +207,8 @@ struct AllThreads {
 /// The threads for compiling.
 const COMPILING: AllThreads = AllThreads { shows: true };
 
-/// The threads for merging.
-const MERGING: AllThreads = AllThreads { shows: false };
+/// The threads for merging, and for a part of a set while the inputs are still read.
+const QUIETLY: AllThreads = AllThreads { shows: false };
 
 impl Threads for AllThreads {
     fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {

@@ -1,10 +1,12 @@
 //! Compiled sets to ask: mapped from a set file, or compiled in memory from an input.
 //!
 //! [`map`] maps files, [`assemble`] compiles inputs on all threads, [`room`] bounds the memory for that, [`single`] compiles one robots.txt, [`report`] counts
-//! what went into a set, and [`agents`] finds the crawlers to ask about.
+//! what went into a set, [`agents`] finds the crawlers to ask about,
+//! and [`by_row`] those that the rows of a table name.
 
 pub mod agents;
 pub mod assemble;
+pub mod by_row;
 pub mod map;
 pub mod report;
 pub mod room;

@@ -20,8 +20,12 @@ pub const DEFAULT_MEMORY: &str = "2G";
 pub const MIN_MEMORY: u64 = 16 << 20;
 
 /// The part of the memory that may be held before it is compiled and written to a file: one in so many. Compiling takes
-/// about twice what is held.
-const HELD_PART: u64 = 3;
+/// about twice what is held, and meanwhile the next part is collected.
+const HELD_PART: u64 = 4;
+
+/// Bytes that are held at most, however much memory there is: while a part is compiled the next one is collected, so that
+/// no thread waits for the steps that only one of them can do. Larger parts made compiling a fifth slower.
+const MAX_HELD_BYTES: u64 = 256 << 20;
 
 /// How long pages of mapped files may stay in memory.
 const RELEASE_INTERVAL: Duration = Duration::from_millis(50);
@@ -66,7 +70,7 @@ impl Room {
 
     /// Whether so many bytes are more than may be held.
     pub fn is_full(&self, held_bytes: usize) -> bool {
-        held_bytes as u64 >= self.part_of(HELD_PART)
+        held_bytes as u64 >= self.part_of(HELD_PART).min(MAX_HELD_BYTES)
     }
 
     /// A part of the memory: one in so many.

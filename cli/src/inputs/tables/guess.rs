@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::csv::plain_cells;
-use super::{Format, Wanted};
+use super::log::shape::is_log;
+use super::{Format, Wanted, cdxj};
 
 /// The names of a column of URLs, in lower case, that are found without being asked for.
 const URL_NAMES: [&str; 2] = ["url", "uri"];
@@ -23,6 +24,12 @@ pub fn is_url_name(name: &[u8]) -> bool {
 pub fn format_of(line: &[u8], path: &Path, wanted: &[Wanted]) -> Format {
     if line.trim_ascii_start().starts_with(b"{") {
         return Format::Jsonl;
+    }
+    if is_log(line) {
+        return Format::Log;
+    }
+    if cdxj::is_cdxj(line) || cdxj::is_marked(line) {
+        return Format::Cdxj;
     }
     let named = format_of_name(path);
     if let Some(format) = named {
@@ -61,6 +68,7 @@ fn format_of_name(path: &Path) -> Option<Format> {
     let packed = [".gz", ".zst", ".bz2", ".xz"];
     let name = packed.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     let ends = [
+        (".cdxj", Format::Cdxj),
         (".tsv", Format::Tsv),
         (".tab", Format::Tsv),
         (".csv", Format::Csv),
@@ -73,12 +81,21 @@ fn format_of_name(path: &Path) -> Option<Format> {
 /// What lines look like that are not what a table should have, with what to do about it. `None` if they look like nothing
 /// known.
 pub fn looks_like(sample: &[u8], format: Format) -> Option<&'static str> {
+    if format == Format::Parquet {
+        return None;
+    }
     let lines: Vec<&[u8]> = sample.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
     let most = |is: &dyn Fn(&[u8]) -> bool| lines.iter().filter(|line| is(line)).count() * 2 > lines.len();
     let has = |line: &[u8], text: &[u8]| memchr::memmem::find(line, text).is_some();
     let is_format = |other: Format| format != other;
-    if most(&|line| has(line, b" HTTP/1.") || has(line, b" HTTP/2")) {
-        return Some("an access log: cut the URLs out of it first");
+    if is_format(Format::Log) && most(&is_log) {
+        return Some("an access log: give --input-format log");
+    }
+    if is_format(Format::Cdxj) && most(&cdxj::is_cdxj) {
+        return Some("CDXJ: give --input-format cdxj");
+    }
+    if is_format(Format::Log) && most(&|line| has(line, b" HTTP/")) {
+        return Some("an access log in a format of its own: cut the URLs out of it first");
     }
     if is_format(Format::Jsonl) && most(&|line| line.trim_ascii_start().starts_with(b"{")) {
         return Some("JSON Lines: give --input-format jsonl");

@@ -1,12 +1,15 @@
-//! Tables of URLs: lists, TSV, CSV and JSON Lines, as rows whose wanted cells have been found.
+//! Tables of URLs: lists, TSV, CSV, JSON Lines, CDXJ and access logs, as rows whose wanted cells have been found.
 //!
-//! [`open`] recognises the format and finds the columns; this file hands out the rows of a part of the table. [`csv`] and
-//! [`json`] read a row of their format. Nothing here knows what a cell means, and nothing is allocated for a row, unless a
-//! cell has quotes or escapes within it.
+//! [`open`] recognises the format and finds the columns; this file hands out the rows of a part of the table. [`csv`],
+//! [`json`], [`cdxj`] and [`log`] read a row of their format. Nothing here knows what a cell means, and nothing is allocated
+//! for a row, unless a cell has quotes or escapes within it; the URLs of a log are put together in the memory of a block.
 
+mod cdxj;
+pub mod cells;
 pub mod csv;
 mod guess;
 mod json;
+pub mod log;
 pub mod open;
 
 use std::fmt;
@@ -16,10 +19,12 @@ use clap::ValueEnum;
 use memchr::memchr;
 
 use super::lines::{MAX_LINE_BYTES, RowEnds, without_lf, without_line_end};
+use cdxj::Cdxj;
 use csv::{Records, RowKind, plain_cells};
 use json::Fields;
+use log::Log;
 
-pub use guess::looks_like;
+pub use guess::{is_url_name, looks_like};
 
 /// The most columns that a command asks for.
 pub const MAX_CELLS: usize = 3;
@@ -39,6 +44,12 @@ pub enum Format {
     /// A JSON object on each line
     #[value(alias = "ndjson")]
     Jsonl,
+    /// The index of a web archive: a key, a time and a JSON object with the URL on each line
+    Cdxj,
+    /// An access log of nginx or Apache, in the common or the combined format
+    Log,
+    /// A Parquet file
+    Parquet,
 }
 
 impl fmt::Display for Format {
@@ -48,6 +59,9 @@ impl fmt::Display for Format {
             Format::Tsv => "TSV",
             Format::Csv => "CSV",
             Format::Jsonl => "JSON Lines",
+            Format::Cdxj => "CDXJ",
+            Format::Log => "an access log",
+            Format::Parquet => "Parquet",
         })
     }
 }
@@ -82,6 +96,12 @@ enum Columns {
     Numbers(Vec<usize>),
     /// In these fields.
     Fields(Fields),
+    /// In a line of CDXJ.
+    Cdxj(Cdxj),
+    /// In a line of an access log.
+    Log(Log),
+    /// Handed on as so many cells, see [`cells`].
+    Cells(usize),
 }
 
 /// What is wrong with a row, so that it has no cells.
@@ -97,11 +117,35 @@ pub enum Fault {
     NoCell,
     /// The second of the wanted columns has no time that can be read.
     NoTime,
+    /// It is not a line of CDXJ.
+    NotCdxj,
+    /// It is not a line of an access log.
+    NotLog,
+    /// It is a line of an access log for a connection on which nothing was requested.
+    NoRequest,
+    /// Its request is not an HTTP request.
+    BrokenRequest,
+    /// Its request is not for a URL.
+    NoTarget,
+    /// It does not say which host its request was for.
+    NoHost,
 }
 
 impl Fault {
     /// Every fault, in the order of their numbers.
-    pub const ALL: [Fault; 5] = [Fault::TooLong, Fault::Unclosed, Fault::NotJson, Fault::NoCell, Fault::NoTime];
+    pub const ALL: [Fault; 11] = [
+        Fault::TooLong,
+        Fault::Unclosed,
+        Fault::NotJson,
+        Fault::NoCell,
+        Fault::NoTime,
+        Fault::NotCdxj,
+        Fault::NotLog,
+        Fault::NoRequest,
+        Fault::BrokenRequest,
+        Fault::NoTarget,
+        Fault::NoHost,
+    ];
 
     /// What is wrong, in the same words for all rows that have it.
     pub fn describe(self, table: &Table) -> String {
@@ -111,6 +155,12 @@ impl Fault {
             Fault::NotJson => "not a JSON object".into(),
             Fault::NoCell => format!("without {}", table.names.first().map_or("the column", String::as_str)),
             Fault::NoTime => format!("no time in {}", table.names.get(1).map_or("the column", String::as_str)),
+            Fault::NotCdxj => "not a line of CDXJ".into(),
+            Fault::NotLog => "not a line of an access log".into(),
+            Fault::NoRequest => "an empty request".into(),
+            Fault::BrokenRequest => "a broken request".into(),
+            Fault::NoTarget => "a request for no URL (CONNECT or *)".into(),
+            Fault::NoHost => "no virtual host".into(),
         }
     }
 }
@@ -134,6 +184,12 @@ impl Table {
         Table { format: Format::List, header: Vec::new(), names: Vec::new(), columns: Columns::Line }
     }
 
+    /// A table in a Parquet file, of which just the wanted columns are handed on.
+    pub fn of_parquet(names: Vec<String>) -> Table {
+        let columns = Columns::Cells(names.len());
+        Table { format: Format::Parquet, header: Vec::new(), names, columns }
+    }
+
     /// Where the rows of the table end.
     pub fn row_ends(&self) -> RowEnds {
         if self.format == Format::Csv { RowEnds::Csv } else { RowEnds::Lines }
@@ -141,13 +197,15 @@ impl Table {
 
     /// The rows of a block of whole rows. Cells that are not written in the block as they are go to `arena`.
     pub fn rows<'b>(&'b self, block: &'b [u8], arena: &'b Bump) -> impl Iterator<Item = Row<'b>> {
-        let mut records = Records::default();
+        // Its tables take some time to build, and only CSV needs them.
+        let mut records = (self.format == Format::Csv).then(Records::default);
         let mut start = 0;
         std::iter::from_fn(move || {
             let rest = block.get(start..).filter(|rest| !rest.is_empty())?;
             let mut row = Row { start, bytes: rest, cells: [None; MAX_CELLS], fault: None };
-            let len = match self.format {
-                Format::Csv => self.csv_row(rest, &mut records, arena, &mut row),
+            let len = match (&mut records, self.format) {
+                (Some(records), _) => self.csv_row(rest, records, arena, &mut row),
+                (None, Format::Parquet) => self.framed_row(rest, &mut row),
                 _ => self.line(rest, arena, &mut row),
             };
             row.bytes = &rest[..len];
@@ -157,6 +215,18 @@ impl Table {
             }
             Some(row)
         })
+    }
+
+    /// Reads the row of cells at the start of `rest`. Returns its length.
+    #[inline]
+    fn framed_row<'b>(&self, rest: &'b [u8], row: &mut Row<'b>) -> usize {
+        let Columns::Cells(count) = &self.columns else { return rest.len() };
+        let (cells, len, is_too_long) = cells::read(rest, *count);
+        row.cells = cells;
+        if is_too_long {
+            row.fault = Some(Fault::TooLong);
+        }
+        len
     }
 
     /// Reads the row that is the first line of `rest`. Returns its length.
@@ -171,12 +241,16 @@ impl Table {
         let text = without_line_end(line);
         match &self.columns {
             Columns::Line => row.cells[0] = Some(text),
+            // A Parquet file has no lines.
+            Columns::Cells(_) => {}
             Columns::Numbers(numbers) => pick(plain_cells(text, b'\t'), numbers, &mut row.cells),
             Columns::Fields(fields) => {
                 if !fields.read(text, arena, &mut row.cells) {
                     row.fault = Some(Fault::NotJson);
                 }
             }
+            Columns::Cdxj(cdxj) => row.fault = cdxj.read(text, arena, &mut row.cells).err(),
+            Columns::Log(log) => row.fault = log.read(text, arena, &mut row.cells).err(),
         }
         len
     }

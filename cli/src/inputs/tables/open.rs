@@ -5,12 +5,15 @@
 use std::io::{Chain, Cursor, ErrorKind, Read};
 use std::path::PathBuf;
 
+use super::cdxj::{self, Cdxj, TIMESTAMP};
 use super::csv::{Records, plain_cells};
 use super::guess::{format_of, is_url, is_url_name};
 use super::json::{Fields, steps};
+use super::log::shape::{Shape, Site, shape_of};
+use super::log::{HostOf, Log, LogCell};
 use super::{Columns, Format, Table, Wanted};
 use crate::error::{Failure, Result};
-use crate::inputs::lines::{MAX_LINE_BYTES, without_line_end};
+use crate::inputs::lines::{MAX_LINE_BYTES, lines, without_line_end};
 use crate::inputs::shown::shown;
 
 /// Bytes that are read at once while the first row is not complete.
@@ -30,6 +33,8 @@ pub struct Opening {
     pub format: Option<Format>,
     /// The wanted columns; that of the URLs is the first.
     pub wanted: Vec<Wanted>,
+    /// What the user says of the requests in an access log, or what is wrong with that.
+    pub site: std::result::Result<Site, String>,
 }
 
 /// The rows of a table after its header.
@@ -79,19 +84,113 @@ impl Opening {
                 None => Ok((Table::list(), 0)),
             },
             Format::Jsonl => self.fields().map(|table| (table, 0)),
+            Format::Cdxj => self.cdxj(start),
+            Format::Log => self.log(&self.site.clone()?, source, start, at_end).map(|table| (table, 0)),
+            Format::Parquet => Err("--input-format parquet: is not a Parquet file".into()),
             Format::Tsv | Format::Csv => find_columns(format, start, &self.wanted),
         }
     }
 
     /// The table of JSON Lines.
     fn fields(&self) -> Found<Table> {
+        let (fields, names) = self.steps()?;
+        Ok(Table { format: Format::Jsonl, header: Vec::new(), names, columns: Columns::Fields(fields) })
+    }
+
+    /// The wanted fields of JSON, and what they are called in messages.
+    fn steps(&self) -> Found<(Fields, Vec<String>)> {
         let names: Vec<&str> = self.wanted.iter().map(|wanted| wanted.name.as_deref().unwrap_or("url")).collect();
         let steps = self.wanted.iter().zip(&names).map(|(wanted, name)| {
             steps(name).map_err(|text| format!("{} {}: {text}", wanted.option, shown(name.as_bytes())))
         });
         let fields = Fields::of_steps(steps.collect::<Found<Vec<_>>>()?);
-        let names = names.iter().map(|name| format!("the field \"{}\"", shown(name.as_bytes()))).collect();
-        Ok(Table { format: Format::Jsonl, header: Vec::new(), names, columns: Columns::Fields(fields) })
+        Ok((fields, names.iter().map(|name| format!("the field \"{}\"", shown(name.as_bytes()))).collect()))
+    }
+
+    /// The table of CDXJ, and the length of a first line that is about the file.
+    fn cdxj(&self, start: &[u8]) -> Found<(Table, usize)> {
+        let (fields, names) = self.steps()?;
+        let is_timestamp = |wanted: &Wanted| wanted.name.as_deref() == Some(TIMESTAMP);
+        let wanted = self.wanted.iter().enumerate().filter(|(_, wanted)| is_timestamp(wanted));
+        let columns = Columns::Cdxj(Cdxj { fields, timestamps: wanted.map(|(cell, _)| cell).collect() });
+        let line_len = start.iter().position(|&byte| byte == b'\n').map_or(start.len(), |at| at + 1);
+        let header = start[..line_len].to_vec();
+        let header = if cdxj::is_header(&header) { header } else { Vec::new() };
+        let header_len = header.len();
+        Ok((Table { format: Format::Cdxj, header, names, columns }, header_len))
+    }
+
+    /// The table of an access log. Reads on until a line shows where the virtual hosts are, unless the user says the host.
+    fn log(&self, site: &Site, source: &mut impl Read, start: &mut Vec<u8>, mut at_end: bool) -> Found<Table> {
+        loop {
+            let read = start.len().min(MAX_LINE_BYTES);
+            let (shape, is_enough) = shape(&start[..read], site.host.is_some(), at_end);
+            if is_enough || at_end || read == MAX_LINE_BYTES {
+                return self.log_of(site, shape);
+            }
+            at_end = more(source, start)?;
+        }
+    }
+
+    /// The table of an access log of this shape, or of which no line could be read.
+    fn log_of(&self, site: &Site, shape: Option<Shape>) -> Found<Table> {
+        let host = match (site.start(), &shape) {
+            (Some(start), _) => HostOf::All(start),
+            (None, Some(Shape { host: HostOf::Nothing, .. })) => {
+                return Err("no virtual hosts in this access log: say with --host which host it is of".into());
+            }
+            (None, Some(shape)) => shape.host.clone(),
+            (None, None) => HostOf::Nothing,
+        };
+        let (mut cells, mut names) = (Vec::new(), Vec::new());
+        for Wanted { option, name } in &self.wanted {
+            let cell = log_cell(option, name.as_deref())?;
+            if cell == LogCell::UserAgent && shape.as_ref().is_some_and(|shape| !shape.has_user_agent) {
+                return Err(format!("{option}: this access log has no user agents, which the combined format has"));
+            }
+            cells.push(cell);
+            names.push(match (cell, &host) {
+                (LogCell::Time, _) => "the time of the request".to_owned(),
+                (LogCell::UserAgent, _) => "the user agent".to_owned(),
+                (LogCell::Url, HostOf::All(start)) => format!("the requests to {}", shown(start)),
+                (LogCell::Url, HostOf::First) => "the requests, virtual hosts at the start of the lines".to_owned(),
+                (LogCell::Url, HostOf::After(number)) => {
+                    format!("the requests, virtual hosts in field {} after the request", number + 1)
+                }
+                (LogCell::Url, HostOf::Nothing) => "the requests".to_owned(),
+            });
+        }
+        let columns = Columns::Log(Log { host, scheme: site.scheme, cells });
+        Ok(Table { format: Format::Log, header: Vec::new(), names, columns })
+    }
+}
+
+/// What an access log has by the first line that says enough, and whether there is one; else by its first line that can be
+/// read. A line says enough if it has a virtual host, or if the host is known. The last line counts if it is whole.
+fn shape(bytes: &[u8], is_host_known: bool, at_end: bool) -> (Option<Shape>, bool) {
+    let mut first = None;
+    for line in lines(bytes).filter(|line| at_end || line.ends_with(b"\n")) {
+        let Some(shape) = shape_of(without_line_end(line)) else { continue };
+        if is_host_known || shape.host != HostOf::Nothing {
+            return (Some(shape), true);
+        }
+        first.get_or_insert(shape);
+    }
+    (first, false)
+}
+
+/// The column of an access log that has this name; without a name, the URLs.
+fn log_cell(option: &str, name: Option<&str>) -> Found<LogCell> {
+    let Some(name) = name else { return Ok(LogCell::Url) };
+    match &*name.to_ascii_lowercase().replace('-', "_") {
+        "time" => Ok(LogCell::Time),
+        "user_agent" => Ok(LogCell::UserAgent),
+        _ => {
+            let name = shown(name.as_bytes());
+            Err(format!(
+                "{option} {name}: an access log has the columns time and user_agent; its URLs are those requested"
+            ))
+        }
     }
 }
 

@@ -1,0 +1,186 @@
+//! Several lists: a file for each of them in a folder, with a record beside it of what it was made from and how.
+//!
+//! The record is `FILE.made.json`. `--resume` leaves a file whose record says what would be in the record of a new one, so that
+//! a run that was stopped goes on where it was.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Args, Asked, Files, decide};
+use crate::error::{Exit, Failure, Result, note};
+use crate::outputs::file::{Complete, Output};
+use crate::outputs::made::{self, Identity, Tool};
+use crate::outputs::summary::Summary;
+use crate::outputs::text::printable;
+
+/// What a file of verdicts was made from, and how.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+struct Record {
+    made_by: Tool,
+    set: Option<Identity>,
+    /// The options that say what is in the file, as they were given.
+    options: Vec<String>,
+    input: Input,
+    /// The length of the file in bytes.
+    bytes: u64,
+}
+
+/// A list of URLs.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+struct Input {
+    path: String,
+    bytes: u64,
+    /// When it was changed last, in seconds and nanoseconds since 1970.
+    changed: (u64, u32),
+}
+
+impl Input {
+    /// A list as it is now.
+    ///
+    /// # Errors
+    /// If it is no regular file.
+    fn of(path: &Path) -> Result<Input> {
+        let found = fs::metadata(path).map_err(|error| Failure::at(path, error))?;
+        if !found.is_file() {
+            return Err(Failure::at(path, "is not a regular file, as --output-folder needs for each list"));
+        }
+        let changed = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+        let changed = (changed.as_secs(), changed.subsec_nanos());
+        Ok(Input { path: path.display().to_string(), bytes: found.len(), changed })
+    }
+}
+
+impl Record {
+    /// The record of a file of so many bytes that would be made now.
+    fn new(args: &Args, asked: &Asked, bytes: u64) -> Result<Record> {
+        let Args { agents, exact, agent_column, url_column, split_columns, at_column, input_format, .. } = args;
+        let Args { scope, written, .. } = args;
+        let columns = format!("{url_column:?} {split_columns} {at_column:?} {agent_column:?} {input_format:?}");
+        let site = &asked.site;
+        Ok(Record {
+            made_by: Tool::this(),
+            set: asked.identity.clone(),
+            options: vec![
+                format!("{agents:?} {exact:?}"),
+                columns,
+                format!("{scope:?} {site:?}"),
+                format!("{written:?}"),
+            ],
+            input: Input::of(&args.urls)?,
+            bytes,
+        })
+    }
+
+    /// What another record says otherwise.
+    fn difference(&self, other: &Record) -> Option<&'static str> {
+        [
+            (self.made_by != other.made_by, "by another version of reptile"),
+            (self.set != other.set, "by another set"),
+            (self.options != other.options, "with other options"),
+            (self.input != other.input, "from another input, or one that was changed since"),
+            (self.bytes != other.bytes, "with another length"),
+        ]
+        .into_iter()
+        .find_map(|(differs, how)| differs.then_some(how))
+    }
+}
+
+/// Decides each list, and writes its file.
+///
+/// # Errors
+/// If two lists would have the same file, if a file exists and may not be replaced, or those of a single list. The files of
+/// the lists before it stay.
+pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
+    create(folder)?;
+    let jobs = jobs(args, folder)?;
+    if !(args.resume || args.force) {
+        for (_, file) in &jobs {
+            if file.exists() {
+                return Err(Failure::at(file, "exists already; --resume keeps what is done, --force replaces it"));
+            }
+        }
+    }
+    let asked = Asked::open(args)?;
+    let (mut done, mut is_bad) = (0_u64, asked.any_bad);
+    for (list, file) in &jobs {
+        let args = Args { urls: list.clone(), output: Some(file.clone()), ..args.clone() };
+        if args.resume && is_done(&args, &asked, file)? {
+            done += 1;
+            continue;
+        }
+        let record_path = made::path_of(file)?;
+        let beside = |complete: &[Complete]| {
+            let written = complete.first().map(|complete| fs::metadata(complete.hidden_path()));
+            let written = written.transpose().map_err(|error| Failure::at(file, error))?;
+            let record = Record::new(&args, &asked, written.map_or(0, |written| written.len()))?;
+            made::write(&record, Output::create_file(&record_path, true)?)
+        };
+        let files = Files::open(&args)?;
+        let mut summary = Summary::default();
+        summary.row("URLs", printable(list.as_os_str().as_encoded_bytes()));
+        summary.print();
+        is_bad |= decide(&args, files, &asked, beside)?;
+    }
+    let mut summary = Summary::default();
+    summary.count("files written", jobs.len() as u64 - done);
+    if done > 0 {
+        summary.count("done before", done);
+    }
+    summary.print();
+    Ok(Exit::from_bad(is_bad))
+}
+
+/// Creates the folder if there is none.
+fn create(folder: &Path) -> Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        created => created.map_err(|error| Failure::at(folder, format!("the folder cannot be created: {error}"))),
+    }
+}
+
+/// Each list, and its file.
+fn jobs(args: &Args, folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
+    let mut lists: HashMap<PathBuf, &Path> = HashMap::new();
+    let mut jobs = Vec::new();
+    for list in &args.lists {
+        Input::of(list)?;
+        let mut name = list.file_name().unwrap_or_default().to_owned();
+        if let Some(ending) = args.written.ending() {
+            name.push(ending);
+        }
+        let file = folder.join(name);
+        if let Some(other) = lists.insert(file.clone(), list) {
+            let message = format!("would be the file of {} and of {}", other.display(), list.display());
+            return Err(Failure::at(&file, message));
+        }
+        jobs.push((list.clone(), file));
+    }
+    Ok(jobs)
+}
+
+/// Whether a file is what would be written now.
+///
+/// # Errors
+/// If it is not and may not be replaced.
+fn is_done(args: &Args, asked: &Asked, file: &Path) -> Result<bool> {
+    let Ok(found) = fs::metadata(file) else { return Ok(false) };
+    let expected = Record::new(args, asked, found.len())?;
+    let how = match made::read::<Record>(&made::path_of(file)?) {
+        Ok(Some(record)) => match record.difference(&expected) {
+            None => return Ok(true),
+            Some(how) => format!("was made {how}"),
+        },
+        Ok(None) => "has no record of how it was made".into(),
+        Err(error) => format!("has a record of how it was made that {error}"),
+    };
+    if args.force {
+        note(format_args!("{}: {how}; it is made again", file.display()));
+        return Ok(false);
+    }
+    Err(Failure::at(file, format!("{how}; --force with --resume makes it again")))
+}

@@ -1,0 +1,84 @@
+//! The file of `--rejects`: the rows that are invalid, each after its line number and what is wrong with it.
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::error::{Failure, Result};
+use crate::inputs::tables::{Fault, Table};
+use crate::outputs::file::{Complete, Output};
+use crate::outputs::verdicts::{LongPart, Rejected};
+
+/// The file, or nothing if there is none.
+pub struct Rejects {
+    output: Option<Output>,
+}
+
+impl Rejects {
+    /// Opens the file, if there is to be one.
+    ///
+    /// # Errors
+    /// The errors of [`Output::create`], and if the file would be standard output, where the verdicts go.
+    pub fn create(path: Option<&Path>, force: bool) -> Result<Rejects> {
+        let Some(path) = path else { return Ok(Rejects { output: None }) };
+        if path == Path::new("-") {
+            return Err(Failure::new("--rejects: expected a file; standard output is for the verdicts"));
+        }
+        Ok(Rejects { output: Some(Output::create(path, force)?) })
+    }
+
+    /// Whether there is a file.
+    pub fn are_kept(&self) -> bool {
+        self.output.is_some()
+    }
+
+    /// Writes the invalid rows of a block that begins after so many line ends.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn add(&mut self, rejected: &Rejected, line_ends: u64, table: &Table) -> Result<()> {
+        let Some(output) = &mut self.output else { return Ok(()) };
+        let mut rest = &rejected.bytes[..];
+        let mut text = Vec::with_capacity(rest.len() + rejected.rows.len() * 64);
+        for &(line, fault, len) in &rejected.rows {
+            let (row, after) = rest.split_at(len.min(rest.len()));
+            rest = after;
+            push_lead(line_ends + line, fault, table, &mut text);
+            text.extend_from_slice(row);
+            if !row.ends_with(b"\n") {
+                text.push(b'\n');
+            }
+        }
+        output.write_all(&text).map_err(|error| output.failure(&error))
+    }
+
+    /// Writes a part of a row that is too long.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn add_part(&mut self, part: &LongPart<'_>, line_ends: u64, table: &Table) -> Result<()> {
+        let Some(output) = &mut self.output else { return Ok(()) };
+        let mut text = Vec::with_capacity(part.text.len() + 64);
+        if part.is_first {
+            push_lead(line_ends, Some(Fault::TooLong), table, &mut text);
+        }
+        text.extend_from_slice(part.text);
+        if part.is_last {
+            text.push(b'\n');
+        }
+        output.write_all(&text).map_err(|error| output.failure(&error))
+    }
+
+    /// Completes the file, which still lacks its name.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn complete(self) -> Result<Option<Complete>> {
+        self.output.map_or(Ok(None), Output::complete)
+    }
+}
+
+/// Appends what stands before a row: its line number, and what is wrong with it.
+fn push_lead(line_ends: u64, fault: Option<Fault>, table: &Table, text: &mut Vec<u8>) {
+    let what = fault.map_or_else(|| "no http, https or ftp URL".to_owned(), |fault| fault.describe(table));
+    text.extend_from_slice(format!("{}\t{what}\t", line_ends + 1).as_bytes());
+}

@@ -1,0 +1,186 @@
+//! The page of `--report`: what was decided, for a person, in one file that needs nothing else.
+//!
+//! The figures are those of the summary and of the verdicts. No script, no network; legible on a phone and in the dark.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use reptile::{Set, Verdict};
+
+use super::Args;
+use super::totals::{Counts, Totals};
+use crate::error::{Failure, Result};
+use crate::outputs::file::{Complete, Output};
+use crate::outputs::summary::{grouped, rate, seconds};
+use crate::outputs::text::printable;
+use crate::outputs::tops::Top;
+use crate::outputs::verdicts::Decider;
+
+/// The hosts or rules in a table.
+const SHOWN: usize = 20;
+
+/// The look of the page. The colours of the verdicts differ in lightness too, for those who do not see them.
+const STYLE: &str = "\
+:root{color-scheme:light dark;--allow:#2e7d4f;--disallow:#d0603b;--unknown:#9aa3ad;--invalid:#6b4fa0;--line:#8884}
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem}
+h1{font-size:1.5rem;margin:.5rem 0}h2{font-size:1.15rem;margin:2rem 0 .5rem}
+p{margin:.4rem 0}code,td{overflow-wrap:anywhere}
+table{border-collapse:collapse;width:100%}
+th,td{text-align:left;padding:.3rem .5rem;border-bottom:1px solid var(--line);vertical-align:top}
+.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+.bar{display:flex;height:1.1rem;border-radius:.25rem;overflow:hidden;background:var(--line);min-width:4rem}
+.bar i{display:block}
+.allow{background:var(--allow)}.disallow{background:var(--disallow)}.unknown{background:var(--unknown)}
+.invalid{background:var(--invalid)}
+.key span{display:inline-block;margin-right:1rem}
+.key i{display:inline-block;width:.8rem;height:.8rem;border-radius:.2rem;margin-right:.35rem}
+.agent{margin:1rem 0}.wide{width:40%}
+@media(max-width:40rem){.wide{width:25%}th,td{padding:.3rem .25rem}body{padding:.6rem}}
+";
+
+const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
+
+/// The file of the page, or nothing if there is none.
+pub struct Report {
+    output: Option<Output>,
+}
+
+impl Report {
+    /// Opens the file, if there is to be one.
+    ///
+    /// # Errors
+    /// The errors of [`Output::create`], and if the file would be standard output, where the verdicts go.
+    pub fn create(path: Option<&Path>, force: bool) -> Result<Report> {
+        let Some(path) = path else { return Ok(Report { output: None }) };
+        if path == Path::new("-") {
+            return Err(Failure::new("--report: expected a file; standard output is for the verdicts"));
+        }
+        Ok(Report { output: Some(Output::create(path, force)?) })
+    }
+
+    /// Whether there is a file.
+    pub fn is_wanted(&self) -> bool {
+        self.output.is_some()
+    }
+
+    /// Writes the page, whose file still lacks its name.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn complete(
+        self,
+        args: &Args,
+        set: &Set,
+        totals: &Totals,
+        decider: &Decider,
+        time: Duration,
+    ) -> Result<Option<Complete>> {
+        let Some(mut output) = self.output else { return Ok(None) };
+        let page = page(args, set, totals, decider, time);
+        output.write_all(page.as_bytes()).map_err(|error| output.failure(&error))?;
+        output.complete()
+    }
+}
+
+/// The whole page.
+fn page(args: &Args, set: &Set, totals: &Totals, decider: &Decider, time: Duration) -> String {
+    let name = |path: &Path| escaped(&printable(path.as_os_str().as_encoded_bytes()));
+    let (urls, set_name) = (name(&args.urls), name(&args.set));
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <title>Verdicts for {urls}</title>\n<style>\n{STYLE}</style></head>\n<body>\n<h1>Verdicts for {urls}</h1>\n"
+    );
+    let facts = [
+        ("URLs", format!("{} rows, read as {}", grouped(totals.lines), escaped(&totals.table.to_string()))),
+        ("Set", format!("{set_name}: {} origins, dialect {}", grouped(set.len()), escaped(set.dialect()))),
+        ("Time", format!("{}, {} URLs a second", seconds(time), rate(totals.lines, time))),
+        ("Made by", format!("reptile {}", env!("CARGO_PKG_VERSION"))),
+    ];
+    let mut facts: Vec<(String, String)> = facts.map(|(name, fact)| (name.to_owned(), fact)).into();
+    if totals.stood_in() > 0 {
+        facts.push(("Decided by another origin".into(), format!("{} URLs (--scope)", grouped(totals.stood_in()))));
+    }
+    facts.extend(totals.faults().map(|(fault, count)| (format!("Invalid: {}", escaped(&fault)), grouped(count))));
+    page.push_str("<table>\n");
+    for (name, fact) in facts {
+        push(&mut page, format_args!("<tr><th>{name}</th><td>{fact}</td></tr>\n"));
+    }
+    page.push_str("</table>\n<h2>Verdicts</h2>\n<p class=\"key\">");
+    for verdict in VERDICTS {
+        push(&mut page, format_args!("<span><i class=\"{verdict}\"></i>{verdict}</span>"));
+    }
+    page.push_str("</p>\n");
+    totals.verdicts(decider).iter().for_each(|counts| push_counts(counts, &mut page));
+    let tops = [
+        ("Hosts with the most disallowed URLs", "Origin", &totals.tops.disallowing, "disallow"),
+        ("Rules that disallow the most", "Rule, or why there is none", &totals.tops.rules, "disallow"),
+        ("Hosts without a known robots.txt", "Origin", &totals.tops.unknown, "unknown"),
+    ];
+    for (title, what, top, class) in tops {
+        push_top(title, what, top, class, &mut page);
+    }
+    page.push_str("</body></html>\n");
+    page
+}
+
+/// The verdicts for one crawler: a bar, and a table of what is in it.
+fn push_counts(Counts { label, name, counts }: &Counts, page: &mut String) {
+    let name = escaped(&printable(format!("{label}{name}").trim().as_bytes()));
+    push(page, format_args!("<div class=\"agent\"><p><b>{name}</b></p>\n<div class=\"bar\">"));
+    let all = counts.iter().sum::<u64>().max(1) as f64;
+    let part = |verdict: Verdict| counts[verdict as usize] as f64 * 100.0 / all;
+    for verdict in VERDICTS {
+        push(page, format_args!("<i class=\"{verdict}\" style=\"width:{:.3}%\"></i>", part(verdict)));
+    }
+    page.push_str("</div>\n<table>\n");
+    for verdict in VERDICTS.into_iter().filter(|&verdict| counts[verdict as usize] > 0) {
+        let (count, part) = (grouped(counts[verdict as usize]), part(verdict));
+        push(
+            page,
+            format_args!("<tr><td>{verdict}</td><td class=\"n\">{count}</td><td class=\"n\">{part:.1} %</td></tr>\n"),
+        );
+    }
+    page.push_str("</table></div>\n");
+}
+
+/// A table of what occurs most often.
+fn push_top(title: &str, what: &str, top: &Top, class: &str, page: &mut String) {
+    let first = top.first(SHOWN);
+    let Some(&(_, most)) = first.first() else { return };
+    push(page, format_args!("<h2>{title}</h2>\n<table>\n<tr><th>{what}</th><th class=\"n\">URLs</th><th></th></tr>\n"));
+    for (key, count) in first {
+        let (key, width) = (escaped(&printable(key)), count as f64 * 100.0 / most as f64);
+        let bar = format!("<div class=\"bar\"><i class=\"{class}\" style=\"width:{width:.1}%\"></i></div>");
+        let count = grouped(count);
+        push(page, format_args!("<tr><td>{key}</td><td class=\"n\">{count}</td><td class=\"wide\">{bar}</td></tr>\n"));
+    }
+    page.push_str("</table>\n");
+    if top.missed() > 0 {
+        let missed = grouped(top.missed());
+        push(page, format_args!("<p>There are many: each count may be up to {missed} too low.</p>\n"));
+    }
+}
+
+/// Appends text, which cannot fail.
+fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
+    let _ = page.write_fmt(text);
+}
+
+/// Text for HTML.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,87 @@
+//! Where the rows of `reptile classify` come from: text of any format, or a Parquet file.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::error::{Failure, Result};
+use crate::inputs::lines::{self, Chunk, Chunks};
+use crate::inputs::open::Input;
+use crate::inputs::parquet::ParquetFile;
+use crate::inputs::parquet::urls;
+use crate::inputs::recognise::Content;
+use crate::inputs::tables::open::{self, Opening};
+use crate::inputs::tables::{Format, Table};
+
+/// An input that is open, and whose rows were not looked at yet.
+pub enum Source {
+    /// Text.
+    Text(Box<dyn Read + Send>),
+    /// A Parquet file, and whether its URLs are in the columns of Common Crawl's index.
+    Parquet(ParquetFile, bool),
+}
+
+/// The rows of a table that are still to come.
+pub enum Rows {
+    /// Rows of text.
+    Text(Box<Chunks<open::Rows>>),
+    /// Rows of cells.
+    Parquet(urls::Rows),
+}
+
+impl Source {
+    /// Opens the input at a path; `-` is standard input, which is text.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or is neither text nor Parquet in a file of its own.
+    pub fn open(path: &Path, split: bool) -> Result<Source> {
+        let is_file = path != Path::new("-") && fs::metadata(path).is_ok_and(|found| found.is_file());
+        if is_file && is_parquet(&Input::open(path)?) {
+            return Ok(Source::Parquet(ParquetFile::open(path)?, split));
+        }
+        if split {
+            return Err(Failure::at(path, "--split-columns: is not a Parquet file"));
+        }
+        lines::open_urls(path).map(Source::Text)
+    }
+
+    /// Finds the columns of the table.
+    ///
+    /// # Errors
+    /// If the source cannot be read, or does not have the wanted columns or the format.
+    pub fn open_rows(self, opening: &Opening) -> Result<(Table, Rows)> {
+        match self {
+            Source::Text(source) => {
+                let (table, rows) = opening.read(source)?;
+                let ends = table.row_ends();
+                Ok((table, Rows::Text(Box::new(Chunks::of_rows(rows, ends)))))
+            }
+            Source::Parquet(file, split) => {
+                if let Some(format) = opening.format.filter(|&format| format != Format::Parquet) {
+                    let message = format!("--input-format: is a Parquet file, not {format}");
+                    return Err(Failure::at(&opening.path, message));
+                }
+                let (table, rows) = urls::Rows::open(file, &opening.wanted, split)?;
+                Ok((table, Rows::Parquet(rows)))
+            }
+        }
+    }
+}
+
+/// Whether an input is a Parquet file that can be read from its end on.
+fn is_parquet(input: &Input) -> bool {
+    input.content == Content::Parquet && input.packing.is_none() && input.is_regular
+}
+
+impl Rows {
+    /// The next rows, in the memory of `buffer`; `None` at the end. `is_awaited` is as for [`Chunks::next`].
+    ///
+    /// # Errors
+    /// If the input cannot be read.
+    pub fn next(&mut self, buffer: Vec<u8>, is_awaited: impl Fn() -> bool) -> io::Result<Option<Chunk>> {
+        match self {
+            Rows::Text(chunks) => chunks.next(buffer, is_awaited),
+            Rows::Parquet(rows) => rows.next(buffer).map_err(io::Error::other),
+        }
+    }
+}

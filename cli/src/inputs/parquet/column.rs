@@ -1,0 +1,370 @@
+//! One column of a Parquet file, read in batches of cells.
+//!
+//! A cell becomes the bytes that a table of text would have in its place: texts stay as they are, numbers are written in
+//! digits, and times become seconds since 1970.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parquet::basic::{LogicalType, TimeUnit, Type};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::data_type::{AsBytes, DataType};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::serialized_reader::SerializedPageReader;
+use parquet::schema::types::ColumnDescPtr;
+
+use super::guard::guarded;
+use super::source::{CheckedPages, Chunk, Source};
+use super::texts::Texts;
+
+/// Rows of a batch.
+const BATCH_ROWS: usize = 1 << 15;
+
+/// Bytes of the cells of a column from which on a batch is complete.
+const BATCH_BYTES: usize = 2 << 20;
+
+/// Rows that are decoded at once: what the crate makes of them stays in the cache of a core.
+const PIECE_ROWS: u64 = 2048;
+
+/// The seconds of a day.
+const DAY: i64 = 86_400;
+
+/// The day 1970-01-01 as a Julian day, which times of 96 bits count.
+const JULIAN_1970: i64 = 2_440_588;
+
+/// What the numbers of a column mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    /// Themselves; or the column has no numbers.
+    Plain,
+    /// Days since 1970.
+    Days,
+    /// So many of them are a second since 1970.
+    PerSecond(i64),
+}
+
+/// A column, and the cells of it that were read and are not used yet.
+pub struct Column {
+    place: usize,
+    descr: ColumnDescPtr,
+    meaning: Meaning,
+    reader: Option<Reader>,
+    /// Rows of the pages of this column chunk that were loaded.
+    loaded: Arc<AtomicU64>,
+    /// Rows of this column chunk that were read.
+    read: u64,
+    /// Rows of the row group.
+    rows: u64,
+    levels: Vec<i16>,
+    /// The cells.
+    pub cells: Cells,
+}
+
+/// What decodes a column chunk.
+enum Reader {
+    /// Texts in a common encoding.
+    Texts(Box<Texts>),
+    /// Anything else, decoded by the crate.
+    Any(Box<ColumnReader>),
+}
+
+/// Cells of a column, one after the other.
+pub struct Cells {
+    bytes: Vec<u8>,
+    /// Where each cell ends, and what it is.
+    ends: Vec<(usize, State)>,
+    next: usize,
+    limit: usize,
+}
+
+/// What a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Text,
+    Null,
+    TooLong,
+}
+
+/// A cell of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell<'b> {
+    /// Its bytes.
+    Text(&'b [u8]),
+    /// There is nothing in it.
+    Null,
+    /// It is longer than what is kept.
+    TooLong,
+}
+
+impl<'b> Cell<'b> {
+    /// The bytes, if there are any.
+    pub fn text(self) -> Option<&'b [u8]> {
+        if let Cell::Text(text) = self { Some(text) } else { None }
+    }
+}
+
+impl Cells {
+    fn new(limit: usize) -> Cells {
+        Cells { bytes: Vec::new(), ends: Vec::new(), next: 0, limit }
+    }
+
+    /// The number of cells that are not used yet.
+    pub fn waiting(&self) -> usize {
+        self.ends.len() - self.next
+    }
+
+    /// Marks cells as used.
+    pub fn take(&mut self, count: usize) {
+        self.next = (self.next + count).min(self.ends.len());
+    }
+
+    /// The cell that is so many after the first one that is not used.
+    #[inline]
+    pub fn get(&self, at: usize) -> Cell<'_> {
+        let at = self.next + at;
+        let start = if at == 0 { 0 } else { self.ends[at - 1].0 };
+        match self.ends[at] {
+            (end, State::Text) => Cell::Text(&self.bytes[start..end]),
+            (_, State::Null) => Cell::Null,
+            (_, State::TooLong) => Cell::TooLong,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+        self.next = 0;
+    }
+
+    fn is_full(&self) -> bool {
+        self.ends.len() >= BATCH_ROWS || self.bytes.len() >= BATCH_BYTES
+    }
+
+    /// Adds a text.
+    #[inline]
+    pub fn push(&mut self, text: &[u8]) {
+        let state = if text.len() <= self.limit { State::Text } else { State::TooLong };
+        if state == State::Text {
+            self.bytes.extend_from_slice(text);
+        }
+        self.ends.push((self.bytes.len(), state));
+    }
+
+    /// Adds a cell in which there is nothing.
+    pub fn push_null(&mut self) {
+        self.ends.push((self.bytes.len(), State::Null));
+    }
+
+    fn push_number(&mut self, number: i64, meaning: Meaning) {
+        let number = match meaning {
+            Meaning::Plain => number,
+            Meaning::Days => number.saturating_mul(DAY),
+            Meaning::PerSecond(parts) => number.div_euclid(parts),
+        };
+        self.push(number.to_string().as_bytes());
+    }
+
+    /// A number that is not whole, or none, as programs that know no empty cells of numbers write it.
+    fn push_float(&mut self, number: f64) {
+        if number.is_nan() {
+            self.push_null();
+        } else {
+            self.push(number.to_string().as_bytes());
+        }
+    }
+}
+
+impl Column {
+    /// The column of this place. Cells of more than `limit` bytes are not kept.
+    ///
+    /// # Errors
+    /// If it is a list.
+    pub fn new(place: usize, descr: ColumnDescPtr, limit: usize) -> Result<Column, String> {
+        if descr.max_rep_level() > 0 {
+            return Err("is a list, and one value for each row is expected".into());
+        }
+        let meaning = meaning_of(&descr);
+        let (loaded, cells) = (Arc::default(), Cells::new(limit));
+        Ok(Column { place, descr, meaning, reader: None, loaded, read: 0, rows: 0, levels: Vec::new(), cells })
+    }
+
+    /// Its place among the columns of the file, from 0 on.
+    pub fn place(&self) -> usize {
+        self.place
+    }
+
+    /// Goes on with the column chunk of a row group of so many rows.
+    ///
+    /// # Errors
+    /// If the chunk is not packed in a way that is known, or its place in the file is impossible.
+    pub fn begin(&mut self, source: &Arc<Source>, chunk: &ColumnChunkMetaData, rows: u64) -> Result<(), String> {
+        self.cells.clear();
+        self.loaded = Arc::default();
+        (self.read, self.rows) = (0, rows);
+        let pages = guarded(|| {
+            let rows = usize::try_from(rows)?;
+            SerializedPageReader::new(Arc::new(Chunk(Arc::clone(source))), chunk, rows, None)
+        })?;
+        let pages = CheckedPages::new(pages, Arc::clone(&self.descr), Arc::clone(&self.loaded));
+        let is_text = self.descr.physical_type() == Type::BYTE_ARRAY && Texts::can_read(chunk);
+        self.reader = Some(match is_text {
+            true => Reader::Texts(Box::new(Texts::new(Box::new(pages), self.descr.max_def_level()))),
+            false => Reader::Any(Box::new(get_column_reader(Arc::clone(&self.descr), Box::new(pages)))),
+        });
+        Ok(())
+    }
+
+    /// Reads a batch of cells, unless there are cells that are not used yet.
+    ///
+    /// # Errors
+    /// If a page is damaged, or if there are fewer rows than the row group has.
+    pub fn fill(&mut self) -> Result<(), String> {
+        if self.cells.waiting() > 0 {
+            return Ok(());
+        }
+        self.cells.clear();
+        let meaning = self.meaning;
+        let Some(mut reader) = self.reader.take() else { return Err("was not begun".into()) };
+        match &mut reader {
+            Reader::Texts(texts) => self.read_texts(texts),
+            Reader::Any(reader) => self.fill_any(reader, meaning),
+        }?;
+        self.reader = Some(reader);
+        Ok(())
+    }
+
+    /// Reads texts until a batch is full.
+    fn read_texts(&mut self, texts: &mut Texts) -> Result<(), String> {
+        while !self.cells.is_full() && self.read < self.rows {
+            match texts.read(self.rows - self.read, &mut self.cells)? {
+                0 => return Err(self.too_few()),
+                rows => self.read += rows as u64,
+            }
+        }
+        Ok(())
+    }
+
+    /// What is said of a column chunk that has fewer rows than its row group.
+    fn too_few(&self) -> String {
+        format!("has {} rows, and its row group has {}", self.read, self.rows)
+    }
+
+    /// Reads values of any type until a batch is full.
+    fn fill_any(&mut self, reader: &mut ColumnReader, meaning: Meaning) -> Result<(), String> {
+        match reader {
+            ColumnReader::ByteArrayColumnReader(reader) => self.read(reader, |text, cells| cells.push(text.as_bytes())),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+                self.read(reader, |text, cells| cells.push(text.as_bytes()))
+            }
+            ColumnReader::Int32ColumnReader(reader) => {
+                self.read(reader, |&number, cells| cells.push_number(number.into(), meaning))
+            }
+            ColumnReader::Int64ColumnReader(reader) => {
+                self.read(reader, |&number, cells| cells.push_number(number, meaning))
+            }
+            ColumnReader::Int96ColumnReader(reader) => self.read(reader, |time, cells| {
+                // Nanoseconds of a day in two words, and the day.
+                let [low, high, day] = [0, 1, 2].map(|at| time.data().get(at).copied().unwrap_or(0));
+                let nanoseconds = (u64::from(high) << 32 | u64::from(low)) / 1_000_000_000;
+                let seconds = (i64::from(day) - JULIAN_1970) * DAY;
+                cells.push_number(seconds.saturating_add_unsigned(nanoseconds), Meaning::Plain);
+            }),
+            ColumnReader::FloatColumnReader(reader) => {
+                self.read(reader, |&number, cells| cells.push_float(number.into()))
+            }
+            ColumnReader::DoubleColumnReader(reader) => self.read(reader, |&number, cells| cells.push_float(number)),
+            ColumnReader::BoolColumnReader(reader) => {
+                self.read(reader, |&flag, cells| cells.push(if flag { b"true" } else { b"false" }))
+            }
+        }
+    }
+
+    /// Reads cells until a batch is full. No piece goes over the end of a page, so that only one page is in memory.
+    fn read<T: DataType>(
+        &mut self,
+        reader: &mut ColumnReaderImpl<T>,
+        push: impl Fn(&T::T, &mut Cells),
+    ) -> Result<(), String> {
+        let mut values = Vec::new();
+        let max_level = self.descr.max_def_level();
+        while !self.cells.is_full() && self.read < self.rows {
+            let in_page = self.loaded.load(Ordering::Relaxed).saturating_sub(self.read);
+            let wanted = in_page.clamp(1, PIECE_ROWS).min(self.rows - self.read);
+            values.clear();
+            self.levels.clear();
+            let levels = &mut self.levels;
+            let (rows, _, _) = guarded(|| reader.read_records(wanted as usize, Some(levels), None, &mut values))?;
+            if rows == 0 {
+                return Err(self.too_few());
+            }
+            self.read += rows as u64;
+            if max_level == 0 {
+                values.iter().for_each(|value| push(value, &mut self.cells));
+                continue;
+            }
+            let mut values = values.iter();
+            for &level in &self.levels {
+                match if level == max_level { values.next() } else { None } {
+                    Some(value) => push(value, &mut self.cells),
+                    None => self.cells.push_null(),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the numbers of a column mean, by its logical type or by the older converted one.
+fn meaning_of(descr: &ColumnDescPtr) -> Meaning {
+    use parquet::basic::ConvertedType;
+    if !matches!(descr.physical_type(), Type::INT32 | Type::INT64) {
+        return Meaning::Plain;
+    }
+    match (descr.logical_type_ref(), descr.converted_type()) {
+        (Some(LogicalType::Date), _) | (None, ConvertedType::DATE) => Meaning::Days,
+        (Some(LogicalType::Timestamp(time)), _) => Meaning::PerSecond(match time.unit {
+            TimeUnit::MILLIS => 1_000,
+            TimeUnit::MICROS => 1_000_000,
+            TimeUnit::NANOS => 1_000_000_000,
+        }),
+        (None, ConvertedType::TIMESTAMP_MILLIS) => Meaning::PerSecond(1_000),
+        (None, ConvertedType::TIMESTAMP_MICROS) => Meaning::PerSecond(1_000_000),
+        _ => Meaning::Plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_a_cell_holds_at_its_edges() {
+        let mut cells = Cells::new(8);
+        for len in [0, 7, 8, 9] {
+            cells.push(&vec![b'a'; len]);
+        }
+        cells.push_null();
+        cells.push(b"end");
+        let found: Vec<Cell<'_>> = (0..cells.waiting()).map(|at| cells.get(at)).collect();
+        let texts = [Cell::Text(b""), Cell::Text(b"aaaaaaa"), Cell::Text(b"aaaaaaaa")];
+        assert_eq!(found, [&texts[..], &[Cell::TooLong, Cell::Null, Cell::Text(b"end")]].concat());
+        cells.take(5);
+        assert_eq!((cells.waiting(), cells.get(0)), (1, Cell::Text(b"end")));
+    }
+
+    #[test]
+    fn numbers_become_seconds() {
+        let mut cells = Cells::new(100);
+        cells.push_number(-1, Meaning::Plain);
+        cells.push_number(-1, Meaning::PerSecond(1_000));
+        cells.push_number(1_999, Meaning::PerSecond(1_000));
+        cells.push_number(-1, Meaning::Days);
+        cells.push_number(i64::MAX, Meaning::Days);
+        cells.push_float(200.0);
+        cells.push_float(f64::NAN);
+        let texts: Vec<Option<&str>> =
+            (0..7).map(|at| cells.get(at).text().map(|text| str::from_utf8(text).unwrap())).collect();
+        let days = i64::MAX.to_string();
+        assert_eq!(texts, [Some("-1"), Some("-1"), Some("1"), Some("-86400"), Some(&days), Some("200"), None]);
+    }
+}

@@ -1,0 +1,55 @@
+//! Calls of the crate `parquet` that turn its panics into errors.
+//!
+//! The crate answers most damaged files with an error, but not all: it asserts that a page with indices comes after a
+//! dictionary, and slices by lengths that a page says. Nothing of its state is used after a panic.
+
+use std::cell::Cell;
+use std::fmt::Display;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+thread_local! {
+    /// Whether a panic of this thread is about to become an error.
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work`, and turns its error or its panic into text. Nothing is printed of the panic.
+///
+/// # Errors
+/// If `work` fails or panics.
+pub fn guarded<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_GUARDED.get() {
+                usual(info);
+            }
+        }));
+    });
+    IS_GUARDED.set(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
+    IS_GUARDED.set(false);
+    match result {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(error)) => {
+            let text = error.to_string();
+            Err(text.strip_prefix("Parquet error: ").unwrap_or(&text).to_owned())
+        }
+        Err(_) => Err("its bytes contradict each other".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panics_and_errors_become_texts() {
+        assert_eq!(guarded(|| Ok::<_, String>(7)), Ok(7));
+        assert_eq!(guarded(|| Err::<u8, _>("Parquet error: EOF")), Err("EOF".into()));
+        let panicking = || -> Result<u8, String> { panic!("out of range") };
+        assert_eq!(guarded(panicking), Err("its bytes contradict each other".into()));
+        assert!(!IS_GUARDED.get());
+    }
+}

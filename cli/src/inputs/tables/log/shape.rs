@@ -1,0 +1,186 @@
+//! What the lines of an access log have besides the request: user agents, and virtual hosts before or after.
+//!
+//! The first line that shows it decides for the whole log, and the user can say the host instead. It must not be decided
+//! for each line by itself: what stands at the end of a line is often sent by the client.
+
+use memchr::memchr;
+use reptile_engine::url::{Scheme, origin_of};
+
+use super::{HostOf, Parts, USER_AGENT, fields};
+
+/// What the user says of the requests in a log.
+#[derive(Clone, Debug, Default)]
+pub struct Site {
+    /// The host of all requests, with its port if it is not the usual one.
+    pub host: Option<String>,
+    /// The scheme: `http` or `https`.
+    pub scheme: Option<&'static str>,
+}
+
+/// What a log has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Where the virtual host is.
+    pub host: HostOf,
+    /// Whether there are user agents.
+    pub has_user_agent: bool,
+}
+
+impl Site {
+    /// What the options `--host` and `--scheme` say.
+    ///
+    /// # Errors
+    /// If they do not go together, or the host is not a host.
+    pub fn of_options(host: Option<&str>, schemes: &[Scheme]) -> Result<Site, String> {
+        let scheme = match schemes {
+            [] => None,
+            [Scheme::Http] => Some("http"),
+            [Scheme::Https] => Some("https"),
+            _ => return Err("--scheme: the requests of an access log have one scheme, http or https".into()),
+        };
+        let Some(host) = host else { return Ok(Site { host: None, scheme }) };
+        let (own, authority) = match host.split_once("://") {
+            Some((own, rest)) => (Some(own), rest.split('/').next().unwrap_or_default()),
+            None => (None, host),
+        };
+        let own = match own.map(str::to_ascii_lowercase).as_deref() {
+            None => None,
+            Some("http") => Some("http"),
+            Some("https") => Some("https"),
+            Some(_) => return Err("--host: the requests of an access log are for http or https".into()),
+        };
+        if let (Some(own), Some(said)) = (own, scheme)
+            && own != said
+        {
+            return Err(format!("--scheme {said}: --host says {own}"));
+        }
+        let is_host =
+            !authority.contains(['@', '/', '?', '#', '\\']) && origin_of(Scheme::Https, authority.as_bytes()).is_ok();
+        if !is_host {
+            return Err(format!("--host {}: expected a host such as example.com", host.escape_debug()));
+        }
+        Ok(Site { host: Some(authority.to_owned()), scheme: own.or(scheme) })
+    }
+
+    /// The start of every URL, if the user says the host.
+    pub fn start(&self) -> Option<Vec<u8>> {
+        let host = self.host.as_ref()?;
+        Some(format!("{}://{host}", self.scheme.unwrap_or("https")).into_bytes())
+    }
+}
+
+/// What a log has, by one of its lines. `None` if it is not a line of a log.
+pub fn shape_of(line: &[u8]) -> Option<Shape> {
+    let Parts { before, time, after, .. } = Parts::of(line)?;
+    if !is_time(time) {
+        return None;
+    }
+    let after: Vec<(&[u8], bool)> = fields(after).collect();
+    let is_quoted = |number: usize| after.get(number).is_some_and(|(_, is_quoted)| *is_quoted);
+    let has_user_agent = is_quoted(USER_AGENT - 1) && is_quoted(USER_AGENT);
+    let mut words = before.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
+    let first = words.next().filter(|first| is_host_name(first));
+    // In a log without virtual hosts the second word is who the client says it is: nothing, at all times.
+    let is_first = first.is_some() && words.next().is_some_and(|word| word != b"-") && words.nth(1).is_some();
+    let begin = if has_user_agent { USER_AGENT + 1 } else { USER_AGENT - 1 };
+    let number = || (begin..after.len()).find(|&number| is_host_name(after[number].0));
+    let host = if is_first { HostOf::First } else { number().map_or(HostOf::Nothing, HostOf::After) };
+    Some(Shape { host, has_user_agent })
+}
+
+/// Whether a line is one of an access log.
+pub fn is_log(line: &[u8]) -> bool {
+    shape_of(line).is_some()
+}
+
+/// Whether a text has the form of a log's time, such as `10/Oct/2000:13:55:36 -0700`.
+fn is_time(text: &[u8]) -> bool {
+    let form = b"00/Aaa/0000:00:00:00";
+    let fits = |(byte, form): (&u8, &u8)| match form {
+        b'0' => byte.is_ascii_digit(),
+        b'A' | b'a' => byte.is_ascii_alphabetic(),
+        _ => byte == form,
+    };
+    text.get(..form.len()).is_some_and(|start| start.iter().zip(form).all(fits))
+}
+
+/// Whether a field is hardly anything else than the name of a host, with or without a port: labels with dots between them,
+/// of which the last begins with a letter. `TLSv1.3`, numbers and addresses are not.
+fn is_host_name(field: &[u8]) -> bool {
+    let (name, port) = match memchr(b':', field) {
+        Some(at) => (&field[..at], &field[at + 1..]),
+        None => (field, &b"80"[..]),
+    };
+    let mut labels = name.split(|&byte| byte == b'.');
+    let is_label = |label: &[u8]| {
+        !label.is_empty() && label.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    };
+    let last = labels.next_back().unwrap_or_default();
+    let starts = last.first().is_some_and(u8::is_ascii_alphabetic);
+    let has_more = name.len() > last.len();
+    let is_port = !port.is_empty() && port.len() <= 5 && port.iter().all(u8::is_ascii_digit);
+    starts && is_label(last) && labels.all(is_label) && (has_more || name == b"localhost") && is_port
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shape_of_a_log_is_seen_in_a_line() {
+        let request = "[10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5";
+        let cases = [
+            ("1.2.3.4 - -", "", HostOf::Nothing, false),
+            ("1.2.3.4 - -", " \"-\" \"x\"", HostOf::Nothing, true),
+            ("a.example 1.2.3.4 - -", "", HostOf::First, false),
+            ("a.example:443 1.2.3.4 - -", " \"-\" \"x\"", HostOf::First, true),
+            ("localhost:80 ::1 - -", " \"-\" \"x\"", HostOf::First, true),
+            ("xn--a.xn--p1ai 1.2.3.4 - a b", " \"-\" \"x\"", HostOf::First, true),
+            // Names of clients, and clients behind proxies.
+            ("crawl.bot.example - -", " \"-\" \"x\"", HostOf::Nothing, true),
+            ("crawl.bot.example - a b c", " \"-\" \"x\"", HostOf::Nothing, true),
+            ("1.2.3.4, 5.6.7.8 - -", "", HostOf::Nothing, false),
+            ("1.2.3.4 5.6.7.8 - -", "", HostOf::Nothing, false),
+            ("2001:db8::1 5.6.7.8 - -", "", HostOf::Nothing, false),
+            ("1.2.3.4 - -", " \"-\" \"x\" \"1.2.3.4\"", HostOf::Nothing, true),
+            ("1.2.3.4 - -", " \"-\" \"x\" \"-\"", HostOf::Nothing, true),
+            ("1.2.3.4 - -", " \"-\" \"x\" \"a.example\"", HostOf::After(4), true),
+            ("1.2.3.4 - -", " \"-\" \"x\" 0.123 TLSv1.3 a.example:80 b.example", HostOf::After(6), true),
+            ("1.2.3.4 - -", " \"a.example\" \"b.example\"", HostOf::Nothing, true),
+            ("1.2.3.4 - -", " a.example", HostOf::After(2), false),
+            ("1.2.3.4 - -", " \"a.example\"", HostOf::After(2), false),
+            ("1.2.3.4 - -", " \"-\" \"x", HostOf::Nothing, false),
+        ];
+        for (before, after, host, has_user_agent) in cases {
+            let line = format!("{before} {request}{after}");
+            assert_eq!(shape_of(line.as_bytes()), Some(Shape { host, has_user_agent }), "{line}");
+        }
+        for line in ["", "a b [c] \"GET / HTTP/1.1\" 200 1", "x [10/Oct/2000] \"y\""] {
+            assert_eq!(shape_of(line.as_bytes()), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_the_user_says_is_checked() {
+        let start = |host, schemes: &[Scheme]| {
+            Site::of_options(Some(host), schemes).map(|site| String::from_utf8(site.start().unwrap()).unwrap())
+        };
+        assert_eq!(start("a.example", &[]).unwrap(), "https://a.example");
+        assert_eq!(start("a.example:81", &[Scheme::Http]).unwrap(), "http://a.example:81");
+        assert_eq!(start("HTTP://a.example/robots.txt", &[]).unwrap(), "http://a.example");
+        assert_eq!(start("https://a.example", &[Scheme::Https]).unwrap(), "https://a.example");
+        for (host, schemes) in [
+            ("", &[][..]),
+            ("a b", &[]),
+            ("a@b", &[]),
+            ("ftp://a.example", &[]),
+            ("a.example/x", &[]),
+            ("https://a.example", &[Scheme::Http]),
+            ("a.example", &[Scheme::Http, Scheme::Https]),
+            ("a.example", &[Scheme::Ftp]),
+        ] {
+            assert!(start(host, schemes).is_err(), "{host} {schemes:?}");
+        }
+        assert_eq!(Site::of_options(None, &[]).unwrap().start(), None);
+    }
+}

@@ -1,0 +1,149 @@
+//! `--scope`: which origins stand in for one of which no robots.txt is known.
+//!
+//! A robots.txt governs its own origin and no other (RFC 9309 section 2.3), so that an origin stands in for another one only
+//! if the user says so. Nothing here decides a URL.
+
+use std::net::Ipv4Addr;
+
+use clap::ValueEnum;
+use reptile_domains::own_domain;
+use reptile_engine::host::canonical;
+use reptile_engine::url::{Scheme, split};
+
+/// The origins that decide a URL: its own, or another one if no robots.txt is known of that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Scope {
+    /// The URL's own origin, as RFC 9309 says
+    #[default]
+    Origin,
+    /// Else the same host with the other one of http and https
+    Scheme,
+    /// Else also the host with www. in front of it, or without
+    Www,
+    /// Else also the registered domain, by the Public Suffix List, and www. in front of it
+    Domain,
+}
+
+/// A URL that is decided in place of another one.
+#[derive(Debug, PartialEq, Eq)]
+pub struct StandIn {
+    /// The URL, with the path of the other one.
+    pub url: Vec<u8>,
+    /// The length of its origin, at the start of it.
+    origin_len: usize,
+}
+
+impl StandIn {
+    /// The origin, such as `https://www.example.com`.
+    pub fn origin(&self) -> &[u8] {
+        &self.url[..self.origin_len]
+    }
+}
+
+impl AsRef<[u8]> for StandIn {
+    fn as_ref(&self) -> &[u8] {
+        &self.url
+    }
+}
+
+const WWW: &[u8] = b"www.";
+
+impl Scope {
+    /// The URLs that are decided in place of `url`, one after the other until a robots.txt is known: the nearest host first,
+    /// and of a host the scheme of `url` first. None for a URL with a port that its scheme does not imply.
+    ///
+    /// Cost: linear in the URL, and an allocation for each of up to 7 of them.
+    pub fn stand_ins(self, url: &[u8]) -> Vec<StandIn> {
+        let Ok(url) = split(url) else { return Vec::new() };
+        let schemes = match url.origin.scheme {
+            Scheme::Http => [Scheme::Http, Scheme::Https],
+            Scheme::Https => [Scheme::Https, Scheme::Http],
+            Scheme::Ftp => return Vec::new(),
+        };
+        let Some(host) = canonical(url.origin.host).filter(|_| url.origin.port == schemes[0].default_port()) else {
+            return Vec::new();
+        };
+        let (hosts, path) = (self.hosts(host.as_bytes()), url.path.to_vec());
+        let others = hosts.iter().flat_map(|host| schemes.map(|scheme| (scheme, host))).skip(1);
+        let stand_in = |(scheme, host): (Scheme, &Vec<u8>)| {
+            let origin = [scheme.as_str().as_bytes(), b"://", host].concat();
+            StandIn { origin_len: origin.len(), url: [origin, path.clone()].concat() }
+        };
+        others.filter(|_| self > Scope::Origin).map(stand_in).collect()
+    }
+
+    /// The host, and those that stand in for it, each once.
+    fn hosts(self, host: &[u8]) -> Vec<Vec<u8>> {
+        let mut hosts = vec![host.to_vec()];
+        if is_address(host) {
+            return hosts;
+        }
+        if self >= Scope::Www {
+            hosts.push(host.strip_prefix(WWW).map_or_else(|| [WWW, host].concat(), <[u8]>::to_vec));
+        }
+        if let Some(domain) = own_domain(host).filter(|_| self >= Scope::Domain) {
+            for other in [domain.to_vec(), [WWW, domain].concat()] {
+                if !hosts.contains(&other) {
+                    hosts.push(other);
+                }
+            }
+        }
+        hosts
+    }
+}
+
+/// Whether a host is an address, which is part of no domain.
+fn is_address(host: &[u8]) -> bool {
+    host.starts_with(b"[") || str::from_utf8(host).is_ok_and(|host| host.parse::<Ipv4Addr>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stand_ins(scope: Scope, url: &str) -> Vec<String> {
+        let all = scope.stand_ins(url.as_bytes());
+        for one in &all {
+            assert!(one.url.starts_with(one.origin()) && one.url[one.origin().len()..].starts_with(b"/"));
+        }
+        all.into_iter().map(|one| String::from_utf8(one.url).unwrap()).collect()
+    }
+
+    #[test]
+    fn each_scope_adds_to_the_one_before() {
+        let url = "https://a.b.example.co.uk/x?y#z";
+        let all = [
+            "http://a.b.example.co.uk/x?y",
+            "https://www.a.b.example.co.uk/x?y",
+            "http://www.a.b.example.co.uk/x?y",
+            "https://example.co.uk/x?y",
+            "http://example.co.uk/x?y",
+            "https://www.example.co.uk/x?y",
+            "http://www.example.co.uk/x?y",
+        ];
+        for (scope, count) in [(Scope::Origin, 0), (Scope::Scheme, 1), (Scope::Www, 3), (Scope::Domain, 7)] {
+            assert_eq!(stand_ins(scope, url), all[..count], "{scope:?}");
+        }
+    }
+
+    #[test]
+    fn the_apex_and_www_stand_in_for_each_other_once() {
+        let apex = ["http://www.example.com/", "https://www.example.com/"];
+        assert_eq!(stand_ins(Scope::Domain, "HTTP://Example.com"), [&["https://example.com/"], &apex[..]].concat());
+        let www = ["https://www.example.com/", "http://example.com/", "https://example.com/"];
+        assert_eq!(stand_ins(Scope::Domain, "http://www.example.com:80/"), www);
+        // Whoever has a page there is not the owner of github.io.
+        assert_eq!(stand_ins(Scope::Domain, "https://me.github.io/a").len(), 3);
+        assert_eq!(stand_ins(Scope::Domain, "https://co.uk/").len(), 3);
+    }
+
+    #[test]
+    fn addresses_ports_and_other_schemes_have_none() {
+        for url in ["https://1.2.3.4/a", "http://[::1]/a"] {
+            assert_eq!(stand_ins(Scope::Domain, url).len(), 1, "{url}");
+        }
+        for url in ["http://a.example:8080/", "https://a.example:80/", "ftp://a.example/", "mailto:a", "", "http:///"] {
+            assert_eq!(stand_ins(Scope::Domain, url).len(), 0, "{url}");
+        }
+    }
+}

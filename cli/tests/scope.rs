@@ -1,0 +1,132 @@
+//! `classify --scope`: another origin decides where no robots.txt is known of a URL's own.
+
+use std::collections::HashMap;
+
+use crate::support;
+use support::Folder;
+
+/// A host, and its registered domain.
+const HOSTS: [(&str, &str); 7] = [
+    ("example.co.uk", "example.co.uk"),
+    ("www.example.co.uk", "example.co.uk"),
+    ("shop.example.co.uk", "example.co.uk"),
+    ("www.shop.example.co.uk", "example.co.uk"),
+    ("me.github.io", "me.github.io"),
+    ("github.io", "github.io"),
+    ("1.2.3.4", "1.2.3.4"),
+];
+
+/// The origins that may decide a URL of a host, in their order, written down a second time.
+fn candidates(scope: &str, scheme: &str, (host, domain): (&str, &str)) -> Vec<String> {
+    let www = |host: &str| host.strip_prefix("www.").map_or_else(|| format!("www.{host}"), str::to_owned);
+    let is_name = host != "1.2.3.4";
+    let mut hosts = vec![host.to_owned()];
+    if is_name && ["www", "domain"].contains(&scope) {
+        hosts.push(www(host));
+    }
+    // Nobody can register a public suffix.
+    if is_name && scope == "domain" && host != "github.io" {
+        hosts.extend([domain.to_owned(), www(domain)]);
+    }
+    let other = if scheme == "http" { "https" } else { "http" };
+    let schemes = if scope == "origin" { &[scheme][..] } else { &[scheme, other] };
+    hosts.iter().flat_map(|host| schemes.iter().map(move |scheme| format!("{scheme}://{host}"))).collect()
+}
+
+#[test]
+fn the_nearest_origin_with_a_robots_txt_decides() {
+    let folder = Folder::new();
+    let urls: Vec<(&str, (&str, &str), &str)> = ["http", "https"]
+        .into_iter()
+        .flat_map(|scheme| HOSTS.into_iter().map(move |host| (scheme, host)))
+        .flat_map(|(scheme, host)| ["/", "/a?b"].map(|path| (scheme, host, path)))
+        .collect();
+    folder.write(
+        "urls",
+        urls.iter().map(|(scheme, (host, _), path)| format!("{scheme}://{host}{path}\n")).collect::<String>(),
+    );
+    let (mut stood_in, mut state) = (0, 1_u64);
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    for _ in 0..12 {
+        let mut known = HashMap::new();
+        for scheme in ["http", "https"] {
+            for (host, _) in HOSTS.into_iter().chain([("www.github.io", ""), ("www.me.github.io", "")]) {
+                if random(4) == 0 {
+                    known.insert(format!("{scheme}://{host}"), ["/", "/a", "/none"][random(3) as usize]);
+                }
+            }
+        }
+        known.insert("http://somebody.example".into(), "/none");
+        let capture = |(origin, rule): (&String, &&str)| {
+            format!("{{\"url\":\"{origin}/robots.txt\",\"body\":\"user-agent: *\\ndisallow: {rule}\"}}\n")
+        };
+        folder.write("c.jsonl", known.iter().map(capture).collect::<String>());
+        folder.run(&["compile", "--force", "-o", "set", "c.jsonl"]).says(0, &[]);
+        for scope in ["origin", "scheme", "www", "domain"] {
+            let args = ["classify", "set", "urls", "--agent", "x", "--scope", scope];
+            let verdicts = folder.run(&args).says(0, &[]);
+            let reasons = folder.run(&[&args[..], &["--columns", "verdict,reason"]].concat()).says(0, &[]);
+            let (text, reasons_text) = (verdicts.text(), reasons.text());
+            let rows = text.lines().zip(reasons_text.lines());
+            assert_eq!((text.lines().count(), reasons_text.lines().count()), (urls.len(), urls.len()));
+            let mut others = 0;
+            for (&(scheme, host, path), (row, with_reason)) in urls.iter().zip(rows) {
+                let all = candidates(scope, scheme, host);
+                let decides = all.iter().position(|origin| known.contains_key(origin));
+                let rule = decides.map(|place| known[&all[place]]);
+                let verdict = match rule {
+                    None => "unknown",
+                    Some(rule) if path.starts_with(rule) => "disallow",
+                    Some(_) => "allow",
+                };
+                assert_eq!(row, format!("{scheme}://{}{path}\t{verdict}", host.0), "{scope} {known:?}");
+                let reason = match verdict {
+                    "unknown" => "no robots.txt is known",
+                    "disallow" => "rule",
+                    _ => "no rule matches",
+                };
+                let whose = decides.filter(|&place| place > 0).map(|place| format!(", of {}", all[place]));
+                assert_eq!(with_reason, format!("{verdict}\t{reason}{}", whose.clone().unwrap_or_default()), "{scope}");
+                others += u64::from(whose.is_some());
+            }
+            let line = format!("decided by another origin {others}\n");
+            assert!(scope != "origin" || others == 0);
+            if others > 0 {
+                verdicts.says(0, &[&line]);
+                reasons.says(0, &[&line]);
+            } else {
+                assert!(!verdicts.stderr.contains("another origin"));
+            }
+            stood_in += others;
+        }
+    }
+    assert!(stood_in > 300, "{stood_in}: the test shows little");
+}
+
+#[test]
+fn times_agents_and_rows_that_are_passed_on_go_by_the_scope_too() {
+    let folder = Folder::new();
+    let capture = |time: &str, rule: &str| {
+        format!(
+            "{{\"url\":\"https://www.a.example/robots.txt\",\"time\":\"{time}\",\"body\":\"user-agent: *\\ndisallow: {rule}\\n\\nuser-agent: y\\ndisallow:\"}}\n"
+        )
+    };
+    folder.write("c.jsonl", capture("2026-01-01T00:00:00Z", "/old") + &capture("2026-02-01T00:00:00Z", "/new"));
+    folder.run(&["compile", "--by-time", "-o", "set", "c.jsonl"]).says(0, &[]);
+    folder.write(
+        "visits.tsv",
+        "url\ttime\nhttp://a.example/old\t2026-01-02\nhttp://a.example/old\t2026-02-02\nhttp://a.example/old\t2025-01-01\n\
+         http://b.example/\t2026-01-02\nhttp://a.example/new\tnever\n",
+    );
+    let args =
+        ["classify", "set", "visits.tsv", "--at-column", "time", "--agent", "x", "--agent", "y", "--scope", "domain"];
+    let run = folder.run(&args).says(0, &["decided by another origin 2\n"]);
+    let expected = ["disallow\tallow", "allow\tallow", "unknown\tunknown", "unknown\tunknown", "invalid\tinvalid"];
+    let verdicts: Vec<String> = run.text().lines().map(|line| line.split_once('\t').unwrap().1.to_owned()).collect();
+    assert_eq!(verdicts, expected);
+    let only = folder.run(&[&args[..], &["--only", "disallow"]].concat()).says(0, &[]);
+    assert_eq!(only.text(), "url\ttime\nhttp://a.example/old\t2026-01-02\n");
+}
