@@ -183,7 +183,7 @@ for record in ArchiveIterator(open(sys.argv[1], 'rb'), no_record_parse=True):
     let found = String::from_utf8(output.stdout).unwrap();
     let expected = "warcinfo None 16\n\
                     request http://a.example/private/open 18\n\
-                    response http://a.example/private/open 55\n\
+                    response http://a.example/private/open 54\n\
                     metadata http://a.example/private/open 16\n\
                     conversion https://a.example/long 5242880\n\
                     response http://a.example/ 0\n";
