@@ -593,7 +593,7 @@ fn crawlers_of_rows_and_rejected_rows_are_columns_too() {
     let rejects = ["--rejects", "bad", "--format", "parquet", "-o", "out"];
     let text = folder.run(&args).text();
     assert_eq!(text, "bot-a\tdisallow\t2\n\tunknown\t0\nbot-a\tinvalid\t0\nbot-a\tinvalid\t0\n");
-    folder.run(&[&args[..], &rejects].concat()).says(1, &["lines 4\n"]);
+    folder.run(&[&args[..], &rejects].concat()).says(0, &["lines 4\n"]);
     let rejected = String::from_utf8(folder.read("bad")).unwrap();
     assert_eq!(rejected, "3\tno http, https or ftp URL\ta%0Ab\n4\twithout column 1 (\"url\")\t\n");
     let reader = SerializedFileReader::new(File::open(folder.path("out")).unwrap()).unwrap();
@@ -620,7 +620,7 @@ fn memory_does_not_grow_with_a_file() {
         assert!(done.status.success());
         let peak = done.rusage.maxrss;
         println!("{output:?}: {peak} bytes");
-        assert!(peak < 200_000_000, "{peak} bytes for {output:?}");
+        assert!(peak < 300_000_000, "{peak} bytes for {output:?}");
     }
     let reader = SerializedFileReader::new(File::open(folder.path("out")).unwrap()).unwrap();
     assert!(reader.metadata().num_row_groups() > 10);

@@ -28,6 +28,7 @@ mod lint;
 mod made;
 mod memory;
 mod merge;
+mod report;
 mod scope;
 mod summarize;
 mod support;

@@ -314,11 +314,12 @@ fn decide(
 }
 
 /// The way of the answers to the output.
-fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
+fn sink(args: &Args, mut output: Output, named: Option<&Agents>) -> Result<Sink> {
     if !args.written.is_parquet() {
         return Ok(Sink::Text(Box::new(output)));
     }
-    if output.is_terminal() {
+    // Standard output is made safe for a terminal, unless it is told that these are bytes.
+    if !output.pass_bytes_on() {
         return Err(Failure::new("--format parquet: a terminal cannot show it; give the name of a file with --output"));
     }
     // The columns do not depend on the format of the input, to which nothing can be added here.

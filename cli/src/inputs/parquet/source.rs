@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn the_limit_of_delta_values_holds_at_its_edges() {
         let limit = MAX_DELTA_VALUES;
-        for (count, fits) in [(1, true), (limit - 1, true), (limit, true), (limit + 1, false), (u64::MAX, false)] {
+        for (count, fits) in [(2, true), (limit - 1, true), (limit, true), (limit + 1, false), (u64::MAX, false)] {
             for (encoding, lists) in [
                 (Encoding::DELTA_BINARY_PACKED, 1),
                 (Encoding::DELTA_LENGTH_BYTE_ARRAY, 1),

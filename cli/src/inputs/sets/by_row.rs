@@ -275,10 +275,10 @@ mod tests {
         let set = set();
         let cases: [(&str, Option<&str>, Option<&str>); 24] = [
             // A cell, the crawler if it may be a token, and the crawler if it is a header.
-            ("GPTBot", Some("GPTBot"), None),
+            ("GPTBot", Some("GPTBot"), Some("GPTBot")),
             ("MyTool", Some("MyTool"), None),
-            ("Googlebot-Image>Googlebot", None, None),
-            ("GPTBot,CCBot", None, None),
+            ("Googlebot-Image>Googlebot", None, Some("Googlebot-Image")),
+            ("GPTBot,CCBot", None, Some("GPTBot")),
             ("", None, None),
             ("-", None, None),
             (" - ", None, None),
