@@ -54,6 +54,8 @@ pub fn shaped(command: Command) -> Command {
     let name = command.get_name().to_owned();
     // The list of commands must leave room for the options on a screen; see `help_last`.
     let command = short(command).display_name(name).disable_help_subcommand(true);
+    // Without the blank lines that are usual there, which a screen has no room for.
+    let command = command.help_template("{about-with-newline}{usage-heading} {usage}\n{all-args}{after-help}");
     let command = command.mut_arg("quiet", |arg| arg.hide_short_help(true));
     names.into_iter().fold(command, |command, sub| {
         // The version is that of the whole, whichever command prints it.

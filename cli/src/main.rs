@@ -16,8 +16,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    agents, check, classify, clean_param, compile, dialects, diff, fields, inspect, lint, manual, merge, test, update,
-    verify,
+    agents, check, classify, clean_param, compile, dialects, diff, fields, filter, inspect, lint, manual, merge,
+    summarize, test, update, verify,
 };
 use crate::error::{Exit, Failure, Result, complain};
 use crate::outputs::terminal::{self, Colour};
@@ -71,6 +71,8 @@ enum Command {
     Lint(lint::Args),
     Diff(diff::Args),
     Inspect(inspect::Args),
+    Summarize(summarize::Args),
+    Filter(filter::Args),
     Fields(fields::Args),
     CleanParam(clean_param::Args),
     Verify(verify::Args),
@@ -162,6 +164,8 @@ fn start_threads(command: &Command) -> Result<()> {
         Command::Update(args) => args.threads.start(),
         Command::Classify(args) => args.threads.start(),
         Command::Verify(args) => args.threads.start(),
+        Command::Summarize(args) => args.threads.start(),
+        Command::Filter(args) => args.threads.start(),
         Command::Test(_) | Command::Diff(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
         _ => Threads { threads: 0 }.start(),
     }
@@ -178,6 +182,8 @@ fn run(command: &Command) -> Result<Exit> {
         Command::Lint(args) => lint::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Inspect(args) => inspect::run(args),
+        Command::Summarize(args) => summarize::run(args),
+        Command::Filter(args) => filter::run(args),
         Command::Fields(args) => fields::run(args),
         Command::CleanParam(args) => clean_param::run(args),
         Command::Verify(args) => verify::run(args),

@@ -292,9 +292,20 @@ fn help_is_there_for_everything() {
     let folder = Folder::new();
     let overview = folder.run(&["--help"]).says(0, &[]).text();
     let commands: Vec<&str> = overview.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
-    for command in
-        ["compile", "classify", "test", "check", "lint", "diff", "inspect", "fields", "clean-param", "verify"]
-    {
+    for command in [
+        "compile",
+        "classify",
+        "test",
+        "check",
+        "lint",
+        "diff",
+        "inspect",
+        "summarize",
+        "filter",
+        "fields",
+        "clean-param",
+        "verify",
+    ] {
         assert!(commands.contains(&command), "{command} is not in {overview}");
         let help = folder.run(&[command, "--help"]).says(0, &[]).text();
         assert!(help.contains(&format!("  reptile {command} ")) && help.contains("Exit code: 0 "), "{help}");

@@ -215,6 +215,13 @@ const RUNS: &[&[&str]] = &[
     &["inspect", "set~", "~"],
     &["inspect", "set~", "nowhere.example"],
     &["inspect", "damaged~"],
+    &["summarize", "set~", "--agent", "x"],
+    &["summarize", "set~", "urls", "--agent", "x", "--key", "url,host,domain,surt", "--format", "jsonl"],
+    &["summarize", "set", "urls", "--agent", "~"],
+    &["summarize", "set", "missing~", "--agent", "x"],
+    &["summarize", "damaged~", "--agent", "x"],
+    &["filter", "missing~", "--set", "set", "--agent", "x", "--dry-run"],
+    &["filter", "single~", "--set", "set", "--agent", "x", "--dry-run"],
     &["fields", "single~"],
     &["fields", "single~", "--json"],
     &["fields", "set~", "a.example", "--agent", "x"],
@@ -266,9 +273,19 @@ fn no_command_prints_what_a_terminal_acts_on() {
 #[test]
 fn no_option_echoes_what_a_terminal_acts_on() {
     let folder = folder();
-    for command in
-        ["compile", "classify", "test", "check", "lint", "diff", "inspect", "fields", "clean-param", "verify"]
-    {
+    for command in [
+        "compile",
+        "classify",
+        "test",
+        "check",
+        "lint",
+        "diff",
+        "inspect",
+        "summarize",
+        "fields",
+        "clean-param",
+        "verify",
+    ] {
         let help = folder.run(&[command, "--help"]).says(0, &[]).text();
         let options = help.split_whitespace().filter(|word| word.starts_with("--") && word.len() > 2);
         let options: std::collections::BTreeSet<&str> =

@@ -23,6 +23,7 @@
 //! | [`set::origin`] | which URLs a robots.txt governs |
 //! | [`advice`] | what is wrong with a file, why a verdict is what it is, URLs without idle parameters |
 //! | [`once`] | the answer to a single question, without compiling |
+//! | [`reason`] | what a ruleset says of all paths together |
 //! | [`oracle`] | the slow matcher that all compiled rulesets are compared with |
 //! | [`limits`] | the limits, and where each is |
 //!
@@ -57,5 +58,6 @@ pub mod limits;
 pub mod names;
 pub mod once;
 pub mod oracle;
+pub mod reason;
 pub mod rules;
 pub mod set;

@@ -262,7 +262,7 @@ fn golden(folder: &Path) -> String {
 }
 
 /// The real files, by host.
-fn bodies(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub fn bodies(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let file = read(&folder.join("robots.tar.gz"));
     let mut archive = tar::Archive::new(GzDecoder::new(&file[..]));
     let mut bodies = BTreeMap::new();

@@ -67,7 +67,7 @@ impl<R: BufRead> Members<R> {
 }
 
 /// Reads on if nothing is buffered, and says whether there is anything.
-fn has_more(source: &mut impl BufRead) -> io::Result<bool> {
+pub fn has_more(source: &mut impl BufRead) -> io::Result<bool> {
     loop {
         match source.fill_buf() {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -78,7 +78,7 @@ fn has_more(source: &mut impl BufRead) -> io::Result<bool> {
 
 /// Skips to the next bytes that a member may start with, and leaves them unread. At the end of what is buffered, the first
 /// of them are enough.
-fn skip_to_member(source: &mut impl BufRead) -> io::Result<bool> {
+pub fn skip_to_member(source: &mut impl BufRead) -> io::Result<bool> {
     while has_more(source)? {
         let bytes = source.fill_buf()?;
         let may_start = |at: &usize| bytes[*at..].iter().zip(MEMBER_START).all(|(&found, expected)| found == expected);

@@ -6,6 +6,7 @@
 use std::net::Ipv4Addr;
 
 use clap::ValueEnum;
+use reptile_domains::own_domain;
 use reptile_engine::host::canonical;
 use reptile_engine::url::{Scheme, split};
 
@@ -80,8 +81,8 @@ impl Scope {
         if self >= Scope::Www {
             hosts.push(host.strip_prefix(WWW).map_or_else(|| [WWW, host].concat(), <[u8]>::to_vec));
         }
-        if let Some(domain) = psl::domain(host).filter(|_| self >= Scope::Domain) {
-            for other in [domain.as_bytes().to_vec(), [WWW, domain.as_bytes()].concat()] {
+        if let Some(domain) = own_domain(host).filter(|_| self >= Scope::Domain) {
+            for other in [domain.to_vec(), [WWW, domain].concat()] {
                 if !hosts.contains(&other) {
                     hosts.push(other);
                 }

@@ -209,6 +209,15 @@ impl<'a> Policy<'a> {
         Ok(agent.groups(&self.view)?.indices())
     }
 
+    /// The rules of each of a crawler's groups, which decide together; mostly of one. Empty if no group is for the crawler.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn rules_for(&self, agent: &Agent) -> Result<Vec<Rules<'a>>, FormatError> {
+        let groups = agent.groups(&self.view)?.all()?;
+        groups.into_iter().map(|group| self.rules(group)).collect()
+    }
+
     /// Decides by the rules of several groups at once, for a path in normal form: compares the best rules of the groups
     /// by their joint ranks, and by their lines if those are equal.
     pub(super) fn explain_together(&self, groups: Vec<Group>, path: &[u8]) -> Result<Explanation, FormatError> {

@@ -1,12 +1,14 @@
 //! WARC files of crawlers, such as the robotstxt files of Common Crawl: the capture of a robots.txt in each answer.
 //!
-//! [`records`] reads the records and [`http`] the answers in them; here an answer becomes a capture of the origins that it
-//! is for. A crawler writes each step of a redirect as a record of its own. They are put together again: the capture of
-//! the origin that was asked first is the answer at the end, with the number of redirects. Only records of the same file
-//! are put together; a redirect whose end is elsewhere stays one, and the fetch profile says what it means.
+//! [`records`] reads the records ([`raw`] with the bytes that they are stored in) and [`http`] the answers in them; here an
+//! answer becomes a capture of the origins that it is for. A crawler writes each step of a redirect as a record of its own.
+//! They are put together again: the capture of the origin that was asked first is the answer at the end, with the number of
+//! redirects. Only records of the same file are put together; a redirect whose end is elsewhere stays one, and the fetch
+//! profile says what it means.
 
 mod http;
-mod records;
+pub mod raw;
+pub mod records;
 mod redirects;
 
 use std::io;

@@ -95,6 +95,10 @@ pub struct Records<R> {
     number: u64,
     /// Bytes of the present block that are not read.
     left: u64,
+    /// Bytes that the source has given.
+    given: u64,
+    /// The offset of the record that began last.
+    start: u64,
 }
 
 /// How a line ended.
@@ -119,7 +123,24 @@ impl<R: Unpack> Records<R> {
             broken: None,
             number: 0,
             left: 0,
+            given: 0,
+            start: 0,
         }
+    }
+
+    /// The source.
+    pub fn source_mut(&mut self) -> &mut R {
+        &mut self.source
+    }
+
+    /// Bytes of the source before what is next, if the source has no members.
+    pub fn offset(&self) -> u64 {
+        self.given - (self.buffer.len() - self.at) as u64
+    }
+
+    /// Bytes of the source before the record, or what is taken for one, that began last, if the source has no members.
+    pub fn start(&self) -> u64 {
+        self.start
     }
 
     /// The next record. The block of the one before is passed over if it was not read.
@@ -141,6 +162,7 @@ impl<R: Unpack> Records<R> {
             if let Some(detail) = self.broken() {
                 // Of a member that has not begun, nothing is known but that it is damaged.
                 self.number += 1;
+                self.start = self.offset();
                 return Ok(Next::Damaged(Damage { number: self.number, detail }));
             }
             if !self.enter_next_member() {
@@ -148,6 +170,7 @@ impl<R: Unpack> Records<R> {
             }
         }
         self.number += 1;
+        self.start = self.offset();
         let number = self.number;
         match self.header()? {
             Ok(record) => {
@@ -368,7 +391,9 @@ impl<R: Unpack> Records<R> {
         let filled = self.buffer.len();
         self.buffer.resize(filled + READ_BYTES, 0);
         let read = self.source.read(&mut self.buffer[filled..]);
-        self.buffer.truncate(filled + *read.as_ref().unwrap_or(&0));
+        let len = *read.as_ref().unwrap_or(&0);
+        self.buffer.truncate(filled + len);
+        self.given += len as u64;
         let is_other = std::mem::replace(&mut self.member, self.source.member()) != self.member && self.has_begun;
         match read {
             Ok(0) => self.is_at_end = true,

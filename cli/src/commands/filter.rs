@@ -1,0 +1,326 @@
+//! `reptile filter`: the records of crawl archives that crawlers may have, copied as they are.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use reptile::{Agents, Verdict};
+
+use crate::error::{Exit, Failure, Result, note};
+use crate::inputs::options::{CompileOptions, ExactAgent};
+use crate::inputs::recognise::{Content, recognise};
+use crate::inputs::same::refuse_overwriting;
+use crate::inputs::sets::Loaded;
+use crate::inputs::sets::agents::agents;
+use crate::inputs::sets::report::Report;
+use crate::inputs::unpack::Packing;
+use crate::inputs::warc::raw::{NextStored, PackedRecords, PlainRecords};
+use crate::inputs::warc::records::Record;
+use crate::outputs::file::Output;
+use crate::outputs::summary::Summary;
+
+/// Bytes that are read at once.
+const READ_BYTES: usize = 1 << 16;
+
+/// The damaged records of a file that are named.
+const MAX_NAMED_DAMAGES: u64 = 10;
+
+/// Copy the records of crawl archives that crawlers may have
+///
+/// Reads WARC, WET and WAT files and writes the records whose URL (WARC-Target-URI) is
+/// allowed, byte for byte: a record that is a gzip member is copied packed. So requests and
+/// metadata go with their answers. Records without a URL, such as warcinfo, are kept.
+/// Damaged records are named, counted and left out.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  reptile filter CC-MAIN-1.warc.gz --set web.reptile --agent CCBot -o allowed.warc.gz
+  reptile filter wet/*.wet.gz --set web.reptile --agent @ai-training -o allowed/
+  reptile filter CC-MAIN-1.warc.gz --set web.reptile --agent CCBot --dry-run
+
+With several agents a record is kept if all of them may have it, or with --any one of
+them. Files packed in another way than record by record with gzip must be unpacked
+first.
+
+Exit code: 0 done; 1 records were damaged, or SET was compiled from an input and some of
+its files were bad; 2 the command could not go on. No file is left half written."
+)]
+pub struct Args {
+    /// The archives; - is standard input
+    #[arg(required = true, value_name = "WARC")]
+    inputs: Vec<PathBuf>,
+    /// A set file; or what `reptile compile` takes as INPUT, to be compiled in memory
+    #[arg(long, value_name = "SET")]
+    set: PathBuf,
+    /// A crawler: a product token, a chain of them, or a group of crawlers; may be given again
+    #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
+    agents: Vec<String>,
+    #[command(flatten)]
+    exact: ExactAgent,
+    /// Keep what any of the agents may have; without this all of them must be allowed
+    #[arg(long)]
+    any: bool,
+    /// Records of unknown origins: what to do where SET has no robots.txt [default: drop]
+    #[arg(long, value_name = "WHAT")]
+    unknown: Option<Rest>,
+    /// Records of invalid URLs: what to do with dns:example.com and the like [default: drop]
+    #[arg(long, value_name = "WHAT")]
+    invalid: Option<Rest>,
+    /// Write to this file, all archives one after the other; or to this folder, each under its own name
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Replace output files if there are any
+    #[arg(long, requires = "output")]
+    force: bool,
+    /// Only count
+    #[arg(long, conflicts_with = "output")]
+    dry_run: bool,
+    #[command(flatten)]
+    options: CompileOptions,
+    #[command(flatten)]
+    pub threads: crate::Threads,
+}
+
+/// What to do with records that are neither allowed nor disallowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Rest {
+    /// Write them
+    Keep,
+    /// Leave them out
+    #[default]
+    Drop,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the set or an archive cannot be read, an archive cannot be copied record by record, or an output cannot be written.
+pub fn run(args: &Args) -> Result<Exit> {
+    let into_folder = args.output.as_deref().filter(|output| output.is_dir() || ends_in_slash(output));
+    if let Some(output) = &args.output {
+        let inputs = args.inputs.iter().map(PathBuf::as_path).filter(|_| into_folder.is_none());
+        refuse_overwriting(output, inputs.chain([args.set.as_path()]))?;
+    }
+    let loaded = Loaded::open(&args.set, &args.options)?;
+    let any_bad = loaded.report.as_ref().is_some_and(Report::any_bad);
+    let set = loaded.into_set()?;
+    set.verify().map_err(|error| Failure::at(&args.set, error))?;
+    let filter = Filter { agents: agents(&set, &args.set, &args.agents, args.exact)?, args };
+    let counts = match into_folder {
+        Some(folder) => filter.each_into(folder)?,
+        None => filter.all_into_one()?,
+    };
+    counts.report();
+    Ok(Exit::from_bad(any_bad || counts.damaged > 0))
+}
+
+/// Whether a path is written as that of a folder.
+fn ends_in_slash(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/")
+}
+
+/// What is kept, and why.
+struct Filter<'a> {
+    agents: Agents,
+    args: &'a Args,
+}
+
+/// How many records there were of each kind.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    /// In the order of the verdicts' numbers.
+    verdicts: [u64; 4],
+    without_url: u64,
+    damaged: u64,
+    kept: u64,
+    bytes: u64,
+}
+
+impl Filter<'_> {
+    /// Copies each archive to a file of its name in a folder, several at once.
+    fn each_into(&self, folder: &Path) -> Result<Counts> {
+        fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
+        let mut names: Vec<_> = self.args.inputs.iter().map(|input| input.file_name()).collect();
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            let name = pair[0].unwrap_or_default().to_string_lossy();
+            return Err(Failure::at(folder, format!("two archives would both be written to {name}")));
+        }
+        let copy = |input: &PathBuf| {
+            let name = input.file_name().filter(|_| input != Path::new("-"));
+            let name = name.ok_or_else(|| Failure::at(input, "has no name for a file in the folder of --output"))?;
+            let path = folder.join(name);
+            refuse_overwriting(&path, self.args.inputs.iter().map(PathBuf::as_path))?;
+            let mut output = Output::create_file(&path, self.args.force)?;
+            let mut counts = Counts::default();
+            self.copy(Archive::open(input)?, Some(&mut output), &mut counts)?;
+            output.finish()?;
+            Ok(counts)
+        };
+        let each: Vec<Counts> = self.args.inputs.par_iter().map(copy).collect::<Result<_>>()?;
+        Ok(each.into_iter().fold(Counts::default(), Counts::and))
+    }
+
+    /// Copies all archives to one output, one after the other.
+    fn all_into_one(&self) -> Result<Counts> {
+        let mut output = match &self.args.output {
+            _ if self.args.dry_run => None,
+            Some(path) if path != Path::new("-") => Some(Output::create_file(path, self.args.force)?),
+            _ => Some(Output::stdout()),
+        };
+        if let Some(output) = &mut output
+            && !output.pass_bytes_on()
+        {
+            return Err(Failure::new("the records would be written to a terminal; -o names a file, --dry-run counts"));
+        }
+        let (mut counts, mut first) = (Counts::default(), None);
+        for input in &self.args.inputs {
+            let archive = Archive::open(input)?;
+            let is_packed = archive.is_packed;
+            if *first.get_or_insert(is_packed) != is_packed && output.is_some() {
+                let message = "is packed and another archive is not, so they do not go together into one file; \
+                               -o with a folder keeps them apart";
+                return Err(Failure::at(input, message));
+            }
+            self.copy(archive, output.as_mut(), &mut counts)?;
+        }
+        if let Some(output) = output {
+            output.finish()?;
+        }
+        Ok(counts)
+    }
+
+    /// Copies what is kept of an archive.
+    fn copy(&self, archive: Archive<'_>, output: Option<&mut Output>, counts: &mut Counts) -> Result<()> {
+        let Archive { path, source, is_packed } = archive;
+        if is_packed {
+            let mut records = PackedRecords::new(source);
+            self.copy_each(path, || records.next(), output, counts)
+        } else {
+            let mut records = PlainRecords::new(source);
+            self.copy_each(path, || records.next(), output, counts)
+        }
+    }
+
+    fn copy_each(
+        &self,
+        path: &Path,
+        mut next: impl FnMut() -> io::Result<NextStored>,
+        mut output: Option<&mut Output>,
+        counts: &mut Counts,
+    ) -> Result<()> {
+        let mut damaged = 0;
+        loop {
+            match next().map_err(|error| Failure::at(path, format!("cannot be read: {error}")))? {
+                NextStored::End => break,
+                NextStored::Damaged(damage) => {
+                    damaged += 1;
+                    if damaged <= MAX_NAMED_DAMAGES {
+                        let (path, number, detail) = (path.display(), damage.number, damage.detail);
+                        note(format_args!("{path}: record {number}: damaged record of a WARC file: {detail}"));
+                    }
+                }
+                NextStored::Several(number) => {
+                    let message = format!(
+                        "its records are packed together, from record {number} on, not each by itself; unpack it first"
+                    );
+                    return Err(Failure::at(path, message));
+                }
+                NextStored::Record(record, stored) => {
+                    if self.keeps(&record, counts)? {
+                        counts.kept += 1;
+                        if let Some(output) = &mut output {
+                            let copied = stored.copy_to(*output).map_err(|error| output.failure(&error))?;
+                            counts.bytes += copied;
+                        }
+                    }
+                }
+            }
+        }
+        counts.damaged += damaged;
+        Ok(())
+    }
+
+    /// Whether a record is kept. Counts its verdict.
+    fn keeps(&self, record: &Record, counts: &mut Counts) -> Result<bool> {
+        let Some(url) = &record.target else {
+            counts.without_url += 1;
+            return Ok(true);
+        };
+        let mut verdicts = vec![Verdict::Invalid; self.agents.len()];
+        self.agents.decide(url, &mut verdicts).map_err(|error| Failure::at(&self.args.set, error))?;
+        let is_allowed = |verdict: &Verdict| *verdict == Verdict::Allow;
+        let verdict = match verdicts.first() {
+            Some(&verdict @ (Verdict::Unknown | Verdict::Invalid)) => verdict,
+            _ if self.args.any && verdicts.iter().any(is_allowed) => Verdict::Allow,
+            _ if verdicts.iter().all(is_allowed) => Verdict::Allow,
+            _ => Verdict::Disallow,
+        };
+        counts.verdicts[verdict as usize] += 1;
+        Ok(match verdict {
+            Verdict::Allow => true,
+            Verdict::Disallow => false,
+            Verdict::Unknown => self.args.unknown == Some(Rest::Keep),
+            Verdict::Invalid => self.args.invalid == Some(Rest::Keep),
+        })
+    }
+}
+
+impl Counts {
+    fn and(mut self, other: Counts) -> Counts {
+        self.verdicts.iter_mut().zip(other.verdicts).for_each(|(count, more)| *count += more);
+        self.without_url += other.without_url;
+        self.damaged += other.damaged;
+        self.kept += other.kept;
+        self.bytes += other.bytes;
+        self
+    }
+
+    fn report(&self) {
+        let mut summary = Summary::default();
+        summary.count("records", self.verdicts.iter().sum::<u64>() + self.without_url + self.damaged);
+        for verdict in [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid] {
+            summary.count(format!("  {verdict}"), self.verdicts[verdict as usize]);
+        }
+        summary.count("  without a URL", self.without_url);
+        summary.count("  damaged", self.damaged);
+        summary.count("kept", self.kept);
+        summary.count("bytes written", self.bytes);
+        summary.print();
+    }
+}
+
+/// An archive that is open.
+struct Archive<'p> {
+    path: &'p Path,
+    source: Box<dyn BufRead + Send>,
+    is_packed: bool,
+}
+
+impl Archive<'_> {
+    fn open(path: &Path) -> Result<Archive<'_>> {
+        let fail = |error: io::Error| Failure::at(path, error);
+        let mut source: Box<dyn BufRead + Send> = if path == Path::new("-") {
+            Box::new(BufReader::with_capacity(READ_BYTES, io::stdin()))
+        } else {
+            let file = File::open(path).map_err(fail)?;
+            if file.metadata().map_err(fail)?.is_dir() {
+                return Err(Failure::at(path, "is a folder, not a WARC file"));
+            }
+            Box::new(BufReader::with_capacity(READ_BYTES, file))
+        };
+        let start = source.fill_buf().map_err(fail)?;
+        let (packing, content) = (Packing::of(start), recognise(start));
+        let is_packed = packing == Some(Packing::Gzip);
+        match packing {
+            Some(Packing::Gzip) => {}
+            Some(packing) => return Err(Failure::at(path, format!("is packed with {packing}; unpack it first"))),
+            None if matches!(content, Content::Warc | Content::Empty) => {}
+            None => return Err(Failure::at(path, format!("is {}, not a WARC file", content.describe()))),
+        }
+        Ok(Archive { path, source, is_packed })
+    }
+}

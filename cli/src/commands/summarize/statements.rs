@@ -1,0 +1,180 @@
+//! What the rules of each origin say to each agent, every ruleset examined once.
+
+use std::collections::HashMap;
+
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use reptile_compiler::reason::{Extent, Reasoner, Statement};
+use reptile_engine::automaton::Ruleset;
+use reptile_engine::format::FormatError;
+use reptile_engine::set::{Agent, GroupKind, Policy, Set};
+use reptile_engine::verdict::{Reason, Verdict};
+
+/// What an origin allows to an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Allowed,
+    Disallowed,
+    Partial,
+    Unknown,
+    Unproved,
+    Invalid,
+}
+
+impl Access {
+    /// In the order of their numbers.
+    pub const ALL: [Access; 6] =
+        [Access::Allowed, Access::Disallowed, Access::Partial, Access::Unknown, Access::Unproved, Access::Invalid];
+
+    /// The word for it in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Access::Allowed => "allowed",
+            Access::Disallowed => "disallowed",
+            Access::Partial => "partial",
+            Access::Unknown => "unknown",
+            Access::Unproved => "unproved",
+            Access::Invalid => "invalid",
+        }
+    }
+}
+
+/// What decides for an agent at an origin.
+pub enum Deciding {
+    /// No rules: the same verdict for every path.
+    One { verdict: Verdict, group: GroupKind, reason: Reason },
+    /// The rules of these rulesets, by number. `reason` is for paths that a rule decides.
+    Rules { rulesets: Vec<u32>, group: GroupKind, reason: Reason },
+}
+
+impl Deciding {
+    /// What decides for an agent under a policy.
+    ///
+    /// # Errors
+    /// If the set is damaged.
+    pub fn of(policy: &Policy<'_>, agent: &Agent) -> Result<Deciding, FormatError> {
+        let (source, group) = (policy.source()?, policy.group_of(agent)?);
+        if source.verdict().is_some() {
+            let explained = policy.explain(agent, b"/")?;
+            return Ok(Deciding::One { verdict: explained.verdict, group, reason: explained.reason() });
+        }
+        let rules = policy.rules_for(agent)?;
+        if rules.is_empty() {
+            let reason = Reason::NoRule(source.cause());
+            return Ok(Deciding::One { verdict: Verdict::Allow, group, reason });
+        }
+        let rulesets = rules.iter().map(|rules| rules.number).collect();
+        Ok(Deciding::Rules { rulesets, group, reason: Reason::Rule(source.cause()) })
+    }
+
+    fn rulesets(&self) -> Option<&[u32]> {
+        match self {
+            Deciding::One { .. } => None,
+            Deciding::Rules { rulesets, .. } => Some(rulesets),
+        }
+    }
+}
+
+/// The statements about the rulesets of a set that were met so far. Takes some 100 bytes for each distinct one.
+pub struct Statements {
+    reasoner: Reasoner,
+    known: HashMap<Vec<u32>, Statement>,
+}
+
+impl Statements {
+    /// Nothing is known yet.
+    pub fn new(set: &Set<&[u8]>) -> Statements {
+        Statements { reasoner: Reasoner::new(set.normal_form()), known: HashMap::new() }
+    }
+
+    /// How many distinct rulesets, or lists of rulesets that decide together, were examined.
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Examines what is not known yet, on all threads.
+    ///
+    /// # Errors
+    /// If the set is damaged.
+    pub fn examine<'d>(
+        &mut self,
+        set: &Set<&[u8]>,
+        deciding: impl Iterator<Item = &'d Deciding>,
+    ) -> Result<(), FormatError> {
+        let mut new: Vec<&[u32]> =
+            deciding.filter_map(Deciding::rulesets).filter(|rulesets| !self.known.contains_key(*rulesets)).collect();
+        new.sort_unstable();
+        new.dedup();
+        let examine = |numbers: &&[u32]| {
+            let stored = numbers.iter().map(|&number| Ok(Ruleset::stored(set.rulesets().get(number)?)?));
+            let rulesets: Vec<Ruleset<'_>> = stored.collect::<Result<_, FormatError>>()?;
+            Ok((numbers.to_vec(), self.reasoner.extent(&rulesets)?))
+        };
+        let found: Vec<(Vec<u32>, Statement)> = new.par_iter().map(examine).collect::<Result<_, FormatError>>()?;
+        self.known.extend(found);
+        Ok(())
+    }
+
+    /// What is said of a ruleset, or of several that decide together, if it was examined.
+    pub fn get(&self, rulesets: &[u32]) -> Option<&Statement> {
+        self.known.get(rulesets)
+    }
+}
+
+/// What is written of an agent at an origin.
+pub struct Said<'s> {
+    pub access: Access,
+    pub group: GroupKind,
+    pub rules: [u32; 2],
+    pub reason: Reason,
+    /// An allowed and a disallowed path; empty where there is none to show.
+    pub examples: [&'s [u8]; 2],
+}
+
+impl Statements {
+    /// What is to be written of a line that names no origin.
+    pub fn invalid() -> Said<'static> {
+        Said {
+            access: Access::Invalid,
+            group: GroupKind::None,
+            rules: [0; 2],
+            reason: Reason::NoUrl,
+            examples: [b""; 2],
+        }
+    }
+
+    /// What is to be written; `None` stands for an origin that the set does not have.
+    pub fn said<'s>(&'s self, deciding: Option<&Deciding>) -> Said<'s> {
+        let nothing = |access, group, reason| Said { access, group, rules: [0; 2], reason, examples: [b""; 2] };
+        match deciding {
+            None => nothing(Access::Unknown, GroupKind::None, Reason::NoRobots),
+            Some(Deciding::One { verdict, group, reason }) => {
+                let access = if *verdict == Verdict::Disallow { Access::Disallowed } else { Access::Allowed };
+                nothing(access, *group, *reason)
+            }
+            Some(Deciding::Rules { rulesets, group, reason }) => match self.get(rulesets) {
+                // Whatever is to be written was examined before.
+                None => nothing(Access::Unproved, *group, *reason),
+                Some(statement) => said_of(statement, *group, *reason),
+            },
+        }
+    }
+}
+
+/// What is written of rules.
+fn said_of(statement: &Statement, group: GroupKind, reason: Reason) -> Said<'_> {
+    let rules = [statement.allow_rules, statement.disallow_rules];
+    let (access, examples): (Access, [&[u8]; 2]) = match &statement.extent {
+        Extent::Allowed => (Access::Allowed, [b""; 2]),
+        Extent::Disallowed => (Access::Disallowed, [b""; 2]),
+        Extent::Partial { allowed, disallowed } => (Access::Partial, [allowed, disallowed]),
+        Extent::Unproved { example: Some((Verdict::Disallow, path)) } => (Access::Unproved, [b"", path]),
+        Extent::Unproved { example: Some((_, path)) } => (Access::Unproved, [path, b""]),
+        Extent::Unproved { example: None } => (Access::Unproved, [b""; 2]),
+    };
+    let reason = match reason {
+        // Only rules that restrict nothing, or none at all.
+        Reason::Rule(cause) if rules == [0; 2] => Reason::NoRule(cause),
+        reason => reason,
+    };
+    Said { access, group, rules, reason, examples }
+}

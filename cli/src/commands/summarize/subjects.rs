@@ -1,0 +1,96 @@
+//! What a summary speaks of: each origin of a set, or those of a list.
+
+use std::path::Path;
+
+use reptile_compiler::set::origin::OwnedOrigin;
+use reptile_engine::format::FormatError;
+use reptile_engine::format::origins::OriginRecord;
+use reptile_engine::set::{Policy, Set};
+use reptile_engine::url::{MAX_URL_BYTES, Origin, Scheme};
+
+use crate::error::{Failure, Stop};
+use crate::inputs::hosts::{Naming, origins_of_option};
+use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
+
+/// The origin that a row is about.
+pub enum Name<'s> {
+    /// An origin of the set.
+    Stored(OriginRecord<'s>),
+    /// An origin of a list.
+    Listed(OwnedOrigin),
+    /// A line of a list that names no origin, as far as it is shown.
+    Invalid(Vec<u8>),
+}
+
+/// An origin, and what decides for it if the set has it.
+pub struct Subject<'s> {
+    pub name: Name<'s>,
+    pub policy: Option<Policy<'s>>,
+}
+
+impl Name<'_> {
+    /// The origin; `None` for a line that names none.
+    pub fn origin(&self) -> Option<Origin<'_>> {
+        match self {
+            Name::Stored(record) => Some(Origin { scheme: record.scheme, host: record.host, port: record.port }),
+            Name::Listed(origin) => Some(origin.borrowed()),
+            Name::Invalid(_) => None,
+        }
+    }
+}
+
+/// Hands every origin of a set to `work`, in the order of the set.
+///
+/// # Errors
+/// If the set is damaged, and those of `work`.
+pub fn each_stored<'s>(
+    set: &'s Set<&'s [u8]>,
+    mut work: impl FnMut(Subject<'s>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    for record in set.origins() {
+        let record = record?;
+        let policy = Some(set.policy_of(&record)?);
+        work(Subject { name: Name::Stored(record), policy })?;
+    }
+    Ok(())
+}
+
+/// Hands the origin of each line of a list to `work`.
+///
+/// # Errors
+/// If the list cannot be read or the set is damaged, and those of `work`.
+pub fn each_listed<'s>(
+    set: &'s Set<&'s [u8]>,
+    list: &Path,
+    mut work: impl FnMut(Subject<'s>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let mut chunks = Chunks::new(open(list).map_err(Stop::Other)?);
+    let mut buffer = Vec::new();
+    let unreadable = |error| Stop::Other(Failure::at(list, error));
+    while let Some(chunk) = chunks.next(buffer, || true).map_err(unreadable)? {
+        match chunk.kind {
+            ChunkKind::Lines => {
+                for line in lines(chunk.bytes()).map(without_line_end) {
+                    work(listed(set, line)?)?;
+                }
+            }
+            ChunkKind::LongLine { last: true } => work(listed(set, b"")?)?,
+            ChunkKind::LongLine { last: false } => {}
+        }
+        buffer = chunk.buffer;
+    }
+    Ok(())
+}
+
+/// The origin that a line names: that of a URL, or that of a host under https.
+fn listed<'s>(set: &'s Set<&'s [u8]>, line: &[u8]) -> Result<Subject<'s>, FormatError> {
+    let text = std::str::from_utf8(line.get(..MAX_URL_BYTES).unwrap_or(line)).unwrap_or_default();
+    let origins = origins_of_option(text.trim(), &Naming::Hosts(vec![Scheme::Https]));
+    Ok(match origins.ok().and_then(|origins| origins.into_iter().next()) {
+        None => Subject { name: Name::Invalid(text.as_bytes().into()), policy: None },
+        Some(origin) => {
+            let policy = set.policy(&origin.borrowed())?;
+            Subject { name: Name::Listed(origin), policy }
+        }
+    })
+}

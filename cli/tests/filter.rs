@@ -1,0 +1,191 @@
+//! `reptile filter`: which records are kept, that they stay as they are, and what damage costs.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+use std::process::Command;
+
+use crate::support;
+use support::{Folder, gz};
+
+/// A record with this type, this URL if there is one, and this block.
+fn record(kind: &str, url: Option<&str>, block: &[u8]) -> Vec<u8> {
+    let url = url.map(|url| format!("WARC-Target-URI: {url}\r\n")).unwrap_or_default();
+    let start = format!("WARC/1.0\r\nWARC-Type: {kind}\r\n{url}Content-Length: {}\r\n\r\n", block.len());
+    [start.as_bytes(), block, b"\r\n\r\n"].concat()
+}
+
+/// The records of a crawl, a WET and a WAT file, and whether each is kept for `bot-a` by the set of [`support::ROBOTS`],
+/// whose origins without a robots.txt and invalid URLs are dropped.
+fn records() -> Vec<(Vec<u8>, bool)> {
+    let long = vec![b'x'; 5 << 20];
+    let empty_lines = b"HTTP/1.1 200 OK\r\n\r\n\r\n\r\nWARC/1.0\r\nWARC-Type: response\r\n";
+    vec![
+        (record("warcinfo", None, b"software: test\r\n"), true),
+        (record("request", Some("http://a.example/private"), b"GET /private HTTP/1.1\r\n\r\n"), false),
+        (record("response", Some("http://a.example/private"), b"HTTP/1.1 200 OK\r\n\r\nsecret"), false),
+        (record("metadata", Some("http://a.example/private"), b"fetchTimeMs: 1\r\n"), false),
+        (record("request", Some("http://a.example/private/open"), b"GET / HTTP/1.1\r\n\r\n"), true),
+        (record("response", Some("http://a.example/private/open"), empty_lines), true),
+        (record("metadata", Some("<http://a.example/private/open>"), b"fetchTimeMs: 1\r\n"), true),
+        (record("conversion", Some("https://a.example/long"), &long), true),
+        (record("conversion", Some("https://b.example/long"), &long), false),
+        (record("response", Some("http://n.example/"), b"HTTP/1.1 200 OK\r\n\r\n"), false),
+        (record("resource", Some("dns:a.example"), b"20260102030405\na.example. 1 IN A 192.0.2.1\n"), false),
+        (record("response", Some("http://a.example/"), b""), true),
+    ]
+}
+
+fn kept(records: &[(Vec<u8>, bool)], pack: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    records.iter().filter(|(_, is_kept)| *is_kept).flat_map(|(record, _)| pack(record)).collect()
+}
+
+fn all(records: &[(Vec<u8>, bool)], pack: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    records.iter().flat_map(|(record, _)| pack(record)).collect()
+}
+
+const FIGURES: [&str; 7] =
+    ["records 12\n", "allow 5\n", "disallow 4\n", "unknown 1\n", "invalid 1\n", "without a URL 1\n", "kept 6\n"];
+
+#[test]
+fn allowed_records_are_copied_as_they_are() {
+    let (folder, records) = (Folder::with_set(), records());
+    folder.write("f.warc.gz", all(&records, gz));
+    folder.write("f.warc", all(&records, <[u8]>::to_vec));
+    let filter = ["--set", "set", "--agent", "bot-a"];
+    for (input, expected) in [("f.warc.gz", kept(&records, gz)), ("f.warc", kept(&records, <[u8]>::to_vec))] {
+        folder.run(&[&["filter", input, "-o", "out"], &filter[..]].concat()).says(0, &FIGURES);
+        assert!(folder.read("out") == expected, "{input}");
+        folder.run(&[&["filter", input, "-o", "out"], &filter[..]].concat()).says(2, &["exists already"]);
+        let bytes = folder.read(input);
+        let run = folder.run_with(&[&["filter", "-", "--force", "-o", "out"], &filter[..]].concat(), &bytes);
+        run.says(0, &FIGURES);
+        assert!(folder.read("out") == expected, "{input} on standard input");
+        let run = folder.run(&[&["filter", input], &filter[..]].concat()).says(0, &FIGURES);
+        assert!(run.stdout == expected, "{input} to standard output");
+        let run = folder.run(&[&["filter", input, "--dry-run"], &filter[..]].concat());
+        assert!(run.says(0, &FIGURES).stdout.is_empty());
+        std::fs::remove_file(folder.path("out")).unwrap();
+    }
+    // Each to a file of its name, and two in one file.
+    folder.run(&[&["filter", "f.warc.gz", "f.warc", "-o", "folder/"], &filter[..]].concat()).says(0, &["kept 12\n"]);
+    assert!(folder.read("folder/f.warc.gz") == kept(&records, gz));
+    assert!(folder.read("folder/f.warc") == kept(&records, <[u8]>::to_vec));
+    folder.run(&[&["filter", "f.warc", "f.warc", "-o", "two"], &filter[..]].concat()).says(0, &["kept 12\n"]);
+    assert!(folder.read("two") == kept(&records, <[u8]>::to_vec).repeat(2));
+    folder.run(&[&["filter", "f.warc", "f.warc.gz", "-o", "no"], &filter[..]].concat()).says(2, &["packed"]);
+    folder.run(&[&["filter", "f.warc", "folder/f.warc", "-o", "x/"], &filter[..]].concat()).says(2, &["both"]);
+    folder.run(&[&["filter", "f.warc", "--force", "-o", "f.warc"], &filter[..]].concat()).says(2, &["is the input"]);
+    folder.run(&[&["filter", "f.warc", "--force", "-o", "."], &filter[..]].concat()).says(2, &["is the input"]);
+    assert!(!folder.names().iter().any(|name| name == "no" || name.starts_with('.')));
+}
+
+#[test]
+fn what_is_neither_allowed_nor_disallowed_is_a_choice() {
+    let (folder, records) = (Folder::with_set(), records());
+    folder.write("f.warc", all(&records, <[u8]>::to_vec));
+    for (options, places) in [
+        (&["--unknown", "keep"][..], &[0, 4, 5, 6, 7, 9, 11][..]),
+        (&["--invalid", "keep", "--unknown", "drop"], &[0, 4, 5, 6, 7, 10, 11]),
+        // The rules for * allow what those for bot-a disallow.
+        (&["--agent", "other"], &[0, 4, 5, 6, 7, 11]),
+        (&["--agent", "other", "--any"], &[0, 1, 2, 3, 4, 5, 6, 7, 11]),
+    ] {
+        let args = [&["filter", "f.warc", "--set", "set", "--agent", "bot-a"], options].concat();
+        let run = folder.run(&args).says(0, &[&format!("kept {}\n", places.len())]);
+        let expected: Vec<u8> = places.iter().flat_map(|&place: &usize| records[place].0.clone()).collect();
+        assert!(run.stdout == expected, "{options:?}");
+    }
+}
+
+#[test]
+fn damaged_records_are_named_and_left_out() {
+    let (folder, records) = (Folder::with_set(), records());
+    // The last one is allowed, and so is the sixth.
+    for at in [0, 11, 40, 90] {
+        let mut members: Vec<Vec<u8>> = records.iter().map(|(record, _)| gz(record)).collect();
+        let expected: Vec<u8> = (0..12).filter(|&n| records[n].1 && n != 5).flat_map(|n| members[n].clone()).collect();
+        members[5][at] ^= 0x40;
+        folder.write("f.warc.gz", members.concat());
+        let args = ["filter", "f.warc.gz", "--set", "set", "--agent", "bot-a"];
+        let run = folder.run(&args).says(1, &["f.warc.gz: record 6: damaged record", "damaged 1\n", "kept 5\n"]);
+        assert!(run.stdout == expected, "byte {at}");
+    }
+    let plain: Vec<Vec<u8>> = records.iter().map(|(record, _)| record.clone()).collect();
+    let with = |place: usize, bytes: &[u8]| [plain[..place].concat(), bytes.to_vec(), plain[place..].concat()].concat();
+    let expected = kept(&records, <[u8]>::to_vec);
+    let wrong_length = String::from_utf8(record("response", Some("http://a.example/"), b"0123456789")).unwrap();
+    let wrong_length = wrong_length.replace("Content-Length: 10", "Content-Length: 3");
+    for (place, damage) in [
+        (0, &b"garbage\r\n\r\n"[..]),
+        (3, b"WARC/1.0\r\nWARC-Type: response\r\n\r\n"),
+        (5, wrong_length.as_bytes()),
+        (12, b"WARC/1.0\r\nWARC-Target-URI: http://a.example/\r\nContent-Length: 9\r\n\r\ncut"),
+    ] {
+        folder.write("f.warc", with(place, damage));
+        let run = folder.run(&["filter", "f.warc", "--set", "set", "--agent", "bot-a"]);
+        let says = [format!("record {}: damaged record", place + 1), "damaged 1\n".into(), "kept 6\n".into()];
+        let run = run.says(
+            if place == 0 { 2 } else { 1 },
+            &says.each_ref().map(|text| if place == 0 { "f.warc" } else { &**text }),
+        );
+        assert!(place == 0 || run.stdout == expected, "{place}");
+    }
+}
+
+#[test]
+fn the_first_damaged_records_are_named() {
+    let folder = Folder::with_set();
+    for count in [9, 10, 11] {
+        folder.write("f.warc", b"WARC/1.0\r\nWARC-Type: response\r\n\r\n".repeat(count));
+        let run = folder.run(&["filter", "f.warc", "--set", "set", "--agent", "bot-a"]);
+        let run = run.says(1, &[&format!("damaged {count}\n")]);
+        assert_eq!(run.stderr.matches("it has no Content-Length").count(), count.min(10));
+    }
+}
+
+#[test]
+fn what_cannot_be_copied_record_by_record_is_refused() {
+    let (folder, records) = (Folder::with_set(), records());
+    let plain = all(&records, <[u8]>::to_vec);
+    folder.write("one-member.warc.gz", gz(&plain));
+    folder.write("f.warc.zst", zstd::encode_all(&plain[..], 1).unwrap());
+    folder.write("text", "http://a.example/\n");
+    for (input, says) in [
+        ("one-member.warc.gz", "packed together, from record 1 on"),
+        ("f.warc.zst", "is packed with zstd; unpack it first"),
+        ("text", "is text, not a WARC file"),
+        ("robots", "is a folder"),
+        ("missing", "missing"),
+    ] {
+        folder.run(&["filter", input, "--set", "set", "--agent", "bot-a", "-o", "out"]).says(2, &[input, says]);
+        assert!(!folder.names().iter().any(|name| name == "out" || name.starts_with('.')), "{input}");
+    }
+    folder.write("empty", "");
+    folder.run(&["filter", "empty", "--set", "set", "--agent", "bot-a", "-o", "out"]).says(0, &["records 0\n"]);
+    assert!(folder.read("out").is_empty());
+}
+
+/// The package warcio reads what was written, and nothing else:
+/// `pip install warcio; cargo test -p reptile-cli --test all filter:: -- --ignored`.
+#[test]
+#[ignore = "needs Python with the package warcio"]
+fn warcio_reads_what_was_written() {
+    let (folder, records) = (Folder::with_set(), records());
+    folder.write("f.warc.gz", all(&records, gz));
+    folder.run(&["filter", "f.warc.gz", "-o", "out.warc.gz", "--set", "set", "--agent", "bot-a"]).says(0, &FIGURES);
+    let script = "
+import sys
+from warcio.archiveiterator import ArchiveIterator
+for record in ArchiveIterator(open(sys.argv[1], 'rb'), no_record_parse=True):
+    print(record.rec_type, record.rec_headers.get_header('WARC-Target-URI'), len(record.content_stream().read()))
+";
+    let output = Command::new("python3").args(["-c", script]).arg(folder.path("out.warc.gz")).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let found = String::from_utf8(output.stdout).unwrap();
+    let expected = "warcinfo None 16\n\
+                    request http://a.example/private/open 18\n\
+                    response http://a.example/private/open 54\n\
+                    metadata http://a.example/private/open 16\n\
+                    conversion https://a.example/long 5242880\n\
+                    response http://a.example/ 0\n";
+    assert_eq!(found, expected);
+}

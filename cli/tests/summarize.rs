@@ -1,0 +1,178 @@
+//! `reptile summarize`: words, proofs, keys, formats, lists of origins, and what a damaged or hostile input does.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+use crate::support;
+use std::collections::HashMap;
+use support::Folder;
+
+/// The rows of a run, sorted, since a set has its own order.
+fn rows(text: &str) -> Vec<String> {
+    let mut rows: Vec<String> = text.lines().map(str::to_owned).collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn each_origin_is_summed_up_for_each_agent() {
+    let folder = Folder::with_set();
+    let run = folder.run(&["summarize", "set", "--agent", "bot-a", "--agent", "nobody"]).says(
+        0,
+        &[
+            "origins 6\n",
+            "agent bot-a allowed 2, disallowed 2, partial 2, unknown 0, unproved 0\n",
+            "agent nobody allowed 2, disallowed 2, partial 2, unknown 0, unproved 0\n",
+            "agent nobody is named by no robots.txt",
+        ],
+    );
+    let mut expected = Vec::new();
+    for scheme in ["http", "https"] {
+        expected.extend([
+            format!("{scheme}://a.example/\tbot-a\tpartial\tnamed\t1\t1\trule\t/\t/private"),
+            format!("{scheme}://a.example/\tnobody\tpartial\tdefault\t0\t1\trule\t/\t/xy"),
+            format!("{scheme}://b.example/\tbot-a\tdisallowed\tdefault\t0\t1\trule\t\t"),
+            format!("{scheme}://b.example/\tnobody\tdisallowed\tdefault\t0\t1\trule\t\t"),
+        ]);
+    }
+    let found = rows(&run.text());
+    let (ported, found): (Vec<String>, Vec<String>) = found.into_iter().partition(|row| row.contains(":8080"));
+    assert_eq!(found, expected);
+    assert!(!ported.is_empty() && ported.iter().all(|row| row.contains("\tallowed\tnone\t0\t0\tno rule matches\t\t")));
+}
+
+#[test]
+fn what_fetching_says_is_said_of_the_whole_origin() {
+    let folder = Folder::new();
+    let capture = |host: &str, status: u32, body: &str| {
+        format!(
+            "{{\"url\":\"https://{host}/robots.txt\",\"status\":{status},\"time\":1700000000,\"body\":\"{body}\"}}\n"
+        )
+    };
+    let captures = [
+        capture("gone.example", 404, ""),
+        capture("down.example", 503, ""),
+        capture("empty.example", 200, ""),
+        capture("root.example", 200, "User-agent: *\\nDisallow: /\\nAllow: /$\\n"),
+        capture("nothing.example", 200, "User-agent: *\\nDisallow:\\n"),
+        capture("same.example", 200, "User-agent: *\\nDisallow: /p/\\nAllow: /p/\\n"),
+    ];
+    folder.write("captures.jsonl", captures.concat());
+    let run = folder.run(&["summarize", "captures.jsonl", "--agent", "x", "--key", "host"]).says(0, &[]);
+    let found: HashMap<String, String> = rows(&run.text())
+        .iter()
+        .map(|row| row.split_once('\t').unwrap())
+        .map(|(host, rest)| (host.to_owned(), rest.to_owned()))
+        .collect();
+    for (host, expected) in [
+        ("gone.example", "x\tallowed\tnone\t0\t0\t404\t\t"),
+        ("down.example", "x\tdisallowed\tnone\t0\t0\t503\t\t"),
+        ("empty.example", "x\tallowed\tnone\t0\t0\tno rule matches\t\t"),
+        // Who asks for / alone takes it for open.
+        ("root.example", "x\tpartial\tdefault\t1\t1\trule\t/\t/a"),
+        ("nothing.example", "x\tallowed\tdefault\t0\t0\tno rule matches\t\t"),
+        ("same.example", "x\tallowed\tdefault\t1\t1\trule\t\t"),
+    ] {
+        assert_eq!(found[host], expected, "{host}");
+    }
+    // The examples are what `classify` says they are.
+    let urls = b"https://root.example/\nhttps://root.example/a\n";
+    let verdicts = folder.run_with(&["classify", "captures.jsonl", "--agent", "x"], urls).says(0, &[]).text();
+    assert_eq!(verdicts, "https://root.example/\tallow\nhttps://root.example/a\tdisallow\n");
+}
+
+#[test]
+fn keys_and_formats_are_a_choice() {
+    let folder = Folder::new();
+    folder.write("robots/www.shop.example.co.uk:8080", "User-agent: *\nDisallow: /\"a,b\"\n");
+    folder.run(&["compile", "-o", "set", "--scheme", "https", "robots"]).says(0, &[]);
+    let run =
+        |options: &[&str]| folder.run(&[&["summarize", "set", "--agent", "x"], options].concat()).says(0, &[]).text();
+    let cells = "x\tpartial\tdefault\t0\t1\trule\t/\t/\"a,b\"\n";
+    let keys = "https://www.shop.example.co.uk:8080/\twww.shop.example.co.uk\texample.co.uk\tuk,co,example,shop:8080)/";
+    assert_eq!(run(&["--key", "url,host,domain,surt"]), format!("{keys}\t{cells}"));
+    let names = "agent\taccess\tgroup\tallow_rules\tdisallow_rules\treason\tallowed_path\tdisallowed_path\n";
+    assert_eq!(run(&["--key", "domain", "--header"]), format!("domain\t{names}example.co.uk\t{cells}"));
+    let csv = run(&["--key", "surt,host", "--header", "--format", "csv"]);
+    let expected = "surt,host,agent,access,group,allow_rules,disallow_rules,reason,allowed_path,disallowed_path\n\
+                    \"uk,co,example,shop:8080)/\",www.shop.example.co.uk,x,partial,default,0,1,rule,/,\"/\"\"a,b\"\"\"\n";
+    assert_eq!(csv, expected);
+    let json: serde_json::Value = serde_json::from_str(&run(&["--format", "jsonl"])).unwrap();
+    let expected = serde_json::json!({
+        "url": "https://www.shop.example.co.uk:8080/", "agent": "x", "access": "partial", "group": "default",
+        "allow_rules": 0, "disallow_rules": 1, "reason": "rule", "allowed_path": "/", "disallowed_path": "/\"a,b\"",
+    });
+    assert_eq!(json, expected);
+    folder.run(&["summarize", "set", "--agent", "x", "--header", "--format", "jsonl"]).says(2, &["--header"]);
+    folder.run(&["summarize", "set", "--agent", "x", "--key", "ip"]).says(2, &["ip"]);
+    folder.run(&["summarize", "set"]).says(2, &["--agent"]);
+
+    folder.run(&["summarize", "set", "--agent", "x", "-o", "out.gz"]).says(0, &[]);
+    folder.run(&["summarize", "set", "--agent", "x", "-o", "out.gz"]).says(2, &["exists already"]);
+    folder.run(&["summarize", "set", "--agent", "x", "-o", "out.gz", "--force"]).says(0, &[]);
+    folder.run(&["summarize", "set", "--agent", "x", "-o", "set", "--force"]).says(2, &["set"]);
+    assert!(folder.read("out.gz").starts_with(&[0x1F, 0x8B]));
+}
+
+#[test]
+fn a_list_of_origins_has_a_row_for_each_line() {
+    let folder = Folder::with_set();
+    let list = "https://A.example/some/page?x\nb.example\nn.example\r\nhttp://c.example:8080\n\nnot a host\nb.example";
+    folder.write("list", list);
+    let says = ["agent bot-a allowed 1, disallowed 2, partial 1, unknown 1, unproved 0, invalid 2\n"];
+    let run = folder.run(&["summarize", "set", "list", "--agent", "bot-a"]).says(0, &says);
+    let expected = [
+        "https://a.example/\tbot-a\tpartial\tnamed\t1\t1\trule\t/\t/private",
+        "https://b.example/\tbot-a\tdisallowed\tdefault\t0\t1\trule\t\t",
+        "https://n.example/\tbot-a\tunknown\tnone\t0\t0\tno robots.txt is known\t\t",
+        "http://c.example:8080/\tbot-a\tallowed\tnone\t0\t0\tno rule matches\t\t",
+        "\tbot-a\tinvalid\tnone\t0\t0\tno URL\t\t",
+        "not a host\tbot-a\tinvalid\tnone\t0\t0\tno URL\t\t",
+        "https://b.example/\tbot-a\tdisallowed\tdefault\t0\t1\trule\t\t",
+    ];
+    assert_eq!(run.text().lines().collect::<Vec<_>>(), expected);
+    // On standard input, packed, and with what no host has in it.
+    let hostile = [&[b'x'; 3 << 20][..], b"\n\0\xFF\nb.example\n"].concat();
+    let run = folder.run_with(&["summarize", "set", "-", "--agent", "bot-a", "--key", "host"], &hostile).says(0, &[]);
+    let text = String::from_utf8(run.stdout).unwrap();
+    assert_eq!(text.lines().count(), 3, "{text}");
+    assert!(text.lines().last().unwrap().starts_with("b.example\tbot-a\tdisallowed"), "{text}");
+}
+
+#[test]
+fn a_damaged_set_is_refused() {
+    let folder = Folder::with_set();
+    let mut bytes = folder.read("set");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    folder.write("damaged", bytes);
+    let run = folder.run(&["summarize", "damaged", "--agent", "x", "-o", "out"]).says(2, &["damaged: not a valid set"]);
+    assert!(run.stdout.is_empty() && !folder.names().contains(&"out".to_owned()));
+}
+
+/// A set has more origins than are looked at together, and the same rows on one thread and on several.
+#[test]
+fn many_origins_are_summed_up_in_batches() {
+    const ORIGINS: usize = 20_000;
+    let folder = Folder::new();
+    let line = |number: usize| {
+        let rule = if number.is_multiple_of(3) { String::new() } else { format!("/p{}", number % 500) };
+        format!(
+            "{{\"url\":\"https://h{number}.example/robots.txt\",\"body\":\"user-agent: *\\ndisallow: {rule}\\n\"}}\n"
+        )
+    };
+    folder.write("web.jsonl", (0..ORIGINS).map(line).collect::<String>());
+    folder.run(&["compile", "-o", "set", "web.jsonl"]).says(0, &[]);
+    let one = folder.run(&["summarize", "set", "--agent", "x", "--threads", "1"]).says(0, &["origins 20,000\n"]);
+    let many = folder.run(&["summarize", "set", "--agent", "x", "--threads", "4"]).says(0, &["examined 501\n"]);
+    assert_eq!(one.stdout, many.stdout);
+    let text = one.text();
+    assert_eq!(text.lines().count(), ORIGINS);
+    for row in text.lines() {
+        let (url, rest) = row.split_once('\t').unwrap();
+        let number: usize = url.strip_prefix("https://h").unwrap().split('.').next().unwrap().parse().unwrap();
+        let expected = match number % 3 {
+            0 => "x\tallowed\tdefault\t0\t0\tno rule matches\t\t".to_owned(),
+            _ => format!("x\tpartial\tdefault\t0\t1\trule\t/\t/p{}", number % 500),
+        };
+        assert_eq!(rest, expected, "{url}");
+    }
+}

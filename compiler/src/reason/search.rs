@@ -1,0 +1,291 @@
+//! The search for a shortest path with a verdict, over all paths at once.
+//!
+//! A state is what the rest of a path depends on: the position of each rule that can still change the verdict, and the
+//! verdict if none of them matches. Paths that lead to the same state are continued once. A search that ends without the
+//! verdict has proved that no path has it.
+//!
+//! States are continued in the order of the shortest path that they may lead to (A*): the bytes that were read, and those
+//! that a rule with the verdict still has to read. States from which no such rule can match are left out.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use indexmap::IndexSet;
+use reptile_engine::verdict::RuleKind;
+
+use super::paths::{BY_PREFERENCE, PREFERENCE, Paths, Place};
+use super::patterns::{Moved, Patterns, Position};
+
+/// The path that does not count.
+pub(super) const ROBOTS_TXT: &[u8] = b"/robots.txt";
+
+/// No length of a start of [`ROBOTS_TXT`]: the path has gone another way.
+const ANOTHER_WAY: u8 = u8::MAX;
+
+/// What was found.
+pub(super) struct Found {
+    /// A shortest path with the verdict, in normal form, if there is one.
+    pub(super) path: Option<Vec<u8>>,
+    /// Whether the search came to its end.
+    pub(super) is_complete: bool,
+    pub(super) steps: usize,
+}
+
+/// What the rest of a path depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State {
+    /// The rules that can still change the verdict, the one that decides first.
+    live: Box<[Position]>,
+    /// What the path is if none of these rules matches.
+    otherwise: RuleKind,
+    place: Place,
+    /// How many bytes of [`ROBOTS_TXT`] were read, and nothing else.
+    robots_txt: u8,
+}
+
+/// How a state was reached by the shortest path so far.
+struct Reached {
+    /// The state before it, or [`NO_STATE`].
+    from: u32,
+    /// The byte in between.
+    byte: u8,
+    /// Whether all states after it were reached.
+    is_expanded: bool,
+    /// How many bytes the path has.
+    len: u32,
+}
+
+/// In place of a state: the path begins.
+const NO_STATE: u32 = u32::MAX;
+
+/// One byte further on a path.
+#[derive(Clone, Copy)]
+struct Step {
+    from: u32,
+    byte: u8,
+    /// Where the path is after the byte.
+    place: Place,
+    robots_txt: u8,
+    /// How many bytes the path has after the byte.
+    len: u32,
+}
+
+/// A search that is under way.
+struct Search<'s, 'l> {
+    patterns: &'s Patterns<'l>,
+    paths: &'s Paths,
+    wanted: RuleKind,
+    max_steps: usize,
+    steps: usize,
+    /// The states in the order in which they were reached first.
+    states: IndexSet<State, foldhash::fast::FixedState>,
+    /// How each was reached.
+    reached: Vec<Reached>,
+    /// The states to go on with: the length of the path to the verdict at least, what is left of it, and the state.
+    open: BinaryHeap<Reverse<(u32, u32, u32)>>,
+    /// The rules of a state that go on with one byte only, by that byte. Empty between two states.
+    by_byte: Vec<Vec<Position>>,
+}
+
+/// Searches until a path of the wanted kind is found, all paths are looked at, or the steps are used up.
+pub(super) fn search(patterns: &Patterns<'_>, paths: &Paths, wanted: RuleKind, max_steps: usize) -> Found {
+    let mut search = Search {
+        patterns,
+        paths,
+        wanted,
+        max_steps,
+        steps: 0,
+        states: IndexSet::default(),
+        reached: Vec::new(),
+        open: BinaryHeap::new(),
+        by_byte: vec![Vec::new(); 256],
+    };
+    search.begin();
+    let (mut path, mut is_complete) = (None, true);
+    while let Some(Reverse((_, _, index))) = search.open.pop() {
+        if search.steps > max_steps {
+            is_complete = false;
+            break;
+        }
+        if search.ends_as_wanted(index) {
+            path = Some(search.path_to(index));
+            break;
+        }
+        search.expand(index);
+    }
+    // A search that went over the limit with its last state was cut short there.
+    is_complete &= search.steps <= max_steps;
+    Found { path, is_complete, steps: search.steps }
+}
+
+impl Search<'_, '_> {
+    /// Reaches the state after the slash that every path begins with.
+    fn begin(&mut self) {
+        let moved = self.patterns.after_slash();
+        if let Some(place) = self.paths.next(Place::START, b'/') {
+            let step = Step { from: NO_STATE, byte: b'/', place, robots_txt: 1, len: 1 };
+            self.reach(step, moved, RuleKind::Allow);
+        }
+    }
+
+    /// Whether the path to a state may end there, and has the wanted verdict then.
+    fn ends_as_wanted(&self, index: u32) -> bool {
+        let Some(state) = self.states.get_index(index as usize) else { return false };
+        let at_end = state.live.iter().find(|&&position| self.patterns.matches_at_end(position));
+        at_end.map_or(state.otherwise, |position| self.patterns.kind(position.rule)) == self.wanted
+            && self.paths.may_end(state.place)
+            && usize::from(state.robots_txt) != ROBOTS_TXT.len()
+    }
+
+    /// Reaches all states after a state.
+    fn expand(&mut self, index: u32) {
+        let Some(reached) = self.reached.get_mut(index as usize) else { return };
+        let len = reached.len + 1;
+        if std::mem::replace(&mut reached.is_expanded, true) {
+            return;
+        }
+        let Some(state) = self.states.get_index(index as usize).cloned() else { return };
+        let mut bytes = Bytes::default();
+        // The rules that have passed a wildcard read every byte; others only one, and there may be many of them.
+        let mut reading_all: Vec<Position> = Vec::new();
+        for &position in &state.live {
+            match self.patterns.only_byte(position) {
+                Some(Some(byte)) => {
+                    bytes.add(byte);
+                    self.by_byte[usize::from(byte)].push(position);
+                }
+                // It matches at the end of the path only.
+                Some(None) => {}
+                None => {
+                    let steps = &mut self.steps;
+                    self.patterns.each_byte(position, |byte| {
+                        *steps += 1;
+                        bytes.add(byte);
+                    });
+                    reading_all.push(position);
+                }
+            }
+        }
+        self.steps += state.live.len();
+        let robots_txt_byte = ROBOTS_TXT.get(usize::from(state.robots_txt)).copied();
+        robots_txt_byte.into_iter().for_each(|byte| bytes.add(byte));
+        for byte in self.bytes_to_read(&bytes, state.place) {
+            if self.steps > self.max_steps {
+                break;
+            }
+            let Some(place) = self.paths.next(state.place, byte) else { continue };
+            let robots_txt = if robots_txt_byte == Some(byte) { state.robots_txt + 1 } else { ANOTHER_WAY };
+            let step = Step { from: index, byte, place, robots_txt, len };
+            self.read(step, state.otherwise, &reading_all);
+        }
+        for &byte in &bytes.list {
+            self.by_byte[usize::from(byte)].clear();
+        }
+    }
+
+    /// The bytes to go on with, the preferred ones first: those that some rule tells apart from others, and one that stands
+    /// for all others. Where there is such a byte, an escape leads nowhere else than three of it.
+    fn bytes_to_read(&self, bytes: &Bytes, place: Place) -> Vec<u8> {
+        let is_like_others = |byte: u8| !bytes.is_in[usize::from(byte)] && self.paths.next(place, byte) == Some(place);
+        match BY_PREFERENCE.into_iter().find(|&byte| place.is_plain() && is_like_others(byte)) {
+            None => BY_PREFERENCE.into(),
+            Some(other) => {
+                let mut list = bytes.list.clone();
+                list.push(other);
+                list.sort_unstable_by_key(|&byte| PREFERENCE[usize::from(byte)]);
+                list
+            }
+        }
+    }
+
+    /// Reads a byte with the rules that can go on with it.
+    fn read(&mut self, step: Step, otherwise: RuleKind, reading_all: &[Position]) {
+        let here = std::mem::take(&mut self.by_byte[usize::from(step.byte)]);
+        self.steps += 1 + here.len() + reading_all.len();
+        let patterns = self.patterns;
+        let moved = in_order(&here, reading_all).map(|position| (position.rule, patterns.read(position, step.byte)));
+        self.reach(step, moved, otherwise);
+        self.by_byte[usize::from(step.byte)] = here;
+    }
+
+    /// Reaches the state after a step. `moved` has the rules that were live, the one that decides first, and `otherwise` is
+    /// the verdict if none of them matches.
+    fn reach(&mut self, step: Step, moved: impl Iterator<Item = (u32, Moved)>, mut otherwise: RuleKind) {
+        let mut live: Vec<Position> = Vec::new();
+        for (rule, moved) in moved {
+            match moved {
+                Moved::Live(position) => live.push(position),
+                // The rules after it can no longer decide.
+                Moved::Done => {
+                    otherwise = self.patterns.kind(rule);
+                    break;
+                }
+                Moved::Dead => {}
+            }
+        }
+        // A rule that no rule of the other kind comes after cannot change the verdict.
+        let changing = live.iter().rposition(|position| self.patterns.kind(position.rule) != otherwise);
+        live.truncate(changing.map_or(0, |last| last + 1));
+        let of_kind = live.iter().filter(|position| self.patterns.kind(position.rule) == self.wanted);
+        let left = match otherwise == self.wanted {
+            true => Some(0),
+            false => of_kind.map(|&position| self.patterns.bytes_left(position)).min(),
+        };
+        // No path from here has the verdict.
+        let Some(left) = left else { return };
+        let Step { from, byte, place, robots_txt, len } = step;
+        let (index, is_new) = self.states.insert_full(State { live: live.into(), otherwise, place, robots_txt });
+        if is_new {
+            self.reached.push(Reached { from, byte, is_expanded: false, len });
+        } else {
+            match self.reached.get_mut(index) {
+                Some(reached) if len < reached.len && !reached.is_expanded => {
+                    *reached = Reached { from, byte, is_expanded: false, len };
+                }
+                _ => return,
+            }
+        }
+        self.open.push(Reverse((len.saturating_add(left), left, index as u32)));
+    }
+
+    /// The shortest path by which a state was reached.
+    fn path_to(&self, mut state: u32) -> Vec<u8> {
+        let mut path = Vec::new();
+        while let Some(reached) = self.reached.get(state as usize) {
+            path.push(reached.byte);
+            state = reached.from;
+        }
+        path.reverse();
+        path
+    }
+}
+
+/// Some bytes, each once.
+struct Bytes {
+    is_in: [bool; 256],
+    list: Vec<u8>,
+}
+
+impl Default for Bytes {
+    fn default() -> Bytes {
+        Bytes { is_in: [false; 256], list: Vec::new() }
+    }
+}
+
+impl Bytes {
+    fn add(&mut self, byte: u8) {
+        if !std::mem::replace(&mut self.is_in[usize::from(byte)], true) {
+            self.list.push(byte);
+        }
+    }
+}
+
+/// The positions of two lists, the rule that decides first.
+fn in_order(a: &[Position], b: &[Position]) -> impl Iterator<Item = Position> {
+    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
+    std::iter::from_fn(move || match (a.peek(), b.peek()) {
+        (Some(first), Some(second)) if first.rule < second.rule => a.next(),
+        (Some(_), None) => a.next(),
+        _ => b.next(),
+    })
+}

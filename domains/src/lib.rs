@@ -1,0 +1,49 @@
+//! The registered domain of a host, by the Public Suffix List.
+//!
+//! A crate of its own because the list is code, which whoever calls it compiles: here it is compiled once, not with every
+//! change of the command.
+
+#![forbid(unsafe_code)]
+
+use psl::Type;
+
+/// The domain that somebody owns, one label below a suffix such as `co.uk` or, as customers of a company own theirs,
+/// `github.io`; `None` if there is none. The host is in lower case, with A-labels, and no address.
+#[must_use]
+#[inline(never)]
+pub fn own_domain(host: &[u8]) -> Option<&[u8]> {
+    psl::domain(host).map(|domain| domain.as_bytes())
+}
+
+/// The domain that was registered with a registry, one label below a suffix such as `co.uk`; the host itself if there is
+/// none, as for an address. The host is in lower case, with A-labels.
+///
+/// Suffixes that belong to companies, such as `github.io`, do not count, so that the domain equals the column
+/// `url_host_registered_domain` of Common Crawl's index.
+///
+/// ```
+/// assert_eq!(reptile_domains::registered_domain(b"www.example.co.uk"), b"example.co.uk");
+/// assert_eq!(reptile_domains::registered_domain(b"someone.github.io"), b"github.io");
+/// assert_eq!(reptile_domains::registered_domain(b"192.0.2.1"), b"192.0.2.1");
+/// ```
+#[must_use]
+#[inline(never)]
+pub fn registered_domain(host: &[u8]) -> &[u8] {
+    let is_address = host.starts_with(b"[") || host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    if is_address {
+        return host;
+    }
+    let mut rest = host;
+    while let Some(suffix) = psl::suffix(rest) {
+        let len = suffix.as_bytes().len();
+        if suffix.typ() != Some(Type::Private) {
+            let Some(labels) = host[..host.len() - len].strip_suffix(b".") else { return host };
+            let label = memchr::memrchr(b'.', labels).map_or(0, |dot| dot + 1);
+            return &host[label..];
+        }
+        // What the company has registered is within a suffix of the registry.
+        let Some(dot) = memchr::memchr(b'.', suffix.as_bytes()) else { return host };
+        rest = &host[host.len() - len + dot + 1..];
+    }
+    host
+}
