@@ -137,7 +137,7 @@ fn options_that_do_not_fit_are_refused() {
     folder.write("two.jsonl", "{\"url\":\"http://b.example/\"}\n");
     folder.write("log", log.repeat(3));
     let cases: [(&str, &[&str], &str); 9] = [
-        ("log", &[], "log: no virtual hosts in this access log: say with --host which host it is of"),
+        ("log", &[], "log: no virtual hosts in this access log: give its host with --host"),
         ("log", &["--host", "a b"], "log: --host a b: expected a host such as example.com"),
         ("log", &["--host", "a.example", "--scheme", "ftp"], "--scheme: the requests of an access log have one scheme"),
         ("log", &["--host", "http://a.example", "--scheme", "https"], "--scheme https: --host says http"),

@@ -77,7 +77,9 @@ fn what_is_done_stays_and_the_rest_is_made() {
     // A file that was cut off afterwards, one without a record, and one with a strange record.
     let whole = folder.read("out/three.txt.tsv");
     folder.write("out/three.txt.tsv", &whole[..5]);
-    folder.run(&classify(&LISTS, &["--resume"])).says(2, &["out/three.txt.tsv: was made with another length"]);
+    folder
+        .run(&classify(&LISTS, &["--resume"]))
+        .says(2, &["out/three.txt.tsv: was made with other bytes than it has now"]);
     folder.write("out/three.txt.tsv", &whole);
     folder.run(&classify(&LISTS, &["--resume"])).says(0, &["done before 3\n"]);
     folder.write("out/three.txt.tsv.made.json", "{}");
@@ -86,6 +88,16 @@ fn what_is_done_stays_and_the_rest_is_made() {
         .says(2, &["out/three.txt.tsv: has a record of how it was made that is malformed"]);
     fs::remove_file(folder.path("out/three.txt.tsv.made.json")).unwrap();
     folder.run(&classify(&LISTS, &["--resume"])).says(2, &["out/three.txt.tsv: has no record of how it was made"]);
+
+    // A list of which most rows are invalid is one each time.
+    folder.write("junk.txt", "junk\njunk\nhttp://a.example/\n");
+    folder.run(&classify(&["junk.txt"], &["--resume"])).says(1, &["files written 1\n"]);
+    folder.run(&classify(&["junk.txt"], &["--resume"])).says(1, &["done before 1\n"]);
+    folder.run(&["classify", "set", "--agent", "x", "--output-folder", "out"]).says(2, &["standard input has no name"]);
+    folder.write("out/a.tsv", "http://a.example/\n");
+    folder.write("sub/a", "http://a.example/\n");
+    let run = folder.run(&classify(&["sub/a", "out/a.tsv"], &["--force"]));
+    run.says(2, &["out/a.tsv: is the input out/a.tsv"]);
 
     // Another set.
     folder.write("other/a.example", "user-agent: *\ndisallow: /\n");

@@ -1,4 +1,4 @@
-//! `reptile filter`: the records of crawl archives that crawlers may have, copied as they are.
+//! `reptile filter`: the records of crawl archives that crawlers may fetch, copied as they are.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
@@ -27,7 +27,7 @@ const READ_BYTES: usize = 1 << 16;
 /// The damaged records of a file that are named.
 const MAX_NAMED_DAMAGES: u64 = 10;
 
-/// Copy the records of crawl archives that crawlers may have
+/// Copy the records of crawl archives that crawlers may fetch
 ///
 /// Reads WARC, WET and WAT files and writes the records whose URL (WARC-Target-URI) is
 /// allowed, byte for byte: a record that is a gzip member is copied packed. So requests and
@@ -153,7 +153,7 @@ impl Filter<'_> {
             let name = input.file_name().filter(|_| input != Path::new("-"));
             let name = name.ok_or_else(|| Failure::at(input, "has no name for a file in the folder of --output"))?;
             let path = folder.join(name);
-            refuse_overwriting(&path, self.args.inputs.iter().map(PathBuf::as_path))?;
+            refuse_overwriting(&path, self.args.inputs.iter().chain([&self.args.set]).map(PathBuf::as_path))?;
             let mut output = Output::create_file(&path, self.args.force)?;
             let mut counts = Counts::default();
             self.copy(Archive::open(input)?, Some(&mut output), &mut counts)?;

@@ -33,6 +33,11 @@ pub fn refuse_overwriting<'p>(output: &Path, inputs: impl IntoIterator<Item = &'
     Ok(())
 }
 
+/// Whether two outputs would be one file.
+pub fn is_same_place(output: &Path, other: &Path) -> bool {
+    output == other || place_of(output).is_some_and(|place| place_of(other) == Some(place))
+}
+
 /// The place of an output without symbolic links, whether or not the file exists.
 fn place_of(output: &Path) -> Option<PathBuf> {
     if let Ok(place) = fs::canonicalize(output) {

@@ -7,12 +7,12 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::file::{Complete, Output, resolved};
 use super::json::json_lines;
@@ -25,6 +25,9 @@ use crate::inputs::time::show_time;
 
 /// What is appended to the name of a set.
 const SUFFIX: &str = ".made.json";
+
+/// Bytes of a file that are read at once.
+const READ_BYTES: usize = 1 << 20;
 
 /// Bytes of a record that is read: more than any command line is long.
 const MAX_BYTES: u64 = 16 << 20;
@@ -56,7 +59,7 @@ impl Tool {
     }
 }
 
-/// A set, by its length and the XXH3-64 of its bytes, in hexadecimal digits.
+/// A file, by its length and the XXH3-64 of its bytes, in hexadecimal digits.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Identity {
     bytes: u64,
@@ -90,9 +93,29 @@ struct Input {
 }
 
 impl Identity {
-    /// The identity of a set. Cost: reads every byte.
-    pub fn of(set: &[u8]) -> Identity {
-        Identity { bytes: set.len() as u64, xxh3_64: format!("{:016x}", xxh3_64(set)) }
+    /// The identity of a file with these bytes. Cost: reads every byte.
+    pub fn of(file: &[u8]) -> Identity {
+        Identity { bytes: file.len() as u64, xxh3_64: format!("{:016x}", xxh3_64(file)) }
+    }
+
+    /// The identity of a file on disk, of which a part is in memory at a time.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn of_file(path: &Path) -> io::Result<Identity> {
+        let mut file = File::open(path)?;
+        let (mut hash, mut bytes, mut buffer) = (Xxh3Default::new(), 0, vec![0; READ_BYTES]);
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => return Ok(Identity { bytes, xxh3_64: format!("{:016x}", hash.digest()) }),
+                Ok(len) => {
+                    hash.update(&buffer[..len]);
+                    bytes += len as u64;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 
@@ -232,6 +255,16 @@ mod tests {
         let mut summary = Summary::default();
         describe(&folder.path().join("s"), b"sex", &mut summary).unwrap();
         assert!(summary.render().ends_with("is of another set\n"), "{}", summary.render());
+    }
+
+    #[test]
+    fn a_file_on_disk_has_the_identity_of_its_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        for len in [0, 1, READ_BYTES - 1, READ_BYTES, READ_BYTES + 1] {
+            let (path, bytes) = (folder.path().join("x"), vec![len as u8; len]);
+            std::fs::write(&path, &bytes).unwrap();
+            assert_eq!(Identity::of_file(&path).unwrap(), Identity::of(&bytes));
+        }
     }
 
     #[test]

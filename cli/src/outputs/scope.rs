@@ -18,9 +18,9 @@ pub enum Scope {
     Origin,
     /// Else the same host with the other one of http and https
     Scheme,
-    /// Else also the host with www. in front of it, or without
+    /// Else also the host with or without www. before it
     Www,
-    /// Else also the registered domain, by the Public Suffix List, and www. in front of it
+    /// Else also the registered domain, by the Public Suffix List, and www. before it
     Domain,
 }
 

@@ -1,4 +1,4 @@
-//! The hosts and rules that occur most often, counted in bounded memory.
+//! The origins and rules that occur most often, counted in bounded memory.
 //!
 //! Counts are exact as long as there are few different keys. When there are too many, the rarer half is forgotten, and it is
 //! remembered how often one of them may have occurred.

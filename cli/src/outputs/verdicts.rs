@@ -3,7 +3,7 @@
 //! Nothing here knows of files or threads. The output buffers are reused.
 
 use bumpalo::Bump;
-use reptile::{Agent, Agents, Error, Reason, Verdict};
+use reptile::{Agent, Agents, Error, Explanation, Reason, Verdict};
 use reptile_compiler::capture::Time;
 use reptile_engine::url::split;
 
@@ -43,7 +43,7 @@ pub struct Decider {
     by_time: bool,
     /// The origins that decide a URL.
     scope: Scope,
-    /// Whether hosts and rules are counted.
+    /// Whether origins and rules are counted.
     counts_tops: bool,
     /// Whether rows of the input are made safe for a terminal.
     shows_rows: bool,
@@ -72,7 +72,7 @@ pub struct Answers {
     pub faults: Faults,
     /// The URLs that were decided by another origin than their own.
     pub stood_in: u64,
-    /// The hosts and rules that occur most often, if they are asked for.
+    /// The origins and rules that occur most often, if they are asked for.
     pub tops: Tops,
     /// The rows that are invalid, if they are asked for.
     pub rejected: Rejected,
@@ -94,7 +94,7 @@ pub struct Rejected {
 impl Rejected {
     fn add(&mut self, line: &Line<'_>) {
         self.bytes.extend_from_slice(line.row);
-        // Of a list nothing is read but the URL, which is too long long before its line is.
+        // In a list only the URL is read, and its limit is far below that of a line.
         let is_too_long = line.row.len() > MAX_LINE_BYTES;
         self.rows.push((line.line_ends, line.fault.or(is_too_long.then_some(Fault::TooLong)), line.row.len()));
     }
@@ -174,7 +174,7 @@ impl Decider {
         Decider { scope, ..self }
     }
 
-    /// Counts the hosts and rules that disallow URLs, and the hosts that are unknown. Takes about twice the time.
+    /// Counts the origins and rules that disallow URLs, and the origins that are unknown. Takes about twice the time.
     pub fn count_tops(self, counts_tops: bool) -> Decider {
         Decider { counts_tops, ..self }
     }
@@ -396,7 +396,8 @@ impl Decider {
             let mut rows = row_verdicts.chunks_exact(width);
             open.retain(|(row, _)| {
                 let row_verdicts = rows.next().unwrap_or_default();
-                if is_unknown(row_verdicts) {
+                // With www. before it a host, or a URL, may be too long.
+                if is_unknown(row_verdicts) || row_verdicts.contains(&Verdict::Invalid) {
                     return true;
                 }
                 verdicts[row * width..][..width].copy_from_slice(row_verdicts);
@@ -417,7 +418,8 @@ impl Decider {
         let Some(own) = explain(line.as_ref())? else { return Ok(None) };
         if own.verdict == Verdict::Unknown && self.scope > Scope::Origin {
             for one in self.scope.stand_ins(line.as_ref()) {
-                if let Some(found) = explain(&one.url)?.filter(|found| found.verdict != Verdict::Unknown) {
+                let is_known = |found: &Explanation| !matches!(found.verdict, Verdict::Unknown | Verdict::Invalid);
+                if let Some(found) = explain(&one.url)?.filter(is_known) {
                     return Ok(Some(Explained { explanation: found, stand_in: Some(one.origin().to_vec()) }));
                 }
             }
@@ -678,7 +680,7 @@ struct Written<'a, 's> {
     lines: &'a mut u64,
     tally: &'a mut Tally,
     stood_in: &'a mut u64,
-    /// Takes the hosts and rules, if they are asked for.
+    /// Takes the origins and rules, if they are asked for.
     tops: Option<&'a mut Tops>,
     /// Finds the crawlers of rows, if they name theirs.
     session: Option<&'a mut Session<'s>>,

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Args, Asked, Files, decide};
 use crate::error::{Exit, Failure, Result, note};
+use crate::inputs::same::refuse_overwriting;
 use crate::outputs::file::{Complete, Output};
 use crate::outputs::made::{self, Identity, Tool};
 use crate::outputs::summary::Summary;
@@ -26,12 +27,13 @@ struct Record {
     /// The options that say what is in the file, as they were given.
     options: Vec<String>,
     input: Input,
-    /// The length of the file in bytes.
-    bytes: u64,
+    file: Identity,
+    /// Whether most rows of the list were invalid, of which the exit code speaks each time.
+    most_are_invalid: bool,
 }
 
 /// A list of URLs.
-#[derive(Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct Input {
     path: String,
     bytes: u64,
@@ -45,6 +47,11 @@ impl Input {
     /// # Errors
     /// If it is no regular file.
     fn of(path: &Path) -> Result<Input> {
+        if path == Path::new("-") {
+            return Err(Failure::new(
+                "standard input has no name for its file in --output-folder; give the lists as files",
+            ));
+        }
         let found = fs::metadata(path).map_err(|error| Failure::at(path, error))?;
         if !found.is_file() {
             return Err(Failure::at(path, "is not a regular file, as --output-folder needs for each list"));
@@ -56,13 +63,13 @@ impl Input {
 }
 
 impl Record {
-    /// The record of a file of so many bytes that would be made now.
-    fn new(args: &Args, asked: &Asked, bytes: u64) -> Result<Record> {
+    /// The record of a file of these bytes, made from a list as it was.
+    fn new(args: &Args, asked: &Asked, input: Input, file: Identity, most_are_invalid: bool) -> Record {
         let Args { agents, exact, agent_column, url_column, split_columns, at_column, input_format, .. } = args;
         let Args { scope, written, .. } = args;
         let columns = format!("{url_column:?} {split_columns} {at_column:?} {agent_column:?} {input_format:?}");
         let site = &asked.site;
-        Ok(Record {
+        Record {
             made_by: Tool::this(),
             set: asked.identity.clone(),
             options: vec![
@@ -71,9 +78,10 @@ impl Record {
                 format!("{scope:?} {site:?}"),
                 format!("{written:?}"),
             ],
-            input: Input::of(&args.urls)?,
-            bytes,
-        })
+            input,
+            file,
+            most_are_invalid,
+        }
     }
 
     /// What another record says otherwise.
@@ -83,7 +91,7 @@ impl Record {
             (self.set != other.set, "by another set"),
             (self.options != other.options, "with other options"),
             (self.input != other.input, "from another input, or one that was changed since"),
-            (self.bytes != other.bytes, "with another length"),
+            (self.file != other.file, "with other bytes than it has now"),
         ]
         .into_iter()
         .find_map(|(differs, how)| differs.then_some(how))
@@ -109,15 +117,20 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
     let (mut done, mut is_bad) = (0_u64, asked.any_bad);
     for (list, file) in &jobs {
         let args = Args { urls: list.clone(), output: Some(file.clone()), ..args.clone() };
-        if args.resume && is_done(&args, &asked, file)? {
+        let input = Input::of(list)?;
+        if let Some(record) = made_before(&args, &asked, &input, file)? {
             done += 1;
+            is_bad |= record.most_are_invalid;
             continue;
         }
         let record_path = made::path_of(file)?;
-        let beside = |complete: &[Complete]| {
-            let written = complete.first().map(|complete| fs::metadata(complete.hidden_path()));
-            let written = written.transpose().map_err(|error| Failure::at(file, error))?;
-            let record = Record::new(&args, &asked, written.map_or(0, |written| written.len()))?;
+        let beside = |complete: &[Complete], most_are_invalid: bool| {
+            if Input::of(list)? != input {
+                return Err(Failure::at(list, "was changed while it was read"));
+            }
+            let written = complete.first().map(|complete| Identity::of_file(complete.hidden_path())).transpose();
+            let Some(written) = written.map_err(|error| Failure::at(file, error))? else { return Ok(None) };
+            let record = Record::new(&args, &asked, input.clone(), written, most_are_invalid);
             made::write(&record, Output::create_file(&record_path, true)?)
         };
         let files = Files::open(&args)?;
@@ -144,35 +157,49 @@ fn create(folder: &Path) -> Result<()> {
 }
 
 /// Each list, and its file.
+///
+/// # Errors
+/// If a file or its record would replace the set, a list, or what another list has.
 fn jobs(args: &Args, folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
     let mut lists: HashMap<PathBuf, &Path> = HashMap::new();
     let mut jobs = Vec::new();
     for list in &args.lists {
         Input::of(list)?;
         let mut name = list.file_name().unwrap_or_default().to_owned();
-        if let Some(ending) = args.written.ending() {
-            name.push(ending);
+        match args.written.ending() {
+            Some(ending) => name.push(ending),
+            // No output is packed so.
+            None if list.extension().is_some_and(|ending| ending == "bz2" || ending == "xz") => {
+                name = list.file_stem().unwrap_or_default().to_owned();
+            }
+            None => {}
         }
         let file = folder.join(name);
-        if let Some(other) = lists.insert(file.clone(), list) {
-            let message = format!("would be the file of {} and of {}", other.display(), list.display());
-            return Err(Failure::at(&file, message));
+        for path in [file.clone(), made::path_of(&file)?] {
+            refuse_overwriting(&path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
+            if let Some(other) = lists.insert(path.clone(), list) {
+                let message = format!("would be the file of {} and of {}", other.display(), list.display());
+                return Err(Failure::at(&path, message));
+            }
         }
         jobs.push((list.clone(), file));
     }
     Ok(jobs)
 }
 
-/// Whether a file is what would be written now.
+/// The record of a file, if the file is what would be written now and is to be kept.
 ///
 /// # Errors
-/// If it is not and may not be replaced.
-fn is_done(args: &Args, asked: &Asked, file: &Path) -> Result<bool> {
-    let Ok(found) = fs::metadata(file) else { return Ok(false) };
-    let expected = Record::new(args, asked, found.len())?;
+/// If it is something else and may not be replaced.
+fn made_before(args: &Args, asked: &Asked, input: &Input, file: &Path) -> Result<Option<Record>> {
+    if !args.resume || !file.exists() {
+        return Ok(None);
+    }
+    let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
+    let expected = Record::new(args, asked, input.clone(), found, false);
     let how = match made::read::<Record>(&made::path_of(file)?) {
         Ok(Some(record)) => match record.difference(&expected) {
-            None => return Ok(true),
+            None => return Ok(Some(record)),
             Some(how) => format!("was made {how}"),
         },
         Ok(None) => "has no record of how it was made".into(),
@@ -180,7 +207,7 @@ fn is_done(args: &Args, asked: &Asked, file: &Path) -> Result<bool> {
     };
     if args.force {
         note(format_args!("{}: {how}; it is made again", file.display()));
-        return Ok(false);
+        return Ok(None);
     }
     Err(Failure::at(file, format!("{how}; --force with --resume makes it again")))
 }

@@ -20,7 +20,7 @@ use reptile::{Agents, Set};
 
 use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::options::{CompileOptions, ExactAgent};
-use crate::inputs::same::refuse_overwriting;
+use crate::inputs::same::{is_same_place, refuse_overwriting};
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents;
 use crate::inputs::sets::by_row::ByRow;
@@ -89,7 +89,7 @@ pub struct Args {
     /// The list or the table of URLs; unpacked if it is packed; - is standard input; several need --output-folder
     #[arg(value_name = "URLS", default_value = "-", hide_default_value = true)]
     lists: Vec<PathBuf>,
-    /// The one of them that is decided.
+    /// The list that is being decided.
     #[arg(skip)]
     urls: PathBuf,
     /// A crawler: a product token, a chain of them, or a group of crawlers; may be given again, a column each
@@ -100,7 +100,7 @@ pub struct Args {
     /// A product token in each row, or a whole User-Agent header, as access logs have it in the column user_agent. A header
     /// names a known crawler if that is a product in it, or else its first product with a version, if that is no browser's
     /// and calls itself a bot, crawler or spider or is named by a robots.txt of SET. A row that names no crawler is unknown,
-    /// with the reason \"no crawler\".
+    /// with the reason \"no crawler\"; so is one whose cell has more than 4,096 bytes.
     #[arg(long, value_name = "COLUMN", conflicts_with = "agents")]
     agent_column: Option<String>,
     #[command(flatten)]
@@ -148,13 +148,13 @@ pub struct Args {
     /// Replace the output file if there is one
     #[arg(long, requires = "files")]
     force: bool,
-    /// Write a file for each URLS into this folder: its name with .tsv, .csv or .jsonl behind
+    /// Write one file for each list into this folder, named after it with .tsv, .csv, .jsonl or .parquet appended
     ///
     /// With --add-columns and --only the name stays as it is. Each file appears when it is whole, with a record beside it of the
     /// set, the options and the input (FILE.made.json), by which --resume knows it again.
     #[arg(long, value_name = "DIR", group = "files", conflicts_with_all = ["output", "rejects", "report"])]
     output_folder: Option<PathBuf>,
-    /// Leave the files of --output-folder that are done already, by the same set, options and input
+    /// Keep the files of --output-folder that were already made with the same set, options and input
     #[arg(long, requires = "output_folder")]
     resume: bool,
     /// Write the rows that are invalid to this file, as they are, after their line numbers and what is wrong with them
@@ -162,9 +162,10 @@ pub struct Args {
     /// Tabs stand between the three. The file appears under its name only when the command has succeeded.
     #[arg(long, value_name = "FILE", group = "files")]
     rejects: Option<PathBuf>,
-    /// Write a page for people: the verdicts, and the hosts and rules that disallow the most URLs
+    /// Write a page for people: the verdicts, and the origins and rules that disallow the most URLs
     ///
-    /// One HTML file that needs no network. Counting hosts and rules takes about as long again.
+    /// One HTML file that needs no network. Counting origins and rules takes about as long again. With --agent-column rules and
+    /// unknown origins are not counted.
     #[arg(long, value_name = "FILE.html", group = "files")]
     report: Option<PathBuf>,
     /// Do not check every byte of the set first
@@ -201,7 +202,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let args = Args { urls: list.clone(), ..args.clone() };
     let files = Files::open(&args)?;
     let asked = Asked::open(&args)?;
-    let is_bad = decide(&args, files, &asked, |_| Ok(None))?;
+    let is_bad = decide(&args, files, &asked, |_, _| Ok(None))?;
     Ok(Exit::from_bad(asked.any_bad || is_bad))
 }
 
@@ -271,13 +272,13 @@ impl Asked {
     }
 }
 
-/// Decides a list, and gives the output its name, with the file that `beside` makes when the output is complete. Returns
-/// whether most rows are invalid.
+/// Decides a list, and gives the output its name, with the file that `beside` makes when the output is complete and it is known
+/// whether most rows are invalid. Returns whether they are.
 fn decide(
     args: &Args,
     files: Files,
     asked: &Asked,
-    beside: impl FnOnce(&[Complete]) -> Result<Option<Complete>>,
+    beside: impl FnOnce(&[Complete], bool) -> Result<Option<Complete>>,
 ) -> Result<bool> {
     let Files { source, mut output, rejects, report } = files;
     let coloured = output.is_coloured();
@@ -307,7 +308,7 @@ fn decide(
     let (totals, complete) = pipeline.decide(table, &header, &decider, rejects, args)?;
     let time = start.elapsed();
     let report = report.complete(args, &asked.set, &totals, &decider, time)?;
-    let beside = beside(&complete)?;
+    let beside = beside(&complete, totals.most_are_invalid())?;
     // The record first: without the file it says nothing, and a file without it cannot be told from any other.
     publish(beside.into_iter().chain(complete).chain(report))?;
     Ok(totals.report(&args.urls, &decider, time))
@@ -320,7 +321,7 @@ fn sink(args: &Args, mut output: Output, named: Option<&Agents>) -> Result<Sink>
     }
     // Standard output is made safe for a terminal, unless it is told that these are bytes.
     if !output.pass_bytes_on() {
-        return Err(Failure::new("--format parquet: a terminal cannot show it; give the name of a file with --output"));
+        return Err(Failure::new("--format parquet: standard output is a terminal; name a file with --output"));
     }
     // The columns do not depend on the format of the input, to which nothing can be added here.
     let names: Vec<String> = match named {
@@ -338,7 +339,7 @@ fn refuse_same_files(args: &Args) -> Result<()> {
         outputs.iter().filter_map(|(what, path)| Some((*what, path.as_ref()?))).collect();
     for (place, (what, output)) in outputs.iter().enumerate() {
         refuse_overwriting(output, [args.set.as_path(), &args.urls])?;
-        if let Some((other, _)) = outputs[..place].iter().find(|(_, other)| other == output) {
+        if let Some((other, _)) = outputs[..place].iter().find(|(_, other)| is_same_place(output, other)) {
             return Err(Failure::at(output, format!("is {other} too; choose another name for {what}")));
         }
     }
@@ -353,7 +354,7 @@ fn wanted(args: &Args) -> Vec<Wanted> {
     [url].into_iter().chain(others.into_iter().flatten()).collect()
 }
 
-/// Progress through the list, unless the output goes to the same terminal. How long a packed list is nobody knows; the columns
+/// Progress through the list, unless the output goes to the same terminal. The unpacked length of a packed list is not known; the columns
 /// of a Parquet file are packed too.
 fn progress(args: &Args, format: Format, is_terminal: bool) -> Progress {
     if is_terminal {

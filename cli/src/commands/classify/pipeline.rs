@@ -31,13 +31,14 @@ const AHEAD: usize = 1;
 pub struct Pipeline {
     /// Receives the format and the columns once the first row has been read, or the error if it cannot be.
     table: Receiver<Result<Table>>,
-    chunks: Receiver<io::Result<Chunk>>,
+    /// Receives the chunks, and `None` at the end: without it the thread that reads has failed.
+    chunks: Receiver<io::Result<Option<Chunk>>>,
     /// The number of chunks that are read and not yet decided.
     waiting: Arc<AtomicUsize>,
     used_buffers: Sender<Vec<u8>>,
     answers: mpsc::SyncSender<Vec<Answers>>,
     used_answers: Receiver<Vec<Answers>>,
-    writer: JoinHandle<Result<Output>>,
+    writer: JoinHandle<Result<Sink>>,
     /// Whether the output is a terminal.
     is_terminal: bool,
 }
@@ -108,10 +109,10 @@ impl Pipeline {
             .join()
             .unwrap_or_else(|_| Err(Failure::new("the thread that writes has failed; this is a fault of reptile")));
         // Deciding stops when writing fails, and then the error of the writer is the cause.
-        let output = written?;
+        let sink = written?;
         match result {
             Ok(()) => {
-                let complete = output.complete()?;
+                let complete = sink.finish()?.complete()?;
                 Ok((totals, complete.into_iter().chain(rejects.complete()?).collect()))
             }
             Err(Stop::Unwritable(failure)) => Err(failure),
@@ -120,6 +121,7 @@ impl Pipeline {
             Err(Stop::WriterGone) => {
                 Err(Failure::new("the thread that writes has stopped; this is a fault of reptile"))
             }
+            Err(Stop::ReaderGone) => Err(Failure::new("the thread that reads has failed; this is a fault of reptile")),
         }
     }
 
@@ -134,8 +136,9 @@ impl Pipeline {
     ) -> std::result::Result<(), Stop> {
         // A CR at the end of a part may belong to the end of the line, which only the next part shows.
         let (mut held_cr, mut is_first) = (false, true);
-        for chunk in &self.chunks {
-            let chunk = chunk.map_err(Stop::Unreadable)?;
+        loop {
+            let chunk = self.chunks.recv().map_err(|_| Stop::ReaderGone)?;
+            let Some(chunk) = chunk.map_err(Stop::Unreadable)? else { return Ok(()) };
             let mut answers = self.used_answers.try_recv().unwrap_or_default();
             match chunk.kind {
                 ChunkKind::Lines => {
@@ -167,7 +170,6 @@ impl Pipeline {
             let _ = self.used_buffers.send(chunk.buffer);
             self.answers.send(answers).map_err(|_| Stop::WriterGone)?;
         }
-        Ok(())
     }
 }
 
@@ -177,6 +179,7 @@ enum Stop {
     Unreadable(io::Error),
     Unwritable(Failure),
     WriterGone,
+    ReaderGone,
 }
 
 /// A part of a long line without the end of the line. `held_cr` keeps a CR at the end of a part until the next one.
@@ -194,16 +197,16 @@ fn long_part(bytes: &[u8], last: bool, held_cr: &mut bool) -> Vec<u8> {
 /// The thread that reads: chunks from the source, in buffers that come back.
 fn read(
     mut next: impl FnMut(Vec<u8>) -> io::Result<Option<Chunk>>,
-    chunks: &mpsc::SyncSender<io::Result<Chunk>>,
+    chunks: &mpsc::SyncSender<io::Result<Option<Chunk>>>,
     free_buffers: &Receiver<Vec<u8>>,
     waiting: &AtomicUsize,
 ) {
     loop {
         let buffer = free_buffers.try_recv().unwrap_or_default();
-        let Some(next) = next(buffer).transpose() else { return };
-        let failed = next.is_err();
+        let next = next(buffer);
+        let is_last = !matches!(next, Ok(Some(_)));
         waiting.fetch_add(1, Ordering::Relaxed);
-        if chunks.send(next).is_err() || failed {
+        if chunks.send(next).is_err() || is_last {
             return;
         }
     }
@@ -217,8 +220,19 @@ pub enum Sink {
     Parquet(Box<ParquetOutput>),
 }
 
+impl Sink {
+    /// Writes what only a whole file has: called when every row was decided, so that what a failed run has written to a pipe
+    /// does not pass for whole.
+    fn finish(self) -> Result<Output> {
+        match self {
+            Sink::Text(output) => Ok(*output),
+            Sink::Parquet(output) => output.finish(),
+        }
+    }
+}
+
 /// The thread that writes: answers in order, and their buffers back.
-fn write(mut sink: Sink, answers: &Receiver<Vec<Answers>>, free_answers: &Sender<Vec<Answers>>) -> Result<Output> {
+fn write(mut sink: Sink, answers: &Receiver<Vec<Answers>>, free_answers: &Sender<Vec<Answers>>) -> Result<Sink> {
     for answers in answers {
         for block in &answers {
             match &mut sink {
@@ -231,8 +245,5 @@ fn write(mut sink: Sink, answers: &Receiver<Vec<Answers>>, free_answers: &Sender
         }
         let _ = free_answers.send(answers);
     }
-    match sink {
-        Sink::Text(output) => Ok(*output),
-        Sink::Parquet(output) => output.finish(),
-    }
+    Ok(sink)
 }

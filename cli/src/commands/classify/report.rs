@@ -18,7 +18,7 @@ use crate::outputs::text::printable;
 use crate::outputs::tops::Top;
 use crate::outputs::verdicts::Decider;
 
-/// The hosts or rules in a table.
+/// The origins or rules in a table.
 const SHOWN: usize = 20;
 
 /// The look of the page. The colours of the verdicts differ in lightness too, for those who do not see them.
@@ -115,12 +115,15 @@ fn page(args: &Args, set: &Set, totals: &Totals, decider: &Decider, time: Durati
     page.push_str("</p>\n");
     totals.verdicts(decider).iter().for_each(|counts| push_counts(counts, &mut page));
     let tops = [
-        ("Hosts with the most disallowed URLs", "Origin", &totals.tops.disallowing, "disallow"),
+        ("Origins with the most disallowed URLs", "Origin", &totals.tops.disallowing, "disallow"),
         ("Rules that disallow the most", "Rule, or why there is none", &totals.tops.rules, "disallow"),
-        ("Hosts without a known robots.txt", "Origin", &totals.tops.unknown, "unknown"),
+        ("Origins without a known robots.txt", "Origin", &totals.tops.unknown, "unknown"),
     ];
     for (title, what, top, class) in tops {
         push_top(title, what, top, class, &mut page);
+    }
+    if decider.is_by_row() {
+        page.push_str("<p>Rows name their crawlers: rules and unknown origins are not counted.</p>\n");
     }
     page.push_str("</body></html>\n");
     page

@@ -50,7 +50,7 @@ pub struct Totals {
     crawlers: HashMap<Arc<str>, [u64; 4]>,
     other_crawlers: [u64; 4],
     nobody: u64,
-    /// The hosts and rules that occur most often, if they are asked for.
+    /// The origins and rules that occur most often, if they are asked for.
     pub tops: Tops,
 }
 
@@ -191,12 +191,22 @@ impl Totals {
         }
     }
 
+    /// The number of rows that are invalid.
+    fn invalid(&self) -> u64 {
+        self.tally.first().map_or(0, |counts| counts[Verdict::Invalid as usize])
+    }
+
+    /// Whether most rows are invalid.
+    pub fn most_are_invalid(&self) -> bool {
+        self.invalid() * 2 > self.lines
+    }
+
     /// Says so if most rows are invalid, and what they look like.
     fn warn_of_invalid(&self, path: &Path) -> bool {
-        let invalid = self.tally.first().map_or(0, |counts| counts[Verdict::Invalid as usize]);
-        if invalid * 2 <= self.lines {
+        if !self.most_are_invalid() {
             return false;
         }
+        let invalid = self.invalid();
         let (shown, invalid, lines) = (path.display(), grouped(invalid), grouped(self.lines));
         let looks_like = looks_like(&self.sample, self.table.format);
         let looks_like = looks_like.map(|what| format!("; they look like {what}")).unwrap_or_default();

@@ -18,6 +18,9 @@ pub const MAX_CACHED_CELLS: usize = 8192;
 /// Bytes of a cell that is remembered; what is longer is looked up each time.
 pub const MAX_CACHED_CELL_BYTES: usize = 512;
 
+/// Bytes of a cell that may name a crawler: more than servers take as a header field of this name. A longer one names none.
+pub const MAX_CRAWLER_CELL_BYTES: usize = 4096;
+
 /// What products call themselves that are robots, in lower case.
 const ROBOTS: [&str; 3] = ["bot", "crawl", "spider"];
 
@@ -132,7 +135,7 @@ impl Session<'_> {
     /// The place of the crawler that a cell names.
     fn place(&mut self, cell: &[u8]) -> Result<Option<usize>, Error> {
         let cell = cell.trim_ascii();
-        if matches!(cell, b"" | b"-") {
+        if matches!(cell, b"" | b"-") || cell.len() > MAX_CRAWLER_CELL_BYTES {
             return Ok(None);
         }
         if let Some(&place) = self.cache.places.get(cell) {
@@ -364,6 +367,18 @@ mod tests {
             assert!(counted.iter().all(|(_, counts)| counts.iter().sum::<u64>() == 1));
             // The next session of this thread must not begin with what the last one knew.
             rows.caches.lock().unwrap().clear();
+        }
+    }
+
+    #[test]
+    fn the_limit_of_a_cell_holds_at_its_edges() {
+        let set = set();
+        let rows = ByRow::new(&set, 1, false).unwrap();
+        for (len, is_crawler) in
+            [(MAX_CRAWLER_CELL_BYTES - 1, true), (MAX_CRAWLER_CELL_BYTES, true), (MAX_CRAWLER_CELL_BYTES + 1, false)]
+        {
+            let mut session = rows.session();
+            assert_eq!(session.crawler(&Cell(vec![b'a'; len])).unwrap().is_some(), is_crawler, "{len}");
         }
     }
 

@@ -137,7 +137,7 @@ impl Opening {
         let host = match (site.start(), &shape) {
             (Some(start), _) => HostOf::All(start),
             (None, Some(Shape { host: HostOf::Nothing, .. })) => {
-                return Err("no virtual hosts in this access log: say with --host which host it is of".into());
+                return Err("no virtual hosts in this access log: give its host with --host".into());
             }
             (None, Some(shape)) => shape.host.clone(),
             (None, None) => HostOf::Nothing,

@@ -104,7 +104,7 @@ fn is_time(text: &[u8]) -> bool {
     text.get(..form.len()).is_some_and(|start| start.iter().zip(form).all(fits))
 }
 
-/// Whether a field is hardly anything else than the name of a host, with or without a port: labels with dots between them,
+/// Whether a field is almost certainly a host name, with or without a port: labels with dots between them,
 /// of which the last begins with a letter. `TLSv1.3`, numbers and addresses are not.
 fn is_host_name(field: &[u8]) -> bool {
     let (name, port) = match memchr(b':', field) {
