@@ -289,3 +289,17 @@ fn rows_are_safe_where_a_person_sees_them() {
         assert!(!shown.contains(['\u{fdd1}', '\u{9b}']), "{shown:?}");
     }
 }
+
+#[test]
+fn what_a_failed_run_writes_to_a_pipe_is_no_parquet_file() {
+    let folder = Folder::with_set();
+    let mut packed = support::gz("http://a.example/private\n".repeat(200_000).as_bytes());
+    let args = ["classify", "set", "urls.gz", "--agent", "bot-a", "--format", "parquet"];
+    folder.write("urls.gz", &packed);
+    let whole = folder.run(&args).says(0, &[]);
+    assert!(whole.stdout.starts_with(b"PAR1") && whole.stdout.ends_with(b"PAR1"));
+    packed.truncate(packed.len() - 20);
+    folder.write("urls.gz", &packed);
+    let cut = folder.run(&args).says(2, &["urls.gz: cannot be read"]);
+    assert!(!cut.stdout.ends_with(b"PAR1"), "{} bytes", cut.stdout.len());
+}

@@ -130,3 +130,18 @@ fn times_agents_and_rows_that_are_passed_on_go_by_the_scope_too() {
     let only = folder.run(&[&args[..], &["--only", "disallow"]].concat()).says(0, &[]);
     assert_eq!(only.text(), "url\ttime\nhttp://a.example/old\t2026-01-02\n");
 }
+
+#[test]
+fn a_stand_in_that_is_too_long_to_be_a_host_is_passed_over() {
+    let folder = Folder::with_set();
+    // With www. before it the host has more than the 255 bytes that a host may have.
+    let label = "x".repeat(62);
+    let host = format!("{label}.{label}.{label}.{}", "y".repeat(63));
+    assert_eq!(host.len(), 252);
+    folder.write("urls", format!("http://{host}/\n"));
+    for columns in ["verdict", "verdict,reason"] {
+        let args = ["classify", "set", "urls", "--agent", "x", "--scope", "domain", "--columns", columns];
+        let text = folder.run(&args).says(0, &[]).text();
+        assert!(text.starts_with("unknown"), "{text}");
+    }
+}
