@@ -22,17 +22,11 @@ fn rows(page: &str) -> Vec<Vec<String>> {
             .replace("&#39;", "'")
             .replace("&amp;", "&")
     };
-    page.split("<tr>")
-        .skip(1)
-        .map(|row| {
-            let row = row.split("</tr>").next().unwrap();
-            row.split("</t")
-                .map(text)
-                .map(|cell| cell.trim_start_matches(['d', 'h', '>']).to_owned())
-                .filter(|cell| !cell.is_empty())
-                .collect()
-        })
-        .collect()
+    let cells = |row: &str| {
+        let cells = row.replace("</th>", "</td>");
+        cells.split("</td>").map(text).filter(|cell| !cell.is_empty()).collect()
+    };
+    page.split("<tr>").skip(1).map(|row| cells(row.split("</tr>").next().unwrap())).collect()
 }
 
 fn folder() -> Folder {
@@ -136,7 +130,8 @@ fn a_page_needs_nothing_and_runs_nothing() {
         );
     }
     assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
-    folder.run(&args).says(2, &["page.html: exists already"]);
+    let again = ["classify", "robots", name, "--agent", "bot-a", "--report", "page.html"];
+    folder.run(&again).says(2, &["page.html: exists already"]);
     folder.run(&["classify", "robots", name, "--agent", "x", "--report", "-"]).says(2, &["--report: expected a file"]);
     folder
         .run(&["classify", "robots", name, "--agent", "x", "--report", "p", "-o", "p"])
