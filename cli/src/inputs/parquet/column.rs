@@ -4,7 +4,7 @@
 //! digits, and times become seconds since 1970.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use parquet::basic::{LogicalType, TimeUnit, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
@@ -14,17 +14,21 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::guard::guarded;
-use super::source::{CheckedPages, Chunk, Source};
+use super::source::{CheckedPages, Chunk, Loaded, Source};
 use super::texts::Texts;
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 15;
 
 /// Bytes of the cells of a column from which on a batch is complete.
-const BATCH_BYTES: usize = 2 << 20;
+pub const BATCH_BYTES: usize = 2 << 20;
 
 /// Rows that are decoded at once: what the crate makes of them stays in the cache of a core.
 const PIECE_ROWS: u64 = 2048;
+
+/// Bytes that the texts which the crate decodes at once may take, unless it is only one. Of a page of a megabyte these are
+/// some dozens of texts, enough for the start of a piece not to count.
+const PIECE_BYTES: u64 = 32 << 20;
 
 /// The seconds of a day.
 const DAY: i64 = 86_400;
@@ -49,8 +53,8 @@ pub struct Column {
     descr: ColumnDescPtr,
     meaning: Meaning,
     reader: Option<Reader>,
-    /// Rows of the pages of this column chunk that were loaded.
-    loaded: Arc<AtomicU64>,
+    /// The pages of this column chunk that were loaded.
+    loaded: Arc<Loaded>,
     /// Rows of this column chunk that were read.
     read: u64,
     /// Rows of the row group.
@@ -74,7 +78,8 @@ pub struct Cells {
     /// Where each cell ends, and what it is.
     ends: Vec<(usize, State)>,
     next: usize,
-    limit: usize,
+    /// Cells of more bytes are not kept.
+    pub limit: usize,
 }
 
 /// What a cell is.
@@ -279,7 +284,9 @@ impl Column {
         }
     }
 
-    /// Reads cells until a batch is full. No piece goes over the end of a page, so that only one page is in memory.
+    /// Reads cells until a batch is full. No piece goes over the end of a page, so that only one page is in memory; and none
+    /// has more texts than fit into [`PIECE_BYTES`], however long they are: a few bytes of a page may stand for thousands
+    /// of texts that are as long as the page.
     fn read<T: DataType>(
         &mut self,
         reader: &mut ColumnReaderImpl<T>,
@@ -288,8 +295,9 @@ impl Column {
         let mut values = Vec::new();
         let max_level = self.descr.max_def_level();
         while !self.cells.is_full() && self.read < self.rows {
-            let in_page = self.loaded.load(Ordering::Relaxed).saturating_sub(self.read);
-            let wanted = in_page.clamp(1, PIECE_ROWS).min(self.rows - self.read);
+            let in_page = self.loaded.values.load(Ordering::Relaxed).saturating_sub(self.read);
+            let fitting = PIECE_BYTES / self.loaded.longest.load(Ordering::Relaxed).max(1);
+            let wanted = in_page.min(fitting).clamp(1, PIECE_ROWS).min(self.rows - self.read);
             values.clear();
             self.levels.clear();
             let levels = &mut self.levels;
@@ -335,7 +343,80 @@ fn meaning_of(descr: &ColumnDescPtr) -> Meaning {
 
 #[cfg(test)]
 mod tests {
+    use parquet::basic::Encoding;
+    use parquet::column::writer::ColumnWriter;
+    use parquet::data_type::ByteArray;
+    use parquet::file::properties::{EnabledStatistics, WriterProperties};
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    use super::super::{Batches, ParquetFile};
     use super::*;
+
+    /// The most bytes of a batch of a file with one page, in which are a hundred cells of the same megabyte.
+    fn peak(kind: &str, encoding: Option<Encoding>) -> usize {
+        let schema = parse_message_type(&format!("message m {{ required {kind} url; }}")).unwrap();
+        let rows = 100;
+        // One page, whatever is in it, and a dictionary for the text.
+        let properties = WriterProperties::builder()
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_data_page_size_limit(1 << 40)
+            .set_dictionary_page_size_limit(4 << 20)
+            .set_dictionary_enabled(encoding.is_none());
+        let properties = match encoding {
+            Some(encoding) => properties.set_encoding(encoding),
+            None => properties,
+        };
+        let mut packed = tempfile::NamedTempFile::new().unwrap();
+        let mut file = SerializedFileWriter::new(&mut packed, Arc::new(schema), Arc::new(properties.build())).unwrap();
+        let mut group = file.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let text = ByteArray::from(vec![b'a'; 1 << 20]);
+        match column.untyped() {
+            ColumnWriter::ByteArrayColumnWriter(column) => column.write_batch(&vec![text; rows], None, None),
+            ColumnWriter::FixedLenByteArrayColumnWriter(column) => {
+                column.write_batch(&vec![text.into(); rows], None, None)
+            }
+            _ => panic!("not a column of texts"),
+        }
+        .unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        file.close().unwrap();
+        let file = ParquetFile::open(packed.path()).unwrap();
+        let mut batches = Batches::new(Arc::new(file), &[(0, 1 << 20)]).unwrap();
+        let (mut found, mut peak) = (0, 0);
+        loop {
+            let now = batches.fill().unwrap();
+            if now == 0 {
+                break;
+            }
+            let cells = &batches.columns[0].cells;
+            assert!((0..now).all(|row| cells.get(row).text().is_some_and(|text| text.len() == 1 << 20)));
+            peak = peak.max(cells.bytes.capacity());
+            found += now;
+            batches.take(now);
+        }
+        assert_eq!(found, rows, "{kind} {encoding:?}");
+        peak
+    }
+
+    /// A page, of which a megabyte may stand for all cells, is not decoded at once.
+    #[test]
+    fn few_bytes_that_are_many_cells_are_decoded_a_few_at_a_time() {
+        let fixed = "fixed_len_byte_array(1048576)";
+        for (kind, encoding) in [
+            ("binary", None),
+            (fixed, None),
+            ("binary", Some(Encoding::DELTA_BYTE_ARRAY)),
+            (fixed, Some(Encoding::DELTA_BYTE_ARRAY)),
+            ("binary", Some(Encoding::PLAIN)),
+            ("binary", Some(Encoding::DELTA_LENGTH_BYTE_ARRAY)),
+        ] {
+            let peak = peak(kind, encoding);
+            assert!(peak <= 64 << 20, "{peak} bytes of {kind} {encoding:?}");
+        }
+    }
 
     #[test]
     fn the_limit_of_a_cell_holds_at_its_edges() {

@@ -79,6 +79,20 @@ pub fn page_sizes(header: &[u8]) -> Option<[u64; 2]> {
     Some([sizes[0]?, sizes[1]?])
 }
 
+/// Takes a number in the form that has as many bytes as it needs, which headers and pages share: seven bits in each byte,
+/// the lowest first. `None` if it does not end.
+pub fn varint(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0_u64;
+    for shift in (0..64).step_by(7) {
+        let byte = *rest.split_off_first()?;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
 /// What is left of a footer or a header.
 struct Skim<'b> {
     rest: &'b [u8],
@@ -97,15 +111,7 @@ impl Skim<'_> {
     }
 
     fn number(&mut self) -> Option<u64> {
-        let mut number = 0_u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return Some(number);
-            }
-        }
-        None
+        varint(&mut self.rest)
     }
 
     fn signed(&mut self) -> Option<i32> {

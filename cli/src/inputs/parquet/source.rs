@@ -16,7 +16,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::footer::page_sizes;
+use super::footer::{page_sizes, varint};
 
 /// Bytes of one page, packed or unpacked. DuckDB writes pages of up to 100,000,000 bytes, others pages of about a megabyte.
 pub const MAX_PAGE_BYTES: usize = 128 << 20;
@@ -133,18 +133,42 @@ fn general(message: impl Into<String>) -> ParquetError {
     ParquetError::General(message.into())
 }
 
+/// What the pages of a column chunk that were handed on say to whoever decodes them.
+#[derive(Default)]
+pub struct Loaded {
+    /// The number of values, nulls included.
+    pub values: AtomicU64,
+    /// No text of the last page has more bytes when it is decoded; 0 for a column without texts.
+    pub longest: AtomicU64,
+}
+
 /// The pages of a column chunk whose counts agree with their bytes.
 pub struct CheckedPages<P> {
     pages: P,
     column: ColumnDescPtr,
-    /// The number of values, nulls included, in the pages that were handed on.
-    loaded: Arc<AtomicU64>,
+    /// Bytes of the dictionary.
+    dictionary: u64,
+    loaded: Arc<Loaded>,
 }
 
 impl<P: PageReader> CheckedPages<P> {
-    /// Checks the pages of a column, and counts their values in `loaded`.
-    pub fn new(pages: P, column: ColumnDescPtr, loaded: Arc<AtomicU64>) -> CheckedPages<P> {
-        CheckedPages { pages, column, loaded }
+    /// Checks the pages of a column, and says in `loaded` what they have.
+    pub fn new(pages: P, column: ColumnDescPtr, loaded: Arc<Loaded>) -> CheckedPages<P> {
+        CheckedPages { pages, column, dictionary: 0, loaded }
+    }
+
+    /// The most bytes that a text of a page of data can have when it is decoded.
+    fn longest(&self, page: &Page) -> u64 {
+        use Encoding::{BYTE_STREAM_SPLIT, PLAIN, PLAIN_DICTIONARY, RLE_DICTIONARY};
+        match (self.column.physical_type(), page.encoding()) {
+            (Type::FIXED_LEN_BYTE_ARRAY, PLAIN | PLAIN_DICTIONARY | RLE_DICTIONARY | BYTE_STREAM_SPLIT) => {
+                u64::try_from(self.column.type_length()).unwrap_or(0)
+            }
+            (Type::BYTE_ARRAY, PLAIN_DICTIONARY | RLE_DICTIONARY) => self.dictionary,
+            // A text may begin with all of the one before it, but each of its bytes is in the page once.
+            (Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY, _) => page.buffer().len() as u64,
+            _ => 0,
+        }
     }
 
     /// Refuses a page that says it has more values than it has bytes for, and for which a decoder would reserve memory.
@@ -194,7 +218,10 @@ impl<P: PageReader> PageReader for CheckedPages<P> {
                 if page.num_values() == 0 {
                     continue;
                 }
-                self.loaded.fetch_add(u64::from(page.num_values()), Ordering::Relaxed);
+                self.loaded.values.fetch_add(u64::from(page.num_values()), Ordering::Relaxed);
+                self.loaded.longest.store(self.longest(&page), Ordering::Relaxed);
+            } else {
+                self.dictionary = page.buffer().len() as u64;
             }
             return Ok(Some(page));
         }
@@ -263,19 +290,6 @@ fn skip_deltas(rest: &mut &[u8]) -> Option<u64> {
         }
     }
     Some(count)
-}
-
-/// A number in the variable-length form of delta encodings.
-fn varint(rest: &mut &[u8]) -> Option<u64> {
-    let mut number = 0_u64;
-    for shift in (0..64).step_by(7) {
-        let byte = *rest.split_off_first()?;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

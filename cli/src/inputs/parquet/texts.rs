@@ -9,7 +9,8 @@ use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
 use parquet::file::metadata::ColumnChunkMetaData;
 
-use super::column::Cells;
+use super::column::{BATCH_BYTES, Cells};
+use super::footer::varint;
 use super::guard::guarded;
 
 /// Texts that are decoded at once.
@@ -33,6 +34,8 @@ struct Dictionary {
     bytes: Bytes,
     /// Where each text begins and ends.
     texts: Vec<(u32, u32)>,
+    /// Bytes of the longest text that is not too long to be kept.
+    longest: usize,
 }
 
 /// What is left of a page.
@@ -83,13 +86,21 @@ impl Texts {
             match guarded(|| self.pages.get_next_page())? {
                 None => return Ok(0),
                 Some(Page::DictionaryPage { buf, num_values, .. }) => {
-                    self.dictionary = Some(Dictionary::read(buf, num_values as usize).ok_or(SHORT)?);
+                    self.dictionary = Some(Dictionary::read(buf, num_values as usize, cells.limit).ok_or(SHORT)?);
                 }
                 Some(page) => self.page = Some(self.begin(page)?),
             }
         }
         let Some(page) = &mut self.page else { return Ok(0) };
         let count = page.left.min(PIECE_ROWS).min(usize::try_from(rows).unwrap_or(PIECE_ROWS));
+        // Few bytes of a file may stand for many cells, so that the bytes of the cells are bounded before they are made.
+        let count = match &page.values {
+            Values::Plain(bytes, at) => count_within(BATCH_BYTES, bytes.get(*at..).unwrap_or_default(), count),
+            Values::Places(_) => {
+                let longest = self.dictionary.as_ref().map_or(0, |dictionary| dictionary.longest);
+                count.min((BATCH_BYTES / longest.max(1)).max(1))
+            }
+        };
         page.left -= count;
         let mut present = count;
         if let Some(levels) = &mut page.levels {
@@ -158,6 +169,25 @@ impl Texts {
     }
 }
 
+/// How many of the next `count` cells have no more than so many bytes, if each is a text with its length before it; but one
+/// at least. Nulls take none, and texts that are cut off are found when they are read.
+fn count_within(mut limit: usize, mut rest: &[u8], count: usize) -> usize {
+    // The rest of a usual page.
+    if rest.len() <= limit {
+        return count;
+    }
+    for taken in 0..count {
+        let Some((len, after)) = rest.split_first_chunk() else { return count };
+        let len = u32::from_le_bytes(*len) as usize;
+        match (limit.checked_sub(len), after.get(len..)) {
+            (Some(left), Some(after)) => (limit, rest) = (left, after),
+            (None, _) => return taken.max(1),
+            (_, None) => return count,
+        }
+    }
+    count
+}
+
 /// Pushes `count` cells: the next text, or null where the level says so. `None` if there are too few texts.
 #[inline]
 fn push_all<'b>(
@@ -179,17 +209,21 @@ fn push_all<'b>(
 }
 
 impl Dictionary {
-    /// Reads a dictionary of so many texts. `None` if there are fewer.
-    fn read(bytes: Bytes, count: usize) -> Option<Dictionary> {
+    /// Reads a dictionary of so many texts, of which those of more than `limit` bytes are not kept in cells. `None` if there
+    /// are fewer.
+    fn read(bytes: Bytes, count: usize, limit: usize) -> Option<Dictionary> {
         let mut texts = Vec::with_capacity(count.min(bytes.len() / 4));
-        let mut at = 0_usize;
+        let (mut at, mut longest) = (0_usize, 0);
         for _ in 0..count {
             let len = u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?);
             let start = at + 4;
             at = start.checked_add(len as usize).filter(|&end| end <= bytes.len())?;
             texts.push((start as u32, at as u32));
+            if at - start <= limit {
+                longest = longest.max(at - start);
+            }
         }
-        Some(Dictionary { bytes, texts })
+        Some(Dictionary { bytes, texts, longest })
     }
 
     #[inline]
@@ -255,19 +289,9 @@ impl Hybrid {
 
     /// Begins the next run.
     fn begin(&mut self) -> Option<()> {
-        let (mut header, mut shift) = (0_u64, 0);
-        loop {
-            let byte = *self.bytes.get(self.at)?;
-            self.at += 1;
-            header |= u64::from(byte & 0x7f) << shift;
-            shift += 7;
-            if byte & 0x80 == 0 {
-                break;
-            }
-            if shift > 35 {
-                return None;
-            }
-        }
+        let mut rest = self.bytes.get(self.at..)?;
+        let header = varint(&mut rest)?;
+        self.at = self.bytes.len() - rest.len();
         let count = usize::try_from(header >> 1).ok()?;
         if header & 1 == 1 {
             // Groups of eight, of which the last may go beyond the end of the page.
@@ -328,6 +352,21 @@ mod tests {
             assert_eq!(read(bytes, 9, 8), None, "{bytes:?}");
         }
         assert!(Hybrid::new(Bytes::new(), 33).is_err());
+    }
+
+    #[test]
+    fn the_limit_of_the_bytes_of_plain_cells_holds_at_its_edges() {
+        let texts: Vec<u8> = [3_u32, 4, 9, 0]
+            .iter()
+            .flat_map(|&len| [&len.to_le_bytes()[..], &[7; 9][..len as usize]].concat())
+            .collect();
+        for (limit, most) in [(2, 1), (3, 1), (6, 1), (7, 2), (15, 2), (16, 4), (31, 4), (32, 4)] {
+            assert_eq!(count_within(limit, &texts, 4), most, "{limit}");
+            assert_eq!(count_within(limit, &texts, 1), 1, "{limit}");
+        }
+        // Nulls are cells, too; a text that is cut off is an error later.
+        assert_eq!(count_within(16, &texts, 9), 9);
+        assert_eq!(count_within(16, &texts[..20], 9), 9);
     }
 
     /// Numbers of every width, packed by their definition.
