@@ -23,10 +23,6 @@ use crate::error::{Exit, Failure, Result, complain};
 use crate::outputs::terminal::{self, Colour};
 use crate::outputs::text::printable;
 
-/// Compiling allocates for each file and each of its rules, and the allocator of the system took a quarter of its time.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Compile robots.txt files into a set, and decide millions of URLs a second by it
 #[derive(Parser)]
 #[command(

@@ -142,12 +142,12 @@ fn captures_take_little_memory_however_long_their_fields_are() {
     ];
     let closed = r#"{"url":"http://b.example/robots.txt","body":"User-agent: *\nDisallow: /"}"#.to_owned() + "\n";
     for (name, first, block, last, says) in lines {
-        // Lines of 7.5 MiB each: none is too much, but all would be.
+        // Sixteen lines of 7.5 MiB each: none is too much, but all would be.
         let block = block.repeat(12 / block.len());
         let line = packed(first.as_bytes(), &block.repeat(1 << 14).as_bytes()[..3 << 16], 8, last.as_bytes());
         let input = format!("{name}.jsonl.gz");
-        folder.write(&input, [gz(closed.as_bytes()), line.repeat(32)].concat());
-        let run = run_in(&folder, 200_000, &["compile", "--threads", "1", "--force", "-o", "set", &input]);
+        folder.write(&input, [gz(closed.as_bytes()), line.repeat(16)].concat());
+        let run = run_in(&folder, 120_000, &["compile", "--threads", "1", "--force", "-o", "set", &input]);
         let run = run.says(i32::from(!says.is_empty()), &[says]);
         assert!(run.stderr.len() < 20_000, "{name}: {} bytes of messages", run.stderr.len());
         assert_eq!(folder.verdicts("set", &["http://b.example/"]), ["disallow"], "{name}");
@@ -204,12 +204,12 @@ fn without_memory_a_message_names_the_input_and_its_bytes() {
     let folder = Folder::new();
     let line = r#"{"url":"http://a.example/robots.txt","body":""#;
     folder.write("c.jsonl.gz", packed(line.as_bytes(), b"x", 90, b"\"}\n"));
-    let run = run_in(&folder, 200_000, &["compile", "--threads", "1", "-o", "set", "c.jsonl.gz"]);
+    let run = run_in(&folder, 130_000, &["compile", "--threads", "1", "-o", "set", "c.jsonl.gz"]);
     run.says(2, &["c.jsonl.gz:1: there is not enough memory for its ", " bytes"]);
     folder.write("robots.txt", vec![b'\n'; 16_000_000]);
     for args in [&["test", "robots.txt", "--agent", "a", "/"][..], &["lint", "robots.txt", "--dialect", "google-lib"]] {
-        // With less than this not even the program can start; the allocator asks the system for large pieces.
-        for kib in [50_000, 80_000, 320_000] {
+        // With less than this not even the program can be loaded.
+        for kib in [20_000, 40_000, 80_000, 160_000, 320_000] {
             let run = run_in(&folder, kib, args);
             run.says(2, &["robots.txt: there is not enough memory for its ", " bytes"]);
         }

@@ -1,7 +1,7 @@
 //! Several lists: a file for each of them in a folder, with a record beside it of what it was made from and how.
 //!
 //! The record is `FILE.made.json`. `--resume` leaves a file whose record says what would be in the record of a new one, so that
-//! a run that was stopped goes on where it was.
+//! a run that was stopped continues with the first unfinished file.
 
 use std::collections::HashMap;
 use std::fs;

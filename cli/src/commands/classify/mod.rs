@@ -319,7 +319,7 @@ fn sink(args: &Args, mut output: Output, named: Option<&Agents>) -> Result<Sink>
     if !args.written.is_parquet() {
         return Ok(Sink::Text(Box::new(output)));
     }
-    // Standard output is made safe for a terminal, unless it is told that these are bytes.
+    // Standard output escapes what a terminal acts on, unless bytes are passed on.
     if !output.pass_bytes_on() {
         return Err(Failure::new("--format parquet: standard output is a terminal; name a file with --output"));
     }

@@ -113,7 +113,7 @@ fn word<T>(
     let bad = |detail: String| ("not a valid capture", detail);
     match cell {
         Cell::Null => Ok(None),
-        // Nothing is said but that there is a text.
+        // The text itself does not matter, only that there is one.
         Cell::TooLong => read("a long text").map(Some).map_err(bad),
         Cell::Text(text) => {
             let word = str::from_utf8(text).map_err(|_| bad(format!("not UTF-8: \"{}\"", shown(text))))?;
