@@ -1,0 +1,35 @@
+package reptile;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Measures decisions on one thread: {@code java -cp ... reptile.Bench SET URLS AGENT [PASSES]}. Not a test. */
+final class Bench {
+    private Bench() {}
+
+    public static void main(String[] arguments) throws Exception {
+        CompiledSet set = CompiledSet.open(Path.of(arguments[0]));
+        List<String> urls = Files.readAllLines(Path.of(arguments[1]));
+        Agent agent = set.agentExactly(arguments[2]);
+        int passes = arguments.length > 3 ? Integer.parseInt(arguments[3]) : 20;
+        double best = Double.MAX_VALUE;
+        long[] counts = new long[Verdict.values().length];
+        for (int pass = 0; pass < passes; pass++) {
+            counts = new long[counts.length];
+            long start = System.nanoTime();
+            for (String url : urls) {
+                counts[agent.decide(url).ordinal()]++;
+            }
+            double nanoseconds = (double) (System.nanoTime() - start) / urls.size();
+            best = Math.min(best, nanoseconds);
+            if (pass == 0) {
+                System.out.printf("first pass: %.0f ns a decision%n", nanoseconds);
+            }
+        }
+        System.out.printf("best of %d passes over %d URLs: %.0f ns a decision%n", passes, urls.size(), best);
+        for (Verdict verdict : Verdict.values()) {
+            System.out.println(verdict + " " + counts[verdict.ordinal()]);
+        }
+    }
+}
