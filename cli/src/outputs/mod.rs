@@ -11,6 +11,7 @@ pub mod made;
 pub mod names;
 mod packed;
 pub mod parquet;
+mod pieces;
 pub mod progress;
 pub mod scope;
 pub mod style;
