@@ -11,7 +11,7 @@ use reptile::{Set, Verdict};
 
 use super::Args;
 use super::totals::{Counts, Totals};
-use crate::error::{Failure, Result};
+use crate::error::Result;
 use crate::outputs::file::{Complete, Output};
 use crate::outputs::summary::{grouped, rate, seconds};
 use crate::outputs::text::printable;
@@ -42,7 +42,7 @@ th,td{text-align:left;padding:.3rem .5rem;border-bottom:1px solid var(--line);ve
 
 const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
 
-/// The file of the page, or nothing if there is none.
+/// The file of the page, if it is asked for.
 pub struct Report {
     output: Option<Output>,
 }
@@ -51,13 +51,9 @@ impl Report {
     /// Opens the file, if there is to be one.
     ///
     /// # Errors
-    /// The errors of [`Output::create`], and if the file would be standard output, where the verdicts go.
+    /// The errors of [`Output::create_beside`].
     pub fn create(path: Option<&Path>, force: bool) -> Result<Report> {
-        let Some(path) = path else { return Ok(Report { output: None }) };
-        if path == Path::new("-") {
-            return Err(Failure::new("--report: expected a file; standard output is for the verdicts"));
-        }
-        Ok(Report { output: Some(Output::create(path, force)?) })
+        Ok(Report { output: Output::create_beside("--report", path, force)? })
     }
 
     /// Whether there is a file.
@@ -116,7 +112,7 @@ fn page(args: &Args, set: &Set, totals: &Totals, decider: &Decider, time: Durati
     totals.verdicts(decider).iter().for_each(|counts| push_counts(counts, &mut page));
     let tops = [
         ("Origins with the most disallowed URLs", "Origin", &totals.tops.disallowing, "disallow"),
-        ("Rules that disallow the most", "Rule, or why there is none", &totals.tops.rules, "disallow"),
+        ("Rules that disallow the most", "Rule, or the outcome of fetching", &totals.tops.rules, "disallow"),
         ("Origins without a known robots.txt", "Origin", &totals.tops.unknown, "unknown"),
     ];
     for (title, what, top, class) in tops {
