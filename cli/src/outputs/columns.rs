@@ -41,7 +41,7 @@ pub enum Format {
     /// A JSON object on each line
     #[value(alias = "ndjson")]
     Jsonl,
-    /// A Parquet file: texts, and an unsigned number for the line, each empty where there is none
+    /// A Parquet file: texts, and an unsigned number for the line, and nulls where a row has no such value
     Parquet,
 }
 
@@ -62,6 +62,34 @@ impl Format {
     /// What stands between two cells.
     fn separator(self) -> u8 {
         if self == Format::Tsv { b'\t' } else { b',' }
+    }
+
+    /// What stands before each cell of a row whose cells have these names.
+    pub fn leads(self, names: &[impl AsRef<str>]) -> Vec<Vec<u8>> {
+        let lead = |(at, name): (usize, &_)| {
+            let mut lead = Vec::new();
+            if self == Format::Jsonl {
+                lead.push(if at == 0 { b'{' } else { b',' });
+                self.push(AsRef::<str>::as_ref(name).as_bytes(), &mut lead);
+                lead.push(b':');
+            } else if at > 0 && self != Format::Parquet {
+                lead.push(self.separator());
+            }
+            lead
+        };
+        names.iter().enumerate().map(lead).collect()
+    }
+
+    /// These names of cells, as the start of a line.
+    pub fn header(self, names: &[impl AsRef<str>]) -> Vec<u8> {
+        let mut header = Vec::new();
+        for (at, name) in names.iter().enumerate() {
+            if at > 0 {
+                header.push(self.separator());
+            }
+            self.push(name.as_ref().as_bytes(), &mut header);
+        }
+        header
     }
 
     /// Appends a cell of any text.
@@ -176,19 +204,7 @@ impl Layout {
 
     /// What stands before each cell.
     pub fn leads(&self, agents: &[String]) -> Vec<Vec<u8>> {
-        let names = self.names(agents);
-        let lead = |(at, name): (usize, &String)| {
-            let mut lead = Vec::new();
-            if self.format == Format::Jsonl {
-                lead.push(if at == 0 { b'{' } else { b',' });
-                self.format.push(name.as_bytes(), &mut lead);
-                lead.push(b':');
-            } else if at > 0 && self.format != Format::Parquet {
-                lead.push(self.format.separator());
-            }
-            lead
-        };
-        names.iter().enumerate().map(lead).collect()
+        self.format.leads(&self.names(agents))
     }
 
     /// What stands after the last cell: the end of the row, or what stands before the row of the input.
@@ -204,13 +220,7 @@ impl Layout {
 
     /// The first line of the output: the names of the cells.
     pub fn header(&self, agents: &[String]) -> Vec<u8> {
-        let mut header = Vec::new();
-        for (at, name) in self.names(agents).iter().enumerate() {
-            if at > 0 {
-                header.push(self.format.separator());
-            }
-            self.format.push(name.as_bytes(), &mut header);
-        }
+        let mut header = self.format.header(&self.names(agents));
         header.extend(self.end());
         header
     }

@@ -9,6 +9,11 @@ use crate::outputs::columns::Format;
 const NAMES: [&str; 8] =
     ["agent", "access", "group", "allow_rules", "disallow_rules", "reason", "allowed_path", "disallowed_path"];
 
+/// The names of all columns.
+fn names(keys: &[Key]) -> Vec<&str> {
+    keys.iter().map(|key| key.name()).chain(NAMES).collect()
+}
+
 /// How rows are written.
 pub struct Rows {
     format: Format,
@@ -19,30 +24,15 @@ pub struct Rows {
 
 impl Rows {
     pub fn new(format: Format, keys: Vec<Key>) -> Rows {
-        let names = keys.iter().map(|key| key.name()).chain(NAMES);
-        let lead = |(at, name): (usize, &str)| {
-            let mut lead = Vec::new();
-            match format {
-                Format::Jsonl => {
-                    lead.push(if at == 0 { b'{' } else { b',' });
-                    format.push(name.as_bytes(), &mut lead);
-                    lead.push(b':');
-                }
-                _ if at == 0 => {}
-                Format::Tsv => lead.push(b'\t'),
-                Format::Csv | Format::Parquet => lead.push(b','),
-            }
-            lead
-        };
-        let leads = names.enumerate().map(lead).collect();
+        let leads = format.leads(&names(&keys));
         Rows { format, keys, leads }
     }
 
     /// The names of the columns, as a line.
     pub fn header(&self) -> Vec<u8> {
-        let separator = if self.format == Format::Tsv { "\t" } else { "," };
-        let names: Vec<&str> = self.keys.iter().map(|key| key.name()).chain(NAMES).collect();
-        (names.join(separator) + "\n").into_bytes()
+        let mut header = self.format.header(&names(&self.keys));
+        header.push(b'\n');
+        header
     }
 
     /// Appends the row of an agent at an origin. A line that names no origin stands for its own key.
