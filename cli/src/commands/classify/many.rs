@@ -148,7 +148,7 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
     Ok(Exit::from_bad(is_bad))
 }
 
-/// Creates the folder if there is none.
+/// Creates the folder unless it exists.
 fn create(folder: &Path) -> Result<()> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),

@@ -126,7 +126,7 @@ pub struct Said<'s> {
     pub group: GroupKind,
     pub rules: [u32; 2],
     pub reason: Reason,
-    /// An allowed and a disallowed path; empty where there is none to show.
+    /// An allowed and a disallowed path; each is empty if no such path is known.
     pub examples: [&'s [u8]; 2],
 }
 
