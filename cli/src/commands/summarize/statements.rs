@@ -66,7 +66,8 @@ impl Deciding {
         Ok(Deciding::Rules { rulesets, group, reason: Reason::Rule(source.cause()) })
     }
 
-    fn rulesets(&self) -> Option<&[u32]> {
+    /// The numbers of the rulesets, if rules decide.
+    pub fn rulesets(&self) -> Option<&[u32]> {
         match self {
             Deciding::One { .. } => None,
             Deciding::Rules { rulesets, .. } => Some(rulesets),
