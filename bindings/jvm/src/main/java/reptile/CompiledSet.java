@@ -196,8 +196,10 @@ public final class CompiledSet {
         if (name == null) {
             throw new AgentNameException("the User-Agent header \"" + header + "\" names no crawler");
         }
-        Names.check(name, crawlers);
-        return agent(header, crawlers.find(name));
+        // A name such as MJ12bot is one that a user-agent line of letters cannot have; such a line names MJ.
+        String token = Names.readBack(name, crawlers.syntax);
+        Names.check(token, crawlers);
+        return agent(header, crawlers.find(token));
     }
 
     /** Resolves a name as the table of crawlers does, which need not be a product token: for conformance tests. */
@@ -323,7 +325,7 @@ public final class CompiledSet {
         if (groups.length == 0) {
             return Verdict.ALLOW;
         }
-        byte[] path = container.normalForm.path(url.path, url.pathFrom, url.pathTo);
+        byte[] path = container.normalForm.path(url);
         int from = path == null ? url.pathFrom : 0;
         int to = path == null ? url.pathTo : path.length;
         byte[] bytes = path == null ? url.path : path;
@@ -342,7 +344,7 @@ public final class CompiledSet {
             Verdict verdict = policy.source() == Policy.DISALLOW_ALL ? Verdict.DISALLOW : Verdict.ALLOW;
             return new Explanation(verdict, Reason.ofCause(policy.cause()), policy.number(), false, null, null, null);
         }
-        byte[] path = container.normalForm.path(url.path, url.pathFrom, url.pathTo);
+        byte[] path = container.normalForm.path(url);
         byte[] bytes = path == null ? Arrays.copyOfRange(url.path, url.pathFrom, url.pathTo) : path;
         return Together.explain(this, policy, agent.groups(policy, container.matchesContained), bytes);
     }

@@ -47,7 +47,8 @@ public final class Explanation {
     /**
      * The number that belongs to the reason.
      *
-     * @return the status for {@link Reason#STATUS}, the days for {@link Reason#UNREACHABLE}, else 0
+     * @return the status for {@link Reason#STATUS}, the days for {@link Reason#UNREACHABLE}; with {@link #isFromLastGoodCopy} that of the
+     *     failure since then; else 0
      */
     public int number() {
         return number;

@@ -91,7 +91,7 @@ final class Names {
     }
 
     /** What is read from a user-agent line with this value. */
-    private static String readBack(String value, int syntax) {
+    static String readBack(String value, int syntax) {
         int end = 0;
         while (end < value.length() && "#\r\n\0".indexOf(value.charAt(end)) < 0) {
             end++;

@@ -51,6 +51,16 @@ enum NormalForm {
         return values()[(int) number - 1];
     }
 
+    /** The forms (as bits, by ordinal) that may change a byte or what comes after it. */
+    static byte changedBy(int letter) {
+        return CHANGED_BY[letter];
+    }
+
+    /** The normal form of a path, as {@link #path(byte[], int, int)} has it. */
+    byte[] path(Url url) {
+        return (url.changedBy & 1 << ordinal()) == 0 ? null : path(url.path, url.pathFrom, url.pathTo);
+    }
+
     /** The normal form of a path, as a new array; null if the path is in that form already. Linear; at most three times as long. */
     byte[] path(byte[] in, int from, int to) {
         int mask = 1 << ordinal();

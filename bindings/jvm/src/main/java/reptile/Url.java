@@ -23,7 +23,16 @@ final class Url {
     private static final int PERCENT = 64;
     private static final byte[] KINDS = new byte[256];
 
+    /** What bytes after the authority mean: the normal forms that may change them, and whether they are no part of a path. */
+    private static final byte[] PATH_KINDS = new byte[256];
+    private static final int SPECIAL = 0x80;
+    private static final int EVERY_FORM = 0x7F;
+
     static {
+        for (int letter = 0; letter < 256; letter++) {
+            boolean isSpecial = letter == '#' || isControl((byte) letter);
+            PATH_KINDS[letter] = (byte) (NormalForm.changedBy(letter) | (isSpecial ? SPECIAL : 0));
+        }
         for (int letter = 0; letter < ' '; letter++) {
             KINDS[letter] = AMBIGUOUS;
         }
@@ -50,6 +59,8 @@ final class Url {
     int pathTo;
     /** The array that has the path: the text, or a copy with the slash that is missing. */
     byte[] path;
+    /** The normal forms (as bits) that may change the path; the others do not. */
+    int changedBy = EVERY_FORM;
 
     private Url() {}
 
@@ -203,17 +214,28 @@ final class Url {
 
     /** Takes the path, without the fragment; false if a NUL, tab or line break follows the authority. */
     private boolean readTail(int from) {
-        int to = text.length;
-        for (int at = text.length - 1; at >= from; at--) {
-            byte letter = text[at];
-            if (letter == '#') {
-                to = at;
-            } else if (letter <= '\r' && (letter == 0 || letter == '\t' || letter == '\n' || letter == '\r')) {
-                return false;
-            }
+        byte[] text = this.text;
+        int kinds = 0;
+        for (int at = from; at < text.length; at++) {
+            kinds |= PATH_KINDS[text[at] & 0xFF];
         }
+        int to = text.length;
+        if ((kinds & SPECIAL) != 0) {
+            for (int at = from; at < text.length; at++) {
+                if (isControl(text[at])) {
+                    return false;
+                }
+            }
+            to = find(from, to, '#');
+        }
+        changedBy = kinds & EVERY_FORM;
         takePath(from, to);
         return true;
+    }
+
+    /** Whether a byte makes a URL invalid wherever it is. */
+    private static boolean isControl(byte letter) {
+        return letter == 0 || letter == '\t' || letter == '\n' || letter == '\r';
     }
 
     /** The path is this part of the text, with a slash before it where it has none. */

@@ -13,23 +13,10 @@ final class Utf8 {
     /** The bytes of a text in UTF-8; null if it has half of a surrogate pair, which has no bytes in UTF-8. */
     static byte[] bytes(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        // Java writes a question mark for half of a pair. Only a text with such a mark and with surrogates needs the slow look.
-        for (int at = 0; at < text.length() && bytes.length != text.length(); at++) {
-            if (Character.isSurrogate(text.charAt(at))) {
-                return strictBytes(text);
-            }
-        }
-        return bytes.length == text.length() ? checked(text, bytes) : bytes;
-    }
-
-    /** A text as long as its bytes has no other characters than ASCII, and halves of pairs. */
-    private static byte[] checked(String text, byte[] bytes) {
-        for (int at = 0; at < bytes.length; at++) {
-            if (bytes[at] == '?' && text.charAt(at) != '?') {
-                return null;
-            }
-        }
-        return bytes;
+        // Java writes a question mark for half of a pair, so that the text is not what the bytes say. For ASCII this comparison costs
+        // less than a look at each character.
+        boolean isAscii = bytes.length == text.length() && new String(bytes, StandardCharsets.ISO_8859_1).equals(text);
+        return isAscii ? bytes : strictBytes(text);
     }
 
     private static byte[] strictBytes(String text) {

@@ -12,8 +12,9 @@ final class AllTests {
         Path golden = repository.resolve("engine/tests/golden");
         Check.section("hash", HashTest::run);
         Check.section("URLs", UrlTest::run);
+        Check.section("limits", LimitsTest::run);
         Check.section("names", () -> NamesTest.run(golden, data));
-        Check.section("the golden set", () -> GoldenSetTest.run(golden));
+        Check.section("the golden set", () -> GoldenSetTest.run(golden, data));
         Check.section("damaged sets", () -> DamageTest.run(golden, data));
         Check.section("the conformance suite", () -> SuiteTest.run(data.resolve("suite")));
         Check.section("equal to the command", () -> CompareTest.run(data.resolve("compare")));

@@ -1,7 +1,12 @@
 package reptile;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 
@@ -9,7 +14,7 @@ import java.util.List;
 final class GoldenSetTest {
     private GoldenSetTest() {}
 
-    static void run(Path golden) throws Exception {
+    static void run(Path golden, Path data) throws Exception {
         Path file = golden.resolve("v3.set");
         byte[] bytes = Files.readAllBytes(file);
         // In parts of 4,096 bytes, the set lies across a border.
@@ -22,6 +27,7 @@ final class GoldenSetTest {
             Path old = golden.resolve("v" + version + ".set");
             Check.refused(DamagedSetException.class, () -> CompiledSet.open(old), "format version " + version);
         }
+        large(golden, data.resolve("large.reptile"));
         CompiledSet set = sets.get(0);
         Check.equal("google", set.dialect(), "the dialect");
         Agent agent = set.agent("GPTBot");
@@ -31,6 +37,38 @@ final class GoldenSetTest {
         Check.refused(IllegalStateException.class, () -> agent.decideAt("https://shop.example.com/", 0), "a set without times");
         Check.equal(Arrays.asList(Verdict.DISALLOW, Verdict.INVALID, Verdict.INVALID, Verdict.UNKNOWN),
                 agent.decideAll(Arrays.asList("https://shop.example.com/cart", "shop.example.com", "https://h/\ud800", "https://h/")), "many");
+    }
+
+    /**
+     * The same set with so many zeros for captures, which decisions do not read, that the sections after them are beyond 3 GiB, and the
+     * policies on both sides of a border between parts. The file is sparse.
+     */
+    private static void large(Path golden, Path file) throws Exception {
+        ByteBuffer old = ByteBuffer.wrap(Files.readAllBytes(golden.resolve("v3.set"))).order(ByteOrder.LITTLE_ENDIAN);
+        int count = old.getInt(20);
+        byte[] head = Arrays.copyOf(old.array(), 64 + 32 * count);
+        ByteBuffer table = ByteBuffer.wrap(head).order(ByteOrder.LITTLE_ENDIAN);
+        long end = head.length;
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
+                StandardOpenOption.WRITE, StandardOpenOption.SPARSE)) {
+            for (int entry = 64; entry < head.length; entry += 32) {
+                String name = new String(head, entry, 8, StandardCharsets.US_ASCII).trim();
+                long start = (end + 63) / 64 * 64;
+                long length = old.getLong(entry + 16);
+                if (name.equals("captures")) {
+                    length = (3L << 30) - 256 - start;
+                } else {
+                    channel.write(ByteBuffer.wrap(old.array(), (int) old.getLong(entry + 8), (int) length), start);
+                }
+                table.putLong(entry + 8, start).putLong(entry + 16, length);
+                end = start + length;
+            }
+            table.putLong(24, end).putLong(56, 0).putLong(56, XxHash3.hash(head, 0, head.length, 0));
+            channel.write(ByteBuffer.wrap(head), 0);
+        }
+        Check.that(Files.size(file) > 3L << 30, "a file of more than 3 GiB");
+        answers(CompiledSet.open(file), golden.resolve("v3.tsv"));
+        Files.delete(file);
     }
 
     private static void answers(CompiledSet set, Path file) throws Exception {

@@ -17,6 +17,8 @@ final class NamesTest {
         String robot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
         Check.equal(set.agent("Googlebot").tokens(), set.agentOfHeader(robot).tokens(), robot);
         Check.equal(Arrays.asList("PriceBot"), set.agentOfHeader("PriceBot/1.0 (+http://price.example)").tokens(), "another robot");
+        String digits = "Mozilla/5.0 (compatible; Ab12x/1.4.8; http://ab.example/)";
+        Check.equal(Arrays.asList("Ab"), set.agentOfHeader(digits).tokens(), digits);
         String[] refused = {"", "/1.0", "GPTBot,CCBot", "GPTBot;x", robot, "Foo Bar/1.0", "MJ12bot x", "* x", "Googelbot", "GPTbott", "\u00c4Bot"};
         for (String name : refused) {
             Check.refused(AgentNameException.class, () -> set.agent(name), name);
