@@ -36,8 +36,7 @@ public final class Agent {
      * @throws DamagedSetException if the set turns out to be damaged
      */
     public Verdict decide(String url) {
-        byte[] bytes = Utf8.bytes(url);
-        return bytes == null ? Verdict.INVALID : decide(bytes);
+        return decide(Url.split(url));
     }
 
     /**
@@ -48,12 +47,15 @@ public final class Agent {
      * @throws DamagedSetException if the set turns out to be damaged
      */
     public Verdict decide(byte[] url) {
-        Url split = Url.split(url);
-        if (split == null) {
+        return decide(Url.split(url));
+    }
+
+    private Verdict decide(Url url) {
+        if (url == null) {
             return Verdict.INVALID;
         }
-        long record = set.find(split);
-        return record < 0 ? Verdict.UNKNOWN : set.verdict(this, set.policyOf(record), split);
+        long record = set.find(url);
+        return record < 0 ? Verdict.UNKNOWN : set.verdict(this, set.policyOf(record), url);
     }
 
     /**
@@ -93,8 +95,7 @@ public final class Agent {
      * @throws DamagedSetException if the set turns out to be damaged
      */
     public Explanation explain(String url) {
-        byte[] bytes = Utf8.bytes(url);
-        return bytes == null ? new Explanation(Verdict.INVALID, Reason.NOT_A_URL) : explain(bytes);
+        return explain(Url.split(url));
     }
 
     /**
@@ -105,12 +106,15 @@ public final class Agent {
      * @throws DamagedSetException if the set turns out to be damaged
      */
     public Explanation explain(byte[] url) {
-        Url split = Url.split(url);
-        if (split == null) {
+        return explain(Url.split(url));
+    }
+
+    private Explanation explain(Url url) {
+        if (url == null) {
             return new Explanation(Verdict.INVALID, Reason.NOT_A_URL);
         }
-        long record = set.find(split);
-        return record < 0 ? unknown() : set.explain(this, set.policyOf(record), split);
+        long record = set.find(url);
+        return record < 0 ? unknown() : set.explain(this, set.policyOf(record), url);
     }
 
     /**
@@ -126,8 +130,7 @@ public final class Agent {
         if (!set.isByTime()) {
             throw new IllegalStateException("the set was not compiled by time (reptile compile --by-time)");
         }
-        byte[] bytes = Utf8.bytes(url);
-        Url split = bytes == null ? null : Url.split(bytes);
+        Url split = Url.split(url);
         if (split == null) {
             return new Explanation(Verdict.INVALID, Reason.NOT_A_URL);
         }
@@ -138,13 +141,13 @@ public final class Agent {
 
     /** Decides the path of any text by the robots.txt of an origin, whatever host the text names: for conformance tests. */
     Explanation explainPath(String origin, byte[] text) {
-        long record = set.find(Url.split(Utf8.bytes(origin)));
+        long record = set.find(Url.split(origin));
         return record < 0 ? unknown() : set.explain(this, set.policyOf(record), Url.pathOf(text));
     }
 
     /** Does the work of {@link #explainPath} without naming a rule. */
     Verdict decidePath(String origin, byte[] text) {
-        long record = set.find(Url.split(Utf8.bytes(origin)));
+        long record = set.find(Url.split(origin));
         return record < 0 ? Verdict.UNKNOWN : set.verdict(this, set.policyOf(record), Url.pathOf(text));
     }
 

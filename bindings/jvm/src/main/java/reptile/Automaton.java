@@ -252,6 +252,9 @@ final class Automaton {
 
     private byte[] copy(int at, int count) {
         check(at, count);
+        if (count > Section.MAX_TEXT_BYTES) {
+            throw damaged(at, "a text of at most " + Section.MAX_TEXT_BYTES + " bytes", count);
+        }
         byte[] copy = new byte[count];
         for (int place = 0; place < count; place++) {
             copy[place] = buffer.get(base + at + place);

@@ -24,6 +24,8 @@ import java.util.List;
  * {@link DamagedSetException}: no bytes make it loop, or answer with another exception.
  */
 public final class CompiledSet {
+    /** The most bytes of a file that is read into memory: those of an array. */
+    private static final int MAX_READ_BYTES = Integer.MAX_VALUE - 8;
     private static final int READING_BYTES = 40;
     private static final int HAS_TIME = 1;
     private static final int IS_BY_TIME = 8;
@@ -98,10 +100,13 @@ public final class CompiledSet {
      *
      * @param path the set file
      * @return the set
-     * @throws IOException if the file cannot be read
+     * @throws IOException if the file cannot be read, or is larger
      * @throws DamagedSetException if the file is not a set of this format version, or is not complete
      */
     public static CompiledSet read(Path path) throws IOException {
+        if (Files.size(path) > MAX_READ_BYTES) {
+            throw new IOException(path + ": " + Files.size(path) + " bytes are more than an array has; use open");
+        }
         return of(Files.readAllBytes(path));
     }
 
@@ -189,12 +194,14 @@ public final class CompiledSet {
      *
      * @param header the value of the header
      * @return the crawler, for questions to this set
-     * @throws AgentNameException if the header names no crawler, as a browser's does not
+     * @throws AgentNameException if the header names no crawler, as a browser's does not, or has more than 4,096 bytes
      */
     public Agent agentOfHeader(String header) {
-        String name = Names.inHeader(bytesOf(header), crawlers);
+        String bytes = bytesOf(header);
+        String name = bytes.length() > Names.MAX_HEADER_BYTES ? null : Names.inHeader(bytes, crawlers);
         if (name == null) {
-            throw new AgentNameException("the User-Agent header \"" + header + "\" names no crawler");
+            String shown = header.length() > 300 ? header.substring(0, 300) + "..." : header;
+            throw new AgentNameException("the User-Agent header \"" + shown + "\" names no crawler");
         }
         // A name such as MJ12bot is one that a user-agent line of letters cannot have; such a line names MJ.
         String token = Names.readBack(name, crawlers.syntax);
@@ -235,8 +242,7 @@ public final class CompiledSet {
      */
     public Verdict[] decide(List<Agent> agents, String url) {
         Verdict[] verdicts = new Verdict[agents.size()];
-        byte[] bytes = Utf8.bytes(url);
-        Url split = bytes == null ? null : Url.split(bytes);
+        Url split = Url.split(url);
         long record = split == null ? -1 : find(split);
         Policy policy = record < 0 ? null : policyOf(record);
         for (int place = 0; place < verdicts.length; place++) {

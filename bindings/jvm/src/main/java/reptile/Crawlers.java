@@ -11,6 +11,9 @@ final class Crawlers {
     static final int BEFORE_VERSION = 1;
     static final int WHOLE_VALUE = 2;
 
+    /** The most bytes of the section, all of which is read when a set is opened. A set has some thousand. */
+    static final int MAX_BYTES = 4 << 20;
+
     private static final int HEADER_BYTES = 8;
     private static final int HONOURS_DEFAULT_GROUP = 1;
     private static final int IS_PREFIX = 2;
@@ -49,6 +52,9 @@ final class Crawlers {
         if (section.length == 0) {
             throw section.damaged(0, "the section of crawlers", "a file without it");
         }
+        if (section.length > MAX_BYTES) {
+            throw section.damaged(0, "at most " + MAX_BYTES + " bytes, the most that this reader takes", section.length);
+        }
         syntax = section.u8(0);
         int cuts = section.u8(1);
         long count = section.u32(4);
@@ -66,6 +72,9 @@ final class Crawlers {
             }
             entries.add(entry(section, records + start, records + end));
             start = end;
+        }
+        if (records + start != section.length) {
+            throw section.damaged(HEADER_BYTES, "records that end with the section of " + section.length + " bytes", records + start);
         }
     }
 

@@ -29,6 +29,9 @@ final class Group {
         if (place == end) {
             return NONE;
         }
+        if (end - place > Walk.MAX_PASSES) {
+            throw policy.damaged("at most " + Walk.MAX_PASSES + " groups of one token, since each is a pass over the path", end - place);
+        }
         int[] groups = new int[end - place];
         for (int at = 0; at < groups.length; at++) {
             groups[at] = policy.groupOf(place + at);

@@ -38,6 +38,10 @@ final class Policy {
         }
     }
 
+    DamagedSetException damaged(String expected, Object found) {
+        return section.damaged(at, expected, found);
+    }
+
     int source() {
         return buffer.get(index) & 15;
     }

@@ -6,7 +6,7 @@ import java.util.Arrays;
 
 /** The automata of the set, by number: the sections {@code index} and {@code rulesets}. */
 final class Rulesets {
-    /** The most bytes of a ruleset that is stored as patches, and of the one that it patches. */
+    /** The most bytes of a ruleset that is patched, and of patches. */
     static final int MAX_PATCHED_BYTES = 2048;
 
     private static final int WHOLE = 0;
@@ -72,6 +72,9 @@ final class Rulesets {
         long size = end(entry(base)) - from;
         if (size > MAX_PATCHED_BYTES) {
             throw bytes.damaged(start, "a patched ruleset of at most " + MAX_PATCHED_BYTES + " bytes", size);
+        }
+        if (length > MAX_PATCHED_BYTES) {
+            throw bytes.damaged(start, "patches of at most " + MAX_PATCHED_BYTES + " bytes", length);
         }
         byte[] copy = bytes.copy(from, (int) size);
         byte[] patches = bytes.copy(start, length);

@@ -7,6 +7,9 @@ final class Section {
     /** A number of four bytes of which all bits are 1. */
     static final long NONE = 0xFFFF_FFFFL;
 
+    /** The most bytes of a text that is copied: more than any robots.txt of 16 MB can have in one, escaped. */
+    static final int MAX_TEXT_BYTES = 64 << 20;
+
     final String name;
     final long length;
     private final Bytes bytes;
@@ -76,6 +79,9 @@ final class Section {
     /** A copy of some bytes. */
     byte[] copy(long at, int count) {
         check(at, count, "a text");
+        if (count > MAX_TEXT_BYTES) {
+            throw damaged(at, "a text of at most " + MAX_TEXT_BYTES + " bytes, the most that this reader takes", count);
+        }
         byte[] copy = new byte[count];
         if (count == 0) {
             return copy;

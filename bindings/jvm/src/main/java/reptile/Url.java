@@ -64,6 +64,13 @@ final class Url {
 
     private Url() {}
 
+    /** Splits a URL; null if it is invalid, or has half of a surrogate pair. */
+    static Url split(String text) {
+        // UTF-8 has at least as many bytes as the text has characters.
+        byte[] bytes = text.length() > MAX_URL_BYTES ? null : Utf8.bytes(text);
+        return bytes == null ? null : split(bytes);
+    }
+
     /** Splits a URL; null if it is invalid. Linear, and without a copy of the text. */
     static Url split(byte[] text) {
         if (text.length > MAX_URL_BYTES) {

@@ -17,6 +17,10 @@ final class LimitsTest {
             holds(by, () -> walk(fallback(Walk.MAX_FALLBACK_BYTES + by)), "bytes of fallback patterns");
             holds(by, () -> patched(Rulesets.MAX_PATCHED_BYTES + by), "bytes of a patched ruleset");
             holds(by, () -> section("lines", new byte[32], 4).copy(0, 16 + by), "bytes of a record in one part of a file");
+            int text = Section.MAX_TEXT_BYTES + by;
+            holds(by, () -> section("tokens", new byte[text], 30).copy(0, text), "bytes of a text");
+            holds(by, () -> new Crawlers(section("crawlers", crawlers(Crawlers.MAX_BYTES + by), 30)), "bytes of crawlers");
+            holds(by, () -> groups(Walk.MAX_PASSES + by), "groups of a token");
             // A look-up fails that has read so many slots in vain.
             holds(by + 1, () -> lookUp(Origins.MAX_SLOTS_READ + by), "slots");
         }
@@ -126,6 +130,33 @@ final class LimitsTest {
 
     private static Section section(String name, byte[] bytes, int strideBits) {
         return new Section(name, Bytes.of(bytes, strideBits), 0, bytes.length);
+    }
+
+    /** A table of crawlers without names, of so many bytes, full of product tokens. */
+    private static byte[] crawlers(int bytes) {
+        int most = 4 + 255 * 256;
+        int count = (bytes - 8) / (most + 4) + 1;
+        ByteBuffer table = buffer(bytes).putInt(0).putInt(count);
+        int left = bytes - 8 - 4 * count;
+        table.position(8 + 4 * count);
+        for (int place = 0; place < count; place++) {
+            int size = Math.min(most, left - 5 * (count - 1 - place));
+            int tokens = (size - 4 + 255) / 256;
+            table.put((byte) 0).put((byte) 0).put((byte) tokens).put((byte) 0);
+            for (int token = 0; token < tokens; token++) {
+                int length = Math.min(256, size - 4 - 256 * token) - 1;
+                table.put((byte) length).position(table.position() + length);
+            }
+            left -= size;
+            table.putInt(8 + 4 * place, table.position() - 8 - 4 * count);
+        }
+        return table.array();
+    }
+
+    /** The groups of a policy in which one token has so many. */
+    private static void groups(int count) {
+        ByteBuffer policy = buffer(16 + 8 * count + 8).putInt(0).putInt(-1).putInt(count).putInt(1);
+        Group.choose(new Policy(section("policies", policy.array(), 30), 0), new long[][] {{0}}, false, false);
     }
 
     /** Looks an origin up among so many slots that are not empty. */

@@ -25,6 +25,14 @@ final class NamesTest {
         }
         Check.refused(AgentNameException.class, () -> set.agentOfHeader(browser), browser);
         Check.refused(AgentNameException.class, () -> set.agentOfHeader(""), "an empty header");
+        for (int over = -1; over <= 1; over++) {
+            String header = "PriceBot/1.0 " + "x".repeat(Names.MAX_HEADER_BYTES - 13 + over);
+            if (over > 0) {
+                Check.refused(AgentNameException.class, () -> set.agentOfHeader(header), "a header of " + header.length() + " bytes");
+            } else {
+                Check.equal("PriceBot", set.agentOfHeader(header).tokens().get(0), "a header of " + header.length() + " bytes");
+            }
+        }
         Check.equal(Arrays.asList("Googelbot"), set.agentExactly("Googelbot").tokens(), "exactly");
         Check.refused(AgentNameException.class, () -> set.agentOfTokens(Arrays.asList("A", ""), true), "an empty token");
         Agent free = set.agentOfTokens(Collections.emptyList(), false);
