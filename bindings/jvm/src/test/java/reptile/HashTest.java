@@ -1,5 +1,6 @@
 package reptile;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /** The hash, against values of the reference implementation, at the lengths where its method changes. */
@@ -62,6 +63,12 @@ final class HashTest {
             Bytes parts = Bytes.of(Arrays.copyOf(text, length), 10);
             Check.equal(cells[1], Long.toHexString(XxHash3.hash(parts, 0, length)), length + " bytes in parts");
         }
+        // What FORMAT.md prints.
+        byte[] host = "example.com".getBytes(StandardCharsets.US_ASCII);
+        Check.equal("8b66107e8045bb73", Long.toHexString(XxHash3.hash(host, 0, host.length, 0)), "a host");
+        long origin = Origins.hash(host, 0, host.length, 1, 443, 0);
+        Check.equal("a5183167bd814127", Long.toHexString(origin), "an origin");
+        Check.equal(6L, XxHash3.unsignedHigh(origin, 10), "its bucket of ten");
         byte[] shifted = new byte[text.length + 3];
         System.arraycopy(text, 0, shifted, 3, text.length);
         Check.equal(XxHash3.hash(text, 0, 700, 5), XxHash3.hash(shifted, 3, 700, 5), "a part of an array");
