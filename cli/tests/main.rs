@@ -30,6 +30,7 @@ mod memory;
 mod merge;
 mod report;
 mod scope;
+mod side_by_side;
 mod summarize;
 mod support;
 mod terminal;

@@ -16,6 +16,7 @@ use parquet::schema::types::ColumnDescPtr;
 use super::guard::guarded;
 use super::source::{CheckedPages, Chunk, Loaded, Source};
 use super::texts::Texts;
+use crate::inputs::captures::Cell;
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 15;
@@ -88,24 +89,6 @@ enum State {
     Text,
     Null,
     TooLong,
-}
-
-/// A cell of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cell<'b> {
-    /// Its bytes.
-    Text(&'b [u8]),
-    /// There is nothing in it.
-    Null,
-    /// It is longer than what is kept.
-    TooLong,
-}
-
-impl<'b> Cell<'b> {
-    /// The bytes, if there are any.
-    pub fn text(self) -> Option<&'b [u8]> {
-        if let Cell::Text(text) = self { Some(text) } else { None }
-    }
 }
 
 impl Cells {

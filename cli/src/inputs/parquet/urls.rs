@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use super::column::Cell;
 use super::{Batches, Found, ParquetFile};
 use crate::error::Result;
+use crate::inputs::captures::Cell;
 use crate::inputs::lines::{BLOCK_BYTES, CHUNK_BYTES, Chunk, MAX_LINE_BYTES};
 use crate::inputs::tables::cells::{Framed, RowWriter};
 use crate::inputs::tables::{Table, Wanted, is_url_name};
