@@ -17,6 +17,7 @@ mod classify_tables;
 mod compile;
 mod damage;
 mod diff;
+mod faults;
 mod fields;
 mod filter;
 mod inputs;
