@@ -46,6 +46,7 @@ pub enum Cell<'b> {
     TooLong,
 }
 
+#[cfg(test)]
 impl<'b> Cell<'b> {
     /// The bytes, if there are any.
     pub fn text(self) -> Option<&'b [u8]> {
