@@ -159,6 +159,8 @@ const RUNS: &[&[&str]] = &[
     &["classify", "set~", "urls", "--agent", "x", "--format", "jsonl", "--any-of", "--explain"],
     &["classify", "set~", "urls", "--agent", "a~>b~>*", "--exact-agent", "--format", "jsonl"],
     &["classify", "set~", "urls", "--agent", "x", "--columns", "~"],
+    &["classify", "set~", "urls", "--agent", "a~>b~>*", "--exact-agent", "--columns", "refused,ruleset,capture_time"],
+    &["classify", "set~", "urls", "--agent", "x", "--unknown", "~", "--invalid", "~"],
     &[
         "classify",
         "set~",
@@ -217,6 +219,7 @@ const RUNS: &[&[&str]] = &[
     &["inspect", "damaged~"],
     &["summarize", "set~", "--agent", "x"],
     &["summarize", "set~", "urls", "--agent", "x", "--key", "url,host,domain,surt", "--format", "jsonl"],
+    &["summarize", "set~", "urls", "--agent", "x", "--by-site"],
     &["summarize", "set", "urls", "--agent", "~"],
     &["summarize", "set", "missing~", "--agent", "x"],
     &["summarize", "damaged~", "--agent", "x"],

@@ -109,7 +109,7 @@ pub fn commands(agent: &str, dialect: &str) -> Vec<Case> {
         case("verify --deep set", FINE, 0),
         case("inspect set h.example", FINE, 8),
         case("inspect --automaton --agent AGENT set h.example", FINE, 256),
-        case("classify set urls --agent AGENT --explain", FINE, 1),
+        case("classify set urls --agent AGENT --columns url,verdict,line,rule,refused,capture_time,ruleset", FINE, 1),
         case("summarize set --agent AGENT", FINE, 2),
         case("fields set h.example", FINE, 16),
         case("fields --json set h.example", FINE, 64),

@@ -124,7 +124,7 @@ impl Texts {
             Values::Places(places) => {
                 self.indices.clear();
                 places.read(present, &mut self.indices).ok_or(SHORT)?;
-                let dictionary = self.dictionary.as_ref().ok_or("a page needs a dictionary, and there is none")?;
+                let dictionary = self.dictionary.as_ref().ok_or("a page needs a dictionary that is missing")?;
                 let mut indices = self.indices.iter();
                 let page = cells.keep_dictionary(&dictionary.bytes);
                 push_all(count, levels, cells, |cells| {

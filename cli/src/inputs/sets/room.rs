@@ -24,7 +24,7 @@ pub const MIN_MEMORY: u64 = 16 << 20;
 const HELD_PART: u64 = 4;
 
 /// Bytes that are held at most, however much memory there is: while a part is compiled the next one is collected, so that
-/// no thread waits for the steps that only one of them can do. Larger parts made compiling a fifth slower.
+/// the steps that are one thread's work do not stop the others.
 const MAX_HELD_BYTES: u64 = 256 << 20;
 
 /// How long pages of mapped files may stay in memory.
