@@ -564,7 +564,7 @@ else:
     refused = {"disallow": ["bot-a"], "allow": [], "unknown": None, "invalid": None}
     assert polar["refused"].to_list() == [refused[verdict] for verdict in polar[name]] == table["refused"].to_pylist()
     assert polar["mask"].to_list() == [names if names is None else len(names) for names in polar["refused"].to_list()]
-    rows = duckdb.sql(f"select count(*) from '{file}' where list_contains(refused, 'bot-a') and mask & 1 = 1").fetchone()
+    rows = duckdb.sql(f"select count(*) from '{file}' where list_contains(refused, 'bot-a') and mask & 1 = 1").fetchall()[0]
     assert rows[0] == count["disallow"], rows
     print("counts", {name: int(number) for name, number in count.items()}, len(frame), "rows")
 "#;

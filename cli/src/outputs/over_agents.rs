@@ -82,8 +82,16 @@ pub fn push(
         }
         (Format::Jsonl, Some(_)) => format.push_nothing(text),
         (_, None) => {
-            let names: Vec<&str> = refused.filter_map(|at| names.get(at)).map(String::as_str).collect();
-            format.push(names.join(BETWEEN).as_bytes(), text);
+            let start = text.len();
+            for (place, name) in refused.filter_map(|at| names.get(at)).enumerate() {
+                text.extend_from_slice(if place > 0 { BETWEEN.as_bytes() } else { b"" });
+                text.extend_from_slice(name.as_bytes());
+            }
+            // Nearly all names are written as they are.
+            if !text[start..].iter().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b',')) {
+                let cell = text.split_off(start);
+                format.push(&cell, text);
+            }
         }
         (_, Some(verdict)) => format.push(verdict.name().as_bytes(), text),
     }

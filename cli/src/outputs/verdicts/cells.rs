@@ -19,6 +19,12 @@ impl Decider {
         (0..self.tallies()).map(|at| VERDICTS.map(|verdict| self.cells_of(at, verdict))).collect()
     }
 
+    /// The cells of all agents, and of all together, where each has this verdict.
+    pub(super) fn alike(&self, verdict: Verdict) -> Fixed {
+        let cells = self.cells.iter().map(|cells| &cells[verdict as usize]);
+        Fixed::new(cells.flat_map(|cell| &cell.bytes[..cell.len]).copied().collect())
+    }
+
     /// The cells of one verdict; empty if rows have cells of their own.
     fn cells_of(&self, at: usize, verdict: Verdict) -> Fixed {
         let mut cells = Vec::new();

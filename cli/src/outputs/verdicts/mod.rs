@@ -64,6 +64,9 @@ pub struct Decider {
     /// The cells of each verdict for each agent, and after them for all together, with what stands before them; the last ones
     /// also with what stands after them. They are empty where rows have cells of their own.
     cells: Vec<[Fixed; 4]>,
+    /// All of them for a row in which every agent has the same verdict, which most rows are: copied at once, a row for
+    /// thirty agents takes a third of the time.
+    alike: [Fixed; 4],
 }
 
 /// The output lines of one block of input rows.
@@ -157,7 +160,8 @@ impl Decider {
                 name.to_owned()
             }
         });
-        let (scope, keeps_rejected, counts_tops, cells) = (Scope::default(), false, false, Vec::new());
+        let (scope, keeps_rejected, counts_tops) = (Scope::default(), false, false);
+        let (cells, alike) = (Vec::new(), [const { Vec::new() }; 4].map(Fixed::new));
         let mut decider = Decider {
             agents,
             by_row,
@@ -173,8 +177,10 @@ impl Decider {
             names,
             shown,
             cells,
+            alike,
         };
         decider.cells = decider.cells();
+        decider.alike = VERDICTS.map(|verdict| decider.alike(verdict));
         decider
     }
 
@@ -310,6 +316,12 @@ impl Decider {
                     verdicts.iter().for_each(|&verdict| self.push_named(0, crawler, verdict, &mut buffer));
                 }
                 text.push(&buffer);
+            }
+            if let Some(&verdict) = alike(verdicts) {
+                let Fixed { bytes, len } = &self.alike[verdict as usize];
+                text.push_start(bytes, *len);
+                tally.iter_mut().for_each(|counts| counts[verdict as usize] += 1);
+                return self.push_row(line, text, &mut buffer);
             }
             let mut cells = self.cells.iter().zip(tally);
             for (&verdict, (cells, counts)) in verdicts.iter().zip(&mut cells) {
@@ -482,6 +494,13 @@ fn over_all(verdicts: &[Verdict]) -> Verdict {
         .into_iter()
         .find(|&verdict| has(verdict))
         .unwrap_or(Verdict::Allow)
+}
+
+/// The verdict that all agents have, if there are several and it is the same.
+#[inline]
+fn alike(verdicts: &[Verdict]) -> Option<&Verdict> {
+    let (first, rest) = verdicts.split_first()?;
+    (!rest.is_empty() && rest.iter().all(|verdict| verdict == first)).then_some(first)
 }
 
 /// The time in the second of the wanted cells. A row without one has a fault.
