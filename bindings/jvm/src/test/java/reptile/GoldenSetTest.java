@@ -28,6 +28,7 @@ final class GoldenSetTest {
             Check.refused(DamagedSetException.class, () -> CompiledSet.open(old), "format version " + version);
         }
         large(golden, data.resolve("large.reptile"));
+        worked(bytes, Files.readString(golden.resolve("../../FORMAT.md")));
         CompiledSet set = sets.get(0);
         Check.equal("google", set.dialect(), "the dialect");
         Agent agent = set.agent("GPTBot");
@@ -69,6 +70,32 @@ final class GoldenSetTest {
         Check.that(Files.size(file) > 3L << 30, "a file of more than 3 GiB");
         answers(CompiledSet.open(file), golden.resolve("v3.tsv"));
         Files.delete(file);
+    }
+
+    /** The look-up that FORMAT.md follows byte by byte is that of this set. */
+    private static void worked(byte[] bytes, String page) {
+        Container container = new Container(Bytes.of(bytes, Bytes.STRIDE_BITS));
+        Section buckets = container.section("buckets");
+        byte[] host = "shop.example.com".getBytes(StandardCharsets.US_ASCII);
+        long hash = Origins.hash(host, 0, host.length, 1, 443, buckets.i64(16));
+        long bucket = XxHash3.unsignedHigh(hash, buckets.i64(8));
+        Origins origins = new Origins(buckets, container.section("origins"));
+        long record = origins.find(host, 0, host.length, 1, 443);
+        Policy policy = new Policy(container.section("policies"), origins.policy(record));
+        int group = policy.defaultGroup();
+        long lines = policy.lines(group);
+        String[] parts = {
+            String.format("%d origins in %d buckets under the seed %X.", buckets.i64(0), buckets.i64(8), buckets.i64(16)),
+            String.format("hash %X, bucket %d\n", hash, bucket),
+            String.format("%06X%010X\n", hash & 0xFF_FFFF, record / 8 + 1),
+            String.format("`origins` at %d ", record),
+            String.format("`policies` at %d x 8 ", origins.policy(record)),
+            String.format("ruleset %d, lines %d\n", policy.ruleset(group), lines),
+            String.format("`lines` at %d x 4 ", lines),
+        };
+        for (String part : parts) {
+            Check.that(page.contains(part), "FORMAT.md has not: " + part);
+        }
     }
 
     private static void answers(CompiledSet set, Path file) throws Exception {
