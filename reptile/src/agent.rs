@@ -275,6 +275,29 @@ impl Agent {
         self.resolved.is_named()
     }
 
+    /// The known crawler that was most likely meant: the name, or a product token of a chain, is one letter off from that
+    /// crawler's, and no robots.txt of the set names it. A program that takes names from people refuses such a name.
+    ///
+    /// ```
+    /// use reptile::{Dialect, Robots};
+    /// let robots = Robots::parse("user-agent: *\ndisallow: /", Dialect::google())?;
+    /// assert_eq!(robots.agent("Googelbot")?.probably_meant(), Some("Googlebot"));
+    /// assert_eq!(robots.agent("MyBot")?.probably_meant(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "compile")]
+    #[must_use]
+    pub fn probably_meant(&self) -> Option<&'static str> {
+        if self.crawler.kind == Kind::Verbatim {
+            return None;
+        }
+        let is_named = |token: &[u8]| self.set.agent(Crawler::token(token)).is_ok_and(|agent| agent.is_named());
+        self.chain
+            .tokens
+            .iter()
+            .find_map(|token| reptile_compiler::dialect::crawlers::nearly(token).filter(|_| !is_named(token)))
+    }
+
     fn as_column(&self) -> Columns<'_> {
         Columns { resolved: std::slice::from_ref(&self.resolved), agents: std::slice::from_ref(self) }
     }

@@ -78,6 +78,7 @@ pub mod settings {
     pub use reptile_engine::norm::NormalForm;
 }
 
+pub use reptile_engine::format::FORMAT_VERSION;
 pub use reptile_engine::format::directives::{DirectiveKind, DirectiveState};
 #[cfg(feature = "mmap")]
 pub use reptile_engine::platform::MappedFile;

@@ -178,6 +178,11 @@ impl Content {
         matches!(self, Content::Folder | Content::Tar | Content::Json | Content::Warc | Content::Parquet)
     }
 
+    /// Whether it is surely captures, each of which says itself which origin it is for. Text may be, too.
+    pub fn is_captures(self) -> bool {
+        matches!(self, Content::Json | Content::Warc | Content::Parquet)
+    }
+
     /// Whether it can be a robots.txt as its author meant it.
     pub fn is_text(self) -> bool {
         matches!(self, Content::Text | Content::Empty)

@@ -19,6 +19,7 @@ use clap::ArgGroup;
 use reptile::{Agents, Set};
 
 use crate::error::{Exit, Failure, Result, note};
+use crate::inputs::globs::expand;
 use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::same::{is_same_place, refuse_overwriting};
 use crate::inputs::sets::Loaded;
@@ -187,6 +188,7 @@ pub struct Args {
 /// # Errors
 /// If the list or the set cannot be read, the set is damaged, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
+    let args = &Args { lists: expand(&args.lists)?, ..args.clone() };
     if let Some(folder) = &args.output_folder {
         return many::run(args, folder);
     }

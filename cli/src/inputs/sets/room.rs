@@ -78,6 +78,11 @@ impl Room {
         self.memory / parts
     }
 
+    /// How many parts of so many bytes the memory has, at least 1.
+    pub fn parts_of(&self, bytes: u64) -> usize {
+        usize::try_from(self.memory / bytes).unwrap_or(usize::MAX).max(1)
+    }
+
     /// Writes a part of a set to a file.
     ///
     /// # Errors

@@ -1,0 +1,101 @@
+//! The error of this crate, [`Error`], and the text of an error with its sources, [`text_of`].
+
+use std::fmt;
+
+use arrow_schema::ArrowError;
+use reptile::{CrawlerError, CrawlerErrorKind};
+
+/// Why crawlers could not be resolved, or an array of URLs could not be decided. The text is for people.
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+}
+
+/// The kind of an [`Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A crawler's name cannot be resolved, is most likely misspelt, or is there twice.
+    Crawler,
+    /// An unknown column of verdicts, or none.
+    Column,
+    /// The array is not one of texts, its schema has no column of URLs, or it contradicts itself.
+    Array,
+    /// The set is damaged.
+    Set,
+    /// A panic, which is a mistake in this library.
+    Panic,
+}
+
+impl Error {
+    /// The kind of the error.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
+        Error { kind, message: message.into() }
+    }
+
+    /// The error for a panic that was caught, with its message.
+    #[must_use]
+    pub fn of_panic(panic: &(dyn std::any::Any + Send)) -> Error {
+        let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Error::new(ErrorKind::Panic, format!("a mistake in Reptile, please report it: {said}"))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<reptile::Error> for Error {
+    fn from(error: reptile::Error) -> Error {
+        Error::new(ErrorKind::Set, text_of(&error))
+    }
+}
+
+impl From<CrawlerError> for Error {
+    fn from(error: CrawlerError) -> Error {
+        let kind = if error.kind() == CrawlerErrorKind::Damaged { ErrorKind::Set } else { ErrorKind::Crawler };
+        Error::new(kind, text_of(&error))
+    }
+}
+
+impl From<ArrowError> for Error {
+    fn from(error: ArrowError) -> Error {
+        Error::new(ErrorKind::Array, text_of(&error))
+    }
+}
+
+/// The error in the form in which a stream of Arrow passes it on. Without NUL, which the C stream interface cannot say.
+impl From<Error> for ArrowError {
+    fn from(error: Error) -> ArrowError {
+        let message = error.message.replace('\0', "%00");
+        if error.kind == ErrorKind::Array {
+            ArrowError::InvalidArgumentError(message)
+        } else {
+            ArrowError::ComputeError(message)
+        }
+    }
+}
+
+/// The text of an error and of everything that caused it, on one line: `cannot be opened: no such file`.
+#[must_use]
+pub fn text_of(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        source = error.source();
+    }
+    text
+}

@@ -1,0 +1,96 @@
+//! A stream of arrays of URLs in, a stream of batches of verdicts out: [`VerdictStream`].
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayReader, ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+
+use crate::decide::Decider;
+use crate::error::Error;
+use crate::urls::{self, Place};
+
+/// The most rows of a batch that a stream gives: a larger array comes back as several batches, so that the memory that
+/// deciding takes has a bound.
+pub const MAX_ROWS_IN_BATCH: usize = 1 << 20;
+
+/// Decides a stream of arrays as it is read: an array is asked for when the one before has been passed on.
+///
+/// After an error the stream ends. A panic becomes an error, because whoever reads the stream may be a program in C.
+pub struct VerdictStream<R> {
+    urls: R,
+    place: Place,
+    decider: Decider,
+    schema: SchemaRef,
+    /// The rest of the array that was read last.
+    waiting: VecDeque<ArrayRef>,
+    has_ended: bool,
+}
+
+impl<R: ArrayReader> VerdictStream<R> {
+    /// Decides the URLs of a stream. If its arrays have columns, the URLs are in the one that the caller names, or else in
+    /// `url`, or else in the only one of texts.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Array`](crate::ErrorKind::Array) if there is no such column, or it is not one of texts.
+    pub fn new(urls: R, column: Option<&str>, decider: Decider) -> Result<VerdictStream<R>, Error> {
+        let data_type = urls.field().data_type().clone();
+        let place = urls::place(&data_type, column)?;
+        let schema = Arc::new(decider.schema(&urls::type_at(place, &data_type)));
+        Ok(VerdictStream { urls, place, decider, schema, waiting: VecDeque::new(), has_ended: false })
+    }
+
+    fn advance(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
+        loop {
+            if let Some(array) = self.waiting.pop_front() {
+                return Some(self.decider.decide(&array).map_err(ArrowError::from));
+            }
+            match self.urls.next()?.and_then(|array| Ok(urls::at(self.place, &array)?)) {
+                Ok(array) => self.waiting.extend(parts(&array)),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+/// An array in parts that are not too large.
+fn parts(array: &ArrayRef) -> impl Iterator<Item = ArrayRef> + '_ {
+    let starts = (0..array.len()).step_by(MAX_ROWS_IN_BATCH);
+    starts.map(|start| array.slice(start, MAX_ROWS_IN_BATCH.min(array.len() - start)))
+}
+
+impl<R: ArrayReader> Iterator for VerdictStream<R> {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.has_ended {
+            return None;
+        }
+        let next = catch_unwind(AssertUnwindSafe(|| self.advance()))
+            .unwrap_or_else(|panic| Some(Err(Error::of_panic(&*panic).into())));
+        let next = next.map(|next| next.map_err(without_nul));
+        self.has_ended = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+/// An error of the stream of URLs may have any text, and the C stream interface cannot say NUL.
+fn without_nul(error: ArrowError) -> ArrowError {
+    let text = error.to_string();
+    if text.contains('\0') { ArrowError::ComputeError(text.replace('\0', "%00")) } else { error }
+}
+
+impl<R: ArrayReader> RecordBatchReader for VerdictStream<R> {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
+
+/// The type of the URLs, for tests of what is passed on.
+impl<R: ArrayReader> std::fmt::Debug for VerdictStream<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let urls: &DataType = self.urls.field().data_type();
+        f.debug_struct("VerdictStream").field("urls", urls).field("decider", &self.decider).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,155 @@
+//! The texts of an Arrow array as slices of bytes, none of them copied.
+//!
+//! Arrays come from other programs. So a text is cut out by its bounds, which are checked, and its bytes are never taken for
+//! UTF-8: a URL is any bytes.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type, StringViewType, Utf8Type,
+};
+use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray, downcast_dictionary_array};
+use arrow_buffer::ArrowNativeType;
+use arrow_schema::{DataType, Schema};
+
+use crate::error::{Error, ErrorKind};
+
+/// Whether the type is one of texts, or a dictionary of them.
+pub(crate) fn is_text(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
+        DataType::Dictionary(_, values) => is_text(values),
+        _ => false,
+    }
+}
+
+/// Where the URLs of a stream are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Its arrays are the URLs.
+    Whole,
+    /// Its arrays are rows of columns, of which this one has the URLs.
+    Column(usize),
+}
+
+/// Finds the URLs in arrays of a type: the arrays themselves, the column that the caller names, the column `url`, or the
+/// only column of texts.
+pub(crate) fn place(data_type: &DataType, named: Option<&str>) -> Result<Place, Error> {
+    let fail = |message: String| Err(Error::new(ErrorKind::Array, message));
+    let DataType::Struct(fields) = data_type else {
+        return match named {
+            None if is_text(data_type) => Ok(Place::Whole),
+            None => fail(format!("the URLs have to be an array of texts, found {data_type}")),
+            Some(name) => fail(format!("there is no column {name:?}, only an array without columns")),
+        };
+    };
+    let wanted = named.unwrap_or("url");
+    let found = match fields.find(wanted) {
+        Some((index, _)) => Some(index),
+        None if named.is_some() => None,
+        None => {
+            let mut texts = fields.iter().enumerate().filter(|(_, field)| is_text(field.data_type()));
+            texts.next().filter(|_| texts.next().is_none()).map(|(index, _)| index)
+        }
+    };
+    match found.and_then(|index| Some((index, fields.get(index)?))) {
+        Some((index, field)) if is_text(field.data_type()) => Ok(Place::Column(index)),
+        Some((_, field)) => {
+            fail(format!("the column {:?} has to be one of texts, found {}", field.name(), field.data_type()))
+        }
+        None => {
+            let names: Vec<&str> = fields.iter().map(|field| field.name().as_str()).take(SHOWN_COLUMNS).collect();
+            fail(format!("there is no column {wanted:?} with URLs; the columns are {}", names.join(", ")))
+        }
+    }
+}
+
+/// The most columns that a message names.
+const SHOWN_COLUMNS: usize = 20;
+
+/// The URLs of an array that is in a place.
+pub(crate) fn at(place: Place, array: &ArrayRef) -> Result<ArrayRef, Error> {
+    match place {
+        Place::Whole => Ok(array.clone()),
+        Place::Column(index) => {
+            let rows = array.as_struct_opt().ok_or_else(|| damaged("a batch without columns"))?;
+            if rows.null_count() > 0 {
+                return Err(Error::new(ErrorKind::Array, "rows that are null as a whole have no URL to decide"));
+            }
+            rows.columns().get(index).cloned().ok_or_else(|| damaged("a batch without its column of URLs"))
+        }
+    }
+}
+
+/// The type of the URLs that are in a place.
+pub(crate) fn type_at(place: Place, data_type: &DataType) -> DataType {
+    match (place, data_type) {
+        (Place::Column(index), DataType::Struct(fields)) => {
+            Schema::new(fields.clone()).fields().get(index).map_or(DataType::Null, |field| field.data_type().clone())
+        }
+        _ => data_type.clone(),
+    }
+}
+
+/// The texts of an array, in its order; of a null, some text or other.
+pub(crate) fn texts(array: &dyn Array) -> Result<Vec<&[u8]>, Error> {
+    match array.data_type() {
+        DataType::Utf8 => of_bytes::<Utf8Type>(array.as_string_opt()),
+        DataType::LargeUtf8 => of_bytes::<LargeUtf8Type>(array.as_string_opt()),
+        DataType::Utf8View => of_views::<StringViewType>(array.as_string_view_opt()),
+        DataType::Binary => of_bytes::<BinaryType>(array.as_binary_opt()),
+        DataType::LargeBinary => of_bytes::<LargeBinaryType>(array.as_binary_opt()),
+        DataType::BinaryView => of_views::<BinaryViewType>(array.as_binary_view_opt()),
+        DataType::Dictionary(_, _) => {
+            let Some(dictionary) = array.as_any_dictionary_opt() else { return Err(damaged("not a dictionary")) };
+            let values = texts(dictionary.values().as_ref())?;
+            let text = |key: Option<usize>| match key {
+                None => Ok(&[][..]),
+                Some(key) => values.get(key).copied().ok_or_else(|| damaged("a key beyond the dictionary")),
+            };
+            downcast_dictionary_array!(
+                array => array.keys_iter().map(text).collect(),
+                _ => Err(damaged("not a dictionary"))
+            )
+        }
+        other => Err(Error::new(ErrorKind::Array, format!("the URLs have to be an array of texts, found {other}"))),
+    }
+}
+
+fn of_bytes<T: ByteArrayType>(array: Option<&GenericByteArray<T>>) -> Result<Vec<&[u8]>, Error> {
+    let array = array.ok_or_else(|| damaged("an array of another type"))?;
+    let (offsets, values) = (array.value_offsets(), array.values().as_slice());
+    let text = |pair: &[T::Offset]| match pair {
+        [start, end] => values.get(start.to_usize()?..end.to_usize()?),
+        _ => None,
+    };
+    let texts = offsets.windows(2).map(|pair| text(pair).ok_or_else(|| damaged("offsets beyond the text")));
+    texts.collect()
+}
+
+/// The bytes of a view: its length, and either the text itself or its start, the number of a buffer, and a place there.
+const VIEW: usize = 16;
+/// The most bytes of a text that is in the view itself.
+const MAX_INLINE: usize = 12;
+
+fn of_views<T: ByteViewType>(array: Option<&GenericByteViewArray<T>>) -> Result<Vec<&[u8]>, Error> {
+    let array = array.ok_or_else(|| damaged("an array of another type"))?;
+    let buffers = array.data_buffers();
+    let number = |view: &[u8], at: usize| -> Option<usize> {
+        Some(u32::from_le_bytes(view.get(at..at + 4)?.try_into().ok()?) as usize)
+    };
+    let text = |view| -> Option<&[u8]> {
+        let len = number(view, 0)?;
+        if len <= MAX_INLINE {
+            return view.get(4..4 + len);
+        }
+        let start = number(view, 12)?;
+        buffers.get(number(view, 8)?)?.as_slice().get(start..start + len)
+    };
+    let views = array.views().inner().as_slice().chunks_exact(VIEW);
+    views.map(|view| text(view).ok_or_else(|| damaged("a view beyond its buffer"))).collect()
+}
+
+fn damaged(what: &str) -> Error {
+    Error::new(ErrorKind::Array, format!("the Arrow array contradicts itself: {what}"))
+}

@@ -1,0 +1,189 @@
+//! Arrays of every type of text, against `Agents::decide` row by row.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int8Type, Int32Type, UInt32Type};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BinaryViewArray, DictionaryArray, Int32Array, LargeBinaryArray, LargeStringArray,
+    RecordBatch, StringArray, StringViewArray,
+};
+use proptest::prelude::*;
+use reptile::{Agents, Capture, Compiler, Dialect, Robots, Verdict};
+use reptile_arrow::{Column, Decider, ErrorKind, Source};
+
+/// A set with the usual cases: rules, wildcards, a group for one crawler, an origin that is closed.
+pub fn source() -> Source {
+    let mut compiler = Compiler::new(Dialect::google());
+    let shop =
+        "user-agent: *\ndisallow: /cart\nallow: /cart/help\ndisallow: /*?sort=\n\nuser-agent: GPTBot\ndisallow: /\n";
+    compiler.add(Capture::new("https://shop.example/robots.txt", shop).unwrap()).unwrap();
+    let mut down = Capture::without_body("https://down.example/robots.txt").unwrap();
+    down.status = Some(503);
+    compiler.add(down).unwrap();
+    Source::Set(compiler.finish().unwrap().into_set().unwrap())
+}
+
+pub fn agents(names: &[&str]) -> Agents {
+    source().agents(names, false).unwrap()
+}
+
+const NAMES: [&str; 3] = ["GPTBot", "MyBot", "Googlebot-Image"];
+
+/// The words of a column that is a dictionary.
+pub fn words(batch: &RecordBatch, name: &str) -> Vec<Option<String>> {
+    let column = batch.column_by_name(name).unwrap_or_else(|| panic!("no column {name}"));
+    let dictionary = column.as_dictionary::<Int8Type>();
+    let words = dictionary.downcast_dict::<StringArray>().unwrap();
+    words.into_iter().map(|word| word.map(str::to_owned)).collect()
+}
+
+fn url() -> impl Strategy<Value = Option<String>> {
+    let host = prop_oneof![
+        Just("https://shop.example"),
+        Just("https://down.example"),
+        Just("http://no.example"),
+        Just("nonsense")
+    ];
+    let path = prop_oneof![
+        Just(String::new()),
+        "/(cart|cart/help|x)(/[a-z]{0,9})?([?]sort=[a-z]{0,3})?",
+        "/\\PC{0,20}",
+        Just("/cart/that-is-longer-than-a-view-holds/and/longer?sort=price".to_owned()),
+    ];
+    prop_oneof![9 => (host, path).prop_map(|(host, path)| Some(format!("{host}{path}"))), 1 => Just(None)]
+}
+
+/// The same texts in every type, and one with a start that was cut off.
+fn arrays(urls: &[Option<String>]) -> Vec<ArrayRef> {
+    let texts = || urls.iter().map(Option::as_deref);
+    let bytes = || texts().map(|text| text.map(str::as_bytes));
+    let mut padded: Vec<Option<&str>> = vec![Some("https://shop.example/cart"), None];
+    padded.extend(texts());
+    vec![
+        Arc::new(texts().collect::<StringArray>()),
+        Arc::new(texts().collect::<LargeStringArray>()),
+        Arc::new(texts().collect::<StringViewArray>()),
+        Arc::new(bytes().collect::<BinaryArray>()),
+        Arc::new(bytes().collect::<LargeBinaryArray>()),
+        Arc::new(bytes().collect::<BinaryViewArray>()),
+        Arc::new(texts().collect::<DictionaryArray<Int32Type>>()),
+        Arc::new(StringArray::from(padded.clone()).slice(2, urls.len())),
+        Arc::new(padded.into_iter().collect::<StringViewArray>().slice(2, urls.len())),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_type_gives_the_verdicts_of_the_library(urls in prop::collection::vec(url(), 0..40)) {
+        let agents = agents(&NAMES);
+        let decider = Decider::new(agents.clone(), &[Column::Verdict, Column::Refused]).unwrap();
+        for (array, is_parallel) in arrays(&urls).into_iter().zip([true, false].into_iter().cycle()) {
+            let batch = decider.clone().parallel(is_parallel).decide(&array).unwrap();
+            prop_assert_eq!(batch.num_rows(), urls.len());
+            let columns = NAMES.map(|name| words(&batch, &format!("{name}:verdict")));
+            let refused = batch.column_by_name("refused").unwrap().as_list::<i64>();
+            for (row, url) in urls.iter().enumerate() {
+                let mut expected = [Verdict::Invalid; 3];
+                if let Some(url) = url {
+                    agents.decide(url, &mut expected).unwrap();
+                }
+                for (column, verdict) in columns.iter().zip(expected) {
+                    prop_assert_eq!(column[row].as_deref(), url.as_ref().map(|_| verdict.name()));
+                }
+                let is_decided = matches!(expected[0], Verdict::Allow | Verdict::Disallow);
+                prop_assert_eq!(refused.is_valid(row), is_decided);
+                if is_decided {
+                    let list = refused.value(row);
+                    let list: Vec<&str> = list.as_string::<i64>().iter().flatten().collect();
+                    let names = NAMES.into_iter().zip(expected).filter(|(_, verdict)| *verdict == Verdict::Disallow);
+                    prop_assert_eq!(list, names.map(|(name, _)| name).collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_columns_that_explain_are_those_of_explain(urls in prop::collection::vec(url(), 0..40)) {
+        let agents = agents(&NAMES);
+        let columns = [Column::Reason, Column::Line, Column::Verdict, Column::Rule, Column::Group, Column::Url];
+        let array: ArrayRef = Arc::new(urls.iter().map(Option::as_deref).collect::<StringArray>());
+        let batch = Decider::new(agents.clone(), &columns).unwrap().decide(&array).unwrap();
+        prop_assert_eq!(batch.column(0).as_string::<i32>(), array.as_string::<i32>());
+        for agent in agents.iter() {
+            let name = |column: &str| format!("{}:{column}", agent.crawler());
+            let (verdicts, groups) = (words(&batch, &name("verdict")), words(&batch, &name("group")));
+            let lines = batch.column_by_name(&name("line")).unwrap().as_primitive::<UInt32Type>();
+            let rules = batch.column_by_name(&name("rule")).unwrap().as_string::<i64>();
+            let reasons = batch.column_by_name(&name("reason")).unwrap().as_string::<i64>();
+            for (row, url) in urls.iter().enumerate() {
+                let explained = url.as_ref().map(|url| agent.explain(url).unwrap());
+                let explained = explained.as_ref();
+                let text = |text: Option<String>, found: Option<&str>| text.as_deref() == found;
+                prop_assert!(text(explained.map(|found| found.verdict.to_string()), verdicts[row].as_deref()));
+                prop_assert!(text(explained.map(|found| found.group.to_string()), groups[row].as_deref()));
+                prop_assert!(text(explained.map(|found| found.reason.to_string()), reasons.is_valid(row).then(|| reasons.value(row))));
+                let rule = explained.and_then(|found| found.rule());
+                prop_assert!(text(rule.map(ToString::to_string), rules.is_valid(row).then(|| rules.value(row))));
+                prop_assert_eq!(rule.map(|rule| rule.line), lines.is_valid(row).then(|| lines.value(row)));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_columns_are_in_the_order_that_is_documented() {
+    let columns = [Column::Refused, Column::Line, Column::Url, Column::Verdict];
+    let decider = Decider::new(agents(&["MyBot", "GPTBot"]), &columns).unwrap();
+    let array: ArrayRef = Arc::new(StringArray::from(vec!["https://shop.example/"]));
+    let batch = decider.decide(&array).unwrap();
+    let names: Vec<String> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
+    assert_eq!(names, ["url", "MyBot:line", "MyBot:verdict", "GPTBot:line", "GPTBot:verdict", "refused"]);
+}
+
+#[test]
+fn more_rows_than_are_held_at_a_time() {
+    let agents = agents(&["MyBot", "GPTBot"]);
+    let urls = ["https://shop.example/cart", "https://shop.example/", "https://no.example/"];
+    let rows = (1 << 19) + 5;
+    let array: ArrayRef = Arc::new(StringViewArray::from_iter_values((0..rows).map(|row| urls[row % 3])));
+    let batch = Decider::new(agents, &[Column::Verdict]).unwrap().decide(&array).unwrap();
+    let column = batch.column_by_name("MyBot:verdict").unwrap().as_dictionary::<Int8Type>();
+    let expected = [Verdict::Disallow, Verdict::Allow, Verdict::Unknown].map(|verdict| verdict as i8);
+    assert!(column.keys().values().iter().enumerate().all(|(row, &key)| key == expected[row % 3]));
+    assert_eq!(column.len(), rows);
+}
+
+#[test]
+fn what_is_not_text_is_an_error() {
+    let decider = Decider::new(agents(&["MyBot"]), &[Column::Verdict]).unwrap();
+    let error = decider.decide(&(Arc::new(Int32Array::from(vec![1])) as ArrayRef)).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.to_string().as_str()),
+        (ErrorKind::Array, "the URLs have to be an array of texts, found Int32")
+    );
+    let numbers: ArrayRef =
+        Arc::new(DictionaryArray::<Int32Type>::try_new(vec![0].into(), Arc::new(Int32Array::from(vec![1]))).unwrap());
+    assert_eq!(decider.decide(&numbers).unwrap_err().kind(), ErrorKind::Array);
+}
+
+#[test]
+fn names_of_crawlers_and_columns_that_are_wrong() {
+    let source = source();
+    let error = |names: &[&str]| source.agents(names, false).unwrap_err().to_string();
+    assert!(error(&[]).contains("no crawler is named"));
+    assert!(error(&["GPTBot", "GPTBot"]).contains("twice"));
+    assert!(error(&["Googelbot"]).contains("nearly \"Googlebot\""));
+    assert!(error(&["x>Googelbot>*"]).contains("nearly \"Googlebot\""));
+    assert!(error(&["A>>B"]).contains("chain"));
+    assert!(error(&["@nobody"]).contains("@ai-training and @search"));
+    assert!(error(&["Mozilla/5.0 (compatible; GPTBot/1.2)"]).contains("GPTBot"));
+    assert!(source.agents(&["Googelbot"], true).is_ok());
+    assert!(source.agents(&["@ai-training", "@search", "*", "x>y>*"], false).unwrap().len() > 10);
+    let robots = Source::Robots(Robots::parse("", Dialect::google()).unwrap());
+    assert!(robots.agents(&["@search"], false).is_err());
+    assert!(Column::from_list("").is_err() && Column::from_list("url,url").is_err());
+    assert_eq!(Decider::new(agents(&["MyBot"]), &[]).unwrap_err().kind(), ErrorKind::Column);
+}

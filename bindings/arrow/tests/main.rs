@@ -1,0 +1,5 @@
+//! The tests of this crate, in one program.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod arrays;
+mod streams;

@@ -1,0 +1,29 @@
+//! The header that is committed is the one that cbindgen makes of the sources.
+
+use std::path::Path;
+
+/// Set to write the header anew.
+const ACCEPT: &str = "REPTILE_ACCEPT_HEADER";
+
+#[test]
+fn the_header_is_up_to_date() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).unwrap();
+    let sources = ["border", "version", "set", "agents", "decide", "explain", "arrow"];
+    let builder = sources.iter().fold(cbindgen::Builder::new().with_config(config), |builder, source| {
+        builder.with_src(folder.join(format!("src/{source}.rs")))
+    });
+    let mut made = Vec::new();
+    builder.generate().unwrap().write(&mut made);
+    let made = String::from_utf8(made).unwrap();
+    for function in ["reptile_set_read(", "reptile_decide_many(", "reptile_decide_arrow_stream(", "reptile_text_free("]
+    {
+        assert!(made.contains(function), "{function} is missing");
+    }
+    let path = folder.join("reptile.h");
+    if std::env::var_os(ACCEPT).is_some() {
+        std::fs::write(&path, &made).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == made, "reptile.h is out of date: {ACCEPT}=1 cargo test -p reptile-c header writes it anew");
+}

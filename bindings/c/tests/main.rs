@@ -1,0 +1,6 @@
+//! The tests of the C interface, in one program.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod examples;
+mod header;
+mod misuse;

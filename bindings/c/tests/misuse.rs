@@ -1,0 +1,415 @@
+//! What a program in C can do wrong: each is an error with a text, and never a verdict.
+
+use std::ffi::{CStr, CString, c_char};
+use std::ptr::{null, null_mut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::{Array, Int32Array, RecordBatch, RecordBatchIterator, StringArray};
+use reptile_c::*;
+
+const ROBOTS: &str = "user-agent: *\ndisallow: /cart\n";
+
+/// One test at a time, since some use handles that were freed: another test might get a new one at the same place.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The code and the text of a call, whose message is freed.
+fn asked(call: impl FnOnce(*mut *mut c_char) -> ReptileCode) -> (ReptileCode, String) {
+    let mut message: *mut c_char = std::ptr::dangling_mut();
+    let code = call(&raw mut message);
+    if message.is_null() {
+        return (code, String::new());
+    }
+    // SAFETY: a message that is not null is a text with NUL at the end.
+    let text = unsafe { CStr::from_ptr(message) }.to_str().unwrap().to_owned();
+    // SAFETY: the message is from the library, and is freed once.
+    unsafe { reptile_text_free(message) };
+    (code, text)
+}
+
+fn parsed() -> *mut ReptileSet {
+    let mut set = null_mut();
+    // SAFETY: the body has so many bytes, and `set` may be written to.
+    let (code, text) =
+        asked(|message| unsafe { reptile_set_parse(ROBOTS.as_ptr(), ROBOTS.len(), null(), &raw mut set, message) });
+    assert_eq!((code, text.as_str()), (ReptileCode::Ok, ""));
+    set
+}
+
+fn resolved(set: *const ReptileSet, names: &[&str]) -> (*mut ReptileAgents, ReptileCode, String) {
+    let names: Vec<CString> = names.iter().map(|name| CString::new(*name).unwrap()).collect();
+    let pointers: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
+    let mut agents = null_mut();
+    // SAFETY: so many texts can be read there, and `agents` may be written to.
+    let (code, text) = asked(|message| unsafe {
+        reptile_agents_resolve(set, pointers.as_ptr(), pointers.len(), false, &raw mut agents, message)
+    });
+    (agents, code, text)
+}
+
+fn agents(names: &[&str]) -> *mut ReptileAgents {
+    let mut set = parsed();
+    let (agents, code, text) = resolved(set, names);
+    assert_eq!((code, text.as_str()), (ReptileCode::Ok, ""));
+    assert_eq!(free_set(&mut set), ReptileCode::Ok);
+    agents
+}
+
+/// Frees a set.
+fn free_set(set: &mut *mut ReptileSet) -> ReptileCode {
+    // SAFETY: `set` is a variable; what is in it is looked up before it is read.
+    unsafe { reptile_set_free(set) }
+}
+
+/// Frees an explanation.
+fn free_explanation(why: &mut *mut ReptileExplanation) -> ReptileCode {
+    // SAFETY: `why` is a variable; what is in it is looked up before it is read.
+    unsafe { reptile_explanation_free(why) }
+}
+
+/// The name of a crawler.
+fn name(agents: *const ReptileAgents, agent: usize) -> *const c_char {
+    // SAFETY: agents are looked up before they are read.
+    unsafe { reptile_agents_name(agents, agent) }
+}
+
+/// A text that a call gave.
+fn given(text: *const c_char) -> CString {
+    assert!(!text.is_null());
+    // SAFETY: a text that the library gives and that is not null ends with NUL.
+    unsafe { CStr::from_ptr(text) }.to_owned()
+}
+
+/// Frees agents, which must be in use.
+fn done(mut agents: *mut ReptileAgents) {
+    // SAFETY: `agents` is a variable with agents.
+    assert_eq!(unsafe { reptile_agents_free(&raw mut agents) }, ReptileCode::Ok);
+    assert!(agents.is_null());
+}
+
+fn decide(agents: *const ReptileAgents, url: &str, verdicts: &mut [u8]) -> (ReptileCode, String) {
+    let (start, len) = (url.as_ptr().cast(), url.len());
+    // SAFETY: the URL has so many bytes, and the verdicts too.
+    asked(|message| unsafe { reptile_decide(agents, start, len, verdicts.as_mut_ptr(), verdicts.len(), message) })
+}
+
+#[test]
+fn one_url() {
+    let _alone = alone();
+    let agents = agents(&["MyBot", "GPTBot"]);
+    let mut verdicts = [9; 2];
+    assert_eq!(decide(agents, "/cart", &mut verdicts).0, ReptileCode::Ok);
+    assert_eq!(verdicts, [ReptileVerdict::Disallow as u8; 2]);
+    assert_eq!(decide(agents, "/x", &mut verdicts).0, ReptileCode::Ok);
+    assert_eq!(verdicts, [ReptileVerdict::Allow as u8; 2]);
+    for len in [0, 1, 3] {
+        let mut verdicts = vec![9; len];
+        let (code, text) = decide(agents, "/x", &mut verdicts);
+        assert_eq!(code, ReptileCode::Argument);
+        assert!(text.contains("need a buffer of 2 verdicts"), "{text}");
+        assert_eq!(verdicts, vec![ReptileVerdict::None as u8; len]);
+    }
+    done(agents);
+}
+
+#[test]
+fn null_pointers_and_lengths_that_cannot_be() {
+    let _alone = alone();
+    let agents = agents(&["MyBot"]);
+    let mut verdicts = [9];
+    assert_eq!(decide(null(), "/x", &mut verdicts).0, ReptileCode::Argument);
+    assert_eq!(verdicts, [0]);
+    for (url, len) in [(null(), 1), (c"/x".as_ptr(), usize::MAX), (c"/x".as_ptr(), isize::MAX as usize + 1)] {
+        verdicts = [9];
+        let place = verdicts.as_mut_ptr();
+        // SAFETY: what is wrong is what the function looks at before it reads.
+        let (code, text) = asked(|message| unsafe { reptile_decide(agents, url, len, place, 1, message) });
+        assert_eq!((code, verdicts), (ReptileCode::Argument, [0]), "{text}");
+    }
+    // SAFETY: as above.
+    let (code, _) = asked(|message| unsafe { reptile_decide(agents, c"/x".as_ptr(), 2, null_mut(), 1, message) });
+    assert_eq!(code, ReptileCode::Argument);
+    // SAFETY: as above; a null pointer without length is the empty text, and a message is not wanted.
+    let code = unsafe { reptile_decide(agents, null(), 0, verdicts.as_mut_ptr(), 1, null_mut()) };
+    assert_eq!(code, ReptileCode::Ok);
+    let mut set = parsed();
+    // SAFETY: what is wrong is what the function looks at before it reads.
+    let (code, _) = asked(|message| unsafe { reptile_set_parse(null(), 5, null(), &raw mut set, message) });
+    assert!(code == ReptileCode::Argument && set.is_null());
+    for (path, code) in [(null(), ReptileCode::Argument), (c"/nowhere".as_ptr(), ReptileCode::Io)] {
+        // SAFETY: the path is null, or ends with NUL, and there is no such file.
+        let (read, text) = asked(|message| unsafe { reptile_set_read(path, &raw mut set, message) });
+        // SAFETY: as above.
+        let (mapped, _) = asked(|message| unsafe { reptile_set_map(path, &raw mut set, message) });
+        assert_eq!((read, mapped), (code, code), "{text}");
+        // SAFETY: there is no place for the set.
+        let (code, _) = asked(|message| unsafe { reptile_set_read(path, null_mut(), message) });
+        assert_eq!(code, ReptileCode::Argument);
+    }
+    // SAFETY: the bytes are there, and are no set.
+    let (code, text) = asked(|message| unsafe { reptile_set_from_bytes(b"no set".as_ptr(), 6, &raw mut set, message) });
+    assert_eq!(code, ReptileCode::Format, "{text}");
+    // SAFETY: the dialect ends with NUL.
+    let (code, text) =
+        asked(|message| unsafe { reptile_set_parse(null(), 0, c"gogle".as_ptr(), &raw mut set, message) });
+    assert!(code == ReptileCode::Argument && text.contains("gogle"), "{text}");
+    done(agents);
+}
+
+#[test]
+fn handles_that_are_not_in_use() {
+    let _alone = alone();
+    let mut set = parsed();
+    let mut same = set;
+    let agents = agents(&["MyBot"]);
+    let mut of_agents = agents.cast::<ReptileSet>();
+    assert_eq!((free_set(&mut set), free_set(&mut set)), (ReptileCode::Ok, ReptileCode::Ok));
+    assert!(set.is_null());
+    // SAFETY: null is fine.
+    assert_eq!(unsafe { reptile_set_free(null_mut()) }, ReptileCode::Ok);
+    let (_, code, text) = resolved(same, &["MyBot"]);
+    assert!(code == ReptileCode::Argument && text.contains("not in use"), "{text}");
+    // SAFETY: a set that was freed is looked up, not read.
+    assert_eq!(unsafe { reptile_set_len(same) }, 0);
+    assert_eq!(free_set(&mut same), ReptileCode::Argument);
+    let (_, code, text) = resolved(of_agents, &["MyBot"]);
+    assert!(code == ReptileCode::Argument && text.contains("not in use"), "{text}");
+    // SAFETY: a handle of another kind is looked up, not read.
+    assert_eq!(unsafe { reptile_set_free(&raw mut of_agents) }, ReptileCode::Argument);
+    // The agents are still there.
+    assert_eq!(decide(agents, "/cart", &mut [0]).0, ReptileCode::Ok);
+    done(agents);
+    // SAFETY: agents that were freed are looked up, not read.
+    assert_eq!((unsafe { reptile_agents_len(agents) }, name(agents, 0)), (0, null()));
+    let mut verdicts = [9];
+    // SAFETY: the verdicts have so many bytes; agents that were freed are looked up, not read.
+    let (code, _) = asked(|message| unsafe {
+        reptile_decide_many(agents, null(), null(), 0, false, verdicts.as_mut_ptr(), 1, message)
+    });
+    assert_eq!((code, verdicts), (ReptileCode::Argument, [0]));
+}
+
+#[test]
+fn names_of_crawlers() {
+    let _alone = alone();
+    let mut set = parsed();
+    for (names, part) in [
+        (&[][..], "no crawler is named"),
+        (&["Googelbot"][..], "nearly \"Googlebot\""),
+        (&["GPTBot", "Mozilla/5.0 (compatible; GPTBot/1.2)"][..], "GPTBot"),
+        (&["@nobody"][..], "unknown group"),
+    ] {
+        let (agents, code, text) = resolved(set, names);
+        assert!(agents.is_null() && code == ReptileCode::Crawler && text.contains(part), "{names:?}: {text}");
+    }
+    let pointers = [c"Googelbot".as_ptr(), null()];
+    let mut agents = null_mut();
+    // SAFETY: the second name is null, which the function looks at before it reads.
+    let (code, _) =
+        asked(|message| unsafe { reptile_agents_resolve(set, pointers.as_ptr(), 2, true, &raw mut agents, message) });
+    assert!(agents.is_null() && code == ReptileCode::Argument);
+    // SAFETY: the name ends with NUL.
+    let (code, _) =
+        asked(|message| unsafe { reptile_agents_resolve(set, pointers.as_ptr(), 1, true, &raw mut agents, message) });
+    assert_eq!(code, ReptileCode::Ok);
+    assert!(*given(name(agents, 0)) == *c"Googelbot" && name(agents, 1).is_null());
+    done(agents);
+    free_set(&mut set);
+}
+
+#[test]
+fn many_urls_and_a_wrong_one_among_them() {
+    let _alone = alone();
+    let agents = agents(&["MyBot", "GPTBot"]);
+    let urls: Vec<*const c_char> = (0..5_000).map(|url| if url % 2 == 0 { c"/cart" } else { c"/x" }.as_ptr()).collect();
+    let mut lens: Vec<usize> = (0..5_000).map(|url| if url % 2 == 0 { 5 } else { 2 }).collect();
+    for all_threads in [false, true] {
+        let mut verdicts = vec![9; 10_000];
+        let place = verdicts.as_mut_ptr();
+        // SAFETY: there are so many URLs, lengths and verdicts.
+        let (code, text) = asked(|message| unsafe {
+            reptile_decide_many(agents, urls.as_ptr(), lens.as_ptr(), 5_000, all_threads, place, 10_000, message)
+        });
+        assert_eq!((code, text.as_str()), (ReptileCode::Ok, ""));
+        let expected =
+            |place: usize| if place % 4 < 2 { ReptileVerdict::Disallow } else { ReptileVerdict::Allow } as u8;
+        assert!(verdicts.iter().enumerate().all(|(place, &verdict)| verdict == expected(place)));
+    }
+    lens[4_999] = usize::MAX;
+    let mut verdicts = vec![9; 10_000];
+    let place = verdicts.as_mut_ptr();
+    // SAFETY: there are so many; the length that cannot be is looked at before the URL is read.
+    let (code, _) = asked(|message| unsafe {
+        reptile_decide_many(agents, urls.as_ptr(), lens.as_ptr(), 5_000, false, place, 10_000, message)
+    });
+    assert!(code == ReptileCode::Argument && verdicts.iter().all(|&verdict| verdict == 0));
+    // SAFETY: there are not so many verdicts, which is looked at first.
+    let (code, _) = asked(|message| unsafe {
+        reptile_decide_many(agents, urls.as_ptr(), lens.as_ptr(), usize::MAX / 2 + 1, false, place, 0, message)
+    });
+    assert_eq!(code, ReptileCode::Argument);
+    done(agents);
+}
+
+#[test]
+fn an_explanation() {
+    let _alone = alone();
+    let agents = agents(&["MyBot"]);
+    let mut why = null_mut();
+    let explain = |agent: usize, why: *mut *mut ReptileExplanation| {
+        // SAFETY: the URL has so many bytes, and `why` may be written to.
+        asked(|message| unsafe { reptile_explain(agents, agent, c"/cart/1".as_ptr(), 7, why, message) })
+    };
+    assert_eq!(explain(0, &raw mut why).0, ReptileCode::Ok);
+    // SAFETY: the call gave an explanation.
+    let found = unsafe { &*why };
+    let (rule, reason) = (given(found.rule), given(found.reason));
+    assert_eq!((&*rule, &*reason, found.rule_len, found.reason_len), (c"/cart", c"rule", 5, 4));
+    assert_eq!(
+        (found.verdict, found.group, found.rule_kind, found.line),
+        (ReptileVerdict::Disallow, ReptileGroup::Default, ReptileRuleKind::Disallow, 2)
+    );
+    let mut same = why;
+    let freed = (free_explanation(&mut why), free_explanation(&mut same));
+    assert_eq!(freed, (ReptileCode::Ok, ReptileCode::Argument));
+    let (code, text) = explain(1, &raw mut why);
+    assert!(why.is_null() && code == ReptileCode::Argument && text.contains("only 1"), "{text}");
+    done(agents);
+}
+
+/// What an Arrow call gives: the rows, or the code and the text.
+fn arrow(
+    agents: *const ReptileAgents,
+    columns: Option<&CStr>,
+    array: &dyn Array,
+) -> Result<RecordBatch, (ReptileCode, String)> {
+    let (mut urls, mut schema) = to_ffi(&array.to_data()).unwrap();
+    let (mut out, mut out_schema) = (FFI_ArrowArray::empty(), FFI_ArrowSchema::empty());
+    let columns = columns.map_or(null(), CStr::as_ptr);
+    // SAFETY: the arrays keep the rules, and the results may be written to.
+    let (code, text) = asked(|message| unsafe {
+        reptile_decide_arrow(
+            agents,
+            columns,
+            null(),
+            false,
+            &raw mut urls,
+            &raw mut schema,
+            &raw mut out,
+            &raw mut out_schema,
+            message,
+        )
+    });
+    assert!(urls.is_released() && schema.release().is_none(), "it was not taken over");
+    if code != ReptileCode::Ok {
+        assert!(out.is_released() && out_schema.release().is_none());
+        return Err((code, text));
+    }
+    // SAFETY: the library keeps the rules.
+    let data = unsafe { arrow_array::ffi::from_ffi(out, &out_schema) }.unwrap();
+    Ok(RecordBatch::from(arrow_array::StructArray::from(data)))
+}
+
+#[test]
+fn arrow_arrays() {
+    let _alone = alone();
+    let agents = agents(&["MyBot"]);
+    let urls = StringArray::from(vec![Some("/cart"), None]);
+    let rows = arrow(agents, Some(c"url,verdict,refused"), &urls).unwrap();
+    assert_eq!((rows.num_rows(), rows.num_columns(), rows.column(1).null_count()), (2, 3, 1));
+    assert_eq!(arrow(agents, None, &urls).unwrap().schema().field(0).name(), "MyBot:verdict");
+    let numbers = Int32Array::from(vec![1]);
+    let (code, text) = arrow(agents, None, &numbers).unwrap_err();
+    assert!(code == ReptileCode::Arrow && text.contains("found Int32"), "{text}");
+    let (code, text) = arrow(agents, Some(c"verdicts"), &urls).unwrap_err();
+    assert!(code == ReptileCode::Column && text.contains("verdicts"), "{text}");
+    assert_eq!(arrow(null(), None, &urls).unwrap_err().0, ReptileCode::Argument);
+    done(agents);
+    assert_eq!(arrow(agents, None, &urls).unwrap_err().0, ReptileCode::Argument);
+}
+
+#[test]
+fn arrow_arrays_that_were_released() {
+    let _alone = alone();
+    let agents = agents(&["MyBot"]);
+    let (mut urls, mut schema) = (FFI_ArrowArray::empty(), FFI_ArrowSchema::empty());
+    let (mut out, mut out_schema) = (FFI_ArrowArray::empty(), FFI_ArrowSchema::empty());
+    // SAFETY: the arrays are marked as released, and the results may be written to.
+    let (code, _) = asked(|message| unsafe {
+        reptile_decide_arrow(
+            agents,
+            null(),
+            null(),
+            false,
+            &raw mut urls,
+            &raw mut schema,
+            &raw mut out,
+            &raw mut out_schema,
+            message,
+        )
+    });
+    assert_eq!(code, ReptileCode::Arrow);
+    // SAFETY: null is looked at first.
+    let (code, _) = asked(|message| unsafe {
+        reptile_decide_arrow(
+            agents,
+            null(),
+            null(),
+            false,
+            null_mut(),
+            null_mut(),
+            &raw mut out,
+            &raw mut out_schema,
+            message,
+        )
+    });
+    assert_eq!(code, ReptileCode::Argument);
+    let (mut stream, mut verdicts) = (FFI_ArrowArrayStream::empty(), FFI_ArrowArrayStream::empty());
+    // SAFETY: the stream is marked as released, and the result may be written to.
+    let (code, _) = asked(|message| unsafe {
+        reptile_decide_arrow_stream(agents, null(), null(), false, &raw mut stream, &raw mut verdicts, message)
+    });
+    assert_eq!(code, ReptileCode::Arrow);
+    done(agents);
+}
+
+#[test]
+fn arrow_streams() {
+    let _alone = alone();
+    let agents = agents(&["MyBot"]);
+    let urls = || -> RecordBatch {
+        let urls: arrow_array::ArrayRef = std::sync::Arc::new(StringArray::from(vec!["/cart", "/x"]));
+        RecordBatch::try_from_iter([("link", urls)]).unwrap()
+    };
+    let stream = |column: Option<&CStr>| {
+        let batches = RecordBatchIterator::new(vec![Ok(urls()), Ok(urls())], urls().schema());
+        let mut stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        let mut verdicts = FFI_ArrowArrayStream::empty();
+        let column = column.map_or(null(), CStr::as_ptr);
+        // SAFETY: the stream keeps the rules, and the result may be written to.
+        let (code, text) = asked(|message| unsafe {
+            reptile_decide_arrow_stream(agents, null(), column, true, &raw mut stream, &raw mut verdicts, message)
+        });
+        assert!(stream.release().is_none(), "it was not taken over");
+        (verdicts, code, text)
+    };
+    let (verdicts, code, _) = stream(Some(c"link"));
+    assert_eq!(code, ReptileCode::Ok);
+    let (none, code, text) = stream(Some(c"url"));
+    assert!(code == ReptileCode::Arrow && none.release().is_none() && text.contains("link"), "{text}");
+    // The stream keeps what it needs.
+    done(agents);
+    let rows = RecordBatchStreamReader::try_new(verdicts).unwrap().map(|batch| batch.unwrap().num_rows());
+    assert_eq!(rows.sum::<usize>(), 4);
+}
+
+#[test]
+fn versions() {
+    // SAFETY: the version is a text that ends with NUL.
+    assert_eq!(unsafe { CStr::from_ptr(reptile_version()) }.to_str().unwrap(), env!("CARGO_PKG_VERSION"));
+    assert_eq!(reptile_format_version(), reptile::FORMAT_VERSION);
+}
