@@ -7,7 +7,7 @@ use crate::support;
 use support::{Folder, Run, binary, finish, gz};
 
 /// Hosts in each file.
-const HOSTS: usize = 300;
+const HOSTS: usize = 200;
 
 /// A file of captures of hosts, of which some are also in the file before, and of damaged ones.
 fn warc(number: usize) -> Vec<u8> {
@@ -80,25 +80,25 @@ fn the_set_and_the_messages_depend_on_no_thread() {
     let folder = Folder::new();
     let names = inputs(&folder);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let first = compile(&folder, &names, "1", "2G").says(1, &["skipped: damaged record of a WARC file 9\n"]);
+    let first = compile(&folder, &names, "1", "2G").says(1, &["skipped: damaged record of a WARC file 6\n"]);
     let first_messages = messages(&first);
     // Each damaged record and line is named, in the order of the inputs.
     let named: Vec<&str> =
         first_messages.lines().filter(|line| line.starts_with("reptile: ") && !line.contains("discarded: ")).collect();
-    assert!(named.len() >= 9 + 6 + 6, "{first_messages}");
+    assert!(named.len() >= 6 + 4 + 4, "{first_messages}");
     let place = |line: &str| names.iter().position(|name| line.contains(name)).unwrap();
     assert!(named.is_sorted_by_key(|line| place(line)), "{first_messages}");
     let set = folder.read("set");
-    for (threads, memory) in [("2", "2G"), ("3", "600M"), ("8", "2G"), ("8", "16M")] {
+    for (threads, memory) in [("3", "600M"), ("8", "2G"), ("8", "16M")] {
         let run = compile(&folder, &names, threads, memory).says(1, &[]);
         assert_eq!(messages(&run), first_messages, "{threads} {memory}");
         assert!(folder.read("set") == set, "{threads} {memory}");
     }
-    for turn in 1..names.len() {
+    for turn in [1, 4, 6] {
         let mut other = names.clone();
         other.rotate_left(turn);
         other.swap(1, 4);
-        compile(&folder, &other, "8", "2G").says(1, &["skipped: damaged record of a WARC file 9\n"]);
+        compile(&folder, &other, "8", "2G").says(1, &["skipped: damaged record of a WARC file 6\n"]);
         assert!(folder.read("set") == set, "{other:?}");
     }
 }
