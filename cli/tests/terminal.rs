@@ -242,6 +242,7 @@ const RUNS: &[&[&str]] = &[
     &["diff", "set~", "set~", "--urls", "missing~"],
     &["verify", "set~"],
     &["verify", "--deep", "set~"],
+    &["verify", "--checksums", "set~"],
     &["verify", "damaged~"],
     &["verify", "single~"],
     &["agents", "~"],

@@ -107,6 +107,7 @@ pub fn commands(agent: &str, dialect: &str) -> Vec<Case> {
         case("compile DIALECT --force -o set robots", FINE, 0),
         case("verify set", FINE, 0),
         case("verify --deep set", FINE, 0),
+        case("verify --checksums set", FINE, 0),
         case("inspect set h.example", FINE, 8),
         case("inspect --automaton --agent AGENT set h.example", FINE, 256),
         case("classify set urls --agent AGENT --columns url,verdict,line,rule,refused,capture_time,ruleset", FINE, 1),
