@@ -164,10 +164,13 @@ fn signals_leave_the_old_file_and_the_next_run_completes() {
         let expected = case.whole(&case.folder(false));
         for (signal, has_old) in [("INT", false), ("TERM", true), ("KILL", true)] {
             let folder = case.folder(has_old);
-            let child = case.begun(&folder);
+            let mut child = case.begun(&folder);
+            // Open until it has ended: at the end of its input it might complete before it hears of the signal.
+            let input = child.stdin.take();
             let number = child.id().to_string();
             assert!(Command::new("kill").args(["-s", signal, &number]).status().unwrap().success());
-            let ended = child.wait_with_output().unwrap().status;
+            let ended = child.wait().unwrap();
+            drop(input);
             let is_killed = signal == "KILL";
             let expected_end = if is_killed { (None, Some(9)) } else { (Some(130), None) };
             assert_eq!((ended.code(), ended.signal()), expected_end, "{:?} {signal}", case.args);
