@@ -169,7 +169,8 @@ fn checksums_tell_whether_a_byte_has_changed_and_no_more() {
     let unchanged = format!("set: unchanged, {} bytes\n", set.len());
     let printed = folder.run(&["verify", "--checksums", "set"]).says(0, &[]).text();
     assert_eq!(printed.replace(',', "").replace("unchanged ", "unchanged, "), unchanged);
-    for at in (0..set.len()).step_by(set.len() / 40) {
+    // Behind the first bytes, by which it is known for a set.
+    for at in (64..set.len()).step_by(set.len() / 40) {
         let mut damaged = set.clone();
         damaged[at] ^= 1;
         folder.write("damaged", &damaged);
