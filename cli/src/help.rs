@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 27] = [
+const RARE: [&str; 29] = [
     "profile",
     "at",
     "strategy",
@@ -37,6 +37,8 @@ const RARE: [&str; 27] = [
     "output_folder",
     "resume",
     "split_columns",
+    "taken_unknown",
+    "taken_invalid",
 ];
 
 /// The arguments with `--help` at the end instead of `help` at the start: people write either.

@@ -300,3 +300,61 @@ fn many_redirects_are_counted_and_not_kept() {
     folder.write("d.jsonl", r#"{"url": "http://a.example/robots.txt", "redirects": 18446744073709551615, "body": ""}"#);
     folder.run(&["compile", "-o", "d", "d.jsonl"]).says(0, &["everything allowed (too many redirects)  1\n"]);
 }
+
+/// Captures in TSV, with the columns in any order, and what is wrong with others.
+#[test]
+fn tsv_says_what_json_lines_say() {
+    let folder = Folder::new();
+    let rows = "\u{feff}id\tstatus\turl\tbody\ttime\tbody_base64\tredirects\terror\r\n\
+        1\t200\thttps://a.example/robots.txt\tUser-agent: *\\nDisallow: /a\\\\b\\t#x\\n\t2026-01-02T03:04:05Z\t\\N\t\\N\t\r\n\
+        2\t200\thttps://b.example/robots.txt\t\\N\t20260102030405\tVXNlci1hZ2VudDogKgpEaXNhbGxvdzogLw==\t0\t\r\n\
+        \r\n\
+        3\t404\thttps://c.example/robots.txt\t\t\t\t\t\r\n\
+        4\t\\N\thttps://d.example/robots.txt\t\\N\t\t\t\ttimed out\r\n\
+        5\t200\thttps://e.example/robots.txt\t\t1767323045\t\t1\t\r\n\
+        6\t301\thttps://f.example/robots.txt\tmoved\t\t\t99\t\r\n";
+    let urls = [
+        "https://a.example/a\\b",
+        "https://a.example/x",
+        "https://b.example/",
+        "https://c.example/",
+        "https://d.example/",
+        "https://e.example/",
+        "https://f.example/",
+    ];
+    let expected = ["disallow", "allow", "disallow", "allow", "disallow", "allow", "allow"];
+    folder.write("rows.tsv", rows);
+    folder.write("rows.gz", gz(rows.as_bytes()));
+    for input in ["rows.tsv", "rows.gz"] {
+        folder.run(&["compile", "--force", "-o", "set", input]).says(0, &["files read 6\n"]);
+        assert_eq!(folder.verdicts("set", &urls), expected, "{input}");
+        assert_eq!(folder.verdicts(input, &urls), expected, "{input} as it is");
+    }
+    folder.run(&["lint", "rows.tsv"]).says(0, &[]);
+    let bad = [
+        ("http://g.example/robots.txt\t200", "expected 3 columns, as in the first line, found 2"),
+        ("http://g.example/robots.txt\t200\tx\ty", "expected 3 columns, as in the first line, found 4"),
+        ("http://g.example/robots.txt\t20\tx", "not a valid capture: expected a status, a number from 100 to 999"),
+        ("http://g.example/x\t200\tx", "not the url of a robots.txt: \"http://g.example/x\""),
+        ("\t200\tx", "no valid url"),
+        ("g.example\t200\tx", "no valid url: \"g.example\""),
+        ("http://g.example/robots.txt\t200\t\\N", "no body"),
+        ("\0\t\u{1}\t\u{7f}", "no valid url"),
+    ];
+    let mut text = b"url\tstatus\tbody\nhttp://a.example/robots.txt\t200\tDisallow: /\\xff \xff\0\n".to_vec();
+    bad.iter().for_each(|(row, _)| text.extend(format!("{row}\n").into_bytes()));
+    folder.write("bad.tsv", text);
+    let run = folder.run(&["compile", "--force", "-o", "set", "bad.tsv"]).says(1, &["files read 1\n"]);
+    for (number, (_, says)) in bad.iter().enumerate() {
+        assert!(run.stderr.contains(&format!("bad.tsv:{}: ", number + 3)), "{run:?}");
+        assert!(run.stderr.contains(says), "{says}: {run:?}");
+    }
+    // A table of URLs is not one of captures, and a table without rows holds nothing.
+    folder.write("urls.tsv", "url\ttitle\nhttp://a.example/robots.txt\tx\n");
+    folder.run(&["compile", "-o", "x", "urls.tsv"]).says(2, &["urls.tsv: is a single file"]);
+    folder.write("none.tsv", "url\tstatus\n");
+    folder.run(&["compile", "-o", "x", "none.tsv"]).says(2, &["no robots.txt found in none.tsv"]);
+    // The same bytes are a table of URLs where URLs are asked for.
+    let run = folder.run(&["classify", "set", "rows.tsv", "--agent", "x", "--columns", "verdict"]);
+    assert_eq!(run.says(0, &["TSV, URLs in column 3"]).text().lines().count(), 7);
+}

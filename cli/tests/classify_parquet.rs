@@ -552,6 +552,20 @@ else:
     assert [row[0] for row in duckdb.sql(f"select url from '{file}'").fetchall()] == urls
     lines = polar["bot-a:line"].to_list()
     assert polar["bot-a:line"].dtype == polars.UInt32 and set(lines) == {2, None}, set(lines)
+    name = "bot-a:verdict"
+    table = pq.read_table(file, read_dictionary=[name])
+    assert pa.types.is_dictionary(table.schema.field(name).type), table.schema
+    assert str(pandas.read_parquet(file, read_dictionary=[name])[name].dtype) == "category"
+    assert table.schema.field("mask").type == pa.uint64() and polar["mask"].dtype == polars.UInt64
+    assert table.schema.metadata[b"mask"] == b'["bot-a"]', table.schema.metadata
+    assert table.schema.field("refused").type == pa.list_(pa.field("element", pa.string(), False)), table.schema
+    assert polar["refused"].dtype == polars.List(polars.String) and polar["bot-a:ruleset"].dtype == polars.UInt32
+    assert table.schema.field("capture_time").type == pa.timestamp("ms", "UTC"), table.schema
+    refused = {"disallow": ["bot-a"], "allow": [], "unknown": None, "invalid": None}
+    assert polar["refused"].to_list() == [refused[verdict] for verdict in polar[name]] == table["refused"].to_pylist()
+    assert polar["mask"].to_list() == [names if names is None else len(names) for names in polar["refused"].to_list()]
+    rows = duckdb.sql(f"select count(*) from '{file}' where list_contains(refused, 'bot-a') and mask & 1 = 1").fetchall()[0]
+    assert rows[0] == count["disallow"], rows
     print("counts", {name: int(number) for name, number in count.items()}, len(frame), "rows")
 "#;
 
@@ -577,6 +591,7 @@ fn pandas_polars_and_duckdb_read_and_write() {
     for (text, name) in &texts {
         assert!(*text == texts[0].0, "{name}");
     }
+    let columns = ["--columns", "url,mask,refused,capture_time,verdict,line,rule,reason,ruleset"];
     let write = [&columns[..], &["--format", "parquet", "-o", "out.parquet"]].concat();
     classify(&folder, "pandas.parquet", &write).says(0, &[]);
     run("read");

@@ -162,6 +162,24 @@ fn a_good_set_passes_the_deep_check() {
     assert!(time.strip_suffix(" s\n").unwrap().parse::<f64>().is_ok(), "{deep}");
 }
 
+#[test]
+fn checksums_tell_whether_a_byte_has_changed_and_no_more() {
+    let folder = Folder::with_set();
+    let set = folder.read("set");
+    let unchanged = format!("set: unchanged, {} bytes\n", set.len());
+    let printed = folder.run(&["verify", "--checksums", "set"]).says(0, &[]).text();
+    assert_eq!(printed.replace(',', "").replace("unchanged ", "unchanged, "), unchanged);
+    for at in (0..set.len()).step_by(set.len() / 40) {
+        let mut damaged = set.clone();
+        damaged[at] ^= 1;
+        folder.write("damaged", &damaged);
+        folder.run(&["verify", "--checksums", "damaged"]).says(2, &["reptile: damaged: ", "expected"]);
+    }
+    folder.write("cut", &set[..set.len() - 1]);
+    folder.run(&["verify", "--checksums", "cut"]).says(2, &["reptile: cut: "]);
+    folder.run(&["verify", "--checksums", "--deep", "set"]).says(2, &["cannot be used with"]);
+}
+
 /// A ruleset with wildcards has an automaton, which decides, and a list of its rules, which is shown. The checksums are
 /// right: nobody makes such a set by accident.
 #[test]

@@ -1,6 +1,7 @@
 //! `reptile filter`: which records are kept, that they stay as they are, and what damage costs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
+use std::io::Read;
 use std::process::Command;
 
 use crate::support;
@@ -149,7 +150,15 @@ fn what_cannot_be_copied_record_by_record_is_refused() {
     folder.write("one-member.warc.gz", gz(&plain));
     folder.write("f.warc.zst", zstd::encode_all(&plain[..], 1).unwrap());
     folder.write("text", "http://a.example/\n");
+    folder.write("text.gz", gz(b"http://a.example/\n"));
+    folder.write("page.gz", gz(&b"<!doctype html>".repeat(200_000)));
+    folder.write("twice.gz", gz(&gz(&plain)));
+    folder.write("tar.gz", gz(&[b"x".repeat(600_000), vec![0; 1024]].concat()));
     for (input, says) in [
+        ("text.gz", "is text, packed with gzip, not a WARC file"),
+        ("page.gz", "is a web page (HTML), packed with gzip, not a WARC file"),
+        ("twice.gz", "is gzip within gzip, not a WARC file"),
+        ("tar.gz", "packed with gzip, not a WARC file"),
         ("one-member.warc.gz", "packed together, from record 1 on"),
         ("f.warc.zst", "is packed with zstd; unpack it first"),
         ("text", "is text, not a WARC file"),
@@ -159,33 +168,84 @@ fn what_cannot_be_copied_record_by_record_is_refused() {
         folder.run(&["filter", input, "--set", "set", "--agent", "bot-a", "-o", "out"]).says(2, &[input, says]);
         assert!(!folder.names().iter().any(|name| name == "out" || name.starts_with('.')), "{input}");
     }
+    // A name says how its file is packed.
+    folder.write("f.warc", &plain);
+    for name in ["out.warc.zst", "out.XZ", "out.bz2"] {
+        let run = folder.run(&["filter", "f.warc", "--set", "set", "--agent", "bot-a", "-o", name]);
+        run.says(2, &[name, "records are written plain, or to a name that ends in .gz as gzip"]);
+    }
+    folder.write("empty.gz", gz(b""));
+    folder.run(&["filter", "empty.gz", "--set", "set", "--agent", "bot-a"]).says(0, &["records 0\n"]);
     folder.write("empty", "");
     folder.run(&["filter", "empty", "--set", "set", "--agent", "bot-a", "-o", "out"]).says(0, &["records 0\n"]);
     assert!(folder.read("out").is_empty());
 }
 
+/// The members of packed bytes, unpacked.
+fn members(mut packed: &[u8]) -> Vec<Vec<u8>> {
+    let mut members = Vec::new();
+    while !packed.is_empty() {
+        let mut unpacked = Vec::new();
+        flate2::bufread::GzDecoder::new(&mut packed).read_to_end(&mut unpacked).unwrap();
+        members.push(unpacked);
+    }
+    members
+}
+
+#[test]
+fn what_goes_to_a_packed_name_is_packed_record_by_record() {
+    let (folder, records) = (Folder::with_set(), records());
+    folder.write("f.warc", all(&records, <[u8]>::to_vec));
+    folder.write("f.warc.gz", all(&records, gz));
+    // A plain file under a packed name.
+    folder.write("plain.warc.gz", all(&records, <[u8]>::to_vec));
+    let filter = ["--set", "set", "--agent", "bot-a"];
+    let expected: Vec<Vec<u8>> =
+        records.iter().filter(|(_, is_kept)| *is_kept).map(|(record, _)| record.clone()).collect();
+    let run = |args: &[&str]| folder.run(&[&["filter"], args, &filter[..]].concat());
+    run(&["f.warc", "-o", "out.warc.gz"]).says(0, &FIGURES);
+    assert!(members(&folder.read("out.warc.gz")) == expected);
+    assert!(
+        folder.run(&["filter", "out.warc.gz", "--set", "set", "--agent", "bot-a"]).stdout == folder.read("out.warc.gz")
+    );
+    // Plain and packed ones go together then, and those that are packed stay as they are.
+    run(&["f.warc.gz", "f.warc", "-o", "both.GZ"]).says(0, &["kept 12\n"]);
+    let both = folder.read("both.GZ");
+    assert!(both.starts_with(&kept(&records, gz)) && members(&both) == [&expected[..], &expected].concat());
+    run(&["f.warc", "f.warc.gz", "plain.warc.gz", "-o", "folder/"]).says(0, &["kept 18\n"]);
+    assert!(folder.read("folder/f.warc") == kept(&records, <[u8]>::to_vec));
+    assert!(members(&folder.read("folder/plain.warc.gz")) == expected);
+}
+
 /// The package warcio reads what was written, and nothing else:
-/// `pip install warcio; cargo test -p reptile-cli --test all filter:: -- --ignored`.
+/// `pip install warcio; PYTHON=python3 cargo test -p reptile-cli --test all filter:: -- --ignored`.
 #[test]
 #[ignore = "needs Python with the package warcio"]
 fn warcio_reads_what_was_written() {
     let (folder, records) = (Folder::with_set(), records());
     folder.write("f.warc.gz", all(&records, gz));
-    folder.run(&["filter", "f.warc.gz", "-o", "out.warc.gz", "--set", "set", "--agent", "bot-a"]).says(0, &FIGURES);
+    folder.write("f.warc", all(&records, <[u8]>::to_vec));
     let script = "
 import sys
 from warcio.archiveiterator import ArchiveIterator
 for record in ArchiveIterator(open(sys.argv[1], 'rb'), no_record_parse=True):
     print(record.rec_type, record.rec_headers.get_header('WARC-Target-URI'), len(record.content_stream().read()))
 ";
-    let output = Command::new("python3").args(["-c", script]).arg(folder.path("out.warc.gz")).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let found = String::from_utf8(output.stdout).unwrap();
+    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let expected = "warcinfo None 16\n\
                     request http://a.example/private/open 18\n\
                     response http://a.example/private/open 54\n\
                     metadata http://a.example/private/open 16\n\
                     conversion https://a.example/long 5242880\n\
                     response http://a.example/ 0\n";
-    assert_eq!(found, expected);
+    for (input, output) in [("f.warc.gz", "a.warc.gz"), ("f.warc", "b.warc"), ("f.warc", "c.warc.gz")] {
+        folder.run(&["filter", input, "-o", output, "--set", "set", "--agent", "bot-a"]).says(0, &FIGURES);
+        let read = Command::new(&python).args(["-c", script]).arg(folder.path(output)).output().unwrap();
+        assert!(read.status.success(), "{read:?}");
+        assert_eq!(String::from_utf8(read.stdout).unwrap(), expected, "{output}");
+        // It knows a file of one member as one that cannot be read record by record.
+        let check =
+            Command::new(&python).args(["-m", "warcio.cli", "check"]).arg(folder.path(output)).output().unwrap();
+        assert!(check.status.success(), "{output}: {check:?}");
+    }
 }

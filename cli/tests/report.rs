@@ -146,3 +146,42 @@ fn a_page_needs_nothing_and_runs_nothing() {
         page.contains("<b>all crawlers</b>") && page.contains("<b>GPTBot</b>") && !page.contains("without a known")
     );
 }
+
+/// A run over several lists has one page, with the sums.
+#[test]
+fn a_run_over_several_lists_has_one_page() {
+    let folder = folder();
+    folder.write("more", "http://a.example/p1\nhttp://b.example/\nnonsense\n");
+    let sum = String::from_utf8([folder.read("urls"), folder.read("more")].concat()).unwrap();
+    folder.write("sum", sum);
+    let agents = ["--agent", "bot-a", "--agent", "bot-c", "--any-of"];
+    let one = ["classify", "set", "sum", "--report", "one.html", "-o", "one"];
+    folder.run(&[&one[..], &agents].concat()).says(0, &[]);
+    let many = ["classify", "set", "urls", "more", "--output-folder", "out", "--report", "many.html"];
+    let many = [&many[..], &agents].concat();
+    folder.run(&many).says(0, &["files written 2\n"]);
+    let page = |name: &str| {
+        let page = String::from_utf8(folder.read(name)).unwrap();
+        let (facts, rest) = page.split_once("<h2>").unwrap();
+        (facts.to_owned(), rest.to_owned())
+    };
+    let ((_, one), (facts, all)) = (page("one.html"), page("many.html"));
+    assert_eq!(one, all);
+    assert!(facts.contains("<title>Verdicts for out</title>") && facts.contains("184 rows of 2 lists<"), "{facts}");
+    let again = [&many[..], &["--resume"]].concat();
+    folder.run(&again).says(2, &["many.html: exists already"]);
+    std::fs::remove_file(folder.path("many.html")).unwrap();
+    std::fs::remove_file(folder.path("out/more.tsv")).unwrap();
+    folder.run(&again).says(0, &["done before 1\n"]);
+    let facts = page("many.html").0;
+    assert!(facts.contains("3 rows of 1 lists; 1 more were done before, and are not counted here"), "{facts}");
+    std::fs::remove_file(folder.path("many.html")).unwrap();
+    folder.run(&again).says(0, &["--report: every list was done before"]);
+    assert!(!folder.names().contains(&"many.html".to_owned()));
+    let same = |report: &str, says: &str| {
+        let args = ["classify", "set", "urls", "more", "--output-folder", "out", "--force", "--report", report];
+        folder.run(&[&args[..], &agents].concat()).says(2, &[says]);
+    };
+    same("out/urls.tsv", "out/urls.tsv: would be the page and a file of urls");
+    same("set", "set");
+}

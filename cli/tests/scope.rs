@@ -145,3 +145,41 @@ fn a_stand_in_that_is_too_long_to_be_a_host_is_passed_over() {
         assert!(text.starts_with("unknown"), "{text}");
     }
 }
+
+/// Rows that name their crawlers are decided by what stands in, each for its own; a row that names none stays unknown.
+#[test]
+fn crawlers_of_rows_go_by_the_scope_too() {
+    let folder = Folder::new();
+    let body = "user-agent: x\\ndisallow: /\\n\\nuser-agent: *\\ndisallow: /p";
+    folder.write("c.jsonl", format!("{{\"url\":\"https://www.a.example/robots.txt\",\"body\":\"{body}\"}}\n"));
+    folder.run(&["compile", "-o", "set", "c.jsonl"]).says(0, &[]);
+    let (mut rows, mut expected) = (String::from("url\tagent\n"), Vec::new());
+    for number in 0..1200 {
+        let (host, agent) = (["a.example", "www.a.example", "b.example"][number % 3], ["x", "y", "-", "z"][number % 4]);
+        let (scheme, path) = (["http", "https"][number % 2], ["p", "q"][number / 2 % 2]);
+        rows += &format!("{scheme}://{host}/{path}\t{agent}\n");
+        let verdict = match (host, agent, path) {
+            ("b.example", ..) | (_, "-", _) => "unknown",
+            (_, "x", _) | (_, _, "p") => "disallow",
+            _ => "allow",
+        };
+        let own = scheme == "https" && host.starts_with("www");
+        expected.push((agent.trim_matches('-'), verdict, verdict != "unknown" && !own));
+    }
+    folder.write("t.tsv", rows);
+    let args = ["classify", "set", "t.tsv", "--agent-column", "agent", "--scope", "www", "--columns"];
+    let stood_in = expected.iter().filter(|row| row.2).count();
+    let figures = [
+        format!("decided by another origin {stood_in}\n"),
+        format!("rows that name no crawler {}\n", expected.iter().filter(|row| row.0.is_empty()).count()),
+        format!("x allow 0, disallow {}, ", expected.iter().filter(|row| row.0 == "x" && row.1 == "disallow").count()),
+    ];
+    let figures = figures.each_ref().map(String::as_str);
+    let short = folder.run(&[&args[..], &["agent,verdict"]].concat()).says(0, &figures).text();
+    let long = folder.run(&[&args[..], &["agent,verdict,reason"]].concat()).says(0, &figures).text();
+    for ((short, long), (agent, verdict, stands_in)) in short.lines().zip(long.lines()).zip(&expected) {
+        assert_eq!(short, format!("{agent}\t{verdict}"));
+        assert!(long.starts_with(short) && long.ends_with(", of https://www.a.example") == *stands_in, "{long}");
+    }
+    assert_eq!((short.lines().count(), long.lines().count()), (1200, 1200));
+}

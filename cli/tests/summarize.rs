@@ -1,8 +1,12 @@
-//! `reptile summarize`: words, proofs, keys, formats, lists of origins, and what a damaged or hostile input does.
+//! `reptile summarize`: words, proofs, keys, formats, lists of origins, sites, and what a damaged or hostile input does.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
 use std::collections::HashMap;
+use std::fs::File;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
 use support::Folder;
 
 /// The rows of a run, sorted, since a set has its own order.
@@ -174,5 +178,124 @@ fn many_origins_are_summed_up_in_batches() {
             _ => format!("x\tpartial\tdefault\t0\t1\trule\t/\t/p{}", number % 500),
         };
         assert_eq!(rest, expected, "{url}");
+    }
+}
+
+/// The rows of a Parquet file as JSON, without the cells that are null.
+fn parquet_rows(folder: &Folder, name: &str) -> Vec<serde_json::Value> {
+    let reader = SerializedFileReader::new(File::open(folder.path(name)).unwrap()).unwrap();
+    let rows = reader.get_row_iter(None).unwrap().map(|row| {
+        let row = row.unwrap();
+        let cells = row.get_column_iter().filter_map(|(name, cell)| {
+            let cell = match cell {
+                Field::Null => return None,
+                Field::Str(text) => text.clone().into(),
+                Field::UInt(number) => (*number).into(),
+                other => panic!("{name}: {other:?}"),
+            };
+            Some((name.clone(), cell))
+        });
+        cells.collect::<serde_json::Map<_, _>>().into()
+    });
+    rows.collect()
+}
+
+/// The rows of JSON Lines, without the cells that are empty texts.
+fn json_rows(text: &str) -> Vec<serde_json::Value> {
+    let rows = text.lines().map(|line| {
+        let mut row: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
+        row.retain(|_, cell| cell != "");
+        row.into()
+    });
+    rows.collect()
+}
+
+/// What each site says to `x`, with http and https, `www.` and without.
+fn sites() -> Folder {
+    let folder = Folder::new();
+    let capture = |origin: &str, rest: &str| format!("{{\"url\":\"{origin}/robots.txt\",{rest}}}\n");
+    let rule = |rule: &str| format!("\"body\":\"user-agent: *\\ndisallow: {rule}\"");
+    let captures = [
+        ("https://same.example", rule("/a")),
+        ("http://same.example", rule("/a")),
+        ("https://www.same.example", rule("/a")),
+        ("http://www.same.example", rule("/a")),
+        ("http://other.example", rule("/a")),
+        ("http://www.other.example", rule("/b")),
+        ("https://open.example", "\"status\":404".into()),
+        ("https://www.open.example", rule("")),
+        ("http://www.closed.example", rule("/")),
+        ("https://closed.example", "\"status\":404".into()),
+        ("http://www.one.co.uk", rule("/")),
+        ("https://www.com", rule("/")),
+        ("https://same.example:8443", rule("/")),
+        ("http://1.2.3.4", rule("/")),
+    ];
+    folder.write("c.jsonl", captures.map(|(origin, rest)| capture(origin, &rest)).concat());
+    folder.run(&["compile", "-o", "set", "c.jsonl"]).says(0, &[]);
+    folder
+}
+
+#[test]
+fn the_origins_of_a_site_are_side_by_side() {
+    let folder = sites();
+    let args = ["summarize", "set", "--agent", "x", "--by-site"];
+    let run = folder.run(&[&args[..], &["--header"]].concat()).says(
+        0,
+        &[
+            "sites 7\n",
+            "origins of no site, left out 1\n",
+            "agent x same 2, different 2, one origin only 3, unknown 0\n",
+        ],
+    );
+    let text = run.text();
+    let (header, found) = text.split_once('\n').unwrap();
+    assert_eq!(header, "host\tagent\thttps\thttp\thttps_www\thttp_www\tagree");
+    let expected = [
+        "1.2.3.4\tx\tunknown\tdisallowed\tunknown\tunknown\t",
+        "closed.example\tx\tallowed\tunknown\tunknown\tdisallowed\tno",
+        "one.co.uk\tx\tunknown\tunknown\tunknown\tdisallowed\t",
+        "open.example\tx\tallowed\tunknown\tallowed\tunknown\tyes",
+        "other.example\tx\tunknown\tpartial\tunknown\tpartial\tno",
+        "same.example\tx\tpartial\tpartial\tpartial\tpartial\tyes",
+        "www.com\tx\tdisallowed\tunknown\tunknown\tunknown\t",
+    ];
+    assert_eq!(rows(found), expected);
+    let keys = folder.run(&[&args[..], &["--key", "surt,domain"]].concat()).says(0, &[]).text();
+    assert!(rows(&keys).contains(&"uk,co,one)/\tone.co.uk\tx\tunknown\tunknown\tunknown\tdisallowed\t".to_owned()));
+    folder.run(&[&args[..], &["--key", "host,url"]].concat()).says(2, &["--key url: with --by-site"]);
+    // A line of a list stands for its site, whichever of its origins it names.
+    folder
+        .write("list", "www.same.example\nhttp://same.example/x\nnew.example\nhttps://same.example:8443\nnot a host\n");
+    let list = ["summarize", "set", "list", "--agent", "x", "--by-site"];
+    let same = "same.example\tx\tpartial\tpartial\tpartial\tpartial\tyes\n";
+    let invalid = |line: &str| format!("{line}\tx\tinvalid\tinvalid\tinvalid\tinvalid\t\n");
+    let unknown = "new.example\tx\tunknown\tunknown\tunknown\tunknown\t\n";
+    let expected = [same, same, unknown, &invalid("https://same.example:8443"), &invalid("not a host")].concat();
+    let run = folder.run(&list).says(0, &["agent x same 2, different 0, one origin only 0, unknown 1, invalid 2\n"]);
+    assert_eq!(run.text(), expected);
+}
+
+#[test]
+fn statements_are_written_as_columns() {
+    let folder = sites();
+    folder.write("list", "same.example\nopen.example\nnew.example\nnot a host\n");
+    for options in [&["--key", "url,surt"][..], &["--by-site"]] {
+        let args = [&["summarize", "set", "list", "--agent", "x", "--agent", "y"], options].concat();
+        let json = folder.run(&[&args[..], &["--format", "jsonl"]].concat()).says(0, &[]).text();
+        folder.run(&[&args[..], &["--format", "parquet", "-o", "out", "--force"]].concat()).says(0, &[]);
+        assert_eq!(parquet_rows(&folder, "out"), json_rows(&json));
+        let piped = folder.run(&[&args[..], &["--format", "parquet"]].concat()).says(0, &[]);
+        assert!(piped.stdout == folder.read("out"));
+    }
+    let reader = SerializedFileReader::new(File::open(folder.path("out")).unwrap()).unwrap();
+    assert_eq!(reader.metadata().file_metadata().num_rows(), 8);
+    let header = ["summarize", "set", "--agent", "x", "--header", "--format", "parquet", "-o", "new"];
+    folder.run(&header).says(2, &["--header: a Parquet file has the names of the columns in its schema"]);
+    let terminal = ["summarize", "set", "--agent", "x", "--format", "parquet", "--color", "always"];
+    folder.run(&terminal).says(2, &["--format parquet: standard output is a terminal"]);
+    if cfg!(target_os = "linux") {
+        let full = ["summarize", "set", "--agent", "x", "--format", "parquet", "-o", "/dev/full"];
+        folder.run(&full).says(2, &["/dev/full: cannot be written: No space left on device"]);
     }
 }

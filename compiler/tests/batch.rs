@@ -2,11 +2,13 @@
 //! URLs, several agents, every kind of spelling, and over damaged sets.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
+use std::cell::Cell;
+
 use crate::support;
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use reptile_compiler::automaton::Strategy as Automata;
-use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::dialect::{ALL, GOOGLE_LIB};
 use reptile_engine::set::{Agent, BATCH_URLS, Set};
 use reptile_engine::verdict::Verdict;
 use support::compile;
@@ -79,6 +81,80 @@ fn a_batch_gives_the_verdicts_of_its_urls() {
         }
     }
     assert!(seen[Verdict::Allow as usize] > 0 && seen[Verdict::Disallow as usize] > 0, "{seen:?}");
+}
+
+/// Product tokens that files name, and that agents obey: some contain others.
+const NAMES: [&str; 10] = ["a", "ab", "abc", "b", "bc", "c", "bot", "botany", "x", "nobody"];
+
+/// A file whose groups name some of [`NAMES`]; in a large one a token's groups are not merged.
+fn file_of_names() -> impl Strategy<Value = String> {
+    let group = |rules: std::ops::Range<usize>| {
+        let names = prop::collection::vec((0..NAMES.len()).prop_map(|name| NAMES[name]), 0..4);
+        (names, any::<bool>(), prop::collection::vec((any::<bool>(), 0..12_u32), rules)).prop_map(
+            |(names, is_default, rules)| {
+                let names = names.into_iter().chain(is_default.then_some("*"));
+                let names: String = names.map(|name| format!("user-agent: {name}\n")).collect();
+                let kind = |allows: bool| if allows { "allow" } else { "disallow" };
+                let rules: String =
+                    rules.iter().map(|&(kind_of, path)| format!("{}: /{path}\n", kind(kind_of))).collect();
+                names + &rules
+            },
+        )
+    };
+    let small = prop::collection::vec(group(0..4), 0..5).prop_map(|groups| groups.concat());
+    let all: String = NAMES.iter().map(|name| format!("user-agent: {name}\n")).collect();
+    let many: String = (100..1100).map(|rule| format!("disallow: /{rule}\n")).collect();
+    let own: String = NAMES.iter().map(|name| format!("user-agent: {name}\nallow: /1\n")).collect();
+    prop_oneof![20 => small.clone(), 1 => small.prop_map(move |groups| format!("{all}{many}{own}{groups}"))]
+}
+
+#[test]
+fn many_agents_get_the_verdicts_of_each() {
+    let agent = (prop::collection::vec(0..NAMES.len(), 0..4), any::<bool>());
+    let cases = (
+        prop::collection::vec(file_of_names(), 1..6),
+        prop::collection::vec(agent, 2..24),
+        prop::collection::vec((0..7_usize, 0..12_u32), 1..2 * BATCH_URLS),
+        0..ALL.len(),
+    );
+    let (several, free, seen) = (Cell::new(0), Cell::new(0), Cell::new([0_u32; 4]));
+    TestRunner::new_with_rng(
+        ProptestConfig { cases: 300, ..ProptestConfig::default() },
+        TestRng::deterministic_rng(RngAlgorithm::ChaCha),
+    )
+    .run(&cases, |(files, agents, urls, dialect)| {
+        let files: Vec<(String, String)> =
+            files.into_iter().enumerate().map(|(host, body)| (format!("h{host}"), body)).collect();
+        let files = files.iter().map(|(host, body)| (host.as_str(), body.as_bytes()));
+        let set = Set::from_bytes(compile(files, ALL[dialect], Automata::default())).unwrap();
+        let agents: Vec<Agent> = agents
+            .iter()
+            .map(|(names, default)| {
+                let names: Vec<&[u8]> = names.iter().map(|&name| NAMES[name].as_bytes()).collect();
+                set.agent_chain(&names, *default).unwrap()
+            })
+            .collect();
+        free.set(free.get() + agents.iter().filter(|agent| !agent.honours_default_group()).count());
+        let urls: Vec<String> = urls.iter().map(|(host, path)| format!("http://h{host}/{path}")).collect();
+        let rows = together(&set, &agents, &urls).unwrap();
+        for (at, agent) in agents.iter().enumerate() {
+            let column: Vec<Verdict> = rows.iter().skip(at).step_by(agents.len()).copied().collect();
+            prop_assert_eq!(Some(column), one_by_one(&set, std::slice::from_ref(agent), &urls), "{:?}", agent);
+        }
+        for record in set.origins() {
+            let policy = set.policy_of(&record.unwrap()).unwrap();
+            let with_several = agents.iter().filter(|agent| policy.group_indices(agent).unwrap().len() > 1).count();
+            several.set(several.get() + with_several);
+        }
+        let mut counts = seen.get();
+        rows.iter().for_each(|&verdict| counts[verdict as usize] += 1);
+        seen.set(counts);
+        Ok(())
+    })
+    .unwrap();
+    let (several, free, seen) = (several.get(), free.get(), seen.get());
+    assert!(several > 20 && free > 100, "{several} with several groups, {free} without default group");
+    assert!(seen[..3].iter().all(|&count| count > 1000), "{seen:?}");
 }
 
 #[test]

@@ -123,7 +123,7 @@ pub fn canonical(host: &[u8]) -> Option<Host> {
         host.len -= 1;
     }
     let name = host.as_bytes();
-    if name.is_empty() || name.last() == Some(&b'.') || name.iter().any(|byte| is_forbidden(*byte)) {
+    if name.is_empty() || name.last() == Some(&b'.') || name.iter().any(|&byte| FORBIDDEN[usize::from(byte)]) {
         return None;
     }
     if ends_in_number(name) { Host::written(ipv4(name)?) } else { Some(host) }
@@ -150,10 +150,23 @@ fn decode(host: &[u8]) -> Option<Host> {
     Some(decoded)
 }
 
-/// Whether a byte is forbidden in host names: the forbidden domain code points of the WHATWG URL standard.
-fn is_forbidden(byte: u8) -> bool {
-    byte <= b' ' || byte == 0x7F || b"#%/:<>?@[\\]^|".contains(&byte)
-}
+/// Whether a byte is forbidden in host names: the forbidden domain code points of the WHATWG URL standard. A table, since
+/// a set of millions of origins asks for each byte of their names.
+static FORBIDDEN: [bool; 256] = {
+    let mut forbidden = [false; 256];
+    let mut byte = 0;
+    while byte <= b' ' {
+        forbidden[byte as usize] = true;
+        byte += 1;
+    }
+    let others = b"#%/:<>?@[\\]^|\x7F";
+    let mut at = 0;
+    while at < others.len() {
+        forbidden[others[at] as usize] = true;
+        at += 1;
+    }
+    forbidden
+};
 
 /// Whether the last label is a number, so that the name must be an IPv4 address.
 fn ends_in_number(name: &[u8]) -> bool {

@@ -13,7 +13,7 @@ use reptile_engine::verdict::Verdict;
 
 use crate::error::{CrawlerError, Error, ErrorKind};
 use crate::set::{Bytes, Set};
-use crate::{Directive, Explanation, Group, Rule};
+use crate::{Directive, Explanation, Group, Provenance, Rule};
 
 /// A crawler as a caller names it, before a set resolves it.
 ///
@@ -182,6 +182,37 @@ impl Agent {
     /// The errors of [`Agent::decide_at`].
     pub fn explain_at(&self, url: impl AsRef<[u8]>, time: i64) -> Result<Explanation, Error> {
         self.set.explain_at(self, url.as_ref(), time)
+    }
+
+    /// What of the set the verdict for one URL is derived from: which capture, and which ruleset.
+    ///
+    /// ```
+    /// use reptile::{Capture, Compiler, Dialect};
+    ///
+    /// let mut compiler = Compiler::new(Dialect::google());
+    /// let mut capture = Capture::new("https://example.com/robots.txt", "user-agent: *\ndisallow: /a")?;
+    /// capture.time = Some(1_000);
+    /// compiler.add(capture)?;
+    /// let agent = compiler.finish()?.into_set()?.agent("AnyBot")?;
+    /// let found = agent.provenance("https://example.com/a")?;
+    /// assert_eq!((found.fetched_at, found.ruleset), (Some(1_000), Some(0)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`Agent::decide`].
+    pub fn provenance(&self, url: impl AsRef<[u8]>) -> Result<Provenance, Error> {
+        self.set.provenance(self, url.as_ref())
+    }
+
+    /// What of the set the verdict for one URL is derived from by the rules that were in force at a time.
+    ///
+    /// Cost: reads all captures of the origin.
+    ///
+    /// # Errors
+    /// The errors of [`Agent::decide_at`].
+    pub fn provenance_at(&self, url: impl AsRef<[u8]>, time: i64) -> Result<Provenance, Error> {
+        self.set.provenance_at(self, url.as_ref(), time)
     }
 
     /// Every rule of the crawler's groups that matches a URL, in the order of precedence: the first rule decides.

@@ -1,4 +1,4 @@
-//! A verdict with its reasons: [`Explanation`].
+//! A verdict with its reasons, [`Explanation`], and what a verdict was derived from, [`Provenance`].
 
 use std::fmt;
 
@@ -51,4 +51,16 @@ impl fmt::Display for Explanation {
             reason => write!(f, "{} ({reason})", self.verdict),
         }
     }
+}
+
+/// What of a set a verdict was derived from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Provenance {
+    /// When the capture that decides was fetched, in seconds since 1970. `None` if the set does not know, or has no capture of
+    /// the URL's origin.
+    pub fetched_at: Option<i64>,
+    /// The number of the ruleset that decides, which is the same wherever the set has these rules. It is another one in
+    /// another set. `None` if no group is for the crawler, or no rules decide.
+    pub ruleset: Option<u32>,
 }

@@ -55,7 +55,7 @@ pub use agent::{Agent, Agents, Crawler};
 #[cfg(feature = "compile")]
 pub use compile::{Capture, CompiledSet, Compiler};
 pub use error::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
-pub use explanation::Explanation;
+pub use explanation::{Explanation, Provenance};
 #[cfg(feature = "compile")]
 pub use robots::Robots;
 pub use set::{KnownCrawler, Set};

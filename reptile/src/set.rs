@@ -18,7 +18,7 @@ use reptile_engine::verdict::{self, Rule, Verdict};
 
 use crate::agent::{Agent, Chain, Columns, Crawler, Kind};
 use crate::error::{CrawlerError, Error, ErrorKind};
-use crate::{Directive, Explanation, Group, Origin, Site, Span};
+use crate::{Directive, Explanation, Group, Origin, Provenance, Site, Span};
 
 /// The bytes of a set.
 pub(crate) enum Bytes {
@@ -289,6 +289,28 @@ impl Set {
         let Some(policy) = policy else { return Ok(without(Verdict::Unknown)) };
         let inner = path.with(|path| policy.explain(&agent.resolved, path))?;
         Ok(Explanation::new(inner, policy.group_of(&agent.resolved)?))
+    }
+
+    pub(crate) fn provenance(&self, agent: &Agent, url: &[u8]) -> Result<Provenance, Error> {
+        self.ask(
+            agent,
+            url,
+            |_| Provenance::default(),
+            |site, agent, path| {
+                let fetched_at = site.captures()?.and_then(|captures| captures.deciding().time);
+                Ok(Provenance { fetched_at, ruleset: site.policy().deciding_ruleset(agent, path)? })
+            },
+        )
+    }
+
+    pub(crate) fn provenance_at(&self, agent: &Agent, url: &[u8], time: i64) -> Result<Provenance, Error> {
+        let engine = self.timed()?;
+        let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(Provenance::default()) };
+        let Some(site) = engine.site(&origin)? else { return Ok(Provenance::default()) };
+        let Some(policy) = engine.policy_of_at(site.origin(), time)? else { return Ok(Provenance::default()) };
+        let fetched_at = site.captures_until(time, &policy)?.and_then(|captures| captures.deciding().time);
+        let ruleset = path.with(|path| policy.deciding_ruleset(&agent.resolved, path))?;
+        Ok(Provenance { fetched_at, ruleset })
     }
 
     pub(crate) fn matching_rules(&self, agent: &Agent, url: &[u8]) -> Result<Vec<Rule>, Error> {

@@ -8,15 +8,15 @@
 use psl::Type;
 
 /// The domain that somebody owns, one label below a suffix such as `co.uk` or, as customers of a company own theirs,
-/// `github.io`; `None` if there is none. The host is in lower case, with A-labels, and no address.
+/// `github.io`; `None` for a host that is itself a suffix. The host is in lower case, with A-labels, and not an address.
 #[must_use]
 #[inline(never)]
 pub fn own_domain(host: &[u8]) -> Option<&[u8]> {
     psl::domain(host).map(|domain| domain.as_bytes())
 }
 
-/// The domain that was registered with a registry, one label below a suffix such as `co.uk`; the host itself if there is
-/// none, as for an address. The host is in lower case, with A-labels.
+/// The domain that was registered with a registry, one label below a suffix such as `co.uk`; the host itself if it has
+/// none, as an address. The host is in lower case, with A-labels.
 ///
 /// Suffixes that belong to companies, such as `github.io`, do not count, so that the domain equals the column
 /// `url_host_registered_domain` of Common Crawl's index.

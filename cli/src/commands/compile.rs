@@ -13,6 +13,7 @@ use reptile_engine::set::Set;
 
 use crate::error::{Exit, Failure, Result};
 use crate::inputs::Inputs;
+use crate::inputs::globs::expand;
 use crate::inputs::options::CompileOptions;
 use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::assemble::assemble_with;
@@ -31,11 +32,15 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 ///                   are left out
 ///   a tar archive   the same; a folder around all hosts is seen through
 ///   JSON Lines      a capture on each line
+///   TSV             a capture on each line; the first line names the columns
 ///   a Parquet file  a capture in each row, with columns of these names
 ///   a WARC file     of a crawler, such as the robotstxt files of Common Crawl
 ///   a single file   with --host HOST, or the URL that it was fetched from
 /// It is recognised by what it holds, whatever its name. gzip, zstd, bzip2 and xz are
-/// unpacked, also inside a folder or an archive. - is standard input.
+/// unpacked, also inside a folder or an archive. - is standard input. Files of captures
+/// are read side by side, each by one thread: many files keep all processors busy, one
+/// large packed file does not. A quoted pattern, such as 'crawl/*.warc.gz', is all files
+/// that it matches.
 ///
 /// A capture is one fetch of one robots.txt: a JSON object with the "url" that was
 /// requested first, and of the last answer "status", "body" and "headers" (an object:
@@ -44,7 +49,9 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 /// (true, or why: "length", "time", "disconnect", "unspecified"); "error" (a text, if
 /// there was no answer). All but "url" may be left out. --profile says what they mean.
 /// In a WARC file the records of answers have the same; the steps of a redirect are put
-/// together, and a damaged record is left out and costs no other.
+/// together, and a damaged record is left out and costs no other. In TSV a tab, a line end
+/// and a backslash are \t, \n and \\, and \N is no value; "body_base64" is a body in base64,
+/// in every format.
 ///
 /// Of several captures for one origin the profile chooses by their times, not by their
 /// order. One without a time is older than any with one. Of two at the same time one
@@ -71,7 +78,7 @@ use crate::outputs::summary::{Summary, grouped, seconds};
   reptile compile -o web.reptile robots/
   reptile compile --force -o web.reptile fetched-1.jsonl.gz fetched-2.jsonl.gz
   reptile compile --host example.com -o one.reptile robots.txt
-  reptile compile --by-time -o years.reptile captures-*.jsonl.gz
+  reptile compile --by-time -o years.reptile 'captures/*.jsonl.gz'
 
 Exit code: 0 done; 1 some files were bad and left out; 2 the set could not be
 written, or two files are for one origin."
@@ -175,9 +182,10 @@ impl Outputs<'_> {
 /// # Errors
 /// If an input cannot be read to its end, or the set cannot be built or written.
 pub fn run(args: &Args) -> Result<Exit> {
-    let outputs = args.target.open(args.inputs.iter().map(PathBuf::as_path))?;
-    let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&args.inputs), &args.options, &[])?;
-    outputs.publish(set, &args.inputs, &args.options, &report)?;
+    let inputs = expand(&args.inputs)?;
+    let outputs = args.target.open(inputs.iter().map(PathBuf::as_path))?;
+    let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&inputs), &args.options, &[])?;
+    outputs.publish(set, &inputs, &args.options, &report)?;
     Ok(Exit::from_bad(report.any_bad() || (args.strict && report.strange.any())))
 }
 

@@ -1,14 +1,16 @@
 //! `reptile filter`: the records of crawl archives that crawlers may fetch, copied as they are.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use flate2::bufread::GzDecoder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::{Agents, Verdict};
 
 use crate::error::{Exit, Failure, Result, note};
+use crate::inputs::open::START_BYTES;
 use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::recognise::{Content, recognise};
 use crate::inputs::same::refuse_overwriting;
@@ -16,8 +18,8 @@ use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents;
 use crate::inputs::sets::report::Report;
 use crate::inputs::unpack::Packing;
-use crate::inputs::warc::raw::{NextStored, PackedRecords, PlainRecords};
-use crate::inputs::warc::records::Record;
+use crate::inputs::warc::raw::{NextStored, PackedRecords, PlainRecords, Stored};
+use crate::inputs::warc::records::{RECORD_START, Record};
 use crate::outputs::file::Output;
 use crate::outputs::summary::Summary;
 
@@ -32,7 +34,8 @@ const MAX_NAMED_DAMAGES: u64 = 10;
 /// Reads WARC, WET and WAT files and writes the records whose URL (WARC-Target-URI) is
 /// allowed, byte for byte: a record that is a gzip member is copied packed. So requests and
 /// metadata go with their answers. Records without a URL, such as warcinfo, are kept.
-/// Damaged records are named, counted and left out.
+/// Damaged records are named, counted and left out. To a name that ends in .gz, records that
+/// are not packed are written as a gzip member each.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -154,10 +157,10 @@ impl Filter<'_> {
             let name = name.ok_or_else(|| Failure::at(input, "has no name for a file in the folder of --output"))?;
             let path = folder.join(name);
             refuse_overwriting(&path, self.args.inputs.iter().chain([&self.args.set]).map(PathBuf::as_path))?;
-            let mut output = Output::create_file(&path, self.args.force)?;
+            let mut target = Target::create(&path, self.args.force)?;
             let mut counts = Counts::default();
-            self.copy(Archive::open(input)?, Some(&mut output), &mut counts)?;
-            output.finish()?;
+            self.copy(Archive::open(input)?, Some(&mut target), &mut counts)?;
+            target.output.finish()?;
             Ok(counts)
         };
         let each: Vec<Counts> = self.args.inputs.par_iter().map(copy).collect::<Result<_>>()?;
@@ -166,13 +169,13 @@ impl Filter<'_> {
 
     /// Copies all archives to one output, one after the other.
     fn all_into_one(&self) -> Result<Counts> {
-        let mut output = match &self.args.output {
+        let mut target = match &self.args.output {
             _ if self.args.dry_run => None,
-            Some(path) if path != Path::new("-") => Some(Output::create_file(path, self.args.force)?),
-            _ => Some(Output::stdout()),
+            Some(path) if path != Path::new("-") => Some(Target::create(path, self.args.force)?),
+            _ => Some(Target { output: Output::stdout(), packs: false }),
         };
-        if let Some(output) = &mut output
-            && !output.pass_bytes_on()
+        if let Some(target) = &mut target
+            && !target.output.pass_bytes_on()
         {
             return Err(Failure::new("the records would be written to a terminal; -o names a file, --dry-run counts"));
         }
@@ -180,28 +183,36 @@ impl Filter<'_> {
         for input in &self.args.inputs {
             let archive = Archive::open(input)?;
             let is_packed = archive.is_packed;
-            if *first.get_or_insert(is_packed) != is_packed && output.is_some() {
+            let is_mixed = *first.get_or_insert(is_packed) != is_packed;
+            if is_mixed && target.as_ref().is_some_and(|target| !target.packs) {
                 let message = "is packed and another archive is not, so they do not go together into one file; \
-                               -o with a folder keeps them apart";
+                               -o with a folder keeps them apart, and with a name that ends in .gz packs all";
                 return Err(Failure::at(input, message));
             }
-            self.copy(archive, output.as_mut(), &mut counts)?;
+            self.copy(archive, target.as_mut(), &mut counts)?;
         }
-        if let Some(output) = output {
-            output.finish()?;
+        if let Some(target) = target {
+            target.output.finish()?;
         }
         Ok(counts)
     }
 
     /// Copies what is kept of an archive.
-    fn copy(&self, archive: Archive<'_>, output: Option<&mut Output>, counts: &mut Counts) -> Result<()> {
+    fn copy(&self, archive: Archive<'_>, mut target: Option<&mut Target>, counts: &mut Counts) -> Result<()> {
         let Archive { path, source, is_packed } = archive;
+        let mut write = |stored: Stored| match &mut target {
+            None => Ok(0),
+            Some(Target { output, packs }) => {
+                let written = if *packs && !is_packed { stored.pack_to(output) } else { stored.copy_to(output) };
+                written.map_err(|error| output.failure(&error))
+            }
+        };
         if is_packed {
             let mut records = PackedRecords::new(source);
-            self.copy_each(path, || records.next(), output, counts)
+            self.copy_each(path, || records.next(), &mut write, counts)
         } else {
             let mut records = PlainRecords::new(source);
-            self.copy_each(path, || records.next(), output, counts)
+            self.copy_each(path, || records.next(), &mut write, counts)
         }
     }
 
@@ -209,7 +220,7 @@ impl Filter<'_> {
         &self,
         path: &Path,
         mut next: impl FnMut() -> io::Result<NextStored>,
-        mut output: Option<&mut Output>,
+        write: &mut dyn FnMut(Stored) -> Result<u64>,
         counts: &mut Counts,
     ) -> Result<()> {
         let mut damaged = 0;
@@ -232,10 +243,7 @@ impl Filter<'_> {
                 NextStored::Record(record, stored) => {
                     if self.keeps(&record, counts)? {
                         counts.kept += 1;
-                        if let Some(output) = &mut output {
-                            let copied = stored.copy_to(*output).map_err(|error| output.failure(&error))?;
-                            counts.bytes += copied;
-                        }
+                        counts.bytes += write(stored)?;
                     }
                 }
             }
@@ -293,6 +301,53 @@ impl Counts {
     }
 }
 
+/// Where records go.
+struct Target {
+    output: Output,
+    /// Whether records that are not packed are packed.
+    packs: bool,
+}
+
+impl Target {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// As [`Output::create_file`], and if its name says that it is packed in a way in which records are not written.
+    fn create(path: &Path, force: bool) -> Result<Target> {
+        let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+        let packs = match end.as_deref() {
+            Some("gz") => true,
+            Some(end @ ("zst" | "bz2" | "xz")) => {
+                let message =
+                    format!("records are written plain, or to a name that ends in .gz as gzip, not as .{end}");
+                return Err(Failure::at(path, message));
+            }
+            _ => false,
+        };
+        Ok(Target { output: Output::create_file(path, force)?, packs })
+    }
+}
+
+/// What the first member of packed bytes holds, if it is surely no record.
+fn other_content(start: &[u8]) -> Option<String> {
+    let mut member = GzDecoder::new(start);
+    let mut first = Vec::new();
+    let read = (&mut member).take(START_BYTES as u64).read_to_end(&mut first);
+    // The rest is checked as far as it is here.
+    let is_damaged = |error: io::Error| error.kind() != ErrorKind::UnexpectedEof;
+    if read.and_then(|_| io::copy(&mut member, &mut io::sink())).is_err_and(is_damaged) {
+        return None;
+    }
+    if first.is_empty() || RECORD_START.starts_with(&first) {
+        return None;
+    }
+    match (Packing::of(&first), recognise(&first)) {
+        (Some(packing), _) => Some(format!("is {packing} within gzip, not a WARC file")),
+        (None, Content::Warc | Content::Empty) => None,
+        (None, content) => Some(format!("is {}, packed with gzip, not a WARC file", content.describe())),
+    }
+}
+
 /// An archive that is open.
 struct Archive<'p> {
     path: &'p Path,
@@ -316,7 +371,11 @@ impl Archive<'_> {
         let (packing, content) = (Packing::of(start), recognise(start));
         let is_packed = packing == Some(Packing::Gzip);
         match packing {
-            Some(Packing::Gzip) => {}
+            Some(Packing::Gzip) => {
+                if let Some(message) = other_content(start) {
+                    return Err(Failure::at(path, message));
+                }
+            }
             Some(packing) => return Err(Failure::at(path, format!("is packed with {packing}; unpack it first"))),
             None if matches!(content, Content::Warc | Content::Empty) => {}
             None => return Err(Failure::at(path, format!("is {}, not a WARC file", content.describe()))),

@@ -8,6 +8,7 @@ use super::compile::Target;
 use super::merge::options_of;
 use crate::error::{Exit, Result};
 use crate::inputs::Inputs;
+use crate::inputs::globs::expand;
 use crate::inputs::options::{CompileOptions, schemes};
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::assemble::assemble_with;
@@ -58,7 +59,8 @@ pub struct Args {
 /// # Errors
 /// If the set or an input cannot be read, if they do not go together, or if the new set cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    let outputs = args.target.open(args.inputs.iter().map(PathBuf::as_path))?;
+    let mut inputs = expand(&args.inputs)?;
+    let outputs = args.target.open(inputs.iter().map(PathBuf::as_path))?;
     let old = Loaded::open_set(&args.set)?;
     let options = CompileOptions {
         schemes: args.schemes.clone(),
@@ -66,10 +68,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         no_other: args.no_other,
         ..options_of(&old, &args.set)?
     };
-    let (set, report) =
-        assemble_with(&outputs.room, Inputs::Paths(&args.inputs), &options, std::slice::from_ref(&old))?;
+    let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&inputs), &options, std::slice::from_ref(&old))?;
     drop(old);
-    let mut inputs = args.inputs.clone();
     inputs.push(args.set.clone());
     outputs.publish(set, &inputs, &options, &report)?;
     Ok(Exit::from_bad(report.any_bad()))

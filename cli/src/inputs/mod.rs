@@ -1,4 +1,4 @@
-//! Inputs of the commands: robots.txt files in folders, archives, JSON Lines and WARC files; lists of URLs; and compiled sets.
+//! Inputs of the commands: robots.txt files in folders, archives, tables and WARC files; lists of URLs; and compiled sets.
 //!
 //! This file splits an input of any kind into robots.txt files. Nothing here looks into a body. [`open`] is the way in,
 //! [`options`] has the arguments, [`hosts`] turns names of files into origins, [`bodies`] reads single files, [`lines`]
@@ -6,7 +6,9 @@
 
 mod archives;
 pub mod bodies;
+mod captures;
 mod folders;
+pub mod globs;
 mod gzip;
 pub mod hosts;
 mod jsonl;
@@ -20,12 +22,13 @@ pub mod sets;
 pub mod shown;
 pub mod tables;
 pub mod time;
+mod tsv;
 pub mod unpack;
 pub mod warc;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use reptile_compiler::capture::Capture;
 use reptile_compiler::set::origin::OwnedOrigin;
@@ -33,6 +36,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error::{Failure, Result};
 use bodies::read_sized;
+use captures::Lines;
 use hosts::Naming;
 use open::Input;
 use options::CompileOptions;
@@ -43,10 +47,10 @@ use shown::shown;
 pub enum Item {
     /// A robots.txt.
     Robots(Robots),
-    /// A line of JSON Lines that was not looked into yet: that is work for another thread, see [`Item::read`].
+    /// A line with a capture that was not looked into yet: that is work for another thread, see [`Item::read`].
     Line {
-        /// The path of the input.
-        path: Arc<str>,
+        /// The input, and how its lines are written.
+        lines: Arc<Lines>,
         /// The line, from 1.
         number: u64,
         /// Its bytes.
@@ -90,13 +94,13 @@ impl Item {
         Item::LeftOut { reason, name: None }
     }
 
-    /// What the item is, if it is a line of JSON Lines: a capture, or what is wrong with it. Others stay as they are.
+    /// What the item is, if it is a line: a capture, or what is wrong with it. Others stay as they are.
     ///
     /// # Errors
     /// If there is no memory for its body.
     pub fn read(self) -> Result<Item> {
         match self {
-            Item::Line { path, number, bytes } => jsonl::item(&bytes, format!("{path}:{number}")),
+            Item::Line { lines, number, bytes } => lines.item(&bytes, number),
             item => Ok(item),
         }
     }
@@ -138,41 +142,47 @@ pub enum Inputs<'p> {
     Opened(Box<Input>),
 }
 
-/// Reads several inputs, one after the other, and gives each item with the place of its input among them. Lines of JSON
-/// Lines are not looked into.
-///
-/// # Errors
-/// If an input cannot be read to its end, or holds nothing at all, or if two files are for one origin. Faults of single
-/// files are [`Item::Bad`].
-pub fn read_all(
-    inputs: Inputs<'_>,
-    options: &CompileOptions,
-    sink: &mut dyn FnMut(usize, Item) -> Result<()>,
-) -> Result<()> {
-    let naming = Naming::Hosts(options.schemes());
-    let mut files = Files::default();
-    let mut read_one = |place: usize, input: Input| {
-        if options.host.is_some() && input.content.is_collection() {
+/// Reads the inputs of one command, in any order, and several at once if they are captures.
+pub struct Reading<'o> {
+    naming: Naming,
+    host: Option<&'o str>,
+    files: Mutex<Files>,
+}
+
+impl<'o> Reading<'o> {
+    /// Nothing is read yet.
+    pub fn new(options: &'o CompileOptions) -> Reading<'o> {
+        let naming = Naming::Hosts(options.schemes());
+        Reading { naming, host: options.host.as_deref(), files: Mutex::default() }
+    }
+
+    /// Reads an input. Lines of JSON Lines and TSV are not looked into. An input of files, which is one that does not hold captures
+    /// ([`Input::is_captures`]), must be read after those before it, so that of two files for one origin always the same
+    /// is named.
+    ///
+    /// # Errors
+    /// If the input cannot be read to its end, or holds nothing at all, or if a file in it is for the origin of another
+    /// file. Faults of single files are [`Item::Bad`].
+    pub fn read(&self, input: Input, sink: &mut Sink<'_>) -> Result<()> {
+        if self.host.is_some() && input.content.is_collection() {
             let what = input.content.describe();
             return Err(Failure::at(&input.path, format!("--host goes with a single robots.txt, and this is {what}")));
         }
-        read_some(input, &naming, options.host.as_deref(), &mut |item| {
-            files.check(&item)?;
-            sink(place, item)
+        read_some(input, &self.naming, self.host, &mut |item| {
+            if let Item::Robots(robots) = &item
+                && robots.is_file
+            {
+                self.files.lock().unwrap_or_else(PoisonError::into_inner).check(robots)?;
+            }
+            sink(item)
         })
-    };
-    match inputs {
-        Inputs::Opened(input) => read_one(0, *input),
-        Inputs::Paths(paths) => {
-            paths.iter().enumerate().try_for_each(|(place, path)| read_one(place, Input::open(path)?))
-        }
     }
 }
 
 /// Reads every body of an input, whatever the files in it are named after.
 ///
 /// # Errors
-/// As [`read_all`].
+/// As [`Reading::read`].
 pub fn read_bodies(input: Input, sink: &mut Sink<'_>) -> Result<()> {
     read_some(input, &Naming::Any, None, &mut |item| sink(item.read()?))
 }
@@ -209,6 +219,7 @@ fn read(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) 
                 Err(fault) => fault.item(name)?,
             })
         }
+        (Content::Text, None) if input.is_captures() => tsv::read(&path, input.into_source(), sink),
         (Content::Text, None) => Err(Failure::at(&path, SINGLE_FILE)),
         (Content::Empty, None) => Ok(()),
         (_, None) => Err(input.refused(Wanted::Captures)),
@@ -216,7 +227,7 @@ fn read(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) 
 }
 
 const SINGLE_FILE: &str = "is a single file; say whose robots.txt it is with --host HOST[:PORT], or give a folder, a tar \
-                           archive, JSON Lines, a Parquet or a WARC file";
+                           archive, or captures in JSON Lines, TSV, a Parquet or a WARC file";
 
 /// The files that were read, by the origins that they are for.
 #[derive(Default)]
@@ -228,8 +239,7 @@ struct Files {
 
 impl Files {
     /// Refuses a second file for an origin: nothing says which of them counts.
-    fn check(&mut self, item: &Item) -> Result<()> {
-        let Item::Robots(Robots { name, origins, is_file: true, .. }) = item else { return Ok(()) };
+    fn check(&mut self, Robots { name, origins, .. }: &Robots) -> Result<()> {
         let number = self.names.len();
         self.names.push(name.as_str().into());
         for origin in origins {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::gzip::Unpack;
 use super::recognise::{Content, Wanted, recognise};
+use super::tsv::Columns;
 use super::unpack::{Packing, unpack};
 use crate::error::{Failure, Result};
 
@@ -80,6 +81,18 @@ impl Input {
         self.source
     }
 
+    /// Whether it holds captures, each of which says itself which origin it is for: by its first bytes, which are also
+    /// those of a table of URLs, if it is TSV.
+    pub fn is_captures(&self) -> bool {
+        let is_tsv = || self.content == Content::Text && Columns::of_header(first_line(&self.source.bytes)).is_some();
+        self.content.is_captures() || is_tsv()
+    }
+
+    /// Whether it holds robots.txt files, each with the name of what it is for.
+    pub fn is_collection(&self) -> bool {
+        self.content.is_collection() || self.is_captures()
+    }
+
     /// The input if it holds text or nothing.
     ///
     /// # Errors
@@ -110,6 +123,11 @@ impl Input {
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         Failure::new(format!("{path}: is {what}{packed}, not {}{hint}", wanted.describe()))
     }
+}
+
+/// The bytes before the first line end; none if there is no line end.
+fn first_line(bytes: &[u8]) -> &[u8] {
+    memchr::memchr(b'\n', bytes).map_or(b"", |end| &bytes[..end])
 }
 
 /// A source whose first bytes were looked at, and which still gives all of its bytes.

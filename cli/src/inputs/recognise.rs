@@ -111,7 +111,8 @@ pub fn recognise(start: &[u8]) -> Content {
     if let Some((_, name)) = BINARY.iter().find(|(magic, _)| start.starts_with(magic)) {
         return Content::Binary(name);
     }
-    let word: Vec<u8> = text.iter().take(16).map(u8::to_ascii_lowercase).collect();
+    let mut word = [0; 16];
+    text.iter().zip(&mut word).for_each(|(byte, lower)| *lower = byte.to_ascii_lowercase());
     if HTML.iter().any(|tag| word.starts_with(tag)) {
         return Content::Html;
     }
@@ -136,6 +137,9 @@ fn is_json(text: &[u8]) -> bool {
 
 /// Whether every other byte is NUL, as in UTF-16 text in Latin letters without a mark at its start.
 fn is_utf16(start: &[u8]) -> bool {
+    if memchr::memchr(0, start).is_none() {
+        return false;
+    }
     let nuls = |offset: usize| start.iter().skip(offset).step_by(2).filter(|&&byte| byte == 0).count();
     let (even, odd, half) = (nuls(0), nuls(1), start.len() / 2);
     half >= 4 && (even.max(odd) * 10 >= half * 9 && even.min(odd) * 10 <= half)
@@ -143,8 +147,9 @@ fn is_utf16(start: &[u8]) -> bool {
 
 /// Whether more than one byte in twenty is a control character, which no encoding of text has.
 fn is_binary(start: &[u8]) -> bool {
-    let is_control = |byte: &&u8| (**byte < b' ' && !b"\t\n\r\x0b\x0c".contains(*byte)) || **byte == 0x7f;
-    let controls = start.iter().filter(is_control).count();
+    // Comparisons without branches, which the compiler makes vectors of: each robots.txt of a crawl comes through here.
+    let is_control = |byte: u8| ((byte < b' ') & !(b'\t'..=b'\r').contains(&byte)) | (byte == 0x7f);
+    let controls: usize = start.iter().map(|&byte| usize::from(is_control(byte))).sum();
     controls > 1 && controls * 20 > start.len()
 }
 
@@ -171,6 +176,11 @@ impl Content {
     /// Whether it holds robots.txt files, each with the name of what it is for.
     pub fn is_collection(self) -> bool {
         matches!(self, Content::Folder | Content::Tar | Content::Json | Content::Warc | Content::Parquet)
+    }
+
+    /// Whether it is surely captures, each of which says itself which origin it is for. Text may be, too.
+    pub fn is_captures(self) -> bool {
+        matches!(self, Content::Json | Content::Warc | Content::Parquet)
     }
 
     /// Whether it can be a robots.txt as its author meant it.

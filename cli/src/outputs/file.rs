@@ -72,6 +72,17 @@ impl Output {
         Ok(Output { packer, ..Output::create_file(path, force)? })
     }
 
+    /// Opens the file of an option that writes beside the verdicts, if it is given.
+    ///
+    /// # Errors
+    /// As [`Output::create`], and if the file would be standard output, where the verdicts go.
+    pub fn create_beside(option: &str, path: Option<&Path>, force: bool) -> Result<Option<Output>> {
+        if path == Some(Path::new("-")) {
+            return Err(Failure::new(format!("{option}: expected a file; standard output is for the verdicts")));
+        }
+        path.map(|path| Output::create(path, force)).transpose()
+    }
+
     /// Opens a file beside its place. A symbolic link stays, and the file that it points to is replaced.
     ///
     /// # Errors

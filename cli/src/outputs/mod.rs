@@ -1,6 +1,6 @@
 //! What commands write: whole files ([`file`], under [`hidden`] names until they are), figures for people ([`summary`]),
-//! columns of verdicts ([`verdicts`], [`columns`], [`scope`]), the record of how a set was made ([`made`]), JSON ([`json`]), lists of names
-//! ([`names`]), packed bytes ([`packed`]), [`parquet`] files, text that is safe to show ([`text`]), [`style`]s, [`progress`], and the only way
+//! columns of verdicts ([`verdicts`], [`columns`], [`over_agents`], [`scope`]), the record of how a set was made ([`made`]), JSON ([`json`]), lists of names
+//! ([`names`]), packed bytes ([`packed`]), [`parquet`] files, rows of either ([`sink`]), text that is safe to show ([`text`]), [`style`]s, [`progress`], and the only way
 //! to standard output and standard error ([`terminal`]).
 
 pub mod columns;
@@ -9,10 +9,13 @@ mod hidden;
 pub mod json;
 pub mod made;
 pub mod names;
+pub mod over_agents;
 mod packed;
 pub mod parquet;
+mod pieces;
 pub mod progress;
 pub mod scope;
+pub mod sink;
 pub mod style;
 pub mod summary;
 pub mod terminal;

@@ -1,16 +1,17 @@
 //! Verdicts as a Parquet file: rows of answers are collected by column, and written by row groups of bounded size.
 //!
-//! The rows come in the form that [`Format::Parquet`](super::columns::Format) gives their cells. Texts are UTF-8, the few
-//! that repeat are encoded by a dictionary, and columns that may be empty have nulls. Nothing is ever read back, so that the
-//! file can be written to a pipe.
+//! The rows come in the form that [`Format::Parquet`](super::columns::Format) gives their cells, and [`Kind`] says which form a
+//! column has. Texts are UTF-8, the few that repeat are encoded by a dictionary, and columns that may be empty have nulls.
+//! Nothing is ever read back, so that the file can be written to a pipe.
 
 use std::io::Write;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, Int32Type};
+use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, TimeUnit, Type as PhysicalType, ZstdLevel};
+use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
@@ -18,6 +19,7 @@ use reptile::Verdict;
 
 use super::columns::{Column, Layout};
 use super::file::Output;
+use super::over_agents::NO_LIST;
 use crate::error::{Failure, Result};
 
 /// Rows of a row group: about as many as DuckDB writes, and enough for a dictionary to pay.
@@ -40,40 +42,57 @@ pub struct ParquetOutput {
 }
 
 /// The kind of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
     /// A text of which most are different; empty is null.
     Text,
     /// A text of which there are few; empty is null.
     Word,
-    /// A verdict.
+    /// A verdict, by its number.
     Verdict,
-    /// A number; 0 is null.
+    /// A number of 32 bits; 0 is null.
     Number,
+    /// A number of 32 bits, which is never null.
+    Count,
+    /// A number of 32 bits in the form of one of 64, or null.
+    Id,
+    /// A number of 64 bits, or null: a bit for each of these names, which the metadata of the file says.
+    Mask(Vec<String>),
+    /// A time in milliseconds since 1970, or null.
+    Time,
+    /// A list of some of these names, by their places, or null.
+    Names(Vec<String>),
 }
+
+/// The level of definition of a list that is there, and of an element in it.
+const LIST: i16 = 1;
+const ELEMENT: i16 = 2;
 
 /// The cells of one column of the row group that is being collected.
 struct Collected {
     kind: Kind,
     bytes: Vec<u8>,
-    /// Where each text ends, or each number.
+    /// Where each text ends, or each number of 32 bits, or the places of names.
     ends: Vec<u32>,
+    /// The numbers of 64 bits.
+    longs: Vec<i64>,
+    /// Whether each number is there; of lists, what is there.
+    levels: Vec<i16>,
+    /// Of lists: 0 where a row begins.
+    repeats: Vec<i16>,
 }
 
 impl ParquetOutput {
-    /// Begins a file with the columns of a layout for these agents.
+    /// Begins a file with columns of these names.
     ///
     /// # Errors
-    /// If the output cannot be written.
-    pub fn new(output: Output, layout: &Layout, agents: &[String]) -> Result<ParquetOutput> {
-        let mut kinds = Vec::new();
-        kinds.extend(layout.has_url.then_some(Kind::Text));
-        for _ in agents {
-            kinds.extend(layout.columns.iter().map(|&column| kind_of(column)));
+    /// If the output is a terminal, or cannot be written.
+    pub fn new(mut output: Output, columns: Vec<(String, Kind)>) -> Result<ParquetOutput> {
+        // Standard output escapes what a terminal acts on, unless bytes are passed on.
+        if !output.pass_bytes_on() {
+            return Err(Failure::new("--format parquet: standard output is a terminal; name a file with --output"));
         }
-        kinds.extend(layout.any_of.then_some(Kind::Verdict));
-        let names = layout.names(agents);
-        let fields = names.iter().zip(&kinds).map(|(name, &kind)| field(name, kind).map(Arc::new));
+        let fields = columns.iter().map(|(name, kind)| field(name, kind).map(Arc::new));
         let fields = fields.collect::<std::result::Result<Vec<_>, _>>().map_err(cannot)?;
         let schema = Type::group_type_builder("schema").with_fields(fields).build().map_err(cannot)?;
         let level = ZstdLevel::try_new(1).map_err(cannot)?;
@@ -81,11 +100,16 @@ impl ParquetOutput {
             .set_created_by(concat!("reptile version ", env!("CARGO_PKG_VERSION")).into())
             .set_compression(Compression::ZSTD(level))
             .set_statistics_enabled(EnabledStatistics::Chunk);
-        for (name, &kind) in names.iter().zip(&kinds) {
-            let path = ColumnPath::from(vec![name.clone()]);
-            properties = properties.set_column_dictionary_enabled(path, kind != Kind::Text);
+        for (name, _) in columns.iter().filter(|(_, kind)| *kind == Kind::Text) {
+            properties = properties.set_column_dictionary_enabled(ColumnPath::from(vec![name.clone()]), false);
         }
-        let columns = kinds.into_iter().map(|kind| Collected { kind, bytes: Vec::new(), ends: Vec::new() }).collect();
+        for (name, kind) in &columns {
+            if let Kind::Mask(names) = kind {
+                let names = serde_json::to_string(names).map_err(Failure::new)?;
+                properties = properties.set_key_value_metadata(Some(vec![KeyValue::new(name.clone(), names)]));
+            }
+        }
+        let columns = columns.into_iter().map(|(_, kind)| Collected::new(kind)).collect();
         let writer =
             SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties.build())).map_err(cannot)?;
         Ok(ParquetOutput { writer, output, columns, rows: 0, bytes: 0 })
@@ -148,39 +172,89 @@ fn cannot(error: ParquetError) -> Failure {
     Failure::new(format!("the columns cannot be written as Parquet: {error}"))
 }
 
-/// The kind of an agent's column.
-fn kind_of(column: Column) -> Kind {
+/// The columns of a layout for these agents.
+pub fn columns_of(layout: &Layout, agents: &[String]) -> Vec<(String, Kind)> {
+    let of_agents = agents.iter().flat_map(|_| &layout.columns);
+    let url = layout.has_url.then_some(&Column::Url);
+    let kinds = url.into_iter().chain(&layout.once).chain(of_agents).map(|&column| kind_of(column, agents));
+    let kinds = kinds.chain(layout.any_of.then_some(Kind::Verdict));
+    layout.names(agents).into_iter().zip(kinds).collect()
+}
+
+/// The kind of a column.
+fn kind_of(column: Column, agents: &[String]) -> Kind {
     match column {
         Column::Url => Kind::Text,
         Column::Verdict => Kind::Verdict,
         Column::Line => Kind::Number,
+        Column::Ruleset => Kind::Id,
+        Column::CaptureTime => Kind::Time,
+        Column::Mask => Kind::Mask(agents.to_vec()),
+        Column::Refused => Kind::Names(agents.to_vec()),
         Column::Agent | Column::Rule | Column::Group | Column::Reason => Kind::Word,
     }
 }
 
 /// The column in the schema.
-fn field(name: &str, kind: Kind) -> std::result::Result<Type, ParquetError> {
-    let repetition = if kind == Kind::Verdict { Repetition::REQUIRED } else { Repetition::OPTIONAL };
+fn field(name: &str, kind: &Kind) -> std::result::Result<Type, ParquetError> {
     let (physical, logical, converted) = match kind {
-        Kind::Number => {
-            let logical = LogicalType::integer(32, false);
-            (PhysicalType::INT32, logical, ConvertedType::UINT_32)
+        Kind::Number | Kind::Count | Kind::Id => {
+            (PhysicalType::INT32, LogicalType::integer(32, false), ConvertedType::UINT_32)
         }
-        _ => (PhysicalType::BYTE_ARRAY, LogicalType::String, ConvertedType::UTF8),
+        Kind::Mask(_) => (PhysicalType::INT64, LogicalType::integer(64, false), ConvertedType::UINT_64),
+        Kind::Time => {
+            let logical = LogicalType::timestamp(true, TimeUnit::MILLIS);
+            (PhysicalType::INT64, logical, ConvertedType::TIMESTAMP_MILLIS)
+        }
+        Kind::Text | Kind::Word | Kind::Verdict | Kind::Names(_) => {
+            (PhysicalType::BYTE_ARRAY, LogicalType::String, ConvertedType::UTF8)
+        }
     };
-    Type::primitive_type_builder(name, physical)
+    let is_list = matches!(kind, Kind::Names(_));
+    let repetition = match kind {
+        Kind::Verdict | Kind::Count | Kind::Names(_) => Repetition::REQUIRED,
+        _ => Repetition::OPTIONAL,
+    };
+    let column = Type::primitive_type_builder(if is_list { "element" } else { name }, physical)
         .with_repetition(repetition)
         .with_logical_type(Some(logical))
         .with_converted_type(converted)
+        .build()?;
+    if is_list { list(name, column) } else { Ok(column) }
+}
+
+/// A list, or null, in the form that every reader knows.
+fn list(name: &str, element: Type) -> std::result::Result<Type, ParquetError> {
+    let group = Type::group_type_builder("list")
+        .with_repetition(Repetition::REPEATED)
+        .with_fields(vec![Arc::new(element)])
+        .build()?;
+    Type::group_type_builder(name)
+        .with_repetition(Repetition::OPTIONAL)
+        .with_logical_type(Some(LogicalType::List))
+        .with_converted_type(ConvertedType::LIST)
+        .with_fields(vec![Arc::new(group)])
         .build()
 }
 
 impl Collected {
+    fn new(kind: Kind) -> Collected {
+        let (longs, levels, repeats) = (Vec::new(), Vec::new(), Vec::new());
+        Collected { kind, bytes: Vec::new(), ends: Vec::new(), longs, levels, repeats }
+    }
+
     /// Takes the next cell off the rows. `None` if it has no end.
     fn push(&mut self, rows: &mut &[u8]) -> Option<()> {
         match self.kind {
             Kind::Verdict => self.bytes.push(*rows.split_off_first()?),
-            Kind::Number => self.ends.push(u32::from_le_bytes(take_four(rows)?)),
+            Kind::Number | Kind::Count => self.ends.push(u32::from_le_bytes(take_four(rows)?)),
+            Kind::Id | Kind::Mask(_) | Kind::Time => {
+                let level = i16::from(*rows.split_off_first()?);
+                self.levels.push(level);
+                let long = i64::from_le_bytes(rows.split_off(..8)?.first_chunk().copied()?);
+                self.longs.extend((level > 0).then_some(long));
+            }
+            Kind::Names(_) => self.push_list(rows)?,
             Kind::Text | Kind::Word => {
                 let len = u32::from_le_bytes(take_four(rows)?) as usize;
                 self.bytes.extend_from_slice(rows.split_off(..len)?);
@@ -190,16 +264,57 @@ impl Collected {
         Some(())
     }
 
-    /// Encodes the cells, and forgets them.
-    fn write(&mut self, writer: &mut SerializedColumnWriter<'_>) -> std::result::Result<(), ParquetError> {
-        match self.kind {
-            Kind::Verdict => self.write_verdicts(writer),
-            Kind::Number => self.write_numbers(writer),
-            Kind::Text | Kind::Word => self.write_texts(writer),
+    /// Takes the next list off the rows.
+    fn push_list(&mut self, rows: &mut &[u8]) -> Option<()> {
+        let len = u32::from_le_bytes(take_four(rows)?);
+        if matches!(len, 0 | NO_LIST) {
+            self.repeats.push(0);
+            self.levels.push(if len == 0 { LIST } else { 0 });
+            return Some(());
         }
+        for place in 0..len {
+            self.ends.push(u32::from_le_bytes(take_four(rows)?));
+            self.repeats.push(i16::from(place > 0));
+            self.levels.push(ELEMENT);
+        }
+        Some(())
     }
 
-    fn write_verdicts(&mut self, writer: &mut SerializedColumnWriter<'_>) -> std::result::Result<(), ParquetError> {
+    /// Encodes the cells, and forgets them.
+    fn write(&mut self, writer: &mut SerializedColumnWriter<'_>) -> std::result::Result<(), ParquetError> {
+        match &self.kind {
+            Kind::Verdict => self.write_verdicts(writer),
+            Kind::Number => self.write_numbers(writer),
+            Kind::Count => {
+                // The bits are those of the number without a sign.
+                let counts: Vec<i32> = self.ends.iter().map(|&count| count as i32).collect();
+                writer.typed::<Int32Type>().write_batch(&counts, None, None)?;
+                Ok(())
+            }
+            Kind::Id => {
+                let ids: Vec<i32> = self.longs.iter().map(|&id| id as i32).collect();
+                writer.typed::<Int32Type>().write_batch(&ids, Some(&self.levels), None)?;
+                Ok(())
+            }
+            Kind::Mask(_) | Kind::Time => {
+                writer.typed::<Int64Type>().write_batch(&self.longs, Some(&self.levels), None)?;
+                Ok(())
+            }
+            Kind::Names(names) => self.write_lists(names, writer),
+            Kind::Text | Kind::Word => {
+                let bytes = Bytes::from(std::mem::take(&mut self.bytes));
+                self.write_texts(&bytes, writer)
+            }
+        }?;
+        self.bytes.clear();
+        self.ends.clear();
+        self.longs.clear();
+        self.levels.clear();
+        self.repeats.clear();
+        Ok(())
+    }
+
+    fn write_verdicts(&self, writer: &mut SerializedColumnWriter<'_>) -> std::result::Result<(), ParquetError> {
         let names: Vec<ByteArray> = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid]
             .map(|verdict| Bytes::from_static(verdict.name().as_bytes()).into())
             .into();
@@ -209,11 +324,10 @@ impl Collected {
             values.extend(piece.iter().filter_map(|&verdict| names.get(usize::from(verdict)).cloned()));
             writer.typed::<ByteArrayType>().write_batch(&values, None, None)?;
         }
-        self.bytes.clear();
         Ok(())
     }
 
-    fn write_numbers(&mut self, writer: &mut SerializedColumnWriter<'_>) -> std::result::Result<(), ParquetError> {
+    fn write_numbers(&self, writer: &mut SerializedColumnWriter<'_>) -> std::result::Result<(), ParquetError> {
         let (mut values, mut levels) = (Vec::new(), Vec::new());
         for piece in self.ends.chunks(PIECE_VALUES) {
             values.clear();
@@ -223,12 +337,15 @@ impl Collected {
             values.extend(piece.iter().filter(|&&number| number > 0).map(|&number| number as i32));
             writer.typed::<Int32Type>().write_batch(&values, Some(&levels), None)?;
         }
-        self.ends.clear();
         Ok(())
     }
 
-    fn write_texts(&mut self, writer: &mut SerializedColumnWriter<'_>) -> std::result::Result<(), ParquetError> {
-        let bytes = Bytes::from(std::mem::take(&mut self.bytes));
+    /// Writes texts that are one after the other in these bytes.
+    fn write_texts(
+        &self,
+        bytes: &Bytes,
+        writer: &mut SerializedColumnWriter<'_>,
+    ) -> std::result::Result<(), ParquetError> {
         let (mut values, mut levels, mut start) = (Vec::new(), Vec::new(), 0);
         for piece in self.ends.chunks(PIECE_VALUES) {
             values.clear();
@@ -242,7 +359,27 @@ impl Collected {
             }
             writer.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None)?;
         }
-        self.ends.clear();
+        Ok(())
+    }
+
+    /// Writes lists of these names. Whole rows go to the encoder together.
+    fn write_lists(
+        &self,
+        names: &[String],
+        writer: &mut SerializedColumnWriter<'_>,
+    ) -> std::result::Result<(), ParquetError> {
+        let names: Vec<ByteArray> = names.iter().map(|name| Bytes::copy_from_slice(name.as_bytes()).into()).collect();
+        let (mut rest, mut places) = (0..self.levels.len(), self.ends.iter());
+        while !rest.is_empty() {
+            let begins = |at: &usize| self.repeats.get(*at) == Some(&0);
+            let end = (rest.start + PIECE_VALUES..rest.end).find(begins).unwrap_or(rest.end);
+            let (levels, repeats) = (&self.levels[rest.start..end], &self.repeats[rest.start..end]);
+            let count = levels.iter().filter(|&&level| level == ELEMENT).count();
+            let values = places.by_ref().take(count).filter_map(|&place| names.get(place as usize).cloned());
+            let values: Vec<ByteArray> = values.collect();
+            writer.typed::<ByteArrayType>().write_batch(&values, Some(levels), Some(repeats))?;
+            rest.start = end;
+        }
         Ok(())
     }
 }

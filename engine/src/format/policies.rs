@@ -346,6 +346,20 @@ impl<'a> PolicyView<'a> {
         (0..self.tokens).map(move |index| (number(index), number(self.tokens + index)))
     }
 
+    /// The number of elements of [`PolicyView::tokens`].
+    #[inline]
+    #[must_use]
+    pub fn token_count(&self) -> usize {
+        self.tokens
+    }
+
+    /// Whether the file names a product token. Time: logarithmic in the number of tokens.
+    #[inline]
+    #[must_use]
+    pub fn names(&self, token: u32) -> bool {
+        self.entry_of(token).is_some()
+    }
+
     /// The index of the default group, for all crawlers that the file does not name.
     #[must_use]
     pub fn default_group_index(&self) -> Option<u32> {

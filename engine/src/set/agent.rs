@@ -66,6 +66,17 @@ impl Agent {
         !matches!(self.names, Names::Steps { honours_default_group: false, .. } | Names::Free)
     }
 
+    /// The numbers of all product tokens that the crawler obeys. A file that names none of them has the default group for
+    /// it, if it honours that, or else no group.
+    pub(super) fn token_numbers(&self) -> impl Iterator<Item = u32> + '_ {
+        let (one, steps) = match &self.names {
+            Names::One(number) => (*number, &[][..]),
+            Names::Steps { steps, .. } => (None, &steps[..]),
+            Names::Free => (None, &[][..]),
+        };
+        one.into_iter().chain(steps.iter().flatten().copied())
+    }
+
     /// Whether the crawler obeys no robots.txt at all.
     pub(super) fn is_free(&self) -> bool {
         self.names == Names::Free

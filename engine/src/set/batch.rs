@@ -5,6 +5,9 @@
 //! automaton. One URL after the other waits for each; a batch asks for the memory of all its URLs at one step before it
 //! needs the first. What is decided, and how, is that of the single call: the steps here only hash, and ask for memory.
 
+use std::ops::Range;
+
+use super::columns::Columns;
 use super::policy::ruleset_at;
 use super::{Agent, Policy, Set};
 use crate::format::FormatError;
@@ -50,7 +53,15 @@ struct Known<'u> {
     policy: u32,
     /// The number of the ruleset that decides alone, if there is only one agent and its rules have been looked up.
     ruleset: Option<u32>,
+    /// Where the first and past the last of what the policy has for several agents is, in their [`Columns`].
+    chosen: (u32, u32),
     path: Path<'u>,
+}
+
+impl Known<'_> {
+    fn chosen(&self) -> Range<u32> {
+        self.chosen.0..self.chosen.1
+    }
 }
 
 /// The result of the look-up of one URL.
@@ -64,7 +75,8 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// Looks up the policies of many URLs, in their order, and hands each to `work` with its place among the URLs.
     ///
     /// Cost: that of [`Set::policy`] for each URL, without most of its waiting for memory; no look-up for a URL whose
-    /// origin is that of the URL before. `agents` only says whose rules will be needed next. No allocation.
+    /// origin is that of the URL before. `agents` only says whose rules will be needed next. Allocates only for several
+    /// agents, once for all URLs.
     ///
     /// # Errors
     /// When the set is damaged, and those of `work`.
@@ -74,7 +86,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         urls: impl IntoIterator<Item = &'u [u8]>,
         mut work: impl FnMut(usize, Found<'s, 'u>) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.each_looked_up(agents, urls, |place, found| {
+        self.each_looked_up(&mut Columns::new(agents), urls, |_, place, found| {
             let found = match found {
                 LookedUp::Invalid => Found::Invalid,
                 LookedUp::Unknown => Found::Unknown,
@@ -87,6 +99,9 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// The verdicts for many URLs and several agents: `verdicts[i * agents.len() + j]` is for the `i`-th URL and the
     /// `j`-th agent. The verdicts are those of [`Set::decide_each`].
     ///
+    /// Cost for each URL: its look-up, and a walk of each distinct ruleset that the agents get; the agents that a file does
+    /// not name cost a byte each. Allocates only for several agents, once for all URLs.
+    ///
     /// # Errors
     /// When the set is damaged. After an error the verdicts must not be used.
     pub fn decide_all<'u>(
@@ -96,7 +111,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
         let (width, rulesets) = (agents.len(), self.rulesets());
-        self.each_looked_up(agents, urls, |place, found| {
+        self.each_looked_up(&mut Columns::new(agents), urls, |columns, place, found| {
             let row = verdicts.get_mut(place * width..(place + 1) * width).unwrap_or_default();
             match found {
                 LookedUp::Invalid => row.fill(Verdict::Invalid),
@@ -105,7 +120,14 @@ impl<D: AsRef<[u8]>> Set<D> {
                     let ruleset = ruleset_at(rulesets, ruleset)?;
                     row.fill(path.with_normal(self.normal_form, |path| ruleset.verdict(path))?);
                 }
-                LookedUp::Known(known) => self.policy_at(known.policy)?.decide_each(agents, &known.path, row)?,
+                LookedUp::Known(known) => {
+                    let policy = self.policy_at(known.policy)?;
+                    if columns.are_several() {
+                        columns.decide(&policy, known.chosen(), &known.path, row)?;
+                    } else {
+                        policy.decide_each(agents, &known.path, row)?;
+                    }
+                }
             }
             Ok(())
         })
@@ -115,9 +137,9 @@ impl<D: AsRef<[u8]>> Set<D> {
     #[inline]
     fn each_looked_up<'u, E: From<FormatError>>(
         &self,
-        agents: &[Agent],
+        columns: &mut Columns<'_>,
         urls: impl IntoIterator<Item = &'u [u8]>,
-        mut work: impl FnMut(usize, LookedUp<'u>) -> Result<(), E>,
+        mut work: impl FnMut(&mut Columns<'_>, usize, LookedUp<'u>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut urls = urls.into_iter();
         let mut first = 0;
@@ -127,8 +149,9 @@ impl<D: AsRef<[u8]>> Set<D> {
             let steps = &mut steps[..count];
             self.ask_for_records(steps);
             self.find_records(steps)?;
-            self.ask_for_entries(agents, steps)?;
-            self.ask_for_rulesets(agents, steps)?;
+            columns.clear();
+            self.ask_for_entries(columns, steps)?;
+            self.ask_for_rulesets(columns, steps);
             let mut last = None;
             for (place, step) in (first..).zip(&*steps) {
                 let found = match *step {
@@ -143,7 +166,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                         LookedUp::Unknown
                     }
                 };
-                work(place, found)?;
+                work(columns, place, found)?;
             }
             first += count;
             if count < BATCH_URLS {
@@ -215,7 +238,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             *step = match record {
                 Some(record) => {
                     policies.ask_for(record.policy);
-                    Step::Known(Known { policy: record.policy, ruleset: None, path })
+                    Step::Known(Known { policy: record.policy, ruleset: None, chosen: (0, 0), path })
                 }
                 None => Step::Unknown,
             };
@@ -223,50 +246,45 @@ impl<D: AsRef<[u8]>> Set<D> {
         Ok(())
     }
 
-    /// Reads the policies and asks for the index entry of each agent's first ruleset. Damage of groups is noticed when
-    /// their rules are read.
+    /// Reads the policies, finds what they have for the agents, and asks for the index entry of each first ruleset. With a
+    /// single agent, damage of groups is noticed when their rules are read.
     #[inline]
-    fn ask_for_entries(&self, agents: &[Agent], steps: &mut [Step<'_>]) -> Result<(), FormatError> {
+    fn ask_for_entries(&self, columns: &mut Columns<'_>, steps: &mut [Step<'_>]) -> Result<(), FormatError> {
         let (policies, rulesets) = (self.policies(), self.rulesets());
         for step in steps {
             let Step::Known(known) = step else { continue };
             let policy = policies.get(known.policy)?;
-            each_first_ruleset(agents, &policy, |ruleset, decides_alone| {
-                rulesets.ask_for_entry(ruleset);
-                known.ruleset = (decides_alone && agents.len() == 1).then_some(ruleset);
-            });
-        }
-        Ok(())
-    }
-
-    /// Asks for each agent's first ruleset.
-    #[inline]
-    fn ask_for_rulesets(&self, agents: &[Agent], steps: &[Step<'_>]) -> Result<(), FormatError> {
-        let (policies, rulesets) = (self.policies(), self.rulesets());
-        for step in steps {
-            match step {
-                Step::Known(Known { ruleset: Some(ruleset), .. }) => rulesets.ask_for(*ruleset),
-                Step::Known(known) => {
-                    each_first_ruleset(agents, &policies.get(known.policy)?, |ruleset, _| rulesets.ask_for(ruleset));
+            if let [agent] = columns.agents {
+                if let Some((ruleset, decides_alone)) = first_ruleset(agent, &policy) {
+                    rulesets.ask_for_entry(ruleset);
+                    known.ruleset = decides_alone.then_some(ruleset);
                 }
-                _ => {}
+            } else {
+                let chosen = columns.choose(&policy)?;
+                known.chosen = (chosen.start, chosen.end);
+                columns.each_first_ruleset(chosen, |ruleset| rulesets.ask_for_entry(ruleset));
             }
         }
         Ok(())
     }
-}
 
-/// Hands the number of each agent's first ruleset to `ask`, and whether it decides alone.
-#[inline]
-fn each_first_ruleset(agents: &[Agent], policy: &PolicyView<'_>, mut ask: impl FnMut(u32, bool)) {
-    if !policy.has_rules() {
-        return;
-    }
-    for agent in agents {
-        if let Ok(groups) = agent.groups(policy)
-            && let Some(group) = groups.first
-        {
-            ask(group.ruleset, !groups.has_more());
+    /// Asks for each first ruleset.
+    #[inline]
+    fn ask_for_rulesets(&self, columns: &Columns<'_>, steps: &[Step<'_>]) {
+        let rulesets = self.rulesets();
+        for step in steps {
+            match step {
+                Step::Known(Known { ruleset: Some(ruleset), .. }) => rulesets.ask_for(*ruleset),
+                Step::Known(known) => columns.each_first_ruleset(known.chosen(), |ruleset| rulesets.ask_for(ruleset)),
+                _ => {}
+            }
         }
     }
+}
+
+/// The number of an agent's first ruleset, and whether it decides alone.
+#[inline]
+fn first_ruleset(agent: &Agent, policy: &PolicyView<'_>) -> Option<(u32, bool)> {
+    let groups = agent.groups(policy).ok().filter(|_| policy.has_rules())?;
+    groups.first.map(|group| (group.ruleset, !groups.has_more()))
 }

@@ -4,6 +4,7 @@
 
 mod agent;
 mod batch;
+mod columns;
 mod policy;
 mod site;
 mod times;

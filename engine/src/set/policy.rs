@@ -125,6 +125,33 @@ impl<'a> Policy<'a> {
         self.explain_together(agent.groups(&self.view)?.all()?, &self.normal_form.path(path))
     }
 
+    /// The number of the ruleset whose rule decides for a path as written in a URL, or that decides by having no rule for it.
+    /// Where several groups decide together and no rule matches, it is the ruleset of the first of them. `None` if no group is
+    /// for the crawler, or no rules decide.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn deciding_ruleset(&self, agent: &Agent, path: &[u8]) -> Result<Option<u32>, FormatError> {
+        if !self.view.has_rules() {
+            return Ok(None);
+        }
+        let groups = agent.groups(&self.view)?;
+        let first = groups.first.map(|group| group.ruleset);
+        if !groups.has_more() {
+            return Ok(first);
+        }
+        let (groups, path) = (groups.all()?, self.normal_form.path(path));
+        let together = self.explain_together(groups.clone(), &path)?;
+        let Some(rule) = together.rule() else { return Ok(first) };
+        for group in groups {
+            let ruleset = group.ruleset;
+            if self.explain_together(vec![group], &path)?.rule() == Some(rule) {
+                return Ok(Some(ruleset));
+            }
+        }
+        Ok(first)
+    }
+
     /// Every rule for a crawler that matches a path as written in a URL, in the order of precedence: the first rule
     /// decides. Empty patterns, which match everything and restrict nothing, come last.
     ///

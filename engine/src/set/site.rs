@@ -41,11 +41,22 @@ impl<'a> Site<'a> {
         Ok(match self.stored()? {
             None => None,
             Some(StoredCaptures::History(history)) => Some(history),
-            Some(StoredCaptures::Timeline(timeline)) => {
-                let has_ended = matches!(self.policy.source()?, PolicySource::AllowAll(Cause::Unreachable(_)));
-                timeline.history(has_ended)
-            }
+            Some(StoredCaptures::Timeline(timeline)) => timeline.history(has_ended(&self.policy)?),
         })
+    }
+
+    /// The capture history that a set for an earlier time has, of a set by time: of the captures that were fetched until then.
+    /// `None` before the first capture, in any other set, and for a file that was fetched successfully at an unknown time.
+    ///
+    /// Cost: reads all captures of the origin.
+    ///
+    /// # Errors
+    /// When the set is damaged.
+    pub fn captures_until(&self, time: i64, policy: &Policy<'_>) -> Result<Option<CaptureHistory>, FormatError> {
+        let Some(mut timeline) = self.timeline()? else { return Ok(None) };
+        let later = timeline.captures.partition_point(|capture| capture.time.is_none_or(|fetched| fetched <= time));
+        timeline.captures.truncate(later);
+        Ok(timeline.history(has_ended(policy)?))
     }
 
     /// All captures of the origin and the spans in which each policy is in force. `None` if the set is not by time, and
@@ -101,4 +112,9 @@ impl<'a> Site<'a> {
         let Some(captures) = self.captures()? else { return Ok(None) };
         Ok(captures.expires_at(&Reading::read(self.reading)?))
     }
+}
+
+/// Whether a policy says that the last answer no longer holds, because every fetch since then has failed for too long.
+fn has_ended(policy: &Policy<'_>) -> Result<bool, FormatError> {
+    Ok(matches!(policy.source()?, PolicySource::AllowAll(Cause::Unreachable(_))))
 }

@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let start = std::time::Instant::now();
     let cases = lines::open_table(&args.cases)?;
     let robots = Input::open(&args.robots)?;
-    let one_for_all = !robots.content.is_collection();
+    let one_for_all = !robots.is_collection();
     let robots = if one_for_all { robots.text(Wanted::Robots)? } else { robots };
     if args.all_dialects {
         return matrix::run(args, cases, one_for_all);

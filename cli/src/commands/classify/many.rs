@@ -11,12 +11,13 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Args, Asked, Files, decide};
+use super::report::{Report, Subject};
+use super::{Args, Asked, Decided, Files, decide};
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::same::refuse_overwriting;
-use crate::outputs::file::{Complete, Output};
+use crate::inputs::same::{is_same_place, refuse_overwriting};
+use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::made::{self, Identity, Tool};
-use crate::outputs::summary::Summary;
+use crate::outputs::summary::{Summary, grouped};
 use crate::outputs::text::printable;
 
 /// What a file of verdicts was made from, and how.
@@ -113,10 +114,11 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
             }
         }
     }
+    let page = page(args, &jobs)?;
     let asked = Asked::open(args)?;
-    let (mut done, mut is_bad) = (0_u64, asked.any_bad);
+    let (mut done, mut is_bad, mut all) = (0_u64, asked.any_bad, None);
     for (list, file) in &jobs {
-        let args = Args { urls: list.clone(), output: Some(file.clone()), ..args.clone() };
+        let args = Args { urls: list.clone(), output: Some(file.clone()), report: None, ..args.clone() };
         let input = Input::of(list)?;
         if let Some(record) = made_before(&args, &asked, &input, file)? {
             done += 1;
@@ -133,12 +135,15 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
             let record = Record::new(&args, &asked, input.clone(), written, most_are_invalid);
             made::write(&record, Output::create_file(&record_path, true)?)
         };
-        let files = Files::open(&args)?;
+        let files = Files { report: Report::of_run(page.is_wanted()), ..Files::open(&args)? };
         let mut summary = Summary::default();
         summary.row("URLs", printable(list.as_os_str().as_encoded_bytes()));
         summary.print();
-        is_bad |= decide(&args, files, &asked, beside)?;
+        let decided = decide(&args, files, &asked, beside)?;
+        is_bad |= decided.is_bad;
+        all = Some(together(all, decided));
     }
+    publish(complete_page(page, args, folder, &asked, all.as_ref(), done)?)?;
     let mut summary = Summary::default();
     summary.count("files written", jobs.len() as u64 - done);
     if done > 0 {
@@ -148,7 +153,61 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
     Ok(Exit::from_bad(is_bad))
 }
 
-/// Creates the folder if there is none.
+/// The file of the page about all lists.
+///
+/// # Errors
+/// If it would replace the set, a list, or the file of a list, or cannot be written.
+fn page(args: &Args, jobs: &[(PathBuf, PathBuf)]) -> Result<Report> {
+    let Some(path) = &args.report else { return Ok(Report::of_run(false)) };
+    refuse_overwriting(path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
+    for (list, file) in jobs {
+        if is_same_place(path, file) || is_same_place(path, &made::path_of(file)?) {
+            let message = format!("would be the page and a file of {}", list.display());
+            return Err(Failure::at(path, message));
+        }
+    }
+    Report::create(Some(path), args.force)
+}
+
+/// The counts of another list added to those of the lists before it.
+fn together(all: Option<Decided>, next: Decided) -> Decided {
+    match all {
+        Some(mut all) => {
+            all.totals.merge(&next.totals);
+            all.time += next.time;
+            all
+        }
+        None => next,
+    }
+}
+
+/// Writes the page about all lists that were decided now, whose file still lacks its name.
+///
+/// # Errors
+/// If the file cannot be written.
+fn complete_page(
+    page: Report,
+    args: &Args,
+    folder: &Path,
+    asked: &Asked,
+    all: Option<&Decided>,
+    done: u64,
+) -> Result<Option<Complete>> {
+    let Some(Decided { totals, decider, time, .. }) = all else {
+        if page.is_wanted() {
+            note("--report: every list was done before, so that there is nothing to report");
+        }
+        return Ok(None);
+    };
+    let mut urls = format!(" of {} lists", grouped(args.lists.len() as u64 - done));
+    if done > 0 {
+        urls += &format!("; {} more were done before, and are not counted here", grouped(done));
+    }
+    let subject = Subject { name: folder, urls, set_path: &args.set, set: &asked.set };
+    page.complete(&subject, totals, decider, *time)
+}
+
+/// Creates the folder unless it exists.
 fn create(folder: &Path) -> Result<()> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),

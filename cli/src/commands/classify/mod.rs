@@ -13,12 +13,13 @@ mod totals;
 mod written;
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::ArgGroup;
 use reptile::{Agents, Set};
 
 use crate::error::{Exit, Failure, Result, note};
+use crate::inputs::globs::expand;
 use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::same::{is_same_place, refuse_overwriting};
 use crate::inputs::sets::Loaded;
@@ -31,15 +32,17 @@ use crate::inputs::tables::{Format, Wanted};
 use crate::outputs::columns::Column;
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::made::Identity;
-use crate::outputs::parquet::ParquetOutput;
+use crate::outputs::parquet::columns_of;
 use crate::outputs::progress::Progress;
 use crate::outputs::scope::Scope;
+use crate::outputs::sink::Sink;
 use crate::outputs::verdicts::Decider;
-use pipeline::{Pipeline, Sink};
+use pipeline::Pipeline;
 use rejects::Rejects;
-use report::Report;
+use report::{Report, Subject};
 use site::SiteOptions;
 use source::Source;
+use totals::Totals;
 use written::WrittenOptions;
 
 /// Decide each URL of a list or a table
@@ -132,13 +135,7 @@ pub struct Args {
     /// is nearest stands in for an origin without a robots.txt in SET: first the same host, then with www. or without it,
     /// then the registered domain, each with the URL's own one of http and https first. The column reason says whose
     /// robots.txt it was.
-    #[arg(
-        long,
-        value_name = "SCOPE",
-        default_value = "origin",
-        hide_default_value = true,
-        conflicts_with = "agent_column"
-    )]
+    #[arg(long, value_name = "SCOPE", default_value = "origin", hide_default_value = true)]
     scope: Scope,
     #[command(flatten)]
     written: WrittenOptions,
@@ -152,7 +149,7 @@ pub struct Args {
     ///
     /// With --add-columns and --only the name stays as it is. Each file appears when it is whole, with a record beside it of the
     /// set, the options and the input (FILE.made.json), by which --resume knows it again.
-    #[arg(long, value_name = "DIR", group = "files", conflicts_with_all = ["output", "rejects", "report"])]
+    #[arg(long, value_name = "DIR", group = "files", conflicts_with_all = ["output", "rejects"])]
     output_folder: Option<PathBuf>,
     /// Keep the files of --output-folder that were already made with the same set, options and input
     #[arg(long, requires = "output_folder")]
@@ -165,7 +162,7 @@ pub struct Args {
     /// Write a page for people: the verdicts, and the origins and rules that disallow the most URLs
     ///
     /// One HTML file that needs no network. Counting origins and rules takes about as long again. With --agent-column rules and
-    /// unknown origins are not counted.
+    /// unknown origins are not counted. With --output-folder it is about all lists that this run decides.
     #[arg(long, value_name = "FILE.html", group = "files")]
     report: Option<PathBuf>,
     /// Do not check every byte of the set first
@@ -191,6 +188,7 @@ pub struct Args {
 /// # Errors
 /// If the list or the set cannot be read, the set is damaged, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
+    let args = &Args { lists: expand(&args.lists)?, ..args.clone() };
     if let Some(folder) = &args.output_folder {
         return many::run(args, folder);
     }
@@ -202,8 +200,17 @@ pub fn run(args: &Args) -> Result<Exit> {
     let args = Args { urls: list.clone(), ..args.clone() };
     let files = Files::open(&args)?;
     let asked = Asked::open(&args)?;
-    let is_bad = decide(&args, files, &asked, |_, _| Ok(None))?;
-    Ok(Exit::from_bad(asked.any_bad || is_bad))
+    let decided = decide(&args, files, &asked, |_, _| Ok(None))?;
+    Ok(Exit::from_bad(asked.any_bad || decided.is_bad))
+}
+
+/// A list that was decided.
+struct Decided {
+    /// Whether most rows are invalid.
+    is_bad: bool,
+    totals: Totals,
+    decider: Decider,
+    time: Duration,
 }
 
 /// What is read and written for one list.
@@ -273,13 +280,13 @@ impl Asked {
 }
 
 /// Decides a list, and gives the output its name, with the file that `beside` makes when the output is complete and it is known
-/// whether most rows are invalid. Returns whether they are.
+/// whether most rows are invalid.
 fn decide(
     args: &Args,
     files: Files,
     asked: &Asked,
     beside: impl FnOnce(&[Complete], bool) -> Result<Option<Complete>>,
-) -> Result<bool> {
+) -> Result<Decided> {
     let Files { source, mut output, rejects, report } = files;
     let coloured = output.is_coloured();
     let shows_rows = args.written.has_rows() && !output.pass_bytes_on();
@@ -301,35 +308,37 @@ fn decide(
             (by_row.anyone().clone(), Some(by_row))
         }
     };
-    let layout = args.written.layout(table.format, agents.len(), by_row.is_some())?;
-    let header = args.written.header(&layout, &agents, &table, shows_rows);
+    let names = names_of(&agents);
+    let layout = args.written.layout(table.format, &names, by_row.is_some())?;
+    let header = args.written.header(&layout, &names, &table, shows_rows);
     let decider = Decider::new(agents, by_row, layout, args.written.only(), asked.by_time, coloured, shows_rows);
     let decider = decider.keep_rejected(rejects.are_kept()).count_tops(report.is_wanted()).in_scope(args.scope);
     let (totals, complete) = pipeline.decide(table, &header, &decider, rejects, args)?;
     let time = start.elapsed();
-    let report = report.complete(args, &asked.set, &totals, &decider, time)?;
+    let urls = format!(", read as {}", totals.table);
+    let subject = Subject { name: &args.urls, urls, set_path: &args.set, set: &asked.set };
+    let report = report.complete(&subject, &totals, &decider, time)?;
     let beside = beside(&complete, totals.most_are_invalid())?;
     // The record first: without the file it says nothing, and a file without it cannot be told from any other.
     publish(beside.into_iter().chain(complete).chain(report))?;
-    Ok(totals.report(&args.urls, &decider, time))
+    let is_bad = totals.report(&args.urls, &decider, time);
+    Ok(Decided { is_bad, totals, decider, time })
 }
 
 /// The way of the answers to the output.
-fn sink(args: &Args, mut output: Output, named: Option<&Agents>) -> Result<Sink> {
+fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
     if !args.written.is_parquet() {
-        return Ok(Sink::Text(Box::new(output)));
-    }
-    // Standard output escapes what a terminal acts on, unless bytes are passed on.
-    if !output.pass_bytes_on() {
-        return Err(Failure::new("--format parquet: standard output is a terminal; name a file with --output"));
+        return Sink::new(output, None);
     }
     // The columns do not depend on the format of the input, to which nothing can be added here.
-    let names: Vec<String> = match named {
-        Some(agents) => agents.iter().map(|agent| agent.crawler().to_string()).collect(),
-        None => vec![String::new()],
-    };
-    let layout = args.written.layout(Format::List, names.len(), named.is_none())?;
-    ParquetOutput::new(output, &layout, &names).map(|output| Sink::Parquet(Box::new(output)))
+    let names = named.map_or_else(|| vec![String::new()], names_of);
+    let layout = args.written.layout(Format::List, &names, named.is_none())?;
+    Sink::new(output, Some(columns_of(&layout, &names)))
+}
+
+/// The names of the agents, as they are in the names of columns.
+fn names_of(agents: &Agents) -> Vec<String> {
+    agents.iter().map(|agent| agent.crawler().to_string()).collect()
 }
 
 /// Refuses to write a file that is read, or two outputs to one file.

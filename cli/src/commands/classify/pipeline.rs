@@ -2,7 +2,7 @@
 //!
 //! Buffers are handed back and used again, so that memory is the same for a list of any length.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -18,9 +18,9 @@ use crate::error::{Failure, Result};
 use crate::inputs::lines::{Chunk, ChunkKind, without_line_end};
 use crate::inputs::tables::Table;
 use crate::inputs::tables::open::Opening;
-use crate::outputs::file::{Complete, Output};
-use crate::outputs::parquet::ParquetOutput;
+use crate::outputs::file::Complete;
 use crate::outputs::progress::Progress;
+use crate::outputs::sink::Sink;
 use crate::outputs::summary::grouped;
 use crate::outputs::verdicts::{Answers, Decider, LongPart};
 
@@ -212,37 +212,10 @@ fn read(
     }
 }
 
-/// Where answers go.
-pub enum Sink {
-    /// As text, as they are.
-    Text(Box<Output>),
-    /// As columns of a Parquet file.
-    Parquet(Box<ParquetOutput>),
-}
-
-impl Sink {
-    /// Writes what only a whole file has: called when every row was decided, so that what a failed run has written to a pipe
-    /// does not pass for whole.
-    fn finish(self) -> Result<Output> {
-        match self {
-            Sink::Text(output) => Ok(*output),
-            Sink::Parquet(output) => output.finish(),
-        }
-    }
-}
-
 /// The thread that writes: answers in order, and their buffers back.
 fn write(mut sink: Sink, answers: &Receiver<Vec<Answers>>, free_answers: &Sender<Vec<Answers>>) -> Result<Sink> {
     for answers in answers {
-        for block in &answers {
-            match &mut sink {
-                Sink::Text(output) => {
-                    let written = output.write_all(block.text()).and_then(|()| output.flush());
-                    written.map_err(|error| output.failure(&error))?;
-                }
-                Sink::Parquet(output) => output.push(block.text())?,
-            }
-        }
+        answers.iter().try_for_each(|block| sink.write(block.text()))?;
         let _ = free_answers.send(answers);
     }
     Ok(sink)

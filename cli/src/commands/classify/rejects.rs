@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::error::{Failure, Result};
+use crate::error::Result;
 use crate::inputs::tables::{Fault, Table};
 use crate::outputs::file::{Complete, Output};
 use crate::outputs::verdicts::{LongPart, Rejected};
 
-/// The file, or nothing if there is none.
+/// The file, if it is asked for.
 pub struct Rejects {
     output: Option<Output>,
 }
@@ -17,13 +17,9 @@ impl Rejects {
     /// Opens the file, if there is to be one.
     ///
     /// # Errors
-    /// The errors of [`Output::create`], and if the file would be standard output, where the verdicts go.
+    /// The errors of [`Output::create_beside`].
     pub fn create(path: Option<&Path>, force: bool) -> Result<Rejects> {
-        let Some(path) = path else { return Ok(Rejects { output: None }) };
-        if path == Path::new("-") {
-            return Err(Failure::new("--rejects: expected a file; standard output is for the verdicts"));
-        }
-        Ok(Rejects { output: Some(Output::create(path, force)?) })
+        Ok(Rejects { output: Output::create_beside("--rejects", path, force)? })
     }
 
     /// Whether there is a file.

@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use reptile::{Set, Verdict};
 
-use super::Args;
 use super::totals::{Counts, Totals};
-use crate::error::{Failure, Result};
+use crate::error::Result;
 use crate::outputs::file::{Complete, Output};
 use crate::outputs::summary::{grouped, rate, seconds};
 use crate::outputs::text::printable;
@@ -42,27 +41,42 @@ th,td{text-align:left;padding:.3rem .5rem;border-bottom:1px solid var(--line);ve
 
 const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
 
-/// The file of the page, or nothing if there is none.
+/// The file of the page, if it is asked for.
 pub struct Report {
     output: Option<Output>,
+    /// Whether there is a page, here or after all lists.
+    is_wanted: bool,
+}
+
+/// What a page is about.
+pub struct Subject<'a> {
+    /// The list, or the folder of the verdicts on several.
+    pub name: &'a Path,
+    /// What was read.
+    pub urls: String,
+    /// The path of the set.
+    pub set_path: &'a Path,
+    /// The set.
+    pub set: &'a Set,
 }
 
 impl Report {
     /// Opens the file, if there is to be one.
     ///
     /// # Errors
-    /// The errors of [`Output::create`], and if the file would be standard output, where the verdicts go.
+    /// The errors of [`Output::create_beside`].
     pub fn create(path: Option<&Path>, force: bool) -> Result<Report> {
-        let Some(path) = path else { return Ok(Report { output: None }) };
-        if path == Path::new("-") {
-            return Err(Failure::new("--report: expected a file; standard output is for the verdicts"));
-        }
-        Ok(Report { output: Some(Output::create(path, force)?) })
+        Ok(Report { output: Output::create_beside("--report", path, force)?, is_wanted: path.is_some() })
     }
 
-    /// Whether there is a file.
+    /// No page of its own for a list, which may be counted for that of the run.
+    pub fn of_run(is_wanted: bool) -> Report {
+        Report { output: None, is_wanted }
+    }
+
+    /// Whether there is a page.
     pub fn is_wanted(&self) -> bool {
-        self.output.is_some()
+        self.is_wanted
     }
 
     /// Writes the page, whose file still lacks its name.
@@ -71,30 +85,29 @@ impl Report {
     /// If the file cannot be written.
     pub fn complete(
         self,
-        args: &Args,
-        set: &Set,
+        subject: &Subject<'_>,
         totals: &Totals,
         decider: &Decider,
         time: Duration,
     ) -> Result<Option<Complete>> {
         let Some(mut output) = self.output else { return Ok(None) };
-        let page = page(args, set, totals, decider, time);
+        let page = page(subject, totals, decider, time);
         output.write_all(page.as_bytes()).map_err(|error| output.failure(&error))?;
         output.complete()
     }
 }
 
 /// The whole page.
-fn page(args: &Args, set: &Set, totals: &Totals, decider: &Decider, time: Duration) -> String {
+fn page(subject: &Subject<'_>, totals: &Totals, decider: &Decider, time: Duration) -> String {
     let name = |path: &Path| escaped(&printable(path.as_os_str().as_encoded_bytes()));
-    let (urls, set_name) = (name(&args.urls), name(&args.set));
+    let (urls, set_name, set) = (name(subject.name), name(subject.set_path), subject.set);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
          <title>Verdicts for {urls}</title>\n<style>\n{STYLE}</style></head>\n<body>\n<h1>Verdicts for {urls}</h1>\n"
     );
     let facts = [
-        ("URLs", format!("{} rows, read as {}", grouped(totals.lines), escaped(&totals.table.to_string()))),
+        ("URLs", format!("{} rows{}", grouped(totals.lines), escaped(&subject.urls))),
         ("Set", format!("{set_name}: {} origins, dialect {}", grouped(set.len()), escaped(set.dialect()))),
         ("Time", format!("{}, {} URLs a second", seconds(time), rate(totals.lines, time))),
         ("Made by", format!("reptile {}", env!("CARGO_PKG_VERSION"))),
@@ -103,6 +116,9 @@ fn page(args: &Args, set: &Set, totals: &Totals, decider: &Decider, time: Durati
     if totals.stood_in() > 0 {
         facts.push(("Decided by another origin".into(), format!("{} URLs (--scope)", grouped(totals.stood_in()))));
     }
+    facts.extend(totals.taken(decider).map(|(verdict, taken, count)| {
+        (format!("{verdict}, taken for {taken}"), format!("{} rows (--{verdict})", grouped(count)))
+    }));
     facts.extend(totals.faults().map(|(fault, count)| (format!("Invalid: {}", escaped(&fault)), grouped(count))));
     page.push_str("<table>\n");
     for (name, fact) in facts {
@@ -116,7 +132,7 @@ fn page(args: &Args, set: &Set, totals: &Totals, decider: &Decider, time: Durati
     totals.verdicts(decider).iter().for_each(|counts| push_counts(counts, &mut page));
     let tops = [
         ("Origins with the most disallowed URLs", "Origin", &totals.tops.disallowing, "disallow"),
-        ("Rules that disallow the most", "Rule, or why there is none", &totals.tops.rules, "disallow"),
+        ("Rules that disallow the most", "Rule, or the outcome of fetching", &totals.tops.rules, "disallow"),
         ("Origins without a known robots.txt", "Origin", &totals.tops.unknown, "unknown"),
     ];
     for (title, what, top, class) in tops {

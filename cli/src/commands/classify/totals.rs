@@ -104,13 +104,29 @@ impl Totals {
         self.tally.iter_mut().zip(&answers.tally).for_each(|(total, counts)| add(total, counts));
         self.nobody += answers.nobody;
         self.tops.merge(&answers.tops);
-        for (name, counts) in &answers.crawlers {
-            let is_full = self.crawlers.len() >= MAX_COUNTED_CRAWLERS;
-            match self.crawlers.get_mut(name) {
-                Some(total) => add(total, counts),
-                None if is_full => add(&mut self.other_crawlers, counts),
-                None => drop(self.crawlers.insert(Arc::clone(name), *counts)),
-            }
+        answers.crawlers.iter().for_each(|(name, counts)| self.add_crawler(name, counts));
+    }
+
+    /// Adds the verdicts of another list.
+    pub fn merge(&mut self, other: &Totals) {
+        self.lines += other.lines;
+        self.stood_in += other.stood_in;
+        self.faults.iter_mut().zip(other.faults).for_each(|(total, count)| *total += count);
+        self.tally.resize(self.tally.len().max(other.tally.len()), [0; 4]);
+        self.tally.iter_mut().zip(&other.tally).for_each(|(total, counts)| add(total, counts));
+        self.nobody += other.nobody;
+        self.tops.merge(&other.tops);
+        add(&mut self.other_crawlers, &other.other_crawlers);
+        other.crawlers.iter().for_each(|(name, counts)| self.add_crawler(name, counts));
+    }
+
+    /// Adds the verdicts for a crawler that rows name.
+    fn add_crawler(&mut self, name: &Arc<str>, counts: &[u64; 4]) {
+        let is_full = self.crawlers.len() >= MAX_COUNTED_CRAWLERS;
+        match self.crawlers.get_mut(name) {
+            Some(total) => add(total, counts),
+            None if is_full => add(&mut self.other_crawlers, counts),
+            None => drop(self.crawlers.insert(Arc::clone(name), *counts)),
         }
     }
 
@@ -131,6 +147,9 @@ impl Totals {
         }
         if self.stood_in > 0 {
             summary.count("decided by another origin", self.stood_in);
+        }
+        for (verdict, taken, count) in self.taken(decider) {
+            summary.count(format!("{verdict}, taken for {taken}"), count);
         }
         summary.row("time", format!("{}, {} URLs/s", seconds(time), rate(self.lines, time)));
         for agent in decider.agents().iter().filter(|agent| !decider.is_by_row() && !agent.is_named()) {
@@ -155,6 +174,16 @@ impl Totals {
     /// The rows that were decided by another origin than that of their URL.
     pub fn stood_in(&self) -> u64 {
         self.stood_in
+    }
+
+    /// The rows that are neither allowed nor disallowed, and what they are taken for if the user says so.
+    pub fn taken(&self, decider: &Decider) -> impl Iterator<Item = (Verdict, Verdict, u64)> {
+        // They are the same for all agents.
+        let counts = self.tally.first().copied().unwrap_or_default();
+        let taken = decider.taken();
+        let all = [Verdict::Unknown, Verdict::Invalid];
+        let taken = all.map(|verdict| (verdict, taken[verdict as usize], counts[verdict as usize]));
+        taken.into_iter().filter(|(verdict, taken, _)| verdict != taken)
     }
 
     /// How often each verdict was given: for each crawler, or, if rows name theirs, for all of them together and then for those

@@ -1,19 +1,23 @@
 //! The options of `reptile classify` that say what is written.
 
 use clap::ValueEnum;
-use reptile::{Agents, Verdict};
+use reptile::Verdict;
 
 use crate::error::{Failure, Result};
 use crate::inputs::tables::{self, Table};
 use crate::outputs::columns::{Column, Format, Layout, shown_row};
+use crate::outputs::over_agents;
+use crate::outputs::verdicts::VERDICTS;
 
 /// What is written, as given.
 #[derive(Clone, Debug, clap::Args)]
 pub struct WrittenOptions {
     /// The columns, with commas between them [default: url,verdict]
     ///
-    /// url is written once, the others for each agent, in this order; they are called AGENT:verdict, AGENT:line
-    /// and so on. Without url the output is much shorter.
+    /// url, mask, refused and capture_time are written once, first, the others for each agent, in this order; those are called
+    /// AGENT:verdict, AGENT:line and so on. Without url the output is much shorter. The bits of mask are in the order in which
+    /// the summary lists the agents; a Parquet file has their names in its metadata. Where the verdict is unknown or invalid,
+    /// mask is empty or null; so is refused in JSON Lines and Parquet, and in TSV and CSV it is that word.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_enum, conflicts_with_all = ["explain", "reason", "only"])]
     columns: Vec<Column>,
     /// The same as --columns url,verdict,line,rule
@@ -42,6 +46,25 @@ pub struct WrittenOptions {
     /// --any-of. A header of URLS is kept.
     #[arg(long, value_name = "VERDICT", conflicts_with_all = ["format", "header"])]
     only: Option<Only>,
+    /// What unknown is taken for: the verdict of a URL whose origin has no robots.txt in SET [default: unknown]
+    ///
+    /// Also that of a row that names no crawler. The summary counts such rows apart, and the column reason still says why.
+    #[arg(id = "taken_unknown", long = "unknown", value_name = "VERDICT")]
+    unknown: Option<Taken>,
+    /// What invalid is taken for: the verdict of a row that has no http, https or ftp URL [default: invalid]
+    ///
+    /// The summary counts such rows apart, and the column reason still says why.
+    #[arg(id = "taken_invalid", long = "invalid", value_name = "VERDICT")]
+    invalid: Option<Taken>,
+}
+
+/// What a row is taken for that the rules neither allow nor disallow.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Taken {
+    /// As if the rules allowed it
+    Allow,
+    /// As if the rules disallowed it
+    Disallow,
 }
 
 /// A verdict that rows can be chosen by.
@@ -104,11 +127,22 @@ impl WrittenOptions {
         })
     }
 
-    /// The cells of a row for so many agents, or for the one that the row names, for a table of this format.
+    /// What each verdict is taken for, in the order of their numbers.
+    fn taken(&self) -> [Verdict; 4] {
+        VERDICTS.map(|verdict| match (verdict, self.unknown, self.invalid) {
+            (Verdict::Unknown, Some(taken), _) | (Verdict::Invalid, _, Some(taken)) => match taken {
+                Taken::Allow => Verdict::Allow,
+                Taken::Disallow => Verdict::Disallow,
+            },
+            _ => verdict,
+        })
+    }
+
+    /// The cells of a row for agents of these names, or for the one that the row names, for a table of this format.
     ///
     /// # Errors
     /// If the options do not go together with each other or with the format.
-    pub fn layout(&self, table: tables::Format, agents: usize, is_by_row: bool) -> Result<Layout> {
+    pub fn layout(&self, table: tables::Format, agents: &[String], is_by_row: bool) -> Result<Layout> {
         if table == tables::Format::Parquet && self.has_rows() {
             let option = if self.add_columns { "--add-columns" } else { "--only" };
             let message = "passes rows of text on, and URLS is a Parquet file; its rows keep their order and their number, so \
@@ -125,14 +159,22 @@ impl WrittenOptions {
         if self.header && format == Format::Jsonl {
             return Err(Failure::new("--header: JSON Lines have the names of the columns in each row"));
         }
-        let mut columns = self.columns();
+        let columns = self.columns();
         if self.add_columns && columns.contains(&Column::Url) {
             return Err(Failure::new("--columns url: with --add-columns the URL is in the row already"));
         }
-        let all = columns.len();
-        columns.retain(|&column| column != Column::Url);
-        let any_of = self.any_of || (self.only.is_some() && agents > 1);
-        Ok(Layout { format, has_url: columns.len() < all, columns, any_of, has_row: self.add_columns, is_by_row })
+        if let (Some(Only::Unknown), Some(_)) = (self.only, self.unknown) {
+            return Err(Failure::new(
+                "--only unknown: no row is left to be unknown, since --unknown says what they are",
+            ));
+        }
+        over_agents::check(&columns, format, agents, is_by_row)?;
+        let (mut once, columns): (Vec<Column>, _) = columns.into_iter().partition(|column| column.is_once());
+        let has_url = once.contains(&Column::Url);
+        once.retain(|&column| column != Column::Url);
+        let any_of = self.any_of || (self.only.is_some() && agents.len() > 1);
+        let taken = self.taken();
+        Ok(Layout { format, has_url, once, columns, any_of, has_row: self.add_columns, is_by_row, taken })
     }
 
     /// Whether a Parquet file is written.
@@ -141,7 +183,7 @@ impl WrittenOptions {
     }
 
     /// The first line of the output, with the header of the table made safe if rows are shown on a terminal.
-    pub fn header(&self, layout: &Layout, agents: &Agents, table: &Table, shows_rows: bool) -> Vec<u8> {
+    pub fn header(&self, layout: &Layout, names: &[String], table: &Table, shows_rows: bool) -> Vec<u8> {
         let is_shown = shows_rows && !table.header.is_empty();
         let table_header = shown_row(&table.header, is_shown);
         if self.only.is_some() {
@@ -151,8 +193,7 @@ impl WrittenOptions {
         if !has_header {
             return Vec::new();
         }
-        let names: Vec<String> = agents.iter().map(|agent| agent.crawler().to_string()).collect();
-        let mut header = layout.header(&names);
+        let mut header = layout.header(names);
         if self.add_columns {
             layout.push_row(&table_header, true, &mut header);
         }

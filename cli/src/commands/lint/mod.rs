@@ -158,7 +158,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         }
         let input = Input::open(path)?;
         match input.content {
-            content if content.is_collection() => read_bodies(input, &mut |item| report.item(item))?,
+            _ if input.is_collection() => read_bodies(input, &mut |item| report.item(item))?,
             Content::Set | Content::Zip => return Err(input.refused(Wanted::Robots)),
             content => {
                 let name = path.display().to_string();

@@ -1,14 +1,14 @@
 //! `reptile summarize`: what whole origins allow to crawlers.
 //!
-//! The proofs are the compiler's (`reptile_compiler::reason`). [`subjects`] finds the origins, [`keys`] names them,
-//! [`statements`] makes each proof once, [`rows`] writes.
+//! The proofs are the compiler's (`reptile_compiler::reason`). [`subjects`] finds the origins, [`sites`] those that belong
+//! together, [`keys`] names them, [`statements`] makes each proof once, [`rows`] writes.
 
 mod keys;
 mod rows;
+mod sites;
 mod statements;
 mod subjects;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -26,10 +26,12 @@ use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::columns::Format;
 use crate::outputs::file::Output;
 use crate::outputs::progress::Progress;
+use crate::outputs::sink::Sink;
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
 use crate::outputs::text::printable;
 use keys::Key;
 use rows::Rows;
+use sites::{Agreement, ORIGINS, Site, each_listed_site, each_stored_site};
 use statements::{Access, Deciding, Statements};
 use subjects::{Name, Subject, each_listed, each_stored};
 
@@ -52,7 +54,10 @@ const ORIGINS_AT_ONCE: usize = 8192;
 /// The columns are the key, agent, access (one of the words above), group (named,
 /// default or none), allow_rules and disallow_rules (the rules of the agent's groups),
 /// reason (what decides, as `classify --reason` has it), allowed_path and
-/// disallowed_path (for partial: a shortest path of each verdict, as a URL has it).
+/// disallowed_path (for partial: a shortest path of each verdict, as a URL has it). With
+/// --by-site they are the key, agent, https, http, https_www and http_www (the words above
+/// for the host without www. and with it), and agree: yes if the origins that SET has say
+/// the same, for partial by the same rules, no if they do not, and empty if it has one.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -61,10 +66,11 @@ const ORIGINS_AT_ONCE: usize = 8192;
   reptile summarize web.reptile --agent @ai-training --key domain,url --header
   reptile summarize web.reptile --agent CCBot --key surt --format jsonl -o access.jsonl.gz
   reptile summarize web.reptile hosts.txt --agent MyBot
+  reptile summarize web.reptile --agent MyBot --by-site --format parquet -o sites.parquet
 
 Keys join other tables: host is the column url_host_name of Common Crawl's index,
 domain url_host_registered_domain, and surt the start of urlkey. Of http and https, or of
-example.com and www.example.com, each has its own row.
+example.com and www.example.com, each has its own row, unless --by-site puts them in one.
 
 Exit code: 0 done, whatever is allowed; 1 SET was compiled from an input and some of
 its files were bad; 2 the command could not go on, and no file is left by -o."
@@ -80,9 +86,15 @@ pub struct Args {
     agents: Vec<String>,
     #[command(flatten)]
     exact: ExactAgent,
-    /// The first columns, which name the origin, with commas between them [default: url]
+    /// The first columns, which name the origin, with commas between them [default: url; with --by-site host]
     #[arg(long = "key", value_name = "NAMES", value_delimiter = ',', value_enum)]
     keys: Vec<Key>,
+    /// Write a row for each site: a host with www. and without it, by http and by https, side by side
+    ///
+    /// The columns say of each of the four what it allows, and whether they agree. Origins with a port of their own and of ftp
+    /// belong to no site: those of SET are counted and left out, and a line of ORIGINS is invalid.
+    #[arg(long)]
+    by_site: bool,
     /// How the output is written [default: tsv]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
@@ -107,42 +119,67 @@ pub struct Args {
 /// If the set cannot be read or is damaged, an argument is invalid, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     let format = args.format.unwrap_or_default();
-    if format == Format::Parquet {
-        return Err(Failure::new("--format: a summary is written as tsv, csv or jsonl; only classify writes parquet"));
-    }
+    let keys = keys(args)?;
     if args.header && format == Format::Jsonl {
         return Err(Failure::new("--header: JSON Lines have the names of the columns in each row"));
     }
+    if args.header && format == Format::Parquet {
+        return Err(Failure::new("--header: a Parquet file has the names of the columns in its schema"));
+    }
+    let rows = if args.by_site { Rows::of_sites(format, keys) } else { Rows::of_origins(format, keys) };
     if let Some(output) = &args.output {
         refuse_overwriting(output, [args.set.as_path()].into_iter().chain(args.origins.as_deref()))?;
     }
-    let mut output = match &args.output {
+    let output = match &args.output {
         Some(path) => Output::create(path, args.force)?,
         None => Output::stdout(),
     };
+    let is_terminal = output.is_terminal();
+    let columns = (format == Format::Parquet).then(|| rows.columns().to_vec());
+    let mut sink = Sink::new(output, columns)?;
     let start = Instant::now();
     let loaded = Loaded::open(&args.set, &args.options)?;
     let set = loaded.verified()?;
     let agents = Agents::resolve(&set, &args.set, args)?;
-    let keys = if args.keys.is_empty() { vec![Key::Url] } else { args.keys.clone() };
-    let rows = Rows::new(format, keys);
     let header = if args.header { rows.header() } else { Vec::new() };
+    sink.write(&header)?;
     let mut summarizer = Summarizer {
         set: &set,
         rows,
         statements: Statements::new(&set),
         tally: vec![[0; Access::ALL.len()]; agents.names.len()],
+        agreements: vec![[0; Agreement::ALL.len()]; agents.names.len()],
         agents,
-        origins: 0,
+        count: 0,
+        others: 0,
     };
-    let written = output
-        .write_all(&header)
-        .map_err(Stop::Write)
-        .and_then(|()| summarizer.write_all(args.origins.as_deref(), &mut output));
-    written.map_err(|stop| stop.failure(&output, &args.set))?;
-    output.finish()?;
-    summarizer.report(start);
+    let progress = match (is_terminal, &args.origins) {
+        (true, _) => Progress::hidden(),
+        (false, None) if !args.by_site => Progress::of("origins", Some(set.origin_count())),
+        (false, _) => Progress::of(if args.by_site { "sites" } else { "origins" }, None),
+    };
+    let written = summarizer.write_all(args, &progress, &mut sink);
+    drop(progress);
+    written.map_err(|stop| match stop {
+        Stop::Set(error) => damaged(&args.set, &error),
+        Stop::Other(failure) => failure,
+        Stop::Write(error) => Failure::new(error),
+    })?;
+    sink.finish()?.finish()?;
+    summarizer.report(start, args.by_site);
     Ok(Exit::from_bad(loaded.report.as_ref().is_some_and(Report::any_bad)))
+}
+
+/// The columns that name what a row is about.
+fn keys(args: &Args) -> Result<Vec<Key>> {
+    match (&args.keys[..], args.by_site) {
+        ([], true) => Ok(vec![Key::Host]),
+        ([], false) => Ok(vec![Key::Url]),
+        (keys, true) if keys.contains(&Key::Url) => {
+            Err(Failure::new("--key url: with --by-site a row is about up to four URLs; expected host, domain or surt"))
+        }
+        (keys, _) => Ok(keys.to_vec()),
+    }
 }
 
 /// The agents to speak of.
@@ -166,39 +203,40 @@ struct Summarizer<'s> {
     agents: Agents,
     rows: Rows,
     statements: Statements,
-    origins: u64,
+    /// Origins, or sites.
+    count: u64,
+    /// Origins that belong to no site.
+    others: u64,
     /// How many origins say what, for each agent, in the order of [`Access::ALL`].
     tally: Vec<[u64; Access::ALL.len()]>,
+    /// On how many sites the origins agree, for each agent, in the order of [`Agreement::ALL`].
+    agreements: Vec<[u64; Agreement::ALL.len()]>,
 }
 
 impl<'s> Summarizer<'s> {
-    /// Writes a row for each origin, of the list or else of the set, and each agent.
-    fn write_all(&mut self, list: Option<&Path>, output: &mut Output) -> std::result::Result<(), Stop> {
+    /// Writes a row for each agent and each origin or site, of the list or else of the set.
+    fn write_all(&mut self, args: &Args, progress: &Progress, sink: &mut Sink) -> std::result::Result<(), Stop> {
         let set = self.set;
-        let progress = match (output.is_terminal(), list) {
-            (true, _) => Progress::hidden(),
-            (false, None) => Progress::of("origins", Some(set.origin_count())),
-            (false, Some(_)) => Progress::of("origins", None),
-        };
-        let mut batch: Vec<Subject<'s>> = Vec::new();
-        let mut add = |subject| {
-            batch.push(subject);
-            if batch.len() == ORIGINS_AT_ONCE {
-                progress.add(batch.len() as u64);
-                self.write_batch(&batch, output)?;
-                batch.clear();
-            }
-            Ok(())
-        };
-        match list {
-            None => each_stored(set, &mut add)?,
-            Some(list) => each_listed(set, list, &mut add)?,
+        let list = args.origins.as_deref();
+        if args.by_site {
+            let write = |batch: &[Site<'s>]| self.write_sites(batch, sink);
+            let each = |work: &mut dyn FnMut(Site<'s>) -> std::result::Result<(), Stop>| match list {
+                None => each_stored_site(set, work),
+                Some(list) => each_listed_site(set, list, work).map(|()| 0),
+            };
+            self.others = in_batches(progress, each, write)?;
+            return Ok(());
         }
-        self.write_batch(&batch, output)
+        let write = |batch: &[Subject<'s>]| self.write_origins(batch, sink);
+        let each = |work: &mut dyn FnMut(Subject<'s>) -> std::result::Result<(), Stop>| match list {
+            None => each_stored(set, work),
+            Some(list) => each_listed(set, list, work),
+        };
+        in_batches(progress, each, write)
     }
 
     /// Writes the rows of some origins.
-    fn write_batch(&mut self, batch: &[Subject<'s>], output: &mut Output) -> std::result::Result<(), Stop> {
+    fn write_origins(&mut self, batch: &[Subject<'s>], sink: &mut Sink) -> std::result::Result<(), Stop> {
         let agents = &self.agents.resolved;
         let decide = |subject: &Subject<'s>| {
             let of = |agent| subject.policy.as_ref().map(|policy| Deciding::of(policy, agent)).transpose();
@@ -214,32 +252,91 @@ impl<'s> Summarizer<'s> {
                     Name::Invalid(_) => Statements::invalid(),
                     _ => self.statements.said(deciding.as_ref()),
                 };
-                self.rows.push(&subject.name, agent, &said, &mut text);
+                self.rows.push(subject.name.key(), agent, &said, &mut text);
                 tally[said.access as usize] += 1;
             }
         }
-        self.origins += batch.len() as u64;
-        Ok(output.write_all(&text)?)
+        self.count += batch.len() as u64;
+        Ok(sink.write(&text)?)
+    }
+
+    /// Writes the rows of some sites.
+    fn write_sites(&mut self, batch: &[Site<'s>], sink: &mut Sink) -> std::result::Result<(), Stop> {
+        type Of4 = [Option<Deciding>; ORIGINS.len()];
+        let agents = &self.agents.resolved;
+        let decide = |site: &Site<'s>| {
+            let of = |agent| {
+                let mut all: Of4 = [const { None }; ORIGINS.len()];
+                for (deciding, policy) in all.iter_mut().zip(&site.policies) {
+                    *deciding = policy.as_ref().map(|policy| Deciding::of(policy, agent)).transpose()?;
+                }
+                Ok::<Of4, FormatError>(all)
+            };
+            agents.iter().map(of).collect()
+        };
+        let deciding: Vec<Vec<Of4>> = batch.par_iter().map(decide).collect::<std::result::Result<_, FormatError>>()?;
+        self.statements.examine(self.set, deciding.iter().flatten().flatten().flatten())?;
+        let mut text = Vec::new();
+        for (site, deciding) in batch.iter().zip(&deciding) {
+            for ((agent, deciding), tally) in self.agents.names.iter().zip(deciding).zip(&mut self.agreements) {
+                let (said, agreement) = match site.host {
+                    Err(_) => ([Access::Invalid; ORIGINS.len()], Agreement::Invalid),
+                    Ok(_) => {
+                        let said = deciding.each_ref().map(|deciding| self.statements.said(deciding.as_ref()).access);
+                        (said, Agreement::of(&said, deciding))
+                    }
+                };
+                self.rows.push_site(site.origin(), agent, said, agreement, &mut text);
+                tally[agreement as usize] += 1;
+            }
+        }
+        self.count += batch.len() as u64;
+        Ok(sink.write(&text)?)
     }
 
     /// Prints the figures, and names the agents that no robots.txt names.
-    fn report(&self, start: Instant) {
+    fn report(&self, start: Instant, by_site: bool) {
         let mut summary = Summary::default();
-        summary.count("origins", self.origins);
+        let unit = if by_site { "sites" } else { "origins" };
+        summary.count(unit, self.count);
+        if by_site {
+            summary.count("  origins of no site, left out", self.others);
+        }
         summary.count("distinct rulesets examined", self.statements.len() as u64);
-        for ((name, agent), tally) in self.agents.names.iter().zip(&self.agents.resolved).zip(&self.tally) {
+        for (at, (name, agent)) in self.agents.names.iter().zip(&self.agents.resolved).enumerate() {
             let name = printable(name.as_bytes());
-            let counts =
-                Access::ALL.iter().zip(tally).filter(|&(access, &count)| *access != Access::Invalid || count > 0);
-            let counts: Vec<String> =
-                counts.map(|(access, &count)| format!("{} {}", access.name(), grouped(count))).collect();
+            let access = Access::ALL.iter().map(|access| access.name()).zip(self.tally[at]);
+            let agreements = Agreement::ALL.iter().map(|agreement| agreement.name()).zip(self.agreements[at]);
+            let counts: Vec<(&str, u64)> = if by_site { agreements.collect() } else { access.collect() };
+            let counts = counts.into_iter().filter(|&(name, count)| name != Access::Invalid.name() || count > 0);
+            let counts: Vec<String> = counts.map(|(name, count)| format!("{name} {}", grouped(count))).collect();
             summary.row(format!("agent {name}"), counts.join(", "));
             if !agent.is_named() && agent.honours_default_group() {
                 note(format_args!("agent {name} is named by no robots.txt of this set; the rules for * apply"));
             }
         }
         let time = start.elapsed();
-        summary.row("time", format!("{}, {} origins/s", seconds(time), rate(self.origins, time)));
+        summary.row("time", format!("{}, {} {unit}/s", seconds(time), rate(self.count, time)));
         summary.print();
     }
+}
+
+/// Hands what `each` finds to `write`, many at a time. Returns what `each` returns.
+fn in_batches<T, R>(
+    progress: &Progress,
+    each: impl FnOnce(&mut dyn FnMut(T) -> std::result::Result<(), Stop>) -> std::result::Result<R, Stop>,
+    mut write: impl FnMut(&[T]) -> std::result::Result<(), Stop>,
+) -> std::result::Result<R, Stop> {
+    let mut batch = Vec::new();
+    let found = each(&mut |subject| {
+        batch.push(subject);
+        if batch.len() == ORIGINS_AT_ONCE {
+            progress.add(batch.len() as u64);
+            write(&batch)?;
+            batch.clear();
+        }
+        Ok(())
+    })?;
+    write(&batch)?;
+    Ok(found)
 }

@@ -1,77 +1,140 @@
-//! The rows of the output: a row for each origin and agent, with the same columns for every agent.
+//! The rows of the output: a row for each origin and agent, or for each site and agent, with the same columns for every agent.
+
+use reptile_engine::url::Origin;
 
 use super::keys::Key;
-use super::statements::Said;
-use super::subjects::Name;
+use super::sites::{Agreement, ORIGINS};
+use super::statements::{Access, Said};
 use crate::outputs::columns::Format;
+use crate::outputs::parquet::Kind;
 
-/// The columns after the keys.
-const NAMES: [&str; 8] =
-    ["agent", "access", "group", "allow_rules", "disallow_rules", "reason", "allowed_path", "disallowed_path"];
+/// The names of all columns.
+fn names(columns: &[(String, Kind)]) -> Vec<&str> {
+    columns.iter().map(|(name, _)| &**name).collect()
+}
 
 /// How rows are written.
 pub struct Rows {
     format: Format,
     keys: Vec<Key>,
+    /// The names of all columns, and what is in them.
+    columns: Vec<(String, Kind)>,
     /// What stands before each cell.
     leads: Vec<Vec<u8>>,
 }
 
 impl Rows {
-    pub fn new(format: Format, keys: Vec<Key>) -> Rows {
-        let names = keys.iter().map(|key| key.name()).chain(NAMES);
-        let lead = |(at, name): (usize, &str)| {
-            let mut lead = Vec::new();
-            match format {
-                Format::Jsonl => {
-                    lead.push(if at == 0 { b'{' } else { b',' });
-                    format.push(name.as_bytes(), &mut lead);
-                    lead.push(b':');
-                }
-                _ if at == 0 => {}
-                Format::Tsv => lead.push(b'\t'),
-                Format::Csv | Format::Parquet => lead.push(b','),
-            }
-            lead
-        };
-        let leads = names.enumerate().map(lead).collect();
-        Rows { format, keys, leads }
+    /// A row for each origin and agent.
+    pub fn of_origins(format: Format, keys: Vec<Key>) -> Rows {
+        let columns = [
+            ("agent", Kind::Word),
+            ("access", Kind::Word),
+            ("group", Kind::Word),
+            ("allow_rules", Kind::Count),
+            ("disallow_rules", Kind::Count),
+            ("reason", Kind::Word),
+            ("allowed_path", Kind::Text),
+            ("disallowed_path", Kind::Text),
+        ];
+        Rows::new(format, keys, columns)
+    }
+
+    /// A row for each site and agent.
+    pub fn of_sites(format: Format, keys: Vec<Key>) -> Rows {
+        let origins = ORIGINS.map(|origin| (origin.name, Kind::Word));
+        let columns = [("agent", Kind::Word)].into_iter().chain(origins).chain([("agree", Kind::Word)]);
+        Rows::new(format, keys, columns)
+    }
+
+    fn new(format: Format, keys: Vec<Key>, columns: impl IntoIterator<Item = (&'static str, Kind)>) -> Rows {
+        let of_keys = keys.iter().map(|key| (key.name(), Kind::Text));
+        let columns: Vec<(String, Kind)> = of_keys.chain(columns).map(|(name, kind)| (name.to_owned(), kind)).collect();
+        let leads = format.leads(&names(&columns));
+        Rows { format, keys, columns, leads }
+    }
+
+    /// The names of the columns, and what is in them.
+    pub fn columns(&self) -> &[(String, Kind)] {
+        &self.columns
     }
 
     /// The names of the columns, as a line.
     pub fn header(&self) -> Vec<u8> {
-        let separator = if self.format == Format::Tsv { "\t" } else { "," };
-        let names: Vec<&str> = self.keys.iter().map(|key| key.name()).chain(NAMES).collect();
-        (names.join(separator) + "\n").into_bytes()
+        let mut header = self.format.header(&names(&self.columns));
+        header.push(b'\n');
+        header
     }
 
-    /// Appends the row of an agent at an origin. A line that names no origin stands for its own key.
-    pub fn push(&self, subject: &Name<'_>, agent: &str, said: &Said<'_>, text: &mut Vec<u8>) {
-        let mut leads = self.leads.iter();
-        let mut cell = |cell: &[u8], is_text: bool, text: &mut Vec<u8>| {
-            text.extend_from_slice(leads.next().map_or(&[], |lead| lead));
-            if is_text { self.format.push(cell, text) } else { text.extend_from_slice(cell) }
-        };
+    /// Appends the row of an agent at an origin. A line of a list that names no origin stands for its own keys.
+    pub fn push(&self, origin: Result<Origin<'_>, &[u8]>, agent: &str, said: &Said<'_>, text: &mut Vec<u8>) {
+        let mut cells = self.begin(origin, agent, text);
+        cells.push(said.access.name().as_bytes());
+        cells.push(said.group.as_str().as_bytes());
+        said.rules.into_iter().for_each(|count| cells.push_number(count));
+        cells.push(said.reason.to_string().as_bytes());
+        said.examples.into_iter().for_each(|path| cells.push(path));
+        cells.end();
+    }
+
+    /// Appends the row of an agent at a site, with what each origin says, and whether they agree.
+    pub fn push_site(
+        &self,
+        site: Result<Origin<'_>, &[u8]>,
+        agent: &str,
+        said: [Access; ORIGINS.len()],
+        agreement: Agreement,
+        text: &mut Vec<u8>,
+    ) {
+        let mut cells = self.begin(site, agent, text);
+        said.into_iter().for_each(|access| cells.push(access.name().as_bytes()));
+        cells.push(agreement.cell().as_bytes());
+        cells.end();
+    }
+
+    /// Appends the keys and the agent.
+    fn begin<'r>(&'r self, origin: Result<Origin<'_>, &[u8]>, agent: &str, text: &'r mut Vec<u8>) -> Cells<'r> {
+        let mut cells = Cells { leads: self.leads.iter(), format: self.format, text };
         let mut name = Vec::new();
         for key in &self.keys {
             name.clear();
-            match (subject.origin(), subject) {
-                (Some(origin), _) => key.push(&origin, &mut name),
-                (None, Name::Invalid(line)) => name.extend_from_slice(line),
-                (None, _) => {}
+            match origin {
+                Ok(origin) => key.push(&origin, &mut name),
+                Err(line) => name.extend_from_slice(line),
             }
-            cell(&name, true, text);
+            cells.push(&name);
         }
-        cell(agent.as_bytes(), true, text);
-        cell(said.access.name().as_bytes(), true, text);
-        cell(said.group.as_str().as_bytes(), true, text);
-        for count in said.rules {
-            cell(count.to_string().as_bytes(), false, text);
+        cells.push(agent.as_bytes());
+        cells
+    }
+}
+
+/// A row that is being written.
+struct Cells<'r> {
+    leads: std::slice::Iter<'r, Vec<u8>>,
+    format: Format,
+    text: &'r mut Vec<u8>,
+}
+
+impl Cells<'_> {
+    fn lead(&mut self) {
+        self.text.extend_from_slice(self.leads.next().map_or(&[], |lead| lead));
+    }
+
+    fn push(&mut self, cell: &[u8]) {
+        self.lead();
+        self.format.push(cell, self.text);
+    }
+
+    fn push_number(&mut self, number: u32) {
+        self.lead();
+        self.format.push_number(number, self.text);
+    }
+
+    fn end(self) {
+        match self.format {
+            Format::Jsonl => self.text.extend_from_slice(b"}\n"),
+            Format::Tsv | Format::Csv => self.text.push(b'\n'),
+            Format::Parquet => {}
         }
-        cell(said.reason.to_string().as_bytes(), true, text);
-        for path in said.examples {
-            cell(path, true, text);
-        }
-        text.extend_from_slice(if self.format == Format::Jsonl { b"}\n" } else { b"\n" });
     }
 }

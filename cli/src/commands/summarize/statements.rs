@@ -66,7 +66,8 @@ impl Deciding {
         Ok(Deciding::Rules { rulesets, group, reason: Reason::Rule(source.cause()) })
     }
 
-    fn rulesets(&self) -> Option<&[u32]> {
+    /// The numbers of the rulesets, if rules decide.
+    pub fn rulesets(&self) -> Option<&[u32]> {
         match self {
             Deciding::One { .. } => None,
             Deciding::Rules { rulesets, .. } => Some(rulesets),
@@ -126,7 +127,7 @@ pub struct Said<'s> {
     pub group: GroupKind,
     pub rules: [u32; 2],
     pub reason: Reason,
-    /// An allowed and a disallowed path; empty where there is none to show.
+    /// An allowed and a disallowed path; each is empty if no such path is known.
     pub examples: [&'s [u8]; 2],
 }
 

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use reptile_compiler::set::origin::OwnedOrigin;
-use reptile_engine::format::FormatError;
 use reptile_engine::format::origins::OriginRecord;
 use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{MAX_URL_BYTES, Origin, Scheme};
@@ -37,6 +36,12 @@ impl Name<'_> {
             Name::Invalid(_) => None,
         }
     }
+
+    /// The origin that keys are made of, or the line that stands for them.
+    pub fn key(&self) -> Result<Origin<'_>, &[u8]> {
+        let line: &[u8] = if let Name::Invalid(line) = self { line } else { b"" };
+        self.origin().ok_or(line)
+    }
 }
 
 /// Hands every origin of a set to `work`, in the order of the set.
@@ -64,6 +69,20 @@ pub fn each_listed<'s>(
     list: &Path,
     mut work: impl FnMut(Subject<'s>) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
+    each_name(list, |name| {
+        let policy = match &name {
+            Name::Listed(origin) => set.policy(&origin.borrowed())?,
+            _ => None,
+        };
+        work(Subject { name, policy })
+    })
+}
+
+/// Hands what each line of a list names to `work`.
+///
+/// # Errors
+/// If the list cannot be read, and those of `work`.
+pub fn each_name(list: &Path, mut work: impl FnMut(Name<'static>) -> Result<(), Stop>) -> Result<(), Stop> {
     let mut chunks = Chunks::new(open(list).map_err(Stop::Other)?);
     let mut buffer = Vec::new();
     let unreadable = |error| Stop::Other(Failure::at(list, error));
@@ -71,10 +90,10 @@ pub fn each_listed<'s>(
         match chunk.kind {
             ChunkKind::Lines => {
                 for line in lines(chunk.bytes()).map(without_line_end) {
-                    work(listed(set, line)?)?;
+                    work(named(line))?;
                 }
             }
-            ChunkKind::LongLine { last: true } => work(listed(set, b"")?)?,
+            ChunkKind::LongLine { last: true } => work(named(b""))?,
             ChunkKind::LongLine { last: false } => {}
         }
         buffer = chunk.buffer;
@@ -83,14 +102,11 @@ pub fn each_listed<'s>(
 }
 
 /// The origin that a line names: that of a URL, or that of a host under https.
-fn listed<'s>(set: &'s Set<&'s [u8]>, line: &[u8]) -> Result<Subject<'s>, FormatError> {
+fn named(line: &[u8]) -> Name<'static> {
     let text = std::str::from_utf8(line.get(..MAX_URL_BYTES).unwrap_or(line)).unwrap_or_default();
     let origins = origins_of_option(text.trim(), &Naming::Hosts(vec![Scheme::Https]));
-    Ok(match origins.ok().and_then(|origins| origins.into_iter().next()) {
-        None => Subject { name: Name::Invalid(text.as_bytes().into()), policy: None },
-        Some(origin) => {
-            let policy = set.policy(&origin.borrowed())?;
-            Subject { name: Name::Listed(origin), policy }
-        }
-    })
+    match origins.ok().and_then(|origins| origins.into_iter().next()) {
+        None => Name::Invalid(text.as_bytes().into()),
+        Some(origin) => Name::Listed(origin),
+    }
 }

@@ -184,24 +184,32 @@ impl Visitor<'_> for Base64BodyVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Base64Body, E> {
-        let text: Cow<'_, [u8]> = match text.bytes().any(|byte| byte.is_ascii_whitespace()) {
-            true => text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect(),
-            false => text.as_bytes().into(),
-        };
-        // At most two bytes more than the body.
-        let estimate = base64::decoded_len_estimate(text.len());
-        if estimate > MAX_BODY_BYTES + 2 {
-            return Ok(Base64Body(Body::TooLarge(estimate)));
-        }
-        let mut body = Vec::new();
-        if body.try_reserve_exact(estimate).is_err() {
-            return Ok(Base64Body(Body::NoMemory(estimate)));
-        }
-        body.resize(estimate, 0);
-        let len = BASE64.decode_slice(&text, &mut body).map_err(|_| E::custom("the body is not base64"))?;
-        body.truncate(len);
-        Ok(Base64Body(if len > MAX_BODY_BYTES { Body::TooLarge(len) } else { Body::Whole(body) }))
+        base64_body(text.as_bytes()).map(Base64Body).map_err(E::custom)
     }
+}
+
+/// The body that a text in base64 is.
+///
+/// # Errors
+/// If it is not base64.
+pub fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str> {
+    let text: Cow<'_, [u8]> = match text.iter().any(u8::is_ascii_whitespace) {
+        true => text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect(),
+        false => text.into(),
+    };
+    // At most two bytes more than the body.
+    let estimate = base64::decoded_len_estimate(text.len());
+    if estimate > MAX_BODY_BYTES + 2 {
+        return Ok(Body::TooLarge(estimate));
+    }
+    let mut body = Vec::new();
+    if body.try_reserve_exact(estimate).is_err() {
+        return Ok(Body::NoMemory(estimate));
+    }
+    body.resize(estimate, 0);
+    let len = BASE64.decode_slice(&text, &mut body).map_err(|_| "the body is not base64")?;
+    body.truncate(len);
+    Ok(if len > MAX_BODY_BYTES { Body::TooLarge(len) } else { Body::Whole(body) })
 }
 
 /// A time in any of the forms of [`read_time`], as a number or as a text.

@@ -15,14 +15,18 @@ use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::set::origin::{OwnedOrigin, RobotsUrlError};
 
 use super::bodies::{TOO_LARGE, no_memory};
+use super::captures::Lines;
 use super::shown::shown;
 use super::{Item, Robots, Sink};
 use crate::error::{Failure, Result};
-pub use fields::MAX_HEADER_BYTES;
-use fields::{Body, CaptureFields};
+use fields::CaptureFields;
+pub use fields::{Body, MAX_HEADER_BYTES, base64_body};
 
 /// Bytes of one line: a body of the greatest size, each byte of it written as `\u0000`, and room for the rest.
 const MAX_LINE_BYTES: usize = 6 * MAX_BODY_BYTES + (1 << 20);
+
+/// Bytes that are read at once.
+pub const READ_BYTES: usize = 1 << 16;
 
 /// Bytes that the buffer of a line keeps from one line to the next.
 const KEPT_BYTES: usize = 1 << 20;
@@ -35,12 +39,20 @@ const LONG_LINE_BYTES: usize = 1 << 20;
 /// # Errors
 /// If the input cannot be read to its end.
 pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
-    let mut source = BufReader::with_capacity(1 << 16, source);
+    let mut source = BufReader::with_capacity(READ_BYTES, source);
+    let lines = Lines { path: path.display().to_string(), columns: None };
+    read_lines(&Arc::new(lines), &mut source, 1, sink)
+}
+
+/// Reads the lines from a number on.
+///
+/// # Errors
+/// If the input cannot be read to its end.
+pub fn read_lines(lines: &Arc<Lines>, source: &mut impl BufRead, first: u64, sink: &mut Sink<'_>) -> Result<()> {
     let mut line = Vec::new();
-    let path: Arc<str> = path.display().to_string().into();
-    for number in 1_u64.. {
-        let name = || format!("{path}:{number}");
-        match next_line(&mut source, &mut line, MAX_LINE_BYTES) {
+    for number in first.. {
+        let name = || lines.name(number);
+        match next_line(source, &mut line, MAX_LINE_BYTES) {
             Err(error) => return Err(Failure::new(format!("{}: cannot be read: {error}", name()))),
             Ok(Next::End) => break,
             Ok(Next::NoMemory(len)) => return Err(no_memory(&name(), len as u64)),
@@ -51,9 +63,9 @@ pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
             })?,
             Ok(Next::Line) if line.trim_ascii().is_empty() => {}
             Ok(Next::Line) if line.len() < LONG_LINE_BYTES => {
-                sink(Item::Line { path: Arc::clone(&path), number, bytes: line[..].into() })?;
+                sink(Item::Line { lines: Arc::clone(lines), number, bytes: line[..].into() })?;
             }
-            Ok(Next::Line) => sink(item(&line, name())?)?,
+            Ok(Next::Line) => sink(lines.item(&line, number)?)?,
         }
         line.clear();
         line.shrink_to(KEPT_BYTES);
@@ -115,16 +127,19 @@ fn capture(line: &[u8]) -> std::result::Result<(Capture, Option<Body>, OwnedOrig
 }
 
 /// The result of looking for the next line.
-enum Next {
+pub enum Next {
+    /// It is in the buffer.
     Line,
+    /// It is longer than the limit.
     TooLong,
     /// There is no memory for so many bytes, and the line may have more.
     NoMemory(usize),
+    /// There is none.
     End,
 }
 
 /// Reads a line into an empty buffer, without its LF, or skips it if it is longer than `limit`.
-fn next_line(source: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) -> io::Result<Next> {
+pub fn next_line(source: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) -> io::Result<Next> {
     let mut has_begun = false;
     loop {
         let read = match source.fill_buf() {

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use bytes::Bytes;
 use parquet::basic::{LogicalType, TimeUnit, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{AsBytes, DataType};
@@ -16,12 +17,19 @@ use parquet::schema::types::ColumnDescPtr;
 use super::guard::guarded;
 use super::source::{CheckedPages, Chunk, Loaded, Source};
 use super::texts::Texts;
+use crate::inputs::captures::Cell;
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 15;
 
 /// Bytes of the cells of a column from which on a batch is complete.
 pub const BATCH_BYTES: usize = 2 << 20;
+
+/// Bytes of a page that is kept until its cells are used. Writers make pages of a megabyte; the texts of larger ones are copied.
+const MAX_KEPT_PAGE_BYTES: usize = 4 << 20;
+
+/// Bytes of such pages from which on a batch is complete.
+const MAX_KEPT_BYTES: usize = 8 << 20;
 
 /// Rows that are decoded at once: what the crate makes of them stays in the cache of a core.
 const PIECE_ROWS: u64 = 2048;
@@ -72,92 +80,148 @@ enum Reader {
     Any(Box<ColumnReader>),
 }
 
-/// Cells of a column, one after the other.
+/// Cells of a column, one after the other. A text stays in its page, if that is small or kept anyway.
 pub struct Cells {
-    bytes: Vec<u8>,
-    /// Where each cell ends, and what it is.
-    ends: Vec<(usize, State)>,
+    /// Texts that are not in a page that is kept.
+    own: Vec<u8>,
+    pages: Vec<Bytes>,
+    /// Bytes of the pages that are kept only for these cells.
+    page_bytes: usize,
+    places: Vec<Place>,
+    /// Bytes of all texts.
+    text_bytes: usize,
     next: usize,
     /// Cells of more bytes are not kept.
     pub limit: usize,
 }
 
-/// What a cell is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Text,
-    Null,
-    TooLong,
+/// Where a text is.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The place of its page among those that are kept, or one of the numbers below.
+    page: u32,
+    len: u32,
+    start: usize,
 }
 
-/// A cell of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cell<'b> {
-    /// Its bytes.
-    Text(&'b [u8]),
+/// The text is not in a page that is kept.
+const OWN: u32 = u32::MAX;
+
+/// There is no text.
+const NULL: u32 = u32::MAX - 1;
+
+/// The text is too long to be kept.
+const TOO_LONG: u32 = u32::MAX - 2;
+
+/// A cell with what follows its text in memory, so that short texts can be copied in blocks of one size.
+#[derive(Clone, Copy)]
+pub enum Piece<'b> {
+    /// Bytes of which the text is the first, and how many it has.
+    Text(&'b [u8], usize),
     /// There is nothing in it.
     Null,
     /// It is longer than what is kept.
     TooLong,
 }
 
-impl<'b> Cell<'b> {
-    /// The bytes, if there are any.
-    pub fn text(self) -> Option<&'b [u8]> {
-        if let Cell::Text(text) = self { Some(text) } else { None }
-    }
-}
-
 impl Cells {
     fn new(limit: usize) -> Cells {
-        Cells { bytes: Vec::new(), ends: Vec::new(), next: 0, limit }
+        let (own, pages, places) = (Vec::new(), Vec::new(), Vec::new());
+        Cells { own, pages, page_bytes: 0, places, text_bytes: 0, next: 0, limit: limit.min(TOO_LONG as usize) }
     }
 
     /// The number of cells that are not used yet.
     pub fn waiting(&self) -> usize {
-        self.ends.len() - self.next
+        self.places.len() - self.next
     }
 
     /// Marks cells as used.
     pub fn take(&mut self, count: usize) {
-        self.next = (self.next + count).min(self.ends.len());
+        self.next = (self.next + count).min(self.places.len());
     }
 
     /// The cell that is so many after the first one that is not used.
     #[inline]
     pub fn get(&self, at: usize) -> Cell<'_> {
-        let at = self.next + at;
-        let start = if at == 0 { 0 } else { self.ends[at - 1].0 };
-        match self.ends[at] {
-            (end, State::Text) => Cell::Text(&self.bytes[start..end]),
-            (_, State::Null) => Cell::Null,
-            (_, State::TooLong) => Cell::TooLong,
+        match self.piece(at) {
+            Piece::Text(bytes, len) => Cell::Text(&bytes[..len]),
+            Piece::Null => Cell::Null,
+            Piece::TooLong => Cell::TooLong,
         }
+    }
+
+    /// The same cell, with what follows it.
+    #[inline]
+    pub fn piece(&self, at: usize) -> Piece<'_> {
+        let Place { page, len, start } = self.places[self.next + at];
+        let bytes = match self.pages.get(page as usize) {
+            Some(page) => page,
+            None if page == OWN => &self.own[..],
+            None if page == NULL => return Piece::Null,
+            None => return Piece::TooLong,
+        };
+        Piece::Text(&bytes[start..], len as usize)
     }
 
     fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
-        self.next = 0;
+        self.own.clear();
+        self.pages.clear();
+        self.places.clear();
+        (self.page_bytes, self.text_bytes, self.next) = (0, 0, 0);
     }
 
     fn is_full(&self) -> bool {
-        self.ends.len() >= BATCH_ROWS || self.bytes.len() >= BATCH_BYTES
+        self.places.len() >= BATCH_ROWS || self.text_bytes >= BATCH_BYTES || self.page_bytes >= MAX_KEPT_BYTES
     }
 
-    /// Adds a text.
+    /// Keeps a page as long as the cells in it. `None` if it is too large for that.
+    pub fn keep_page(&mut self, page: &Bytes) -> Option<u32> {
+        if page.len() > MAX_KEPT_PAGE_BYTES {
+            return None;
+        }
+        let count = self.pages.len();
+        let place = self.keep_dictionary(page);
+        if self.pages.len() > count {
+            self.page_bytes += page.len();
+        }
+        place
+    }
+
+    /// Keeps a dictionary, which is kept elsewhere for as long.
+    pub fn keep_dictionary(&mut self, page: &Bytes) -> Option<u32> {
+        if self.pages.last().is_none_or(|last| (last.as_ptr(), last.len()) != (page.as_ptr(), page.len())) {
+            self.pages.push(page.clone());
+        }
+        u32::try_from(self.pages.len() - 1).ok().filter(|&place| place < TOO_LONG)
+    }
+
+    /// Adds a text that begins at `start` in a page that is kept, or else is copied.
+    #[inline]
+    pub fn push_of(&mut self, page: Option<u32>, start: usize, text: &[u8]) {
+        match page {
+            Some(page) if text.len() <= self.limit => {
+                self.text_bytes += text.len();
+                self.places.push(Place { page, len: text.len() as u32, start });
+            }
+            _ => self.push(text),
+        }
+    }
+
+    /// Adds a text, which is copied.
     #[inline]
     pub fn push(&mut self, text: &[u8]) {
-        let state = if text.len() <= self.limit { State::Text } else { State::TooLong };
-        if state == State::Text {
-            self.bytes.extend_from_slice(text);
+        if text.len() > self.limit {
+            self.places.push(Place { page: TOO_LONG, len: 0, start: 0 });
+            return;
         }
-        self.ends.push((self.bytes.len(), state));
+        self.places.push(Place { page: OWN, len: text.len() as u32, start: self.own.len() });
+        self.text_bytes += text.len();
+        self.own.extend_from_slice(text);
     }
 
     /// Adds a cell in which there is nothing.
     pub fn push_null(&mut self) {
-        self.ends.push((self.bytes.len(), State::Null));
+        self.places.push(Place { page: NULL, len: 0, start: 0 });
     }
 
     fn push_number(&mut self, number: i64, meaning: Meaning) {
@@ -393,7 +457,7 @@ mod tests {
             }
             let cells = &batches.columns[0].cells;
             assert!((0..now).all(|row| cells.get(row).text().is_some_and(|text| text.len() == 1 << 20)));
-            peak = peak.max(cells.bytes.capacity());
+            peak = peak.max(cells.own.capacity() + cells.page_bytes);
             found += now;
             batches.take(now);
         }
@@ -447,5 +511,35 @@ mod tests {
             (0..7).map(|at| cells.get(at).text().map(|text| str::from_utf8(text).unwrap())).collect();
         let days = i64::MAX.to_string();
         assert_eq!(texts, [Some("-1"), Some("-1"), Some("1"), Some("-86400"), Some(&days), Some("200"), None]);
+    }
+
+    #[test]
+    fn the_limits_of_kept_pages_hold_at_their_edges() {
+        for (len, is_kept) in
+            [(MAX_KEPT_PAGE_BYTES - 1, true), (MAX_KEPT_PAGE_BYTES, true), (MAX_KEPT_PAGE_BYTES + 1, false)]
+        {
+            let mut cells = Cells::new(8);
+            let page = Bytes::from(vec![b'a'; len]);
+            for _ in 0..3 {
+                let place = cells.keep_page(&page);
+                assert_eq!(place, is_kept.then_some(0), "{len}");
+                cells.push_of(place, 5, &page[5..8]);
+            }
+            assert_eq!((cells.page_bytes, cells.own.len()), if is_kept { (len, 0) } else { (0, 9) });
+            assert!((0..3).all(|at| cells.get(at) == Cell::Text(b"aaa")));
+        }
+        for (len, is_full) in [(MAX_KEPT_BYTES - 1, false), (MAX_KEPT_BYTES, true), (MAX_KEPT_BYTES + 1, true)] {
+            let mut cells = Cells::new(8);
+            cells.keep_dictionary(&Bytes::from(vec![b'a'; MAX_KEPT_BYTES]));
+            assert!(!cells.is_full());
+            let pages = [MAX_KEPT_PAGE_BYTES, (len - MAX_KEPT_PAGE_BYTES).min(MAX_KEPT_PAGE_BYTES)];
+            for len in pages {
+                cells.keep_page(&Bytes::from(vec![b'a'; len]));
+            }
+            cells.keep_page(&Bytes::from(vec![b'a'; len - pages.iter().sum::<usize>()]));
+            assert_eq!(cells.is_full(), is_full, "{len}");
+            cells.clear();
+            assert!(!cells.is_full() && cells.pages.is_empty());
+        }
     }
 }

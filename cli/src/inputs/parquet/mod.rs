@@ -2,7 +2,7 @@
 //!
 //! The crate `parquet` decodes; here a file is opened within limits ([`source`], [`footer`]) and its columns are found and
 //! read side by side ([`column`]). [`urls`] makes rows of a table of URLs of them, [`captures`] captures of robots.txt
-//! files. Nothing here keeps more of a file than a page and a dictionary of each column that is read.
+//! files. Nothing here keeps more of a file than a page, a dictionary and some megabytes of pages for each column that is read.
 
 pub mod captures;
 mod column;

@@ -111,18 +111,27 @@ impl Texts {
         }
         let levels = (present < count).then_some((&self.levels[..], self.max_level));
         match &mut page.values {
-            Values::Plain(bytes, at) => push_all(count, levels, cells, || {
-                let (len, rest) = bytes.get(*at..)?.split_first_chunk()?;
-                let text = rest.get(..u32::from_le_bytes(*len) as usize)?;
-                *at += 4 + text.len();
-                Some(text)
-            }),
+            Values::Plain(bytes, at) => {
+                let page = cells.keep_page(bytes);
+                push_all(count, levels, cells, |cells| {
+                    let (len, rest) = bytes.get(*at..)?.split_first_chunk()?;
+                    let text = rest.get(..u32::from_le_bytes(*len) as usize)?;
+                    cells.push_of(page, *at + 4, text);
+                    *at += 4 + text.len();
+                    Some(())
+                })
+            }
             Values::Places(places) => {
                 self.indices.clear();
                 places.read(present, &mut self.indices).ok_or(SHORT)?;
-                let dictionary = self.dictionary.as_ref().ok_or("a page needs a dictionary, and there is none")?;
+                let dictionary = self.dictionary.as_ref().ok_or("a page needs a dictionary that is missing")?;
                 let mut indices = self.indices.iter();
-                push_all(count, levels, cells, || dictionary.get(*indices.next()?))
+                let page = cells.keep_dictionary(&dictionary.bytes);
+                push_all(count, levels, cells, |cells| {
+                    let (start, text) = dictionary.get(*indices.next()?)?;
+                    cells.push_of(page, start, text);
+                    Some(())
+                })
             }
         }
         .ok_or(SHORT)?;
@@ -190,20 +199,20 @@ fn count_within(mut limit: usize, mut rest: &[u8], count: usize) -> usize {
 
 /// Pushes `count` cells: the next text, or null where the level says so. `None` if there are too few texts.
 #[inline]
-fn push_all<'b>(
+fn push_all(
     count: usize,
     levels: Option<(&[u32], u32)>,
     cells: &mut Cells,
-    mut next: impl FnMut() -> Option<&'b [u8]>,
+    mut push_next: impl FnMut(&mut Cells) -> Option<()>,
 ) -> Option<()> {
     match levels {
-        None => (0..count).try_for_each(|_| next().map(|text| cells.push(text))),
-        Some((levels, max_level)) => levels.iter().try_for_each(|&level| {
-            match level == max_level {
-                true => cells.push(next()?),
-                false => cells.push_null(),
+        None => (0..count).try_for_each(|_| push_next(cells)),
+        Some((levels, max_level)) => levels.iter().try_for_each(|&level| match level == max_level {
+            true => push_next(cells),
+            false => {
+                cells.push_null();
+                Some(())
             }
-            Some(())
         }),
     }
 }
@@ -226,10 +235,11 @@ impl Dictionary {
         Some(Dictionary { bytes, texts, longest })
     }
 
+    /// Where a text begins, and the text.
     #[inline]
-    fn get(&self, place: u32) -> Option<&[u8]> {
+    fn get(&self, place: u32) -> Option<(usize, &[u8])> {
         let &(start, end) = self.texts.get(place as usize)?;
-        self.bytes.get(start as usize..end as usize)
+        Some((start as usize, self.bytes.get(start as usize..end as usize)?))
     }
 }
 

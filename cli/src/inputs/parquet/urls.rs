@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use super::column::Cell;
+use super::column::Piece;
 use super::{Batches, Found, ParquetFile};
 use crate::error::Result;
 use crate::inputs::lines::{BLOCK_BYTES, CHUNK_BYTES, Chunk, MAX_LINE_BYTES};
-use crate::inputs::tables::cells::{Framed, RowWriter};
+use crate::inputs::tables::cells::{Framed, RowBuffer};
 use crate::inputs::tables::{Table, Wanted, is_url_name};
 
 /// The columns into which Common Crawl's index splits a URL. The port and the query may be absent.
@@ -63,8 +63,8 @@ impl Rows {
     ///
     /// # Errors
     /// If the file is damaged: what is wrong, without its path.
-    pub fn next(&mut self, mut buffer: Vec<u8>) -> Found<Option<Chunk>> {
-        buffer.clear();
+    pub fn next(&mut self, buffer: Vec<u8>) -> Found<Option<Chunk>> {
+        let mut buffer = RowBuffer::new(buffer);
         let mut row_ends = Vec::new();
         let mut last_end = 0;
         while buffer.len() < CHUNK_BYTES / 2 {
@@ -84,21 +84,22 @@ impl Rows {
         if buffer.len() > last_end {
             row_ends.push(buffer.len());
         }
-        Ok((!buffer.is_empty()).then(|| Chunk::of_rows(buffer, row_ends)))
+        let (buffer, len) = buffer.into_parts();
+        Ok((len > 0).then(|| Chunk::of_rows(buffer, len, row_ends)))
     }
 
     /// Appends a row that is so many after the first one that is not used.
     #[inline]
-    fn push(&self, row: usize, buffer: &mut Vec<u8>) {
-        let cell = |at: usize| self.batches.columns[at].cells.get(row);
+    fn push(&self, row: usize, buffer: &mut RowBuffer) {
+        let piece = |at: usize| self.batches.columns[at].cells.piece(row);
         let (first, count) = self.others;
-        let mut writer = RowWriter::begin(buffer, 1 + count);
+        let mut writer = buffer.begin(1 + count);
         match &self.url {
-            Url::Whole => writer.cell(|rows| append(cell(0), rows)),
-            Url::Split(parts) => writer.cell(|rows| join(parts.map(|at| at.map_or(Cell::Null, cell)), rows)),
+            Url::Whole => writer.cell(|rows| append(piece(0), rows)),
+            Url::Split(parts) => writer.cell(|rows| join(parts.map(|at| at.map_or(Piece::Null, piece)), rows)),
         }
         for at in first..first + count {
-            writer.cell(|rows| append(cell(at), rows));
+            writer.cell(|rows| append(piece(at), rows));
         }
     }
 }
@@ -133,36 +134,32 @@ impl Url {
 
 /// Appends a cell.
 #[inline]
-fn append(cell: Cell<'_>, rows: &mut Vec<u8>) -> Framed {
+fn append(cell: Piece<'_>, rows: &mut RowBuffer) -> Framed {
     match cell {
-        Cell::Text(text) => {
-            rows.extend_from_slice(text);
+        Piece::Text(text, len) => {
+            rows.push_start(text, len);
             Framed::Text
         }
-        Cell::Null => Framed::Absent,
-        Cell::TooLong => Framed::TooLong,
+        Piece::Null => Framed::Absent,
+        Piece::TooLong => Framed::TooLong,
     }
 }
 
 /// Appends the parts of a URL, joined. Without scheme or host there is no URL.
 #[inline]
-fn join(parts: [Cell<'_>; SPLIT.len()], rows: &mut Vec<u8>) -> Framed {
-    let [scheme, host, port, path, query] = parts;
-    if parts.contains(&Cell::TooLong) {
+fn join(parts: [Piece<'_>; SPLIT.len()], rows: &mut RowBuffer) -> Framed {
+    let is_too_long = |part: &Piece<'_>| matches!(part, Piece::TooLong);
+    if parts.iter().any(is_too_long) {
         return Framed::TooLong;
     }
-    let (Some(scheme), Some(host)) = (scheme.text(), host.text()) else { return Framed::Absent };
-    let mut push = |lead: &[u8], part: Option<&[u8]>| {
-        if let Some(part) = part {
-            rows.extend_from_slice(lead);
-            rows.extend_from_slice(part);
+    let [scheme, host, port, path, query] = parts;
+    let (Piece::Text(..), Piece::Text(..)) = (scheme, host) else { return Framed::Absent };
+    for (lead, part) in [(&b""[..], scheme), (b"://", host), (b":", port), (b"", path), (b"?", query)] {
+        if let Piece::Text(part, len) = part {
+            rows.push_start(lead, lead.len());
+            rows.push_start(part, len);
         }
-    };
-    push(b"", Some(scheme));
-    push(b"://", Some(host));
-    push(b":", port.text());
-    push(b"", path.text());
-    push(b"?", query.text());
+    }
     Framed::Text
 }
 

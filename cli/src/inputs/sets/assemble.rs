@@ -1,11 +1,12 @@
 //! From inputs to a compiled set, on all threads.
 //!
-//! One thread reads a batch while others prepare the batch before it, and one takes in the batch before that. Memory: three
-//! batches, and what is distinct in all files, which is about the size of the set. If that is more than there is room for, parts
-//! of the set are compiled and written to files, each while the next one is collected, and merged at the end.
+//! Some threads read a batch each ([`readers`](super::readers)) while others prepare one of those before, and one takes in
+//! the batch before that. Memory: two batches and one for each thread that reads, and what is distinct in all files, which is about
+//! the size of the set. If that is more than there is room for, parts of the set are compiled and written to files, each while
+//! the next one is collected, and merged at the end. What the user is told is in the order of the inputs ([`told`](super::told)).
 
 use std::path::PathBuf;
-use std::sync::mpsc::{self, SyncSender};
+use std::sync::mpsc;
 use std::thread::{self, ScopedJoinHandle};
 
 use bumpalo::Bump;
@@ -23,14 +24,16 @@ use reptile_engine::platform::MappedFile;
 use reptile_engine::set::Set;
 use reptile_engine::threads::Threads;
 
+use super::readers::{Batch, Readers, stopped};
 use super::report::{InputCounts, Report};
 use super::room::{Room, passing_through};
+use super::told::{Message, Told, Turns};
 use super::{Loaded, damaged};
-use crate::error::{Failure, Result, note};
+use crate::error::{Failure, Result};
 use crate::inputs::bodies::{Fault, TOO_LARGE, settle};
 use crate::inputs::options::CompileOptions;
 use crate::inputs::recognise::Content;
-use crate::inputs::{Inputs, Item, Robots, no_robots, read_all};
+use crate::inputs::{Inputs, Item, Reading, Robots, no_robots};
 use crate::outputs::progress::Progress;
 
 /// Bytes of a batch in memory: bodies, and whatever else its items keep. What is made of them takes about as much.
@@ -39,14 +42,9 @@ const BATCH_BYTES: usize = 8 << 20;
 /// The part of the memory that a batch may have: one in so many. Several are worked on at a time.
 const BATCH_PART: u64 = 32;
 
-/// Items in a batch, so that a batch of empty bodies is bounded too.
-const BATCH_ITEMS: usize = 1 << 15;
-
-/// An item, and the place of its input on the command line.
-struct Found {
-    input: usize,
-    item: Item,
-}
+/// Bytes of memory for each thread that reads: a file may be packed with a large window, and its reader keeps some of what it
+/// has read. With less there are fewer such threads.
+const READER_BYTES: u64 = 128 << 20;
 
 /// An item after its body was parsed.
 enum Done {
@@ -105,13 +103,15 @@ fn assemble_in(
     let mut report = Report { inputs: vec![InputCounts::default(); names.len()], ..Report::default() };
     let progress = Progress::of("files", entries_of(&inputs));
     let mut parts = Vec::new();
+    let batch_bytes = room.map_or(BATCH_BYTES, |room| room.part_of(BATCH_PART).min(BATCH_BYTES as u64) as usize);
+    let turns = Turns::default();
+    let readers = Readers::new(inputs, Reading::new(options), &turns, batch_bytes);
     thread::scope(|scope| {
         let not_started = |error| Failure::new(format!("a thread cannot be started: {error}"));
+        let mut told = Told::new(&turns);
         let (send, batches) = mpsc::sync_channel(0);
-        let batch_bytes = room.map_or(BATCH_BYTES, |room| room.part_of(BATCH_PART).min(BATCH_BYTES as u64) as usize);
-        let reading = move || read_batches(inputs, options, batch_bytes, &send);
-        let reader = thread::Builder::new().spawn_scoped(scope, reading);
-        let reader = reader.map_err(not_started)?;
+        let readers = readers.start(scope, reader_count(room), &send).map_err(not_started)?;
+        drop(send);
         let (send, prepared) = mpsc::sync_channel(0);
         let preparing = move || {
             for batch in batches {
@@ -122,10 +122,10 @@ fn assemble_in(
         };
         thread::Builder::new().spawn_scoped(scope, preparing).map_err(not_started)?;
         let mut compiling = None;
-        for batch in prepared {
-            progress.add(batch.len() as u64);
-            for (input, done) in batch {
-                take(input, done, &mut builder, &mut report)?;
+        for Batch { input, items, end } in prepared {
+            progress.add(items.len() as u64);
+            for done in items {
+                take(input, done, &mut builder, &mut report, &mut told)?;
                 if let Some(room) = room.filter(|room| room.is_full(builder.held_bytes())) {
                     parts.extend(compiling.take().map(joined).transpose()?);
                     let part = builder.split_off();
@@ -133,11 +133,12 @@ fn assemble_in(
                     compiling = Some(thread::Builder::new().spawn_scoped(scope, work).map_err(not_started)?);
                 }
             }
+            if let Some(end) = end {
+                told.end(input, end, &mut report)?;
+            }
         }
         parts.extend(compiling.take().map(joined).transpose()?);
-        reader.join().unwrap_or_else(|_| {
-            Err(Failure::new("the thread that reads the inputs has failed; this is a fault of reptile"))
-        })
+        readers.into_iter().try_for_each(|reader| reader.join().map_err(|_| stopped()))
     })?;
     if report.read() == 0 && sets.is_empty() {
         return Err(no_robots(&PathBuf::from(names.join(", "))));
@@ -237,47 +238,32 @@ fn entries_of(inputs: &Inputs<'_>) -> Option<u64> {
     inputs.iter().map(|input| Some(std::fs::read_dir(input).ok()?.count() as u64)).sum()
 }
 
-/// The reading thread: sends the items of all inputs in batches.
-fn read_batches(
-    inputs: Inputs<'_>,
-    options: &CompileOptions,
-    batch_bytes: usize,
-    send: &SyncSender<Vec<Found>>,
-) -> Result<()> {
-    let (mut batch, mut bytes) = (Vec::new(), 0);
-    let gone = |_| Failure::Quiet;
-    let result = read_all(inputs, options, &mut |input, item| {
-        bytes += item.memory_bytes();
-        batch.push(Found { input, item });
-        if bytes >= batch_bytes || batch.len() >= BATCH_ITEMS {
-            bytes = 0;
-            send.send(std::mem::take(&mut batch)).map_err(gone)?;
-        }
-        Ok(())
-    });
-    send.send(batch).map_err(gone)?;
-    result
+/// The number of inputs that are read at the same time.
+fn reader_count(room: Option<&Room>) -> usize {
+    let most = room.map_or(1, |room| room.parts_of(READER_BYTES));
+    rayon::current_num_threads().min(most)
 }
 
 /// Parses the bodies of a batch on all threads, and keeps the order.
-fn work_on(batch: Vec<Found>, dialect: &'static Dialect, profile: &Profile, with_other: bool) -> Vec<(usize, Done)> {
+fn work_on(batch: Batch<Item>, dialect: &'static Dialect, profile: &Profile, with_other: bool) -> Batch<Done> {
     let read = if with_other { prepare } else { prepare_without_other };
-    let work = batch.into_par_iter().map_init(Bump::new, |arena, Found { input, item }| {
+    let Batch { input, items, end } = batch;
+    let work = items.into_par_iter().map_init(Bump::new, |arena, item| {
         let item = match item.read() {
             Ok(item) => item,
-            Err(failure) => return (input, Done::Failed(failure)),
+            Err(failure) => return Done::Failed(failure),
         };
-        let Item::Robots(Robots { name, origins, capture, body, .. }) = item else { return (input, Done::Other(item)) };
+        let Item::Robots(Robots { name, origins, capture, body, .. }) = item else { return Done::Other(item) };
         arena.reset();
         let (body, content) = match body.map(settle).transpose() {
             Ok(settled) => settled.unzip(),
-            Err(fault) => return (input, Done::Faulty(name, fault)),
+            Err(fault) => return Done::Faulty(name, fault),
         };
         // The body of an error page is a page, and decides nothing.
         let is_success = capture.status.is_none_or(|status| status / 100 == 2);
         let strange = content.filter(|content| is_success && !content.is_text()).map(|content| (name.clone(), content));
         let bytes = body.as_ref().map_or(0, Vec::len) as u64;
-        let done = match prepare_capture(&capture, body.as_deref(), profile, |body| read(body, dialect, arena)) {
+        match prepare_capture(&capture, body.as_deref(), profile, |body| read(body, dialect, arena)) {
             Ok((outcome, mut prepared)) => {
                 let diagnostics = prepared.as_mut().map(|prepared| std::mem::take(&mut prepared.diagnostics));
                 let diagnostics = diagnostics.unwrap_or_default().counts().collect();
@@ -291,38 +277,43 @@ fn work_on(batch: Vec<Found>, dialect: &'static Dialect, profile: &Profile, with
                 };
                 Done::Other(Item::Bad { name, reason, detail: error.to_string() })
             }
-        };
-        (input, done)
+        }
     });
-    work.collect()
+    Batch { input, items: work.collect(), end }
 }
 
-/// Adds one item to the set and to the report.
-fn take(input: usize, done: Done, builder: &mut SetBuilder, report: &mut Report) -> Result<()> {
+/// Adds one item to the set and to the report, and tells the user of it if there is something to tell.
+fn take(input: usize, done: Done, builder: &mut SetBuilder, report: &mut Report, told: &mut Told<'_>) -> Result<()> {
     let counts = &mut report.inputs[input];
     match done {
         Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics, strange } => {
             counts.captures += 1;
             counts.bytes += bytes;
             report.rules += prepared.as_ref().map_or(0, |prepared| prepared.rule_count as u64);
-            if let Some((name, content)) = strange {
-                report.strange.add(&name, content);
-            }
             for (kind, count) in diagnostics {
                 *report.diagnostics.entry(kind).or_insert(0) += count;
             }
             builder.add_capture(origins, &capture, outcome, prepared);
+            if let Some((name, content)) = strange {
+                report.strange.count(content);
+                told.tell(input, Message::Strange(name, content), report);
+            }
         }
         Done::Other(Item::Bad { name, reason, detail }) => {
-            let separator = if detail.is_empty() { "" } else { ": " };
-            note(format_args!("{name}: {reason}{separator}{detail}"));
             counts.bad += 1;
             *report.bad.entry(reason).or_insert(0) += 1;
+            let separator = if detail.is_empty() { "" } else { ": " };
+            told.tell(input, Message::Bad(format!("{name}: {reason}{separator}{detail}")), report);
         }
         Done::Faulty(name, fault) => {
-            return take(input, Done::Other(fault.item(name)?), builder, report);
+            return take(input, Done::Other(fault.item(name)?), builder, report, told);
         }
-        Done::Other(Item::LeftOut { reason, name }) => report.leave_out(reason, name.as_deref()),
+        Done::Other(Item::LeftOut { reason, name }) => {
+            *report.left_out.entry(reason).or_insert(0) += 1;
+            if let Some(name) = name {
+                told.tell(input, Message::LeftOut(reason, name), report);
+            }
+        }
         Done::Failed(failure) => return Err(failure),
         // A robots.txt is always parsed and a line always read, so they never come here.
         Done::Other(Item::Robots(_) | Item::Line { .. }) => {}

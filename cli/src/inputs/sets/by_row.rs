@@ -67,6 +67,8 @@ pub struct Session<'r> {
     counted: Vec<Counted>,
     /// The rows that name no crawler.
     nobody: u64,
+    /// The places of the crawlers of the rows whose crawlers were found last.
+    places: Vec<Option<usize>>,
 }
 
 /// A row to decide.
@@ -100,7 +102,7 @@ impl ByRow {
     /// Begins to decide a block of rows.
     pub fn session(&self) -> Session<'_> {
         let cache = self.caches.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Session { rows: self, cache: cache.unwrap_or_default(), counted: Vec::new(), nobody: 0 }
+        Session { rows: self, cache: cache.unwrap_or_default(), counted: Vec::new(), nobody: 0, places: Vec::new() }
     }
 
     /// The crawler that a cell names.
@@ -172,38 +174,70 @@ impl Session<'_> {
         }
     }
 
-    /// The verdict of each row for the crawler that it names: `unknown` if it names none, unless its URL is invalid.
+    /// Finds the crawlers that some rows name. They are those of [`Session::decide`] until the next ones are found.
     ///
     /// # Errors
     /// If the set is damaged.
-    pub fn decide<R: NamedRow>(&mut self, rows: &[R], by_time: bool, verdicts: &mut [Verdict]) -> Result<(), Error> {
+    pub fn find_all<R: NamedRow>(&mut self, rows: &[R]) -> Result<(), Error> {
         self.make_room(rows.len());
-        let mut order = Vec::with_capacity(rows.len());
-        for (number, row) in rows.iter().enumerate() {
-            order.push((self.place(row.crawler())?, number));
+        self.places.clear();
+        for row in rows {
+            let place = self.place(row.crawler())?;
+            self.places.push(place);
         }
+        Ok(())
+    }
+
+    /// Whether a row of those whose crawlers were found names one.
+    pub fn is_named(&self, row: usize) -> bool {
+        matches!(self.places.get(row), Some(Some(_)))
+    }
+
+    /// The verdict of each of `rows` for the crawler of the row that was found at the same place of `found`: `unknown` if it
+    /// names none, unless its URL is invalid.
+    ///
+    /// # Errors
+    /// If the set is damaged.
+    pub fn decide<R: NamedRow>(
+        &self,
+        rows: &[R],
+        found: impl Iterator<Item = usize>,
+        by_time: bool,
+        verdicts: &mut [Verdict],
+    ) -> Result<(), Error> {
+        let place_of = |row: usize| self.places.get(row).copied().flatten();
+        let mut order: Vec<(Option<usize>, usize)> = found.map(place_of).zip(0..rows.len()).collect();
         order.sort_unstable();
         let (mut urls, mut times) = (Vec::with_capacity(rows.len()), Vec::new());
         for run in order.chunk_by(|(a, _), (b, _)| a == b) {
             urls.clear();
             urls.extend(run.iter().map(|&(_, number)| &rows[number]));
             let Some(&(place, _)) = run.first() else { continue };
-            let agents = place.map_or(&self.rows.anyone, |place| &self.cache.crawlers[place].agents);
-            let mut found = vec![Verdict::Invalid; run.len()];
+            let agents = self.agents(place).1;
+            let mut decided = vec![Verdict::Invalid; run.len()];
             if by_time {
                 times.clear();
                 times.extend(urls.iter().map(|row| row.time().unwrap_or_default()));
-                agents.decide_all_at(&urls, &times, &mut found)?;
-                let without = urls.iter().zip(&mut found).filter(|(row, _)| row.time().is_none());
+                agents.decide_all_at(&urls, &times, &mut decided)?;
+                let without = urls.iter().zip(&mut decided).filter(|(row, _)| row.time().is_none());
                 without.for_each(|(_, verdict)| *verdict = Verdict::Invalid);
             } else {
-                agents.decide_all(&urls, &mut found)?;
+                agents.decide_all(&urls, &mut decided)?;
             }
-            for (&(_, number), verdict) in run.iter().zip(found) {
-                verdicts[number] = self.add(place, verdict);
+            for (&(_, number), verdict) in run.iter().zip(decided) {
+                verdicts[number] = of_place(place, verdict);
             }
         }
         Ok(())
+    }
+
+    /// Counts the verdicts of all rows whose crawlers were found.
+    pub fn add_all(&mut self, verdicts: &[Verdict]) {
+        let places = std::mem::take(&mut self.places);
+        for (&place, &verdict) in places.iter().zip(verdicts) {
+            self.add(place, verdict);
+        }
+        self.places = places;
     }
 
     /// The place of the crawler that a row names, for [`Session::agents`] and [`Session::add`] before the next row.
@@ -223,13 +257,18 @@ impl Session<'_> {
         }
     }
 
+    /// The name of the crawler of a row of those whose crawlers were found; empty if the row names none.
+    pub fn name_of(&self, row: usize) -> &str {
+        self.places.get(row).map_or("", |&place| self.agents(place).0)
+    }
+
     /// Counts the verdict of a row. Returns its verdict if it names no crawler, for which `verdict` is that of any crawler.
     pub fn add(&mut self, place: Option<usize>, verdict: Verdict) -> Verdict {
-        let Some(place) = place else {
-            self.nobody += 1;
-            return if verdict == Verdict::Invalid { verdict } else { Verdict::Unknown };
-        };
-        self.cache.crawlers[place].counts[verdict as usize] += 1;
+        let verdict = of_place(place, verdict);
+        match place {
+            Some(place) => self.cache.crawlers[place].counts[verdict as usize] += 1,
+            None => self.nobody += 1,
+        }
         verdict
     }
 
@@ -240,6 +279,11 @@ impl Session<'_> {
         self.rows.caches.lock().unwrap_or_else(PoisonError::into_inner).push(self.cache);
         (self.counted, self.nobody)
     }
+}
+
+/// The verdict of a row: for one that names no crawler `verdict` is that of any crawler.
+fn of_place(place: Option<usize>, verdict: Verdict) -> Verdict {
+    if place.is_none() && verdict != Verdict::Invalid { Verdict::Unknown } else { verdict }
 }
 
 #[cfg(test)]
@@ -390,7 +434,9 @@ mod tests {
             ["GPTBot", "-", "Googlebot", "Wget/1", "x"].repeat(300).into_iter().map(|cell| Cell(cell.into())).collect();
         let mut session = rows.session();
         let mut verdicts = vec![Verdict::Invalid; cells.len()];
-        session.decide(&cells, false, &mut verdicts).unwrap();
+        session.find_all(&cells).unwrap();
+        session.decide(&cells, 0..cells.len(), false, &mut verdicts).unwrap();
+        session.add_all(&verdicts);
         use Verdict::{Allow, Disallow, Unknown};
         for found in verdicts.chunks(5) {
             assert_eq!(found, [Disallow, Unknown, Allow, Disallow, Allow]);

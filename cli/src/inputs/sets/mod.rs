@@ -1,16 +1,18 @@
 //! Compiled sets to ask: mapped from a set file, or compiled in memory from an input.
 //!
-//! [`map`] maps files, [`assemble`] compiles inputs on all threads, [`room`] bounds the memory for that, [`single`] compiles one robots.txt, [`report`] counts
-//! what went into a set, [`agents`] finds the crawlers to ask about,
+//! [`map`] maps files, [`assemble`] compiles inputs on all threads, which [`readers`] read, [`room`] bounds the memory for that,
+//! [`single`] compiles one robots.txt, [`report`] counts what went into a set and [`told`] tells of it, [`agents`] finds the crawlers to ask about,
 //! and [`by_row`] those that the rows of a table name.
 
 pub mod agents;
 pub mod assemble;
 pub mod by_row;
 pub mod map;
+mod readers;
 pub mod report;
 pub mod room;
 pub mod single;
+mod told;
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -64,7 +66,7 @@ impl Loaded {
     /// As [`Loaded::open`].
     pub fn open_or_robots(path: &Path, options: &CompileOptions) -> Result<(Loaded, bool)> {
         let input = Input::open(path)?;
-        if options.host.is_some() || input.content == Content::Set || input.content.is_collection() {
+        if options.host.is_some() || input.content == Content::Set || input.is_collection() {
             return Ok((Loaded::of_input(input, options)?, false));
         }
         let body = read_input(input.text(Wanted::Robots)?)?;
@@ -76,7 +78,7 @@ impl Loaded {
     fn of_input(input: Input, options: &CompileOptions) -> Result<Loaded> {
         let path = input.path.clone();
         match input.content {
-            content if content.is_collection() => {}
+            _ if input.is_collection() => {}
             Content::Text | Content::Empty if options.host.is_some() => {}
             Content::Set if input.is_regular && input.packing.is_none() => {
                 let loaded = Loaded::open_set(&path)?;

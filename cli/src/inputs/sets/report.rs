@@ -12,7 +12,7 @@ use crate::inputs::time::{now, show_time};
 use crate::outputs::summary::Summary;
 
 /// The number of files of one kind that are named to the user; all are counted.
-const MAX_NAMED: u64 = 10;
+pub const MAX_NAMED: u64 = 10;
 
 /// Counts of what went into a set, and of what was left out.
 #[derive(Default)]
@@ -23,6 +23,8 @@ pub struct Report {
     pub bad: BTreeMap<&'static str, u64>,
     /// What was rightly left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
+    /// How many of what was left out were named, by reason.
+    pub named: BTreeMap<&'static str, u64>,
     /// Bodies that are no text.
     pub strange: Strange,
     /// How the captures were chosen.
@@ -50,21 +52,32 @@ pub struct InputCounts {
 #[derive(Default)]
 pub struct Strange {
     counts: BTreeMap<&'static str, u64>,
+    named: u64,
 }
 
 impl Strange {
     /// Counts a body if it is no text, and names it to the user; of many, the first few.
     pub fn add(&mut self, name: &str, content: Content) {
-        if content.is_text() {
-            return;
+        if !content.is_text() {
+            self.count(content);
+            self.name(name, content);
         }
-        if self.counts.values().sum::<u64>() < MAX_NAMED {
+    }
+
+    /// Counts a body that is no text.
+    pub fn count(&mut self, content: Content) {
+        *self.counts.entry(content.describe()).or_insert(0) += 1;
+    }
+
+    /// Names a body that is no text; of many, the first few.
+    pub fn name(&mut self, name: &str, content: Content) {
+        self.named += 1;
+        if self.named <= MAX_NAMED {
             note(format_args!(
                 "{name}: is {}, and is read as what a server sent for its robots.txt",
                 content.describe()
             ));
         }
-        *self.counts.entry(content.describe()).or_insert(0) += 1;
     }
 
     /// Whether there is any.
@@ -86,11 +99,11 @@ impl Report {
         !self.bad.is_empty()
     }
 
-    /// Counts a file that is left out, and names it if its name is to be told; of many, the first few.
-    pub fn leave_out(&mut self, reason: &'static str, name: Option<&str>) {
-        let count = self.left_out.entry(reason).or_insert(0);
-        *count += 1;
-        if let Some(name) = name.filter(|_| *count <= MAX_NAMED) {
+    /// Names a file that is left out; of many, the first few.
+    pub fn name_left_out(&mut self, reason: &'static str, name: &str) {
+        let named = self.named.entry(reason).or_insert(0);
+        *named += 1;
+        if *named <= MAX_NAMED {
             note(format_args!("{name}: left out: {reason}"));
         }
     }

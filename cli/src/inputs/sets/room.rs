@@ -24,7 +24,7 @@ pub const MIN_MEMORY: u64 = 16 << 20;
 const HELD_PART: u64 = 4;
 
 /// Bytes that are held at most, however much memory there is: while a part is compiled the next one is collected, so that
-/// no thread waits for the steps that only one of them can do. Larger parts made compiling a fifth slower.
+/// the steps that are one thread's work do not stop the others.
 const MAX_HELD_BYTES: u64 = 256 << 20;
 
 /// How long pages of mapped files may stay in memory.
@@ -76,6 +76,11 @@ impl Room {
     /// A part of the memory: one in so many.
     pub fn part_of(&self, parts: u64) -> u64 {
         self.memory / parts
+    }
+
+    /// How many parts of so many bytes the memory has, at least 1.
+    pub fn parts_of(&self, bytes: u64) -> usize {
+        usize::try_from(self.memory / bytes).unwrap_or(usize::MAX).max(1)
     }
 
     /// Writes a part of a set to a file.

@@ -5,7 +5,9 @@
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 
+use flate2::Compression;
 use flate2::bufread::GzDecoder;
+use flate2::read::GzEncoder;
 use tempfile::SpooledTempFile;
 
 use super::records::{Damage, Next, Record, Records};
@@ -37,9 +39,21 @@ impl Stored {
     ///
     /// # Errors
     /// If they cannot be read back, or not be written.
-    pub fn copy_to(mut self, output: &mut impl Write) -> io::Result<u64> {
+    pub fn copy_to(self, output: &mut impl Write) -> io::Result<u64> {
+        io::copy(&mut self.read()?, output)
+    }
+
+    /// Writes the bytes as a gzip member. Returns how many that took.
+    ///
+    /// # Errors
+    /// As [`Stored::copy_to`].
+    pub fn pack_to(self, output: &mut impl Write) -> io::Result<u64> {
+        io::copy(&mut GzEncoder::new(self.read()?, Compression::default()), output)
+    }
+
+    fn read(mut self) -> io::Result<impl Read> {
         self.bytes.seek(SeekFrom::Start(0))?;
-        io::copy(&mut self.bytes.take(self.len), output)
+        Ok(self.bytes.take(self.len))
     }
 }
 

@@ -17,7 +17,7 @@ pub const MAX_HEADER_BYTES: usize = 64 << 10;
 const READ_BYTES: usize = 1 << 16;
 
 /// How a record begins, whichever the version.
-const RECORD_START: &[u8] = b"WARC/";
+pub const RECORD_START: &[u8] = b"WARC/";
 
 /// Bytes that a block may have beyond its Content-Length: those of a line end, which one crawl (CC-MAIN-2018-34) wrote
 /// between header and body and did not count.

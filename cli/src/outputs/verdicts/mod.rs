@@ -1,33 +1,39 @@
 //! Rows with URLs in, the same URLs with columns of verdicts out: the inner loop of `reptile classify`.
 //!
-//! Nothing here knows of files or threads. The output buffers are reused.
+//! Here many URLs are decided together. [`explain`] decides one after the other, with reasons; [`cells`] writes what verdicts
+//! look like, [`long`] the lines that are too long. Nothing here knows of files or threads. The output buffers
+//! are reused.
+
+mod cells;
+mod explain;
+mod long;
 
 use bumpalo::Bump;
-use reptile::{Agent, Agents, Error, Explanation, Reason, Verdict};
+use reptile::{Agents, Error, Verdict};
 use reptile_compiler::capture::Time;
 use reptile_engine::url::split;
 
-use super::columns::{self, Column, Explained, Layout, push_verdict, shown_row};
+use super::columns::{self, Layout, shown_row};
+use super::pieces::{Fixed, Text};
 use super::scope::{Scope, StandIn};
 use super::style::Style;
-use super::text::{are_plain_columns, opaque_column, url_column};
+use super::text::{are_plain_columns, url_column};
 use super::tops::Tops;
 use crate::inputs::lines::{MAX_LINE_BYTES, lines, without_line_end};
 use crate::inputs::sets::by_row::{ByRow, Counted, NamedRow, Session};
 use crate::inputs::tables::{Fault, Format, Row, Table};
 use crate::inputs::time::read_time;
 
+pub use self::long::LongPart;
+
 /// The number of times that each verdict was given, for each agent.
 pub type Tally = Vec<[u64; 4]>;
 
 /// Every verdict, in the order of their numbers.
-const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
+pub const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
 
 /// The number of URLs that are given to the library at once: several of its batches, so that few are not full.
 const URLS_AT_ONCE: usize = 512;
-
-/// What the `reason` of a row says that names no crawler.
-const NO_CRAWLER: &str = "no crawler";
 
 /// The agents to decide for, and what to write.
 pub struct Decider {
@@ -51,11 +57,16 @@ pub struct Decider {
     leads: Vec<Vec<u8>>,
     /// What stands after the last cell.
     end: Vec<u8>,
+    /// The names of the agents.
+    names: Vec<String>,
     /// The verdicts as they are shown.
     shown: [String; 4],
-    /// The cell of each verdict for each agent, and after them for all together, with what stands before it; the last one
-    /// also with what stands after it. Without a column of verdicts they are empty.
+    /// The cells of each verdict for each agent, and after them for all together, with what stands before them; the last ones
+    /// also with what stands after them. They are empty where rows have cells of their own.
     cells: Vec<[Fixed; 4]>,
+    /// All of them for a row in which every agent has the same verdict, which most rows are: copied at once, a row for
+    /// thirty agents takes a third of the time.
+    alike: [Fixed; 4],
 }
 
 /// The output lines of one block of input rows.
@@ -139,7 +150,7 @@ impl Decider {
         let names: Vec<String> = agents.iter().map(|agent| agent.crawler().to_string()).collect();
         let leads = layout.leads(&names);
         let end = layout.end();
-        let shown = VERDICTS.map(|verdict| {
+        let shown = layout.taken.map(|verdict| {
             let name = verdict.name();
             if layout.format == columns::Format::Parquet {
                 char::from(verdict as u8).to_string()
@@ -149,7 +160,8 @@ impl Decider {
                 name.to_owned()
             }
         });
-        let (scope, keeps_rejected, counts_tops, cells) = (Scope::default(), false, false, Vec::new());
+        let (scope, keeps_rejected, counts_tops) = (Scope::default(), false, false);
+        let (cells, alike) = (Vec::new(), [const { Vec::new() }; 4].map(Fixed::new));
         let mut decider = Decider {
             agents,
             by_row,
@@ -162,14 +174,17 @@ impl Decider {
             shows_rows,
             leads,
             end,
+            names,
             shown,
             cells,
+            alike,
         };
         decider.cells = decider.cells();
+        decider.alike = VERDICTS.map(|verdict| decider.alike(verdict));
         decider
     }
 
-    /// Sets which origins decide a URL. The default is the URL's own, and for rows that name their crawlers no other.
+    /// Sets which origins decide a URL. The default is the URL's own.
     pub fn in_scope(self, scope: Scope) -> Decider {
         Decider { scope, ..self }
     }
@@ -194,31 +209,14 @@ impl Decider {
         self.by_row.is_some()
     }
 
+    /// What each verdict is taken for, in the order of their numbers. Verdicts are counted as they were given.
+    pub fn taken(&self) -> [Verdict; 4] {
+        self.layout.taken
+    }
+
     /// The number of tallies: one for each agent, and one for all of them if there is such a verdict.
     pub fn tallies(&self) -> usize {
         self.agents.len() + usize::from(self.layout.any_of)
-    }
-
-    /// The verdicts as cells, ready to be copied.
-    fn cells(&self) -> Vec<[Fixed; 4]> {
-        let is_last = |at: usize| at + 1 == self.tallies();
-        let lead_of = |at: usize| match (at < self.agents.len(), &self.layout.columns[..]) {
-            (true, [Column::Verdict]) => self.leads.get(at + usize::from(self.layout.has_url)),
-            (true, _) => None,
-            (false, _) => self.leads.last(),
-        };
-        let cell = |at: usize, verdict: Verdict| {
-            let mut cell = Vec::new();
-            if let Some(lead) = lead_of(at) {
-                cell.extend_from_slice(lead);
-                push_verdict(&self.shown[verdict as usize], self.layout.format, &mut cell);
-            }
-            if is_last(at) {
-                cell.extend_from_slice(&self.end);
-            }
-            Fixed::new(cell)
-        };
-        (0..self.tallies()).map(|at| VERDICTS.map(|verdict| cell(at, verdict))).collect()
     }
 
     /// Decides each row of a block. Replaces what `answers` holds and reuses its memory. Allocates once for the block,
@@ -286,24 +284,44 @@ impl Decider {
         written: Written<'_, '_>,
     ) -> Result<(), Error> {
         if let Some(only) = self.only {
-            return self.decide_each(rows, written, |line, verdicts, text, tally| {
-                let all = over_all(verdicts);
-                verdicts.iter().chain([&all]).zip(tally).for_each(|(&verdict, counts)| counts[verdict as usize] += 1);
-                if all == only {
-                    text.push(&shown_row(line.row, self.shows_rows));
+            return self.decide_each(rows, written, |row, text, tally| {
+                let all = over_all(row.verdicts);
+                row.verdicts
+                    .iter()
+                    .chain([&all])
+                    .zip(tally)
+                    .for_each(|(&verdict, counts)| counts[verdict as usize] += 1);
+                if self.layout.taken[all as usize] == only {
+                    text.push(&shown_row(row.line.row, self.shows_rows));
                 }
             });
         }
-        if !matches!(self.layout.columns[..], [] | [Column::Verdict]) {
+        if self.layout.explains() {
             return self.explain_each(rows, written);
         }
         let is_plain = is_plain && self.layout.format == columns::Format::Tsv;
+        let (has_once, names_rows) = (!self.layout.once.is_empty(), self.names_rows());
         let mut buffer = Vec::new();
-        self.decide_each(rows, written, |line, verdicts, text, tally| {
+        self.decide_each(rows, written, |row, text, tally| {
+            let Decided { line, verdicts, crawler } = *row;
             if is_plain && self.layout.has_url {
                 text.push_start(line.rest, line.len);
             } else {
                 self.push_url(line, text, &mut buffer);
+            }
+            if has_once || names_rows {
+                buffer.clear();
+                self.push_once(verdicts, None, &mut buffer);
+                if names_rows {
+                    verdicts.iter().for_each(|&verdict| self.push_named(0, crawler, verdict, &mut buffer));
+                }
+                text.push(&buffer);
+            }
+            if let Some(&verdict) = alike(verdicts) {
+                let Fixed { bytes, len } = &self.alike[verdict as usize];
+                text.push_start(bytes, *len);
+                tally.iter_mut().for_each(|counts| counts[verdict as usize] += 1);
+                return self.push_row(line, text, &mut buffer);
             }
             let mut cells = self.cells.iter().zip(tally);
             for (&verdict, (cells, counts)) in verdicts.iter().zip(&mut cells) {
@@ -321,13 +339,13 @@ impl Decider {
         })
     }
 
-    /// Decides rows many at a time, and hands the verdicts of each to `write`.
+    /// Decides rows many at a time, and hands each to `write`.
     #[inline]
     fn decide_each<'b>(
         &self,
         mut rows: impl Iterator<Item = Line<'b>>,
         written: Written<'_, '_>,
-        mut write: impl FnMut(&Line<'b>, &[Verdict], &mut Text, &mut Tally),
+        mut write: impl FnMut(&Decided<'_, 'b>, &mut Text, &mut Tally),
     ) -> Result<(), Error> {
         let Written { text, lines: line_count, tally, stood_in, mut tops, mut session, mut rejected } = written;
         let width = self.agents.len();
@@ -340,32 +358,41 @@ impl Decider {
                 return Ok(());
             }
             let verdicts = &mut verdicts[..urls.len() * width];
-            self.decide_urls(&urls, session.as_deref_mut(), verdicts)?;
+            if let Some(session) = &mut session {
+                session.find_all(&urls)?;
+            }
+            self.decide_urls(&urls, 0..urls.len(), session.as_deref(), verdicts)?;
             if self.scope > Scope::Origin {
-                *stood_in += self.decide_stand_ins(&urls, verdicts)?;
+                *stood_in += self.decide_stand_ins(&urls, session.as_deref(), verdicts)?;
+            }
+            if let Some(session) = &mut session {
+                session.add_all(verdicts);
             }
             *line_count += urls.len() as u64;
-            for (url, verdicts) in urls.iter().zip(verdicts.chunks_exact(width)) {
+            for ((place, line), verdicts) in urls.iter().enumerate().zip(verdicts.chunks_exact(width)) {
                 if let Some(tops) = &mut tops {
-                    self.count(url, verdicts, tops)?;
+                    self.count(line, verdicts, tops)?;
                 }
                 if let (Some(rejected), [Verdict::Invalid, ..]) = (&mut rejected, verdicts) {
-                    rejected.add(url);
+                    rejected.add(line);
                 }
-                write(url, verdicts, text, tally);
+                let crawler = session.as_deref().map_or("", |session| session.name_of(place));
+                write(&Decided { line, verdicts, crawler }, text, tally);
             }
         }
     }
 
-    /// The verdicts of some URLs, a row for each. A URL without a time is invalid where times are asked for.
+    /// The verdicts of some URLs, a row for each. A URL without a time is invalid where times are asked for. `found` says whose
+    /// crawlers they are for, if rows name theirs.
     fn decide_urls(
         &self,
         urls: &[Line<'_>],
-        session: Option<&mut Session<'_>>,
+        found: impl Iterator<Item = usize>,
+        session: Option<&Session<'_>>,
         verdicts: &mut [Verdict],
     ) -> Result<(), Error> {
         if let Some(session) = session {
-            return session.decide(urls, self.by_time, verdicts);
+            return session.decide(urls, found, self.by_time, verdicts);
         }
         if !self.by_time {
             return self.agents.decide_all(urls, verdicts);
@@ -378,10 +405,17 @@ impl Decider {
     }
 
     /// Decides the URLs whose origin has no robots.txt by those that stand in for it. Returns how many were decided so.
-    fn decide_stand_ins(&self, urls: &[Line<'_>], verdicts: &mut [Verdict]) -> Result<u64, Error> {
+    fn decide_stand_ins(
+        &self,
+        urls: &[Line<'_>],
+        session: Option<&Session<'_>>,
+        verdicts: &mut [Verdict],
+    ) -> Result<u64, Error> {
         let width = self.agents.len();
         let is_unknown = |verdicts: &[Verdict]| verdicts.contains(&Verdict::Unknown);
-        let unknown = (0..urls.len()).filter(|row| is_unknown(&verdicts[row * width..][..width]));
+        // A row that names no crawler stays unknown, whoever decides.
+        let is_open = |row: &usize| session.is_none_or(|session| session.is_named(*row));
+        let unknown = (0..urls.len()).filter(|row| is_unknown(&verdicts[row * width..][..width])).filter(is_open);
         let mut open: Vec<(usize, Vec<StandIn>)> =
             unknown.map(|row| (row, self.scope.stand_ins(urls[row].as_ref()))).collect();
         let (mut found, mut row_verdicts) = (0, Vec::new());
@@ -392,7 +426,7 @@ impl Decider {
             }
             let tried: Vec<Line<'_>> = open.iter().map(|(row, all)| urls[*row].with_url(all[place].as_ref())).collect();
             row_verdicts.resize(tried.len() * width, Verdict::Invalid);
-            self.decide_urls(&tried, None, &mut row_verdicts)?;
+            self.decide_urls(&tried, open.iter().map(|(row, _)| *row), session, &mut row_verdicts)?;
             let mut rows = row_verdicts.chunks_exact(width);
             open.retain(|(row, _)| {
                 let row_verdicts = rows.next().unwrap_or_default();
@@ -406,25 +440,6 @@ impl Decider {
             });
         }
         Ok(found)
-    }
-
-    /// The verdict of one agent for a URL, with its reasons. `None` for a URL without a time where times are asked for.
-    fn explain(&self, agent: &Agent, line: &Line<'_>) -> Result<Option<Explained>, Error> {
-        let explain = |url: &[u8]| match line.time {
-            _ if !self.by_time => agent.explain(url).map(Some),
-            Some(time) => agent.explain_at(url, time).map(Some),
-            None => Ok(None),
-        };
-        let Some(own) = explain(line.as_ref())? else { return Ok(None) };
-        if own.verdict == Verdict::Unknown && self.scope > Scope::Origin {
-            for one in self.scope.stand_ins(line.as_ref()) {
-                let is_known = |found: &Explanation| !matches!(found.verdict, Verdict::Unknown | Verdict::Invalid);
-                if let Some(found) = explain(&one.url)?.filter(is_known) {
-                    return Ok(Some(Explained { explanation: found, stand_in: Some(one.origin().to_vec()) }));
-                }
-            }
-        }
-        Ok(Some(Explained { explanation: own, stand_in: None }))
     }
 
     /// Counts the origin of a URL that is disallowed or unknown, and the rules that disallow it.
@@ -451,100 +466,6 @@ impl Decider {
         Ok(())
     }
 
-    /// The verdicts of rows, with columns that explain them.
-    fn explain_each<'b>(
-        &self,
-        rows: impl Iterator<Item = Line<'b>>,
-        mut written: Written<'_, '_>,
-    ) -> Result<(), Error> {
-        let mut buffer = Vec::new();
-        let mut verdicts = Vec::with_capacity(self.agents.len());
-        let names: Vec<String> = self.agents.iter().map(|agent| agent.crawler().to_string()).collect();
-        for row in rows {
-            *written.lines += 1;
-            let mut stands_in = false;
-            self.push_url(&row, written.text, &mut buffer);
-            buffer.clear();
-            verdicts.clear();
-            let mut leads = self.leads.iter().skip(usize::from(self.layout.has_url));
-            if let Some(session) = written.session.as_deref_mut() {
-                verdicts.push(self.explain_own(&row, session, leads, &mut buffer)?);
-            } else {
-                for (agent, name) in self.agents.iter().zip(&names) {
-                    let found = self.explain(agent, &row)?;
-                    let verdict = found.as_ref().map_or(Verdict::Invalid, |found| found.explanation.verdict);
-                    stands_in |= found.as_ref().is_some_and(|found| found.stand_in.is_some());
-                    verdicts.push(verdict);
-                    self.push_cells(found.as_ref().ok_or("no time"), name, verdict, leads.by_ref(), &mut buffer);
-                }
-            }
-            *written.stood_in += u64::from(stands_in);
-            if let Some(tops) = &mut written.tops {
-                self.count(&row, &verdicts, tops)?;
-            }
-            if let (Some(rejected), [Verdict::Invalid, ..]) = (&mut written.rejected, &verdicts[..]) {
-                rejected.add(&row);
-            }
-            self.push_over_all(&mut verdicts, &mut buffer);
-            verdicts.iter().zip(&mut *written.tally).for_each(|(&verdict, counts)| counts[verdict as usize] += 1);
-            buffer.extend_from_slice(&self.end);
-            written.text.push(&buffer);
-            self.push_row(&row, written.text, &mut buffer);
-        }
-        Ok(())
-    }
-
-    /// Appends the cells of a row for the crawler that it names. Returns the verdict.
-    fn explain_own<'l>(
-        &self,
-        row: &Line<'_>,
-        session: &mut Session<'_>,
-        leads: impl Iterator<Item = &'l Vec<u8>>,
-        cells: &mut Vec<u8>,
-    ) -> Result<Verdict, Error> {
-        let place = session.crawler(row)?;
-        let (_, agents) = session.agents(place);
-        let explanation = agents.iter().next().map(|agent| self.explain(agent, row)).transpose()?.flatten();
-        let verdict = explanation.as_ref().map_or(Verdict::Invalid, |found| found.explanation.verdict);
-        let verdict = session.add(place, verdict);
-        let explanation = match (&explanation, place) {
-            (None, _) => Err("no time"),
-            (Some(_), None) if verdict == Verdict::Unknown => Err(NO_CRAWLER),
-            (Some(found), _) => Ok(found),
-        };
-        self.push_cells(explanation, session.agents(place).0, verdict, leads, cells);
-        Ok(verdict)
-    }
-
-    /// Appends the cells of one crawler, by an explanation or by the reason why there is none.
-    fn push_cells<'l>(
-        &self,
-        explanation: Result<&Explained, &str>,
-        agent: &str,
-        verdict: Verdict,
-        leads: impl Iterator<Item = &'l Vec<u8>>,
-        cells: &mut Vec<u8>,
-    ) {
-        let shown = &self.shown[verdict as usize];
-        for (column, lead) in self.layout.columns.iter().zip(leads) {
-            cells.extend_from_slice(lead);
-            match explanation {
-                Ok(found) => column.push(found, agent, shown, self.layout.format, cells),
-                Err(reason) => column.push_invalid(reason, agent, shown, self.layout.format, cells),
-            }
-        }
-    }
-
-    /// Appends the verdict over all agents to the verdicts and to the cells, if it is wanted.
-    fn push_over_all(&self, verdicts: &mut Vec<Verdict>, cells: &mut Vec<u8>) {
-        if let (true, Some(lead)) = (self.layout.any_of, self.leads.last()) {
-            let verdict = over_all(verdicts);
-            verdicts.push(verdict);
-            cells.extend_from_slice(lead);
-            push_verdict(&self.shown[verdict as usize], self.layout.format, cells);
-        }
-    }
-
     /// Appends the cell of the URL, if there is one.
     fn push_url(&self, line: &Line<'_>, text: &mut Text, buffer: &mut Vec<u8>) {
         if let (true, Some(lead)) = (self.layout.has_url, self.leads.first()) {
@@ -563,95 +484,6 @@ impl Decider {
             text.push(buffer);
         }
     }
-
-    /// Passes on a part of a line that is too long for a URL, or for a row of a table. Of a table nothing is passed on, unless
-    /// whole rows are wanted. The cells, which say `invalid`, follow the last part, or come before the first part of a row.
-    pub fn pass_on(&self, table: &Table, part: &LongPart<'_>, answers: &mut Answers) {
-        answers.clear(self.tallies());
-        let is_list = table.format == Format::List;
-        if part.is_last {
-            answers.lines = 1;
-            answers.line_ends = 1;
-            answers.tally.iter_mut().for_each(|counts| counts[Verdict::Invalid as usize] = 1);
-            if !is_list {
-                answers.faults.counts[Fault::TooLong as usize] = 1;
-                answers.faults.first.push((0, Fault::TooLong));
-            }
-        }
-        if self.only.is_some() {
-            return;
-        }
-        let mut buffer = Vec::new();
-        if self.layout.format == columns::Format::Parquet {
-            // The cell of the URL begins with its length, which is not known yet; there is no URL that long.
-            if part.is_last {
-                if self.layout.has_url {
-                    self.layout.format.push(b"", &mut buffer);
-                }
-                self.push_invalid(&mut buffer);
-                answers.text.push(&buffer);
-            }
-            return;
-        }
-        if let (true, Some(lead)) = (self.layout.has_url, self.leads.first()) {
-            let quote: &[u8] = if self.layout.format == columns::Format::Jsonl { b"\"" } else { b"" };
-            if part.is_first {
-                buffer.extend_from_slice(&[lead, quote].concat());
-            }
-            if is_list {
-                self.layout.format.push_part(part.text, &mut buffer);
-            }
-            if part.is_last {
-                buffer.extend_from_slice(quote);
-            }
-        }
-        let has_cells = if self.layout.has_row { part.is_first } else { part.is_last };
-        if has_cells {
-            self.push_invalid(&mut buffer);
-        }
-        if self.layout.has_row {
-            self.push_part(part, &mut buffer);
-        }
-        answers.text.push(&buffer);
-    }
-
-    /// Appends the cells of a row that has no URL, and what stands after them.
-    fn push_invalid(&self, buffer: &mut Vec<u8>) {
-        let mut leads = self.leads.iter().skip(usize::from(self.layout.has_url));
-        let reason = Reason::NoUrl.to_string();
-        for agent in self.agents.iter() {
-            let name = if self.is_by_row() { String::new() } else { agent.crawler().to_string() };
-            self.push_cells(Err(&reason), &name, Verdict::Invalid, leads.by_ref(), buffer);
-        }
-        self.push_over_all(&mut vec![Verdict::Invalid], buffer);
-        buffer.extend_from_slice(&self.end);
-    }
-
-    /// Appends a part of a row of the input. A row of JSON that cannot be read is left out.
-    fn push_part(&self, part: &LongPart<'_>, buffer: &mut Vec<u8>) {
-        let is_json = self.layout.format == columns::Format::Jsonl;
-        if is_json && part.is_first {
-            self.layout.push_row(b"", false, buffer);
-        } else if !is_json {
-            match self.shows_rows {
-                true => buffer.extend(opaque_column(part.text)),
-                false => buffer.extend_from_slice(part.text),
-            }
-            if part.is_last {
-                buffer.push(b'\n');
-            }
-        }
-    }
-}
-
-/// A part of a line that is too long, without its line end.
-pub struct LongPart<'b> {
-    /// The bytes.
-    pub text: &'b [u8],
-    /// Whether the line begins with it.
-    pub is_first: bool,
-    /// Whether the line ends with it.
-    pub is_last: bool,
 }
 
 /// The verdict over all agents: disallow if any of them is refused, else unknown or invalid, which are the same for all of
@@ -662,6 +494,13 @@ fn over_all(verdicts: &[Verdict]) -> Verdict {
         .into_iter()
         .find(|&verdict| has(verdict))
         .unwrap_or(Verdict::Allow)
+}
+
+/// The verdict that all agents have, if there are several and it is the same.
+#[inline]
+fn alike(verdicts: &[Verdict]) -> Option<&Verdict> {
+    let (first, rest) = verdicts.split_first()?;
+    (!rest.is_empty() && rest.iter().all(|verdict| verdict == first)).then_some(first)
 }
 
 /// The time in the second of the wanted cells. A row without one has a fault.
@@ -686,6 +525,15 @@ struct Written<'a, 's> {
     session: Option<&'a mut Session<'s>>,
     /// Takes the rows that are invalid, if they are asked for.
     rejected: Option<&'a mut Rejected>,
+}
+
+/// A row whose verdicts are known.
+#[derive(Clone, Copy)]
+struct Decided<'d, 'b> {
+    line: &'d Line<'b>,
+    verdicts: &'d [Verdict],
+    /// The name of the crawler that the row names, if rows do; empty if it names none.
+    crawler: &'d str,
 }
 
 /// The URL of a row: the block from the URL on as far as it is at hand, and the length of the URL.
@@ -736,71 +584,6 @@ impl AsRef<[u8]> for Line<'_> {
     }
 }
 
-/// The number of bytes that are copied at once: few lines are longer.
-const BYTES_AT_ONCE: usize = 64;
-
-/// A text that is ready to be copied by blocks.
-struct Fixed {
-    /// The text, then zeros.
-    bytes: Vec<u8>,
-    len: usize,
-}
-
-impl Fixed {
-    fn new(mut bytes: Vec<u8>) -> Fixed {
-        let len = bytes.len();
-        bytes.resize(len.next_multiple_of(BYTES_AT_ONCE), 0);
-        Fixed { bytes, len }
-    }
-}
-
-/// A text that grows by short pieces. Its memory is longer than the text, so that pieces can be copied in blocks of one
-/// size, which is faster than by their length; what is copied too much, the next piece replaces.
-#[derive(Default)]
-struct Text {
-    bytes: Vec<u8>,
-    len: usize,
-}
-
-impl Text {
-    /// Appends bytes.
-    fn push(&mut self, bytes: &[u8]) {
-        self.reserve(bytes.len());
-        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
-        self.len += bytes.len();
-    }
-
-    /// Appends the first `len` bytes of `bytes`, by blocks as long as there are enough bytes.
-    #[inline]
-    fn push_start(&mut self, bytes: &[u8], len: usize) {
-        self.reserve(len);
-        let to = &mut self.bytes[self.len..];
-        let mut at = 0;
-        while at < len {
-            match (to[at..].first_chunk_mut(), bytes[at..].first_chunk::<BYTES_AT_ONCE>()) {
-                (Some(to), Some(from)) => *to = *from,
-                _ => to[at..len].copy_from_slice(&bytes[at..len]),
-            }
-            at += BYTES_AT_ONCE;
-        }
-        self.len += len;
-    }
-
-    /// Makes room for `more` bytes, and for a block after them.
-    #[inline]
-    fn reserve(&mut self, more: usize) {
-        if self.bytes.len() < self.len + more + BYTES_AT_ONCE {
-            self.grow(more);
-        }
-    }
-
-    #[cold]
-    fn grow(&mut self, more: usize) {
-        let len = (self.bytes.len() * 2).max(self.len + more + BYTES_AT_ONCE);
-        self.bytes.resize(len, 0);
-    }
-}
-
 impl Answers {
     /// A line of names, before all answers.
     pub fn of_header(header: &[u8]) -> Answers {
@@ -811,12 +594,12 @@ impl Answers {
 
     /// The lines.
     pub fn text(&self) -> &[u8] {
-        &self.text.bytes[..self.text.len]
+        self.text.as_bytes()
     }
 
     /// Empties the buffers and sets the counts of `agents` agents to zero.
     fn clear(&mut self, agents: usize) {
-        self.text.len = 0;
+        self.text.clear();
         self.lines = 0;
         self.line_ends = 0;
         self.stood_in = 0;
@@ -835,24 +618,6 @@ impl Answers {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pieces_are_joined_whatever_their_length() {
-        let source: Vec<u8> = (0..=255).collect();
-        for len in 0..200 {
-            let (mut text, mut expected) = (Text::default(), Vec::new());
-            for (rest, push_len) in [(0, len), (256 - len, len), (3, 1), (100, len / 2)] {
-                text.push_start(&source[rest..], push_len);
-                text.push(&source[..3]);
-                expected.extend_from_slice(&source[rest..rest + push_len]);
-                expected.extend_from_slice(&source[..3]);
-            }
-            let fixed = Fixed::new(vec![b'x'; len]);
-            text.push_start(&fixed.bytes, fixed.len);
-            expected.resize(expected.len() + len, b'x');
-            assert_eq!(text.bytes[..text.len], expected, "{len}");
-        }
-    }
 
     #[test]
     fn verdicts_and_faults_are_in_the_order_of_their_numbers() {

@@ -1,0 +1,278 @@
+package reptile;
+
+import java.nio.ByteBuffer;
+
+/** The bytes of one ruleset, as the chapter on automata draws them. {@link Walk} walks over a path with it. */
+final class Automaton {
+    /** The rank of no rule; greater than that of any. */
+    static final int NO_RANK = Integer.MAX_VALUE;
+
+    /** The flags of a state. */
+    static final int ALLOW = 1;
+    static final int DISALLOW = 2;
+    static final int ALLOW_AT_END = 4;
+    static final int DISALLOW_AT_END = 8;
+    static final int DISALLOWS = 16;
+    static final int DISALLOWS_AT_END = 32;
+    static final int BEGINS_WILDCARDS = 64;
+    static final int SETTLED = 128;
+
+    /** Up to so many transitions are a list. */
+    static final int MAX_LISTED = 7;
+
+    /** Bytes of a state before its transitions. */
+    static final int STATE_BYTES = 3;
+
+    /** The fields of the header, by place. */
+    private static final int RULES = 0;
+    private static final int TRIE = 1;
+    private static final int FALLBACKS = 2;
+    private static final int TEXTS = 3;
+    private static final int JOINT_RANKS = 4;
+    private static final int FINGERPRINTS = 5;
+    private static final int OTHERWISE = 6;
+    private static final int WILDCARDS = 7;
+
+    private final ByteBuffer buffer;
+    private final int base;
+    private final int length;
+    private final long number;
+    /** The width of ranks, offsets and counts: 2 or 4. */
+    final int width;
+
+    /** The automaton that a whole buffer has. */
+    Automaton(ByteBuffer buffer, int base, long number) {
+        this(buffer, base, buffer.limit() - base, number);
+    }
+
+    /** The automaton in a part of a buffer. The number of the ruleset is for messages. */
+    Automaton(ByteBuffer buffer, int base, int length, long number) {
+        this.buffer = buffer;
+        this.base = base;
+        this.length = length;
+        this.number = number;
+        width = u8(0);
+        if (width != 2 && width != 4) {
+            throw damaged(0, "numbers of 2 or 4 bytes", width);
+        }
+    }
+
+    DamagedSetException damaged(int at, String expected, Object found) {
+        return new DamagedSetException("rulesets", at, expected + " (the offset is in ruleset " + number + ")", String.valueOf(found));
+    }
+
+    private DamagedSetException beyond(int at, int count) {
+        return damaged(at, count + " bytes", "a ruleset of " + length + " bytes");
+    }
+
+    /** Checks that so many bytes at an offset lie in the ruleset. */
+    void check(int at, int count) {
+        if (at < 0 || count < 0 || at > length - count) {
+            throw beyond(at, count);
+        }
+    }
+
+    int u8(int at) {
+        if (at < 0 || at >= length) {
+            throw beyond(at, 1);
+        }
+        return buffer.get(base + at) & 0xFF;
+    }
+
+    /** The byte at an offset that {@link #check} has seen. */
+    byte checkedByte(int at) {
+        return buffer.get(base + at);
+    }
+
+    /** A count or an offset. */
+    int number(int at) {
+        check(at, width);
+        if (width == 2) {
+            return buffer.getShort(base + at) & 0xFFFF;
+        }
+        int number = buffer.getInt(base + at);
+        if (number < 0) {
+            throw damaged(at, "a number of less than 2^31", Integer.toUnsignedString(number));
+        }
+        return number;
+    }
+
+    /** A rank; {@link #NO_RANK} if there is none. */
+    int rank(int at) {
+        check(at, width);
+        if (width == 2) {
+            int rank = buffer.getShort(base + at) & 0xFFFF;
+            return rank == 0xFFFF ? NO_RANK : rank;
+        }
+        int rank = buffer.getInt(base + at);
+        if (rank < -1) {
+            throw damaged(at, "a rank of less than 2^31", Integer.toUnsignedString(rank));
+        }
+        return rank == -1 ? NO_RANK : rank;
+    }
+
+    /** A number of four bytes, whatever the width. */
+    int u31(int at) {
+        check(at, 4);
+        int number = buffer.getInt(base + at);
+        if (number < 0) {
+            throw damaged(at, "a number of less than 2^31", Integer.toUnsignedString(number));
+        }
+        return number;
+    }
+
+    private int field(int place) {
+        return number(1 + place * width);
+    }
+
+    int rules() {
+        return field(RULES);
+    }
+
+    /** The offset of the trie's root; 0 if there is no trie. */
+    int trie() {
+        return field(TRIE);
+    }
+
+    int fallbacks() {
+        return field(FALLBACKS);
+    }
+
+    /** The rank of a rule with an empty pattern. */
+    int otherwise() {
+        return rank(1 + OTHERWISE * width);
+    }
+
+    int wildcards() {
+        return field(WILDCARDS);
+    }
+
+    /** The offset at which everything but the fingerprints ends. */
+    int end() {
+        int end = field(FINGERPRINTS);
+        if (end > length) {
+            throw damaged(1 + FINGERPRINTS * width, "an end up to " + length, end);
+        }
+        return end;
+    }
+
+    /** The bytes that transitions take. */
+    int transitionBytes(int children) {
+        return children <= MAX_LISTED ? children * (width + 1) : 1 + (children + 1) * width;
+    }
+
+    /** The offset of the state that a byte leads to; 0 if it leads to none. */
+    int transition(int at, int children, int letter) {
+        if (children > MAX_LISTED) {
+            int place = letter - u8(at);
+            return place < 0 || place > children ? 0 : number(at + 1 + place * width);
+        }
+        int letters = at + children * width;
+        check(letters, children);
+        for (int child = 0; child < children; child++) {
+            if ((buffer.get(base + letters + child) & 0xFF) == letter) {
+                return number(at + child * width);
+            }
+        }
+        return 0;
+    }
+
+    /** The joint rank of the rule of a rank, among the rules that decide together; -1 if the ruleset decides alone. */
+    long jointRank(int rank) {
+        int at = field(JOINT_RANKS);
+        if (at == 0) {
+            return -1;
+        }
+        long place = at + 4L * (rank >> 1);
+        if (place > length) {
+            throw beyond(at, 4);
+        }
+        check((int) place, 4);
+        return buffer.getInt(base + (int) place) & 0xFFFF_FFFFL;
+    }
+
+    /** The offset of the texts; 0 if there are none. */
+    int texts() {
+        return field(TEXTS);
+    }
+
+    /** The pattern of a rank, where it cannot be read off the trie; else null. Time: logarithmic in the number of texts. */
+    byte[] text(int rank) {
+        int at = texts();
+        int low = 0;
+        int high = at == 0 ? 0 : number(at);
+        while (low < high) {
+            int middle = low + high >>> 1;
+            int found = textRank(at, middle);
+            if (found == rank) {
+                return text(at, middle);
+            }
+            if (found < rank) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return null;
+    }
+
+    /** The rank of a text, without the two highest bits, which say more of the pattern. */
+    int textRank(int at, int text) {
+        checkTexts(at);
+        int place = base + at + width + text * width;
+        return width == 2 ? buffer.getShort(place) & 0x3FFF : buffer.getInt(place) & 0x3FFF_FFFF;
+    }
+
+    private void checkTexts(int at) {
+        int count = number(at);
+        if (at + width + 2L * count * width > length) {
+            throw damaged(at, "as many texts as fit", count);
+        }
+    }
+
+    /** A text by its place. */
+    byte[] text(int at, int text) {
+        checkTexts(at);
+        int count = number(at);
+        int ends = at + width + count * width;
+        int texts = ends + count * width;
+        int start = text == 0 ? 0 : number(ends + (text - 1) * width);
+        int end = number(ends + text * width);
+        if (start > end || end > length - texts) {
+            throw damaged(ends + text * width, "an end from " + start + " to " + (length - texts), end);
+        }
+        return copy(texts + start, end - start);
+    }
+
+    /** Whether four bytes are all ones, which ends the list of fallback patterns. */
+    boolean isNone(int at) {
+        check(at, 4);
+        return buffer.getInt(base + at) == -1;
+    }
+
+    private byte[] copy(int at, int count) {
+        check(at, count);
+        if (count > Section.MAX_TEXT_BYTES) {
+            throw damaged(at, "a text of at most " + Section.MAX_TEXT_BYTES + " bytes", count);
+        }
+        byte[] copy = new byte[count];
+        for (int place = 0; place < count; place++) {
+            copy[place] = buffer.get(base + at + place);
+        }
+        return copy;
+    }
+
+    /** Whether a part of a path begins with the bytes at an offset. */
+    boolean matches(int at, int count, byte[] path, int from, int to) {
+        if (count > to - from) {
+            return false;
+        }
+        check(at, count);
+        for (int place = 0; place < count; place++) {
+            if (buffer.get(base + at + place) != path[from + place]) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

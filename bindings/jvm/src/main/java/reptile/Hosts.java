@@ -1,0 +1,288 @@
+package reptile;
+
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+
+/** The one form of hosts in which origins are compared. Names beyond ASCII need ICU4J on the class path; without it they have no form. */
+final class Hosts {
+    /** The longest host, in bytes. */
+    static final int MAX_HOST_BYTES = 255;
+
+    private Hosts() {}
+
+    /** Whether a host is in its form already, or has none, so that it can be looked up as it is. True of nearly all hosts. */
+    static boolean isPlain(byte[] in, int from, int to) {
+        for (int at = from; at < to; at++) {
+            byte letter = in[at];
+            if (letter < '-' || letter >= 'A' && letter <= '[') {
+                return false;
+            }
+        }
+        return from < to && !(in[from] >= '0' && in[from] <= '9') && in[to - 1] != '.';
+    }
+
+    /** The form of a host; null if it is not a valid one. */
+    static byte[] canonical(byte[] in, int from, int to) {
+        byte[] host = decode(in, from, to);
+        if (host != null && !isAscii(host)) {
+            host = UnicodeNames.toAscii(host);
+        }
+        if (host == null || host.length == 0 || host.length > MAX_HOST_BYTES) {
+            return null;
+        }
+        for (int at = 0; at < host.length; at++) {
+            host[at] = host[at] >= 'A' && host[at] <= 'Z' ? (byte) (host[at] | 0x20) : host[at];
+        }
+        if (host[0] == '[' && host[host.length - 1] == ']') {
+            return ipv6(host, 1, host.length - 1);
+        }
+        return name(host);
+    }
+
+    /** The form of a host in lower case that is not an IPv6 address. */
+    private static byte[] name(byte[] host) {
+        int len = host[host.length - 1] == '.' ? host.length - 1 : host.length;
+        if (len == 0 || host[len - 1] == '.') {
+            return null;
+        }
+        for (int at = 0; at < len; at++) {
+            if (host[at] <= ' ' || host[at] == 0x7F || "#%/:<>?@[\\]^|".indexOf(host[at]) >= 0) {
+                return null;
+            }
+        }
+        String name = new String(host, 0, len, StandardCharsets.ISO_8859_1);
+        return endsInNumber(name) ? ipv4(name.split("\\.", -1)) : ascii(name);
+    }
+
+    /** Whether the last label is a number, so that the name must be an IPv4 address. */
+    private static boolean endsInNumber(String name) {
+        int at = name.lastIndexOf('.') + 1;
+        boolean isHex = name.startsWith("0x", at);
+        at += isHex ? 2 : 0;
+        boolean isNumber = isHex || at < name.length();
+        while (at < name.length()) {
+            isNumber &= Character.digit(name.charAt(at++), isHex ? 16 : 10) >= 0;
+        }
+        return isNumber;
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    private static boolean isAscii(byte[] host) {
+        for (byte letter : host) {
+            if (letter < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** A copy with the escapes decoded; null if it is too long. A {@code %} that begins no escape stays. */
+    private static byte[] decode(byte[] in, int from, int to) {
+        byte[] out = new byte[to - from];
+        int len = 0;
+        for (int at = from; at < to; at++) {
+            int escaped = in[at] == '%' && at + 2 < to ? NormalForm.hexPair(in, at + 1) : -1;
+            out[len++] = escaped < 0 ? in[at] : (byte) escaped;
+            at += escaped < 0 ? 0 : 2;
+        }
+        return len > MAX_HOST_BYTES ? null : java.util.Arrays.copyOf(out, len);
+    }
+
+    /** Reads one to four numbers, of which the last fills the bytes that remain. */
+    private static byte[] ipv4(String[] parts) {
+        if (parts.length > 4) {
+            return null;
+        }
+        long address = 0;
+        for (int part = 0; part < parts.length; part++) {
+            boolean isLast = part == parts.length - 1;
+            long number = number(parts[part]);
+            int bits = isLast ? 8 * (4 - part) : 8;
+            if (number < 0 || number >> bits != 0) {
+                return null;
+            }
+            address = address << bits | number;
+        }
+        return ascii(dotted(address));
+    }
+
+    private static String dotted(long address) {
+        return (address >> 24 & 255) + "." + (address >> 16 & 255) + "." + (address >> 8 & 255) + "." + (address & 255);
+    }
+
+    /** A number in decimal, octal or hexadecimal digits of at most 32 bits; -1 if it is not one. */
+    private static long number(String part) {
+        int radix = part.startsWith("0x") ? 16 : part.length() > 1 && part.startsWith("0") ? 8 : 10;
+        String digits = part.substring(radix == 16 ? 2 : radix == 8 ? 1 : 0);
+        if (digits.isEmpty()) {
+            return radix == 16 ? 0 : -1;
+        }
+        long number = 0;
+        for (int at = 0; at < digits.length(); at++) {
+            int digit = Character.digit(digits.charAt(at), radix);
+            number = number * radix + digit;
+            if (digit < 0 || number > 0xFFFF_FFFFL) {
+                return -1;
+            }
+        }
+        return number;
+    }
+
+    /** The shortest text of an IPv6 address, in brackets; null if the text between the brackets is not one. */
+    static byte[] ipv6(byte[] in, int from, int to) {
+        if (to - from > 45 || from > to) {
+            return null;
+        }
+        String text = new String(in, from, to - from, StandardCharsets.ISO_8859_1).toLowerCase(Locale.ROOT);
+        int gap = text.indexOf("::");
+        int[] head = groups(gap < 0 ? text : text.substring(0, gap), gap < 0);
+        int[] tail = gap < 0 ? new int[0] : groups(text.substring(gap + 2), true);
+        if (head == null || tail == null || (gap < 0 ? head.length != 8 : head.length + tail.length > 7)) {
+            return null;
+        }
+        int[] all = java.util.Arrays.copyOf(head, 8);
+        System.arraycopy(tail, 0, all, 8 - tail.length, tail.length);
+        return ascii("[" + shortest(all) + "]");
+    }
+
+    /** Groups between colons; the last may be an IPv4 address, which counts as two. Null if there is anything else. */
+    private static int[] groups(String text, boolean mayEndInIpv4) {
+        if (text.isEmpty()) {
+            return new int[0];
+        }
+        String[] parts = text.split(":", -1);
+        int[] groups = new int[9];
+        int count = 0;
+        for (int part = 0; part < parts.length; part++) {
+            if (count > 7) {
+                return null;
+            }
+            if (parts[part].matches("[0-9a-f]{1,4}")) {
+                groups[count++] = Integer.parseInt(parts[part], 16);
+                continue;
+            }
+            String octet = "(0|[1-9][0-9]{0,2})";
+            if (!mayEndInIpv4 || part != parts.length - 1 || !parts[part].matches("(" + octet + "\\.){3}" + octet)) {
+                return null;
+            }
+            String[] octets = parts[part].split("\\.");
+            for (int at = 0; at < 4; at += 2) {
+                int high = Integer.parseInt(octets[at]);
+                int low = Integer.parseInt(octets[at + 1]);
+                if (high > 255 || low > 255) {
+                    return null;
+                }
+                groups[count++] = high << 8 | low;
+            }
+        }
+        return count > 8 ? null : java.util.Arrays.copyOf(groups, count);
+    }
+
+    /** As RFC 5952 writes it: the first of the longest runs of at least two zero groups is {@code ::}. */
+    private static String shortest(int[] groups) {
+        boolean isMapped = groups[5] == 0xFFFF;
+        for (int at = 0; at < 5; at++) {
+            isMapped &= groups[at] == 0;
+        }
+        if (isMapped) {
+            return "::ffff:" + dotted((long) groups[6] << 16 | groups[7]);
+        }
+        int start = -1;
+        int length = 1;
+        for (int at = 0; at < 8; at++) {
+            int end = at;
+            while (end < 8 && groups[end] == 0) {
+                end++;
+            }
+            if (end - at > length) {
+                start = at;
+                length = end - at;
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        for (int at = 0; at < 8; at++) {
+            if (at == start) {
+                text.append("::");
+                at += length - 1;
+                continue;
+            }
+            text.append(text.length() == 0 || at == start + length && start >= 0 ? "" : ":").append(Integer.toHexString(groups[at]));
+        }
+        return text.toString();
+    }
+
+    /** UTS 46 by ICU4J, if that is on the class path. */
+    private static final class UnicodeNames {
+        private static final Object IDNA;
+        private static final Method TO_ASCII;
+        private static final Class<?> INFO;
+        private static final Method HAS_ERRORS;
+
+        static {
+            Object idna = null;
+            Method toAscii = null;
+            Class<?> info = null;
+            Method hasErrors = null;
+            try {
+                Class<?> type = Class.forName("com.ibm.icu.text.IDNA");
+                info = Class.forName("com.ibm.icu.text.IDNA$Info");
+                int options = 0;
+                for (String name : new String[] {"CHECK_BIDI", "CHECK_CONTEXTJ", "NONTRANSITIONAL_TO_ASCII", "NONTRANSITIONAL_TO_UNICODE"}) {
+                    options |= type.getField(name).getInt(null);
+                }
+                idna = type.getMethod("getUTS46Instance", int.class).invoke(null, options);
+                toAscii = type.getMethod("nameToASCII", CharSequence.class, StringBuilder.class, info);
+                hasErrors = info.getMethod("getErrors");
+            } catch (ReflectiveOperationException | LinkageError absent) {
+                idna = null;
+            }
+            IDNA = idna;
+            TO_ASCII = toAscii;
+            INFO = info;
+            HAS_ERRORS = hasErrors;
+        }
+
+        private UnicodeNames() {}
+
+        /** The A-labels of a name in UTF-8; null if it has none, or without ICU4J. */
+        static byte[] toAscii(byte[] host) {
+            if (IDNA == null) {
+                return null;
+            }
+            String name = Utf8.strict(host);
+            if (name == null) {
+                return null;
+            }
+            try {
+                StringBuilder ascii = new StringBuilder();
+                Object info = INFO.getDeclaredConstructor().newInstance();
+                TO_ASCII.invoke(IDNA, name, ascii, info);
+                return isMapped((Iterable<?>) HAS_ERRORS.invoke(info)) ? ascii(ascii.toString()) : null;
+            } catch (ReflectiveOperationException failed) {
+                return null;
+            }
+        }
+
+        /** Whether there is no error but those that the URL standard does not count: lengths, and hyphens. */
+        private static boolean isMapped(Iterable<?> errors) {
+            for (Object error : errors) {
+                switch (error.toString()) {
+                    case "EMPTY_LABEL":
+                    case "LABEL_TOO_LONG":
+                    case "DOMAIN_NAME_TOO_LONG":
+                    case "LEADING_HYPHEN":
+                    case "TRAILING_HYPHEN":
+                    case "HYPHEN_3_4":
+                        break;
+                    default:
+                        return false;
+                }
+            }
+            return true;
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package reptile;
+
+import java.nio.ByteBuffer;
+
+/** What the robots.txt of an origin, or its absence, says for all crawlers: one record of the section {@code policies}. */
+final class Policy {
+    /** The sources of a policy. */
+    static final int RULES = 0;
+    static final int LAST_GOOD_COPY = 1;
+    static final int ALLOW_ALL = 2;
+    static final int DISALLOW_ALL = 3;
+
+    private static final int UNIT = 8;
+    private static final int HEADER_BYTES = 16;
+    private static final int MAX_SOURCE = 3;
+    private static final int MAX_CAUSE = 6;
+
+    private final Section section;
+    private final long at;
+    private final ByteBuffer buffer;
+    private final int index;
+    private final int tokens;
+    private final int groups;
+
+    Policy(Section section, long address) {
+        this.section = section;
+        at = address * UNIT;
+        section.check(at, HEADER_BYTES, "a policy");
+        buffer = section.buffer(at);
+        index = section.index(at);
+        long tokenCount = buffer.getInt(index + 8) & 0xFFFF_FFFFL;
+        long groupCount = buffer.getInt(index + 12) & 0xFFFF_FFFFL;
+        section.check(at, HEADER_BYTES + 8 * tokenCount + 8 * groupCount, "a policy");
+        tokens = (int) tokenCount;
+        groups = (int) groupCount;
+        if (source() > MAX_SOURCE || cause() > MAX_CAUSE || buffer.get(index + 1) != 0) {
+            throw section.damaged(at, "a source up to 3 and a cause up to 6", Integer.toHexString(buffer.getInt(index)));
+        }
+    }
+
+    DamagedSetException damaged(String expected, Object found) {
+        return section.damaged(at, expected, found);
+    }
+
+    int source() {
+        return buffer.get(index) & 15;
+    }
+
+    int cause() {
+        return buffer.get(index) >> 4 & 15;
+    }
+
+    int number() {
+        return buffer.getShort(index + 2) & 0xFFFF;
+    }
+
+    boolean hasRules() {
+        return source() <= LAST_GOOD_COPY;
+    }
+
+    /** The bytes that this record takes, with its padding. */
+    long bytes() {
+        return HEADER_BYTES + 8L * tokens + 8L * groups;
+    }
+
+    int tokenCount() {
+        return tokens;
+    }
+
+    int groupCount() {
+        return groups;
+    }
+
+    long token(int place) {
+        return buffer.getInt(index + HEADER_BYTES + 4 * place) & 0xFFFF_FFFFL;
+    }
+
+    int groupOf(int place) {
+        long group = buffer.getInt(index + HEADER_BYTES + 4 * tokens + 4 * place) & 0xFFFF_FFFFL;
+        return checked(group);
+    }
+
+    /** The index of the default group; -1 if there is none. */
+    int defaultGroup() {
+        long group = buffer.getInt(index + 4) & 0xFFFF_FFFFL;
+        return group == Section.NONE ? -1 : checked(group);
+    }
+
+    private int checked(long group) {
+        if (group >= groups) {
+            throw section.damaged(at, "one of " + groups + " groups", group);
+        }
+        return (int) group;
+    }
+
+    /** The number of the ruleset of a group. */
+    long ruleset(int group) {
+        return buffer.getInt(groupAt(group)) & 0xFFFF_FFFFL;
+    }
+
+    /** The address of the lines of a group; {@link Section#NONE} if line numbers were left out. */
+    long lines(int group) {
+        return buffer.getInt(groupAt(group) + 4) & 0xFFFF_FFFFL;
+    }
+
+    private int groupAt(int group) {
+        return index + HEADER_BYTES + 8 * tokens + 8 * group;
+    }
+
+    /** The first place among the tokens that has a number, or where it would be. */
+    int place(long number) {
+        int low = 0;
+        int high = tokens;
+        while (low < high) {
+            int middle = low + high >>> 1;
+            if (token(middle) < number) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+}

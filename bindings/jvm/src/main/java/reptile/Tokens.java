@@ -1,0 +1,74 @@
+package reptile;
+
+import java.util.Arrays;
+
+/** The product tokens that the files of the set name, in lower case and in the order of their bytes. */
+final class Tokens {
+    private final Section section;
+    private final long count;
+
+    Tokens(Section section) {
+        this.section = section;
+        long found = section.length == 0 ? 0 : section.u63(0, "a number of tokens");
+        if (found > Math.max(0, section.length - 8) / 8 || found >= Section.NONE) {
+            throw section.damaged(0, "as many tokens as fit", found);
+        }
+        count = found;
+    }
+
+    long count() {
+        return count;
+    }
+
+    /** The text of a token. */
+    byte[] text(long number) {
+        long texts = 8 + 8 * count;
+        long start = number == 0 ? 0 : section.u63(8 * number, "the end of a text");
+        long end = section.u63(8 + 8 * number, "the end of a text");
+        if (start > end || end > section.length - texts || end - start > Integer.MAX_VALUE) {
+            throw section.damaged(8 + 8 * number, "an end from " + start + " to " + (section.length - texts), end);
+        }
+        return section.copy(texts + start, (int) (end - start));
+    }
+
+    /** The number of the token that is equal to a name in lower case; -1 if there is none. */
+    long find(byte[] name) {
+        long low = 0;
+        long high = count;
+        while (low < high) {
+            long middle = low + high >>> 1;
+            int order = Arrays.compareUnsigned(text(middle), name);
+            if (order == 0) {
+                return middle;
+            }
+            if (order < 0) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return -1;
+    }
+
+    /** The numbers of the tokens that contain a name in lower case. Looks at every token. */
+    long[] containing(byte[] name) {
+        long[] found = new long[8];
+        int len = 0;
+        for (long number = 0; number < count; number++) {
+            if (contains(text(number), name)) {
+                found = len == found.length ? Arrays.copyOf(found, 2 * len) : found;
+                found[len++] = number;
+            }
+        }
+        return Arrays.copyOf(found, len);
+    }
+
+    private static boolean contains(byte[] text, byte[] name) {
+        for (int at = 0; at + name.length <= text.length; at++) {
+            if (Arrays.equals(text, at, at + name.length, name, 0, name.length)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,236 @@
+package reptile;
+
+/**
+ * Reads every record that a decision can meet, and follows every reference. What it accepts answers without an error, but for one case: a
+ * ruleset that would go over a path more than {@link Walk#MAX_PASSES} times, which only the walk finds. It does not prove that the bytes
+ * are the only encoding of their content; {@code reptile verify} does.
+ */
+final class Verifier {
+    private final Container container;
+    private final boolean isByTime;
+    private final Rulesets rulesets;
+    private final Tokens tokens;
+
+    Verifier(Container container, boolean isByTime) {
+        this.container = container;
+        this.isByTime = isByTime;
+        rulesets = new Rulesets(container.section("index"), container.section("rulesets"));
+        tokens = new Tokens(container.section("tokens"));
+    }
+
+    /** The addresses at which the records of a section begin. */
+    private static final class Starts {
+        private final Section section;
+        private final int unit;
+        private final long[] bits;
+
+        Starts(Section section, int unit) {
+            this.section = section;
+            this.unit = unit;
+            long units = section.length / unit;
+            if (section.length % unit != 0 || units > Section.NONE) {
+                throw section.damaged(0, "whole units of " + unit + " bytes, at most 2^32", section.length);
+            }
+            bits = new long[(int) (units / 64) + 1];
+        }
+
+        void add(long at) {
+            bits[(int) (at / unit >>> 6)] |= 1L << (at / unit);
+        }
+
+        /** Checks that a record begins at an address, which stands at a place of another section. */
+        void check(long address, Section from, long at) {
+            boolean begins = address < section.length / unit && (bits[(int) (address >>> 6)] >>> address & 1) != 0;
+            if (!begins) {
+                throw from.damaged(at, "the address of a record of " + section.name, address);
+            }
+        }
+    }
+
+    void verify() {
+        verifyTokens();
+        verifyRulesets();
+        Starts lines = verifyLines();
+        Starts policies = verifyPolicies(lines);
+        Starts captures = verifyCaptures(policies);
+        verifyOrigins(policies, captures);
+    }
+
+    private void verifyTokens() {
+        byte[] last = null;
+        for (long number = 0; number < tokens.count(); number++) {
+            byte[] text = tokens.text(number);
+            if (last != null && java.util.Arrays.compareUnsigned(last, text) >= 0) {
+                throw container.section("tokens").damaged(8 + 8 * number, "tokens in order, each once", Utf8.shown(text));
+            }
+            last = text;
+        }
+    }
+
+    private void verifyRulesets() {
+        for (long number = 0; number < rulesets.count(); number++) {
+            new AutomatonVerifier(rulesets.get(number)).verify();
+        }
+        Section index = container.section("index");
+        Section bytes = container.section("rulesets");
+        long end = rulesets.count() == 0 ? 0 : index.i64(index.length - 8) & 0xFFFF_FFFF_FFFFL;
+        if (index.length % 8 != 0 || end != bytes.length) {
+            throw index.damaged(Math.max(0, index.length - 8), "the end of the section rulesets, " + bytes.length, end);
+        }
+    }
+
+    private Starts verifyLines() {
+        Section lines = container.section("lines");
+        Starts starts = new Starts(lines, 4);
+        long at = 0;
+        while (at < lines.length) {
+            starts.add(at);
+            int head = lines.u8(at);
+            long count = head >> 2;
+            long bytes = 1;
+            if (count == 63) {
+                count = lines.u32(at + 1);
+                bytes = 5;
+            }
+            int width = 1 << (head & 3);
+            bytes = (bytes + width * count + 3) / 4 * 4;
+            if (width > 4 || bytes > lines.length - at) {
+                throw lines.damaged(at, "lines of 1, 2 or 4 bytes that end in the section", count + " lines of " + width + " bytes");
+            }
+            at += bytes;
+        }
+        return starts;
+    }
+
+    private Starts verifyPolicies(Starts lines) {
+        Section policies = container.section("policies");
+        Starts starts = new Starts(policies, 8);
+        long at = 0;
+        while (at < policies.length) {
+            starts.add(at);
+            Policy policy = new Policy(policies, at / 8);
+            policy.defaultGroup();
+            for (int group = 0; group < policy.groupCount(); group++) {
+                long number = policy.ruleset(group);
+                if (number >= rulesets.count()) {
+                    throw policies.damaged(at, "one of " + rulesets.count() + " rulesets", number);
+                }
+                if (policy.lines(group) != Section.NONE) {
+                    lines.check(policy.lines(group), policies, at);
+                    int rules = rulesets.get(number).rules();
+                    if (rules > 0) {
+                        new Lines(container.section("lines")).line(policy.lines(group), rules - 1);
+                    }
+                }
+            }
+            verifyGroups(policies, policy, at);
+            at += policy.bytes();
+        }
+        return starts;
+    }
+
+    /** The tokens of a policy are in order, and groups that decide together have joint ranks. */
+    private void verifyGroups(Section policies, Policy policy, long at) {
+        for (int place = 0; place < policy.tokenCount(); place++) {
+            int group = policy.groupOf(place);
+            if (policy.token(place) >= tokens.count()) {
+                throw policies.damaged(at, "one of " + tokens.count() + " tokens", policy.token(place));
+            }
+            if (place == 0 || policy.token(place - 1) < policy.token(place)) {
+                continue;
+            }
+            int before = policy.groupOf(place - 1);
+            boolean isOrdered = policy.token(place - 1) == policy.token(place) && before < group;
+            if (!isOrdered || !hasJointRanks(policy, before) || !hasJointRanks(policy, group)) {
+                throw policies.damaged(at, "tokens in order, and joint ranks for those of several groups", "token " + policy.token(place));
+            }
+        }
+    }
+
+    private boolean hasJointRanks(Policy policy, int group) {
+        Automaton automaton = rulesets.get(policy.ruleset(group));
+        return automaton.rules() == 0 || automaton.jointRank(0) >= 0;
+    }
+
+    private Starts verifyCaptures(Starts policies) {
+        Section captures = container.section("captures");
+        Starts starts = new Starts(captures, 4);
+        long at = 0;
+        while (at < captures.length) {
+            starts.add(at);
+            at += isByTime ? timeline(captures, at, policies) : captures(captures, at, policies);
+            if (at > captures.length) {
+                throw captures.damaged(captures.length, "the end of a record", "a record that ends at " + at);
+            }
+        }
+        return starts;
+    }
+
+    /** Checks a timeline; its length. */
+    private static long timeline(Section section, long at, Starts policies) {
+        long count = section.u32(at);
+        long spans = section.u32(at + 4);
+        long bytes = 8 + 12 * spans + 32 * count;
+        if (bytes > section.length - at) {
+            throw section.damaged(at, "captures and spans that end in the section", count + " and " + spans);
+        }
+        for (long span = 0; span < spans; span++) {
+            if (span > 0 && section.i64(at + 8 * span) >= section.i64(at + 8 + 8 * span)) {
+                throw section.damaged(at + 8 + 8 * span, "spans in order", section.i64(at + 8 + 8 * span));
+            }
+            long place = at + 8 + 8 * spans + 4 * span;
+            policies.check(section.u32(place), section, place);
+        }
+        for (long capture = 0; capture < count; capture++) {
+            capture(section, at + 8 + 12 * spans + 32 * capture, policies);
+        }
+        return bytes;
+    }
+
+    /** Checks the captures of an origin in a set that is not by time; their length. */
+    private static long captures(Section section, long at, Starts policies) {
+        capture(section, at, policies);
+        long count = section.u32(at + 32);
+        long bytes = 36;
+        if ((count & 1) != 0) {
+            capture(section, at + bytes, policies);
+            bytes += 32;
+        }
+        bytes += (count >>> 31) * 8 + (count << 33 >>> 34) * 8;
+        return bytes;
+    }
+
+    private static void capture(Section section, long at, Starts policies) {
+        section.check(at, 32, "a capture");
+        long policy = section.u32(at + 20);
+        if (policy != Section.NONE) {
+            policies.check(policy, section, at + 20);
+        }
+    }
+
+    private void verifyOrigins(Starts policies, Starts captures) {
+        Section records = container.section("origins");
+        Origins origins = new Origins(container.section("buckets"), records);
+        long at = 0;
+        long count = 0;
+        while (at < records.length) {
+            records.check(at, Origins.RECORD_BYTES, "the record of an origin");
+            policies.check(records.u32(at), records, at);
+            long address = records.u32(at + 4);
+            if (address != Section.NONE) {
+                captures.check(address, records, at + 4);
+            }
+            int length = records.u8(at + 15);
+            byte[] host = records.copy(at + Origins.RECORD_BYTES, length);
+            if (origins.find(host, 0, length, records.u8(at + 14), records.u16(at + 12)) != at) {
+                throw records.damaged(at, "an origin that its slot leads to", Utf8.shown(host));
+            }
+            at += (Origins.RECORD_BYTES + length + 7) / 8 * 8;
+            count++;
+        }
+        if (count != origins.count()) {
+            throw container.section("buckets").damaged(0, "the number of origins, " + count, origins.count());
+        }
+        origins.checkRuns(count);
+    }
+}

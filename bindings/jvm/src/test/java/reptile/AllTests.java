@@ -1,0 +1,26 @@
+package reptile;
+
+import java.nio.file.Path;
+
+/** Runs all tests: {@code java reptile.AllTests REPOSITORY DATA}. The script {@code test} makes the data. */
+final class AllTests {
+    private AllTests() {}
+
+    public static void main(String[] arguments) {
+        Path repository = Path.of(arguments[0]);
+        Path data = Path.of(arguments[1]);
+        Path golden = repository.resolve("engine/tests/golden");
+        Check.section("hash", HashTest::run);
+        Check.section("URLs", UrlTest::run);
+        Check.section("limits", LimitsTest::run);
+        Check.section("names", () -> NamesTest.run(golden, data));
+        Check.section("the golden set", () -> GoldenSetTest.run(golden, data));
+        Check.section("damaged sets", () -> DamageTest.run(golden, data));
+        Check.section("the conformance suite", () -> SuiteTest.run(data.resolve("suite")));
+        Check.section("equal to the command", () -> CompareTest.run(data.resolve("compare")));
+        Check.section("by time", () -> TimeTest.run(data.resolve("time")));
+        Check.section("several threads", () -> ThreadTest.run(golden));
+        Check.section("golden rows", () -> GoldenRowsTest.run(data.resolve("real")));
+        Check.finish();
+    }
+}

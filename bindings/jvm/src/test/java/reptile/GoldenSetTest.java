@@ -1,0 +1,116 @@
+package reptile;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.List;
+
+/** The set of this format version that the engine's own tests use, and what it answered. */
+final class GoldenSetTest {
+    private GoldenSetTest() {}
+
+    static void run(Path golden, Path data) throws Exception {
+        Path file = golden.resolve("v3.set");
+        byte[] bytes = Files.readAllBytes(file);
+        // In parts of 4,096 bytes, the set lies across a border.
+        List<CompiledSet> sets = Arrays.asList(CompiledSet.open(file), CompiledSet.read(file), CompiledSet.of(bytes, 12));
+        for (CompiledSet set : sets) {
+            set.verify();
+            answers(set, golden.resolve("v3.tsv"));
+        }
+        for (int version = 1; version <= 2; version++) {
+            Path old = golden.resolve("v" + version + ".set");
+            Check.refused(DamagedSetException.class, () -> CompiledSet.open(old), "format version " + version);
+        }
+        large(golden, data.resolve("large.reptile"));
+        worked(bytes, Files.readString(golden.resolve("../../FORMAT.md")));
+        CompiledSet set = sets.get(0);
+        Check.equal("google", set.dialect(), "the dialect");
+        Agent agent = set.agent("GPTBot");
+        Verdict[] verdicts = set.decide(Arrays.asList(agent, set.agent("*")), "https://shop.example.com/cart");
+        Check.equal(Arrays.asList(Verdict.DISALLOW, Verdict.DISALLOW), Arrays.asList(verdicts), "two agents");
+        Check.refused(IllegalArgumentException.class, () -> sets.get(1).decide(Arrays.asList(agent), "http://a/"), "another set's agent");
+        Check.refused(IllegalStateException.class, () -> agent.decideAt("https://shop.example.com/", 0), "a set without times");
+        Check.equal(Arrays.asList(Verdict.DISALLOW, Verdict.INVALID, Verdict.INVALID, Verdict.UNKNOWN),
+                agent.decideAll(Arrays.asList("https://shop.example.com/cart", "shop.example.com", "https://h/\ud800", "https://h/")), "many");
+    }
+
+    /**
+     * The same set with so many zeros for captures, which decisions do not read, that the sections after them are beyond 3 GiB, and the
+     * policies on both sides of a border between parts. The file is sparse.
+     */
+    private static void large(Path golden, Path file) throws Exception {
+        ByteBuffer old = ByteBuffer.wrap(Files.readAllBytes(golden.resolve("v3.set"))).order(ByteOrder.LITTLE_ENDIAN);
+        int count = old.getInt(20);
+        byte[] head = Arrays.copyOf(old.array(), 64 + 32 * count);
+        ByteBuffer table = ByteBuffer.wrap(head).order(ByteOrder.LITTLE_ENDIAN);
+        long end = head.length;
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
+                StandardOpenOption.WRITE, StandardOpenOption.SPARSE)) {
+            for (int entry = 64; entry < head.length; entry += 32) {
+                String name = new String(head, entry, 8, StandardCharsets.US_ASCII).trim();
+                long start = (end + 63) / 64 * 64;
+                long length = old.getLong(entry + 16);
+                if (name.equals("captures")) {
+                    length = (3L << 30) - 256 - start;
+                } else {
+                    channel.write(ByteBuffer.wrap(old.array(), (int) old.getLong(entry + 8), (int) length), start);
+                }
+                table.putLong(entry + 8, start).putLong(entry + 16, length);
+                end = start + length;
+            }
+            table.putLong(24, end).putLong(56, 0).putLong(56, XxHash3.hash(head, 0, head.length, 0));
+            channel.write(ByteBuffer.wrap(head), 0);
+        }
+        Check.that(Files.size(file) > 3L << 30, "a file of more than 3 GiB");
+        answers(CompiledSet.open(file), golden.resolve("v3.tsv"));
+        Files.delete(file);
+    }
+
+    /** The look-up that FORMAT.md follows byte by byte is that of this set. */
+    private static void worked(byte[] bytes, String page) {
+        Container container = new Container(Bytes.of(bytes, Bytes.STRIDE_BITS));
+        Section buckets = container.section("buckets");
+        byte[] host = "shop.example.com".getBytes(StandardCharsets.US_ASCII);
+        long hash = Origins.hash(host, 0, host.length, 1, 443, buckets.i64(16));
+        long bucket = XxHash3.unsignedHigh(hash, buckets.i64(8));
+        Origins origins = new Origins(buckets, container.section("origins"));
+        long record = origins.find(host, 0, host.length, 1, 443);
+        Policy policy = new Policy(container.section("policies"), origins.policy(record));
+        int group = policy.defaultGroup();
+        long lines = policy.lines(group);
+        String[] parts = {
+            String.format("%d origins in %d buckets under the seed %X.", buckets.i64(0), buckets.i64(8), buckets.i64(16)),
+            String.format("hash %X, bucket %d\n", hash, bucket),
+            String.format("%06X%010X\n", hash & 0xFF_FFFF, record / 8 + 1),
+            String.format("`origins` at %d ", record),
+            String.format("`policies` at %d x 8 ", origins.policy(record)),
+            String.format("ruleset %d, lines %d\n", policy.ruleset(group), lines),
+            String.format("`lines` at %d x 4 ", lines),
+        };
+        for (String part : parts) {
+            Check.that(page.contains(part), "FORMAT.md has not: " + part);
+        }
+    }
+
+    private static void answers(CompiledSet set, Path file) throws Exception {
+        List<String[]> rows = Check.rows(file);
+        Check.equal(96, rows.size(), "rows");
+        for (String[] row : rows) {
+            Agent agent = set.agent(row[0]);
+            Explanation explained = agent.explain(Check.bytes(row[1]));
+            String where = String.join(" ", row);
+            Check.equal(Check.verdict(row[2]), explained.verdict(), where);
+            Check.equal(row[3], String.valueOf(explained.line()), where);
+            Check.equal(row[4], explained.rule().map(Rule::toString).orElse(""), where);
+            Check.equal(explained.verdict(), agent.decide(Check.bytes(row[1])), where);
+            boolean isRule = row[5].startsWith("rule");
+            Check.equal(isRule, explained.reason() == Reason.RULE, where + " " + explained.reason());
+        }
+    }
+}

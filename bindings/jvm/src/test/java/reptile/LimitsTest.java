@@ -1,0 +1,182 @@
+package reptile;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/** Every limit of the reader but those of URLs and hosts, at one less, at the limit, and at one more. */
+final class LimitsTest {
+    private LimitsTest() {}
+
+    static void run() {
+        for (int over = -1; over <= 1; over++) {
+            int by = over;
+            holds(by, () -> walk(lists(Walk.MAX_PASSES - 1 + by)), "passes");
+            holds(by, () -> walk(nested(Walk.MAX_DEPTH + by)), "depth");
+            holds(by, () -> new AutomatonVerifier(nested(Walk.MAX_DEPTH + by)).verify(), "depth, verified");
+            holds(by, () -> walk(fallback(Walk.MAX_FALLBACK_BYTES + by)), "bytes of fallback patterns");
+            holds(by, () -> patched(Rulesets.MAX_PATCHED_BYTES + by), "bytes of a patched ruleset");
+            holds(by, () -> section("lines", new byte[32], 4).copy(0, 16 + by), "bytes of a record in one part of a file");
+            int text = Section.MAX_TEXT_BYTES + by;
+            holds(by, () -> section("tokens", new byte[text], 30).copy(0, text), "bytes of a text");
+            holds(by, () -> new Crawlers(section("crawlers", crawlers(Crawlers.MAX_BYTES + by), 30)), "bytes of crawlers");
+            holds(by, () -> groups(Walk.MAX_PASSES + by), "groups of a token");
+            // A look-up fails that has read so many slots in vain.
+            holds(by + 1, () -> lookUp(Origins.MAX_SLOTS_READ + by), "slots");
+        }
+        circle();
+    }
+
+    private static void holds(int over, Check.Work work, String what) {
+        String where = what + ", limit and " + over;
+        if (over > 0) {
+            Check.refused(DamagedSetException.class, work, where);
+            return;
+        }
+        try {
+            work.run();
+            Check.that(true, where);
+        } catch (Exception refused) {
+            Check.fail(where + ": " + refused);
+        }
+    }
+
+    private static void walk(Automaton automaton) {
+        byte[] path = new byte[40];
+        Arrays.fill(path, (byte) 'a');
+        path[0] = '/';
+        Walk.disallows(automaton, path, 0, path.length);
+    }
+
+    private static ByteBuffer buffer(int bytes) {
+        return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static Automaton automaton(ByteBuffer bytes) {
+        int end = bytes.position();
+        int width = bytes.get(0);
+        if (width == 2) {
+            bytes.putShort(1 + 5 * width, (short) end);
+        } else {
+            bytes.putInt(1 + 5 * width, end);
+        }
+        return new Automaton(ByteBuffer.wrap(Arrays.copyOf(bytes.array(), end)).order(ByteOrder.LITTLE_ENDIAN), 0, 0);
+    }
+
+    /** Numbers of two bytes: one rule, the trie, no rule with an empty pattern, so many wildcard automata. */
+    private static ByteBuffer header(int trie, int wildcards) {
+        ByteBuffer bytes = buffer(60_000).put((byte) 2).putShort((short) 1).putShort((short) trie);
+        bytes.putShort((short) 0).putShort((short) 0).putShort((short) 0).putShort((short) 0).putShort((short) -1);
+        return bytes.putShort((short) wildcards);
+    }
+
+    /** The root of a wildcard automaton that leads to an allow and to a disallow, so that every walk wants it. */
+    private static void root(ByteBuffer bytes, int children, int next, int deciding) {
+        bytes.put((byte) children).putShort((short) 0).putShort((short) 1).putShort((short) 1);
+        bytes.putShort((short) next).putShort((short) deciding).putShort((short) 0);
+    }
+
+    /** The trie of {@code /}, in which the list of wildcard automata from an offset on begins. It takes 11 bytes. */
+    private static void trie(ByteBuffer bytes, int list) {
+        bytes.put((byte) 0).putShort((short) list).put((byte) 0).putShort((short) list).put((byte) 2);
+        bytes.put((byte) 1).put((byte) Automaton.BEGINS_WILDCARDS).put((byte) 0).put((byte) '/');
+    }
+
+    /** A list of so many wildcard automata, each of which is a pass. */
+    private static Automaton lists(int count) {
+        ByteBuffer bytes = header(17 + 7, count);
+        trie(bytes, 28);
+        for (int at = 0; at < count; at++) {
+            int here = 28 + 13 * at;
+            root(bytes, 0, at == count - 1 ? 0 : here + 13, here);
+        }
+        return automaton(bytes);
+    }
+
+    /** Wildcard automata that begin one in another, so many deep. */
+    private static Automaton nested(int depth) {
+        ByteBuffer bytes = header(17 + 7, depth);
+        trie(bytes, 28);
+        int here = 28;
+        for (int at = 0; at < depth; at++) {
+            boolean isLast = at == depth - 1;
+            int next = here + (isLast ? 0 : 13 + 3 + 4 + 3);
+            root(bytes, isLast ? 0 : 1, 0, here);
+            if (!isLast) {
+                bytes.putShort((short) (here + 20)).put((byte) 'a');
+                bytes.put((byte) 0).putShort((short) next).put((byte) 1);
+                bytes.put((byte) 0).put((byte) Automaton.BEGINS_WILDCARDS).put((byte) 0);
+            }
+            here = next;
+        }
+        return automaton(bytes);
+    }
+
+    /** Numbers of four bytes, and one fallback pattern with so many bytes. */
+    private static Automaton fallback(int count) {
+        ByteBuffer bytes = buffer(count + 100).put((byte) 4).putInt(1).putInt(0).putInt(33).putInt(0).putInt(0).putInt(0).putInt(-1).putInt(0);
+        bytes.putInt(1).putInt(0).putInt(1).putInt(count - 20).putInt(count - 20);
+        bytes.position(33 + count);
+        return automaton(bytes.putInt(-1));
+    }
+
+    /** A ruleset without patches, of one with so many bytes. */
+    private static void patched(int count) {
+        ByteBuffer index = buffer(16).putLong(count).putLong(1L << 48 | count + 4);
+        byte[] rulesets = new byte[count + 4];
+        rulesets[0] = 2;
+        new Rulesets(section("index", index.array(), 30), section("rulesets", rulesets, 30)).get(1);
+    }
+
+    private static Section section(String name, byte[] bytes, int strideBits) {
+        return new Section(name, Bytes.of(bytes, strideBits), 0, bytes.length);
+    }
+
+    /** A table of crawlers without names, of so many bytes, full of product tokens. */
+    private static byte[] crawlers(int bytes) {
+        int most = 4 + 255 * 256;
+        int count = (bytes - 8) / (most + 4) + 1;
+        ByteBuffer table = buffer(bytes).putInt(0).putInt(count);
+        int left = bytes - 8 - 4 * count;
+        table.position(8 + 4 * count);
+        for (int place = 0; place < count; place++) {
+            int size = Math.min(most, left - 5 * (count - 1 - place));
+            int tokens = (size - 4 + 255) / 256;
+            table.put((byte) 0).put((byte) 0).put((byte) tokens).put((byte) 0);
+            for (int token = 0; token < tokens; token++) {
+                int length = Math.min(256, size - 4 - 256 * token) - 1;
+                table.put((byte) length).position(table.position() + length);
+            }
+            left -= size;
+            table.putInt(8 + 4 * place, table.position() - 8 - 4 * count);
+        }
+        return table.array();
+    }
+
+    /** The groups of a policy in which one token has so many. */
+    private static void groups(int count) {
+        ByteBuffer policy = buffer(16 + 8 * count + 8).putInt(0).putInt(-1).putInt(count).putInt(1);
+        Group.choose(new Policy(section("policies", policy.array(), 30), 0), new long[][] {{0}}, false, false);
+    }
+
+    /** Looks an origin up among so many slots that are not empty. */
+    private static void lookUp(int slots) {
+        ByteBuffer buckets = buffer(64 + 8 * slots).putLong(1).putLong(1);
+        byte[] host = {'h'};
+        long other = ~Origins.hash(host, 0, 1, 0, 80, 0) & 0xFF_FFFF;
+        for (int slot = 0; slot < slots; slot++) {
+            buckets.putLong(64 + 8 * slot, other << 40 | 1);
+        }
+        new Origins(section("buckets", buckets.array(), 30), section("origins", new byte[24], 30)).find(host, 0, 1, 0, 80);
+    }
+
+    /** A list that leads back to its beginning ends with an error. */
+    private static void circle() {
+        ByteBuffer bytes = header(17 + 7, 2);
+        trie(bytes, 28);
+        root(bytes, 0, 28, 28);
+        Automaton circle = automaton(bytes);
+        Check.refused(DamagedSetException.class, () -> walk(circle), "a list in a circle");
+        Check.refused(DamagedSetException.class, () -> new AutomatonVerifier(circle).verify(), "a list in a circle, verified");
+    }
+}

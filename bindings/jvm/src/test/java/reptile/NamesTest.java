@@ -1,0 +1,46 @@
+package reptile;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
+
+/** Which names a set takes, and whom they stand for. */
+final class NamesTest {
+    private NamesTest() {}
+
+    static void run(Path golden, Path data) throws Exception {
+        CompiledSet set = CompiledSet.open(golden.resolve("v3.set"));
+        Check.equal(Arrays.asList("Googlebot-Image", "Googlebot"), set.agent("googlebot-image").tokens(), "a known crawler");
+        Check.that(set.agent("*").tokens().isEmpty() && set.agent("*").honoursDefaultGroup(), "the default group");
+        Check.that(!set.agent("NobodyNamesIt").isNamed(), "a name that no file has");
+        String browser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 Safari/537.36";
+        String robot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
+        Check.equal(set.agent("Googlebot").tokens(), set.agentOfHeader(robot).tokens(), robot);
+        Check.equal(Arrays.asList("PriceBot"), set.agentOfHeader("PriceBot/1.0 (+http://price.example)").tokens(), "another robot");
+        String digits = "Mozilla/5.0 (compatible; Ab12x/1.4.8; http://ab.example/)";
+        Check.equal(Arrays.asList("Ab"), set.agentOfHeader(digits).tokens(), digits);
+        String[] refused = {"", "/1.0", "GPTBot,CCBot", "GPTBot;x", robot, "Foo Bar/1.0", "MJ12bot x", "* x", "Googelbot", "GPTbott", "\u00c4Bot"};
+        for (String name : refused) {
+            Check.refused(AgentNameException.class, () -> set.agent(name), name);
+        }
+        Check.refused(AgentNameException.class, () -> set.agentOfHeader(browser), browser);
+        Check.refused(AgentNameException.class, () -> set.agentOfHeader(""), "an empty header");
+        for (int over = -1; over <= 1; over++) {
+            String header = "PriceBot/1.0 " + "x".repeat(Names.MAX_HEADER_BYTES - 13 + over);
+            if (over > 0) {
+                Check.refused(AgentNameException.class, () -> set.agentOfHeader(header), "a header of " + header.length() + " bytes");
+            } else {
+                Check.equal("PriceBot", set.agentOfHeader(header).tokens().get(0), "a header of " + header.length() + " bytes");
+            }
+        }
+        Check.equal(Arrays.asList("Googelbot"), set.agentExactly("Googelbot").tokens(), "exactly");
+        Check.refused(AgentNameException.class, () -> set.agentOfTokens(Arrays.asList("A", ""), true), "an empty token");
+        Agent free = set.agentOfTokens(Collections.emptyList(), false);
+        Check.equal(Verdict.ALLOW, free.decide("https://shop.example.com/cart"), "a crawler that obeys no robots.txt");
+        Check.equal(Verdict.ALLOW, free.explain("https://shop.example.com/cart").verdict(), "a crawler that obeys no robots.txt");
+        Check.refused(AgentNameException.class, () -> set.agent("FooBot/2.1"), "a version that is not cut off");
+        CompiledSet yandex = CompiledSet.open(data.resolve("suite/yandex.reptile"));
+        Check.equal(Arrays.asList("FooBot"), yandex.agent("FooBot/2.1").tokens(), "a version that is cut off");
+        Check.equal(Arrays.asList("Foo.Bot1"), yandex.agent("Foo.Bot1").tokens(), "a name of other than letters");
+    }
+}

@@ -1,0 +1,22 @@
+package reptile;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** One agent, asked by many threads at once. */
+final class ThreadTest {
+    private ThreadTest() {}
+
+    static void run(Path golden) throws Exception {
+        Agent agent = CompiledSet.open(golden.resolve("v3.set")).agent("GPTBot");
+        List<String> urls = Check.rows(golden.resolve("v3.tsv")).stream().map(row -> row[1]).collect(Collectors.toList());
+        List<Verdict> expected = agent.decideAll(urls);
+        List<List<Verdict>> found =
+                IntStream.range(0, 500).parallel().mapToObj(turn -> agent.decideAll(urls)).collect(Collectors.toList());
+        for (List<Verdict> verdicts : found) {
+            Check.equal(expected, verdicts, "verdicts of a thread");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+"""Makes the data of the tests: sets by the command `reptile`, and the questions and answers as plain files of rows.
+
+    prepare.py REPOSITORY DATA REPTILE... [--full]
+
+Python has a reader of TOML and Java has none; so the conformance suite becomes rows here. A row of `suite/DIALECT.tsv` has the
+origin of the case, the agent and the URL (both in base64), the verdict, the line (`-` if the case gives none) and the name of the case.
+"""
+
+import base64
+import gzip
+import itertools
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tomllib
+
+FILES, CASES, CHECKS = 17, 314, 959
+AGENTS = ["GPTBot", "Googlebot-Image", "bingbot"]
+DIALECTS = ["google", "google-lib", "rfc9309", "rfc9309-strict", "yandex", "yandex-2017", "bing", "koster-1994", "koster-1996"]
+# What generated URLs consist of: every part that some client reads otherwise than another.
+SCHEMES = ["http://", "https://", "HTTP://", "ftp://", "http:/", "//", "http:///", "gopher://", "http:", ""]
+USERS = ["", "u@", "u:p@", "u;p@", "u%40@", "u%@", "a@b@", "u/p@", "ü@", "@"]
+HOSTS = ["a.example", "A.Example", "a.example.", "a.example..", "%61.example", "a%2Eexample", "b%FCcher.example", "127.0.0.1", "0x7f.1",
+         "0177.0.0.01", "2130706433", "127.1", "256.1.1.1", "1.2.3.4.5", "08.1.1.1", "[::1]", "[0:0::1]", "[::ffff:1.2.3.4]", "[::FFFF:102:304]",
+         "[::1", "[::1]x", "[1::2::3]", "a_b.example", "a b.example", "a,b.example", "-a.example", "", ".", "xn--bcher-kva.example",
+         "XN--BCHER-KVA.example", "xn--a", "a.7", "a.example;", "a\\b", "a%00b", "a%2Fb", "a~!$&'()*+=b.example", "*.example"]
+PORTS = ["", ":", ":80", ":443", ":0080", ":65535", ":65536", ":8080", ":x", ":-1"]
+TAILS = ["", "/", "/a", "?a", "#a", "/a#b", "/a?b#c", "/%41%2f%zz", "/é*$", "/a\\b", "//a", "/x/*$", "/a/b?c=/d?e", "/p|q", "/robots.txt", "/robots.txt?x", "/r"]
+# The exit code of `reptile classify` if most rows are invalid.
+MOST_ARE_INVALID = 1
+FILE = """user-agent: *
+disallow: /a
+allow: /a/b
+disallow: /*?c=
+disallow: /%41
+disallow: /x/%2A
+disallow: /p
+disallow: /r
+allow: /$
+"""
+
+
+def run(*command, may_end_with=0):
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if done.returncode not in (0, may_end_with):
+        sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stderr.decode(errors='replace')}")
+
+
+def body_of(case):
+    if "body_base64" in case:
+        return base64.b64decode(case["body_base64"])
+    if "body_parts" in case:
+        return b"".join(base64.b64decode(part) * times for part, times in case["body_parts"])
+    return case["body"].encode()
+
+
+def suite(repository, data, reptile):
+    """A set for each dialect, in which each case is an origin."""
+    folder = data / "suite"
+    folder.mkdir()
+    captures, rows = {}, {}
+    files = sorted((repository / "corpora" / "suite").glob("*.toml"))
+    number = 0
+    for file in files:
+        parsed = tomllib.loads(file.read_text())
+        dialect = parsed["dialect"]
+        for case in parsed["case"]:
+            number += 1
+            origin = f"http://case-{number}.example/"
+            body = base64.b64encode(body_of(case)).decode()
+            captures.setdefault(dialect, []).append(json.dumps({"url": origin + "robots.txt", "body_base64": body}))
+            for check in case.get("checks", [{}]):
+                both = {**case, **check}
+                url = "".join(text * times for text, times in both["url_parts"]) if "url_parts" in both else both["url"]
+                cells = [origin, *(base64.b64encode(text.encode()).decode() for text in (both["agent"], url))]
+                cells += [both["verdict"], str(both.get("line", "-")), case["name"].replace("\t", " ")]
+                rows.setdefault(dialect, []).append("\t".join(cells))
+    found = (len(files), number, sum(map(len, rows.values())))
+    if found != (FILES, CASES, CHECKS):
+        sys.exit(f"the suite has {found} files, cases and checks, not {(FILES, CASES, CHECKS)}: correct the numbers in prepare.py")
+    for dialect, lines in captures.items():
+        (folder / f"{dialect}.jsonl").write_text("\n".join(lines) + "\n")
+        (folder / f"{dialect}.tsv").write_text("\n".join(rows[dialect]) + "\n")
+        run(*reptile, "compile", "--dialect", dialect, "-o", folder / f"{dialect}.reptile", folder / f"{dialect}.jsonl")
+
+
+def answers(reptile, folder, name, agents, urls):
+    """What the command says of URLs for each agent."""
+    (folder / f"{name}.urls").write_bytes(b"\n".join(urls) + b"\n")
+    for agent in agents:
+        run(*reptile, "classify", "-q", "--input-format", "list", folder / f"{name}.reptile", folder / f"{name}.urls", "--agent", agent,
+            "--exact-agent", "--columns", "verdict,line,rule", "-o", folder / f"{name}@{agent}.tsv", may_end_with=MOST_ARE_INVALID)
+
+
+def spellings(reptile, folder):
+    """URLs in many spellings, on origins that the set has in some spelling."""
+    hosts = ["a.example", "127.0.0.1", "[::1]", "[::ffff:1.2.3.4]", "xn--bcher-kva.example", "a_b.example", "a.example:8080", "a,b.example"]
+    lines = [json.dumps({"url": f"{scheme}://{host}/robots.txt", "body": FILE}) for scheme in ("http", "https", "ftp") for host in hosts]
+    pick = random.Random(9309)
+    urls = ["".join(parts) for parts in itertools.product(SCHEMES[:2], [""], HOSTS, PORTS[:3], TAILS)]
+    urls += ["".join(map(pick.choice, (SCHEMES, USERS, HOSTS, PORTS, TAILS))) for _ in range(20_000)]
+    letters = "ht:/@[].%2a\\;#?é0 -A"
+    urls += ["http://" + "".join(pick.choices(letters, k=pick.randrange(1, 12))) for _ in range(20_000)]
+    beyond = ["bücher.example", "BÜCHER.example", "B%C3%9Ccher.example", "bu\u0308cher.example", "b\u00fccher\u3002example", "\uff41.example",
+              "fa\u00df.example", "xn--bcher-kva.ex\u00e4mple", "\u0661.example", "a\u200db.example", "\uff11\uff12\uff17.1", "a\uff0fb.example",
+              "\u05d0a.example", "-\u00fc.example", "\u00fc" * 70 + ".example", "xn--\u00fc.example"]
+    unicode = [f"{scheme}{host}{tail}" for scheme in SCHEMES[:2] for host in beyond for tail in ("", "/a", "/a/b")]
+    lines += [json.dumps({"url": f"http://{host}/robots.txt", "body": FILE}) for host in ("fass.example", "xn--fa-hia.example")]
+    (folder / "spellings.jsonl").write_text("\n".join(lines) + "\n")
+    run(*reptile, "compile", "-o", folder / "unicode.reptile", folder / "spellings.jsonl")
+    answers(reptile, folder, "unicode", ["GPTBot"], [url.encode() for url in unicode])
+    for dialect in ("google", "google-lib", "yandex", "bing", "koster-1996"):
+        run(*reptile, "compile", "--dialect", dialect, "-o", folder / f"{dialect}.reptile", folder / "spellings.jsonl")
+        answers(reptile, folder, dialect, ["GPTBot"], [url.encode() for url in urls if url])
+
+
+def real(shared, reptile, data, full):
+    """The real files under `google-lib`, with the verdicts of Google's library; all dialects if `full`."""
+    folder = data / "real"
+    folder.mkdir()
+    corpus = shared / "corpora" / "real"
+    if not corpus.is_dir():
+        return
+    run(*reptile, "compile", "--dialect", "google-lib", "-o", folder / "google-lib.reptile", corpus / "robots.tar.gz")
+    (folder / "golden.tsv").write_bytes(gzip.open(corpus / "golden.tsv.gz").read())
+    if full:
+        urls = gzip.open(corpus / "urls.txt.gz").read().splitlines()
+        for dialect in DIALECTS:
+            name = f"real-{dialect}"
+            run(*reptile, "compile", "--dialect", dialect, "-o", data / "compare" / f"{name}.reptile", corpus / "robots.tar.gz")
+            answers(reptile, data / "compare", name, AGENTS, urls)
+
+
+def by_time(repository, data, reptile):
+    """A set by time, asked around every capture."""
+    folder = data / "time"
+    folder.mkdir()
+    source = repository / "corpora" / "captures" / "years.jsonl"
+    run(*reptile, "compile", "--by-time", "-o", folder / "years.reptile", source)
+    begin = 1_672_531_200
+    times = [begin + day * 86_400 + second for day in range(0, 900, 3) for second in (0, 28_799, 28_800)]
+    rows = [f"{url}\t{time}" for time in times for url in ("https://paper.example.com/news/1", "https://paper.example.com/archive/2")]
+    rows.append("https://unknown.example/\t1700000000")
+    (folder / "questions.tsv").write_text("url\ttime\n" + "\n".join(rows) + "\n")
+    run(*reptile, "classify", "-q", folder / "years.reptile", folder / "questions.tsv", "--at-column", "time", "--agent", "GPTBot",
+        "--columns", "verdict,line", "-o", folder / "answers.tsv")
+
+
+def damage(data, reptile):
+    """A small set by time with all that a set can have: patches, several groups of a token, wildcards after wildcards, fallback patterns."""
+    folder = data / "damage"
+    folder.mkdir()
+    shops = [f"user-agent: *\ndisallow: /{number}/cart\ndisallow: /{number}/checkouts\nallow: /{number}/open\ndisallow: /*/a*b*c$\n"
+             for number in (1234567, 7654321)]
+    deep = "user-agent: *\ndisallow: /" + "*".join("abcdefghijklmnopqrst") + "\nallow: /x*" + "*y" * 3 + "\ndisallow: /*?s=\n"
+    together = "user-agent: GPTBot\ndisallow: /a*b\nallow: /a\n\nuser-agent: FooBot\nuser-agent: GPTBot\ndisallow: /ab\n"
+    bodies = {"one.example": shops[0], "two.example": shops[1], "deep.example": deep, "both.example": together}
+    lines = [json.dumps({"url": f"https://{host}/robots.txt", "time": 1_690_000_000, "body": body}) for host, body in bodies.items()]
+    lines += [json.dumps({"url": "https://deep.example/robots.txt", "time": 1_700_000_000, "status": 503}),
+              json.dumps({"url": "https://gone.example/robots.txt", "time": 1_700_000_000, "status": 404})]
+    (folder / "rich.jsonl").write_text("\n".join(lines) + "\n")
+    run(*reptile, "compile", "--by-time", "-o", folder / "rich.reptile", folder / "rich.jsonl")
+    tails = ["", "1234567/cart/1", "7654321/open", "x/a1b2c", "abcdefghijklmnopqrst", "xyyy?s=1", "ab", "a1b"]
+    (folder / "rich.urls").write_text("\n".join(f"https://{host}/{tail}" for host in [*bodies, "gone.example"] for tail in tails) + "\n")
+
+
+def main():
+    repository, data, *reptile = sys.argv[1:]
+    full = "--full" in reptile
+    reptile = [part for part in reptile if part != "--full"]
+    repository, data = pathlib.Path(repository), pathlib.Path(data)
+    shutil.rmtree(data, ignore_errors=True)
+    data.mkdir(parents=True)
+    suite(repository, data, reptile)
+    (data / "compare").mkdir()
+    spellings(reptile, data / "compare")
+    by_time(repository, data, reptile)
+    damage(data, reptile)
+    real(pathlib.Path(os.environ.get("REPTILE_SHARED", repository.parent / "shared")), reptile, data, full)
+
+
+main()

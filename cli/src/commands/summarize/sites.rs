@@ -1,0 +1,180 @@
+//! Sites: a host with `www.` and without it, by http and by https. People mean one site, and a robots.txt is for one origin.
+
+use std::path::Path;
+
+use reptile_engine::format::FormatError;
+use reptile_engine::set::{Policy, Set};
+use reptile_engine::url::{Origin, Scheme};
+
+use super::statements::{Access, Deciding};
+use super::subjects::{Name, each_name};
+use crate::error::Stop;
+
+const WWW: &[u8] = b"www.";
+
+/// An origin of a site.
+#[derive(Clone, Copy)]
+pub struct SiteOrigin {
+    /// The name of its column.
+    pub name: &'static str,
+    scheme: Scheme,
+    has_www: bool,
+}
+
+const fn origin(name: &'static str, scheme: Scheme, has_www: bool) -> SiteOrigin {
+    SiteOrigin { name, scheme, has_www }
+}
+
+/// The origins of a site, in the order of their columns.
+pub const ORIGINS: [SiteOrigin; 4] = [
+    origin("https", Scheme::Https, false),
+    origin("http", Scheme::Http, false),
+    origin("https_www", Scheme::Https, true),
+    origin("http_www", Scheme::Http, true),
+];
+
+/// A site, and what decides for each of its origins that the set has.
+pub struct Site<'s> {
+    /// The host without `www.`; of a line that names no site, the line.
+    pub host: Result<Vec<u8>, Vec<u8>>,
+    /// In the order of [`ORIGINS`].
+    pub policies: [Option<Policy<'s>>; ORIGINS.len()],
+}
+
+impl<'s> Site<'s> {
+    fn find(set: &'s Set<&'s [u8]>, host: &[u8]) -> Result<Site<'s>, FormatError> {
+        let with_www = [WWW, host].concat();
+        let mut policies = [None; ORIGINS.len()];
+        for (policy, SiteOrigin { scheme, has_www, .. }) in policies.iter_mut().zip(ORIGINS) {
+            let host = if has_www { &with_www } else { host };
+            *policy = set.policy(&Origin { scheme, host, port: scheme.default_port() })?;
+        }
+        Ok(Site { host: Ok(host.to_vec()), policies })
+    }
+
+    /// The origin that stands for the site, or the line that names none.
+    pub fn origin(&self) -> Result<Origin<'_>, &[u8]> {
+        let of_host = |host| Origin { scheme: Scheme::Https, host, port: Scheme::Https.default_port() };
+        self.host.as_deref().map(of_host).map_err(Vec::as_slice)
+    }
+}
+
+/// The host of the site that an origin belongs to. `None` if it belongs to none: it has another port or scheme.
+fn host_of_site<'o>(origin: &Origin<'o>) -> Option<&'o [u8]> {
+    let is_usual = origin.port == origin.scheme.default_port();
+    if !is_usual || !matches!(origin.scheme, Scheme::Http | Scheme::Https) {
+        return None;
+    }
+    // Of www.com, com is no host.
+    let without = origin.host.strip_prefix(WWW).filter(|rest| rest.contains(&b'.'));
+    Some(without.unwrap_or(origin.host))
+}
+
+/// Hands every site of a set to `work`, in the order of their first origins in the set. Returns how many origins belong to no
+/// site.
+///
+/// # Errors
+/// If the set is damaged, and those of `work`.
+pub fn each_stored_site<'s>(
+    set: &'s Set<&'s [u8]>,
+    mut work: impl FnMut(Site<'s>) -> Result<(), Stop>,
+) -> Result<u64, Stop> {
+    let mut others = 0;
+    for record in set.origins() {
+        let record = record?;
+        let origin = Origin { scheme: record.scheme, host: record.host, port: record.port };
+        let Some(host) = host_of_site(&origin) else {
+            others += 1;
+            continue;
+        };
+        let site = Site::find(set, host)?;
+        // The first of its origins in the order of the columns brings the site, so that it comes once.
+        let has_www = host.len() != origin.host.len();
+        let first = ORIGINS.into_iter().zip(&site.policies).find(|(_, policy)| policy.is_some());
+        if first.is_some_and(|(first, _)| (first.scheme, first.has_www) == (origin.scheme, has_www)) {
+            work(site)?;
+        }
+    }
+    Ok(others)
+}
+
+/// Hands the site of each line of a list to `work`.
+///
+/// # Errors
+/// If the list cannot be read or the set is damaged, and those of `work`.
+pub fn each_listed_site<'s>(
+    set: &'s Set<&'s [u8]>,
+    list: &Path,
+    mut work: impl FnMut(Site<'s>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    each_name(list, |name| {
+        let site = match name.origin().as_ref().and_then(host_of_site) {
+            Some(host) => Site::find(set, host)?,
+            None => Site { host: Err(line_of(&name)), policies: [None; ORIGINS.len()] },
+        };
+        work(site)
+    })
+}
+
+/// What a line says that names no site.
+fn line_of(name: &Name<'_>) -> Vec<u8> {
+    match name {
+        Name::Listed(origin) => origin.to_string().into_bytes(),
+        Name::Invalid(line) => line.clone(),
+        Name::Stored(_) => Vec::new(),
+    }
+}
+
+/// Whether the origins of a site say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    Same,
+    Different,
+    /// The set has one of its origins only.
+    One,
+    Unknown,
+    Invalid,
+}
+
+impl Agreement {
+    /// In the order of their numbers.
+    pub const ALL: [Agreement; 5] =
+        [Agreement::Same, Agreement::Different, Agreement::One, Agreement::Unknown, Agreement::Invalid];
+
+    /// Whether the origins that the set has say the same: that all is allowed, that all is disallowed, or what the same rules
+    /// allow.
+    pub fn of(said: &[Access; ORIGINS.len()], deciding: &[Option<Deciding>; ORIGINS.len()]) -> Agreement {
+        let known: Vec<(&Access, &Deciding)> =
+            said.iter().zip(deciding).filter_map(|(said, deciding)| Some((said, deciding.as_ref()?))).collect();
+        let Some(((access, deciding), others)) = known.split_first() else { return Agreement::Unknown };
+        let needs_rules = matches!(access, Access::Partial | Access::Unproved);
+        let is_same = |(other, by): &(&Access, &Deciding)| {
+            other == access && (!needs_rules || by.rulesets() == deciding.rulesets())
+        };
+        match others {
+            [] => Agreement::One,
+            others if others.iter().all(is_same) => Agreement::Same,
+            _ => Agreement::Different,
+        }
+    }
+
+    /// The word for it in the column.
+    pub fn cell(self) -> &'static str {
+        match self {
+            Agreement::Same => "yes",
+            Agreement::Different => "no",
+            Agreement::One | Agreement::Unknown | Agreement::Invalid => "",
+        }
+    }
+
+    /// The words for it in the summary.
+    pub fn name(self) -> &'static str {
+        match self {
+            Agreement::Same => "same",
+            Agreement::Different => "different",
+            Agreement::One => "one origin only",
+            Agreement::Unknown => "unknown",
+            Agreement::Invalid => "invalid",
+        }
+    }
+}

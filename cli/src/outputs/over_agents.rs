@@ -1,0 +1,139 @@
+//! The columns that say in one cell which agents a URL refuses: `mask`, a bit for each agent, and `refused`, their names.
+//!
+//! A row whose verdict is `unknown` or `invalid` says neither that agents are refused nor that none is: its mask is empty, and
+//! its list is null in JSON Lines and Parquet, and the word for the verdict in TSV and CSV, where an empty cell is an empty
+//! list.
+
+use reptile::Verdict;
+
+use super::columns::{Column, Format};
+use crate::error::{Failure, Result};
+
+/// The most agents that a mask has bits for.
+pub const MAX_MASKED_AGENTS: usize = 64;
+
+/// What stands between the names in TSV and CSV.
+const BETWEEN: &str = ";";
+
+/// Stands in Parquet's rows of answers for the length of a list that is null.
+pub const NO_LIST: u32 = u32::MAX;
+
+/// Checks that the columns can be written for these agents.
+///
+/// # Errors
+/// If the rows name their own agents, if there are more agents than a mask has bits, or if a name could not be told from
+/// what stands between names or in their place.
+pub fn check(columns: &[Column], format: Format, names: &[String], is_by_row: bool) -> Result<()> {
+    let asked = columns.iter().find(|column| matches!(column, Column::Mask | Column::Refused));
+    if let (Some(column), true) = (asked, is_by_row) {
+        let name = column.name();
+        let message = "is over the crawlers of --agent, and with --agent-column each row has its own; write verdict";
+        return Err(Failure::new(format!("--columns {name}: {message}")));
+    }
+    if let (true, Some(first)) = (columns.contains(&Column::Mask), names.get(MAX_MASKED_AGENTS)) {
+        let (count, message) = (names.len(), "agents at most, a bit for each; the first without a bit is");
+        let message = format!("--columns mask: expected {MAX_MASKED_AGENTS} {message} {first:?}, found {count} agents");
+        return Err(Failure::new(message));
+    }
+    let is_text = matches!(format, Format::Tsv | Format::Csv);
+    let is_unclear = |name: &&String| {
+        name.contains(BETWEEN)
+            || [Verdict::Unknown, Verdict::Invalid].iter().any(|verdict| name.eq_ignore_ascii_case(verdict.name()))
+    };
+    if let (true, Some(name)) = (is_text && columns.contains(&Column::Refused), names.iter().find(is_unclear)) {
+        let message = format!(
+            "--columns refused: the agent {name:?} could be read as something else among names with ; between them; \
+             --format jsonl and parquet have a list"
+        );
+        return Err(Failure::new(message));
+    }
+    Ok(())
+}
+
+/// Appends the cell of a row with a verdict for each agent, of which `names` has the names.
+pub fn push(
+    column: Column,
+    format: Format,
+    names: &[String],
+    verdicts: impl Iterator<Item = Verdict> + Clone,
+    text: &mut Vec<u8>,
+) {
+    let open = verdicts.clone().find(|verdict| matches!(verdict, Verdict::Unknown | Verdict::Invalid));
+    let refused = verdicts.enumerate().filter(|(_, verdict)| *verdict == Verdict::Disallow).map(|(at, _)| at);
+    if column == Column::Mask {
+        let mask = refused.fold(0, |mask, at| mask | 1_u64.checked_shl(at as u32).unwrap_or(0));
+        return format.push_long(open.is_none().then_some(mask), text);
+    }
+    match (format, open) {
+        (Format::Parquet, None) => {
+            text.extend_from_slice(&(refused.clone().count() as u32).to_le_bytes());
+            refused.for_each(|at| text.extend_from_slice(&(at as u32).to_le_bytes()));
+        }
+        (Format::Parquet, Some(_)) => text.extend_from_slice(&NO_LIST.to_le_bytes()),
+        (Format::Jsonl, None) => {
+            text.push(b'[');
+            for (place, name) in refused.filter_map(|at| names.get(at)).enumerate() {
+                if place > 0 {
+                    text.push(b',');
+                }
+                format.push(name.as_bytes(), text);
+            }
+            text.push(b']');
+        }
+        (Format::Jsonl, Some(_)) => format.push_nothing(text),
+        (_, None) => {
+            let start = text.len();
+            for (place, name) in refused.filter_map(|at| names.get(at)).enumerate() {
+                text.extend_from_slice(if place > 0 { BETWEEN.as_bytes() } else { b"" });
+                text.extend_from_slice(name.as_bytes());
+            }
+            // Nearly all names are written as they are.
+            if !text[start..].iter().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b',')) {
+                let cell = text.split_off(start);
+                format.push(&cell, text);
+            }
+        }
+        (_, Some(verdict)) => format.push(verdict.name().as_bytes(), text),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::panic, reason = "a test may")]
+mod tests {
+    use super::*;
+
+    fn names(count: usize) -> Vec<String> {
+        (0..count).map(|number| format!("bot-{number}")).collect()
+    }
+
+    #[test]
+    fn the_limit_of_a_mask_holds_at_its_edges() {
+        for (count, fits) in [(MAX_MASKED_AGENTS - 1, true), (MAX_MASKED_AGENTS, true), (MAX_MASKED_AGENTS + 1, false)]
+        {
+            let names = names(count);
+            match check(&[Column::Mask], Format::Tsv, &names, false) {
+                Ok(()) => assert!(fits, "{count}"),
+                Err(Failure::Fatal(message)) => assert!(!fits && message.contains("\"bot-64\""), "{message}"),
+                Err(other) => panic!("{other:?}"),
+            }
+            assert!(check(&[Column::Refused], Format::Tsv, &names, false).is_ok());
+            let mut text = Vec::new();
+            let verdicts = (0..count).map(|at| if at + 1 == count { Verdict::Disallow } else { Verdict::Allow });
+            push(Column::Mask, Format::Tsv, &names, verdicts, &mut text);
+            let bit = 1_u64.checked_shl(count as u32 - 1).unwrap_or(0);
+            assert_eq!(text, bit.to_string().as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_name_that_would_be_unclear_is_refused_where_there_is_only_text() {
+        for name in ["a;b", "Unknown", "invalid"] {
+            let names = [name.to_owned()];
+            assert!(check(&[Column::Refused], Format::Csv, &names, false).is_err(), "{name}");
+            assert!(check(&[Column::Refused], Format::Jsonl, &names, false).is_ok(), "{name}");
+            assert!(check(&[Column::Mask, Column::Verdict], Format::Csv, &names, false).is_ok(), "{name}");
+        }
+        assert!(check(&[Column::Refused], Format::Jsonl, &names(1), true).is_err());
+        assert!(check(&[Column::Verdict], Format::Jsonl, &names(1), true).is_ok());
+    }
+}

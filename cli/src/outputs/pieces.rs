@@ -1,0 +1,102 @@
+//! Text that is put together from short pieces, which are copied by blocks of one size. What the pieces mean is with
+//! [`verdicts`](super::verdicts).
+
+/// The number of bytes that are copied at once: few lines are longer.
+const BYTES_AT_ONCE: usize = 64;
+
+/// A text that is ready to be copied by blocks.
+pub struct Fixed {
+    /// The text, then zeros.
+    pub bytes: Vec<u8>,
+    /// The length of the text.
+    pub len: usize,
+}
+
+impl Fixed {
+    /// A text.
+    pub fn new(mut bytes: Vec<u8>) -> Fixed {
+        let len = bytes.len();
+        bytes.resize(len.next_multiple_of(BYTES_AT_ONCE), 0);
+        Fixed { bytes, len }
+    }
+}
+
+/// A text that grows by short pieces. Its memory is longer than the text, so that pieces can be copied in blocks of one
+/// size, which is faster than by their length; what is copied too much, the next piece replaces.
+#[derive(Default)]
+pub struct Text {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Text {
+    /// Appends bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.reserve(bytes.len());
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    /// Appends the first `len` bytes of `bytes`, by blocks as long as there are enough bytes.
+    #[inline]
+    pub fn push_start(&mut self, bytes: &[u8], len: usize) {
+        self.reserve(len);
+        let to = &mut self.bytes[self.len..];
+        let mut at = 0;
+        while at < len {
+            match (to[at..].first_chunk_mut(), bytes[at..].first_chunk::<BYTES_AT_ONCE>()) {
+                (Some(to), Some(from)) => *to = *from,
+                _ => to[at..len].copy_from_slice(&bytes[at..len]),
+            }
+            at += BYTES_AT_ONCE;
+        }
+        self.len += len;
+    }
+
+    /// What was appended.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// Empties the text, and keeps its memory.
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Makes room for `more` bytes, and for a block after them.
+    #[inline]
+    fn reserve(&mut self, more: usize) {
+        if self.bytes.len() < self.len + more + BYTES_AT_ONCE {
+            self.grow(more);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, more: usize) {
+        let len = (self.bytes.len() * 2).max(self.len + more + BYTES_AT_ONCE);
+        self.bytes.resize(len, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_joined_whatever_their_length() {
+        let source: Vec<u8> = (0..=255).collect();
+        for len in 0..200 {
+            let (mut text, mut expected) = (Text::default(), Vec::new());
+            for (rest, push_len) in [(0, len), (256 - len, len), (3, 1), (100, len / 2)] {
+                text.push_start(&source[rest..], push_len);
+                text.push(&source[..3]);
+                expected.extend_from_slice(&source[rest..rest + push_len]);
+                expected.extend_from_slice(&source[..3]);
+            }
+            let fixed = Fixed::new(vec![b'x'; len]);
+            text.push_start(&fixed.bytes, fixed.len);
+            expected.resize(expected.len() + len, b'x');
+            assert_eq!(text.as_bytes(), expected, "{len}");
+        }
+    }
+}

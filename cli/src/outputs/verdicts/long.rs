@@ -1,0 +1,109 @@
+//! Lines that are too long for a URL, or for a row of a table, which come in parts and are invalid.
+
+use reptile::{Reason, Verdict};
+
+use super::{Answers, Decider};
+use crate::inputs::tables::{Fault, Format, Table};
+use crate::outputs::columns;
+use crate::outputs::text::opaque_column;
+
+/// A part of a line that is too long, without its line end.
+pub struct LongPart<'b> {
+    /// The bytes.
+    pub text: &'b [u8],
+    /// Whether the line begins with it.
+    pub is_first: bool,
+    /// Whether the line ends with it.
+    pub is_last: bool,
+}
+
+impl Decider {
+    /// Passes on a part of a line that is too long for a URL, or for a row of a table. Of a table nothing is passed on, unless
+    /// whole rows are wanted. The cells, which say `invalid`, follow the last part, or come before the first part of a row.
+    pub fn pass_on(&self, table: &Table, part: &LongPart<'_>, answers: &mut Answers) {
+        answers.clear(self.tallies());
+        let is_list = table.format == Format::List;
+        if part.is_last {
+            answers.lines = 1;
+            answers.line_ends = 1;
+            answers.tally.iter_mut().for_each(|counts| counts[Verdict::Invalid as usize] = 1);
+            if !is_list {
+                answers.faults.counts[Fault::TooLong as usize] = 1;
+                answers.faults.first.push((0, Fault::TooLong));
+            }
+        }
+        let mut buffer = Vec::new();
+        if let Some(only) = self.only {
+            if only == self.layout.taken[Verdict::Invalid as usize] {
+                self.push_text(part, &mut buffer);
+                answers.text.push(&buffer);
+            }
+            return;
+        }
+        if self.layout.format == columns::Format::Parquet {
+            // The cell of the URL begins with its length, which is not known yet; there is no URL that long.
+            if part.is_last {
+                if self.layout.has_url {
+                    self.layout.format.push(b"", &mut buffer);
+                }
+                self.push_invalid(&mut buffer);
+                answers.text.push(&buffer);
+            }
+            return;
+        }
+        if let (true, Some(lead)) = (self.layout.has_url, self.leads.first()) {
+            let quote: &[u8] = if self.layout.format == columns::Format::Jsonl { b"\"" } else { b"" };
+            if part.is_first {
+                buffer.extend_from_slice(&[lead, quote].concat());
+            }
+            if is_list {
+                self.layout.format.push_part(part.text, &mut buffer);
+            }
+            if part.is_last {
+                buffer.extend_from_slice(quote);
+            }
+        }
+        let has_cells = if self.layout.has_row { part.is_first } else { part.is_last };
+        if has_cells {
+            self.push_invalid(&mut buffer);
+        }
+        if self.layout.has_row {
+            self.push_part(part, &mut buffer);
+        }
+        answers.text.push(&buffer);
+    }
+
+    /// Appends the cells of a row that has no URL, and what stands after them.
+    fn push_invalid(&self, buffer: &mut Vec<u8>) {
+        self.push_once(&[Verdict::Invalid], None, buffer);
+        let mut leads = self.leads.iter().skip(self.layout.first_of_agents());
+        let reason = Reason::NoUrl.to_string();
+        for name in &self.names {
+            let name = if self.is_by_row() { "" } else { name };
+            self.push_cells(Err(&reason), name, Verdict::Invalid, leads.by_ref(), buffer);
+        }
+        self.push_over_all(&mut vec![Verdict::Invalid], buffer);
+        buffer.extend_from_slice(&self.end);
+    }
+
+    /// Appends a part of a row of the input. A row of JSON that cannot be read is left out.
+    fn push_part(&self, part: &LongPart<'_>, buffer: &mut Vec<u8>) {
+        let is_json = self.layout.format == columns::Format::Jsonl;
+        if is_json && part.is_first {
+            self.layout.push_row(b"", false, buffer);
+        } else if !is_json {
+            self.push_text(part, buffer);
+        }
+    }
+
+    /// Appends a part of a row of the input as it is, or made safe for a terminal.
+    fn push_text(&self, part: &LongPart<'_>, buffer: &mut Vec<u8>) {
+        match self.shows_rows {
+            true => buffer.extend(opaque_column(part.text)),
+            false => buffer.extend_from_slice(part.text),
+        }
+        if part.is_last {
+            buffer.push(b'\n');
+        }
+    }
+}
