@@ -79,9 +79,11 @@ fn stream(
 /// The URLs as arrays: from a stream, from one array, or from an iterable of texts.
 fn reader(urls: &Bound<'_, PyAny>) -> PyResult<Urls> {
     if urls.hasattr("__arrow_c_stream__")? {
-        let stream = urls.call_method0("__arrow_c_stream__")?;
-        let stream = stream.cast_into::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
-        // SAFETY: a capsule of this name holds a stream, by the PyCapsule interface of Arrow, which may be moved away.
+        // The capsule has to live until the stream has been moved out of it.
+        let capsule = urls.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
+        let stream = capsule.pointer_checked(Some(STREAM))?;
+        // SAFETY: a capsule of this name holds a stream, by the PyCapsule interface of Arrow, which may be moved away; the capsule
+        // is alive.
         let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.cast().as_ptr()) };
         let reader = ArrayStreamReader::try_new(stream).map_err(|error| raised(urls.py(), error))?;
         return Ok(Box::new(reader));
@@ -94,9 +96,10 @@ fn reader(urls: &Bound<'_, PyAny>) -> PyResult<Urls> {
 /// The array of an object with `__arrow_c_array__`.
 fn array(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     let pair = urls.call_method0("__arrow_c_array__")?;
-    let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = pair.extract()?;
-    let schema = schema.pointer_checked(Some(SCHEMA))?;
-    let array = array.pointer_checked(Some(ARRAY))?;
+    // The capsules have to live until what they hold has been moved out of them.
+    let (schema_capsule, array_capsule): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = pair.extract()?;
+    let schema = schema_capsule.pointer_checked(Some(SCHEMA))?;
+    let array = array_capsule.pointer_checked(Some(ARRAY))?;
     // SAFETY: a capsule of this name holds the type of an array, by the PyCapsule interface of Arrow, which may be moved away.
     let schema = unsafe { FFI_ArrowSchema::from_raw(schema.cast().as_ptr()) };
     // SAFETY: a capsule of this name holds an array, by the PyCapsule interface of Arrow, which may be moved away.

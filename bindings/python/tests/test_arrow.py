@@ -149,5 +149,5 @@ def test_duckdb(web):
     verdicts = web.decide_many(connection.sql("select url from urls"), AGENTS, COLUMNS)
     assert verdicts["url"] == URLS
     found = connection.sql('select "MyBot:verdict"::varchar as verdict, count(*) from verdicts group by 1 order by 1').fetchall()
-    texts = [value and str(value) for value in expected(web)["MyBot:verdict"]]
+    texts = [None if value is None else str(value) for value in expected(web)["MyBot:verdict"]]
     assert found == sorted(((text, texts.count(text)) for text in set(texts)), key=lambda row: (row[0] is None, row[0] or ""))

@@ -140,7 +140,8 @@ def test_protego_beside_the_original():
         for _ in range(10):
             path = text().replace("*", "")
             compared += 1
-            assert ours.can_fetch(path, "MyBot") == theirs.can_fetch(f"https://example.com{path}", "MyBot"), (body, path)
+            url = f"https://example.com{path}"
+            assert ours.can_fetch(url, "MyBot") == theirs.can_fetch(url, "MyBot"), (body, path)
     assert compared == 3000
 
 

@@ -28,7 +28,7 @@ def test_verdicts(web):
     assert all(type(verdict) is Verdict for verdict in found)
     assert web.decide(b"https://shop.example/cart", "MyBot") is Verdict.DISALLOW
     assert web.decide("https://shop.example/\udc80", "MyBot") == "allow"
-    assert web.decide("https://\udc80.example/", "MyBot") == "invalid"
+    assert web.decide("https://\udc80.example/", "MyBot") == "unknown"
     assert web.agents(["MyBot", "GPTBot"]).decide("https://shop.example/") == ["allow", "disallow"]
 
 
@@ -74,7 +74,7 @@ def test_agents(web):
     with pytest.raises(ValueError, match="group"):
         web.decide("https://shop.example/", "@search")
     for number in range(1000):
-        assert web.decide("https://shop.example/cart", f"Bot-{'x' * (number % 7)}{number % 300}", exact=True) == "disallow"
+        assert web.decide("https://shop.example/cart", f"Bot-{'x' * (number % 300)}", exact=True) == "disallow"
 
 
 def test_errors_are_exceptions_with_the_text_of_the_library(tmp_path):
@@ -99,7 +99,7 @@ def test_errors_are_exceptions_with_the_text_of_the_library(tmp_path):
 def test_compile(tmp_path):
     with pytest.raises(reptile.Error, match="robots"):
         reptile.compile({"https://shop.example/": ""})
-    with pytest.raises(ValueError, match="no field 'stauts'"):
+    with pytest.raises(ValueError, match='no field "stauts"'):
         reptile.compile([{"url": "https://a.example/robots.txt", "stauts": 404}])
     with pytest.raises(TypeError, match="pair"):
         reptile.compile([7])
@@ -177,6 +177,6 @@ def test_one_robots_txt():
     assert robots.agents(["MyBot", "GPTBot"]).decide("/") == ["allow", "disallow"]
     assert robots.sitemaps == ["https://shop.example/sitemap.xml"]
     assert reptile.Robots("disalow: /").diagnostics[0][0] == 1
-    copied = pickle.loads(pickle.dumps(reptile.Robots(b"\xff" + body.encode(), "rfc9309")))
+    copied = pickle.loads(pickle.dumps(reptile.Robots(b"# \xff\n" + body.encode(), "rfc9309")))
     assert (copied.dialect, copied.decide("/cart", "MyBot")) == ("rfc9309", "disallow")
     assert robots.agent("any thing, at all/1", verbatim=True).decide("/cart") == "disallow"

@@ -1,6 +1,7 @@
 """Which group of a robots.txt a `User-Agent` obeys, as the drop-ins need it: they are called with any text for a name."""
 
 import re
+import urllib.parse
 
 from ._native import Agent, Robots
 
@@ -16,6 +17,13 @@ def encoded(text: str) -> bytes:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return text.encode("utf-8", "surrogatepass")
+
+
+def path_of(url: str) -> bytes:
+    """The part of a URL that rules are about, behind a host that is nobody's: a path may begin with two slashes."""
+    parts = urllib.parse.urlsplit(url)
+    path = parts.path if parts.path.startswith("/") else "/" + parts.path
+    return encoded(f"http://host{path}{'?' + parts.query if parts.query else ''}")
 
 
 class Resolver:

@@ -1,12 +1,11 @@
 """Protego's interface on Reptile: ``from reptile.protego import Protego``.
 
-The reading is what Google documents for its crawlers, which is also Protego's: the longest matching rule decides, ``*`` and ``$``
-have a meaning, and equal rules allow.
+The reading is that of RFC 9309, which is nearest to Protego's own: the longest matching rule decides, ``*`` and ``$`` have a meaning,
+equal rules allow, and ``%7E`` is ``~``.
 """
 
 import datetime
 import re
-import urllib.parse
 from collections import namedtuple
 from collections.abc import Iterator
 
@@ -35,14 +34,12 @@ class Protego:
         """Reads a robots.txt."""
         if not isinstance(content, str):
             raise ValueError("the robots.txt has to be a str")
-        robots = Robots(_agents.encoded(content), "google")
+        robots = Robots(_agents.encoded(content), "rfc9309")
         return cls(robots, _agents.Resolver(robots, content))
 
     def can_fetch(self, url: str, user_agent: str) -> bool:
         """Whether a crawler may fetch a URL."""
-        parts = urllib.parse.urlsplit(url)
-        path = urllib.parse.urlunsplit(("", "", parts.path, parts.query, "")) or "/"
-        return self._resolver.agent(user_agent).decide(_agents.encoded(path)) == "allow"
+        return self._resolver.agent(user_agent).decide(_agents.path_of(url)) == "allow"
 
     def crawl_delay(self, user_agent: str) -> float | None:
         """The value of ``Crawl-delay`` for a crawler, in seconds."""

@@ -78,7 +78,7 @@ class RobotFileParser:
         if self.allow_all:
             return True
         agent = self._agent(useragent)
-        return agent is not None and agent.decide(_path(url)) == "allow"
+        return agent is not None and agent.decide(_agents.path_of(url)) == "allow"
 
     def crawl_delay(self, useragent: str) -> int | None:
         """The value of ``Crawl-delay`` for a crawler, if it is a whole number."""
@@ -111,10 +111,3 @@ class RobotFileParser:
         agent = self._agent(useragent)
         lines = [] if agent is None else agent.directives("/")
         return next((line["value"].strip() for line in lines if line["kind"] == kind), None)
-
-
-def _path(url: str) -> bytes:
-    """The part of a URL that rules are about."""
-    parts = urllib.parse.urlsplit(url)
-    path = urllib.parse.urlunsplit(("", "", parts.path, parts.query, "")) or "/"
-    return _agents.encoded(path)
