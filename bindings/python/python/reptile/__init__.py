@@ -1,0 +1,49 @@
+"""The Robots Exclusion Protocol, compiled.
+
+>>> import reptile
+>>> web = reptile.compile({"https://example.com/robots.txt": "user-agent: *\\ndisallow: /private"})
+>>> web.decide("https://example.com/private/notes", "GPTBot")
+<Verdict.DISALLOW: 'disallow'>
+>>> web.explain("https://example.com/private/notes", "GPTBot").line
+2
+>>> web.decide_many(["https://example.com/", "https://example.org/"], "GPTBot")["GPTBot:verdict"]
+[<Verdict.ALLOW: 'allow'>, <Verdict.UNKNOWN: 'unknown'>]
+
+``open`` opens a set file, ``Robots`` reads one robots.txt. ``reptile.robotparser``, ``reptile.protego`` and ``reptile.scrapy``
+take the places of ``urllib.robotparser``, of Protego, and of Scrapy's parsers.
+"""
+
+from ._native import (
+    FORMAT_VERSION,
+    Agent,
+    Agents,
+    Explanation,
+    Robots,
+    Set,
+    VerdictReader,
+    Verdicts,
+    compile,
+    dialects,
+    open,
+)
+from ._native import VERSION as __version__
+from ._types import CrawlerError, Error, FormatError, Verdict
+
+__all__ = [
+    "FORMAT_VERSION",
+    "Agent",
+    "Agents",
+    "CrawlerError",
+    "Error",
+    "Explanation",
+    "FormatError",
+    "Robots",
+    "Set",
+    "Verdict",
+    "VerdictReader",
+    "Verdicts",
+    "__version__",
+    "compile",
+    "dialects",
+    "open",
+]

@@ -1,0 +1,119 @@
+//! Crawlers, resolved by a set or by one robots.txt: `reptile.Agent` and `reptile.Agents`.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use reptile::{Agent, Agents, Verdict};
+
+use crate::arrow::{self, PyVerdictReader, PyVerdicts};
+use crate::convert;
+use crate::explain::{self, PyExplanation};
+
+/// A crawler together with the set or the robots.txt that resolved it. Made by ``Set.agent`` and ``Robots.agent``.
+#[pyclass(frozen, name = "Agent", module = "reptile")]
+pub struct PyAgent(pub Agent);
+
+#[pymethods]
+impl PyAgent {
+    /// The verdict for a URL, a str or bytes.
+    fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let decided = convert::with_bytes(url, |url| self.0.decide(url))?;
+        convert::verdict(py, decided.map_err(|error| convert::library_error(py, error))?)
+    }
+
+    /// The verdict for a URL with its reasons.
+    fn explain(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<PyExplanation> {
+        let explained = convert::with_bytes(url, |url| self.0.explain(url))?;
+        explained.map(PyExplanation).map_err(|error| convert::library_error(py, error))
+    }
+
+    /// How many seconds the crawler should wait between two fetches from the origin of a URL; None if no line says it that counts
+    /// under the dialect.
+    fn crawl_delay(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+        let delay = convert::with_bytes(url, |url| self.0.crawl_delay(url))?;
+        Ok(delay.map_err(|error| convert::library_error(py, error))?.map(|delay| delay.as_secs_f64()))
+    }
+
+    /// The lines of the origin's robots.txt that decide no URL and are for this crawler: a list of dictionaries with ``kind``,
+    /// ``key``, ``value``, ``line``, and whether the line ``counts`` under the dialect.
+    fn directives<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let found = convert::with_bytes(url, |url| self.0.directives(url))?;
+        explain::directives(py, &found.map_err(|error| convert::library_error(py, error))?)
+    }
+
+    /// The name, as it was given.
+    #[getter]
+    fn name(&self) -> String {
+        self.0.crawler().to_string()
+    }
+
+    /// The product tokens that the crawler obeys, the most specific first.
+    #[getter]
+    fn tokens(&self) -> Vec<String> {
+        self.0.tokens().map(|token| String::from_utf8_lossy(token).into_owned()).collect()
+    }
+
+    /// Whether any robots.txt of the set names the crawler.
+    #[getter]
+    fn is_named(&self) -> bool {
+        self.0.is_named()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<reptile.Agent {}>", self.0.crawler())
+    }
+}
+
+/// Several crawlers together with the set that resolved them. Made by ``Set.agents``.
+#[pyclass(frozen, name = "Agents", module = "reptile")]
+pub struct PyAgents(pub Agents);
+
+#[pymethods]
+impl PyAgents {
+    /// The verdicts for a URL, one for each crawler.
+    fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Vec<Py<PyAny>>> {
+        let mut verdicts = vec![Verdict::Invalid; self.0.len()];
+        let decided = convert::with_bytes(url, |url| self.0.decide(url, &mut verdicts))?;
+        decided.map_err(|error| convert::library_error(py, error))?;
+        verdicts.into_iter().map(|verdict| convert::verdict(py, verdict)).collect()
+    }
+
+    /// The verdicts for many URLs, as Arrow columns; see ``Set.decide_many``.
+    #[pyo3(signature = (urls, columns=None, *, url_column=None, parallel=true))]
+    fn decide_many(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        columns: Option<&Bound<'_, PyAny>>,
+        url_column: Option<&str>,
+        parallel: bool,
+    ) -> PyResult<PyVerdicts> {
+        arrow::decide_many(py, self.0.clone(), urls, columns, url_column, parallel)
+    }
+
+    /// The verdicts for many URLs, decided as they are read; see ``Set.decide_stream``.
+    #[pyo3(signature = (urls, columns=None, *, url_column=None, parallel=true))]
+    fn decide_stream(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        columns: Option<&Bound<'_, PyAny>>,
+        url_column: Option<&str>,
+        parallel: bool,
+    ) -> PyResult<PyVerdictReader> {
+        arrow::decide_stream(py, self.0.clone(), urls, columns, url_column, parallel)
+    }
+
+    /// The names, as they were given.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.0.iter().map(|agent| agent.crawler().to_string()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<reptile.Agents {}>", self.names().join(", "))
+    }
+}

@@ -1,0 +1,300 @@
+//! Many URLs: from Arrow's PyCapsule interface, or any iterable, to verdicts with that interface.
+//!
+//! The capsules are made and taken here rather than by `pyo3-arrow`, which needs four more crates of Arrow and numpy.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::builder::{LargeBinaryBuilder, LargeStringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
+use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::types::{Int8Type, UInt32Type};
+use arrow_array::{Array, ArrayIterator, ArrayReader, ArrayRef, RecordBatch, RecordBatchIterator, make_array};
+use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
+use reptile::Agents;
+use reptile_arrow::{Column, Decider, VerdictStream};
+
+use crate::convert;
+
+const STREAM: &std::ffi::CStr = c"arrow_array_stream";
+const ARRAY: &std::ffi::CStr = c"arrow_array";
+const SCHEMA: &std::ffi::CStr = c"arrow_schema";
+
+/// Arrays of URLs, wherever they are from.
+type Urls = Box<dyn ArrayReader + Send>;
+
+/// Decides many URLs at once.
+pub fn decide_many(
+    py: Python<'_>,
+    agents: Agents,
+    urls: &Bound<'_, PyAny>,
+    columns: Option<&Bound<'_, PyAny>>,
+    url_column: Option<&str>,
+    parallel: bool,
+) -> PyResult<PyVerdicts> {
+    let stream = stream(py, agents, urls, columns, url_column, parallel)?;
+    let schema = arrow_array::RecordBatchReader::schema(&stream);
+    let batches: Result<Vec<_>, ArrowError> = py.detach(|| stream.collect());
+    Ok(PyVerdicts { schema, batches: batches.map_err(|error| raised(py, error))? })
+}
+
+/// Decides many URLs as they are read.
+pub fn decide_stream(
+    py: Python<'_>,
+    agents: Agents,
+    urls: &Bound<'_, PyAny>,
+    columns: Option<&Bound<'_, PyAny>>,
+    url_column: Option<&str>,
+    parallel: bool,
+) -> PyResult<PyVerdictReader> {
+    let stream = stream(py, agents, urls, columns, url_column, parallel)?;
+    let schema = arrow_array::RecordBatchReader::schema(&stream);
+    Ok(PyVerdictReader { schema, stream: Mutex::new(Some(stream)) })
+}
+
+fn stream(
+    py: Python<'_>,
+    agents: Agents,
+    urls: &Bound<'_, PyAny>,
+    columns: Option<&Bound<'_, PyAny>>,
+    url_column: Option<&str>,
+    parallel: bool,
+) -> PyResult<VerdictStream<Urls>> {
+    let columns = match columns {
+        None => vec![Column::Verdict],
+        Some(names) => {
+            let names = convert::names(names)?;
+            let names = names.iter().flat_map(|names| names.split(',')).map(str::trim);
+            Column::from_names(names).map_err(|error| convert::arrow_error(py, &error))?
+        }
+    };
+    let decider = Decider::new(agents, &columns).map_err(|error| convert::arrow_error(py, &error))?;
+    let stream = VerdictStream::new(reader(urls)?, url_column, decider.parallel(parallel));
+    stream.map_err(|error| convert::arrow_error(py, &error))
+}
+
+/// The URLs as arrays: from a stream, from one array, or from an iterable of texts.
+fn reader(urls: &Bound<'_, PyAny>) -> PyResult<Urls> {
+    if urls.hasattr("__arrow_c_stream__")? {
+        // The capsule has to live until the stream has been moved out of it.
+        let capsule = urls.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
+        let stream = capsule.pointer_checked(Some(STREAM))?;
+        // SAFETY: a capsule of this name holds a stream, by the PyCapsule interface of Arrow, which may be moved away; the capsule
+        // is alive.
+        let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.cast().as_ptr()) };
+        let reader = ArrayStreamReader::try_new(stream).map_err(|error| raised(urls.py(), error))?;
+        return Ok(Box::new(reader));
+    }
+    let array = if urls.hasattr("__arrow_c_array__")? { array(urls)? } else { texts(urls)? };
+    let field = Arc::new(Field::new("urls", array.data_type().clone(), true));
+    Ok(Box::new(ArrayIterator::new([Ok(array)], field)))
+}
+
+/// The array of an object with `__arrow_c_array__`.
+fn array(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    let pair = urls.call_method0("__arrow_c_array__")?;
+    // The capsules have to live until what they hold has been moved out of them.
+    let (schema_capsule, array_capsule): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = pair.extract()?;
+    let schema = schema_capsule.pointer_checked(Some(SCHEMA))?;
+    let array = array_capsule.pointer_checked(Some(ARRAY))?;
+    // SAFETY: a capsule of this name holds the type of an array, by the PyCapsule interface of Arrow, which may be moved away.
+    let schema = unsafe { FFI_ArrowSchema::from_raw(schema.cast().as_ptr()) };
+    // SAFETY: a capsule of this name holds an array, by the PyCapsule interface of Arrow, which may be moved away.
+    let array = unsafe { FFI_ArrowArray::from_raw(array.cast().as_ptr()) };
+    if array.is_released() || schema.release().is_none() {
+        return Err(PyValueError::new_err("the array of URLs was taken over already"));
+    }
+    // SAFETY: the array and its type keep the rules of the C data interface.
+    let data = unsafe { from_ffi(array, &schema) };
+    Ok(make_array(data.map_err(|error| raised(urls.py(), error))?))
+}
+
+/// An array of the texts of an iterable, which are copied: `str`, or `bytes` if the first text is. None is null.
+fn texts(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    if urls.cast::<PyString>().is_ok() || urls.cast::<PyBytes>().is_ok() {
+        return Err(PyTypeError::new_err("the URLs are one text; `decide` takes one, `decide_many` several"));
+    }
+    let items: Vec<Bound<'_, PyAny>> = urls.try_iter()?.collect::<PyResult<_>>()?;
+    let first = items.iter().find(|item| !item.is_none());
+    if first.is_some_and(|first| first.cast::<PyBytes>().is_ok()) {
+        let mut array = LargeBinaryBuilder::new();
+        for (place, item) in items.iter().enumerate().map(|(place, item)| (place, (!item.is_none()).then_some(item))) {
+            let bytes = item.map(|item| item.cast::<PyBytes>()).transpose();
+            array.append_option(bytes.map_err(|_| not_text(place, "bytes"))?.map(|bytes| bytes.as_bytes()));
+        }
+        return Ok(Arc::new(array.finish()));
+    }
+    let mut array = LargeStringBuilder::new();
+    for (place, item) in items.iter().enumerate().map(|(place, item)| (place, (!item.is_none()).then_some(item))) {
+        let text = item.map(|item| item.cast::<PyString>()).transpose().map_err(|_| not_text(place, "str"))?;
+        array.append_option(text.map(|text| text.to_str()).transpose()?);
+    }
+    Ok(Arc::new(array.finish()))
+}
+
+fn not_text(place: usize, expected: &str) -> PyErr {
+    PyTypeError::new_err(format!("urls[{place}] has to be {expected} or None"))
+}
+
+fn raised(py: Python<'_>, error: ArrowError) -> PyErr {
+    match error {
+        ArrowError::InvalidArgumentError(text) => PyTypeError::new_err(text),
+        ArrowError::ComputeError(text) => convert::raised(py, convert::Kind::Other, text),
+        error => convert::raised(py, convert::Kind::Other, error.to_string()),
+    }
+}
+
+fn schema_capsule<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'py, PyCapsule>> {
+    let schema = FFI_ArrowSchema::try_from(schema.as_ref()).map_err(|error| raised(py, error))?;
+    PyCapsule::new_with_value(py, schema, SCHEMA)
+}
+
+/// Columns of verdicts, with the Arrow PyCapsule interface: ``pyarrow.table(verdicts)``, ``polars.DataFrame(verdicts)``,
+/// ``pandas.DataFrame.from_arrow(verdicts)``, or a table in a DuckDB query.
+#[pyclass(frozen, name = "Verdicts", module = "reptile")]
+pub struct PyVerdicts {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+#[pymethods]
+impl PyVerdicts {
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A producer may leave a requested schema aside, and the consumer has to convert.
+        let _ = requested_schema;
+        let batches = RecordBatchIterator::new(self.batches.clone().into_iter().map(Ok), self.schema.clone());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.schema)
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// One column as a list of Python values; verdicts are ``Verdict``.
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let Some((place, _)) = self.schema.fields().find(name) else {
+            return Err(PyKeyError::new_err(format!(
+                "no column {name:?}; there are {}",
+                self.column_names().join(", ")
+            )));
+        };
+        let list = PyList::empty(py);
+        for batch in &self.batches {
+            append(&list, batch.column(place).as_ref(), name)?;
+        }
+        Ok(list)
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        self.column(py, name)
+    }
+
+    /// All columns as lists of Python values, by their names.
+    fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for name in self.column_names() {
+            columns.set_item(&name, self.column(py, &name)?)?;
+        }
+        Ok(columns)
+    }
+
+    /// The number of rows, which is that of the URLs.
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<reptile.Verdicts of {} URLs: {}>", self.__len__(), self.column_names().join(", "))
+    }
+}
+
+/// Verdicts that are decided as they are read, in batches, with the Arrow PyCapsule interface. Can be read once.
+#[pyclass(frozen, name = "VerdictReader", module = "reptile")]
+pub struct PyVerdictReader {
+    schema: SchemaRef,
+    stream: Mutex<Option<VerdictStream<Urls>>>,
+}
+
+#[pymethods]
+impl PyVerdictReader {
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let stream =
+            stream.ok_or_else(|| PyValueError::new_err("the verdicts were read already; decide_many keeps them"))?;
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(stream)), STREAM)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.schema)
+    }
+}
+
+/// Appends the values of an array.
+fn append(list: &Bound<'_, PyList>, array: &dyn Array, name: &str) -> PyResult<()> {
+    let py = list.py();
+    match array.data_type() {
+        DataType::Dictionary(key, _) if **key == DataType::Int8 && name.ends_with("verdict") => {
+            let keys = array.as_dictionary::<Int8Type>().keys();
+            for key in keys {
+                let verdict = key.and_then(|key| VERDICTS.get(usize::try_from(key).ok()?).copied());
+                list.append(verdict.map(|verdict| convert::verdict(py, verdict)).transpose()?)?;
+            }
+        }
+        DataType::Dictionary(_, _) => {
+            let Some(dictionary) = array.as_any_dictionary_opt() else { return Err(no_values(array)) };
+            let words = PyList::empty(py);
+            append(&words, dictionary.values().as_ref(), "")?;
+            let nulls = array.logical_nulls();
+            for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
+                let is_null = nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+                list.append(if is_null { py.None().into_bound(py) } else { words.get_item(key)? })?;
+            }
+        }
+        DataType::UInt32 => array.as_primitive::<UInt32Type>().iter().try_for_each(|value| list.append(value))?,
+        DataType::Utf8 => array.as_string::<i32>().iter().try_for_each(|value| list.append(value))?,
+        DataType::LargeUtf8 => array.as_string::<i64>().iter().try_for_each(|value| list.append(value))?,
+        DataType::Utf8View => array.as_string_view().iter().try_for_each(|value| list.append(value))?,
+        DataType::Binary => array.as_binary::<i32>().iter().try_for_each(|value| list.append(value))?,
+        DataType::LargeBinary => array.as_binary::<i64>().iter().try_for_each(|value| list.append(value))?,
+        DataType::BinaryView => array.as_binary_view().iter().try_for_each(|value| list.append(value))?,
+        DataType::LargeList(_) => {
+            for names in array.as_list::<i64>().iter() {
+                let made = names.map(|names| {
+                    let made = PyList::empty(py);
+                    append(&made, names.as_ref(), "").map(|()| made)
+                });
+                list.append(made.transpose()?)?;
+            }
+        }
+        _ => return Err(no_values(array)),
+    }
+    Ok(())
+}
+
+/// The verdicts by their numbers, which are their places in the dictionary.
+const VERDICTS: [reptile::Verdict; 4] =
+    [reptile::Verdict::Allow, reptile::Verdict::Disallow, reptile::Verdict::Unknown, reptile::Verdict::Invalid];
+
+fn no_values(array: &dyn Array) -> PyErr {
+    PyTypeError::new_err(format!("a column of {} cannot be made a list", array.data_type()))
+}

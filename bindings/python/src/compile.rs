@@ -1,0 +1,142 @@
+//! Compiling robots.txt files to a set: `reptile.compile`.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping, PyTuple};
+use reptile::{Capture, Compiler, Origin, Profile, Truncation};
+use reptile_arrow::in_pool;
+
+use crate::convert;
+use crate::robots::dialect_of;
+use crate::set::{PySet, open_set};
+
+/// The captures that are taken from Python at a time.
+const BATCH: usize = 4096;
+
+/// Compiles robots.txt files to a set.
+///
+/// ``captures`` is a mapping of the URL of a robots.txt to its body (str or bytes), or an iterable of such pairs or of dictionaries
+/// with ``url`` and, where known, ``body``, ``status``, ``time`` (seconds since 1970), ``redirects``, ``cache_control``,
+/// ``content_type``, ``truncated`` and ``failed``. Their order does not matter; of several captures of an origin the fetch profile
+/// chooses by time.
+///
+/// With ``path`` the set is written to that file, which is either complete or absent, and opened from there; otherwise it is in
+/// memory. ``dialect`` says what the files mean, ``profile`` what a failed fetch means (its default is the dialect's own), ``at`` for
+/// which time the set is, ``by_time`` keeps every capture. A capture that cannot be compiled raises, or is left out if ``on_error``
+/// is given, which is called with its origin and a text.
+#[pyfunction]
+#[pyo3(signature = (
+    captures, path=None, *, dialect="google", profile=None, at=None, by_time=false, line_numbers=true, other_directives=true,
+    on_error=None
+))]
+#[allow(clippy::too_many_arguments, reason = "most have names")]
+pub fn compile(
+    py: Python<'_>,
+    captures: &Bound<'_, PyAny>,
+    path: Option<PathBuf>,
+    dialect: &str,
+    profile: Option<&str>,
+    at: Option<i64>,
+    by_time: bool,
+    line_numbers: bool,
+    other_directives: bool,
+    on_error: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PySet> {
+    let dialect = dialect_of(dialect)?;
+    let profile = match profile {
+        None => Profile::of_dialect(dialect),
+        Some(name) => {
+            Profile::from_name(name).ok_or_else(|| PyValueError::new_err(format!("unknown fetch profile {name:?}")))?
+        }
+    };
+    let compiler = Compiler::with_profile(dialect, profile, at).by_time(by_time);
+    let mut compiler = compiler.line_numbers(line_numbers).other_directives(other_directives);
+    let items = match captures.cast::<PyMapping>() {
+        Ok(mapping) => mapping.items()?.into_any(),
+        Err(_) => captures.clone(),
+    };
+    let mut batch = Vec::with_capacity(BATCH);
+    for item in items.try_iter()? {
+        batch.push(capture(py, &item?)?);
+        if batch.len() == BATCH {
+            add(py, &mut compiler, std::mem::take(&mut batch), on_error)?;
+        }
+    }
+    add(py, &mut compiler, batch, on_error)?;
+    let compiled = py.detach(|| in_pool(|| compiler.finish())).map_err(|error| convert::library_error(py, error))?;
+    match path {
+        Some(path) => {
+            py.detach(|| compiled.write_file(&path)).map_err(|error| convert::file_error(py, &path, error))?;
+            open_set(py, path, false)
+        }
+        None => {
+            let set = py.detach(|| compiled.into_set()).map_err(|error| convert::library_error(py, error))?;
+            Ok(PySet::new(set, None))
+        }
+    }
+}
+
+fn add(
+    py: Python<'_>,
+    compiler: &mut Compiler,
+    batch: Vec<Capture>,
+    on_error: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let mut failed: Vec<(Origin, reptile::Error)> = Vec::new();
+    py.detach(|| in_pool(|| compiler.add_all(batch, |origin, error| failed.push((origin.clone(), error)))));
+    for (origin, error) in failed {
+        let text = reptile_arrow::text_of(&error);
+        match on_error {
+            Some(on_error) => drop(on_error.call1((origin.to_string(), text))?),
+            None => return Err(convert::raised(py, convert::Kind::Other, format!("{origin}: {text}"))),
+        }
+    }
+    Ok(())
+}
+
+fn capture(py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<Capture> {
+    if let Ok(fields) = item.cast::<PyDict>() {
+        return of_fields(py, fields);
+    }
+    let Ok((url, body)) = item.cast::<PyTuple>().map_or_else(|_| item.extract(), |pair| pair.extract()) else {
+        return Err(PyTypeError::new_err("a capture has to be a pair of URL and body, or a dictionary"));
+    };
+    let (url, body): (Bound<'_, PyAny>, Bound<'_, PyAny>) = (url, body);
+    with_url(py, &url, Some(&body))
+}
+
+fn with_url(py: Python<'_>, url: &Bound<'_, PyAny>, body: Option<&Bound<'_, PyAny>>) -> PyResult<Capture> {
+    let body = body.map(|body| convert::with_bytes(body, <[u8]>::to_vec)).transpose()?;
+    let capture = convert::with_bytes(url, |url| Capture::without_body(url))?;
+    let mut capture = capture.map_err(|error| convert::library_error(py, error))?;
+    capture.body = body;
+    Ok(capture)
+}
+
+fn of_fields(py: Python<'_>, fields: &Bound<'_, PyDict>) -> PyResult<Capture> {
+    let field = |name: &str| -> PyResult<Option<Bound<'_, PyAny>>> {
+        Ok(fields.get_item(name)?.filter(|value| !value.is_none()))
+    };
+    let url = field("url")?.ok_or_else(|| PyValueError::new_err("a capture without url"))?;
+    let mut capture = with_url(py, &url, field("body")?.as_ref())?;
+    for (name, value) in fields.iter().filter(|(_, value)| !value.is_none()) {
+        match name.extract::<&str>()? {
+            "url" | "body" => {}
+            "status" => capture.status = Some(value.extract()?),
+            "time" => capture.time = Some(value.extract()?),
+            "redirects" => capture.redirects = value.extract()?,
+            "cache_control" => capture.cache_control = Some(value.extract()?),
+            "content_type" => capture.content_type = Some(value.extract()?),
+            "failed" => capture.has_failed = value.extract()?,
+            "truncated" => {
+                let name: String = value.extract()?;
+                let unknown = || PyValueError::new_err(format!("truncated: unknown {name:?}"));
+                capture.truncated = Some(Truncation::from_name(&name).ok_or_else(unknown)?);
+            }
+            other => return Err(PyValueError::new_err(format!("a capture has no field {other:?}"))),
+        }
+    }
+    Ok(capture)
+}

@@ -1,0 +1,140 @@
+//! Between Python and the library: texts, verdicts, errors.
+
+use std::io;
+use std::path::Path;
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyString, PyType};
+use reptile::{CrawlerError, ErrorKind, Verdict};
+use reptile_arrow::text_of;
+
+/// The types of the package that are written in Python.
+struct Types {
+    error: Py<PyType>,
+    crawler_error: Py<PyType>,
+    format_error: Py<PyType>,
+    /// The members of `Verdict`, by the number of the verdict.
+    verdicts: [Py<PyAny>; 4],
+}
+
+static TYPES: PyOnceLock<Types> = PyOnceLock::new();
+
+fn types(py: Python<'_>) -> PyResult<&Types> {
+    TYPES.get_or_try_init(py, || {
+        let module = py.import("reptile._types")?;
+        let class = |name: &str| -> PyResult<Py<PyType>> { Ok(module.getattr(name)?.cast_into::<PyType>()?.unbind()) };
+        let verdict = module.getattr("Verdict")?;
+        let member = |name: &str| -> PyResult<Py<PyAny>> { Ok(verdict.getattr(name)?.unbind()) };
+        Ok(Types {
+            error: class("Error")?,
+            crawler_error: class("CrawlerError")?,
+            format_error: class("FormatError")?,
+            verdicts: [member("ALLOW")?, member("DISALLOW")?, member("UNKNOWN")?, member("INVALID")?],
+        })
+    })
+}
+
+/// The member of `reptile.Verdict` for a verdict.
+pub fn verdict(py: Python<'_>, verdict: Verdict) -> PyResult<Py<PyAny>> {
+    match types(py)?.verdicts.get(verdict as usize) {
+        Some(member) => Ok(member.clone_ref(py)),
+        None => Err(PyRuntimeError::new_err("a verdict without a name")),
+    }
+}
+
+/// The kinds of exceptions that this module raises.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// `reptile.Error`.
+    Other,
+    /// `reptile.CrawlerError`.
+    Crawler,
+    /// `reptile.FormatError`.
+    Format,
+}
+
+/// An exception of the package.
+pub fn raised(py: Python<'_>, kind: Kind, text: String) -> PyErr {
+    match types(py) {
+        Ok(types) => {
+            let class = match kind {
+                Kind::Other => &types.error,
+                Kind::Crawler => &types.crawler_error,
+                Kind::Format => &types.format_error,
+            };
+            PyErr::from_type(class.bind(py).clone(), text)
+        }
+        Err(error) => error,
+    }
+}
+
+/// The exception for an error of the library.
+pub fn library_error(py: Python<'_>, error: reptile::Error) -> PyErr {
+    let kind = if error.kind() == ErrorKind::Format { Kind::Format } else { Kind::Other };
+    raised(py, kind, text_of(&error))
+}
+
+/// The exception for an error of the library about a file: `OSError`, with the path, if it could not be read or written.
+pub fn file_error(py: Python<'_>, path: &Path, error: reptile::Error) -> PyErr {
+    use std::error::Error;
+    let text = format!("{}: {}", path.display(), text_of(&error));
+    if let Some(io) = error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
+        return match io.raw_os_error() {
+            Some(number) => os_error(py, number, path).unwrap_or_else(|error| error),
+            None => io::Error::new(io.kind(), text).into(),
+        };
+    }
+    let kind = if error.kind() == ErrorKind::Format { Kind::Format } else { Kind::Other };
+    raised(py, kind, text)
+}
+
+/// The `OSError` of the system's number, which Python makes a `FileNotFoundError` and the like.
+fn os_error(py: Python<'_>, number: i32, path: &Path) -> PyResult<PyErr> {
+    let text = py.import("os")?.call_method1("strerror", (number,))?;
+    let error = py.import("builtins")?.getattr("OSError")?.call1((number, text, path.as_os_str()))?;
+    Ok(PyErr::from_value(error))
+}
+
+/// The exception for the name of a crawler.
+pub fn crawler_error(py: Python<'_>, error: &CrawlerError) -> PyErr {
+    raised(py, Kind::Crawler, text_of(error))
+}
+
+/// The exception for an error about names, columns or arrays.
+pub fn arrow_error(py: Python<'_>, error: &reptile_arrow::Error) -> PyErr {
+    use reptile_arrow::ErrorKind;
+    let text = error.to_string();
+    match error.kind() {
+        ErrorKind::Crawler => raised(py, Kind::Crawler, text),
+        ErrorKind::Set => raised(py, Kind::Format, text),
+        ErrorKind::Array => PyTypeError::new_err(text),
+        ErrorKind::Column => pyo3::exceptions::PyValueError::new_err(text),
+        _ => raised(py, Kind::Other, text),
+    }
+}
+
+/// Does something with the bytes of a `str` or of `bytes`, which are not copied. Text that UTF-8 cannot say, lone surrogates, is
+/// passed on as Python encodes it: it is part of no valid host, and any bytes may be part of a path.
+pub fn with_bytes<R>(text: &Bound<'_, PyAny>, work: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
+    if let Ok(text) = text.cast::<PyString>() {
+        if let Ok(text) = text.to_str() {
+            return Ok(work(text.as_bytes()));
+        }
+        let encoded = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+        return Ok(work(encoded.cast::<PyBytes>()?.as_bytes()));
+    }
+    match text.cast::<PyBytes>() {
+        Ok(bytes) => Ok(work(bytes.as_bytes())),
+        Err(_) => Err(PyTypeError::new_err(format!("a text has to be str or bytes, not {}", text.get_type().name()?))),
+    }
+}
+
+/// The names of crawlers: a `str`, or several.
+pub fn names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if let Ok(name) = names.cast::<PyString>() {
+        return Ok(vec![name.to_str()?.to_owned()]);
+    }
+    names.try_iter()?.map(|name| name?.extract::<String>()).collect()
+}

@@ -1,0 +1,111 @@
+//! One robots.txt: `reptile.Robots`.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyType};
+use reptile::{Agent, Crawler, Dialect, Robots};
+use reptile_arrow::Source;
+
+use crate::agents::{PyAgent, PyAgents};
+use crate::convert;
+use crate::explain::{self, PyExplanation};
+use crate::set::Cache;
+
+/// One robots.txt, for URLs of any origin, or paths: the caller knows which origin the file is from.
+#[pyclass(frozen, name = "Robots", module = "reptile")]
+pub struct PyRobots {
+    robots: Robots,
+    dialect: &'static Dialect,
+    body: Vec<u8>,
+    cache: Cache,
+}
+
+#[pymethods]
+impl PyRobots {
+    #[new]
+    #[pyo3(signature = (body, dialect="google"))]
+    fn new(py: Python<'_>, body: &Bound<'_, PyAny>, dialect: &str) -> PyResult<PyRobots> {
+        let dialect = dialect_of(dialect)?;
+        let body = convert::with_bytes(body, <[u8]>::to_vec)?;
+        let robots = py.detach(|| Robots::parse(&body, dialect));
+        let robots = robots.map_err(|error| convert::library_error(py, error))?;
+        let cache = Cache::new(Source::Robots(robots.clone()));
+        Ok(PyRobots { robots, dialect, body, cache })
+    }
+
+    /// Reads a robots.txt; the same as ``Robots(body, dialect)``.
+    #[classmethod]
+    #[pyo3(signature = (body, dialect="google"))]
+    fn parse(_class: &Bound<'_, PyType>, py: Python<'_>, body: &Bound<'_, PyAny>, dialect: &str) -> PyResult<PyRobots> {
+        PyRobots::new(py, body, dialect)
+    }
+
+    /// The verdict for a URL or a path.
+    #[pyo3(signature = (url, agent, *, exact=false))]
+    fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<Py<PyAny>> {
+        self.cache.decide(py, url, agent, exact)
+    }
+
+    /// The verdict for a URL or a path with its reasons.
+    #[pyo3(signature = (url, agent, *, exact=false))]
+    fn explain(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<PyExplanation> {
+        self.cache.explain(py, url, agent, exact)
+    }
+
+    /// Resolves a crawler. With ``verbatim`` the name is used as it is: nothing is looked up, cut off or refused.
+    #[pyo3(signature = (name, *, exact=false, verbatim=false))]
+    fn agent(&self, py: Python<'_>, name: &str, exact: bool, verbatim: bool) -> PyResult<PyAgent> {
+        if verbatim {
+            let agent = self.robots.agent(Crawler::verbatim(name));
+            return agent.map(PyAgent).map_err(|error| convert::crawler_error(py, &error));
+        }
+        self.cache.agent(py, name, exact).map(|agent| PyAgent(Agent::clone(&agent)))
+    }
+
+    /// Resolves several crawlers.
+    #[pyo3(signature = (names, *, exact=false))]
+    fn agents(&self, py: Python<'_>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
+        self.cache.agents(py, &convert::names(names)?, exact).map(PyAgents)
+    }
+
+    /// The addresses of the sitemaps that count under the dialect.
+    #[getter]
+    fn sitemaps(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let site = self.robots.site().map_err(|error| convert::library_error(py, error))?;
+        Ok(site.sitemaps().map(|sitemap| String::from_utf8_lossy(sitemap).into_owned()).collect())
+    }
+
+    /// All lines that decide no URL, as ``Agent.directives`` gives them.
+    #[getter]
+    fn directives<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let site = self.robots.site().map_err(|error| convert::library_error(py, error))?;
+        explain::directives(py, &site.directives)
+    }
+
+    /// What the parser says of the file: pairs of a line, from 1, and a description.
+    #[getter]
+    fn diagnostics(&self) -> Vec<(u32, String)> {
+        self.robots.diagnostics().map(|(line, text)| (line, text.to_owned())).collect()
+    }
+
+    /// The name of the dialect.
+    #[getter]
+    fn dialect(&self) -> &'static str {
+        &self.dialect.name
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (Bound<'py, PyBytes>, &'static str)) {
+        let robots = slf.get();
+        (slf.get_type(), (PyBytes::new(slf.py(), &robots.body), &robots.dialect.name))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<reptile.Robots of {} bytes, {}>", self.body.len(), self.dialect.name)
+    }
+}
+
+/// The dialect of a name.
+pub fn dialect_of(name: &str) -> PyResult<&'static Dialect> {
+    Dialect::from_name(name)
+        .ok_or_else(|| PyValueError::new_err(format!("unknown dialect {name:?}; reptile.dialects() lists them")))
+}

@@ -1,0 +1,270 @@
+//! A compiled set: `reptile.Set`.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use reptile::{Agent, Agents, Dialect, MappedFile, Set};
+use reptile_arrow::{Source, in_pool};
+
+use crate::agents::{PyAgent, PyAgents};
+use crate::arrow::{self, PyVerdictReader, PyVerdicts};
+use crate::convert::{self, Kind, raised};
+use crate::explain::{self, PyExplanation};
+
+/// The most crawlers that a set keeps resolved, for those who name one in each call.
+const MAX_CACHED_AGENTS: usize = 256;
+
+/// What decides, and the crawlers that were resolved lately.
+pub struct Cache {
+    source: Source,
+    agents: Mutex<HashMap<(String, bool), Arc<Agent>>>,
+}
+
+impl Cache {
+    pub fn new(source: Source) -> Cache {
+        Cache { source, agents: Mutex::default() }
+    }
+
+    /// Resolves crawlers.
+    pub fn agents<N: AsRef<str>>(&self, py: Python<'_>, names: &[N], exact: bool) -> PyResult<Agents> {
+        self.source.agents(names, exact).map_err(|error| convert::arrow_error(py, &error))
+    }
+
+    /// A crawler, resolved once.
+    pub fn agent(&self, py: Python<'_>, name: &str, exact: bool) -> PyResult<Arc<Agent>> {
+        let key = (name.to_owned(), exact);
+        let lock = || self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(agent) = lock().get(&key) {
+            return Ok(agent.clone());
+        }
+        let agents = self.agents(py, &[name], exact)?;
+        let mut found = agents.iter();
+        let (Some(agent), None) = (found.next(), found.next()) else {
+            return Err(raised(py, Kind::Crawler, format!("{name:?} is a group of crawlers; `agents` takes it")));
+        };
+        let agent = Arc::new(agent.clone());
+        let mut cached = lock();
+        if cached.len() >= MAX_CACHED_AGENTS {
+            cached.clear();
+        }
+        cached.insert(key, agent.clone());
+        Ok(agent)
+    }
+
+    pub fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<Py<PyAny>> {
+        let agent = self.agent(py, agent, exact)?;
+        let decided = convert::with_bytes(url, |url| agent.decide(url))?;
+        convert::verdict(py, decided.map_err(|error| convert::library_error(py, error))?)
+    }
+
+    pub fn explain(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<PyExplanation> {
+        let agent = self.agent(py, agent, exact)?;
+        let explained = convert::with_bytes(url, |url| agent.explain(url))?;
+        explained.map(PyExplanation).map_err(|error| convert::library_error(py, error))
+    }
+}
+
+/// A compiled set of robots.txt files. Made by ``reptile.open`` and ``reptile.compile``; threads may share it.
+#[pyclass(frozen, name = "Set", module = "reptile")]
+pub struct PySet {
+    set: Set,
+    cache: Cache,
+    /// The file, if there is one, and whether it is mapped.
+    file: Option<(PathBuf, bool)>,
+}
+
+impl PySet {
+    pub fn new(set: Set, file: Option<(PathBuf, bool)>) -> PySet {
+        PySet { cache: Cache::new(Source::Set(set.clone())), set, file }
+    }
+}
+
+#[pymethods]
+impl PySet {
+    /// The verdict for a URL, a str or bytes, and a crawler by its name.
+    ///
+    /// The verdict is a ``Verdict``, which equals its word ("allow", "disallow", "unknown", "invalid") and is neither true nor
+    /// false: compare it. The crawler is resolved once; a name that is most likely misspelt raises ``CrawlerError``, unless it is
+    /// ``exact``.
+    #[pyo3(signature = (url, agent, *, exact=false))]
+    fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<Py<PyAny>> {
+        self.cache.decide(py, url, agent, exact)
+    }
+
+    /// The verdict for a URL with its reasons: the deciding rule, its line, the group, the reason.
+    #[pyo3(signature = (url, agent, *, exact=false))]
+    fn explain(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<PyExplanation> {
+        self.cache.explain(py, url, agent, exact)
+    }
+
+    /// The verdicts for many URLs, as Arrow columns.
+    ///
+    /// ``urls`` is anything with the Arrow PyCapsule interface (an array or a table of pyarrow, polars, pandas or DuckDB), whose
+    /// texts are not copied, or an iterable of str (None is null). In a table they are in ``url_column``, or else in ``url``, or
+    /// else in the only column of texts. ``agents`` is a name or several; "@search" and "@ai-training" are groups.
+    ///
+    /// ``columns`` are ``url``, for each crawler ``NAME:verdict``, ``NAME:line``, ``NAME:rule``, ``NAME:group``, ``NAME:reason``,
+    /// and ``refused``, the list of the crawlers that may not fetch the URL (null where that is unknown or the URL invalid). Where
+    /// the URL is null, all columns are.
+    ///
+    /// Uses all processors, and lets other threads of Python run; with ``parallel=False`` just the calling thread.
+    #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, parallel=true, exact=false))]
+    #[allow(clippy::too_many_arguments, reason = "most have names")]
+    fn decide_many(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        agents: &Bound<'_, PyAny>,
+        columns: Option<&Bound<'_, PyAny>>,
+        url_column: Option<&str>,
+        parallel: bool,
+        exact: bool,
+    ) -> PyResult<PyVerdicts> {
+        let agents = self.cache.agents(py, &convert::names(agents)?, exact)?;
+        arrow::decide_many(py, agents, urls, columns, url_column, parallel)
+    }
+
+    /// The verdicts for many URLs like ``decide_many``, decided as they are read, in batches: for more than fits into memory. The
+    /// result can be read once.
+    #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, parallel=true, exact=false))]
+    #[allow(clippy::too_many_arguments, reason = "most have names")]
+    fn decide_stream(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        agents: &Bound<'_, PyAny>,
+        columns: Option<&Bound<'_, PyAny>>,
+        url_column: Option<&str>,
+        parallel: bool,
+        exact: bool,
+    ) -> PyResult<PyVerdictReader> {
+        let agents = self.cache.agents(py, &convert::names(agents)?, exact)?;
+        arrow::decide_stream(py, agents, urls, columns, url_column, parallel)
+    }
+
+    /// Resolves a crawler, for many questions about one.
+    #[pyo3(signature = (name, *, exact=false))]
+    fn agent(&self, py: Python<'_>, name: &str, exact: bool) -> PyResult<PyAgent> {
+        self.cache.agent(py, name, exact).map(|agent| PyAgent(Agent::clone(&agent)))
+    }
+
+    /// Resolves several crawlers, for questions about all of them at once.
+    #[pyo3(signature = (names, *, exact=false))]
+    fn agents(&self, py: Python<'_>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
+        self.cache.agents(py, &convert::names(names)?, exact).map(PyAgents)
+    }
+
+    /// Reads every byte and proves that the set is exactly what writing its content gives; with ``deep`` also that its automata are
+    /// what its rules compile to. Raises ``FormatError``.
+    #[pyo3(signature = (*, deep=false))]
+    fn verify(&self, py: Python<'_>, deep: bool) -> PyResult<()> {
+        let verified = py.detach(|| in_pool(|| if deep { self.set.verify_deep() } else { self.set.verify() }));
+        verified.map_err(|error| convert::library_error(py, error))
+    }
+
+    /// The addresses of the sitemaps that the robots.txt of a URL's origin names; None if no robots.txt is known for it.
+    fn sitemaps(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+        let site = convert::with_bytes(url, |url| self.set.site(url))?;
+        let site = site.map_err(|error| convert::library_error(py, error))?;
+        let text = |sitemap: &[u8]| String::from_utf8_lossy(sitemap).into_owned();
+        Ok(site.map(|site| site.sitemaps().map(text).collect()))
+    }
+
+    /// The lines of the robots.txt of a URL's origin that decide no URL, as ``Agent.directives`` gives them; None if no robots.txt
+    /// is known for it.
+    fn directives<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyDict>>>> {
+        let site = convert::with_bytes(url, |url| self.set.site(url))?;
+        let site = site.map_err(|error| convert::library_error(py, error))?;
+        site.map(|site| explain::directives(py, &site.directives)).transpose()
+    }
+
+    /// The names of the crawlers that the set knows.
+    #[getter]
+    fn crawlers(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let known = self.set.crawlers().map_err(|error| convert::library_error(py, error))?;
+        Ok(known.into_iter().map(|known| known.crawler.to_string()).collect())
+    }
+
+    /// The name of the dialect that the set was compiled under.
+    #[getter]
+    fn dialect(&self) -> &str {
+        self.set.dialect()
+    }
+
+    /// The name of the fetch profile that the set was compiled under.
+    #[getter]
+    fn profile(&self) -> &str {
+        self.set.profile()
+    }
+
+    /// The time that the set is for, in seconds since 1970, or None.
+    #[getter]
+    fn time(&self) -> Option<i64> {
+        self.set.time()
+    }
+
+    /// The file, or None if the set is only in memory.
+    #[getter]
+    fn path(&self) -> Option<&Path> {
+        self.file.as_ref().map(|(path, _)| path.as_path())
+    }
+
+    /// The number of origins.
+    fn __len__(&self) -> usize {
+        usize::try_from(self.set.len()).unwrap_or(usize::MAX)
+    }
+
+    /// Pickles as the path of the file, which the other process opens, so that Spark, Ray and multiprocessing ship it.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PathBuf, bool))> {
+        let Some((path, is_mapped)) = &self.file else {
+            let text = "a set that is only in memory cannot be pickled: compile it to a file (`path`)";
+            return Err(raised(py, Kind::Other, text.to_owned()));
+        };
+        Ok((py.import("reptile")?.getattr("open")?, (path.clone(), *is_mapped)))
+    }
+
+    fn __repr__(&self) -> String {
+        let file = self.file.as_ref().map_or_else(|| "in memory".to_owned(), |(path, _)| path.display().to_string());
+        format!("<reptile.Set of {} origins, {}, {file}>", self.set.len(), self.set.dialect())
+    }
+}
+
+/// Opens a set file. It is read into memory; with ``map`` it is mapped: at once, whatever its size, and processes share it. Then
+/// nobody may write into the file or shorten it while it is open (replacing it by renaming another over it is fine), or the
+/// process may end.
+#[pyfunction]
+#[pyo3(name = "open", signature = (path, map=false))]
+pub fn open_set(py: Python<'_>, path: PathBuf, map: bool) -> PyResult<PySet> {
+    // A process elsewhere may have another working folder.
+    let path = std::path::absolute(&path)?;
+    let opened = py.detach(|| if map { mapped(&path) } else { Set::read(&path) });
+    let set = opened.map_err(|error| convert::file_error(py, &path, error))?;
+    Ok(PySet::new(set, Some((path, map))))
+}
+
+fn mapped(path: &Path) -> Result<Set, reptile::Error> {
+    // SAFETY: the documentation of `reptile.open` says that nobody may change the file, and the caller has asked for it.
+    Set::map(unsafe { MappedFile::open(path) }?)
+}
+
+/// The names of the dialects that ``compile`` and ``Robots`` take.
+#[pyfunction]
+pub fn dialects() -> Vec<&'static str> {
+    DIALECTS.iter().copied().filter(|name| Dialect::from_name(name).is_some()).collect()
+}
+
+/// The dialects; the library names each by itself only.
+const DIALECTS: [&str; 9] = [
+    "google",
+    "google-lib",
+    "rfc9309",
+    "rfc9309-strict",
+    "yandex",
+    "yandex-2017",
+    "bing",
+    "koster-1994",
+    "koster-1996",
+];

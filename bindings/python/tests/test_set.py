@@ -1,0 +1,182 @@
+"""Sets: opening, asking one URL at a time, errors, pickling, threads and forks."""
+
+import concurrent.futures
+import copy
+import doctest
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import reptile
+from reptile import Verdict
+
+from conftest import CAPTURES, URLS
+
+
+def test_the_example_of_the_package():
+    assert doctest.testmod(reptile, raise_on_error=True).attempted >= 5
+
+
+def test_verdicts(web):
+    found = [web.decide(url, "MyBot") for url in URLS if url is not None]
+    assert found == ["disallow", "allow", "disallow", "disallow", "allow", "unknown", "invalid", "allow"]
+    assert all(type(verdict) is Verdict for verdict in found)
+    assert web.decide(b"https://shop.example/cart", "MyBot") is Verdict.DISALLOW
+    assert web.decide("https://shop.example/\udc80", "MyBot") == "allow"
+    assert web.decide("https://\udc80.example/", "MyBot") == "unknown"
+    assert web.agents(["MyBot", "GPTBot"]).decide("https://shop.example/") == ["allow", "disallow"]
+
+
+def test_a_verdict_is_neither_true_nor_false(web):
+    with pytest.raises(TypeError, match="compare it"):
+        bool(web.decide("https://shop.example/", "MyBot"))
+    assert f"{Verdict.ALLOW} {Verdict.ALLOW!s}" == "allow allow"
+    assert pickle.loads(pickle.dumps(Verdict.ALLOW)) is Verdict.ALLOW
+
+
+def test_explanations(web):
+    why = web.explain("https://shop.example/cart/1", "MyBot")
+    assert (why.verdict, why.rule, why.line, why.group, why.reason) == ("disallow", "Disallow: /cart", 2, "default", "rule")
+    assert (why.disallow, why.allow) == ("Disallow: /cart", None)
+    why = web.explain("https://down.example/", "MyBot")
+    assert (why.verdict, why.rule, why.line, why.reason) == ("disallow", None, None, "503")
+    assert "503" in repr(why)
+
+
+def test_what_a_set_says_of_itself(web, path):
+    assert (len(web), web.dialect, web.path) == (3, "google", path)
+    assert "Googlebot" in web.crawlers
+    assert web.sitemaps("https://shop.example/") == ["https://shop.example/sitemap.xml"]
+    assert web.sitemaps("https://no.example/") is None
+    assert [line["key"] for line in web.directives("https://shop.example/")] == ["crawl-delay", "sitemap"]
+    web.verify()
+    web.verify(deep=True)
+    assert reptile.open(path, map=True).decide("https://shop.example/cart", "MyBot") == "disallow"
+    assert reptile.open(os.fspath(path)).path == path
+
+
+def test_agents(web):
+    agent = web.agent("Googlebot-Image")
+    assert (agent.name, agent.tokens, agent.is_named) == ("Googlebot-Image", ["Googlebot-Image", "Googlebot"], False)
+    assert agent.decide("https://shop.example/cart") == "disallow"
+    assert agent.explain("https://shop.example/cart").line == 2
+    assert len(web.agents("@ai-training")) > 5
+    with pytest.raises(reptile.CrawlerError, match='nearly "Googlebot"'):
+        web.decide("https://shop.example/", "Googelbot")
+    assert web.decide("https://shop.example/", "Googelbot", exact=True) == "allow"
+    with pytest.raises(reptile.CrawlerError, match="GPTBot"):
+        web.agent("Mozilla/5.0 (compatible; GPTBot/1.2)")
+    with pytest.raises(ValueError, match="group"):
+        web.decide("https://shop.example/", "@search")
+    for number in range(1000):
+        assert web.decide("https://shop.example/cart", f"Bot-{'x' * (number % 300)}", exact=True) == "disallow"
+
+
+def test_errors_are_exceptions_with_the_text_of_the_library(tmp_path):
+    with pytest.raises(FileNotFoundError) as found:
+        reptile.open(tmp_path / "nowhere")
+    assert found.value.filename == str(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError):
+        reptile.open(tmp_path / "nowhere", map=True)
+    (tmp_path / "text").write_text("not a set")
+    with pytest.raises(reptile.FormatError, match="not a valid set"):
+        reptile.open(tmp_path / "text")
+    with pytest.raises(ValueError, match="unknown dialect"):
+        reptile.Robots("", "gogle")
+    with pytest.raises(TypeError, match="str or bytes, not int"):
+        reptile.Robots(7)
+    with pytest.raises(reptile.Error, match="16777217|16 MiB|16,777,216|16777216"):
+        reptile.Robots(b"#" * ((16 << 20) + 1))
+    with pytest.raises(OSError):
+        reptile.compile({}, tmp_path / "no" / "folder")
+
+
+def test_compile(tmp_path):
+    with pytest.raises(reptile.Error, match="robots"):
+        reptile.compile({"https://shop.example/": ""})
+    with pytest.raises(ValueError, match='no field "stauts"'):
+        reptile.compile([{"url": "https://a.example/robots.txt", "stauts": 404}])
+    with pytest.raises(TypeError, match="pair"):
+        reptile.compile([7])
+    large = b"#" * ((16 << 20) + 1)
+    captures = [("https://large.example/robots.txt", large), *CAPTURES]
+    with pytest.raises(reptile.Error, match="large.example"):
+        reptile.compile(captures)
+    left_out = []
+    web = reptile.compile(captures, on_error=lambda origin, text: left_out.append((origin, text)))
+    assert len(web) == 3 and "large.example" in left_out[0][0]
+    # The order does not matter, and neither does the way.
+    paths = [tmp_path / "a", tmp_path / "b"]
+    reptile.compile(CAPTURES, paths[0])
+    reptile.compile(iter(reversed(CAPTURES)), os.fspath(paths[1]))
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    old = {"url": "https://a.example/robots.txt", "time": 1000, "body": "user-agent: *\ndisallow: /old"}
+    new = {"url": "https://a.example/robots.txt", "time": 2000, "body": b"user-agent: *\ndisallow: /new"}
+    web = reptile.compile([new, old], dialect="rfc9309", line_numbers=False)
+    assert (web.dialect, web.time, web.explain("https://a.example/new", "x").line) == ("rfc9309", 2000, None)
+    assert [web.decide(f"https://a.example/{path}", "x") for path in ("old", "new")] == ["allow", "disallow"]
+    assert all(reptile.Robots("", dialect).dialect == dialect for dialect in reptile.dialects())
+    assert len(reptile.dialects()) == 9
+
+
+def test_a_set_pickles_as_its_path(web, path):
+    for copied in (pickle.loads(pickle.dumps(web)), copy.deepcopy(web)):
+        assert copied.path == path and copied.decide("https://shop.example/cart", "MyBot") == "disallow"
+    with pytest.raises(reptile.Error, match="only in memory"):
+        pickle.dumps(reptile.compile({}))
+    code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).decide('https://shop.example/cart', 'MyBot'))"
+    printed = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(web), capture_output=True, check=True, cwd="/")
+    assert printed.stdout.strip() == b"disallow"
+
+
+def _decide(web):
+    return web.decide_many(["https://shop.example/cart"] * 5000, "MyBot")["MyBot:verdict"][4999]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_process_that_was_forked_after_the_threads_were_started(web):
+    assert _decide(web) == "disallow"
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map_async(_decide, [web] * 4).get(timeout=60) == ["disallow"] * 4
+
+
+def test_threads_share_a_set(web):
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(lambda _: _decide(web), range(16))) == {Verdict.DISALLOW}
+
+
+def test_other_threads_run_while_many_urls_are_decided(web):
+    urls = ["https://shop.example/cart"] * 300_000
+    steps, done = 0, threading.Event()
+
+    def decide():
+        web.decide_many(urls, ["MyBot", "GPTBot"], "verdict,rule")
+        done.set()
+
+    thread = threading.Thread(target=decide)
+    thread.start()
+    while not done.is_set():
+        steps += 1
+        done.wait(0.001)
+    thread.join()
+    assert steps > 0
+
+
+def test_one_robots_txt():
+    body = CAPTURES[0][1]
+    robots = reptile.Robots.parse(body)
+    assert robots.decide("/cart", "MyBot") == "disallow"
+    assert robots.explain("/cart", "MyBot").rule == "Disallow: /cart"
+    assert robots.agent("MyBot").crawl_delay("/") in (2.0, None)
+    assert robots.agents(["MyBot", "GPTBot"]).decide("/") == ["allow", "disallow"]
+    assert robots.sitemaps == ["https://shop.example/sitemap.xml"]
+    assert reptile.Robots("disalow: /").diagnostics[0][0] == 1
+    copied = pickle.loads(pickle.dumps(reptile.Robots(b"# \xff\n" + body.encode(), "rfc9309")))
+    assert (copied.dialect, copied.decide("/cart", "MyBot")) == ("rfc9309", "disallow")
+    assert robots.agent("any thing, at all/1", verbatim=True).decide("/cart") == "disallow"
