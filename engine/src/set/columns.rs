@@ -25,6 +25,11 @@ pub(super) struct Columns<'a> {
     chosen: Vec<Chosen>,
     /// The rulesets that were walked for one path, with their verdicts.
     walked: Vec<(u32, Verdict)>,
+    /// The policy for which each agent's groups were chosen last, by its number among those that were looked at. An agent may obey
+    /// thousands of a file's product tokens, where names are compared by containment, and its groups are chosen once.
+    chosen_for: Vec<u64>,
+    /// The number of policies that were looked at.
+    policies: u64,
 }
 
 /// What a policy has for an agent.
@@ -44,8 +49,9 @@ const REST: u32 = u32::MAX;
 impl<'a> Columns<'a> {
     /// Allocates, and takes time for sorting all product tokens, only for several agents.
     pub(super) fn new(agents: &'a [Agent]) -> Columns<'a> {
-        let mut columns =
-            Columns { agents, tokens: Vec::new(), others: Vec::new(), chosen: Vec::new(), walked: Vec::new() };
+        let (tokens, others, chosen, walked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let chosen_for = Vec::new();
+        let mut columns = Columns { agents, tokens, others, chosen, walked, chosen_for, policies: 0 };
         if columns.are_several() {
             for (agent, index) in agents.iter().zip(0..) {
                 columns.tokens.extend(agent.token_numbers().map(|token| (token, index)));
@@ -54,6 +60,7 @@ impl<'a> Columns<'a> {
                 }
             }
             columns.tokens.sort_unstable();
+            columns.chosen_for = vec![0; agents.len()];
         }
         columns
     }
@@ -73,19 +80,21 @@ impl<'a> Columns<'a> {
     /// # Errors
     /// When the policy is damaged.
     pub(super) fn choose(&mut self, policy: &PolicyView<'_>) -> Result<Range<u32>, FormatError> {
-        let Columns { agents, tokens, others, chosen, .. } = self;
+        let Columns { agents, tokens, others, chosen, chosen_for, policies, .. } = self;
         let start = chosen.len() as u32;
+        *policies += 1;
         if policy.has_rules() {
             let group = policy.for_token(None)?.first;
             chosen.push(Chosen { agent: REST, group, has_more: false });
             let mut choose = |agent: u32| -> Result<(), FormatError> {
-                if let Some(names) = agents.get(agent as usize) {
+                if let (Some(names), Some(last)) = (agents.get(agent as usize), chosen_for.get_mut(agent as usize))
+                    && std::mem::replace(last, *policies) != *policies
+                {
                     let groups = names.groups(policy)?;
                     chosen.push(Chosen { agent, group: groups.first, has_more: groups.has_more() });
                 }
                 Ok(())
             };
-            // An agent with several product tokens in the file comes more than once, each time with the same groups.
             if policy.token_count() < tokens.len() {
                 let mut last = None;
                 for token in policy.tokens().map(|(token, _)| token) {
@@ -100,6 +109,7 @@ impl<'a> Columns<'a> {
                 named.map(|&(_, agent)| agent).try_for_each(&mut choose)?;
             }
             others.iter().copied().try_for_each(choose)?;
+            debug_assert!(chosen.len() - start as usize <= agents.len() + 1, "an agent was chosen for twice");
         }
         Ok(start..chosen.len() as u32)
     }
