@@ -40,6 +40,7 @@ pub mod norm;
 #[allow(unsafe_code, reason = "the one file with `unsafe`")]
 pub mod platform;
 pub mod set;
+pub mod spec;
 pub mod spool;
 pub mod threads;
 pub mod token;

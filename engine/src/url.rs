@@ -3,9 +3,11 @@
 //! Works on bytes and borrows. It does not resolve dot segments, decode, or change case inside the path: rules are
 //! written against the path as it is sent ([`crate::norm`] makes equal things equal). Two entry points: [`split`] for a
 //! URL whose origin matters, which refuses URLs whose origin is ambiguous, and [`path_of`] for any text where one
-//! robots.txt is asked, whatever the host. Origins as values are in `origin`.
+//! robots.txt is asked, whatever the host. Origins as values are in `origin`, URLs in parts in
+//! `parts`.
 
 mod origin;
+pub(crate) mod parts;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,6 +16,7 @@ use std::net::Ipv6Addr;
 use memchr::{memchr, memchr3};
 
 pub use self::origin::{Origin, OriginOf, OwnedOrigin, RobotsUrlError, Scheme};
+pub use self::parts::UrlParts;
 use crate::norm::NormalForm;
 use crate::platform::{UrlScan, scan_url};
 
@@ -60,6 +63,19 @@ impl<'a> Path<'a> {
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Path<'a> {
         Path { bytes, slash_missing: false, is_unescapable: false }
+    }
+
+    /// Wraps the bytes of a path that begins with a slash, and of which something may be known; see
+    /// [`NormalForm::keeps_unescapable`].
+    #[inline]
+    pub(crate) const fn ordinary(bytes: &'a [u8], is_unescapable: bool) -> Path<'a> {
+        Path { bytes, slash_missing: false, is_unescapable }
+    }
+
+    /// Whether the bytes are known to have none that most normal forms change.
+    #[inline]
+    pub(crate) const fn is_unescapable(&self) -> bool {
+        self.is_unescapable
     }
 
     /// Calls `look` with the path in a normal form. Copies the path only if that is not how it is written.

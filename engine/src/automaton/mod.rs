@@ -165,6 +165,19 @@ impl<'a> Ruleset<'a> {
         self.verdict_with(path, &mut ())
     }
 
+    /// As [`Self::verdict`], for one ruleset after the other: patches them in the same room, which then need not be filled with
+    /// zeros for each. Over real URLs of real files that took a twentieth of the instructions of a decision.
+    ///
+    /// # Errors
+    /// As [`Self::verdict`].
+    #[inline]
+    pub(crate) fn verdict_in(&self, room: &mut [u8; MAX_PATCHED_BYTES], path: &[u8]) -> Result<Verdict, Corrupt> {
+        if self.stored.is_patched() {
+            return self.patched_in(room, |ruleset| ruleset.verdict_of_whole(path, &mut ()));
+        }
+        self.verdict_of_whole(path, &mut ())
+    }
+
     /// As [`Self::verdict`], and counts the steps: states, bytes of labels, wildcard automata that are looked at, places at
     /// which one looks for its segments, and bytes that fallback patterns are compared with. For tests; the walk is the
     /// same.

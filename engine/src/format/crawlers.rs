@@ -4,6 +4,8 @@
 //! A robots.txt does not say that Googlebot-Image also obeys the group for Googlebot; each operator's documentation
 //! does. The compiler has the table and writes it as its dialect understands it.
 
+use std::iter;
+
 use super::container::Section;
 use super::{FormatError, TooLarge, fit, put, u32_at};
 use crate::token::{TokenSyntax, without_version};
@@ -26,6 +28,8 @@ const STARTS_WITH_ITSELF: u8 = 4;
 pub struct Purposes(u8);
 
 impl Purposes {
+    /// None that can be asked for.
+    pub const NONE: Purposes = Purposes(0);
     /// Fetches training data for models, or is a product token that gives leave to use pages for training.
     pub const AI_TRAINING: Purposes = Purposes(1);
     /// Fetches pages for a search engine or an answering machine.
@@ -78,10 +82,19 @@ pub struct CrawlerTable<'a> {
 impl CrawlerTable<'_> {
     /// Writes the section.
     pub(super) fn write(&self) -> Result<Vec<u8>, TooLarge> {
-        let mut crawlers: Vec<(Vec<u8>, &CrawlerDraft<'_>)> =
-            self.crawlers.iter().map(|crawler| (crawler.name.to_ascii_lowercase(), crawler)).collect();
-        crawlers.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let (mut ends, mut records) = (Vec::new(), Vec::new());
+        // Every set has this table, even that of a single small file, so that nothing is allocated for each crawler.
+        fn lower<'n>(crawler: &CrawlerDraft<'n>) -> impl Iterator<Item = u8> + 'n {
+            crawler.name.iter().map(u8::to_ascii_lowercase)
+        }
+        // The beginnings of most names differ, and compare as numbers.
+        let beginning =
+            |crawler| lower(crawler).chain(iter::repeat(0)).take(16).fold(0, |key, byte| key << 8 | u128::from(byte));
+        let mut crawlers: Vec<(u128, &CrawlerDraft<'_>)> =
+            self.crawlers.iter().map(|crawler| (beginning(crawler), crawler)).collect();
+        crawlers.sort_by(|(key, a), (other, b)| key.cmp(other).then_with(|| lower(a).cmp(lower(b))));
+        let names = |crawler: &CrawlerDraft<'_>| crawler.chain.iter().map(|token| token.len() + 1).sum::<usize>();
+        let bytes = self.crawlers.iter().map(|crawler| crawler.name.len() + 4 + names(crawler)).sum();
+        let (mut ends, mut records) = (Vec::with_capacity(crawlers.len() * 4), Vec::with_capacity(bytes));
         for (_, crawler) in &crawlers {
             encode(crawler, &mut records)?;
             put(&mut ends, fit("bytes of crawlers", records.len(), u32::MAX.into())?);

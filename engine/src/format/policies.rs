@@ -146,13 +146,13 @@ impl<'a> Policies<'a> {
         self.0.get(at..).and_then(PolicyView::read).ok_or_else(|| self.missing(at))
     }
 
-    #[cold]
     /// Asks for the memory of the policy at an address.
     #[inline]
     pub(crate) fn ask_for(self, address: u32) {
         prefetch(self.0, address as usize * UNIT);
     }
 
+    #[cold]
     fn missing(self, at: usize) -> FormatError {
         let found = format!("other bytes, or the end of the section at {}", self.0.len());
         FormatError::at(Section::Policies, at, "a policy", found)

@@ -249,6 +249,9 @@ impl<'a> StoredRuleset<'a> {
     }
 }
 
+/// The bytes of a ruleset in the section, and the kind of its payload.
+pub(crate) type Record<'a> = (&'a [u8], u64);
+
 /// The rulesets of a set.
 #[derive(Clone, Copy)]
 pub struct Rulesets<'a> {
@@ -279,10 +282,16 @@ impl<'a> Rulesets<'a> {
     /// When there is no ruleset with that number, or its payload is of a kind that this version does not know.
     #[inline]
     pub fn get(&self, ruleset: u32) -> Result<StoredRuleset<'a>, FormatError> {
-        match self.record(ruleset) {
-            Some((bytes, PAYLOAD_RULES)) => Ok(StoredRuleset { bytes, patches: &[], fingerprints: self.fingerprints }),
-            Some((record, PAYLOAD_PATCHES)) => self.patched(record).ok_or_else(|| self.missing(ruleset)),
-            _ => Err(self.missing(ruleset)),
+        self.record(ruleset).and_then(|record| self.read(record)).ok_or_else(|| self.missing(ruleset))
+    }
+
+    /// The ruleset of a record. `None` if its payload is of a kind that this version does not know, or it patches no ruleset.
+    #[inline]
+    pub(crate) fn read(&self, record: Record<'a>) -> Option<StoredRuleset<'a>> {
+        match record {
+            (bytes, PAYLOAD_RULES) => Some(StoredRuleset { bytes, patches: &[], fingerprints: self.fingerprints }),
+            (record, PAYLOAD_PATCHES) => self.patched(record),
+            _ => None,
         }
     }
 
@@ -296,7 +305,7 @@ impl<'a> Rulesets<'a> {
 
     /// The bytes of a ruleset in the section, and the kind of its payload.
     #[inline]
-    fn record(&self, ruleset: u32) -> Option<(&'a [u8], u64)> {
+    fn record(&self, ruleset: u32) -> Option<Record<'a>> {
         let at = ruleset as usize * ENTRY_BYTES;
         let offset = |entry: u64| usize::try_from(entry & (MAX_RULESETS_BYTES - 1)).ok();
         let start = if ruleset == 0 { 0 } else { offset(u64_at(self.index, at - ENTRY_BYTES)?)? };
@@ -316,14 +325,15 @@ impl<'a> Rulesets<'a> {
         prefetch(self.index, (ruleset as usize * ENTRY_BYTES).saturating_sub(ENTRY_BYTES));
     }
 
-    /// Asks for the memory of a ruleset's first bytes, which mostly include the root of its trie. Waits for the entry.
+    /// The record of a ruleset, if there is one. Waits for the entry, and asks for the memory of the record's first bytes, which
+    /// mostly include the root of its trie.
     #[inline]
-    pub(crate) fn ask_for(&self, ruleset: u32) {
-        if let Some((bytes, _)) = self.record(ruleset) {
-            for line in 0..FIRST_LINES {
-                prefetch(bytes, line * CACHE_LINE_BYTES);
-            }
+    pub(crate) fn ask_for(&self, ruleset: u32) -> Option<Record<'a>> {
+        let record = self.record(ruleset)?;
+        for line in 0..FIRST_LINES {
+            prefetch(record.0, line * CACHE_LINE_BYTES);
         }
+        Some(record)
     }
 
     #[cold]

@@ -5,15 +5,14 @@
 //! automaton. One URL after the other waits for each; a batch asks for the memory of all its URLs at one step before it
 //! needs the first. What is decided, and how, is that of the single call: the steps here only hash, and ask for memory.
 
-use std::ops::Range;
-
 use super::columns::Columns;
-use super::policy::ruleset_at;
 use super::{Agent, Policy, Set};
-use crate::format::FormatError;
+use crate::automaton::Ruleset;
 use crate::format::policies::PolicyView;
+use crate::format::rulesets::{MAX_PATCHED_BYTES, Record};
+use crate::format::{FormatError, NONE};
 use crate::host;
-use crate::url::{self, Origin, Path, UrlRef};
+use crate::url::{self, Origin, Path, Scheme, UrlRef};
 use crate::verdict::Verdict;
 
 /// The number of URLs that are looked up together. Over a million origins, shuffled URLs took 1.6 times as long one by one;
@@ -30,45 +29,87 @@ pub enum Found<'s, 'u> {
     Policy(Policy<'s>, Path<'u>),
 }
 
+/// What is asked for: a URL, of which more or less is known already.
+pub(super) enum Asked<'u> {
+    /// Its text.
+    Url(&'u [u8]),
+    /// A URL whose host is plain as [`host::is_plain`] says.
+    Plain(UrlRef<'u>),
+    /// The address of the policy of its origin, or [`NONE`], and its path.
+    Policy(u32, Path<'u>),
+}
+
 /// How far the look-up of one URL has come.
-#[derive(Clone, Copy)]
-enum Step<'u> {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The text is not a URL.
     Invalid,
+    /// The set has no robots.txt for its origin.
     Unknown,
-    /// The hash of the origin is known, and its bucket asked for.
-    Hashed(u64, UrlRef<'u>),
-    /// The record that the hash most likely leads to is asked for, if there is one.
-    Expected(Option<usize>, u64, UrlRef<'u>),
-    /// The host is not plain, and is looked up without asking for its memory first.
-    Unusual(UrlRef<'u>),
-    /// The URL has the origin of the valid URL before it.
-    Same(Path<'u>),
-    Known(Known<'u>),
+    /// The hash of its origin is known, and its bucket asked for.
+    Hashed,
+    /// Its host is not plain, and is looked up without asking for its memory first.
+    Unusual,
+    /// It has the origin of the URL before it.
+    Same,
+    /// The set has a policy for its origin.
+    Known,
+}
+
+/// What is known of the URLs of a batch, by their places. Every step reads and writes only what it needs of them: when each
+/// URL was one value, which every step wrote anew, copying these took a fifth of the instructions of a look-up.
+struct Batch<'s, 'u> {
+    states: [State; BATCH_URLS],
+    origins: [Origin<'u>; BATCH_URLS],
+    paths: [Path<'u>; BATCH_URLS],
+    /// The hashes of the origins.
+    hashes: [u64; BATCH_URLS],
+    /// Where the record is that the hash most likely leads to.
+    expected: [Option<usize>; BATCH_URLS],
+    /// The addresses of the policies.
+    policies: [u32; BATCH_URLS],
+    /// If there is only one agent, the number of the ruleset that decides alone, or [`NONE`].
+    rulesets: [u32; BATCH_URLS],
+    /// The rulesets that decide alone.
+    stored: [Option<Record<'s>>; BATCH_URLS],
+    /// Where the first and past the last of what the policy has for several agents is, in their [`Columns`].
+    chosen: [(u32, u32); BATCH_URLS],
+}
+
+impl Batch<'_, '_> {
+    fn new() -> Self {
+        Batch {
+            states: [State::Invalid; BATCH_URLS],
+            origins: [Origin { scheme: Scheme::Http, host: b"", port: 0 }; BATCH_URLS],
+            paths: [Path::new(b"/"); BATCH_URLS],
+            hashes: [0; BATCH_URLS],
+            expected: [None; BATCH_URLS],
+            policies: [0; BATCH_URLS],
+            rulesets: [NONE; BATCH_URLS],
+            stored: [None; BATCH_URLS],
+            chosen: [(0, 0); BATCH_URLS],
+        }
+    }
 }
 
 /// A URL whose origin the set knows.
-#[derive(Clone, Copy)]
-struct Known<'u> {
+struct Known<'s, 'u> {
     /// The address of the policy.
     policy: u32,
-    /// The number of the ruleset that decides alone, if there is only one agent and its rules have been looked up.
-    ruleset: Option<u32>,
+    /// If there is only one agent, the number of the ruleset that decides alone, or [`NONE`].
+    ruleset: u32,
+    /// That ruleset.
+    stored: Option<Record<'s>>,
     /// Where the first and past the last of what the policy has for several agents is, in their [`Columns`].
     chosen: (u32, u32),
     path: Path<'u>,
 }
 
-impl Known<'_> {
-    fn chosen(&self) -> Range<u32> {
-        self.chosen.0..self.chosen.1
-    }
-}
-
 /// The result of the look-up of one URL.
-enum LookedUp<'u> {
+enum LookedUp<'s, 'u> {
     Invalid,
     Unknown,
-    Known(Known<'u>),
+    Known(Known<'s, 'u>),
 }
 
 impl<D: AsRef<[u8]>> Set<D> {
@@ -86,7 +127,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         urls: impl IntoIterator<Item = &'u [u8]>,
         mut work: impl FnMut(usize, Found<'s, 'u>) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.each_looked_up(&mut Columns::new(agents), urls, |_, place, found| {
+        self.each_looked_up(&mut Columns::new(agents), urls.into_iter().map(Asked::Url), |_, place, found| {
             let found = match found {
                 LookedUp::Invalid => Found::Invalid,
                 LookedUp::Unknown => Found::Unknown,
@@ -110,20 +151,35 @@ impl<D: AsRef<[u8]>> Set<D> {
         urls: impl IntoIterator<Item = &'u [u8]>,
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
+        self.decide_asked(agents, urls.into_iter().map(Asked::Url), verdicts)
+    }
+
+    /// Does the work of [`Set::decide_all`] for URLs of which more or less is known already.
+    #[inline]
+    pub(super) fn decide_asked<'u>(
+        &self,
+        agents: &[Agent],
+        urls: impl IntoIterator<Item = Asked<'u>>,
+        verdicts: &mut [Verdict],
+    ) -> Result<(), FormatError> {
         let (width, rulesets) = (agents.len(), self.rulesets());
+        let mut room = [0; MAX_PATCHED_BYTES];
         self.each_looked_up(&mut Columns::new(agents), urls, |columns, place, found| {
             let row = verdicts.get_mut(place * width..(place + 1) * width).unwrap_or_default();
             match found {
                 LookedUp::Invalid => row.fill(Verdict::Invalid),
                 LookedUp::Unknown => row.fill(Verdict::Unknown),
-                LookedUp::Known(Known { ruleset: Some(ruleset), path, .. }) => {
-                    let ruleset = ruleset_at(rulesets, ruleset)?;
-                    row.fill(path.with_normal(self.normal_form, |path| ruleset.verdict(path))?);
+                LookedUp::Known(Known { ruleset, stored, path, .. }) if ruleset != NONE => {
+                    let stored = stored.and_then(|record| rulesets.read(record));
+                    // Without it, for the error that says what is wrong.
+                    let stored = stored.map_or_else(|| rulesets.get(ruleset), Ok)?;
+                    let ruleset = Ruleset::stored(stored)?;
+                    row.fill(path.with_normal(self.normal_form, |path| ruleset.verdict_in(&mut room, path))?);
                 }
                 LookedUp::Known(known) => {
                     let policy = self.policy_at(known.policy)?;
                     if columns.are_several() {
-                        columns.decide(&policy, known.chosen(), &known.path, row)?;
+                        columns.decide(&policy, known.chosen.0..known.chosen.1, &known.path, &mut room, row)?;
                     } else {
                         policy.decide_each(agents, &known.path, row)?;
                     }
@@ -135,38 +191,41 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     /// Looks up all URLs, a batch at a time.
     #[inline]
-    fn each_looked_up<'u, E: From<FormatError>>(
-        &self,
+    fn each_looked_up<'s, 'u, E: From<FormatError>>(
+        &'s self,
         columns: &mut Columns<'_>,
-        urls: impl IntoIterator<Item = &'u [u8]>,
-        mut work: impl FnMut(&mut Columns<'_>, usize, LookedUp<'u>) -> Result<(), E>,
+        urls: impl IntoIterator<Item = Asked<'u>>,
+        mut work: impl FnMut(&mut Columns<'_>, usize, LookedUp<'s, 'u>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut urls = urls.into_iter();
         let mut first = 0;
-        let mut steps = [Step::Invalid; BATCH_URLS];
+        let mut batch = Batch::new();
         loop {
-            let count = self.split_and_hash(&mut urls, &mut steps);
-            let steps = &mut steps[..count];
-            self.ask_for_records(steps);
-            self.find_records(steps)?;
+            let count = self.split_and_hash(&mut urls, &mut batch);
+            self.ask_for_records(&mut batch, count);
+            self.find_records(&mut batch, count)?;
             columns.clear();
-            self.ask_for_entries(columns, steps)?;
-            self.ask_for_rulesets(columns, steps);
-            let mut last = None;
-            for (place, step) in (first..).zip(&*steps) {
-                let found = match *step {
-                    Step::Invalid => LookedUp::Invalid,
-                    Step::Known(known) => {
-                        last = Some(known);
-                        LookedUp::Known(known)
-                    }
-                    Step::Same(path) => last.map_or(LookedUp::Unknown, |last| LookedUp::Known(Known { path, ..last })),
-                    _ => {
-                        last = None;
-                        LookedUp::Unknown
-                    }
+            self.ask_for_entries(columns, &mut batch, count)?;
+            self.ask_for_rulesets(columns, &mut batch, count);
+            // The place of the last URL that has an origin of its own.
+            let mut own = 0;
+            for place in 0..count {
+                let (state, path) = (batch.states[place], batch.paths[place]);
+                if !matches!(state, State::Invalid | State::Same) {
+                    own = place;
+                }
+                let found = match state {
+                    State::Invalid => LookedUp::Invalid,
+                    State::Known | State::Same if batch.states[own] == State::Known => LookedUp::Known(Known {
+                        policy: batch.policies[own],
+                        ruleset: batch.rulesets[own],
+                        stored: batch.stored[own],
+                        chosen: batch.chosen[own],
+                        path,
+                    }),
+                    _ => LookedUp::Unknown,
                 };
-                work(columns, place, found)?;
+                work(columns, first + place, found)?;
             }
             first += count;
             if count < BATCH_URLS {
@@ -178,34 +237,55 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// Splits as many URLs as a batch holds, hashes their origins and asks for their buckets. Returns how many there
     /// were.
     #[inline]
-    fn split_and_hash<'u>(
-        &self,
-        urls: &mut impl Iterator<Item = &'u [u8]>,
-        steps: &mut [Step<'u>; BATCH_URLS],
-    ) -> usize {
-        let origins = self.origin_table();
+    fn split_and_hash<'u>(&self, urls: &mut impl Iterator<Item = Asked<'u>>, batch: &mut Batch<'_, 'u>) -> usize {
+        let (origins, policies) = (self.origin_table(), self.policies());
+        // The address of the policy of the URL before, if that is all that is known of its origin.
+        let mut last_policy = None;
         let mut last: Option<Origin<'u>> = None;
-        for (count, step) in steps.iter_mut().enumerate() {
-            let Some(url) = urls.next() else { return count };
-            let (is_plain, url) = match url::split_ordinary(url) {
-                Some(url) => (true, url),
-                None => match url::split_any(url) {
-                    Ok(url) => (host::is_plain(url.origin.host), url),
-                    Err(_) => {
-                        *step = Step::Invalid;
-                        continue;
-                    }
+        for place in 0..BATCH_URLS {
+            let Some(asked) = urls.next() else { return place };
+            let (is_plain, url) = match asked {
+                Asked::Url(text) => match url::split_ordinary(text) {
+                    Some(url) => (true, url),
+                    None => match url::split_any(text) {
+                        Ok(url) => (host::is_plain(url.origin.host), url),
+                        Err(_) => {
+                            batch.states[place] = State::Invalid;
+                            continue;
+                        }
+                    },
                 },
+                Asked::Plain(url) => (true, url),
+                Asked::Policy(policy, path) => {
+                    batch.paths[place] = path;
+                    batch.states[place] = if last_policy == Some(policy) {
+                        State::Same
+                    } else if policy == NONE {
+                        State::Unknown
+                    } else {
+                        policies.ask_for(policy);
+                        batch.policies[place] = policy;
+                        State::Known
+                    };
+                    (last, last_policy) = (None, Some(policy));
+                    continue;
+                }
             };
-            *step = if last == Some(url.origin) {
-                Step::Same(url.path)
-            } else if is_plain {
-                let Origin { scheme, host, port } = url.origin;
-                let hash = origins.hash(scheme, host, port);
-                origins.ask_for_bucket(hash);
-                Step::Hashed(hash, url)
+            last_policy = None;
+            batch.paths[place] = url.path;
+            batch.states[place] = if last == Some(url.origin) {
+                State::Same
             } else {
-                Step::Unusual(url)
+                batch.origins[place] = url.origin;
+                if is_plain {
+                    let Origin { scheme, host, port } = url.origin;
+                    let hash = origins.hash(scheme, host, port);
+                    origins.ask_for_bucket(hash);
+                    batch.hashes[place] = hash;
+                    State::Hashed
+                } else {
+                    State::Unusual
+                }
             };
             last = Some(url.origin);
         }
@@ -214,33 +294,37 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     /// Asks for the records of origins whose buckets have come.
     #[inline]
-    fn ask_for_records(&self, steps: &mut [Step<'_>]) {
+    fn ask_for_records(&self, batch: &mut Batch<'_, '_>, count: usize) {
         let origins = self.origin_table();
-        for step in steps {
-            if let Step::Hashed(hash, url) = *step {
-                *step = Step::Expected(origins.ask_for_record(hash), hash, url);
+        let hashes = batch.states.iter().zip(&batch.hashes).take(count);
+        for ((state, hash), expected) in hashes.zip(&mut batch.expected) {
+            if *state == State::Hashed {
+                *expected = origins.ask_for_record(*hash);
             }
         }
     }
 
     /// Finds the records, as [`Set::policy`] does, and asks for the policies.
     #[inline]
-    fn find_records(&self, steps: &mut [Step<'_>]) -> Result<(), FormatError> {
+    fn find_records(&self, batch: &mut Batch<'_, '_>, count: usize) -> Result<(), FormatError> {
         let (origins, policies) = (self.origin_table(), self.policies());
-        for step in steps {
-            let (record, path) = match *step {
-                Step::Expected(at, hash, UrlRef { origin: Origin { scheme, host, port }, path }) => {
-                    (origins.find_expected(at, hash, scheme, host, port)?, path)
+        for place in 0..count {
+            let origin = batch.origins[place];
+            let record = match batch.states[place] {
+                State::Hashed => {
+                    let Origin { scheme, host, port } = origin;
+                    origins.find_expected(batch.expected[place], batch.hashes[place], scheme, host, port)?
                 }
-                Step::Unusual(url) => (self.record(&url.origin)?, url.path),
+                State::Unusual => self.record(&origin)?,
                 _ => continue,
             };
-            *step = match record {
+            batch.states[place] = match record {
                 Some(record) => {
                     policies.ask_for(record.policy);
-                    Step::Known(Known { policy: record.policy, ruleset: None, chosen: (0, 0), path })
+                    batch.policies[place] = record.policy;
+                    State::Known
                 }
-                None => Step::Unknown,
+                None => State::Unknown,
             };
         }
         Ok(())
@@ -249,19 +333,29 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// Reads the policies, finds what they have for the agents, and asks for the index entry of each first ruleset. With a
     /// single agent, damage of groups is noticed when their rules are read.
     #[inline]
-    fn ask_for_entries(&self, columns: &mut Columns<'_>, steps: &mut [Step<'_>]) -> Result<(), FormatError> {
+    fn ask_for_entries(
+        &self,
+        columns: &mut Columns<'_>,
+        batch: &mut Batch<'_, '_>,
+        count: usize,
+    ) -> Result<(), FormatError> {
         let (policies, rulesets) = (self.policies(), self.rulesets());
-        for step in steps {
-            let Step::Known(known) = step else { continue };
-            let policy = policies.get(known.policy)?;
+        for place in 0..count {
+            if batch.states[place] != State::Known {
+                continue;
+            }
+            let policy = policies.get(batch.policies[place])?;
             if let [agent] = columns.agents {
-                if let Some((ruleset, decides_alone)) = first_ruleset(agent, &policy) {
-                    rulesets.ask_for_entry(ruleset);
-                    known.ruleset = decides_alone.then_some(ruleset);
-                }
+                batch.rulesets[place] = match first_ruleset(agent, &policy) {
+                    Some((ruleset, decides_alone)) => {
+                        rulesets.ask_for_entry(ruleset);
+                        if decides_alone { ruleset } else { NONE }
+                    }
+                    None => NONE,
+                };
             } else {
                 let chosen = columns.choose(&policy)?;
-                known.chosen = (chosen.start, chosen.end);
+                batch.chosen[place] = (chosen.start, chosen.end);
                 columns.each_first_ruleset(chosen, |ruleset| rulesets.ask_for_entry(ruleset));
             }
         }
@@ -270,13 +364,19 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     /// Asks for each first ruleset.
     #[inline]
-    fn ask_for_rulesets(&self, columns: &Columns<'_>, steps: &[Step<'_>]) {
+    fn ask_for_rulesets<'s>(&'s self, columns: &Columns<'_>, batch: &mut Batch<'s, '_>, count: usize) {
         let rulesets = self.rulesets();
-        for step in steps {
-            match step {
-                Step::Known(Known { ruleset: Some(ruleset), .. }) => rulesets.ask_for(*ruleset),
-                Step::Known(known) => columns.each_first_ruleset(known.chosen(), |ruleset| rulesets.ask_for(ruleset)),
-                _ => {}
+        for place in 0..count {
+            if batch.states[place] != State::Known {
+                continue;
+            }
+            if columns.are_several() {
+                let (start, end) = batch.chosen[place];
+                columns.each_first_ruleset(start..end, |ruleset| {
+                    rulesets.ask_for(ruleset);
+                });
+            } else if batch.rulesets[place] != NONE {
+                batch.stored[place] = rulesets.ask_for(batch.rulesets[place]);
             }
         }
     }

@@ -11,6 +11,7 @@ use super::policy::ruleset_at;
 use super::{Agent, Policy};
 use crate::format::FormatError;
 use crate::format::policies::{Group, PolicyView};
+use crate::format::rulesets::MAX_PATCHED_BYTES;
 use crate::url::Path;
 use crate::verdict::Verdict;
 
@@ -121,7 +122,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The verdicts of all agents for the path of a URL, from what the policy has for them: those of
-    /// [`Policy::decide_each`].
+    /// [`Policy::decide_each`]. Rulesets are patched in `room`.
     ///
     /// # Errors
     /// When the set is damaged.
@@ -130,6 +131,7 @@ impl<'a> Columns<'a> {
         policy: &Policy<'_>,
         range: Range<u32>,
         path: &Path<'_>,
+        room: &mut [u8; MAX_PATCHED_BYTES],
         row: &mut [Verdict],
     ) -> Result<(), FormatError> {
         let Columns { agents, others, chosen, walked, .. } = self;
@@ -156,7 +158,7 @@ impl<'a> Columns<'a> {
                     Some(group) => match walked.iter().find(|(ruleset, _)| *ruleset == group.ruleset) {
                         Some((_, known)) => *known,
                         None => {
-                            let verdict = ruleset_at(policy.rulesets, group.ruleset)?.verdict(path)?;
+                            let verdict = ruleset_at(policy.rulesets, group.ruleset)?.verdict_in(room, path)?;
                             walked.push((group.ruleset, verdict));
                             verdict
                         }

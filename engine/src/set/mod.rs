@@ -7,6 +7,7 @@ mod batch;
 mod columns;
 mod policy;
 mod site;
+mod split;
 mod times;
 mod verify;
 
@@ -14,6 +15,7 @@ pub use self::agent::Agent;
 pub use self::batch::{BATCH_URLS, Found};
 pub use self::policy::{GroupKind, Policy, PolicyGroup, Rules};
 pub use self::site::Site;
+pub use self::split::KnownHosts;
 pub use self::verify::VerifyPart;
 
 use crate::format::FormatError;

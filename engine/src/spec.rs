@@ -1,0 +1,95 @@
+//! What a person writes for crawlers where a crawler is asked for: a name, a chain of product tokens, a group of crawlers, or
+//! any crawler.
+//!
+//! Here a text is only taken apart. Whether a name is a product token says [`crate::token`]; which tokens a known crawler
+//! obeys, and which crawlers are in a group, says the table of the set.
+
+use std::fmt;
+
+use crate::format::crawlers::Purposes;
+
+/// The groups of crawlers that can be asked for, and what their members are for.
+pub const GROUPS: [(&str, Purposes); 2] = [("@ai-training", Purposes::AI_TRAINING), ("@search", Purposes::SEARCH)];
+
+/// What a text stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spec<'t> {
+    /// `*`: any crawler that obeys just the default group.
+    Any,
+    /// `@search`: the crawlers with all of these purposes.
+    Group(Purposes),
+    /// `A>B>*`: a crawler that obeys the groups of the first of these product tokens that a file names.
+    Chain {
+        /// The product tokens, as they are written.
+        tokens: Vec<&'t str>,
+        /// Whether the default group comes after them: the chain ends in `*`.
+        honours_default_group: bool,
+    },
+    /// Anything else: the name of a known crawler, or a product token.
+    Name(&'t str),
+}
+
+/// Why a text stands for no crawler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SpecError {
+    /// No group of crawlers has this name.
+    UnknownGroup(String),
+    /// A chain has an empty name, or a `*` before another name.
+    Chain(String),
+}
+
+impl<'t> Spec<'t> {
+    /// Takes a text apart. Linear in its length.
+    ///
+    /// ```
+    /// use reptile_engine::spec::Spec;
+    /// let chain = |tokens, honours_default_group| Ok(Spec::Chain { tokens, honours_default_group });
+    /// assert_eq!(Spec::read("A>B>*"), chain(vec!["A", "B"], true));
+    /// assert_eq!(Spec::read("A>B"), chain(vec!["A", "B"], false));
+    /// assert_eq!(Spec::read("Googlebot/2.1"), Ok(Spec::Name("Googlebot/2.1")));
+    /// assert!(Spec::read("A>>B").is_err() && Spec::read("@nobody").is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// When a group is unknown, or a chain has an empty name or a `*` before its end.
+    pub fn read(text: &'t str) -> Result<Spec<'t>, SpecError> {
+        if text == "*" {
+            return Ok(Spec::Any);
+        }
+        if text.starts_with('@') {
+            let group = GROUPS.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
+            return group
+                .map(|(_, purposes)| Spec::Group(purposes))
+                .ok_or_else(|| SpecError::UnknownGroup(text.into()));
+        }
+        if !text.contains('>') {
+            return Ok(Spec::Name(text));
+        }
+        let (names, honours_default_group) = match text.strip_suffix(">*") {
+            Some(names) => (names, true),
+            None => (text, false),
+        };
+        let tokens: Vec<&str> = names.split('>').collect();
+        if tokens.iter().any(|&token| token.is_empty() || token == "*") {
+            return Err(SpecError::Chain(text.into()));
+        }
+        Ok(Spec::Chain { tokens, honours_default_group })
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SpecError::UnknownGroup(text) => {
+                let known = GROUPS.map(|(name, _)| name).join(" and ");
+                write!(f, "unknown group of crawlers {text:?}; the known ones are {known}")
+            }
+            SpecError::Chain(text) => {
+                write!(f, "{text:?} is not a chain of product tokens, such as Googlebot-News>Googlebot>*")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SpecError {}
