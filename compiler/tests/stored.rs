@@ -8,11 +8,11 @@ use bumpalo::Bump;
 use proptest::prelude::*;
 use reptile_compiler::automaton::Strategy as Form;
 use reptile_compiler::capture::{self, Capture, Captures, KeptCapture, Outcome, Profile};
-use reptile_compiler::dialect::crawlers::{ALL, GROUPS, Purpose, of_name, resolve};
+use reptile_compiler::dialect::crawlers::{ALL, of_name, resolve};
 use reptile_compiler::dialect::{self, Dialect, GOOGLE_LIB, KOSTER_1994, RFC9309};
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
-use reptile_engine::format::crawlers::Purposes;
 use reptile_engine::set::{GroupKind, Set};
+use reptile_engine::spec::GROUPS;
 use reptile_engine::token::TokenSyntax;
 use reptile_engine::url::Scheme;
 use reptile_engine::verdict::{Cause, PolicySource};
@@ -176,8 +176,7 @@ fn names_resolve_as_the_compiler_resolves_them() {
                 assert_eq!(found.honours_default_group, expected.honours_default_group, "{spelling}");
             }
         }
-        for (group, purpose) in GROUPS {
-            let purposes = if purpose == Purpose::Search { Purposes::SEARCH } else { Purposes::AI_TRAINING };
+        for (group, purposes) in GROUPS {
             let found = set.crawlers().with_purpose(purposes).map(|crawler| crawler.unwrap().name.to_vec());
             let mut expected: Vec<Vec<u8>> =
                 resolve(group, dialect).unwrap().into_iter().map(|known| known.name.into_bytes()).collect();

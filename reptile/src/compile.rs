@@ -381,6 +381,12 @@ pub(crate) fn read(
     })
 }
 
+/// Compiles one robots.txt, on this thread: to hand its few rulesets to others takes longer than to compile them.
+pub(crate) fn finish_one(builder: SetBuilder) -> Result<set::CompiledSet, Error> {
+    let compiled = builder.finish(Strategy::default());
+    compiled.map_err(|error| Error::new(ErrorKind::Limit, error.to_string()))
+}
+
 /// Compiles what a builder has collected.
 pub(crate) fn finish(builder: SetBuilder) -> Result<set::CompiledSet, Error> {
     let compiled = builder.finish_with(Strategy::default(), &AllThreads);

@@ -6,6 +6,7 @@ use std::fmt;
 use std::io;
 
 use reptile_engine::format::FormatError;
+use reptile_engine::spec::SpecError;
 use reptile_engine::token::TokenError;
 
 use crate::agent::Crawler;
@@ -151,6 +152,7 @@ pub struct CrawlerError {
 }
 
 enum Why {
+    Spec(SpecError),
     Token(TokenError),
     Damaged(Error),
 }
@@ -169,6 +171,10 @@ pub enum CrawlerErrorKind {
     Version,
     /// Under the set's dialect no user-agent line can contain this name.
     Unnameable,
+    /// No group of crawlers has this name; see [`Set::crawlers_named`](crate::Set::crawlers_named).
+    Group,
+    /// A chain of product tokens has an empty name, or a `*` before its end.
+    Chain,
     /// The name is valid, but the set is damaged.
     Damaged,
 }
@@ -178,6 +184,8 @@ impl CrawlerError {
     #[must_use]
     pub fn kind(&self) -> CrawlerErrorKind {
         match &self.why {
+            Why::Spec(SpecError::UnknownGroup(_)) => CrawlerErrorKind::Group,
+            Why::Spec(_) => CrawlerErrorKind::Chain,
             Why::Token(TokenError::Empty) => CrawlerErrorKind::Empty,
             Why::Token(TokenError::List { .. }) => CrawlerErrorKind::List,
             Why::Token(TokenError::Header { .. }) => CrawlerErrorKind::Header,
@@ -197,6 +205,10 @@ impl CrawlerError {
         }
     }
 
+    pub(crate) fn of_spec(text: &str, error: SpecError) -> CrawlerError {
+        CrawlerError { crawler: text.to_owned(), why: Why::Spec(error) }
+    }
+
     pub(crate) fn new(crawler: &Crawler, error: TokenError) -> CrawlerError {
         CrawlerError { crawler: crawler.to_string(), why: Why::Token(error) }
     }
@@ -208,10 +220,11 @@ impl CrawlerError {
 
 impl fmt::Display for CrawlerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "crawler {:?}: ", self.crawler)?;
+        let crawler = &self.crawler;
         match &self.why {
-            Why::Token(error) => error.fmt(f),
-            Why::Damaged(_) => f.write_str("cannot be looked up in the set"),
+            Why::Spec(error) => error.fmt(f),
+            Why::Token(error) => write!(f, "crawler {crawler:?}: {error}"),
+            Why::Damaged(_) => write!(f, "crawler {crawler:?}: cannot be looked up in the set"),
         }
     }
 }
@@ -227,7 +240,7 @@ impl fmt::Debug for CrawlerError {
 impl std::error::Error for CrawlerError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.why {
-            Why::Token(_) => None,
+            Why::Spec(_) | Why::Token(_) => None,
             Why::Damaged(error) => Some(error),
         }
     }

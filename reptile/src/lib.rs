@@ -1,7 +1,7 @@
 //! The Robots Exclusion Protocol, compiled: decides URLs by robots.txt files, a handful or millions, with the rule and
 //! the line that decided.
 //!
-//! - **One robots.txt**: [`Robots`] reads it and can decide at once.
+//! - **One robots.txt**: [`Robots`] reads it and can decide at once; [`OneShot`] asks it a single question.
 //! - **Millions**: [`Compiler`] makes one compiled [`Set`] of them; [`Set::read`] opens it again anywhere.
 //! - **Crawlers**: [`Set::agent`] and [`Set::agents`] resolve them to an [`Agent`], which decides URLs.
 //! - **Readings**: a [`Dialect`] says what a robots.txt means (Google's library, Google's documentation, RFC 9309, Yandex,
@@ -31,7 +31,7 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `compile` | [`Robots`], [`Compiler`], [`Set::with_robots`], [`Set::verify_deep`]; without it the crate reads sets |
+//! | `compile` | [`Robots`], [`OneShot`], [`Compiler`], [`Set::with_robots`], [`Set::verify_deep`]; without it the crate reads sets |
 //! | `idna` | hosts beyond ASCII (UTS 46); without it their origins are unknown |
 //! | `mmap` | [`Set::map`] |
 //! | `rayon` | batches on all threads, compiling on all threads |
@@ -47,15 +47,19 @@ mod compile;
 mod error;
 mod explanation;
 #[cfg(feature = "compile")]
+mod one_shot;
+#[cfg(feature = "compile")]
 mod robots;
 mod set;
 mod site;
 
-pub use agent::{Agent, Agents, Crawler};
+pub use agent::{Agent, Agents, Crawler, KnownHosts};
 #[cfg(feature = "compile")]
 pub use compile::{Capture, CompiledSet, Compiler};
 pub use error::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
 pub use explanation::{Explanation, Provenance};
+#[cfg(feature = "compile")]
+pub use one_shot::OneShot;
 #[cfg(feature = "compile")]
 pub use robots::Robots;
 pub use set::{KnownCrawler, Set};
@@ -83,5 +87,5 @@ pub use reptile_engine::format::directives::{DirectiveKind, DirectiveState};
 #[cfg(feature = "mmap")]
 pub use reptile_engine::platform::MappedFile;
 pub use reptile_engine::set::GroupKind as Group;
-pub use reptile_engine::url::{OwnedOrigin as Origin, Scheme, UrlError};
+pub use reptile_engine::url::{OwnedOrigin as Origin, Scheme, UrlError, UrlParts};
 pub use reptile_engine::verdict::{Cause, PolicySource, Reason, Rule, RuleKind, Verdict};

@@ -12,8 +12,9 @@ use reptile_engine::format::crawlers::Purposes;
 use reptile_engine::format::directives::{DirectiveKind, DirectiveState, decimal_seconds};
 use reptile_engine::format::timelines::BEFORE_ALL_TIMES;
 use reptile_engine::set as engine;
+use reptile_engine::spec::Spec;
 use reptile_engine::token::product_token;
-use reptile_engine::url::{self, MAX_URL_BYTES, UrlRef};
+use reptile_engine::url::{self, MAX_URL_BYTES, UrlParts, UrlRef};
 use reptile_engine::verdict::{self, Rule, Verdict};
 
 use crate::agent::{Agent, Chain, Columns, Crawler, Kind};
@@ -201,6 +202,31 @@ impl Set {
             return rows.try_for_each(|(url, row)| self.decide_each_apart(columns, url.as_ref(), row));
         }
         Ok(self.engine.decide_all(columns.resolved, urls.iter().map(AsRef::as_ref), verdicts)?)
+    }
+
+    /// The verdicts of several agents for many URLs in parts, a row for each URL.
+    pub(crate) fn decide_split(
+        &self,
+        columns: Columns<'_>,
+        urls: &[UrlParts<'_>],
+        hosts: &engine::KnownHosts,
+        verdicts: &mut [Verdict],
+    ) -> Result<(), Error> {
+        if self.is_of_one || !self.replaced.is_empty() {
+            let mut text = Vec::new();
+            let mut rows = urls.iter().zip(verdicts.chunks_exact_mut(columns.width()));
+            return rows.try_for_each(|(url, row)| {
+                text.clear();
+                url.join(&mut text);
+                self.decide_each_apart(columns, &text, row)
+            });
+        }
+        Ok(self.engine.decide_split(columns.resolved, urls, hosts, verdicts)?)
+    }
+
+    /// Whether two sets are the same one, which was cloned.
+    pub(crate) fn is(&self, other: &Set) -> bool {
+        Arc::ptr_eq(&self.engine, &other.engine)
     }
 
     /// Does the work of [`Set::decide_each`] for a set of one site, or a set with replaced sites.
@@ -457,6 +483,39 @@ impl Set {
         known.collect()
     }
 
+    /// The crawlers that a text stands for where a person may write any: `*` is any crawler that obeys just the default
+    /// group, `A>B` a chain of product tokens, which falls back to the default group if it ends in `>*`, `@search` and
+    /// `@ai-training` are groups of known crawlers, in the order of [`Set::crawlers`], and anything else is
+    /// [`Crawler::named`].
+    ///
+    /// ```
+    /// use reptile::{Dialect, Robots};
+    /// let robots = Robots::parse("user-agent: *\ndisallow: /", Dialect::google())?;
+    /// assert_eq!(robots.crawlers_named("Googlebot-News>Googlebot>*")?.len(), 1);
+    /// assert!(robots.crawlers_named("@search")?.len() > 10);
+    /// assert!(robots.crawlers_named("@nobody").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`CrawlerErrorKind::Group`](crate::CrawlerErrorKind::Group) and
+    /// [`CrawlerErrorKind::Chain`](crate::CrawlerErrorKind::Chain), and
+    /// [`CrawlerErrorKind::Damaged`](crate::CrawlerErrorKind::Damaged) for a group in a damaged set. Whether a name is a
+    /// product token is found when it is resolved.
+    pub fn crawlers_named(&self, text: &str) -> Result<Vec<Crawler>, CrawlerError> {
+        Ok(match Spec::read(text).map_err(|error| CrawlerError::of_spec(text, error))? {
+            Spec::Any => vec![Crawler::chain([""; 0], true)],
+            Spec::Chain { tokens, honours_default_group } => vec![Crawler::chain(tokens, honours_default_group)],
+            Spec::Name(name) => vec![Crawler::named(name)],
+            Spec::Group(purposes) => {
+                let members = self.engine.crawlers().with_purpose(purposes);
+                let members = members.map(|member| member.map(|member| Crawler::named(member.name)));
+                let damaged = |error: FormatError| CrawlerError::damaged(&Crawler::named(text), error.into());
+                members.collect::<Result<_, _>>().map_err(damaged)?
+            }
+        })
+    }
+
     /// Resolves a crawler.
     pub(crate) fn resolve(&self, crawler: Crawler) -> Result<Agent, CrawlerError> {
         let chain = match &crawler.kind {
@@ -479,8 +538,13 @@ impl Set {
                 Chain { tokens: tokens.collect::<Result<_, _>>()?, honours_default_group: *honours_default_group }
             }
         };
-        let resolved = chain.look_up(&self.engine).map_err(|error| CrawlerError::damaged(&crawler, error))?;
-        Ok(Agent { set: self.clone(), crawler, chain: Arc::new(chain), resolved })
+        self.agent_of_chain(&crawler, &Arc::new(chain)).map_err(|error| CrawlerError::damaged(&crawler, error))
+    }
+
+    /// A crawler whose product tokens are known.
+    pub(crate) fn agent_of_chain(&self, crawler: &Crawler, chain: &Arc<Chain>) -> Result<Agent, Error> {
+        let resolved = chain.look_up(&self.engine)?;
+        Ok(Agent { set: self.clone(), crawler: crawler.clone(), chain: Arc::clone(chain), resolved })
     }
 
     /// The product token in a crawler's name under the set's dialect.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reptile::{
     Capture, Cause, Compiler, Crawler, CrawlerErrorKind, Dialect, ErrorKind, Group, PolicySource, Profile, Robots, Set,
-    Verdict,
+    UrlParts, Verdict,
 };
 
 const DAY: i64 = 86_400;
@@ -160,6 +160,135 @@ fn batches_answer_as_single_questions_do() {
     assert!(verdicts.iter().all(|verdict| serial.contains(verdict)));
     let error = agents.decide_all(&urls, &mut serial[1..]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BufferLength);
+}
+
+/// Every combination of usual and unusual parts, in this order and in one that mixes hosts.
+fn urls_in_parts() -> Vec<UrlParts<'static>> {
+    let schemes: [&[u8]; 7] = [b"https", b"http", b"HTTPS", b"ftp", b"gopher", b"", b"https://a.example/x?"];
+    let hosts: [&[u8]; 19] = [
+        b"a.example",
+        b"b.example",
+        b"none.example",
+        b"A.example",
+        b"a.example.",
+        b"",
+        b"u@a.example",
+        b"u@x@a.example",
+        b"a.example:443",
+        b"a.example/x",
+        b"a.example?x",
+        b"a.example#",
+        b"a.example;",
+        b"b\xc3\xbccher.example",
+        b"1.2.3.4",
+        b"[::1]",
+        b"a_b.example",
+        b"a.example\n",
+        b"xn--bcher-kva.example",
+    ];
+    let ports: [Option<&[u8]>; 6] = [None, Some(b""), Some(b"0"), Some(b"443"), Some(b"70000"), Some(b"-1")];
+    let paths: [&[u8]; 9] = [
+        b"/",
+        b"",
+        b"/x/1",
+        b"x",
+        b"/x#y",
+        b"/%78/\xc3\xa9*$",
+        b"/a?q=1",
+        b"/a\0b",
+        b"/y/0123456789012345678901234567890123456789",
+    ];
+    let queries: [Option<&[u8]>; 6] = [None, Some(b""), Some(b"q=1"), Some(b"a?q=1"), Some(b"a#q=1"), Some(b"%71=\t")];
+    let mut urls = Vec::new();
+    for scheme in schemes {
+        for (number, host) in hosts.into_iter().enumerate() {
+            for port in ports {
+                for path in paths {
+                    urls.extend(queries.map(|query| {
+                        let host_number = (urls.len() % 5 > 0).then_some(number);
+                        UrlParts { scheme, host, port, path, query, host_number }
+                    }));
+                }
+            }
+        }
+    }
+    let mixed: Vec<UrlParts<'static>> = (0..urls.len()).map(|at| urls[at * 7919 % urls.len()]).collect();
+    urls.extend(mixed);
+    urls
+}
+
+#[test]
+fn urls_in_parts_mean_the_joined_urls() {
+    let rules = "user-agent: a\ndisallow: /x\n\nuser-agent: *\ndisallow: /*?q=\ndisallow: /y/\n";
+    let whole = set(&[
+        ("https://a.example", rules),
+        ("http://a.example", "user-agent: *\ndisallow: /\nallow: /y/"),
+        ("https://b.example", rules),
+        ("https://xn--bcher-kva.example", rules),
+        ("http://1.2.3.4", rules),
+        ("https://a.example:0", "user-agent: *\ndisallow: /"),
+    ]);
+    let fresh = Robots::parse("user-agent: *\ndisallow: /y/", Dialect::google()).unwrap();
+    let replaced = whole.with_robots([("https://a.example".parse().unwrap(), fresh)]);
+    let urls = urls_in_parts();
+    let joined: Vec<Vec<u8>> = urls
+        .iter()
+        .map(|url| {
+            let mut text = Vec::new();
+            url.join(&mut text);
+            text
+        })
+        .collect();
+    let is_ordinary = |url: &&UrlParts<'_>| url.port.is_none() && url.scheme == b"https" && url.host == b"b.example";
+    assert!(urls.iter().filter(is_ordinary).count() > 100);
+    for (set, names) in [(&whole, &["a"][..]), (&whole, &["a", "b", "Googlebot"]), (&replaced, &["a", "b"])] {
+        let agents = set.agents(names.iter().copied()).unwrap();
+        let mut expected = vec![Verdict::Invalid; urls.len() * names.len()];
+        agents.decide_all(&joined, &mut expected).unwrap();
+        for verdict in [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid] {
+            assert!(expected.iter().filter(|&&found| found == verdict).count() > 500, "{verdict}");
+        }
+        // Also with what is known of too few hosts, and of those of another set.
+        let other = self::set(&[("https://b.example", "user-agent: *\ndisallow: /")]).agents(["a"]).unwrap();
+        for hosts in [agents.known_hosts(100), agents.known_hosts(2), agents.known_hosts(0), other.known_hosts(100)] {
+            // Numbers that mean several hosts change nothing.
+            let mut mistaken = urls.clone();
+            mistaken.iter_mut().for_each(|url| url.host_number = url.host_number.map(|number| number % 3));
+            let mut verdicts = vec![Verdict::Unknown; expected.len()];
+            agents.decide_split(&mistaken, &hosts, &mut verdicts).unwrap();
+            assert_eq!(verdicts, expected);
+            for count in [urls.len(), urls.len() - 1, 33, 32, 31, 1, 0] {
+                let mut verdicts = vec![Verdict::Unknown; count * names.len()];
+                agents.decide_split(&urls[..count], &hosts, &mut verdicts).unwrap();
+                for (at, row) in verdicts.chunks(names.len()).enumerate() {
+                    assert_eq!(row, &expected[at * names.len()..][..names.len()], "{:?}", urls[at]);
+                }
+            }
+        }
+        let mut short = vec![Verdict::Unknown; urls.len() * names.len() - 1];
+        let error = agents.decide_split(&urls, &agents.known_hosts(0), &mut short).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BufferLength);
+    }
+}
+
+#[test]
+fn the_limit_of_a_url_in_parts_is_that_of_the_joined_one() {
+    const MAX_URL_BYTES: usize = 64 * 1024;
+    let agents = set(&[("https://a.example", "user-agent: *\ndisallow: /")]).agents(["a"]).unwrap();
+    for (len, expected) in [
+        (MAX_URL_BYTES - 1, Verdict::Disallow),
+        (MAX_URL_BYTES, Verdict::Disallow),
+        (MAX_URL_BYTES + 1, Verdict::Invalid),
+    ] {
+        for query in [None, Some(&b"q"[..])] {
+            let path = format!("/{}", "x".repeat(len - "https://a.example/".len() - query.map_or(0, |_| 2)));
+            let (scheme, host, path) = (&b"https"[..], &b"a.example"[..], path.as_bytes());
+            let url = UrlParts { scheme, host, port: None, path, query, host_number: Some(0) };
+            let mut verdict = [Verdict::Unknown];
+            agents.decide_split(&[url], &agents.known_hosts(1), &mut verdict).unwrap();
+            assert_eq!(verdict, [expected], "{len}");
+        }
+    }
 }
 
 #[test]
@@ -400,4 +529,53 @@ fn a_set_that_is_merged_or_does_not_fit_in_memory_is_the_same() {
     let mut compiler = Compiler::new(Dialect::google()).memory(0, folder.path().join("none"));
     let error = compiler.add(Capture::new("https://h0.example/robots.txt", "").unwrap()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
+}
+
+#[test]
+fn a_single_question_has_the_answer_of_the_compiled_file() {
+    let urls =
+        ["/", "/robots.txt", "/a", "/a/b?c=d", "https://e.example/p/x.gif", "/%7Ea", "nonsense", "", "/a/index.html"];
+    let long = format!("user-agent: *\n{}disallow: /*ab$\n", "disallow: /*b*a\n".repeat(40_000));
+    let page = "<html><body>\nUser-agent: *<br>\nDisallow: /a\n</body></html>";
+    let bodies = [
+        "",
+        "user-agent: *\ndisallow: /a\nallow: /a/b\n",
+        "user-agent: googlebot\nuser-agent: gptbot\ndisallow: /*.gif$\n\nuser-agent: *\ndisallow: /\nallow: /a",
+        "user-agent: googlebot-image\ndisallow: /p\nuser-agent: googlebot\nallow: /p\ndisallow:",
+        "disallow: /\n",
+        "User-agent: *\u{0}\u{1}\u{2}\nDisallow: /\n",
+        page,
+        &long,
+    ];
+    let crawlers = ["GPTBot", "Googlebot-Image", "AnyBot"].map(Crawler::named);
+    let crawlers = crawlers.into_iter().chain([Crawler::chain(["a", "gptbot"], false), Crawler::verbatim("*")]);
+    let crawlers: Vec<Crawler> = crawlers.chain([Crawler::chain([""; 0], false)]).collect();
+    let mut compared = 0;
+    let dialects = "google google-lib rfc9309 rfc9309-strict yandex yandex-2017 bing koster-1994 koster-1996";
+    for dialect in dialects.split(' ').map(|name| Dialect::from_name(name).unwrap()) {
+        for (crawler, body) in crawlers.iter().flat_map(|crawler| bodies.map(|body| (crawler, body))) {
+            let one_shot = reptile::OneShot::new(crawler.clone(), dialect).unwrap();
+            let agent = Robots::parse(body, dialect).unwrap().agent(crawler.clone()).unwrap();
+            let long_url = format!("/{}", "ab".repeat(1000));
+            for url in urls.into_iter().chain([&*long_url]) {
+                let explained = agent.explain(url).unwrap();
+                // The rule that allows /robots.txt under some dialects is on no line.
+                let expected = (explained.verdict, line(explained.rule()).filter(|&line| line > 0));
+                let shown = &body[..body.len().min(60)];
+                assert_eq!(one_shot.decide(body, url).unwrap(), expected, "{dialect} {crawler} {url} {shown}");
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 9 * crawlers.len() * bodies.len() * 10);
+    let error = reptile::OneShot::new("Googlebot/2.1", Dialect::google()).unwrap_err();
+    assert_eq!(error.suggestion(), Some("Googlebot"));
+    let one_shot = reptile::OneShot::new("AnyBot", Dialect::google()).unwrap();
+    for (len, fits) in [((16 << 20) - 1, true), (16 << 20, true), ((16 << 20) + 1, false)] {
+        let decided = one_shot.decide(vec![b'#'; len], "/");
+        assert_eq!(
+            decided.map_err(|error| error.kind()),
+            if fits { Ok((Verdict::Allow, None)) } else { Err(ErrorKind::Limit) }
+        );
+    }
 }

@@ -7,23 +7,13 @@
 use std::fmt;
 
 use reptile_engine::format::FormatError;
+use reptile_engine::format::crawlers::Purposes;
 use reptile_engine::set::{Agent, Set};
+use reptile_engine::spec::{Spec, SpecError};
 
 use super::token::{TokenError, product_token};
 use super::{Dialect, Family};
 use crate::names::letters_in;
-
-/// What a crawler is for, as far as it can be asked for as a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Purpose {
-    /// Fetches what models are trained on, or stands for leave to do so: `@ai-training`.
-    AiTraining,
-    /// Fetches what a search engine or an answering machine looks up: `@search`.
-    Search,
-    /// Something else.
-    Other,
-}
 
 /// A known crawler.
 #[derive(Debug)]
@@ -36,8 +26,8 @@ pub struct Crawler {
     pub honours_default_group: bool,
     /// Whose it is.
     pub family: Family,
-    /// What it is for.
-    pub purpose: Purpose,
+    /// What it is for, as far as it can be asked for as a member of a group.
+    pub purposes: Purposes,
     /// Where this is said: a letter of `DIALECTS.md`, or the operator's own documentation.
     pub source: &'static str,
 }
@@ -46,35 +36,36 @@ const fn crawler(
     tokens: &'static [&'static str],
     honours_default_group: bool,
     family: Family,
-    purpose: Purpose,
+    purposes: Purposes,
     source: &'static str,
 ) -> Crawler {
-    Crawler { name: tokens[0], tokens, honours_default_group, family, purpose, source }
+    Crawler { name: tokens[0], tokens, honours_default_group, family, purposes, source }
 }
 
 /// A crawler of Google that obeys no robots.txt.
 const fn free(name: &'static str, source: &'static str) -> Crawler {
-    let (family, purpose) = (Family::Google, Purpose::Other);
-    Crawler { name, tokens: &[], honours_default_group: false, family, purpose, source }
+    let (family, purposes) = (Family::Google, Purposes::NONE);
+    Crawler { name, tokens: &[], honours_default_group: false, family, purposes, source }
 }
 
 /// The crawlers, by family.
 pub const ALL: [Crawler; 62] = {
     use Family::{Bing, Google, Other, Yandex};
-    use Purpose::{AiTraining, Search};
-    const NONE: Purpose = Purpose::Other;
+    const TRAINING: Purposes = Purposes::AI_TRAINING;
+    const SEARCH: Purposes = Purposes::SEARCH;
+    const NONE: Purposes = Purposes::NONE;
     [
-        crawler(&["Googlebot"], true, Google, Search, "Dspec"),
-        crawler(&["Googlebot-Image", "Googlebot"], true, Google, Search, "Dspec"),
-        crawler(&["Googlebot-Video", "Googlebot"], true, Google, Search, "Dspec"),
-        crawler(&["Googlebot-News", "Googlebot"], true, Google, Search, "Dspec, D"),
+        crawler(&["Googlebot"], true, Google, SEARCH, "Dspec"),
+        crawler(&["Googlebot-Image", "Googlebot"], true, Google, SEARCH, "Dspec"),
+        crawler(&["Googlebot-Video", "Googlebot"], true, Google, SEARCH, "Dspec"),
+        crawler(&["Googlebot-News", "Googlebot"], true, Google, SEARCH, "Dspec, D"),
         crawler(&["Storebot-Google"], true, Google, NONE, "D"),
         crawler(&["Google-InspectionTool"], true, Google, NONE, "Dspec"),
         crawler(&["GoogleOther"], true, Google, NONE, "Dspec"),
         crawler(&["GoogleOther-Image", "GoogleOther"], true, Google, NONE, "Dspec; the order I"),
         crawler(&["GoogleOther-Video", "GoogleOther"], true, Google, NONE, "Dspec; the order I"),
         crawler(&["Google-CloudVertexBot"], true, Google, NONE, "Dspec"),
-        crawler(&["Google-Extended"], true, Google, AiTraining, "Dspec; the rules for * I"),
+        crawler(&["Google-Extended"], true, Google, TRAINING, "Dspec; the rules for * I"),
         crawler(&["APIs-Google"], false, Google, NONE, "Dspec"),
         crawler(&["AdsBot-Google"], false, Google, NONE, "Dspec"),
         crawler(&["AdsBot-Google-Mobile", "AdsBot-Google"], false, Google, NONE, "Dspec; the second token I"),
@@ -88,49 +79,46 @@ pub const ALL: [Crawler; 62] = {
         free("Google-Site-Verification", "Dspec: users trigger it"),
         free("Google-NotebookLM", "Dspec: users trigger it"),
         free("Google-Pinpoint", "Dspec: users trigger it"),
-        crawler(&["YandexBot", "Yandex"], true, Yandex, Search, "Yua"),
-        crawler(&["YandexImages", "Yandex"], true, Yandex, Search, "Yua"),
-        crawler(&["YandexVideo", "Yandex"], true, Yandex, Search, "Yua"),
-        crawler(&["YandexNews", "Yandex"], true, Yandex, Search, "Yua"),
-        crawler(&["YandexMedia", "Yandex"], true, Yandex, Search, "Yua"),
-        crawler(&["YandexBlogs", "Yandex"], true, Yandex, Search, "Yua"),
-        crawler(&["YandexMobileBot", "Yandex"], true, Yandex, Search, "Yua"),
+        crawler(&["YandexBot", "Yandex"], true, Yandex, SEARCH, "Yua"),
+        crawler(&["YandexImages", "Yandex"], true, Yandex, SEARCH, "Yua"),
+        crawler(&["YandexVideo", "Yandex"], true, Yandex, SEARCH, "Yua"),
+        crawler(&["YandexNews", "Yandex"], true, Yandex, SEARCH, "Yua"),
+        crawler(&["YandexMedia", "Yandex"], true, Yandex, SEARCH, "Yua"),
+        crawler(&["YandexBlogs", "Yandex"], true, Yandex, SEARCH, "Yua"),
+        crawler(&["YandexMobileBot", "Yandex"], true, Yandex, SEARCH, "Yua"),
         crawler(&["YandexDirect"], false, Yandex, NONE, "Yua: must be named"),
-        crawler(&["bingbot", "msnbot"], true, Bing, Search, "B"),
+        crawler(&["bingbot", "msnbot"], true, Bing, SEARCH, "B"),
         crawler(&["AdIdxBot"], true, Bing, NONE, "B"),
         crawler(&["BingPreview"], true, Bing, NONE, "B"),
         crawler(&["MicrosoftPreview"], true, Bing, NONE, "B"),
         crawler(&["BingVideoPreview"], true, Bing, NONE, "B"),
-        crawler(&["Applebot", "Googlebot"], true, Other, Search, "support.apple.com"),
-        crawler(&["Applebot-Extended"], true, Other, AiTraining, "support.apple.com; the rules for * I"),
-        crawler(&["GPTBot"], true, Other, AiTraining, "OpenAI"),
-        crawler(&["OAI-SearchBot"], true, Other, Search, "OpenAI"),
+        crawler(&["Applebot", "Googlebot"], true, Other, SEARCH, "support.apple.com"),
+        crawler(&["Applebot-Extended"], true, Other, TRAINING, "support.apple.com; the rules for * I"),
+        crawler(&["GPTBot"], true, Other, TRAINING, "OpenAI"),
+        crawler(&["OAI-SearchBot"], true, Other, SEARCH, "OpenAI"),
         crawler(&["ChatGPT-User"], true, Other, NONE, "OpenAI"),
-        crawler(&["ClaudeBot"], true, Other, AiTraining, "Anthropic"),
+        crawler(&["ClaudeBot"], true, Other, TRAINING, "Anthropic"),
         crawler(&["Claude-User"], true, Other, NONE, "Anthropic"),
-        crawler(&["Claude-SearchBot"], true, Other, Search, "Anthropic"),
-        crawler(&["CCBot"], true, Other, AiTraining, "Common Crawl"),
-        crawler(&["PerplexityBot"], true, Other, Search, "Perplexity"),
+        crawler(&["Claude-SearchBot"], true, Other, SEARCH, "Anthropic"),
+        crawler(&["CCBot"], true, Other, TRAINING, "Common Crawl"),
+        crawler(&["PerplexityBot"], true, Other, SEARCH, "Perplexity"),
         crawler(&["Perplexity-User"], true, Other, NONE, "Perplexity; the rules for * I"),
-        crawler(&["Bytespider"], true, Other, AiTraining, "I"),
-        crawler(&["Amazonbot"], true, Other, AiTraining, "Amazon"),
-        crawler(&["meta-externalagent"], true, Other, AiTraining, "Meta"),
+        crawler(&["Bytespider"], true, Other, TRAINING, "I"),
+        crawler(&["Amazonbot"], true, Other, TRAINING, "Amazon"),
+        crawler(&["meta-externalagent"], true, Other, TRAINING, "Meta"),
         crawler(&["facebookexternalhit"], true, Other, NONE, "Meta"),
-        crawler(&["Diffbot"], true, Other, AiTraining, "Diffbot"),
-        crawler(&["cohere-ai"], true, Other, AiTraining, "I"),
-        crawler(&["cohere-training-data-crawler"], true, Other, AiTraining, "I"),
-        crawler(&["omgili"], true, Other, AiTraining, "I"),
-        crawler(&["Timpibot"], true, Other, AiTraining, "I"),
+        crawler(&["Diffbot"], true, Other, TRAINING, "Diffbot"),
+        crawler(&["cohere-ai"], true, Other, TRAINING, "I"),
+        crawler(&["cohere-training-data-crawler"], true, Other, TRAINING, "I"),
+        crawler(&["omgili"], true, Other, TRAINING, "I"),
+        crawler(&["Timpibot"], true, Other, TRAINING, "I"),
         crawler(&["MistralAI-User"], true, Other, NONE, "Mistral"),
-        crawler(&["DuckDuckBot"], true, Other, Search, "DuckDuckGo"),
-        crawler(&["DuckAssistBot"], true, Other, Search, "DuckDuckGo"),
-        crawler(&["Baiduspider"], true, Other, Search, "Baidu"),
-        crawler(&["PetalBot"], true, Other, Search, "Huawei"),
+        crawler(&["DuckDuckBot"], true, Other, SEARCH, "DuckDuckGo"),
+        crawler(&["DuckAssistBot"], true, Other, SEARCH, "DuckDuckGo"),
+        crawler(&["Baiduspider"], true, Other, SEARCH, "Baidu"),
+        crawler(&["PetalBot"], true, Other, SEARCH, "Huawei"),
     ]
 };
-
-/// The groups of crawlers that can be asked for, and what they are.
-pub const GROUPS: [(&str, Purpose); 2] = [("@ai-training", Purpose::AiTraining), ("@search", Purpose::Search)];
 
 /// An agent as a dialect understands it: the names to look for, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,10 +155,8 @@ impl Resolved {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResolveError {
-    /// No group of crawlers has this name.
-    UnknownGroup(String),
-    /// A chain has an empty name, or a `*` before another name.
-    Chain(String),
+    /// It is not written as crawlers are.
+    Spec(SpecError),
     /// A name is not a product token.
     Token(TokenError),
 }
@@ -178,19 +164,19 @@ pub enum ResolveError {
 impl fmt::Display for ResolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ResolveError::UnknownGroup(spec) => {
-                let known = GROUPS.map(|(name, _)| name).join(" and ");
-                write!(f, "unknown group of crawlers {spec:?}; the known ones are {known}")
-            }
-            ResolveError::Chain(spec) => {
-                write!(f, "{spec:?} is not a chain of product tokens, such as Googlebot-News>Googlebot>*")
-            }
+            ResolveError::Spec(error) => error.fmt(f),
             ResolveError::Token(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for ResolveError {}
+
+impl From<SpecError> for ResolveError {
+    fn from(error: SpecError) -> ResolveError {
+        ResolveError::Spec(error)
+    }
+}
 
 impl From<TokenError> for ResolveError {
     fn from(error: TokenError) -> ResolveError {
@@ -216,29 +202,22 @@ impl From<TokenError> for ResolveError {
 /// When a group of crawlers is unknown, a chain has an empty name, or a name is not a product token
 /// ([`product_token`]).
 pub fn resolve(spec: &str, dialect: &Dialect) -> Result<Vec<Resolved>, ResolveError> {
-    if spec == "*" {
-        return Ok(vec![Resolved { name: spec.into(), tokens: Vec::new(), honours_default_group: true }]);
-    }
-    if spec.starts_with('@') {
-        let group = GROUPS.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(spec));
-        let (_, purpose) = group.ok_or_else(|| ResolveError::UnknownGroup(spec.into()))?;
-        let members = ALL.iter().filter(|crawler| crawler.purpose == purpose);
-        return Ok(members.map(|crawler| of_name(crawler.name.as_bytes(), dialect)).collect());
-    }
-    if spec.contains('>') {
-        let (names, honours_default_group) = match spec.strip_suffix(">*") {
-            Some(names) => (names, true),
-            None => (spec, false),
-        };
-        if names.split('>').any(|name| name.is_empty() || name == "*") {
-            return Err(ResolveError::Chain(spec.into()));
+    Ok(match Spec::read(spec)? {
+        Spec::Any => vec![Resolved { name: spec.into(), tokens: Vec::new(), honours_default_group: true }],
+        Spec::Group(purposes) => {
+            let members = ALL.iter().filter(|crawler| crawler.purposes.contains(purposes));
+            members.map(|crawler| of_name(crawler.name.as_bytes(), dialect)).collect()
         }
-        let tokens = names.split('>').map(|name| product_token(name, dialect).map(<[u8]>::to_vec));
-        let tokens = tokens.collect::<Result<Vec<Vec<u8>>, TokenError>>()?;
-        return Ok(vec![Resolved { name: spec.into(), tokens, honours_default_group }]);
-    }
-    product_token(spec, dialect)?;
-    Ok(vec![of_name(spec.as_bytes(), dialect)])
+        Spec::Chain { tokens, honours_default_group } => {
+            let tokens = tokens.into_iter().map(|name| product_token(name, dialect).map(<[u8]>::to_vec));
+            let tokens = tokens.collect::<Result<Vec<Vec<u8>>, TokenError>>()?;
+            vec![Resolved { name: spec.into(), tokens, honours_default_group }]
+        }
+        Spec::Name(name) => {
+            product_token(name, dialect)?;
+            vec![of_name(name.as_bytes(), dialect)]
+        }
+    })
 }
 
 /// The agent of one name: a known crawler with its chain of product tokens, if the dialect knows its family, or else this

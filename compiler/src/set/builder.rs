@@ -1,6 +1,7 @@
 //! Collects prepared files and captures, and compiles them to a set.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::{self, Write};
 
 use bumpalo::Bump;
@@ -130,30 +131,25 @@ impl SetBuilder {
                 discarded += 1;
                 continue;
             }
-            let place = self.place(&origin);
+            let origin = match self.origins.entry(origin) {
+                Entry::Occupied(known) => known,
+                Entry::Vacant(new) => {
+                    self.captures.push(Captures::new(self.by_time));
+                    self.held_bytes += ORIGIN_BYTES + new.key().host.len();
+                    new.insert_entry(self.captures.len() as u32 - 1)
+                }
+            };
             self.held_bytes += match self.by_time {
                 true => CAPTURE_BYTES,
                 false if kept.is_failure() => FAILURE_BYTES,
                 false => 0,
             };
-            for kept in self.captures[place].add(kept).iter().flatten() {
-                self.report.discard(&origin, kept, Discarded::Superseded);
+            for kept in self.captures[*origin.get() as usize].add(kept).iter().flatten() {
+                self.report.discard(origin.key(), kept, Discarded::Superseded);
                 discarded += 1;
             }
         }
         discarded
-    }
-
-    /// The index of an origin's captures, which are empty if it is new.
-    fn place(&mut self, origin: &OwnedOrigin) -> usize {
-        if let Some(&place) = self.origins.get(origin) {
-            return place as usize;
-        }
-        let place = self.captures.len();
-        self.captures.push(Captures::new(self.by_time));
-        self.held_bytes += ORIGIN_BYTES + origin.host.len();
-        self.origins.insert(origin.clone(), place as u32);
-        place
     }
 
     /// Compiles every distinct ruleset, on this thread. Writes nothing yet.

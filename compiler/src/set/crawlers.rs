@@ -2,7 +2,7 @@
 
 use reptile_engine::format::crawlers::{CrawlerDraft, CrawlerTable, Purposes};
 
-use crate::dialect::crawlers::{ALL, Purpose};
+use crate::dialect::crawlers::ALL;
 use crate::dialect::{CallerVersion, Dialect, Family};
 
 /// The prefix of the names of Yandex's crawlers that have no entry of their own, and the product token that they fall
@@ -21,11 +21,7 @@ pub fn crawler_table(dialect: &Dialect) -> CrawlerTable<'static> {
             starts_with_itself: !is_known,
             is_prefix: false,
             honours_default_group: crawler.honours_default_group || !is_known,
-            purposes: match crawler.purpose {
-                Purpose::AiTraining => Purposes::AI_TRAINING,
-                Purpose::Search => Purposes::SEARCH,
-                Purpose::Other => Purposes::default(),
-            },
+            purposes: crawler.purposes,
         }
     });
     let family = dialect.crawlers.contains(&Family::Yandex).then(|| CrawlerDraft {
@@ -34,7 +30,7 @@ pub fn crawler_table(dialect: &Dialect) -> CrawlerTable<'static> {
         starts_with_itself: true,
         is_prefix: true,
         honours_default_group: true,
-        purposes: Purposes::default(),
+        purposes: Purposes::NONE,
     });
     CrawlerTable {
         syntax: dialect.token_syntax,
