@@ -298,7 +298,7 @@ fn what_cannot_be_read_is_said() {
 fn split_columns_mean_the_joined_url() {
     type Parts = (Option<&'static str>, Option<&'static str>, Option<i32>, Option<&'static str>, Option<&'static str>);
     let folder = Folder::with_set();
-    let rows: [(Parts, &str); 9] = [
+    let rows: [(Parts, &str); 19] = [
         ((Some("http"), Some("a.example"), None, Some("/private"), None), "http://a.example/private"),
         ((Some("http"), Some("a.example"), None, Some("/x"), Some("y")), "http://a.example/x?y"),
         ((Some("http"), Some("a.example"), Some(80), Some("/private"), Some("")), "http://a.example:80/private?"),
@@ -308,6 +308,16 @@ fn split_columns_mean_the_joined_url() {
         ((None, Some("b.example"), None, Some("/"), None), ""),
         ((Some("http"), None, None, Some("/"), None), ""),
         ((Some("http"), Some("a.example/private"), None, Some("/"), None), "http://a.example/private/"),
+        ((None, Some("http://a.example"), None, Some("/private"), None), ""),
+        ((Some("http"), None, None, Some("a.example/private"), None), ""),
+        ((Some("http"), Some(""), None, Some("/private"), None), "http:///private"),
+        ((Some("HTTP"), Some("A.example"), None, Some("/private"), None), "HTTP://A.example/private"),
+        ((Some("http"), Some("u@a.example"), None, Some("/private"), None), "http://u@a.example/private"),
+        ((Some("http"), Some("a.example"), None, Some("/private#x"), Some("y")), "http://a.example/private#x?y"),
+        ((Some("http"), Some("a.example"), Some(0), Some("/private"), None), "http://a.example:0/private"),
+        ((Some("http"), Some("a.example"), Some(443), Some("/private"), None), "http://a.example:443/private"),
+        ((Some("http"), Some("a.example"), Some(70_000), Some("/private"), None), "http://a.example:70000/private"),
+        ((Some("http"), Some("a.example"), None, Some("private"), None), "http://a.exampleprivate"),
     ];
     let parts = |pick: fn(&Parts) -> Option<&'static str>| texts(&rows.map(|(parts, _)| pick(&parts)));
     let ports: Vec<i32> = rows.iter().filter_map(|(parts, _)| parts.2).collect();
@@ -326,6 +336,28 @@ fn split_columns_mean_the_joined_url() {
     let found = classify(&folder, "split", &[]).says(0, &["URLs in columns url_protocol, url_host_name"]);
     assert_eq!(found.text(), listed.repeat(2));
     assert_eq!(classify(&folder, "both", &["--split-columns"]).text(), listed);
+    // Without the URL in the output, ordinary URLs are not joined; the rows that are named are the same.
+    for options in [&[][..], &["--agent", "other"], &["--any-of", "--agent", "other"]] {
+        let options = [&["--columns", "verdict"], options].concat();
+        let found = classify(&folder, "split", &options);
+        assert_eq!(found.text(), classify(&folder, "urls", &options).text().repeat(2), "{options:?}");
+        assert!(found.stderr.contains("row 7: without columns") && found.stderr.contains("row 26: "), "{found:?}");
+    }
+    // More rows than are decided together, with each host in a dictionary, and without one.
+    let many: Vec<usize> = (0..5_000).map(|row| row * 7 % rows.len()).collect();
+    let parts = |pick: fn(&Parts) -> Option<&'static str>| {
+        texts(&many.iter().map(|&row| pick(&rows[row].0)).collect::<Vec<_>>())
+    };
+    let numbers: Vec<i32> = many.iter().filter_map(|&row| rows[row].0.2).collect();
+    let levels: Vec<i16> = many.iter().map(|&row| i16::from(rows[row].0.2.is_some())).collect();
+    folder.write("urls", many.iter().map(|&row| format!("{}\n", rows[row].1)).collect::<String>());
+    let listed = classify(&folder, "urls", &["--columns", "verdict"]).text();
+    for properties in [plain(), plain().set_dictionary_enabled(false), plain().set_data_page_row_count_limit(100)] {
+        let ports = optional(Cells::Int32(numbers.clone()), &levels);
+        let columns = vec![parts(|row| row.0), parts(|row| row.1), ports, parts(|row| row.3), parts(|row| row.4)];
+        folder.write("many", file(schema, &[columns], properties));
+        assert_eq!(classify(&folder, "many", &["--columns", "verdict"]).text(), listed);
+    }
     assert_eq!(classify(&folder, "both", &["--columns", "verdict"]).text(), "unknown\n".repeat(rows.len()));
 }
 

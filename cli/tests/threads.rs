@@ -36,11 +36,11 @@ fn threads_that_cannot_be_started_are_an_error() {
         &["compile", "--force", "-o", "new", "robots", "--threads", "512"],
         &["verify", "--deep", "set", "--threads", "512"],
     ] {
-        // Each thread reserves 2 MiB for its stack.
+        // Each thread reserves 2 MiB for its stack, so that the memory would end between two of them.
         let mut bash = Command::new("bash");
         bash.args(["-c", "ulimit -v 300000; exec \"$@\"", "bash"]).arg(binary()).args(args);
         bash.current_dir(folder.path("."));
-        finish(bash).says(2, &["reptile: the threads cannot be started: "]);
+        finish(bash).says(2, &["reptile: the threads cannot be started: 512 threads need 1613758464 bytes: "]);
     }
     assert_eq!(folder.names(), ["robots", "rows", "set", "set.made.json", "urls"]);
 }

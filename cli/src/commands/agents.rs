@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use reptile_compiler::dialect::crawlers::{self, Crawler, GROUPS, Resolved};
+use reptile_compiler::dialect::crawlers::{self, Crawler, Resolved};
 use reptile_compiler::dialect::{self, Dialect};
+use reptile_engine::spec::GROUPS;
 
 use crate::error::{Exit, Failure, Result};
 use crate::inputs::options::{self, ExactAgent};
@@ -63,7 +64,7 @@ fn chain(agent: &Resolved) -> String {
 
 /// The groups of crawlers that a crawler belongs to, in words.
 fn groups_of(known: &Crawler) -> String {
-    let of = GROUPS.iter().filter(|(_, purpose)| *purpose == known.purpose).map(|(name, _)| *name);
+    let of = GROUPS.iter().filter(|(_, purposes)| known.purposes.contains(*purposes)).map(|(name, _)| *name);
     of.collect::<Vec<_>>().join(" ")
 }
 

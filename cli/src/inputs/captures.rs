@@ -13,7 +13,7 @@ use super::jsonl::{self, Body, base64_body};
 use super::shown::shown;
 use super::time::read_time;
 use super::tsv;
-use super::{Item, Robots};
+use super::{Item, Robots, Sink};
 use crate::error::Result;
 
 /// Bytes of a cell that is a word or a number.
@@ -68,15 +68,28 @@ impl Lines {
         format!("{}:{number}", self.path)
     }
 
-    /// The capture on a line, or what is wrong with the line.
+    /// Gives the capture on each line of some that follow each other, or what is wrong with the line. Blank lines are left
+    /// out. `first` is the number of the first line.
     ///
     /// # Errors
-    /// If there is no memory for its body.
-    pub fn item(&self, line: &[u8], number: u64) -> Result<Item> {
-        match &self.columns {
-            None => jsonl::item(line, self.name(number)),
-            Some(columns) => columns.item(line, self.name(number)),
+    /// If there is no memory for a body, and the errors of the sink.
+    pub fn read(&self, bytes: &[u8], first: u64, sink: &mut Sink<'_>) -> Result<()> {
+        let mut json = jsonl::FieldReader::new(bytes);
+        let unended = bytes.last().is_some_and(|&byte| byte != b'\n').then_some(bytes.len());
+        let mut start = 0;
+        for (number, end) in (first..).zip(memchr::memchr_iter(b'\n', bytes).chain(unended)) {
+            let line = start..end;
+            start = end + 1;
+            let text = &bytes[line.clone()];
+            if text.trim_ascii().is_empty() {
+                continue;
+            }
+            sink(match &self.columns {
+                None => jsonl::item(&mut json, line, self.name(number))?,
+                Some(columns) => columns.item(text, self.name(number))?,
+            })?;
         }
+        Ok(())
     }
 }
 

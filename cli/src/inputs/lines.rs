@@ -61,12 +61,6 @@ pub enum ChunkKind {
 }
 
 impl Chunk {
-    /// Whole rows that are not lines, the first `filled` bytes of `buffer`, in blocks that end at `row_ends`; the last of them is
-    /// the end of the rows.
-    pub fn of_rows(buffer: Vec<u8>, filled: usize, row_ends: Vec<usize>) -> Chunk {
-        Chunk { filled, buffer, kind: ChunkKind::Lines, row_ends }
-    }
-
     /// The bytes of the input.
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[..self.filled]

@@ -47,14 +47,16 @@ use shown::shown;
 pub enum Item {
     /// A robots.txt.
     Robots(Robots),
-    /// A line with a capture that was not looked into yet: that is work for another thread, see [`Item::read`].
-    Line {
+    /// Lines with a capture on each that were not looked into yet: that is work for another thread, see [`Item::read`].
+    Lines {
         /// The input, and how its lines are written.
         lines: Arc<Lines>,
-        /// The line, from 1.
-        number: u64,
-        /// Its bytes.
-        bytes: Box<[u8]>,
+        /// The number of the first line, from 1.
+        first: u64,
+        /// How many lines there are.
+        count: usize,
+        /// The lines, each with LF at its end.
+        bytes: Vec<u8>,
     },
     /// Something that should have been a robots.txt. It is named to the user, counted and left out.
     Bad {
@@ -94,14 +96,14 @@ impl Item {
         Item::LeftOut { reason, name: None }
     }
 
-    /// What the item is, if it is a line: a capture, or what is wrong with it. Others stay as they are.
+    /// Gives what is on each line, if the item is lines: a capture, or what is wrong with the line. Others stay as they are.
     ///
     /// # Errors
-    /// If there is no memory for its body.
-    pub fn read(self) -> Result<Item> {
+    /// If there is no memory for a body, and the errors of the sink.
+    pub fn read(self, sink: &mut Sink<'_>) -> Result<()> {
         match self {
-            Item::Line { lines, number, bytes } => lines.item(&bytes, number),
-            item => Ok(item),
+            Item::Lines { lines, first, bytes, .. } => lines.read(&bytes, first, sink),
+            item => sink(item),
         }
     }
 
@@ -110,7 +112,8 @@ impl Item {
         let own = size_of::<Item>();
         own + match self {
             Item::Robots(robots) => robots.memory_bytes(),
-            Item::Line { bytes, .. } => bytes.len(),
+            // Each line may become an item.
+            Item::Lines { count, bytes, .. } => count * own + bytes.len(),
             Item::Bad { name, detail, .. } => name.len() + detail.len(),
             Item::LeftOut { name, .. } => name.as_ref().map_or(0, String::len),
         }
@@ -184,7 +187,7 @@ impl<'o> Reading<'o> {
 /// # Errors
 /// As [`Reading::read`].
 pub fn read_bodies(input: Input, sink: &mut Sink<'_>) -> Result<()> {
-    read_some(input, &Naming::Any, None, &mut |item| sink(item.read()?))
+    read_some(input, &Naming::Any, None, &mut |item| item.read(sink))
 }
 
 /// Reads an input, and fails if it holds nothing.

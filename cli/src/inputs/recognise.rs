@@ -149,7 +149,8 @@ fn is_utf16(start: &[u8]) -> bool {
 fn is_binary(start: &[u8]) -> bool {
     // Comparisons without branches, which the compiler makes vectors of: each robots.txt of a crawl comes through here.
     let is_control = |byte: u8| ((byte < b' ') & !(b'\t'..=b'\r').contains(&byte)) | (byte == 0x7f);
-    let controls: usize = start.iter().map(|&byte| usize::from(is_control(byte))).sum();
+    let count = |bytes: &[u8]| bytes.iter().map(|&byte| u8::from(is_control(byte))).sum::<u8>();
+    let controls: usize = start.chunks(usize::from(u8::MAX)).map(|bytes| usize::from(count(bytes))).sum();
     controls > 1 && controls * 20 > start.len()
 }
 

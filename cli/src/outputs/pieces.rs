@@ -6,7 +6,7 @@ const BYTES_AT_ONCE: usize = 64;
 
 /// A text that is ready to be copied by blocks.
 pub struct Fixed {
-    /// The text, then zeros.
+    /// The text, then zeros up to the end of a block.
     pub bytes: Vec<u8>,
     /// The length of the text.
     pub len: usize,
@@ -53,6 +53,17 @@ impl Text {
         self.len += len;
     }
 
+    /// Appends a text that is ready to be copied by blocks.
+    #[inline]
+    pub fn push_fixed(&mut self, fixed: &Fixed) {
+        self.reserve(fixed.len);
+        let (to, _) = self.bytes[self.len..].as_chunks_mut::<BYTES_AT_ONCE>();
+        let (from, _) = fixed.bytes.as_chunks();
+        // There is room for a block more than the text.
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+        self.len += fixed.len;
+    }
+
     /// What was appended.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
@@ -94,7 +105,7 @@ mod tests {
                 expected.extend_from_slice(&source[..3]);
             }
             let fixed = Fixed::new(vec![b'x'; len]);
-            text.push_start(&fixed.bytes, fixed.len);
+            text.push_fixed(&fixed);
             expected.resize(expected.len() + len, b'x');
             assert_eq!(text.as_bytes(), expected, "{len}");
         }

@@ -1,17 +1,20 @@
-//! One thread that reads, all threads that decide, one thread that writes, each a chunk ahead of the next.
+//! One thread that reads, all threads that decide, one thread that writes, each a chunk ahead of the next; the threads that
+//! decide share two chunks.
 //!
 //! Buffers are handed back and used again, so that memory is the same for a list of any length.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{Builder, JoinHandle};
 
+use rayon::Scope;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 use super::rejects::Rejects;
-use super::source::Source;
+use super::source::{Part, Source};
 use super::totals::Totals;
 use super::{Args, progress};
 use crate::error::{Failure, Result};
@@ -27,12 +30,16 @@ use crate::outputs::verdicts::{Answers, Decider, LongPart};
 /// The number of chunks that are read, and of answers that are kept for writing, ahead of the threads that decide.
 const AHEAD: usize = 1;
 
+/// The number of chunks that are decided at the same time: while some threads work on the last blocks of one, the others begin
+/// the next.
+const AT_ONCE: usize = 2;
+
 /// The threads that read and write, and the channels to and from them.
 pub struct Pipeline {
     /// Receives the format and the columns once the first row has been read, or the error if it cannot be.
     table: Receiver<Result<Table>>,
     /// Receives the chunks, and `None` at the end: without it the thread that reads has failed.
-    chunks: Receiver<io::Result<Option<Chunk>>>,
+    chunks: Receiver<io::Result<Option<Part>>>,
     /// The number of chunks that are read and not yet decided.
     waiting: Arc<AtomicUsize>,
     used_buffers: Sender<Vec<u8>>,
@@ -101,7 +108,9 @@ impl Pipeline {
         let mut totals = Totals::new(table);
         // If the writer is gone, the next one hears of it too.
         let _ = self.answers.send(vec![Answers::of_header(header)]);
-        let result = self.decide_chunks(decider, args, &mut totals, &mut rejects, &progress);
+        let table = Arc::clone(&totals.table);
+        let mut state = State { totals: &mut totals, rejects: &mut rejects, args, progress: &progress };
+        let result = rayon::in_place_scope(|scope| self.decide_chunks(scope, decider, &table, &mut state));
         drop(progress);
         drop(self.answers);
         let written = self
@@ -122,55 +131,124 @@ impl Pipeline {
                 Err(Failure::new("the thread that writes has stopped; this is a fault of reptile"))
             }
             Err(Stop::ReaderGone) => Err(Failure::new("the thread that reads has failed; this is a fault of reptile")),
+            Err(Stop::DeciderGone) => Err(Failure::new("a thread that decides has failed; this is a fault of reptile")),
         }
     }
 
-    /// Decides the chunks as they come.
-    fn decide_chunks(
+    /// Decides the chunks as they come, some at a time, and keeps their order.
+    fn decide_chunks<'s>(
         &self,
-        decider: &Decider,
-        args: &Args,
-        totals: &mut Totals,
-        rejects: &mut Rejects,
-        progress: &Progress,
+        scope: &Scope<'s>,
+        decider: &'s Decider,
+        table: &'s Table,
+        state: &mut State<'_>,
     ) -> std::result::Result<(), Stop> {
-        // A CR at the end of a part may belong to the end of the line, which only the next part shows.
-        let (mut held_cr, mut is_first) = (false, true);
+        let mut begun = VecDeque::with_capacity(AT_ONCE);
+        let mut long_lines = LongLines { held_cr: false, is_first: true };
+        let mut end = None;
         loop {
-            let chunk = self.chunks.recv().map_err(|_| Stop::ReaderGone)?;
-            let Some(chunk) = chunk.map_err(Stop::Unreadable)? else { return Ok(()) };
-            let mut answers = self.used_answers.try_recv().unwrap_or_default();
-            match chunk.kind {
-                ChunkKind::Lines => {
-                    let blocks = chunk.blocks();
-                    totals.keep_sample(chunk.bytes());
-                    answers.resize_with(blocks.len(), Answers::default);
-                    let work = blocks.par_iter().zip(answers.par_iter_mut());
-                    work.try_for_each(|(block, answers)| decider.decide(&totals.table, block, answers))
-                        .map_err(Stop::Damaged)?;
+            while end.is_none() && begun.len() < AT_ONCE {
+                // What has been decided is written before waiting for an input that comes slowly.
+                let chunk = if begun.is_empty() { self.chunks.recv().ok() } else { self.chunks.try_recv().ok() };
+                match chunk {
+                    Some(Ok(Some(part))) => {
+                        let answers = self.used_answers.try_recv().unwrap_or_default();
+                        begun.push_back(match part {
+                            Part::Text(chunk) if let ChunkKind::LongLine { last } = chunk.kind => {
+                                Begun::LongLine(long_lines.part(&chunk, last), chunk, answers)
+                            }
+                            part => Begun::Rows(begin(scope, decider, table, part, answers)),
+                        });
+                    }
+                    Some(Ok(None)) => end = Some(Ok(())),
+                    Some(Err(error)) => end = Some(Err(Stop::Unreadable(error))),
+                    None if begun.is_empty() => end = Some(Err(Stop::ReaderGone)),
+                    None => break,
                 }
-                ChunkKind::LongLine { last } => {
+            }
+            match begun.pop_front() {
+                Some(Begun::Rows(decided)) => {
+                    let Decided { part, answers, result } = decided.recv().map_err(|_| Stop::DeciderGone)?;
+                    result.map_err(Stop::Damaged)?;
+                    if let Part::Text(chunk) = &part {
+                        state.totals.keep_sample(chunk.bytes());
+                    }
+                    self.hand_over(part, answers, state)?;
+                }
+                Some(Begun::LongLine(part, chunk, mut answers)) => {
+                    let part = part.as_part();
                     answers.resize_with(1, Answers::default);
-                    let text = long_part(chunk.bytes(), last, &mut held_cr);
-                    let part = LongPart { text: &text, is_first, is_last: last };
-                    rejects.add_part(&part, totals.line_ends(), &totals.table).map_err(Stop::Unwritable)?;
-                    is_first = last;
-                    answers.iter_mut().for_each(|answers| decider.pass_on(&totals.table, &part, answers));
+                    let line_ends = state.totals.line_ends();
+                    state.rejects.add_part(&part, line_ends, table).map_err(Stop::Unwritable)?;
+                    answers.iter_mut().for_each(|answers| decider.pass_on(table, &part, answers));
+                    self.hand_over(Part::Text(chunk), answers, state)?;
                 }
+                None => return end.unwrap_or(Ok(())),
             }
-            for answers in &answers {
-                let line_ends = totals.line_ends();
-                totals.add(answers, &args.urls);
-                rejects.add(&answers.rejected, line_ends, &totals.table).map_err(Stop::Unwritable)?;
-            }
-            progress.add(chunk.filled as u64);
-            progress.say(|| format!(", {} URLs", grouped(totals.lines)));
-            self.waiting.fetch_sub(1, Ordering::Relaxed);
-            // The reader may have ended already, and needs no buffer then.
-            let _ = self.used_buffers.send(chunk.buffer);
-            self.answers.send(answers).map_err(|_| Stop::WriterGone)?;
         }
     }
+
+    /// Counts the answers to a chunk and hands them to the thread that writes, and the chunk's memory to the one that reads.
+    fn hand_over(&self, part: Part, answers: Vec<Answers>, state: &mut State<'_>) -> std::result::Result<(), Stop> {
+        let State { totals, rejects, args, progress } = state;
+        for answers in &answers {
+            let line_ends = totals.line_ends();
+            totals.add(answers, &args.urls);
+            rejects.add(&answers.rejected, line_ends, &totals.table).map_err(Stop::Unwritable)?;
+        }
+        progress.add(part.len() as u64);
+        progress.say(|| format!(", {} URLs", grouped(totals.lines)));
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        if let Part::Text(chunk) = part {
+            // The reader may have ended already, and needs no buffer then.
+            let _ = self.used_buffers.send(chunk.buffer);
+        }
+        self.answers.send(answers).map_err(|_| Stop::WriterGone)
+    }
+}
+
+/// What the answers are counted in, and where rows that are invalid are written.
+struct State<'a> {
+    totals: &'a mut Totals,
+    rejects: &'a mut Rejects,
+    args: &'a Args,
+    progress: &'a Progress,
+}
+
+/// A chunk that is being decided.
+enum Begun {
+    /// Receives its answers.
+    Rows(Receiver<Decided>),
+    /// A part of a line that is too long, which there is nothing to decide about, and the memory of the chunk and for the answers.
+    LongLine(LongText, Chunk, Vec<Answers>),
+}
+
+/// A chunk that was decided, unless the set is damaged.
+struct Decided {
+    part: Part,
+    answers: Vec<Answers>,
+    result: std::result::Result<(), reptile::Error>,
+}
+
+/// Decides a chunk on all threads, and says where its answers come out.
+fn begin<'s>(
+    scope: &Scope<'s>,
+    decider: &'s Decider,
+    table: &'s Table,
+    part: Part,
+    mut answers: Vec<Answers>,
+) -> Receiver<Decided> {
+    let (sender, decided) = mpsc::sync_channel(1);
+    scope.spawn(move |_| {
+        let blocks = part.blocks();
+        answers.resize_with(blocks.len(), Answers::default);
+        let work = blocks.par_iter().zip(answers.par_iter_mut());
+        let result = work.try_for_each(|(&block, answers)| decider.decide(table, block, answers));
+        drop(blocks);
+        // Nobody waits for it if deciding was stopped.
+        let _ = sender.send(Decided { part, answers, result });
+    });
+    decided
 }
 
 /// The reason why deciding stopped before the end of the list.
@@ -180,6 +258,36 @@ enum Stop {
     Unwritable(Failure),
     WriterGone,
     ReaderGone,
+    DeciderGone,
+}
+
+/// How far a line has come that is too long.
+struct LongLines {
+    /// Whether the last part ended with a CR, which may belong to the end of the line; only the next part shows it.
+    held_cr: bool,
+    /// Whether the next part is the first of its line.
+    is_first: bool,
+}
+
+/// A part of a line that is too long.
+struct LongText {
+    text: Vec<u8>,
+    is_first: bool,
+    is_last: bool,
+}
+
+impl LongLines {
+    /// The next part.
+    fn part(&mut self, chunk: &Chunk, is_last: bool) -> LongText {
+        let text = long_part(chunk.bytes(), is_last, &mut self.held_cr);
+        LongText { text, is_first: std::mem::replace(&mut self.is_first, is_last), is_last }
+    }
+}
+
+impl LongText {
+    fn as_part(&self) -> LongPart<'_> {
+        LongPart { text: &self.text, is_first: self.is_first, is_last: self.is_last }
+    }
 }
 
 /// A part of a long line without the end of the line. `held_cr` keeps a CR at the end of a part until the next one.
@@ -196,8 +304,8 @@ fn long_part(bytes: &[u8], last: bool, held_cr: &mut bool) -> Vec<u8> {
 
 /// The thread that reads: chunks from the source, in buffers that come back.
 fn read(
-    mut next: impl FnMut(Vec<u8>) -> io::Result<Option<Chunk>>,
-    chunks: &mpsc::SyncSender<io::Result<Option<Chunk>>>,
+    mut next: impl FnMut(Vec<u8>) -> io::Result<Option<Part>>,
+    chunks: &mpsc::SyncSender<io::Result<Option<Part>>>,
     free_buffers: &Receiver<Vec<u8>>,
     waiting: &AtomicUsize,
 ) {

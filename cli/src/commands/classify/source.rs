@@ -12,6 +12,7 @@ use crate::inputs::parquet::urls;
 use crate::inputs::recognise::Content;
 use crate::inputs::tables::open::{self, Opening};
 use crate::inputs::tables::{Format, Table};
+use crate::outputs::verdicts::Block;
 
 /// An input that is open, and whose rows were not looked at yet.
 pub enum Source {
@@ -27,6 +28,32 @@ pub enum Rows {
     Text(Box<Chunks<open::Rows>>),
     /// Rows of cells.
     Parquet(urls::Rows),
+}
+
+/// Rows that were read together.
+pub enum Part {
+    /// Rows of text.
+    Text(Chunk),
+    /// Rows of a Parquet file.
+    Cells(urls::Batch),
+}
+
+impl Part {
+    /// Bytes that were read.
+    pub fn len(&self) -> usize {
+        match self {
+            Part::Text(chunk) => chunk.filled,
+            Part::Cells(batch) => batch.len(),
+        }
+    }
+
+    /// The whole rows, cut into blocks, each the work of one thread.
+    pub fn blocks(&self) -> Vec<Block<'_>> {
+        match self {
+            Part::Text(chunk) => chunk.blocks().into_iter().map(Block::Text).collect(),
+            Part::Cells(batch) => batch.blocks().map(Block::Cells).collect(),
+        }
+    }
 }
 
 impl Source {
@@ -74,14 +101,14 @@ fn is_parquet(input: &Input) -> bool {
 }
 
 impl Rows {
-    /// The next rows, in the memory of `buffer`; `None` at the end. `is_awaited` is as for [`Chunks::next`].
+    /// The next rows, those of text in the memory of `buffer`; `None` at the end. `is_awaited` is as for [`Chunks::next`].
     ///
     /// # Errors
     /// If the input cannot be read.
-    pub fn next(&mut self, buffer: Vec<u8>, is_awaited: impl Fn() -> bool) -> io::Result<Option<Chunk>> {
+    pub fn next(&mut self, buffer: Vec<u8>, is_awaited: impl Fn() -> bool) -> io::Result<Option<Part>> {
         match self {
-            Rows::Text(chunks) => chunks.next(buffer, is_awaited),
-            Rows::Parquet(rows) => rows.next(buffer).map_err(io::Error::other),
+            Rows::Text(chunks) => Ok(chunks.next(buffer, is_awaited)?.map(Part::Text)),
+            Rows::Parquet(rows) => Ok(rows.next().map_err(io::Error::other)?.map(Part::Cells)),
         }
     }
 }

@@ -36,7 +36,7 @@ pub struct Counts {
 /// The verdicts of the whole list or table, counted.
 pub struct Totals {
     /// The format and the columns.
-    pub table: Table,
+    pub table: Arc<Table>,
     /// The number of rows.
     pub lines: u64,
     tally: Tally,
@@ -59,7 +59,7 @@ impl Totals {
     pub fn new(table: Table) -> Totals {
         let line_ends = table.header.iter().filter(|&&byte| byte == b'\n').count() as u64;
         Totals {
-            table,
+            table: Arc::new(table),
             lines: 0,
             tally: Tally::new(),
             stood_in: 0,

@@ -190,7 +190,7 @@ impl Report<'_> {
                 self.is_partial = true;
                 note(format!("{name}: {reason}: {detail}"));
             }
-            Item::Robots(_) | Item::LeftOut { .. } | Item::Line { .. } => {}
+            Item::Robots(_) | Item::LeftOut { .. } | Item::Lines { .. } => {}
         }
         Ok(())
     }

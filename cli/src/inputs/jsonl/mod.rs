@@ -6,6 +6,7 @@
 mod fields;
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,6 +14,8 @@ use memchr::memchr;
 use reptile_compiler::capture::{self, Capture};
 use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::set::origin::{OwnedOrigin, RobotsUrlError};
+use serde_json::de::SliceRead;
+use serde_json::{Deserializer, StreamDeserializer};
 
 use super::bodies::{TOO_LARGE, no_memory};
 use super::captures::Lines;
@@ -34,7 +37,10 @@ const KEPT_BYTES: usize = 1 << 20;
 /// Bytes of a line from which on it is looked into at once: its body takes less memory, and there may be many such lines.
 const LONG_LINE_BYTES: usize = 1 << 20;
 
-/// Reads every line: as an [`Item::Line`], or if it is long as what it is.
+/// Bytes of the lines that are looked into by one thread at a time.
+const BLOCK_BYTES: usize = 1 << 16;
+
+/// Reads every line: with others as [`Item::Lines`], or if it is long as what it is.
 ///
 /// # Errors
 /// If the input cannot be read to its end.
@@ -49,10 +55,15 @@ pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
 /// # Errors
 /// If the input cannot be read to its end.
 pub fn read_lines(lines: &Arc<Lines>, source: &mut impl BufRead, first: u64, sink: &mut Sink<'_>) -> Result<()> {
-    let mut line = Vec::new();
+    let (mut line, mut block) = (Vec::new(), Block::default());
     for number in first.. {
         let name = || lines.name(number);
-        match next_line(source, &mut line, MAX_LINE_BYTES) {
+        let next = next_line(source, &mut line, MAX_LINE_BYTES);
+        let is_short = matches!(next, Ok(Next::Line)) && line.len() < LONG_LINE_BYTES;
+        if !is_short || block.bytes.len() >= BLOCK_BYTES {
+            block.give(lines, sink)?;
+        }
+        match next {
             Err(error) => return Err(Failure::new(format!("{}: cannot be read: {error}", name()))),
             Ok(Next::End) => break,
             Ok(Next::NoMemory(len)) => return Err(no_memory(&name(), len as u64)),
@@ -61,11 +72,8 @@ pub fn read_lines(lines: &Arc<Lines>, source: &mut impl BufRead, first: u64, sin
                 reason: TOO_LARGE,
                 detail: format!("the line of a capture has at most {MAX_LINE_BYTES} bytes"),
             })?,
-            Ok(Next::Line) if line.trim_ascii().is_empty() => {}
-            Ok(Next::Line) if line.len() < LONG_LINE_BYTES => {
-                sink(Item::Line { lines: Arc::clone(lines), number, bytes: line[..].into() })?;
-            }
-            Ok(Next::Line) => sink(lines.item(&line, number)?)?,
+            Ok(Next::Line) if is_short => block.push(&line, number),
+            Ok(Next::Line) => lines.read(&line, number, sink)?,
         }
         line.clear();
         line.shrink_to(KEPT_BYTES);
@@ -73,12 +81,78 @@ pub fn read_lines(lines: &Arc<Lines>, source: &mut impl BufRead, first: u64, sin
     Ok(())
 }
 
-/// The capture that a line describes, or what is wrong with the line.
+/// Lines that follow each other.
+#[derive(Default)]
+struct Block {
+    first: u64,
+    count: usize,
+    bytes: Vec<u8>,
+}
+
+impl Block {
+    fn push(&mut self, line: &[u8], number: u64) {
+        if self.count == 0 {
+            self.first = number;
+            self.bytes.reserve_exact(BLOCK_BYTES + line.len());
+        }
+        self.count += 1;
+        self.bytes.extend_from_slice(line);
+        self.bytes.push(b'\n');
+    }
+
+    /// Gives the lines, if there are any, and is empty after that.
+    fn give(&mut self, lines: &Arc<Lines>, sink: &mut Sink<'_>) -> Result<()> {
+        let Block { first, count, bytes } = std::mem::take(self);
+        if count == 0 { Ok(()) } else { sink(Item::Lines { lines: Arc::clone(lines), first, count, bytes }) }
+    }
+}
+
+/// Reads the fields of the captures on some lines, one line after the other.
+///
+/// A reader of JSON puts texts with escapes together in a buffer that grows from nothing, so that a reader for each line would
+/// spend a third of its time in the allocator.
+pub struct FieldReader<'l> {
+    lines: &'l [u8],
+    /// Where the reader begins: after a line.
+    start: usize,
+    reader: StreamDeserializer<'l, SliceRead<'l>, CaptureFields<'l>>,
+}
+
+impl<'l> FieldReader<'l> {
+    /// Reads from the start of the lines.
+    pub fn new(lines: &'l [u8]) -> FieldReader<'l> {
+        FieldReader { lines, start: 0, reader: Deserializer::from_slice(lines).into_iter() }
+    }
+
+    /// Goes on at a byte.
+    fn go_to(&mut self, start: usize) {
+        *self = FieldReader { start, reader: Deserializer::from_slice(&self.lines[start..]).into_iter(), ..*self };
+    }
+
+    /// The fields on the next line that is not blank.
+    ///
+    /// # Errors
+    /// If the line is anything but one object with these fields.
+    fn read(&mut self, line: Range<usize>) -> serde_json::Result<CaptureFields<'l>> {
+        let text = &self.lines[line.clone()];
+        let blank = text.iter().rev().take_while(|byte| b" \t\r".contains(byte)).count();
+        match self.reader.next() {
+            Some(Ok(fields)) if self.start + self.reader.byte_offset() == line.end - blank => Ok(fields),
+            // There is something wrong with the line, or the value does not end with it. What it is is said of the line alone.
+            _ => {
+                self.go_to(line.end);
+                serde_json::from_slice(text)
+            }
+        }
+    }
+}
+
+/// The capture that the next line describes, or what is wrong with the line.
 ///
 /// # Errors
 /// If there is no memory for its body.
-pub fn item(line: &[u8], name: String) -> Result<Item> {
-    let (capture, body, origin) = match capture(line) {
+pub fn item(fields: &mut FieldReader<'_>, line: Range<usize>, name: String) -> Result<Item> {
+    let (capture, body, origin) = match capture(fields, line) {
         Ok(found) => found,
         Err((reason, detail)) => return Ok(Item::Bad { name, reason, detail }),
     };
@@ -98,12 +172,17 @@ pub fn item(line: &[u8], name: String) -> Result<Item> {
 ///
 /// # Errors
 /// The reason and the details of [`Item::Bad`].
-fn capture(line: &[u8]) -> std::result::Result<(Capture, Option<Body>, OwnedOrigin), (&'static str, String)> {
+fn capture(
+    fields: &mut FieldReader<'_>,
+    line: Range<usize>,
+) -> std::result::Result<(Capture, Option<Body>, OwnedOrigin), (&'static str, String)> {
+    let text = &fields.lines[line.clone()];
     // Serde would also read a list of the values in the order of the fields, which nobody means.
-    if !line.trim_ascii_start().starts_with(b"{") {
-        return Err(("not a valid capture", format!("expected an object, found: {}", shown(line))));
+    if !text.trim_ascii_start().starts_with(b"{") {
+        fields.go_to(line.end);
+        return Err(("not a valid capture", format!("expected an object, found: {}", shown(text))));
     }
-    let fields: CaptureFields<'_> = serde_json::from_slice(line).map_err(|error| {
+    let fields = fields.read(line).map_err(|error| {
         let text = error.to_string();
         let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
         ("not a valid capture", format!("{} (column {})", shown(text.as_bytes()), error.column()))
@@ -173,6 +252,78 @@ pub fn next_line(source: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is in an item, in words.
+    fn words(item: &Item) -> String {
+        match item {
+            Item::Robots(Robots { name, origins, capture, body, .. }) => {
+                format!("{name} {} {capture:?} {body:?}", origins[0])
+            }
+            Item::Bad { name, reason, detail } => format!("{name} {reason} {detail}"),
+            Item::Lines { .. } | Item::LeftOut { .. } => String::new(),
+        }
+    }
+
+    fn read_block(bytes: &[u8], first: u64) -> Vec<String> {
+        let (lines, mut found) = (Lines { path: "p".into(), columns: None }, Vec::new());
+        let read = lines.read(bytes, first, &mut |item| {
+            found.push(words(&item));
+            Ok(())
+        });
+        read.unwrap();
+        found
+    }
+
+    /// One reader reads all lines of a block; what one line is must not depend on the lines before it.
+    #[test]
+    fn lines_are_read_as_if_each_were_alone() {
+        let lines: [&[u8]; 18] = [
+            br#"{"url":"http://a.example/robots.txt","status":200,"body":"user-agent: *\n"}"#,
+            br#"{"url":"http://b.example/robots.txt","body":"\u0041\t"} "#,
+            b"{\"url\":\"http://c.example/robots.txt\"}\r",
+            b"\x0c{\"url\":\"http://d.example/robots.txt\"}",
+            b"{\"url\":\"http://e.example/robots.txt\"}\x0c",
+            br#"{"url":"http://f.example/robots.txt"} {"url":"http://g.example/robots.txt"}"#,
+            br#"{"url":"http://h.example/robots.txt","more":"#,
+            br#"{"url":"http://i.example/robots.txt"}}"#,
+            br#"{"status":"100000"}"#,
+            br#"{"body":"\x"}"#,
+            br#"{"body":"unended"#,
+            br#"["http://j.example/robots.txt",200,"body",null,null,null,null,null,"#,
+            br#"{"a":1}]"#,
+            br#"{"url":7}"#,
+            b"{}",
+            b"null",
+            b"",
+            b" \t",
+        ];
+        let alone = |line: &[u8], number| read_block(line, number);
+        assert_eq!(lines.iter().flat_map(|line| alone(line, 1)).count(), lines.len() - 2);
+        for (a, b, c) in (0..lines.len().pow(3)).map(|n| (n % 18, n / 18 % 18, n / 324)) {
+            let block = [lines[a], lines[b], lines[c]].join(&b'\n');
+            let expected = [(a, 5), (b, 6), (c, 7)].map(|(line, number)| alone(lines[line], number)).concat();
+            assert_eq!(read_block(&block, 5), expected);
+            assert_eq!(read_block(&[&block[..], b"\n"].concat(), 5), expected);
+        }
+    }
+
+    #[test]
+    fn a_block_ends_with_the_line_that_fills_it() {
+        for (len, blocks) in [(BLOCK_BYTES - 2, 1), (BLOCK_BYTES - 1, 2), (BLOCK_BYTES, 2)] {
+            let text = format!("{}\nx\n", "a".repeat(len));
+            let lines = Arc::new(Lines { path: "p".into(), columns: None });
+            let (mut found, mut read) = (Vec::new(), Vec::new());
+            let result = read_lines(&lines, &mut text.as_bytes(), 3, &mut |item| {
+                let Item::Lines { first, count, bytes, .. } = item else { panic!("not lines") };
+                found.push((first, count));
+                read.extend(bytes);
+                Ok(())
+            });
+            result.unwrap();
+            assert_eq!(read, text.as_bytes());
+            assert_eq!(found, if blocks == 1 { vec![(3, 2)] } else { vec![(3, 1), (4, 1)] }, "{len}");
+        }
+    }
 
     #[test]
     fn the_limit_of_a_line_holds_at_its_edges() {

@@ -38,7 +38,7 @@ pub fn read(path: &Path, sink: &mut Sink<'_>) -> Result<()> {
         for row in 0..rows {
             number += 1;
             let name = format!("{}: row {number}", path.display());
-            let cells = places.map(|place| place.map_or(Cell::Null, |at| batches.columns[at].cells.get(row)));
+            let cells = places.map(|place| place.map_or(Cell::Null, |at| batches.columns[at].get(row)));
             sink(item(name, cells)?)?;
         }
         batches.take(rows);

@@ -56,11 +56,22 @@ pub fn check(footer: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
+/// The bytes of a page, as its header says them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageSizes {
+    /// The header itself.
+    pub header: u64,
+    /// The rest of the page, unpacked.
+    pub unpacked: u64,
+    /// The same as it is in the file.
+    pub packed: u64,
+}
+
 /// The unpacked and the packed size that a page header gives. `None` if the header is damaged, gives a size twice, or
 /// does not end in these bytes.
 ///
 /// Time: linear in the bytes.
-pub fn page_sizes(header: &[u8]) -> Option<[u64; 2]> {
+pub fn page_sizes(header: &[u8]) -> Option<PageSizes> {
     let mut skim = Skim { rest: header };
     let (mut id, mut sizes) = (0, [None; 2]);
     while let Some((kind, number)) = skim.field(id)? {
@@ -76,7 +87,7 @@ pub fn page_sizes(header: &[u8]) -> Option<[u64; 2]> {
             _ => skim.skip(kind, MAX_NESTING)?,
         }
     }
-    Some([sizes[0]?, sizes[1]?])
+    Some(PageSizes { header: (header.len() - skim.rest.len()) as u64, unpacked: sizes[0]?, packed: sizes[1]? })
 }
 
 /// Takes a number in the form that has as many bytes as it needs, which headers and pages share: seven bits in each byte,
@@ -286,8 +297,9 @@ mod tests {
     fn a_page_header_gives_each_size_once() {
         // Type 0, 300 bytes unpacked, 200 packed, and a struct with one number.
         let header = [0x15, 0, 0x15, 0xd8, 4, 0x15, 0x90, 3, 0x2c, 0x15, 2, 0, 0];
-        assert_eq!(page_sizes(&header), Some([300, 200]));
-        assert_eq!(page_sizes(&[&header[..], b"the page"].concat()), Some([300, 200]));
+        let sizes = PageSizes { header: header.len() as u64, unpacked: 300, packed: 200 };
+        assert_eq!(page_sizes(&header), Some(sizes));
+        assert_eq!(page_sizes(&[&header[..], b"the page"].concat()), Some(sizes));
         for len in 0..header.len() {
             assert_eq!(page_sizes(&header[..len]), None, "{len}");
         }

@@ -4,6 +4,7 @@
 //! read side by side ([`column`]). [`urls`] makes rows of a table of URLs of them, [`captures`] captures of robots.txt
 //! files. Nothing here keeps more of a file than a page, a dictionary and some megabytes of pages for each column that is read.
 
+mod ahead;
 pub mod captures;
 mod column;
 mod footer;
@@ -192,13 +193,13 @@ impl Batches {
         let (file, group) = (&self.file, self.next_group - 1);
         let fill = |column: &mut Column| column.fill().map_err(|text| file.damage(group, column.place(), &text));
         self.columns.par_iter_mut().try_for_each(fill)?;
-        Ok(self.columns.iter().map(|column| column.cells.waiting()).min().unwrap_or(0))
+        Ok(self.columns.iter().map(Column::waiting).min().unwrap_or(0))
     }
 
     /// Marks rows as used: no more than [`Batches::fill`] has returned.
     pub fn take(&mut self, rows: usize) {
         self.left = self.left.saturating_sub(rows as u64);
-        self.columns.iter_mut().for_each(|column| column.cells.take(rows));
+        self.columns.iter_mut().for_each(|column| column.take(rows));
     }
 }
 

@@ -16,7 +16,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::footer::{page_sizes, varint};
+use super::footer::{PageSizes, page_sizes, varint};
 
 /// Bytes of one page, packed or unpacked. DuckDB writes pages of up to 100,000,000 bytes, others pages of about a megabyte.
 pub const MAX_PAGE_BYTES: usize = 128 << 20;
@@ -63,6 +63,25 @@ impl Source {
         Ok(bytes)
     }
 
+    /// Bytes that begin with the header of a page, and what it says, within the limits.
+    ///
+    /// # Errors
+    /// If there is no such header, if the page is too large, or if the file cannot be read.
+    pub fn page_header(&self, start: u64) -> Result<(Vec<u8>, PageSizes)> {
+        let left = self.len.saturating_sub(start);
+        let header = |limit: usize| self.at(start, left.min(limit as u64) as usize);
+        let mut bytes = header(HEADER_BYTES)?;
+        let mut sizes = page_sizes(&bytes);
+        if sizes.is_none() {
+            bytes = header(MAX_HEADER_BYTES)?;
+            sizes = page_sizes(&bytes);
+        }
+        let sizes = sizes.ok_or_else(|| general("the header of a page is damaged"))?;
+        check_page_size(sizes.unpacked)?;
+        check_page_size(sizes.packed)?;
+        Ok((bytes, sizes))
+    }
+
     #[cfg(unix)]
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
         std::os::unix::fs::FileExt::read_at(&self.file, buffer, offset)
@@ -102,17 +121,7 @@ impl ChunkReader for Chunk {
 
     /// Called for the header of a page; its content is asked for as bytes.
     fn get_read(&self, start: u64) -> Result<Cursor<Vec<u8>>> {
-        let left = self.0.len.saturating_sub(start);
-        let header = |limit: usize| self.0.at(start, left.min(limit as u64) as usize);
-        let mut bytes = header(HEADER_BYTES)?;
-        let mut sizes = page_sizes(&bytes);
-        if sizes.is_none() {
-            bytes = header(MAX_HEADER_BYTES)?;
-            sizes = page_sizes(&bytes);
-        }
-        for size in sizes.ok_or_else(|| general("the header of a page is damaged"))? {
-            check_page_size(size)?;
-        }
+        let (bytes, _) = self.0.page_header(start)?;
         Ok(Cursor::new(bytes))
     }
 
@@ -142,19 +151,34 @@ pub struct Loaded {
     pub longest: AtomicU64,
 }
 
-/// The pages of a column chunk whose counts agree with their bytes.
-pub struct CheckedPages<P> {
-    pages: P,
+/// Checks that the counts of the pages of a column chunk agree with their bytes.
+pub struct Checks {
     column: ColumnDescPtr,
     /// Bytes of the dictionary.
     dictionary: u64,
     loaded: Arc<Loaded>,
 }
 
-impl<P: PageReader> CheckedPages<P> {
+impl Checks {
     /// Checks the pages of a column, and says in `loaded` what they have.
-    pub fn new(pages: P, column: ColumnDescPtr, loaded: Arc<Loaded>) -> CheckedPages<P> {
-        CheckedPages { pages, column, dictionary: 0, loaded }
+    pub fn new(column: ColumnDescPtr, loaded: Arc<Loaded>) -> Checks {
+        Checks { column, dictionary: 0, loaded }
+    }
+
+    /// Checks the next page. Returns whether there is something in it: a page without values would look like the end of the
+    /// column.
+    ///
+    /// # Errors
+    /// If it says that it has more values than it has bytes for.
+    pub fn pass(&mut self, page: &Page) -> Result<bool> {
+        self.check(page)?;
+        if !page.is_data_page() {
+            self.dictionary = page.buffer().len() as u64;
+            return Ok(true);
+        }
+        self.loaded.values.fetch_add(u64::from(page.num_values()), Ordering::Relaxed);
+        self.loaded.longest.store(self.longest(page), Ordering::Relaxed);
+        Ok(page.num_values() > 0)
     }
 
     /// The most bytes that a text of a page of data can have when it is decoded.
@@ -207,23 +231,27 @@ impl<P: PageReader> CheckedPages<P> {
     }
 }
 
+/// The pages of a column chunk whose counts agree with their bytes.
+pub struct CheckedPages<P> {
+    pages: P,
+    checks: Checks,
+}
+
+impl<P: PageReader> CheckedPages<P> {
+    /// Checks pages before they are handed on.
+    pub fn new(pages: P, checks: Checks) -> CheckedPages<P> {
+        CheckedPages { pages, checks }
+    }
+}
+
 impl<P: PageReader> PageReader for CheckedPages<P> {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
         loop {
             let page = self.pages.get_next_page()?;
             let Some(page) = page else { return Ok(None) };
-            self.check(&page)?;
-            if page.is_data_page() {
-                // A page without values would look like the end of the column.
-                if page.num_values() == 0 {
-                    continue;
-                }
-                self.loaded.values.fetch_add(u64::from(page.num_values()), Ordering::Relaxed);
-                self.loaded.longest.store(self.longest(&page), Ordering::Relaxed);
-            } else {
-                self.dictionary = page.buffer().len() as u64;
+            if self.checks.pass(&page)? {
+                return Ok(Some(page));
             }
-            return Ok(Some(page));
         }
     }
 
@@ -299,35 +327,10 @@ mod tests {
 
     use super::*;
 
-    /// A reader of pages that is never asked.
-    struct NoPages;
-
-    impl Iterator for NoPages {
-        type Item = Result<Page>;
-
-        fn next(&mut self) -> Option<Result<Page>> {
-            None
-        }
-    }
-
-    impl PageReader for NoPages {
-        fn get_next_page(&mut self) -> Result<Option<Page>> {
-            Ok(None)
-        }
-
-        fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
-            Ok(None)
-        }
-
-        fn skip_next_page(&mut self) -> Result<()> {
-            Ok(())
-        }
-    }
-
-    fn pages(column: &str) -> CheckedPages<NoPages> {
+    fn pages(column: &str) -> Checks {
         let schema = parse_message_type(&format!("message m {{ {column}; }}")).unwrap();
         let column = SchemaDescriptor::new(Arc::new(schema)).column(0);
-        CheckedPages::new(NoPages, column, Arc::default())
+        Checks::new(column, Arc::default())
     }
 
     fn dictionary(bytes: usize, values: u32) -> Page {

@@ -6,12 +6,12 @@
 
 use bytes::Bytes;
 use parquet::basic::Encoding;
-use parquet::column::page::{Page, PageReader};
+use parquet::column::page::Page;
 use parquet::file::metadata::ColumnChunkMetaData;
 
-use super::column::{BATCH_BYTES, Cells};
+use super::ahead::AheadPages;
+use super::column::{BATCH_BYTES, Cells, Hosts};
 use super::footer::varint;
-use super::guard::guarded;
 
 /// Texts that are decoded at once.
 const PIECE_ROWS: usize = 4096;
@@ -21,7 +21,7 @@ const SHORT: &str = "a page has fewer values than it says";
 
 /// Reads the texts of a column chunk.
 pub struct Texts {
-    pages: Box<dyn PageReader>,
+    pages: AheadPages,
     max_level: u32,
     dictionary: Option<Dictionary>,
     page: Option<TextPage>,
@@ -32,6 +32,8 @@ pub struct Texts {
 /// The texts of a dictionary.
 struct Dictionary {
     bytes: Bytes,
+    /// What a set has for them, if they are hosts.
+    hosts: Hosts,
     /// Where each text begins and ends.
     texts: Vec<(u32, u32)>,
     /// Bytes of the longest text that is not too long to be kept.
@@ -70,7 +72,7 @@ impl Texts {
     }
 
     /// Reads these pages. `max_level` is the definition level of a value that is not null.
-    pub fn new(pages: Box<dyn PageReader>, max_level: i16) -> Texts {
+    pub fn new(pages: AheadPages, max_level: i16) -> Texts {
         let max_level = u32::try_from(max_level).unwrap_or(0);
         Texts { pages, max_level, dictionary: None, page: None, levels: Vec::new(), indices: Vec::new() }
     }
@@ -83,7 +85,7 @@ impl Texts {
         while self.page.as_ref().is_none_or(|page| page.left == 0) {
             // The page before goes first, so that there is never more than one.
             self.page = None;
-            match guarded(|| self.pages.get_next_page())? {
+            match self.pages.next()? {
                 None => return Ok(0),
                 Some(Page::DictionaryPage { buf, num_values, .. }) => {
                     self.dictionary = Some(Dictionary::read(buf, num_values as usize, cells.limit).ok_or(SHORT)?);
@@ -126,7 +128,7 @@ impl Texts {
                 places.read(present, &mut self.indices).ok_or(SHORT)?;
                 let dictionary = self.dictionary.as_ref().ok_or("a page needs a dictionary that is missing")?;
                 let mut indices = self.indices.iter();
-                let page = cells.keep_dictionary(&dictionary.bytes);
+                let page = cells.keep_dictionary(&dictionary.bytes, &dictionary.hosts);
                 push_all(count, levels, cells, |cells| {
                     let (start, text) = dictionary.get(*indices.next()?)?;
                     cells.push_of(page, start, text);
@@ -232,7 +234,7 @@ impl Dictionary {
                 longest = longest.max(at - start);
             }
         }
-        Some(Dictionary { bytes, texts, longest })
+        Some(Dictionary { bytes, hosts: Hosts::default(), texts, longest })
     }
 
     /// Where a text begins, and the text.

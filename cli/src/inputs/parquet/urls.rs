@@ -1,18 +1,28 @@
-//! Rows of a table of URLs in a Parquet file: the wanted cells of each row, one after the other.
+//! Rows of a table of URLs in a Parquet file: the wanted cells of each row.
 //!
-//! The URL is a column, or the columns into which Common Crawl's index has split it, which are joined again.
+//! The URL is a column, or the columns into which Common Crawl's index has split it, which are joined again. Columns are
+//! decoded here a batch at a time; whoever decides the rows takes their cells out of the decoded columns.
 
 use std::sync::Arc;
 
-use super::column::Piece;
+use bumpalo::Bump;
+use reptile::{Agents, KnownHosts, UrlParts};
+
+use super::column::Cells;
 use super::{Batches, Found, ParquetFile};
 use crate::error::Result;
-use crate::inputs::lines::{BLOCK_BYTES, CHUNK_BYTES, Chunk, MAX_LINE_BYTES};
-use crate::inputs::tables::cells::{Framed, RowBuffer};
-use crate::inputs::tables::{Table, Wanted, is_url_name};
+use crate::inputs::captures::Cell;
+use crate::inputs::lines::MAX_LINE_BYTES;
+use crate::inputs::tables::{self, Fault, MAX_CELLS, Row, Table, Wanted, is_url_name};
+
+/// Rows of a block, the work of one thread at a time: about as many as a block of text has lines.
+const BLOCK_ROWS: usize = 1 << 10;
 
 /// The columns into which Common Crawl's index splits a URL. The port and the query may be absent.
 const SPLIT: [&str; 5] = ["url_protocol", "url_host_name", "url_port", "url_path", "url_query"];
+
+/// Where the host is among them.
+const HOST: usize = 1;
 
 /// The rows of a file that are still to come.
 pub struct Rows {
@@ -23,6 +33,7 @@ pub struct Rows {
 }
 
 /// Where the URL is among the columns that are read.
+#[derive(Clone, Copy)]
 enum Url {
     /// It is the first.
     Whole,
@@ -59,48 +70,120 @@ impl Rows {
         Ok((Table::of_parquet(names), Rows { batches, url, others }))
     }
 
-    /// The next rows, in the memory of `buffer`; `None` at the end.
+    /// The next rows; `None` at the end.
     ///
     /// # Errors
     /// If the file is damaged: what is wrong, without its path.
-    pub fn next(&mut self, buffer: Vec<u8>) -> Found<Option<Chunk>> {
-        let mut buffer = RowBuffer::new(buffer);
-        let mut row_ends = Vec::new();
-        let mut last_end = 0;
-        while buffer.len() < CHUNK_BYTES / 2 {
-            let rows = self.batches.fill()?;
-            if rows == 0 {
-                break;
-            }
-            for row in 0..rows {
-                self.push(row, &mut buffer);
-                if buffer.len() - last_end >= BLOCK_BYTES {
-                    last_end = buffer.len();
-                    row_ends.push(last_end);
-                }
-            }
-            self.batches.take(rows);
+    pub fn next(&mut self) -> Found<Option<Batch>> {
+        let rows = self.batches.fill()?;
+        if rows == 0 {
+            return Ok(None);
         }
-        if buffer.len() > last_end {
-            row_ends.push(buffer.len());
-        }
-        let (buffer, len) = buffer.into_parts();
-        Ok((len > 0).then(|| Chunk::of_rows(buffer, len, row_ends)))
+        let columns = self.batches.columns.iter().map(|column| column.cells()).collect();
+        self.batches.take(rows);
+        Ok(Some(Batch { columns, rows, url: self.url, others: self.others }))
+    }
+}
+
+/// Rows whose columns are decoded. They keep the pages in which their cells are.
+pub struct Batch {
+    /// Cells of each column, and which of them the first row has.
+    columns: Vec<(Arc<Cells>, usize)>,
+    rows: usize,
+    url: Url,
+    others: (usize, usize),
+}
+
+impl Batch {
+    /// Bytes of the cells, about.
+    pub fn len(&self) -> usize {
+        let share = |cells: &Cells| cells.text_bytes().saturating_mul(self.rows) / cells.len().max(1);
+        self.columns.iter().map(|(cells, _)| share(cells)).sum()
     }
 
-    /// Appends a row that is so many after the first one that is not used.
+    /// The rows, cut into blocks of [`BLOCK_ROWS`].
+    pub fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
+        let starts = (0..self.rows).step_by(BLOCK_ROWS);
+        starts.map(|start| Block { batch: self, start, end: self.rows.min(start + BLOCK_ROWS) })
+    }
+}
+
+/// Some rows of a batch.
+#[derive(Clone, Copy)]
+pub struct Block<'b> {
+    batch: &'b Batch,
+    start: usize,
+    end: usize,
+}
+
+impl<'b> Block<'b> {
+    /// The wanted cells of each row. URLs that are joined go to `arena`.
+    pub fn rows(self, arena: &'b Bump) -> impl Iterator<Item = Row<'b>> {
+        (self.start..self.end).map(move |row| self.row(row, arena))
+    }
+
+    /// The number of rows.
+    pub fn len(self) -> usize {
+        self.end - self.start
+    }
+
+    /// Whether URLs are in parts.
+    pub fn is_split(self) -> bool {
+        matches!(self.batch.url, Url::Split(_))
+    }
+
+    /// The parts of the URL of a row, or what is wrong with the row.
     #[inline]
-    fn push(&self, row: usize, buffer: &mut RowBuffer) {
-        let piece = |at: usize| self.batches.columns[at].cells.piece(row);
-        let (first, count) = self.others;
-        let mut writer = buffer.begin(1 + count);
-        match &self.url {
-            Url::Whole => writer.cell(|rows| append(piece(0), rows)),
-            Url::Split(parts) => writer.cell(|rows| join(parts.map(|at| at.map_or(Piece::Null, piece)), rows)),
+    pub fn parts(self, row: usize) -> std::result::Result<UrlParts<'b>, Fault> {
+        let Url::Split(parts) = self.batch.url else { return Err(Fault::NoCell) };
+        let cell = |at: usize| {
+            let (cells, start) = &self.batch.columns[at];
+            cells.get(start + self.start + row)
+        };
+        let all = parts.map(|at| at.map_or(Cell::Null, cell));
+        if all.contains(&Cell::TooLong) {
+            return Err(Fault::TooLong);
         }
-        for at in first..first + count {
-            writer.cell(|rows| append(piece(at), rows));
+        let [Cell::Text(scheme), Cell::Text(host), port, path, query] = all else { return Err(Fault::NoCell) };
+        let text = |cell| if let Cell::Text(text) = cell { Some(text) } else { None };
+        let host_number = parts[HOST].and_then(|at| {
+            let (cells, start) = &self.batch.columns[at];
+            cells.number(start + self.start + row)
+        });
+        let path = text(path).unwrap_or_default();
+        Ok(UrlParts { scheme, host, port: text(port), path, query: text(query), host_number })
+    }
+
+    /// What the set of `agents` has for the hosts of these rows, if they are in a dictionary.
+    pub fn known_hosts(self, agents: &Agents) -> Option<&'b KnownHosts> {
+        let Url::Split(parts) = self.batch.url else { return None };
+        let (hosts, count) = self.batch.columns.get(parts[HOST]?)?.0.hosts()?;
+        Some(hosts.get_or_init(|| agents.known_hosts(count)))
+    }
+
+    #[inline]
+    fn row(self, row: usize, arena: &'b Bump) -> Row<'b> {
+        let Batch { columns, url, others: (first, count), .. } = self.batch;
+        let cell = |at: usize| {
+            let (cells, start) = &columns[at];
+            cells.get(start + row)
+        };
+        let url = match *url {
+            Url::Whole => cell(0),
+            Url::Split(parts) => join(parts.map(|at| at.map_or(Cell::Null, cell)), arena),
+        };
+        let mut cells: tables::Cells<'b> = [None; MAX_CELLS];
+        let mut is_too_long = false;
+        let others = (*first..first + count).map(cell);
+        for (to, cell) in cells.iter_mut().zip([url].into_iter().chain(others)) {
+            match cell {
+                Cell::Text(text) => *to = Some(text),
+                Cell::Null => {}
+                Cell::TooLong => is_too_long = true,
+            }
         }
+        let no_url = cells[0].is_none().then_some(Fault::NoCell);
+        Row { start: 0, bytes: b"", cells, fault: if is_too_long { Some(Fault::TooLong) } else { no_url } }
     }
 }
 
@@ -132,35 +215,30 @@ impl Url {
     }
 }
 
-/// Appends a cell.
+/// The parts of a URL, joined in `arena`. Without scheme or host there is no URL.
 #[inline]
-fn append(cell: Piece<'_>, rows: &mut RowBuffer) -> Framed {
-    match cell {
-        Piece::Text(text, len) => {
-            rows.push_start(text, len);
-            Framed::Text
-        }
-        Piece::Null => Framed::Absent,
-        Piece::TooLong => Framed::TooLong,
-    }
-}
-
-/// Appends the parts of a URL, joined. Without scheme or host there is no URL.
-#[inline]
-fn join(parts: [Piece<'_>; SPLIT.len()], rows: &mut RowBuffer) -> Framed {
-    let is_too_long = |part: &Piece<'_>| matches!(part, Piece::TooLong);
-    if parts.iter().any(is_too_long) {
-        return Framed::TooLong;
+fn join<'b>(parts: [Cell<'b>; SPLIT.len()], arena: &'b Bump) -> Cell<'b> {
+    if parts.contains(&Cell::TooLong) {
+        return Cell::TooLong;
     }
     let [scheme, host, port, path, query] = parts;
-    let (Piece::Text(..), Piece::Text(..)) = (scheme, host) else { return Framed::Absent };
-    for (lead, part) in [(&b""[..], scheme), (b"://", host), (b":", port), (b"", path), (b"?", query)] {
-        if let Piece::Text(part, len) = part {
-            rows.push_start(lead, lead.len());
-            rows.push_start(part, len);
+    let (Cell::Text(_), Cell::Text(_)) = (scheme, host) else { return Cell::Null };
+    let parts = [(&b""[..], scheme), (b"://", host), (b":", port), (b"", path), (b"?", query)];
+    let len = parts.iter().map(|(lead, part)| if let Cell::Text(part) = part { lead.len() + part.len() } else { 0 });
+    let room = arena.alloc_slice_fill_copy(len.sum(), 0);
+    let mut rest = &mut *room;
+    let mut push = |text: &[u8]| {
+        if let Some(to) = rest.split_off_mut(..text.len()) {
+            to.copy_from_slice(text);
+        }
+    };
+    for (lead, part) in parts {
+        if let Cell::Text(part) = part {
+            push(lead);
+            push(part);
         }
     }
-    Framed::Text
+    Cell::Text(room)
 }
 
 impl ParquetFile {

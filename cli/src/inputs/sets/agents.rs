@@ -7,7 +7,7 @@ use std::error::Error as _;
 use std::path::Path;
 
 use bumpalo::Bump;
-use reptile::{Agents, Crawler, CrawlerErrorKind, KnownCrawler};
+use reptile::{Agents, Crawler, CrawlerError, CrawlerErrorKind};
 use reptile_compiler::body::parse;
 use reptile_compiler::dialect::crawlers::{Resolved, nearly, resolve};
 use reptile_compiler::dialect::{self, Dialect};
@@ -17,13 +17,6 @@ use reptile_engine::set::Set;
 use crate::error::{Failure, Result};
 use crate::inputs::options::ExactAgent;
 
-/// Whether a crawler that a set knows is in a group.
-type IsMember = fn(&KnownCrawler) -> bool;
-
-/// The groups of crawlers that the user can name, and which crawlers are in each.
-const GROUPS: [(&str, IsMember); 2] =
-    [("@ai-training", |known| known.is_for_ai_training), ("@search", |known| known.is_for_search)];
-
 /// The crawlers that the user names, resolved in a set; the path of the set is for messages. Reads the set's crawler table
 /// once for each name.
 ///
@@ -31,25 +24,21 @@ const GROUPS: [(&str, IsMember); 2] =
 /// If a group of crawlers is unknown, a chain of product tokens is malformed, a name is not a product token under the
 /// dialect of the set, or nearly a known crawler's ([`refuse_mistakes`]), or the set is damaged.
 pub fn agents(set: &reptile::Set, path: &Path, specs: &[String], exact: ExactAgent) -> Result<Agents> {
-    let mut crawlers: Vec<Crawler> = Vec::new();
-    for spec in specs {
-        if spec.starts_with('@') {
-            let known = set.crawlers().map_err(|error| Failure::at(path, error))?;
-            for member in members(spec, known)? {
-                // A crawler that is in two groups needs only one column.
-                if !crawlers.contains(&member) {
-                    crawlers.push(member);
-                }
-            }
-        } else {
-            // A crawler that is named twice gets two columns.
-            crawlers.push(crawler(spec)?);
-        }
-    }
-    let agents = set.agents(crawlers).map_err(|error| match error.source() {
+    let failed = |error: CrawlerError| match error.source() {
         Some(damage) if error.kind() == CrawlerErrorKind::Damaged => Failure::at(path, damage),
         _ => Failure::new(format!("--agent: {error}")),
-    })?;
+    };
+    let mut crawlers: Vec<Crawler> = Vec::new();
+    for spec in specs {
+        // A crawler that is in two groups needs only one column; one that is named twice gets two.
+        let is_group = spec.starts_with('@');
+        for crawler in set.crawlers_named(spec).map_err(failed)? {
+            if !is_group || !crawlers.contains(&crawler) {
+                crawlers.push(crawler);
+            }
+        }
+    }
+    let agents = set.agents(crawlers).map_err(failed)?;
     refuse_mistakes(specs, exact, |name| set.agent(Crawler::token(name)).is_ok_and(|agent| agent.is_named()))?;
     Ok(agents)
 }
@@ -74,36 +63,6 @@ fn refuse_mistakes(specs: &[String], exact: ExactAgent, is_named: impl Fn(&str) 
         }
     }
     Ok(())
-}
-
-/// The members of a group of crawlers such as `@search`, in the order of the set's crawler table.
-fn members(spec: &str, known: Vec<KnownCrawler>) -> Result<impl Iterator<Item = Crawler>> {
-    let Some((_, is_member)) = GROUPS.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(spec)) else {
-        let names = GROUPS.map(|(name, _)| name).join(" and ");
-        let message = format!("--agent: unknown group of crawlers {spec:?}; the known ones are {names}");
-        return Err(Failure::new(message));
-    };
-    Ok(known.into_iter().filter(is_member).map(|known| known.crawler))
-}
-
-/// The crawler that one name stands for: `*` is any crawler that obeys just the default group, `A>B>*` is a chain of
-/// product tokens, which ends in `*` if the crawler honours the default group, and anything else is a crawler's name.
-fn crawler(spec: &str) -> Result<Crawler> {
-    if spec == "*" {
-        return Ok(Crawler::chain([""; 0], true));
-    }
-    if !spec.contains('>') {
-        return Ok(Crawler::named(spec));
-    }
-    let (tokens, honours_default_group) = match spec.strip_suffix(">*") {
-        Some(tokens) => (tokens, true),
-        None => (spec, false),
-    };
-    if tokens.split('>').any(|token| token.is_empty() || token == "*") {
-        let message = "is not a chain of product tokens, such as Googlebot-News>Googlebot>*";
-        return Err(Failure::new(format!("--agent: {spec:?} {message}")));
-    }
-    Ok(Crawler::chain(tokens.split('>'), honours_default_group))
 }
 
 /// The crawlers that the user names, as the dialect of a set understands them. In a set of a dialect that this version

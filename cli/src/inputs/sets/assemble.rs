@@ -110,7 +110,8 @@ fn assemble_in(
         let not_started = |error| Failure::new(format!("a thread cannot be started: {error}"));
         let mut told = Told::new(&turns);
         let (send, batches) = mpsc::sync_channel(0);
-        let readers = readers.start(scope, reader_count(room), &send).map_err(not_started)?;
+        let readers =
+            readers.start(scope, reader_count(room, rayon::current_num_threads()), &send).map_err(not_started)?;
         drop(send);
         let (send, prepared) = mpsc::sync_channel(0);
         let preparing = move || {
@@ -123,8 +124,8 @@ fn assemble_in(
         thread::Builder::new().spawn_scoped(scope, preparing).map_err(not_started)?;
         let mut compiling = None;
         for Batch { input, items, end } in prepared {
-            progress.add(items.len() as u64);
-            for done in items {
+            progress.add(items.iter().map(|done| done.len() as u64).sum());
+            for done in items.into_iter().flatten() {
                 take(input, done, &mut builder, &mut report, &mut told)?;
                 if let Some(room) = room.filter(|room| room.is_full(builder.held_bytes())) {
                     parts.extend(compiling.take().map(joined).transpose()?);
@@ -238,21 +239,17 @@ fn entries_of(inputs: &Inputs<'_>) -> Option<u64> {
     inputs.iter().map(|input| Some(std::fs::read_dir(input).ok()?.count() as u64)).sum()
 }
 
-/// The number of inputs that are read at the same time.
-fn reader_count(room: Option<&Room>) -> usize {
+/// The number of inputs that are read at the same time, of so many threads.
+fn reader_count(room: Option<&Room>, threads: usize) -> usize {
     let most = room.map_or(1, |room| room.parts_of(READER_BYTES));
-    rayon::current_num_threads().min(most)
+    threads.min(most)
 }
 
 /// Parses the bodies of a batch on all threads, and keeps the order.
-fn work_on(batch: Batch<Item>, dialect: &'static Dialect, profile: &Profile, with_other: bool) -> Batch<Done> {
-    let read = if with_other { prepare } else { prepare_without_other };
+fn work_on(batch: Batch<Item>, dialect: &'static Dialect, profile: &Profile, with_other: bool) -> Batch<Vec<Done>> {
+    let parse = if with_other { prepare } else { prepare_without_other };
     let Batch { input, items, end } = batch;
-    let work = items.into_par_iter().map_init(Bump::new, |arena, item| {
-        let item = match item.read() {
-            Ok(item) => item,
-            Err(failure) => return Done::Failed(failure),
-        };
+    let prepared = |arena: &mut Bump, item| {
         let Item::Robots(Robots { name, origins, capture, body, .. }) = item else { return Done::Other(item) };
         arena.reset();
         let (body, content) = match body.map(settle).transpose() {
@@ -263,7 +260,7 @@ fn work_on(batch: Batch<Item>, dialect: &'static Dialect, profile: &Profile, wit
         let is_success = capture.status.is_none_or(|status| status / 100 == 2);
         let strange = content.filter(|content| is_success && !content.is_text()).map(|content| (name.clone(), content));
         let bytes = body.as_ref().map_or(0, Vec::len) as u64;
-        match prepare_capture(&capture, body.as_deref(), profile, |body| read(body, dialect, arena)) {
+        match prepare_capture(&capture, body.as_deref(), profile, |body| parse(body, dialect, arena)) {
             Ok((outcome, mut prepared)) => {
                 let diagnostics = prepared.as_mut().map(|prepared| std::mem::take(&mut prepared.diagnostics));
                 let diagnostics = diagnostics.unwrap_or_default().counts().collect();
@@ -278,6 +275,15 @@ fn work_on(batch: Batch<Item>, dialect: &'static Dialect, profile: &Profile, wit
                 Done::Other(Item::Bad { name, reason, detail: error.to_string() })
             }
         }
+    };
+    let work = items.into_par_iter().map_init(Bump::new, |arena, item| {
+        let mut done = Vec::new();
+        let read = item.read(&mut |item| {
+            done.push(prepared(arena, item));
+            Ok(())
+        });
+        done.extend(read.err().map(Done::Failed));
+        done
     });
     Batch { input, items: work.collect(), end }
 }
@@ -316,7 +322,31 @@ fn take(input: usize, done: Done, builder: &mut SetBuilder, report: &mut Report,
         }
         Done::Failed(failure) => return Err(failure),
         // A robots.txt is always parsed and a line always read, so they never come here.
-        Done::Other(Item::Robots(_) | Item::Line { .. }) => {}
+        Done::Other(Item::Robots(_) | Item::Lines { .. }) => {}
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn every_reader_has_its_part_of_the_memory() {
+        let readers = |memory, threads| reader_count(Some(&Room::new(memory, Path::new("set"))), threads);
+        for (memory, expected) in [
+            (READER_BYTES - 1, 1),
+            (READER_BYTES, 1),
+            (READER_BYTES + 1, 1),
+            (2 * READER_BYTES - 1, 1),
+            (2 * READER_BYTES, 2),
+            (2 * READER_BYTES + 1, 2),
+            (u64::MAX, 8),
+        ] {
+            assert_eq!(readers(memory, 8), expected, "{memory}");
+        }
+        assert_eq!(readers(u64::MAX, 1), 1);
+        assert_eq!(reader_count(None, 8), 1, "without a bound of memory, one after the other");
+    }
 }

@@ -5,7 +5,6 @@
 //! for a row, unless a cell has quotes or escapes within it; the URLs of a log are put together in the memory of a block.
 
 mod cdxj;
-pub mod cells;
 pub mod csv;
 mod guess;
 mod json;
@@ -100,8 +99,8 @@ enum Columns {
     Cdxj(Cdxj),
     /// In a line of an access log.
     Log(Log),
-    /// Handed on as so many cells, see [`cells`].
-    Cells(usize),
+    /// Not in text: the cells of a Parquet file are at hand when it is read.
+    AtHand,
 }
 
 /// What is wrong with a row, so that it has no cells.
@@ -186,8 +185,7 @@ impl Table {
 
     /// A table in a Parquet file, of which just the wanted columns are handed on.
     pub fn of_parquet(names: Vec<String>) -> Table {
-        let columns = Columns::Cells(names.len());
-        Table { format: Format::Parquet, header: Vec::new(), names, columns }
+        Table { format: Format::Parquet, header: Vec::new(), names, columns: Columns::AtHand }
     }
 
     /// Where the rows of the table end.
@@ -203,10 +201,9 @@ impl Table {
         std::iter::from_fn(move || {
             let rest = block.get(start..).filter(|rest| !rest.is_empty())?;
             let mut row = Row { start, bytes: rest, cells: [None; MAX_CELLS], fault: None };
-            let len = match (&mut records, self.format) {
-                (Some(records), _) => self.csv_row(rest, records, arena, &mut row),
-                (None, Format::Parquet) => self.framed_row(rest, &mut row),
-                _ => self.line(rest, arena, &mut row),
+            let len = match &mut records {
+                Some(records) => self.csv_row(rest, records, arena, &mut row),
+                None => self.line(rest, arena, &mut row),
             };
             row.bytes = &rest[..len];
             start += len;
@@ -215,18 +212,6 @@ impl Table {
             }
             Some(row)
         })
-    }
-
-    /// Reads the row of cells at the start of `rest`. Returns its length.
-    #[inline]
-    fn framed_row<'b>(&self, rest: &'b [u8], row: &mut Row<'b>) -> usize {
-        let Columns::Cells(count) = &self.columns else { return rest.len() };
-        let (cells, len, is_too_long) = cells::read(rest, *count);
-        row.cells = cells;
-        if is_too_long {
-            row.fault = Some(Fault::TooLong);
-        }
-        len
     }
 
     /// Reads the row that is the first line of `rest`. Returns its length.
@@ -242,7 +227,7 @@ impl Table {
         match &self.columns {
             Columns::Line => row.cells[0] = Some(text),
             // A Parquet file has no lines.
-            Columns::Cells(_) => {}
+            Columns::AtHand => {}
             Columns::Numbers(numbers) => pick(plain_cells(text, b'\t'), numbers, &mut row.cells),
             Columns::Fields(fields) => {
                 if !fields.read(text, arena, &mut row.cells) {

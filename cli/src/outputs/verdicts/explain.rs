@@ -4,7 +4,7 @@ use reptile::{Agent, Error, Explanation, Provenance, Verdict};
 use reptile_compiler::capture::Time;
 
 use super::{Decider, Line, Written};
-use crate::inputs::sets::by_row::Session;
+use crate::inputs::sets::by_row::{NamedRow, Session};
 use crate::outputs::columns::Explained;
 use crate::outputs::scope::Scope;
 
@@ -14,7 +14,7 @@ const NO_CRAWLER: &str = "no crawler";
 impl Decider {
     /// The verdict of one agent for a URL, with its reasons. `None` for a URL without a time where times are asked for.
     pub(super) fn explain(&self, agent: &Agent, line: &Line<'_>) -> Result<Option<Explained>, Error> {
-        let explain = |url: &[u8]| match line.time {
+        let explain = |url: &[u8]| match line.time() {
             _ if !self.by_time => agent.explain(url).map(Some),
             Some(time) => agent.explain_at(url, time).map(Some),
             None => Ok(None),
@@ -24,12 +24,12 @@ impl Decider {
             for one in self.scope.stand_ins(line.as_ref()) {
                 let is_known = |found: &Explanation| !matches!(found.verdict, Verdict::Unknown | Verdict::Invalid);
                 if let Some(explanation) = explain(&one.url)?.filter(is_known) {
-                    let provenance = self.provenance(agent, &one.url, line.time)?;
+                    let provenance = self.provenance(agent, &one.url, line.time())?;
                     return Ok(Some(Explained { explanation, stand_in: Some(one.origin().to_vec()), provenance }));
                 }
             }
         }
-        let provenance = self.provenance(agent, line.as_ref(), line.time)?;
+        let provenance = self.provenance(agent, line.as_ref(), line.time())?;
         Ok(Some(Explained { explanation: own, stand_in: None, provenance }))
     }
 
@@ -78,7 +78,7 @@ impl Decider {
                 self.count(&row, &verdicts, tops)?;
             }
             if let (Some(rejected), [Verdict::Invalid, ..]) = (&mut written.rejected, &verdicts[..]) {
-                rejected.add(&row);
+                rejected.add(&row, *written.lines - 1);
             }
             before.clear();
             self.push_once(&verdicts, fetched_at, &mut before);

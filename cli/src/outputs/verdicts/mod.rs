@@ -9,7 +9,7 @@ mod explain;
 mod long;
 
 use bumpalo::Bump;
-use reptile::{Agents, Error, Verdict};
+use reptile::{Agents, Error, UrlParts, Verdict};
 use reptile_compiler::capture::Time;
 use reptile_engine::url::split;
 
@@ -20,6 +20,7 @@ use super::style::Style;
 use super::text::{are_plain_columns, url_column};
 use super::tops::Tops;
 use crate::inputs::lines::{MAX_LINE_BYTES, lines, without_line_end};
+use crate::inputs::parquet::urls;
 use crate::inputs::sets::by_row::{ByRow, Counted, NamedRow, Session};
 use crate::inputs::tables::{Fault, Format, Row, Table};
 use crate::inputs::time::read_time;
@@ -69,6 +70,15 @@ pub struct Decider {
     alike: [Fixed; 4],
 }
 
+/// Some rows of the input.
+#[derive(Clone, Copy)]
+pub enum Block<'b> {
+    /// Whole rows of text.
+    Text(&'b [u8]),
+    /// Rows of a Parquet file.
+    Cells(urls::Block<'b>),
+}
+
 /// The output lines of one block of input rows.
 #[derive(Default)]
 pub struct Answers {
@@ -103,11 +113,16 @@ pub struct Rejected {
 }
 
 impl Rejected {
-    fn add(&mut self, line: &Line<'_>) {
-        self.bytes.extend_from_slice(line.row);
+    /// `rows_before` is the number of rows before it in the block.
+    fn add(&mut self, line: &Line<'_>, rows_before: u64) {
+        // In a list, a line end comes after every row.
+        let line_ends = line.cells.map_or(rows_before, |cells| cells.line_ends);
+        let row = line.row();
+        self.bytes.extend_from_slice(row);
         // In a list only the URL is read, and its limit is far below that of a line.
-        let is_too_long = line.row.len() > MAX_LINE_BYTES;
-        self.rows.push((line.line_ends, line.fault.or(is_too_long.then_some(Fault::TooLong)), line.row.len()));
+        let is_too_long = row.len() > MAX_LINE_BYTES;
+        let fault = line.cells.and_then(|cells| cells.fault);
+        self.rows.push((line_ends, fault.or(is_too_long.then_some(Fault::TooLong)), row.len()));
     }
 }
 
@@ -128,10 +143,15 @@ impl Faults {
     #[inline]
     fn note(&mut self, row: &Row<'_>, line_ends: impl Fn() -> u64) {
         if let Some(fault) = row.fault {
-            self.counts[fault as usize] += 1;
-            if self.first.len() < MAX_NAMED_FAULTS {
-                self.first.push((line_ends(), fault));
-            }
+            self.add(fault, line_ends);
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, fault: Fault, line_ends: impl Fn() -> u64) {
+        self.counts[fault as usize] += 1;
+        if self.first.len() < MAX_NAMED_FAULTS {
+            self.first.push((line_ends(), fault));
         }
     }
 }
@@ -224,57 +244,89 @@ impl Decider {
     ///
     /// # Errors
     /// If the set is damaged.
-    pub fn decide(&self, table: &Table, block: &[u8], answers: &mut Answers) -> Result<(), Error> {
+    pub fn decide(&self, table: &Table, block: Block<'_>, answers: &mut Answers) -> Result<(), Error> {
         answers.clear(self.tallies());
         let mut session = self.by_row.as_ref().map(ByRow::session);
         let Answers { text, lines: line_count, tally, line_ends, faults, rejected, stood_in, tops, .. } = answers;
         let rejected = self.keeps_rejected.then_some(rejected);
         let tops = self.counts_tops.then_some(tops);
         let written = Written { text, lines: line_count, tally, stood_in, tops, session: session.as_mut(), rejected };
-        let mut ends = 0;
-        if table.format == Format::List {
-            let mut start = 0;
-            let rows = lines(block).map(|line| {
-                let rest = &block[start..];
-                start += line.len();
-                ends += 1;
-                Line { rest, len: without_line_end(line).len(), row: line, line_ends: ends - 1, ..Line::default() }
-            });
-            // Asked once for the block instead of once for each line of it, since nearly all blocks are plain.
-            self.decide_rows(rows, are_plain_columns(block), written)?;
-        } else {
-            let arena = Bump::new();
-            let rows = table.rows(block, &arena).zip(0..).map(|(mut row, number)| {
-                let time = if self.by_time { time_of(&mut row) } else { None };
-                faults.note(&row, || match table.format {
-                    Format::Parquet => number,
-                    _ => memchr::memchr_iter(b'\n', &block[..row.start]).count() as u64,
+        let arena = Bump::new();
+        match block {
+            Block::Text(block) if table.format == Format::List => {
+                let mut start = 0;
+                let rows = lines(block).map(|line| {
+                    let rest = &block[start..];
+                    start += line.len();
+                    Line { rest, len: without_line_end(line).len(), row_len: line.len(), cells: None }
                 });
-                let url = row.cells[0].unwrap_or_default();
-                let agent = self.by_row.as_ref().and_then(|by_row| row.cells[by_row.cell]).unwrap_or_default();
-                let line_ends = ends;
-                ends += match table.format {
-                    Format::Csv if self.keeps_rejected => memchr::memchr_iter(b'\n', row.bytes).count() as u64,
-                    _ => 1,
-                };
-                let bytes: &[u8] = match table.format {
-                    // The URL stands for the row, without line ends.
-                    Format::Parquet if self.keeps_rejected => arena.alloc_slice_copy(&url_column(url)),
-                    Format::Parquet => b"",
-                    _ => row.bytes,
-                };
-                Line { rest: url, len: url.len(), row: bytes, fault: row.fault, time, agent, line_ends }
-            });
-            self.decide_rows(rows, false, written)?;
+                // Asked once for the block instead of once for each line of it, since nearly all blocks are plain.
+                let is_plain = self.layout.has_url && are_plain_columns(block);
+                self.decide_rows(rows, is_plain, written)?;
+            }
+            Block::Text(block) => {
+                let mut ends = 0;
+                let rows = table.rows(block, &arena).map(|row| {
+                    let line_ends = ends;
+                    ends += match table.format {
+                        Format::Csv if self.keeps_rejected => memchr::memchr_iter(b'\n', row.bytes).count() as u64,
+                        _ => 1,
+                    };
+                    let ends_before = |row: &Row<'_>| memchr::memchr_iter(b'\n', &block[..row.start]).count() as u64;
+                    self.line(row, line_ends, faults, ends_before, &arena)
+                });
+                self.decide_rows(rows, false, written)?;
+            }
+            Block::Cells(block) if block.is_split() && self.needs_only_verdicts() => {
+                self.decide_parts(block, faults, written)?;
+            }
+            Block::Cells(block) => {
+                let rows = block.rows(&arena).zip(0..).map(|(mut row, number)| {
+                    let url = row.cells[0].unwrap_or_default();
+                    if row.fault.is_none() && !self.needs_cells() {
+                        return Line { rest: url, len: url.len(), row_len: 0, cells: None };
+                    }
+                    if self.keeps_rejected {
+                        // The URL stands for the row, without line ends.
+                        row.bytes = arena.alloc_slice_copy(&url_column(url));
+                    }
+                    self.line(row, number, faults, |_| number, &arena)
+                });
+                self.decide_rows(rows, false, written)?;
+            }
         }
-        *line_ends = match table.format {
-            Format::Csv => memchr::memchr_iter(b'\n', block).count() as u64,
+        *line_ends = match (block, table.format) {
+            (Block::Text(block), Format::Csv) => memchr::memchr_iter(b'\n', block).count() as u64,
             _ => *line_count,
         };
         if let Some(session) = session {
             (answers.crawlers, answers.nobody) = session.end();
         }
         Ok(())
+    }
+
+    /// Whether more of a row is needed than its URL.
+    fn needs_cells(&self) -> bool {
+        self.by_time || self.by_row.is_some() || self.keeps_rejected
+    }
+
+    /// Keeps what is known of a row of a table, and notes what is wrong with it. `line_ends` is the number of line ends before
+    /// it, as rejected rows are numbered, and `ends_before` that by which faults are.
+    #[inline]
+    fn line<'b>(
+        &self,
+        mut row: Row<'b>,
+        line_ends: u64,
+        faults: &mut Faults,
+        ends_before: impl Fn(&Row<'b>) -> u64,
+        arena: &'b Bump,
+    ) -> Line<'b> {
+        let time = if self.by_time { time_of(&mut row) } else { None };
+        faults.note(&row, || ends_before(&row));
+        let url = row.cells[0].unwrap_or_default();
+        let agent = self.by_row.as_ref().and_then(|by_row| row.cells[by_row.cell]).unwrap_or_default();
+        let cells = arena.alloc(Cells { row: row.bytes, fault: row.fault, time, agent, line_ends });
+        Line { rest: url, len: url.len(), row_len: 0, cells: Some(cells) }
     }
 
     fn decide_rows<'b>(
@@ -292,7 +344,7 @@ impl Decider {
                     .zip(tally)
                     .for_each(|(&verdict, counts)| counts[verdict as usize] += 1);
                 if self.layout.taken[all as usize] == only {
-                    text.push(&shown_row(row.line.row, self.shows_rows));
+                    text.push(&shown_row(row.line.row(), self.shows_rows));
                 }
             });
         }
@@ -300,13 +352,14 @@ impl Decider {
             return self.explain_each(rows, written);
         }
         let is_plain = is_plain && self.layout.format == columns::Format::Tsv;
+        let Layout { has_url, has_row, .. } = self.layout;
         let (has_once, names_rows) = (!self.layout.once.is_empty(), self.names_rows());
         let mut buffer = Vec::new();
         self.decide_each(rows, written, |row, text, tally| {
             let Decided { line, verdicts, crawler } = *row;
-            if is_plain && self.layout.has_url {
+            if is_plain {
                 text.push_start(line.rest, line.len);
-            } else {
+            } else if has_url {
                 self.push_url(line, text, &mut buffer);
             }
             if has_once || names_rows {
@@ -317,26 +370,67 @@ impl Decider {
                 }
                 text.push(&buffer);
             }
-            if let Some(&verdict) = alike(verdicts) {
-                let Fixed { bytes, len } = &self.alike[verdict as usize];
-                text.push_start(bytes, *len);
-                tally.iter_mut().for_each(|counts| counts[verdict as usize] += 1);
-                return self.push_row(line, text, &mut buffer);
+            self.push_verdicts(verdicts, text, tally);
+            if has_row {
+                self.push_row(line, text, &mut buffer);
             }
-            let mut cells = self.cells.iter().zip(tally);
-            for (&verdict, (cells, counts)) in verdicts.iter().zip(&mut cells) {
-                counts[verdict as usize] += 1;
-                let Fixed { bytes, len } = &cells[verdict as usize];
-                text.push_start(bytes, *len);
-            }
-            if let Some((cells, counts)) = cells.next() {
-                let verdict = over_all(verdicts);
-                counts[verdict as usize] += 1;
-                let Fixed { bytes, len } = &cells[verdict as usize];
-                text.push_start(bytes, *len);
-            }
-            self.push_row(line, text, &mut buffer);
         })
+    }
+
+    /// Appends the cells that only say the verdicts of a row, and counts the verdicts. For every row of every input, so that a
+    /// call of its own would be seen.
+    #[inline(always)]
+    fn push_verdicts(&self, verdicts: &[Verdict], text: &mut Text, tally: &mut Tally) {
+        if let Some(&verdict) = alike(verdicts) {
+            text.push_fixed(&self.alike[verdict as usize]);
+            tally.iter_mut().for_each(|counts| counts[verdict as usize] += 1);
+            return;
+        }
+        let mut cells = self.cells.iter().zip(tally);
+        for (&verdict, (cells, counts)) in verdicts.iter().zip(&mut cells) {
+            counts[verdict as usize] += 1;
+            text.push_fixed(&cells[verdict as usize]);
+        }
+        if let Some((cells, counts)) = cells.next() {
+            let verdict = over_all(verdicts);
+            counts[verdict as usize] += 1;
+            text.push_fixed(&cells[verdict as usize]);
+        }
+    }
+
+    /// Whether verdicts are all that is written of a row, so that a URL in parts need not be joined.
+    fn needs_only_verdicts(&self) -> bool {
+        let Layout { has_url, has_row, once, .. } = &self.layout;
+        let needs_row = *has_url || *has_row || !once.is_empty() || self.layout.explains() || self.names_rows();
+        !(needs_row || self.needs_cells() || self.only.is_some() || self.counts_tops) && self.scope == Scope::Origin
+    }
+
+    /// Decides rows whose URLs are in parts, and writes their verdicts.
+    fn decide_parts(&self, block: urls::Block<'_>, faults: &mut Faults, written: Written<'_, '_>) -> Result<(), Error> {
+        /// Parts of no URL.
+        const NOT_A_URL: UrlParts<'_> =
+            UrlParts { scheme: b"", host: b"", port: None, path: b"", query: None, host_number: None };
+        let Written { text, lines: line_count, tally, .. } = written;
+        let width = self.agents.len();
+        let no_hosts = self.agents.known_hosts(0);
+        let hosts = block.known_hosts(&self.agents).unwrap_or(&no_hosts);
+        let mut urls = Vec::with_capacity(URLS_AT_ONCE);
+        let mut verdicts = vec![Verdict::Invalid; URLS_AT_ONCE * width];
+        for start in (0..block.len()).step_by(URLS_AT_ONCE) {
+            let rows = start..block.len().min(start + URLS_AT_ONCE);
+            urls.clear();
+            urls.extend(rows.map(|row| {
+                block.parts(row).unwrap_or_else(|fault| {
+                    faults.add(fault, || row as u64);
+                    NOT_A_URL
+                })
+            }));
+            let verdicts = &mut verdicts[..urls.len() * width];
+            self.agents.decide_split(&urls, hosts, verdicts)?;
+            *line_count += urls.len() as u64;
+            verdicts.chunks_exact(width).for_each(|row| self.push_verdicts(row, text, tally));
+        }
+        Ok(())
     }
 
     /// Decides rows many at a time, and hands each to `write`.
@@ -368,13 +462,14 @@ impl Decider {
             if let Some(session) = &mut session {
                 session.add_all(verdicts);
             }
+            let lines_before = *line_count;
             *line_count += urls.len() as u64;
             for ((place, line), verdicts) in urls.iter().enumerate().zip(verdicts.chunks_exact(width)) {
                 if let Some(tops) = &mut tops {
                     self.count(line, verdicts, tops)?;
                 }
                 if let (Some(rejected), [Verdict::Invalid, ..]) = (&mut rejected, verdicts) {
-                    rejected.add(line);
+                    rejected.add(line, lines_before + place as u64);
                 }
                 let crawler = session.as_deref().map_or("", |session| session.name_of(place));
                 write(&Decided { line, verdicts, crawler }, text, tally);
@@ -397,10 +492,10 @@ impl Decider {
         if !self.by_time {
             return self.agents.decide_all(urls, verdicts);
         }
-        let times: Vec<Time> = urls.iter().map(|url| url.time.unwrap_or_default()).collect();
+        let times: Vec<Time> = urls.iter().map(|url| url.time().unwrap_or_default()).collect();
         self.agents.decide_all_at(urls, &times, verdicts)?;
         let rows = urls.iter().zip(verdicts.chunks_exact_mut(self.agents.len()));
-        rows.filter(|(url, _)| url.time.is_none()).for_each(|(_, row)| row.fill(Verdict::Invalid));
+        rows.filter(|(url, _)| url.time().is_none()).for_each(|(_, row)| row.fill(Verdict::Invalid));
         Ok(())
     }
 
@@ -480,7 +575,7 @@ impl Decider {
     fn push_row(&self, line: &Line<'_>, text: &mut Text, buffer: &mut Vec<u8>) {
         if self.layout.has_row {
             buffer.clear();
-            self.layout.push_row(&shown_row(line.row, self.shows_rows), line.is_readable(), buffer);
+            self.layout.push_row(&shown_row(line.row(), self.shows_rows), line.is_readable(), buffer);
             text.push(buffer);
         }
     }
@@ -536,11 +631,19 @@ struct Decided<'d, 'b> {
     crawler: &'d str,
 }
 
-/// The URL of a row: the block from the URL on as far as it is at hand, and the length of the URL.
-#[derive(Default)]
+/// A row: the block from its URL on as far as it is at hand, and the length of the URL. A list has nothing else, so that a line
+/// of it takes few bytes.
 struct Line<'b> {
     rest: &'b [u8],
     len: usize,
+    /// The length of a line of a list, with its line end.
+    row_len: usize,
+    /// What else is known of the row of a table.
+    cells: Option<&'b Cells<'b>>,
+}
+
+/// A row of a table without its URL.
+struct Cells<'b> {
     /// The whole row with its line end.
     row: &'b [u8],
     /// The reason why the row has no URL, if it has none.
@@ -553,20 +656,26 @@ struct Line<'b> {
     line_ends: u64,
 }
 
-impl Line<'_> {
+impl<'b> Line<'b> {
+    /// The whole row with its line end.
+    fn row(&self) -> &'b [u8] {
+        self.cells.map_or_else(|| &self.rest[..self.row_len], |cells| cells.row)
+    }
+
     /// Whether the row is what its format says.
     fn is_readable(&self) -> bool {
-        !matches!(self.fault, Some(Fault::NotJson | Fault::TooLong))
+        let fault = self.cells.and_then(|cells| cells.fault);
+        !matches!(fault, Some(Fault::NotJson | Fault::TooLong))
     }
 }
 
 impl NamedRow for Line<'_> {
     fn crawler(&self) -> &[u8] {
-        self.agent
+        self.cells.map_or(&[], |cells| cells.agent)
     }
 
     fn time(&self) -> Option<Time> {
-        self.time
+        self.cells.and_then(|cells| cells.time)
     }
 }
 
