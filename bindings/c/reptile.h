@@ -54,7 +54,7 @@ typedef enum {
 
 // The verdict for one URL and one crawler, in a byte.
 typedef enum {
-    // There is none: the call failed. It is 0, so that memory that was never written to does not allow anything.
+    // No verdict: the call failed. The value is 0, so that memory that was never written to does not allow anything.
     REPTILE_VERDICT_NONE = 0,
     // The rules allow the URL, or no rule matches it.
     REPTILE_VERDICT_ALLOW = 1,
@@ -180,7 +180,7 @@ reptile_code reptile_set_verify(const reptile_set *set,
                                 bool deep,
                                 char **message);
 
-// The number of origins of a set; 0 for one robots.txt, and for what is no set. Any thread may call it.
+// The number of origins of a set; 0 for one robots.txt, and for a pointer that is not a set in use. Any thread may call it.
 //
 // # Safety
 // `set` is null or a set that nobody frees meanwhile.
@@ -194,7 +194,7 @@ uint64_t reptile_set_len(const reptile_set *set);
 reptile_code reptile_set_free(reptile_set **set);
 
 // Resolves crawlers: product tokens or known crawlers (`GPTBot`), chains of product tokens (`Googlebot-News>Googlebot>*`), `*` for
-// any other crawler, or, of a set, groups of crawlers (`@ai-training`, `@search`).
+// any other crawler, or groups of crawlers (`@ai-training`, `@search`).
 //
 // A name that cannot be one is an error that says what to write, and so is a name that no robots.txt names and that is one letter
 // off from a known crawler's, unless `exact`. Any thread may call it.
@@ -209,8 +209,8 @@ reptile_code reptile_agents_resolve(const reptile_set *set,
                                     reptile_agents **agents,
                                     char **message);
 
-// The number of crawlers, which is more than that of the names if one of them is a group; 0 for what is no agents. Any thread may
-// call it.
+// The number of crawlers, which is more than that of the names if one of them is a group; 0 for a pointer that is not to agents in
+// use. Any thread may call it.
 //
 // # Safety
 // `agents` is null or agents that nobody frees meanwhile.
@@ -247,6 +247,20 @@ reptile_code reptile_decide(const reptile_agents *agents,
                             size_t verdicts_len,
                             char **message);
 
+// Decides one URL for each of the crawlers as `reptile_decide` does, by the rules that were in force at a time, in seconds since 1970: as
+// a set that was compiled for that time. The set has to be one by time (`reptile compile --by-time`), or the code is
+// `REPTILE_CODE_OTHER`. Any thread may call it.
+//
+// # Safety
+// As `reptile_decide`.
+reptile_code reptile_decide_at(const reptile_agents *agents,
+                               const char *url,
+                               size_t url_len,
+                               int64_t time,
+                               uint8_t *verdicts,
+                               size_t verdicts_len,
+                               char **message);
+
 // Decides many URLs for each of the crawlers: `verdicts[i * agents + j]` is for the URL `i`, of `url_lens[i]` bytes at `urls[i]`,
 // and the crawler `j` of `agents`. `verdicts_len` has to be the number of URLs times that of crawlers. With `all_threads` the URLs
 // are shared out to all processors, otherwise the calling thread does the work. Any thread may call it.
@@ -267,6 +281,21 @@ reptile_code reptile_decide_many(const reptile_agents *agents,
                                  size_t verdicts_len,
                                  char **message);
 
+// Decides many URLs for each of the crawlers as `reptile_decide_many` does, each by the rules that were in force at its own time: `times[i]`,
+// in seconds since 1970. The set has to be one by time, or the code is `REPTILE_CODE_OTHER`. Any thread may call it.
+//
+// # Safety
+// As `reptile_decide_many`; `times` is null, or `urls_len` values can be read there.
+reptile_code reptile_decide_many_at(const reptile_agents *agents,
+                                    const char *const *urls,
+                                    const size_t *url_lens,
+                                    const int64_t *times,
+                                    size_t urls_len,
+                                    bool all_threads,
+                                    uint8_t *verdicts,
+                                    size_t verdicts_len,
+                                    char **message);
+
 // Decides one URL for the crawler number `agent`, with reasons. The explanation is the caller's, who frees it with
 // `reptile_explanation_free`. Any thread may call it.
 //
@@ -280,6 +309,19 @@ reptile_code reptile_explain(const reptile_agents *agents,
                              reptile_explanation **explanation,
                              char **message);
 
+// Decides one URL with reasons as `reptile_explain` does, by the rules that were in force at a time, in seconds since 1970. The set
+// has to be one by time (`reptile compile --by-time`), or the code is `REPTILE_CODE_OTHER`. Any thread may call it.
+//
+// # Safety
+// As `reptile_explain`.
+reptile_code reptile_explain_at(const reptile_agents *agents,
+                                size_t agent,
+                                const char *url,
+                                size_t url_len,
+                                int64_t time,
+                                reptile_explanation **explanation,
+                                char **message);
+
 // Frees an explanation and sets the variable to null. Null, and a variable that is null, are fine. One that was freed already,
 // through another variable, is `REPTILE_CODE_ARGUMENT`.
 //
@@ -291,19 +333,25 @@ reptile_code reptile_explanation_free(reptile_explanation **explanation);
 // column, which is then called `url_column`, or `url`, or the only one of texts (`url_column` is null).
 //
 // `*out` becomes a struct array, of the type `*out_schema`, with a row for each URL. `columns` is a list such as `url,verdict,line`:
-// `url`, then for each crawler `NAME:verdict`, `NAME:line`, `NAME:rule`, `NAME:group`, `NAME:reason`, then `refused`, the list of the
-// crawlers that may not fetch; null is `verdict`. Where the URL is null, so is all else.
+// `url`, then for each crawler `NAME:verdict`, `NAME:line`, `NAME:rule`, `NAME:group`, `NAME:reason`, `NAME:ruleset`, then `capture_time` (of
+// the capture that decides), `mask` and `refused`, the crawlers that may not fetch as bits and as a list; null is `verdict`. Where the
+// URL is null, so is all else.
+//
+// With `time_column`, which may be null, each URL is decided by the rules of its own time, in that column beside it: times, dates, or whole
+// numbers of seconds since 1970 (of milliseconds, if they have thirteen digits). A row without a time is `invalid`. The set has to be one
+// by time.
 //
 // The call takes over `*urls` and `*urls_schema`, also if it fails: it releases them and marks them as released. The caller releases
 // `*out` and `*out_schema`, which are marked as released if the call fails. The texts are not copied. With `all_threads` the work is
 // shared out to all processors. Any thread may call it.
 //
 // # Safety
-// `agents` is null or agents that nobody frees meanwhile; `columns` and `url_column` are null or end with NUL; `urls` and
+// `agents` is null or agents that nobody frees meanwhile; `columns`, `url_column` and `time_column` are null or end with NUL; `urls` and
 // `urls_schema` are null, or keep the rules of the C data interface; `out`, `out_schema` and `message` are null or may be written to.
 reptile_code reptile_decide_arrow(const reptile_agents *agents,
                                   const char *columns,
                                   const char *url_column,
+                                  const char *time_column,
                                   bool all_threads,
                                   struct ArrowArray *urls,
                                   struct ArrowSchema *urls_schema,
@@ -318,11 +366,12 @@ reptile_code reptile_decide_arrow(const reptile_agents *agents,
 // it needs of the agents, which may be freed before. Any thread may call it, and any one thread at a time may read the stream.
 //
 // # Safety
-// `agents` is null or agents that nobody frees meanwhile; `columns` and `url_column` are null or end with NUL; `urls` is null, or keeps
+// `agents` is null or agents that nobody frees meanwhile; `columns`, `url_column` and `time_column` are null or end with NUL; `urls` is null, or keeps
 // the rules of the C stream interface; `out` and `message` are null or may be written to.
 reptile_code reptile_decide_arrow_stream(const reptile_agents *agents,
                                          const char *columns,
                                          const char *url_column,
+                                         const char *time_column,
                                          bool all_threads,
                                          struct ArrowArrayStream *urls,
                                          struct ArrowArrayStream *out,

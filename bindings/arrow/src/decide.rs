@@ -2,40 +2,51 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{LargeListBuilder, LargeStringBuilder, UInt32Builder};
-use arrow_array::types::Int8Type;
-use arrow_array::{Array, ArrayRef, DictionaryArray, Int8Array, RecordBatch, RecordBatchOptions, StringArray};
-use arrow_buffer::NullBuffer;
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Schema};
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use reptile::{Agent, Agents, Explanation, Group, Verdict};
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use reptile::{Agent, Agents, Explanation, Provenance, Verdict};
 
-use crate::columns::{self, Column};
+use crate::columns::{self, Column, MAX_MASKED_AGENTS};
 use crate::error::{Error, ErrorKind};
+use crate::made::Made;
+use crate::tasks::{self, known_times};
 use crate::threads::in_pool;
-use crate::urls;
+use crate::times;
+use crate::urls::{self, Place, Texts};
 
-/// The most verdicts, or explanations, that are held at a time beside the result.
-const HELD_VERDICTS: usize = 1 << 20;
-/// An explanation takes about so many times the memory of a verdict.
-const EXPLANATION: usize = 16;
+/// The most explanations that are held at a time beside the result.
+const HELD_EXPLANATIONS: usize = 1 << 16;
+/// The least rows that a thread explains before it looks for others.
+const MIN_ROWS_OF_TASK: usize = 64;
 
 /// Decides arrays of URLs for some crawlers, and gives the columns that were chosen.
 ///
-/// Costs what `reptile::Agents::par_decide_all` costs, and 16 bytes for each of the URLs that are decided at a time; columns
-/// that explain take 4 to 6 times as long. Threads may share it.
+/// Costs what `reptile::Agents::par_decide_all` costs, and for each thread the memory of some thousands of URLs' places and verdicts;
+/// columns that explain take 4 to 6 times as long. Threads may share it.
 #[derive(Clone, Debug)]
 pub struct Decider {
     agents: Agents,
     columns: Vec<Column>,
+    time_column: Option<String>,
     is_parallel: bool,
 }
+
+/// The places of what is decided, in arrays of a type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places {
+    pub(crate) urls: Place,
+    times: Option<usize>,
+}
+
+/// The reason for rows without a time, as the command gives it.
+const NO_TIME: &str = "no time";
 
 impl Decider {
     /// Decides for these crawlers, on all threads.
     ///
     /// # Errors
-    /// If there is no crawler or no column.
+    /// If there is no crawler or no column, or a mask is asked for and there are more than [`MAX_MASKED_AGENTS`] crawlers.
     pub fn new(agents: Agents, columns: &[Column]) -> Result<Decider, Error> {
         if columns.is_empty() {
             let known = Column::ALL.map(Column::name).join(", ");
@@ -44,7 +55,23 @@ impl Decider {
         if agents.is_empty() {
             return Err(Error::new(ErrorKind::Crawler, "no crawler is named"));
         }
-        Ok(Decider { agents, columns: columns.to_vec(), is_parallel: true })
+        if columns.contains(&Column::Mask) && agents.len() > MAX_MASKED_AGENTS {
+            let message = format!(
+                "a mask has bits for {MAX_MASKED_AGENTS} crawlers at most, found {}; ask for \"refused\"",
+                agents.len()
+            );
+            return Err(Error::new(ErrorKind::Column, message));
+        }
+        Ok(Decider { agents, columns: columns.to_vec(), time_column: None, is_parallel: true })
+    }
+
+    /// Decides each URL by the rules that were in force at its own time, which is in this column beside it: a time, a date, or a
+    /// whole number of seconds since 1970 (of milliseconds, if it has thirteen digits). A row without a time that a set can hold is
+    /// `invalid`. The set has to be by time.
+    #[must_use]
+    pub fn times(mut self, column: impl Into<String>) -> Decider {
+        self.time_column = Some(column.into());
+        self
     }
 
     /// Sets whether all threads are used, or just that of the caller: right inside an engine that has as many workers as
@@ -56,7 +83,7 @@ impl Decider {
     }
 
     /// The columns of the result for URLs of a type: `url` first, then what is asked of each crawler, in the order in which
-    /// the crawlers and the columns were named, then `refused`.
+    /// the crawlers and the columns were named, then what a row has once, in that order too.
     #[must_use]
     pub fn schema(&self, urls: &DataType) -> Schema {
         columns::schema(&self.agents, &self.columns, urls)
@@ -66,196 +93,131 @@ impl Decider {
     /// row for each; where the URL is null, all of its columns are.
     ///
     /// # Errors
-    /// [`ErrorKind::Array`] if the array is not one of texts or contradicts itself, [`ErrorKind::Set`] if the set is
-    /// damaged.
+    /// [`ErrorKind::Array`] if the array is not one of texts or contradicts itself, or there should be times beside it,
+    /// [`ErrorKind::Set`] if the set is damaged.
     pub fn decide(&self, array: &ArrayRef) -> Result<RecordBatch, Error> {
-        let nulls = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
-        let mut made = Made::new(self, array.len());
-        // Cut before the texts are, so that their places take no more memory than the verdicts.
-        let rows = self.rows_at_once();
-        let mut start = 0;
-        while start < array.len() {
-            let part = array.slice(start, rows.min(array.len() - start));
-            let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(start + row));
-            self.decide_part(&urls::texts(part.as_ref())?, &is_null, &mut made)?;
-            start += part.len();
-        }
-        let schema = Arc::new(self.schema(array.data_type()));
-        let options = RecordBatchOptions::new().with_row_count(Some(array.len()));
-        Ok(RecordBatch::try_new_with_options(schema, made.finish(self, array, nulls.as_ref())?, &options)?)
+        self.decide_rows(array, None)
     }
 
     /// Decides an array of URLs, or of rows with a column of them: the one that the caller names, or else `url`, or else the only
     /// one of texts.
     ///
     /// # Errors
-    /// [`ErrorKind::Array`] if there is no such column, and the errors of [`Decider::decide`].
+    /// [`ErrorKind::Array`] if there is no such column, [`ErrorKind::NoTimes`] if there are times and the set is not by time, and the
+    /// errors of [`Decider::decide`].
     pub fn decide_rows(&self, rows: &ArrayRef, column: Option<&str>) -> Result<RecordBatch, Error> {
-        self.decide(&urls::at(urls::place(rows.data_type(), column)?, rows)?)
+        self.decide_at(self.places(rows.data_type(), column)?, rows)
     }
 
-    fn rows_at_once(&self) -> usize {
-        let rows = HELD_VERDICTS / self.agents.len().max(1);
-        (if self.is_explained() { rows / EXPLANATION } else { rows }).max(1)
+    /// Finds the URLs, and the times if there are any, in arrays of a type.
+    pub(crate) fn places(&self, data_type: &DataType, column: Option<&str>) -> Result<Places, Error> {
+        let times = self.time_column.as_ref().map(|name| times::place(data_type, name)).transpose()?;
+        Ok(Places { urls: urls::place(data_type, column)?, times })
+    }
+
+    /// Decides an array whose URLs and times are at these places.
+    pub(crate) fn decide_at(&self, places: Places, rows: &ArrayRef) -> Result<RecordBatch, Error> {
+        let array = urls::at(places.urls, rows)?;
+        let times = places.times.map(|index| times::times(index, rows)).transpose()?;
+        let nulls = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
+        let mut made = Made::new(&self.agents, &self.columns, array.len());
+        let by_verdict = self.columns.iter().any(|column| column.is_from_verdict());
+        let by_explanation = self.columns.iter().any(|column| column.is_from_explanation());
+        if self.is_explained() || !by_verdict {
+            let texts = Texts::of(array.as_ref())?;
+            // Cut before the texts are, so that their places take no more memory than the explanations.
+            let most = (HELD_EXPLANATIONS / self.agents.len()).max(1);
+            for start in (0..array.len()).step_by(most) {
+                let part = texts.slice(start, most.min(array.len() - start));
+                let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(start + row));
+                let times = times.as_ref().and_then(|times| times.get(start..start + part.len()));
+                self.explain_part(texts.cut(part.as_ref())?, times, &is_null, &mut made)?;
+            }
+        }
+        if by_verdict && !by_explanation {
+            let columns = made.agents.iter_mut().map(|of_agent| {
+                of_agent.verdicts.resize(array.len(), Verdict::Invalid as i8);
+                of_agent.verdicts.as_mut_slice()
+            });
+            tasks::decide(&self.agents, &array, times.as_deref(), columns, self.is_parallel)?;
+        }
+        let schema = Arc::new(self.schema(array.data_type()));
+        let options = RecordBatchOptions::new().with_row_count(Some(array.len()));
+        Ok(RecordBatch::try_new_with_options(schema, made.finish(&array, nulls.as_ref())?, &options)?)
     }
 
     fn is_explained(&self) -> bool {
         self.columns.iter().any(|column| column.is_explained())
     }
 
-    fn decide_part(&self, urls: &[&[u8]], is_null: &dyn Fn(usize) -> bool, made: &mut Made) -> Result<(), Error> {
-        if self.is_explained() {
-            for (agent, of_agent) in self.agents.iter().zip(&mut made.agents) {
-                of_agent.take_explanations(&self.explain(agent, urls)?, is_null);
+    /// Makes the columns that need more than verdicts.
+    fn explain_part(
+        &self,
+        mut urls: Vec<&[u8]>,
+        times: Option<&[Option<i64>]>,
+        is_null: &dyn Fn(usize) -> bool,
+        made: &mut Made<'_>,
+    ) -> Result<(), Error> {
+        let has_time = |row: usize| times.is_none_or(|times| times.get(row).is_some_and(Option::is_some));
+        let times = times.map(|times| known_times(times, &mut urls));
+        let times = times.as_deref();
+        let has = |column| self.columns.contains(&column);
+        if has(Column::CaptureTime) || has(Column::Ruleset) {
+            for (place, agent) in
+                self.agents.iter().enumerate().filter(|(place, _)| *place == 0 || has(Column::Ruleset))
+            {
+                let found = self.provenances(agent, &urls, times, is_null)?;
+                if place == 0 {
+                    made.take_capture_times(&found);
+                }
+                if let Some(of_agent) = made.agents.get_mut(place) {
+                    of_agent.take_rulesets(&found);
+                }
             }
-        } else if self.columns.iter().any(|&column| column != Column::Url) {
-            let verdicts = self.verdicts(urls)?;
-            for (place, of_agent) in made.agents.iter_mut().enumerate() {
-                let column = verdicts.iter().skip(place).step_by(self.agents.len());
-                of_agent.verdicts.extend(column.map(|&verdict| verdict as i8));
+        }
+        if self.columns.iter().any(|column| column.is_from_explanation()) {
+            let said = |row: usize| (!has_time(row)).then_some(NO_TIME);
+            for (agent, of_agent) in self.agents.iter().zip(&mut made.agents) {
+                of_agent.take_explanations(&self.explain(agent, &urls, times)?, is_null, &said);
             }
         }
         Ok(())
     }
 
-    /// A row of verdicts for each URL.
-    fn verdicts(&self, urls: &[&[u8]]) -> Result<Vec<Verdict>, Error> {
-        let mut verdicts = vec![Verdict::Invalid; urls.len() * self.agents.len()];
-        if self.is_parallel {
-            in_pool(|| self.agents.par_decide_all(urls, &mut verdicts))?;
-        } else {
-            self.agents.decide_all(urls, &mut verdicts)?;
-        }
-        Ok(verdicts)
-    }
-
-    fn explain(&self, agent: &Agent, urls: &[&[u8]]) -> Result<Vec<Explanation>, Error> {
-        let explain = |url: &&[u8]| agent.explain(url);
-        let explained: Result<Vec<_>, reptile::Error> = if self.is_parallel {
-            in_pool(|| urls.par_iter().map(explain).collect())
-        } else {
-            urls.iter().map(explain).collect()
-        };
-        Ok(explained?)
-    }
-}
-
-/// What was decided so far.
-struct Made {
-    agents: Vec<MadeOfAgent>,
-}
-
-/// What was decided for one crawler so far. Only what a column needs is filled.
-struct MadeOfAgent {
-    /// The numbers of the verdicts, which are also their places in the dictionary.
-    verdicts: Vec<i8>,
-    /// The places of the groups in [`GROUPS`].
-    groups: Option<Vec<i8>>,
-    lines: Option<UInt32Builder>,
-    rules: Option<LargeStringBuilder>,
-    reasons: Option<LargeStringBuilder>,
-}
-
-/// The dictionary of verdicts, by their numbers.
-const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
-/// The dictionary of groups.
-const GROUPS: [Group; 3] = [Group::Named, Group::Default, Group::None];
-
-impl Made {
-    fn new(decider: &Decider, rows: usize) -> Made {
-        let has = |column| decider.columns.contains(&column);
-        let decides = decider.columns.iter().any(|&column| column != Column::Url);
-        let of_agent = |_: &Agent| MadeOfAgent {
-            verdicts: Vec::with_capacity(if decides { rows } else { 0 }),
-            groups: has(Column::Group).then(|| Vec::with_capacity(rows)),
-            lines: has(Column::Line).then(|| UInt32Builder::with_capacity(rows)),
-            rules: has(Column::Rule).then(LargeStringBuilder::new),
-            reasons: has(Column::Reason).then(LargeStringBuilder::new),
-        };
-        Made { agents: decider.agents.iter().map(of_agent).collect() }
-    }
-
-    /// The columns, in the order of the schema.
-    fn finish(self, decider: &Decider, urls: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<Vec<ArrayRef>, Error> {
-        let has = |column| decider.columns.contains(&column);
-        let refused = has(Column::Refused).then(|| self.refused(decider, nulls));
-        let mut arrays: Vec<ArrayRef> = Vec::new();
-        if has(Column::Url) {
-            arrays.push(urls.clone());
-        }
-        for mut of_agent in self.agents {
-            for &column in decider.columns.iter().filter(|column| column.is_of_agent()) {
-                arrays.extend(of_agent.column(column, nulls)?);
-            }
-        }
-        arrays.extend(refused);
-        Ok(arrays)
-    }
-
-    /// The lists of the crawlers that may not fetch. The verdicts of one URL are unknown or invalid for all crawlers, or for
-    /// none.
-    fn refused(&self, decider: &Decider, nulls: Option<&NullBuffer>) -> ArrayRef {
-        let names: Vec<String> = decider.agents.iter().map(|agent| agent.crawler().to_string()).collect();
-        let mut lists = LargeListBuilder::new(LargeStringBuilder::new()).with_field(columns::refused_item());
-        let rows = self.agents.first().map_or(0, |first| first.verdicts.len());
-        for row in 0..rows {
-            let of_row = || self.agents.iter().map(|agent| agent.verdicts.get(row).copied());
-            let decided =
-                |verdict: Option<i8>| verdict == Some(Verdict::Allow as i8) || verdict == Some(Verdict::Disallow as i8);
-            let is_decided = nulls.is_none_or(|nulls| nulls.is_valid(row)) && of_row().all(decided);
-            if is_decided {
-                let refuses = |(_, verdict): &(&String, Option<i8>)| *verdict == Some(Verdict::Disallow as i8);
-                for (name, _) in names.iter().zip(of_row()).filter(refuses) {
-                    lists.values().append_value(name);
-                }
-            }
-            lists.append(is_decided);
-        }
-        Arc::new(lists.finish())
-    }
-}
-
-impl MadeOfAgent {
-    fn take_explanations(&mut self, explanations: &[Explanation], is_null: &dyn Fn(usize) -> bool) {
-        self.verdicts.extend(explanations.iter().map(|explanation| explanation.verdict as i8));
-        for (row, explanation) in explanations.iter().enumerate() {
-            let rule = explanation.rule().filter(|_| !is_null(row));
-            if let Some(groups) = &mut self.groups {
-                let place = GROUPS.iter().position(|&group| group == explanation.group);
-                groups.push(place.and_then(|place| i8::try_from(place).ok()).unwrap_or(GROUPS.len() as i8 - 1));
-            }
-            if let Some(lines) = &mut self.lines {
-                lines.append_option(rule.map(|rule| rule.line).filter(|&line| line > 0));
-            }
-            if let Some(rules) = &mut self.rules {
-                rules.append_option(rule.map(ToString::to_string));
-            }
-            if let Some(reasons) = &mut self.reasons {
-                reasons.append_option((!is_null(row)).then(|| explanation.reason.to_string()));
-            }
-        }
-    }
-
-    /// Takes a column out.
-    fn column(&mut self, column: Column, nulls: Option<&NullBuffer>) -> Result<Option<ArrayRef>, Error> {
-        Ok(match column {
-            Column::Url | Column::Refused => None,
-            Column::Verdict => {
-                let words = StringArray::from_iter_values(VERDICTS.map(Verdict::name));
-                Some(dictionary(std::mem::take(&mut self.verdicts), words, nulls)?)
-            }
-            Column::Group => {
-                let words = StringArray::from_iter_values(GROUPS.map(Group::as_str));
-                self.groups.take().map(|groups| dictionary(groups, words, nulls)).transpose()?
-            }
-            Column::Line => self.lines.as_mut().map(|lines| Arc::new(lines.finish()) as ArrayRef),
-            Column::Rule => self.rules.as_mut().map(|rules| Arc::new(rules.finish()) as ArrayRef),
-            Column::Reason => self.reasons.as_mut().map(|reasons| Arc::new(reasons.finish()) as ArrayRef),
+    fn explain(&self, agent: &Agent, urls: &[&[u8]], times: Option<&[i64]>) -> Result<Vec<Explanation>, Error> {
+        self.each(urls.len(), |row| match (urls.get(row), times.and_then(|times| times.get(row))) {
+            (Some(url), Some(&time)) => agent.explain_at(url, time),
+            (url, _) => agent.explain(url.unwrap_or(&&b""[..])),
         })
     }
-}
 
-fn dictionary(keys: Vec<i8>, words: StringArray, nulls: Option<&NullBuffer>) -> Result<ArrayRef, Error> {
-    let keys = Int8Array::try_new(keys.into(), nulls.cloned())?;
-    Ok(Arc::new(DictionaryArray::<Int8Type>::try_new(keys, Arc::new(words))?))
+    /// What of the set decides; None where the URL is null.
+    fn provenances(
+        &self,
+        agent: &Agent,
+        urls: &[&[u8]],
+        times: Option<&[i64]>,
+        is_null: &dyn Fn(usize) -> bool,
+    ) -> Result<Vec<Option<Provenance>>, Error> {
+        let wanted: Vec<bool> = (0..urls.len()).map(|row| !is_null(row)).collect();
+        self.each(urls.len(), |row| match (urls.get(row), times.and_then(|times| times.get(row))) {
+            _ if wanted.get(row) != Some(&true) => Ok(None),
+            (Some(url), Some(&time)) => agent.provenance_at(url, time).map(Some),
+            (url, _) => agent.provenance(url.unwrap_or(&&b""[..])).map(Some),
+        })
+    }
+
+    /// What a question gives for each row.
+    fn each<T: Send>(
+        &self,
+        rows: usize,
+        ask: impl Fn(usize) -> Result<T, reptile::Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let answers: Result<Vec<T>, reptile::Error> = if self.is_parallel {
+            in_pool(|| (0..rows).into_par_iter().with_min_len(MIN_ROWS_OF_TASK).map(&ask).collect())
+        } else {
+            (0..rows).map(ask).collect()
+        };
+        Ok(answers?)
+    }
 }

@@ -24,6 +24,8 @@ pub enum ErrorKind {
     Array,
     /// The set is damaged.
     Set,
+    /// There are times, and the set is not by time.
+    NoTimes,
     /// A panic, which is a mistake in this library.
     Panic,
 }
@@ -58,7 +60,8 @@ impl std::error::Error for Error {}
 
 impl From<reptile::Error> for Error {
     fn from(error: reptile::Error) -> Error {
-        Error::new(ErrorKind::Set, text_of(&error))
+        let is_by_time = error.kind() != reptile::ErrorKind::NoTimes;
+        Error::new(if is_by_time { ErrorKind::Set } else { ErrorKind::NoTimes }, text_of(&error))
     }
 }
 

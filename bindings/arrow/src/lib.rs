@@ -12,12 +12,15 @@
 mod columns;
 mod decide;
 mod error;
+mod made;
 mod names;
 mod stream;
+mod tasks;
 mod threads;
+mod times;
 mod urls;
 
-pub use columns::Column;
+pub use columns::{Column, MAX_MASKED_AGENTS};
 pub use decide::Decider;
 pub use error::{Error, ErrorKind, text_of};
 pub use names::Source;

@@ -1,6 +1,6 @@
 //! The crawlers that a user of a binding names, resolved by a set or by one robots.txt: [`Source`].
 
-use reptile::{Agents, Crawler, CrawlerError, KnownCrawler, Robots, Set};
+use reptile::{Agents, Crawler, CrawlerError, Robots, Set};
 
 use crate::error::{Error, ErrorKind};
 
@@ -13,17 +13,10 @@ pub enum Source {
     Robots(Robots),
 }
 
-/// Whether a crawler that a set knows is in a group.
-type IsMember = fn(&KnownCrawler) -> bool;
-
-/// The groups of crawlers that have a name.
-const GROUPS: [(&str, IsMember); 2] =
-    [("@ai-training", |known| known.is_for_ai_training), ("@search", |known| known.is_for_search)];
-
 impl Source {
     /// Resolves crawlers by the names that the command takes: a product token or the name of a known crawler (`GPTBot`), a
-    /// chain of product tokens (`Googlebot-News>Googlebot>*`), any crawler that obeys just the default group (`*`), or, of a
-    /// set, a group of crawlers (`@ai-training`, `@search`).
+    /// chain of product tokens (`Googlebot-News>Googlebot>*`), any crawler that obeys just the default group (`*`), or a group
+    /// of crawlers (`@ai-training`, `@search`).
     ///
     /// A name that no robots.txt names and that is one letter off from a known crawler's is taken for a mistake, unless
     /// the names are `exact`.
@@ -46,16 +39,13 @@ impl Source {
     pub fn agents<N: AsRef<str>>(&self, names: &[N], exact: bool) -> Result<Agents, Error> {
         let mut crawlers: Vec<Crawler> = Vec::new();
         for name in names.iter().map(AsRef::as_ref) {
-            if name.starts_with('@') {
-                // A crawler may be in two groups.
-                let members = self.members(name)?.into_iter().filter(|member| !crawlers.contains(member));
-                crawlers.extend(members.collect::<Vec<_>>());
-            } else {
-                let crawler = crawler(name)?;
-                if crawlers.contains(&crawler) {
+            // A member of a group may be in another, too, or named.
+            for crawler in self.named(name)? {
+                if !crawlers.contains(&crawler) {
+                    crawlers.push(crawler);
+                } else if !name.starts_with('@') {
                     return Err(Error::new(ErrorKind::Crawler, format!("the crawler {name:?} is named twice")));
                 }
-                crawlers.push(crawler);
             }
         }
         if crawlers.is_empty() {
@@ -84,38 +74,11 @@ impl Source {
         }
     }
 
-    /// The members of a group of crawlers, in the order of the set's crawler table.
-    fn members(&self, group: &str) -> Result<Vec<Crawler>, Error> {
-        let Some((_, is_member)) = GROUPS.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(group)) else {
-            let names = GROUPS.map(|(name, _)| name).join(" and ");
-            let message = format!("unknown group of crawlers {group:?}; the known ones are {names}");
-            return Err(Error::new(ErrorKind::Crawler, message));
-        };
-        let Source::Set(set) = self else {
-            return Err(Error::new(
-                ErrorKind::Crawler,
-                format!("{group:?} can only be asked of a set; name the crawlers"),
-            ));
-        };
-        Ok(set.crawlers()?.into_iter().filter(is_member).map(|known| known.crawler).collect())
+    /// The crawlers that one name stands for.
+    fn named(&self, name: &str) -> Result<Vec<Crawler>, CrawlerError> {
+        match self {
+            Source::Set(set) => set.crawlers_named(name),
+            Source::Robots(robots) => robots.crawlers_named(name),
+        }
     }
-}
-
-/// The crawler that one name stands for.
-fn crawler(name: &str) -> Result<Crawler, Error> {
-    if name == "*" {
-        return Ok(Crawler::chain([""; 0], true));
-    }
-    if !name.contains('>') {
-        return Ok(Crawler::named(name));
-    }
-    let (tokens, honours_default_group) = match name.strip_suffix(">*") {
-        Some(tokens) => (tokens, true),
-        None => (name, false),
-    };
-    if tokens.split('>').any(|token| token.is_empty() || token == "*") {
-        let message = format!("{name:?} is not a chain of product tokens, such as Googlebot-News>Googlebot>*");
-        return Err(Error::new(ErrorKind::Crawler, message));
-    }
-    Ok(Crawler::chain(tokens.split('>'), honours_default_group))
 }

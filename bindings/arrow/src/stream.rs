@@ -7,9 +7,9 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayReader, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 
-use crate::decide::Decider;
+use crate::decide::{Decider, Places};
 use crate::error::Error;
-use crate::urls::{self, Place};
+use crate::urls;
 
 /// The most rows of a batch that a stream gives: a larger array comes back as several batches, so that the memory that
 /// deciding takes has a bound.
@@ -20,7 +20,7 @@ pub const MAX_ROWS_IN_BATCH: usize = 1 << 20;
 /// After an error the stream ends. A panic becomes an error, because whoever reads the stream may be a program in C.
 pub struct VerdictStream<R> {
     urls: R,
-    place: Place,
+    places: Places,
     decider: Decider,
     schema: SchemaRef,
     /// The rest of the array that was read last.
@@ -36,17 +36,17 @@ impl<R: ArrayReader> VerdictStream<R> {
     /// [`ErrorKind::Array`](crate::ErrorKind::Array) if there is no such column, or it is not one of texts.
     pub fn new(urls: R, column: Option<&str>, decider: Decider) -> Result<VerdictStream<R>, Error> {
         let data_type = urls.field().data_type().clone();
-        let place = urls::place(&data_type, column)?;
-        let schema = Arc::new(decider.schema(&urls::type_at(place, &data_type)));
-        Ok(VerdictStream { urls, place, decider, schema, waiting: VecDeque::new(), has_ended: false })
+        let places = decider.places(&data_type, column)?;
+        let schema = Arc::new(decider.schema(&urls::type_at(places.urls, &data_type)));
+        Ok(VerdictStream { urls, places, decider, schema, waiting: VecDeque::new(), has_ended: false })
     }
 
     fn advance(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
         loop {
             if let Some(array) = self.waiting.pop_front() {
-                return Some(self.decider.decide(&array).map_err(ArrowError::from));
+                return Some(self.decider.decide_at(self.places, &array).map_err(ArrowError::from));
             }
-            match self.urls.next()?.and_then(|array| Ok(urls::at(self.place, &array)?)) {
+            match self.urls.next()? {
                 Ok(array) => self.waiting.extend(parts(&array)),
                 Err(error) => return Some(Err(error)),
             }

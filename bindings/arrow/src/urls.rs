@@ -91,29 +91,65 @@ pub(crate) fn type_at(place: Place, data_type: &DataType) -> DataType {
     }
 }
 
-/// The texts of an array, in its order; of a null, some text or other.
-pub(crate) fn texts(array: &dyn Array) -> Result<Vec<&[u8]>, Error> {
-    match array.data_type() {
-        DataType::Utf8 => of_bytes::<Utf8Type>(array.as_string_opt()),
-        DataType::LargeUtf8 => of_bytes::<LargeUtf8Type>(array.as_string_opt()),
-        DataType::Utf8View => of_views::<StringViewType>(array.as_string_view_opt()),
-        DataType::Binary => of_bytes::<BinaryType>(array.as_binary_opt()),
-        DataType::LargeBinary => of_bytes::<LargeBinaryType>(array.as_binary_opt()),
-        DataType::BinaryView => of_views::<BinaryViewType>(array.as_binary_view_opt()),
-        DataType::Dictionary(_, _) => {
-            let Some(dictionary) = array.as_any_dictionary_opt() else { return Err(damaged("not a dictionary")) };
-            let values = texts(dictionary.values().as_ref())?;
-            let text = |key: Option<usize>| match key {
-                None => Ok(&[][..]),
-                Some(key) => values.get(key).copied().ok_or_else(|| damaged("a key beyond the dictionary")),
-            };
-            downcast_dictionary_array!(
-                array => array.keys_iter().map(text).collect(),
-                _ => Err(damaged("not a dictionary"))
-            )
-        }
-        other => Err(Error::new(ErrorKind::Array, format!("the URLs have to be an array of texts, found {other}"))),
+/// The texts of an array, which are cut out part by part. What the parts share is prepared once: the words of a dictionary.
+pub(crate) struct Texts<'a> {
+    array: &'a dyn Array,
+    words: Vec<&'a [u8]>,
+}
+
+impl<'a> Texts<'a> {
+    /// The texts of an array.
+    pub(crate) fn of(array: &'a dyn Array) -> Result<Texts<'a>, Error> {
+        let words = match array.data_type() {
+            DataType::Dictionary(_, _) => {
+                let dictionary = array.as_any_dictionary_opt().ok_or_else(|| damaged("not a dictionary"))?;
+                let values = dictionary.values().as_ref();
+                Texts::of(values)?.cut(values)?
+            }
+            _ => Vec::new(),
+        };
+        Ok(Texts { array, words })
     }
+
+    /// A part of the array.
+    pub(crate) fn slice(&self, start: usize, rows: usize) -> ArrayRef {
+        self.array.slice(start, rows)
+    }
+
+    /// The texts of a part, or of the whole array, in its order; of a null, some text or other.
+    pub(crate) fn cut<'p>(&self, part: &'p dyn Array) -> Result<Vec<&'p [u8]>, Error>
+    where
+        'a: 'p,
+    {
+        match part.data_type() {
+            DataType::Utf8 => of_bytes::<Utf8Type>(part.as_string_opt()),
+            DataType::LargeUtf8 => of_bytes::<LargeUtf8Type>(part.as_string_opt()),
+            DataType::Utf8View => of_views::<StringViewType>(part.as_string_view_opt()),
+            DataType::Binary => of_bytes::<BinaryType>(part.as_binary_opt()),
+            DataType::LargeBinary => of_bytes::<LargeBinaryType>(part.as_binary_opt()),
+            DataType::BinaryView => of_views::<BinaryViewType>(part.as_binary_view_opt()),
+            DataType::Dictionary(_, _) => {
+                let text = |key: Option<usize>| match key {
+                    None => Ok(&[][..]),
+                    Some(key) => self.words.get(key).copied().ok_or_else(|| damaged("a key beyond the dictionary")),
+                };
+                downcast_dictionary_array!(
+                    part => in_room(part.len(), part.keys_iter().map(text)),
+                    _ => Err(damaged("not a dictionary"))
+                )
+            }
+            other => Err(Error::new(ErrorKind::Array, format!("the URLs have to be an array of texts, found {other}"))),
+        }
+    }
+}
+
+/// Collects so many texts. Collecting into a `Result` makes no room beforehand.
+fn in_room<'p>(rows: usize, texts: impl Iterator<Item = Result<&'p [u8], Error>>) -> Result<Vec<&'p [u8]>, Error> {
+    let mut found = Vec::with_capacity(rows);
+    for text in texts {
+        found.push(text?);
+    }
+    Ok(found)
 }
 
 fn of_bytes<T: ByteArrayType>(array: Option<&GenericByteArray<T>>) -> Result<Vec<&[u8]>, Error> {
@@ -124,7 +160,7 @@ fn of_bytes<T: ByteArrayType>(array: Option<&GenericByteArray<T>>) -> Result<Vec
         _ => None,
     };
     let texts = offsets.windows(2).map(|pair| text(pair).ok_or_else(|| damaged("offsets beyond the text")));
-    texts.collect()
+    in_room(array.len(), texts)
 }
 
 /// The bytes of a view: its length, and either the text itself or its start, the number of a buffer, and a place there.
@@ -147,7 +183,7 @@ fn of_views<T: ByteViewType>(array: Option<&GenericByteViewArray<T>>) -> Result<
         buffers.get(number(view, 8)?)?.as_slice().get(start..start + len)
     };
     let views = array.views().inner().as_slice().chunks_exact(VIEW);
-    views.map(|view| text(view).ok_or_else(|| damaged("a view beyond its buffer"))).collect()
+    in_room(array.len(), views.map(|view| text(view).ok_or_else(|| damaged("a view beyond its buffer"))))
 }
 
 fn damaged(what: &str) -> Error {

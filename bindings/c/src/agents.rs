@@ -14,7 +14,7 @@ pub struct ReptileAgents {
 }
 
 /// Resolves crawlers: product tokens or known crawlers (`GPTBot`), chains of product tokens (`Googlebot-News>Googlebot>*`), `*` for
-/// any other crawler, or, of a set, groups of crawlers (`@ai-training`, `@search`).
+/// any other crawler, or groups of crawlers (`@ai-training`, `@search`).
 ///
 /// A name that cannot be one is an error that says what to write, and so is a name that no robots.txt names and that is one letter
 /// off from a known crawler's, unless `exact`. Any thread may call it.
@@ -53,8 +53,8 @@ pub unsafe extern "C" fn reptile_agents_resolve(
     unsafe { call(message, work) }
 }
 
-/// The number of crawlers, which is more than that of the names if one of them is a group; 0 for what is no agents. Any thread may
-/// call it.
+/// The number of crawlers, which is more than that of the names if one of them is a group; 0 for a pointer that is not to agents in
+/// use. Any thread may call it.
 ///
 /// # Safety
 /// `agents` is null or agents that nobody frees meanwhile.

@@ -14,21 +14,27 @@ use crate::border::{self, Failure, ReptileCode, call};
 /// column, which is then called `url_column`, or `url`, or the only one of texts (`url_column` is null).
 ///
 /// `*out` becomes a struct array, of the type `*out_schema`, with a row for each URL. `columns` is a list such as `url,verdict,line`:
-/// `url`, then for each crawler `NAME:verdict`, `NAME:line`, `NAME:rule`, `NAME:group`, `NAME:reason`, then `refused`, the list of the
-/// crawlers that may not fetch; null is `verdict`. Where the URL is null, so is all else.
+/// `url`, then for each crawler `NAME:verdict`, `NAME:line`, `NAME:rule`, `NAME:group`, `NAME:reason`, `NAME:ruleset`, then `capture_time` (of
+/// the capture that decides), `mask` and `refused`, the crawlers that may not fetch as bits and as a list; null is `verdict`. Where the
+/// URL is null, so is all else.
+///
+/// With `time_column`, which may be null, each URL is decided by the rules of its own time, in that column beside it: times, dates, or whole
+/// numbers of seconds since 1970 (of milliseconds, if they have thirteen digits). A row without a time is `invalid`. The set has to be one
+/// by time.
 ///
 /// The call takes over `*urls` and `*urls_schema`, also if it fails: it releases them and marks them as released. The caller releases
 /// `*out` and `*out_schema`, which are marked as released if the call fails. The texts are not copied. With `all_threads` the work is
 /// shared out to all processors. Any thread may call it.
 ///
 /// # Safety
-/// `agents` is null or agents that nobody frees meanwhile; `columns` and `url_column` are null or end with NUL; `urls` and
+/// `agents` is null or agents that nobody frees meanwhile; `columns`, `url_column` and `time_column` are null or end with NUL; `urls` and
 /// `urls_schema` are null, or keep the rules of the C data interface; `out`, `out_schema` and `message` are null or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_decide_arrow(
     agents: *const ReptileAgents,
     columns: *const c_char,
     url_column: *const c_char,
+    time_column: *const c_char,
     all_threads: bool,
     urls: *mut FFI_ArrowArray,
     urls_schema: *mut FFI_ArrowSchema,
@@ -46,7 +52,7 @@ pub unsafe extern "C" fn reptile_decide_arrow(
         // SAFETY: `out_schema` is null or may be written to.
         unsafe { put(out_schema, FFI_ArrowSchema::empty(), "the place for the type of the result") }?;
         // SAFETY: the agents stay in use, and the texts end with NUL.
-        let decider = unsafe { decider(agents, columns, all_threads) }?;
+        let decider = unsafe { decider(agents, columns, time_column, all_threads) }?;
         // SAFETY: `url_column` is null or ends with NUL.
         let url_column = unsafe { optional_text(url_column, "the name of the column with URLs") }?;
         let (Some(urls), Some(schema)) = (urls, schema) else {
@@ -76,13 +82,14 @@ pub unsafe extern "C" fn reptile_decide_arrow(
 /// it needs of the agents, which may be freed before. Any thread may call it, and any one thread at a time may read the stream.
 ///
 /// # Safety
-/// `agents` is null or agents that nobody frees meanwhile; `columns` and `url_column` are null or end with NUL; `urls` is null, or keeps
+/// `agents` is null or agents that nobody frees meanwhile; `columns`, `url_column` and `time_column` are null or end with NUL; `urls` is null, or keeps
 /// the rules of the C stream interface; `out` and `message` are null or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_decide_arrow_stream(
     agents: *const ReptileAgents,
     columns: *const c_char,
     url_column: *const c_char,
+    time_column: *const c_char,
     all_threads: bool,
     urls: *mut FFI_ArrowArrayStream,
     out: *mut FFI_ArrowArrayStream,
@@ -94,7 +101,7 @@ pub unsafe extern "C" fn reptile_decide_arrow_stream(
         // SAFETY: `out` is null or may be written to.
         unsafe { put(out, FFI_ArrowArrayStream::empty(), "the place for the result") }?;
         // SAFETY: the agents stay in use, and the texts end with NUL.
-        let decider = unsafe { decider(agents, columns, all_threads) }?;
+        let decider = unsafe { decider(agents, columns, time_column, all_threads) }?;
         // SAFETY: `url_column` is null or ends with NUL.
         let url_column = unsafe { optional_text(url_column, "the name of the column with URLs") }?;
         let urls = urls.ok_or_else(|| Failure::argument("the stream of URLs is a null pointer"))?;
@@ -121,13 +128,24 @@ unsafe fn put<T>(place: *mut T, value: T, what: &str) -> Result<(), Failure> {
 }
 
 /// # Safety
-/// `agents` is null or agents that nobody frees meanwhile; `columns` is null or ends with NUL.
-unsafe fn decider(agents: *const ReptileAgents, columns: *const c_char, all_threads: bool) -> Result<Decider, Failure> {
+/// `agents` is null or agents that nobody frees meanwhile; `columns` and `time_column` are null or end with NUL.
+unsafe fn decider(
+    agents: *const ReptileAgents,
+    columns: *const c_char,
+    time_column: *const c_char,
+    all_threads: bool,
+) -> Result<Decider, Failure> {
     // SAFETY: nobody frees the agents meanwhile.
     let agents = &unsafe { border::value(agents, "the agents") }?.agents;
     // SAFETY: `columns` is null or ends with NUL.
     let columns = unsafe { optional_text(columns, "the list of columns") }?.unwrap_or(Column::Verdict.name());
-    Ok(Decider::new(agents.clone(), &Column::from_list(columns)?)?.parallel(all_threads))
+    let decider = Decider::new(agents.clone(), &Column::from_list(columns)?)?.parallel(all_threads);
+    // SAFETY: `time_column` is null or ends with NUL.
+    let times = unsafe { optional_text(time_column, "the name of the column with times") }?;
+    Ok(match times {
+        None => decider,
+        Some(column) => decider.times(column),
+    })
 }
 
 /// # Safety

@@ -12,7 +12,7 @@ use crate::border::{self, Failure, ReptileCode, call};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReptileVerdict {
-    /// There is none: the call failed. It is 0, so that memory that was never written to does not allow anything.
+    /// No verdict: the call failed. The value is 0, so that memory that was never written to does not allow anything.
     None = 0,
     /// The rules allow the URL, or no rule matches it.
     Allow = 1,
@@ -58,6 +58,41 @@ pub unsafe extern "C" fn reptile_decide(
     verdicts_len: usize,
     message: *mut *mut c_char,
 ) -> ReptileCode {
+    // SAFETY: as the caller of this function says.
+    unsafe { decide_one(agents, url, url_len, None, verdicts, verdicts_len, message) }
+}
+
+/// Decides one URL for each of the crawlers as `reptile_decide` does, by the rules that were in force at a time, in seconds since 1970: as
+/// a set that was compiled for that time. The set has to be one by time (`reptile compile --by-time`), or the code is
+/// `REPTILE_CODE_OTHER`. Any thread may call it.
+///
+/// # Safety
+/// As `reptile_decide`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn reptile_decide_at(
+    agents: *const ReptileAgents,
+    url: *const c_char,
+    url_len: usize,
+    time: i64,
+    verdicts: *mut u8,
+    verdicts_len: usize,
+    message: *mut *mut c_char,
+) -> ReptileCode {
+    // SAFETY: as the caller of this function says.
+    unsafe { decide_one(agents, url, url_len, Some(time), verdicts, verdicts_len, message) }
+}
+
+/// # Safety
+/// As `reptile_decide`.
+unsafe fn decide_one(
+    agents: *const ReptileAgents,
+    url: *const c_char,
+    url_len: usize,
+    time: Option<i64>,
+    verdicts: *mut u8,
+    verdicts_len: usize,
+    message: *mut *mut c_char,
+) -> ReptileCode {
     let work = || {
         // SAFETY: unless it is null, so many bytes can be written at `verdicts`.
         let verdicts = unsafe { border::zeroed(verdicts, verdicts_len, "the verdicts") }?;
@@ -75,7 +110,10 @@ pub unsafe extern "C" fn reptile_decide(
                 &mut many
             }
         };
-        agents.decide(url, decided)?;
+        match time {
+            None => agents.decide(url, decided)?,
+            Some(time) => agents.decide_all_at(&[url], &[time], decided)?,
+        }
         write(decided, verdicts);
         Ok(())
     };
@@ -105,6 +143,45 @@ pub unsafe extern "C" fn reptile_decide_many(
     verdicts_len: usize,
     message: *mut *mut c_char,
 ) -> ReptileCode {
+    // SAFETY: as the caller of this function says.
+    unsafe { decide_all(agents, urls, url_lens, None, urls_len, all_threads, verdicts, verdicts_len, message) }
+}
+
+/// Decides many URLs for each of the crawlers as `reptile_decide_many` does, each by the rules that were in force at its own time: `times[i]`,
+/// in seconds since 1970. The set has to be one by time, or the code is `REPTILE_CODE_OTHER`. Any thread may call it.
+///
+/// # Safety
+/// As `reptile_decide_many`; `times` is null, or `urls_len` values can be read there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn reptile_decide_many_at(
+    agents: *const ReptileAgents,
+    urls: *const *const c_char,
+    url_lens: *const usize,
+    times: *const i64,
+    urls_len: usize,
+    all_threads: bool,
+    verdicts: *mut u8,
+    verdicts_len: usize,
+    message: *mut *mut c_char,
+) -> ReptileCode {
+    // SAFETY: as the caller of this function says.
+    unsafe { decide_all(agents, urls, url_lens, Some(times), urls_len, all_threads, verdicts, verdicts_len, message) }
+}
+
+/// # Safety
+/// As `reptile_decide_many_at`.
+#[allow(clippy::too_many_arguments, reason = "those of the functions of C")]
+unsafe fn decide_all(
+    agents: *const ReptileAgents,
+    urls: *const *const c_char,
+    url_lens: *const usize,
+    times: Option<*const i64>,
+    urls_len: usize,
+    all_threads: bool,
+    verdicts: *mut u8,
+    verdicts_len: usize,
+    message: *mut *mut c_char,
+) -> ReptileCode {
     let work = || {
         // SAFETY: unless it is null, so many bytes can be written at `verdicts`.
         let verdicts = unsafe { border::zeroed(verdicts, verdicts_len, "the verdicts") }?;
@@ -115,8 +192,10 @@ pub unsafe extern "C" fn reptile_decide_many(
         let urls = unsafe { border::values(urls, urls_len, "the URLs") }?;
         // SAFETY: unless it is null, so many lengths can be read at `url_lens`.
         let lens = unsafe { border::values(url_lens, urls_len, "the lengths of the URLs") }?;
+        // SAFETY: unless it is null, so many times can be read at `times`.
+        let times = times.map(|times| unsafe { border::values(times, urls_len, "the times") }).transpose()?;
         // SAFETY: unless a URL is null, so many bytes can be read there as its length says.
-        let done = unsafe { decide_parts(agents, urls, lens, all_threads, verdicts) };
+        let done = unsafe { decide_parts(agents, urls, lens, times, all_threads, verdicts) };
         if done.is_err() {
             verdicts.fill(ReptileVerdict::None as u8);
         }
@@ -134,6 +213,7 @@ unsafe fn decide_parts(
     agents: &Agents,
     urls: &[*const c_char],
     lens: &[usize],
+    times: Option<&[i64]>,
     all_threads: bool,
     verdicts: &mut [u8],
 ) -> Result<(), Failure> {
@@ -141,7 +221,8 @@ unsafe fn decide_parts(
     let mut texts: Vec<&[u8]> = Vec::new();
     let mut decided = Vec::new();
     let parts = urls.chunks(rows).zip(lens.chunks(rows)).zip(verdicts.chunks_mut(rows * agents.len().max(1)));
-    for ((urls, lens), verdicts) in parts {
+    for (part, ((urls, lens), verdicts)) in parts.enumerate() {
+        let times = times.map(|times| times.get(part * rows..part * rows + urls.len()).unwrap_or_default());
         texts.clear();
         for (&url, &len) in urls.iter().zip(lens) {
             // SAFETY: unless the URL is null, so many bytes can be read there.
@@ -149,10 +230,11 @@ unsafe fn decide_parts(
         }
         decided.clear();
         decided.resize(verdicts.len(), Verdict::Invalid);
-        if all_threads {
-            in_pool(|| agents.par_decide_all(&texts, &mut decided))?;
-        } else {
-            agents.decide_all(&texts, &mut decided)?;
+        match (times, all_threads) {
+            (None, true) => in_pool(|| agents.par_decide_all(&texts, &mut decided))?,
+            (None, false) => agents.decide_all(&texts, &mut decided)?,
+            (Some(times), true) => in_pool(|| agents.par_decide_all_at(&texts, times, &mut decided))?,
+            (Some(times), false) => agents.decide_all_at(&texts, times, &mut decided)?,
         }
         write(&decided, verdicts);
     }

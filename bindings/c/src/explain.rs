@@ -76,6 +76,40 @@ pub unsafe extern "C" fn reptile_explain(
     explanation: *mut *mut ReptileExplanation,
     message: *mut *mut c_char,
 ) -> ReptileCode {
+    // SAFETY: as the caller of this function says.
+    unsafe { explain_one(agents, agent, url, url_len, None, explanation, message) }
+}
+
+/// Decides one URL with reasons as `reptile_explain` does, by the rules that were in force at a time, in seconds since 1970. The set
+/// has to be one by time (`reptile compile --by-time`), or the code is `REPTILE_CODE_OTHER`. Any thread may call it.
+///
+/// # Safety
+/// As `reptile_explain`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn reptile_explain_at(
+    agents: *const ReptileAgents,
+    agent: usize,
+    url: *const c_char,
+    url_len: usize,
+    time: i64,
+    explanation: *mut *mut ReptileExplanation,
+    message: *mut *mut c_char,
+) -> ReptileCode {
+    // SAFETY: as the caller of this function says.
+    unsafe { explain_one(agents, agent, url, url_len, Some(time), explanation, message) }
+}
+
+/// # Safety
+/// As `reptile_explain`.
+unsafe fn explain_one(
+    agents: *const ReptileAgents,
+    agent: usize,
+    url: *const c_char,
+    url_len: usize,
+    time: Option<i64>,
+    explanation: *mut *mut ReptileExplanation,
+    message: *mut *mut c_char,
+) -> ReptileCode {
     let explanation = explanation.cast::<*mut Explained>();
     let work = || {
         // SAFETY: `explanation` is null or may be written to.
@@ -87,7 +121,11 @@ pub unsafe extern "C" fn reptile_explain(
         };
         // SAFETY: unless it is null, so many bytes can be read at `url`.
         let url = unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?;
-        let explained = explained(&agent.explain(url)?);
+        let found = match time {
+            None => agent.explain(url)?,
+            Some(time) => agent.explain_at(url, time)?,
+        };
+        let explained = explained(&found);
         // SAFETY: `explanation` is not null, as `clear` has seen.
         unsafe { border::give(explanation, explained) };
         Ok(())

@@ -26,8 +26,10 @@ mod version;
 pub use agents::{ReptileAgents, reptile_agents_free, reptile_agents_len, reptile_agents_name, reptile_agents_resolve};
 pub use arrow::{reptile_decide_arrow, reptile_decide_arrow_stream};
 pub use border::{ReptileCode, reptile_text_free};
-pub use decide::{ReptileVerdict, reptile_decide, reptile_decide_many};
-pub use explain::{ReptileExplanation, ReptileGroup, ReptileRuleKind, reptile_explain, reptile_explanation_free};
+pub use decide::{ReptileVerdict, reptile_decide, reptile_decide_at, reptile_decide_many, reptile_decide_many_at};
+pub use explain::{
+    ReptileExplanation, ReptileGroup, ReptileRuleKind, reptile_explain, reptile_explain_at, reptile_explanation_free,
+};
 pub use set::{
     ReptileSet, reptile_set_free, reptile_set_from_bytes, reptile_set_len, reptile_set_map, reptile_set_parse,
     reptile_set_read, reptile_set_verify,

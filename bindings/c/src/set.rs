@@ -150,7 +150,7 @@ pub unsafe extern "C" fn reptile_set_verify(
     unsafe { call(message, work) }
 }
 
-/// The number of origins of a set; 0 for one robots.txt, and for what is no set. Any thread may call it.
+/// The number of origins of a set; 0 for one robots.txt, and for a pointer that is not a set in use. Any thread may call it.
 ///
 /// # Safety
 /// `set` is null or a set that nobody frees meanwhile.

@@ -4,3 +4,4 @@
 mod examples;
 mod header;
 mod misuse;
+mod times;

@@ -12,13 +12,13 @@ use reptile_c::*;
 const ROBOTS: &str = "user-agent: *\ndisallow: /cart\n";
 
 /// One test at a time, since some use handles that were freed: another test might get a new one at the same place.
-fn alone() -> MutexGuard<'static, ()> {
+pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The code and the text of a call, whose message is freed.
-fn asked(call: impl FnOnce(*mut *mut c_char) -> ReptileCode) -> (ReptileCode, String) {
+pub fn asked(call: impl FnOnce(*mut *mut c_char) -> ReptileCode) -> (ReptileCode, String) {
     let mut message: *mut c_char = std::ptr::dangling_mut();
     let code = call(&raw mut message);
     if message.is_null() {
@@ -40,7 +40,7 @@ fn parsed() -> *mut ReptileSet {
     set
 }
 
-fn resolved(set: *const ReptileSet, names: &[&str]) -> (*mut ReptileAgents, ReptileCode, String) {
+pub fn resolved(set: *const ReptileSet, names: &[&str]) -> (*mut ReptileAgents, ReptileCode, String) {
     let names: Vec<CString> = names.iter().map(|name| CString::new(*name).unwrap()).collect();
     let pointers: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
     let mut agents = null_mut();
@@ -85,7 +85,7 @@ fn given(text: *const c_char) -> CString {
 }
 
 /// Frees agents, which must be in use.
-fn done(mut agents: *mut ReptileAgents) {
+pub fn done(mut agents: *mut ReptileAgents) {
     // SAFETY: `agents` is a variable with agents.
     assert_eq!(unsafe { reptile_agents_free(&raw mut agents) }, ReptileCode::Ok);
     assert!(agents.is_null());
@@ -296,6 +296,7 @@ fn arrow(
             agents,
             columns,
             null(),
+            null(),
             false,
             &raw mut urls,
             &raw mut schema,
@@ -344,6 +345,7 @@ fn arrow_arrays_that_were_released() {
             agents,
             null(),
             null(),
+            null(),
             false,
             &raw mut urls,
             &raw mut schema,
@@ -359,6 +361,7 @@ fn arrow_arrays_that_were_released() {
             agents,
             null(),
             null(),
+            null(),
             false,
             null_mut(),
             null_mut(),
@@ -371,7 +374,7 @@ fn arrow_arrays_that_were_released() {
     let (mut stream, mut verdicts) = (FFI_ArrowArrayStream::empty(), FFI_ArrowArrayStream::empty());
     // SAFETY: the stream is marked as released, and the result may be written to.
     let (code, _) = asked(|message| unsafe {
-        reptile_decide_arrow_stream(agents, null(), null(), false, &raw mut stream, &raw mut verdicts, message)
+        reptile_decide_arrow_stream(agents, null(), null(), null(), false, &raw mut stream, &raw mut verdicts, message)
     });
     assert_eq!(code, ReptileCode::Arrow);
     done(agents);
@@ -392,7 +395,16 @@ fn arrow_streams() {
         let column = column.map_or(null(), CStr::as_ptr);
         // SAFETY: the stream keeps the rules, and the result may be written to.
         let (code, text) = asked(|message| unsafe {
-            reptile_decide_arrow_stream(agents, null(), column, true, &raw mut stream, &raw mut verdicts, message)
+            reptile_decide_arrow_stream(
+                agents,
+                null(),
+                column,
+                null(),
+                true,
+                &raw mut stream,
+                &raw mut verdicts,
+                message,
+            )
         });
         assert!(stream.release().is_none(), "it was not taken over");
         (verdicts, code, text)

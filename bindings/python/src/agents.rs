@@ -4,9 +4,39 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use reptile::{Agent, Agents, Verdict};
 
-use crate::arrow::{self, PyVerdictReader, PyVerdicts};
+use crate::arrow::{self, Asked, PyVerdictReader, PyVerdicts};
 use crate::convert;
-use crate::explain::{self, PyExplanation};
+use crate::explain::{self as lines, PyExplanation};
+
+/// The verdict of a crawler for a URL, at a time if one is given.
+pub fn decide(
+    py: Python<'_>,
+    agent: &Agent,
+    url: &Bound<'_, PyAny>,
+    at: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let at = at.map(convert::moment).transpose()?;
+    let decided = convert::with_bytes(url, |url| match at {
+        None => agent.decide(url),
+        Some(time) => agent.decide_at(url, time),
+    })?;
+    convert::verdict(py, decided.map_err(|error| convert::library_error(py, error))?)
+}
+
+/// The verdict of a crawler for a URL with its reasons, at a time if one is given.
+pub fn explain(
+    py: Python<'_>,
+    agent: &Agent,
+    url: &Bound<'_, PyAny>,
+    at: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyExplanation> {
+    let at = at.map(convert::moment).transpose()?;
+    let explained = convert::with_bytes(url, |url| match at {
+        None => agent.explain(url),
+        Some(time) => agent.explain_at(url, time),
+    })?;
+    explained.map(PyExplanation).map_err(|error| convert::library_error(py, error))
+}
 
 /// A crawler together with the set or the robots.txt that resolved it. Made by ``Set.agent`` and ``Robots.agent``.
 #[pyclass(frozen, name = "Agent", module = "reptile")]
@@ -14,16 +44,22 @@ pub struct PyAgent(pub Agent);
 
 #[pymethods]
 impl PyAgent {
-    /// The verdict for a URL, a str or bytes.
-    fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let decided = convert::with_bytes(url, |url| self.0.decide(url))?;
-        convert::verdict(py, decided.map_err(|error| convert::library_error(py, error))?)
+    /// The verdict for a URL, a str or bytes. In a set by time, ``at`` decides by the rules of that time: a whole number of seconds
+    /// since 1970, or a ``datetime`` with a time zone.
+    #[pyo3(signature = (url, *, at=None))]
+    fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>, at: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        decide(py, &self.0, url, at)
     }
 
-    /// The verdict for a URL with its reasons.
-    fn explain(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<PyExplanation> {
-        let explained = convert::with_bytes(url, |url| self.0.explain(url))?;
-        explained.map(PyExplanation).map_err(|error| convert::library_error(py, error))
+    /// The verdict for a URL with its reasons; ``at`` is that of ``decide``.
+    #[pyo3(signature = (url, *, at=None))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        url: &Bound<'_, PyAny>,
+        at: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyExplanation> {
+        explain(py, &self.0, url, at)
     }
 
     /// How many seconds the crawler should wait between two fetches from the origin of a URL; None if no line says it that counts
@@ -37,7 +73,7 @@ impl PyAgent {
     /// ``key``, ``value``, ``line``, and whether the line ``counts`` under the dialect.
     fn directives<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let found = convert::with_bytes(url, |url| self.0.directives(url))?;
-        explain::directives(py, &found.map_err(|error| convert::library_error(py, error))?)
+        lines::directives(py, &found.map_err(|error| convert::library_error(py, error))?)
     }
 
     /// The name, as it was given.
@@ -78,29 +114,31 @@ impl PyAgents {
     }
 
     /// The verdicts for many URLs, as Arrow columns; see ``Set.decide_many``.
-    #[pyo3(signature = (urls, columns=None, *, url_column=None, parallel=true))]
+    #[pyo3(signature = (urls, columns=None, *, url_column=None, times=None, parallel=true))]
     fn decide_many(
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
         columns: Option<&Bound<'_, PyAny>>,
         url_column: Option<&str>,
+        times: Option<&Bound<'_, PyAny>>,
         parallel: bool,
     ) -> PyResult<PyVerdicts> {
-        arrow::decide_many(py, self.0.clone(), urls, columns, url_column, parallel)
+        arrow::decide_many(py, self.0.clone(), urls, &Asked { columns, url_column, times, parallel })
     }
 
     /// The verdicts for many URLs, decided as they are read; see ``Set.decide_stream``.
-    #[pyo3(signature = (urls, columns=None, *, url_column=None, parallel=true))]
+    #[pyo3(signature = (urls, columns=None, *, url_column=None, times=None, parallel=true))]
     fn decide_stream(
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
         columns: Option<&Bound<'_, PyAny>>,
         url_column: Option<&str>,
+        times: Option<&Bound<'_, PyAny>>,
         parallel: bool,
     ) -> PyResult<PyVerdictReader> {
-        arrow::decide_stream(py, self.0.clone(), urls, columns, url_column, parallel)
+        arrow::decide_stream(py, self.0.clone(), urls, &Asked { columns, url_column, times, parallel })
     }
 
     /// The names, as they were given.

@@ -4,13 +4,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::builder::{LargeBinaryBuilder, LargeStringBuilder};
+use arrow_array::builder::{Int64Builder, LargeBinaryBuilder, LargeStringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::types::{Int8Type, UInt32Type};
+use arrow_array::types::{Int8Type, TimestampMillisecondType, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayIterator, ArrayReader, ArrayRef, RecordBatch, RecordBatchIterator, make_array};
-use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, SchemaRef, TimeUnit};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
@@ -18,24 +18,35 @@ use reptile::Agents;
 use reptile_arrow::{Column, Decider, VerdictStream};
 
 use crate::convert;
+use crate::timed::{self, Timed};
 
 const STREAM: &std::ffi::CStr = c"arrow_array_stream";
 const ARRAY: &std::ffi::CStr = c"arrow_array";
 const SCHEMA: &std::ffi::CStr = c"arrow_schema";
 
 /// Arrays of URLs, wherever they are from.
-type Urls = Box<dyn ArrayReader + Send>;
+pub type Urls = Box<dyn ArrayReader + Send>;
+
+/// What is asked of many URLs.
+pub struct Asked<'a, 'py> {
+    /// The columns of the result.
+    pub columns: Option<&'a Bound<'py, PyAny>>,
+    /// The column with the URLs.
+    pub url_column: Option<&'a str>,
+    /// The column with the times, or the times themselves.
+    pub times: Option<&'a Bound<'py, PyAny>>,
+    /// Whether all threads are used.
+    pub parallel: bool,
+}
 
 /// Decides many URLs at once.
 pub fn decide_many(
     py: Python<'_>,
     agents: Agents,
     urls: &Bound<'_, PyAny>,
-    columns: Option<&Bound<'_, PyAny>>,
-    url_column: Option<&str>,
-    parallel: bool,
+    asked: &Asked<'_, '_>,
 ) -> PyResult<PyVerdicts> {
-    let stream = stream(py, agents, urls, columns, url_column, parallel)?;
+    let stream = stream(py, agents, urls, asked)?;
     let schema = arrow_array::RecordBatchReader::schema(&stream);
     let batches: Result<Vec<_>, ArrowError> = py.detach(|| stream.collect());
     Ok(PyVerdicts { schema, batches: batches.map_err(|error| raised(py, error))? })
@@ -46,11 +57,9 @@ pub fn decide_stream(
     py: Python<'_>,
     agents: Agents,
     urls: &Bound<'_, PyAny>,
-    columns: Option<&Bound<'_, PyAny>>,
-    url_column: Option<&str>,
-    parallel: bool,
+    asked: &Asked<'_, '_>,
 ) -> PyResult<PyVerdictReader> {
-    let stream = stream(py, agents, urls, columns, url_column, parallel)?;
+    let stream = stream(py, agents, urls, asked)?;
     let schema = arrow_array::RecordBatchReader::schema(&stream);
     Ok(PyVerdictReader { schema, stream: Mutex::new(Some(stream)) })
 }
@@ -59,21 +68,44 @@ fn stream(
     py: Python<'_>,
     agents: Agents,
     urls: &Bound<'_, PyAny>,
-    columns: Option<&Bound<'_, PyAny>>,
-    url_column: Option<&str>,
-    parallel: bool,
+    asked: &Asked<'_, '_>,
 ) -> PyResult<VerdictStream<Urls>> {
-    let columns = match columns {
+    let failed = |error: reptile_arrow::Error| convert::arrow_error(py, &error);
+    let columns = match asked.columns {
         None => vec![Column::Verdict],
         Some(names) => {
             let names = convert::names(names)?;
             let names = names.iter().flat_map(|names| names.split(',')).map(str::trim);
-            Column::from_names(names).map_err(|error| convert::arrow_error(py, &error))?
+            Column::from_names(names).map_err(failed)?
         }
     };
-    let decider = Decider::new(agents, &columns).map_err(|error| convert::arrow_error(py, &error))?;
-    let stream = VerdictStream::new(reader(urls)?, url_column, decider.parallel(parallel));
-    stream.map_err(|error| convert::arrow_error(py, &error))
+    let mut decider = Decider::new(agents, &columns).map_err(failed)?.parallel(asked.parallel);
+    let mut urls = reader(urls)?;
+    if let Some(times) = asked.times {
+        let beside = match times.cast::<PyString>() {
+            Ok(name) => name.to_str()?.to_owned(),
+            Err(_) => {
+                urls = Box::new(Timed::new(urls, times_reader(times)?)?);
+                timed::TIMES.to_owned()
+            }
+        };
+        decider = decider.times(beside);
+    }
+    VerdictStream::new(urls, asked.url_column, decider).map_err(failed)
+}
+
+/// Times as arrays: from anything with the PyCapsule interface, or an iterable of whole numbers and of times with a zone.
+fn times_reader(times: &Bound<'_, PyAny>) -> PyResult<Urls> {
+    if times.hasattr("__arrow_c_stream__")? || times.hasattr("__arrow_c_array__")? {
+        return reader(times);
+    }
+    let mut array = Int64Builder::new();
+    for time in times.try_iter()? {
+        let time = time?;
+        array.append_option((!time.is_none()).then(|| convert::moment(&time)).transpose()?);
+    }
+    let field = Arc::new(Field::new(timed::TIMES, DataType::Int64, true));
+    Ok(Box::new(ArrayIterator::new([Ok(Arc::new(array.finish()) as ArrayRef)], field)))
 }
 
 /// The URLs as arrays: from a stream, from one array, or from an iterable of texts.
@@ -270,6 +302,16 @@ fn append(list: &Bound<'_, PyList>, array: &dyn Array, name: &str) -> PyResult<(
                 list.append(if is_null { py.None().into_bound(py) } else { words.get_item(key)? })?;
             }
         }
+        DataType::Timestamp(TimeUnit::Millisecond, Some(_)) => {
+            let module = py.import("datetime")?;
+            let utc = module.getattr("timezone")?.getattr("utc")?;
+            let epoch = module.getattr("datetime")?.call1((1970, 1, 1, 0, 0, 0, 0, utc))?;
+            for time in array.as_primitive::<TimestampMillisecondType>().iter() {
+                let time = time.map(|time| epoch.add(module.getattr("timedelta")?.call1((0, 0, 0, time))?));
+                list.append(time.transpose()?)?;
+            }
+        }
+        DataType::UInt64 => array.as_primitive::<UInt64Type>().iter().try_for_each(|value| list.append(value))?,
         DataType::UInt32 => array.as_primitive::<UInt32Type>().iter().try_for_each(|value| list.append(value))?,
         DataType::Utf8 => array.as_string::<i32>().iter().try_for_each(|value| list.append(value))?,
         DataType::LargeUtf8 => array.as_string::<i64>().iter().try_for_each(|value| list.append(value))?,

@@ -1,19 +1,23 @@
-//! Compiling robots.txt files to a set: `reptile.compile`.
+//! Compiling robots.txt files to a set, `reptile.compile`, and merging sets that were compiled in parts, `reptile.merge`.
 
 use std::path::PathBuf;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PyTuple};
-use reptile::{Capture, Compiler, Origin, Profile, Truncation};
+use pyo3::types::{PyBytes, PyDict, PyMapping, PyString, PyTuple};
+use reptile::{Capture, CompiledSet, Compiler, ErrorKind, Origin, Profile, Set, Truncation};
 use reptile_arrow::in_pool;
 
 use crate::convert;
 use crate::robots::dialect_of;
-use crate::set::{PySet, open_set};
+use crate::set::{PySet, mapped, open_set};
 
 /// The captures that are taken from Python at a time.
 const BATCH: usize = 4096;
+
+/// The bytes of memory that merging holds, unless the caller says another number; the rest goes to temporary files beside the
+/// new set. The command has the same default.
+const MERGE_MEMORY: u64 = 2 << 30;
 
 /// Compiles robots.txt files to a set.
 ///
@@ -25,7 +29,7 @@ const BATCH: usize = 4096;
 /// With ``path`` the set is written to that file, which is either complete or absent, and opened from there; otherwise it is in
 /// memory. ``dialect`` says what the files mean, ``profile`` what a failed fetch means (its default is the dialect's own), ``at`` for
 /// which time the set is, ``by_time`` keeps every capture. A capture that cannot be compiled raises, or is left out if ``on_error``
-/// is given, which is called with its origin and a text.
+/// is given, which is called with its origin, or its URL if that is not the URL of a robots.txt, and a text.
 #[pyfunction]
 #[pyo3(signature = (
     captures, path=None, *, dialect="google", profile=None, at=None, by_time=false, line_numbers=true, other_directives=true,
@@ -59,13 +63,25 @@ pub fn compile(
     };
     let mut batch = Vec::with_capacity(BATCH);
     for item in items.try_iter()? {
-        batch.push(capture(py, &item?)?);
+        let item = item?;
+        match (capture(py, &item), on_error) {
+            (Ok(capture), _) => batch.push(capture),
+            (Err(error), Some(on_error)) if convert::is_raised(py, &error) => {
+                on_error.call1((url_of(&item)?, error.value(py).str()?))?;
+            }
+            (Err(error), _) => return Err(error),
+        }
         if batch.len() == BATCH {
             add(py, &mut compiler, std::mem::take(&mut batch), on_error)?;
         }
     }
     add(py, &mut compiler, batch, on_error)?;
     let compiled = py.detach(|| in_pool(|| compiler.finish())).map_err(|error| convert::library_error(py, error))?;
+    keep(py, compiled, path)
+}
+
+/// Writes a set to a file and opens it from there, or keeps it in memory.
+fn keep(py: Python<'_>, compiled: CompiledSet, path: Option<PathBuf>) -> PyResult<PySet> {
     match path {
         Some(path) => {
             py.detach(|| compiled.write_file(&path)).map_err(|error| convert::file_error(py, &path, error))?;
@@ -76,6 +92,53 @@ pub fn compile(
             Ok(PySet::new(set, None))
         }
     }
+}
+
+/// Merges sets to the one that compiling all of their captures at once gives, byte for byte, in whatever order they are given.
+///
+/// ``sets`` are ``Set`` objects or paths of set files, which are mapped: nobody may write into them meanwhile. They must have been
+/// compiled under the same dialect and fetch profile, and all of them or none ``by_time``; the new set is for the latest of their
+/// times. Two different robots.txt files for one origin, of which nothing says which counts, raise ``Error``.
+///
+/// With ``path`` the set is written to that file, which is either complete or absent, and opened from there; what does not fit in
+/// ``memory`` bytes goes to temporary files beside it. Otherwise it is in memory. Time and memory are those of the command
+/// ``reptile merge``.
+#[pyfunction]
+#[pyo3(signature = (sets, path=None, *, memory=MERGE_MEMORY))]
+pub fn merge(py: Python<'_>, sets: &Bound<'_, PyAny>, path: Option<PathBuf>, memory: u64) -> PyResult<PySet> {
+    if sets.cast::<PyString>().is_ok() || sets.cast::<PyBytes>().is_ok() {
+        return Err(PyTypeError::new_err("the sets are one text; `merge` takes several sets"));
+    }
+    let sets = sets.try_iter()?.map(|set| part(py, &set?)).collect::<PyResult<Vec<Set>>>()?;
+    let Some(first) = sets.first() else {
+        return Err(PyValueError::new_err("there is no set to merge"));
+    };
+    let profile = Profile::from_name(first.profile());
+    let profile =
+        profile.ok_or_else(|| PyValueError::new_err(format!("unknown fetch profile {:?}", first.profile())))?;
+    let mut compiler = Compiler::with_profile(dialect_of(first.dialect())?, profile, None).by_time(first.has_times());
+    if let Some(path) = &path {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        compiler = compiler.memory(memory, folder.unwrap_or(std::path::Path::new(".")));
+    }
+    let merged = py.detach(|| {
+        sets.iter().try_for_each(|set| compiler.add_set(set))?;
+        in_pool(|| compiler.finish())
+    });
+    let merged = merged.map_err(|error| match &path {
+        Some(path) if error.kind() == ErrorKind::Io => convert::file_error(py, path, error),
+        _ => convert::library_error(py, error),
+    });
+    keep(py, merged?, path)
+}
+
+/// One of the sets to merge.
+fn part(py: Python<'_>, set: &Bound<'_, PyAny>) -> PyResult<Set> {
+    if let Ok(set) = set.cast::<PySet>() {
+        return Ok(set.get().set());
+    }
+    let path: PathBuf = set.extract()?;
+    py.detach(|| mapped(&path)).map_err(|error| convert::file_error(py, &path, error))
 }
 
 fn add(
@@ -94,6 +157,12 @@ fn add(
         }
     }
     Ok(())
+}
+
+/// The URL of a capture, as it was given, as far as it is a text.
+fn url_of(item: &Bound<'_, PyAny>) -> PyResult<String> {
+    let url = if item.cast::<PyDict>().is_ok() { item.get_item("url") } else { item.get_item(0) }?;
+    convert::with_bytes(&url, |url| String::from_utf8_lossy(url).into_owned())
 }
 
 fn capture(py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<Capture> {

@@ -70,6 +70,11 @@ pub fn raised(py: Python<'_>, kind: Kind, text: String) -> PyErr {
     }
 }
 
+/// Whether an exception is one of the package.
+pub fn is_raised(py: Python<'_>, error: &PyErr) -> bool {
+    types(py).is_ok_and(|types| error.is_instance(py, types.error.bind(py)))
+}
+
 /// The exception for an error of the library.
 pub fn library_error(py: Python<'_>, error: reptile::Error) -> PyErr {
     let kind = if error.kind() == ErrorKind::Format { Kind::Format } else { Kind::Other };
@@ -129,6 +134,22 @@ pub fn with_bytes<R>(text: &Bound<'_, PyAny>, work: impl FnOnce(&[u8]) -> R) -> 
         Ok(bytes) => Ok(work(bytes.as_bytes())),
         Err(_) => Err(PyTypeError::new_err(format!("a text has to be str or bytes, not {}", text.get_type().name()?))),
     }
+}
+
+/// A time in seconds since 1970: a whole number, or a `datetime` with a time zone.
+pub fn moment(time: &Bound<'_, PyAny>) -> PyResult<i64> {
+    if let Ok(seconds) = time.extract::<i64>() {
+        return Ok(seconds);
+    }
+    let wrong = || {
+        PyTypeError::new_err("a time has to be a whole number of seconds since 1970, or a datetime with a time zone")
+    };
+    if !time.hasattr("utcoffset")? || time.call_method0("utcoffset")?.is_none() {
+        return Err(wrong());
+    }
+    let seconds: f64 = time.call_method0("timestamp").map_err(|_| wrong())?.extract()?;
+    // A `datetime` is of the years 1 to 9999.
+    Ok(seconds.floor() as i64)
 }
 
 /// The names of crawlers: a `str`, or several.

@@ -11,6 +11,7 @@ mod convert;
 mod explain;
 mod robots;
 mod set;
+mod timed;
 
 /// The module `reptile._native`.
 #[pyo3::pymodule(gil_used = false)]
@@ -20,7 +21,7 @@ mod _native {
     #[pymodule_export]
     use crate::arrow::{PyVerdictReader, PyVerdicts};
     #[pymodule_export]
-    use crate::compile::compile;
+    use crate::compile::{compile, merge};
     #[pymodule_export]
     use crate::explain::PyExplanation;
     #[pymodule_export]

@@ -43,13 +43,13 @@ impl PyRobots {
     /// The verdict for a URL or a path.
     #[pyo3(signature = (url, agent, *, exact=false))]
     fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<Py<PyAny>> {
-        self.cache.decide(py, url, agent, exact)
+        self.cache.decide(py, url, agent, None, exact)
     }
 
     /// The verdict for a URL or a path with its reasons.
     #[pyo3(signature = (url, agent, *, exact=false))]
     fn explain(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<PyExplanation> {
-        self.cache.explain(py, url, agent, exact)
+        self.cache.explain(py, url, agent, None, exact)
     }
 
     /// Resolves a crawler. With ``verbatim`` the name is used as it is: nothing is looked up, cut off or refused.

@@ -9,8 +9,8 @@ use pyo3::types::PyDict;
 use reptile::{Agent, Agents, Dialect, MappedFile, Set};
 use reptile_arrow::{Source, in_pool};
 
-use crate::agents::{PyAgent, PyAgents};
-use crate::arrow::{self, PyVerdictReader, PyVerdicts};
+use crate::agents::{self, PyAgent, PyAgents};
+use crate::arrow::{self, Asked, PyVerdictReader, PyVerdicts};
 use crate::convert::{self, Kind, raised};
 use crate::explain::{self, PyExplanation};
 
@@ -54,16 +54,26 @@ impl Cache {
         Ok(agent)
     }
 
-    pub fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<Py<PyAny>> {
-        let agent = self.agent(py, agent, exact)?;
-        let decided = convert::with_bytes(url, |url| agent.decide(url))?;
-        convert::verdict(py, decided.map_err(|error| convert::library_error(py, error))?)
+    pub fn decide(
+        &self,
+        py: Python<'_>,
+        url: &Bound<'_, PyAny>,
+        agent: &str,
+        at: Option<&Bound<'_, PyAny>>,
+        exact: bool,
+    ) -> PyResult<Py<PyAny>> {
+        agents::decide(py, &*self.agent(py, agent, exact)?, url, at)
     }
 
-    pub fn explain(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<PyExplanation> {
-        let agent = self.agent(py, agent, exact)?;
-        let explained = convert::with_bytes(url, |url| agent.explain(url))?;
-        explained.map(PyExplanation).map_err(|error| convert::library_error(py, error))
+    pub fn explain(
+        &self,
+        py: Python<'_>,
+        url: &Bound<'_, PyAny>,
+        agent: &str,
+        at: Option<&Bound<'_, PyAny>>,
+        exact: bool,
+    ) -> PyResult<PyExplanation> {
+        agents::explain(py, &*self.agent(py, agent, exact)?, url, at)
     }
 }
 
@@ -80,6 +90,11 @@ impl PySet {
     pub fn new(set: Set, file: Option<(PathBuf, bool)>) -> PySet {
         PySet { cache: Cache::new(Source::Set(set.clone())), set, file }
     }
+
+    /// The set of the library, which is cheap to clone.
+    pub fn set(&self) -> Set {
+        self.set.clone()
+    }
 }
 
 #[pymethods]
@@ -88,16 +103,31 @@ impl PySet {
     ///
     /// The verdict is a ``Verdict``, which equals its word ("allow", "disallow", "unknown", "invalid") and is neither true nor
     /// false: compare it. The crawler is resolved once; a name that is most likely misspelt raises ``CrawlerError``, unless it is
-    /// ``exact``.
-    #[pyo3(signature = (url, agent, *, exact=false))]
-    fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<Py<PyAny>> {
-        self.cache.decide(py, url, agent, exact)
+    /// ``exact``. In a set by time, ``at`` decides by the rules of that time: a whole number of seconds since 1970, or a
+    /// ``datetime`` with a time zone.
+    #[pyo3(signature = (url, agent, *, at=None, exact=false))]
+    fn decide(
+        &self,
+        py: Python<'_>,
+        url: &Bound<'_, PyAny>,
+        agent: &str,
+        at: Option<&Bound<'_, PyAny>>,
+        exact: bool,
+    ) -> PyResult<Py<PyAny>> {
+        self.cache.decide(py, url, agent, at, exact)
     }
 
     /// The verdict for a URL with its reasons: the deciding rule, its line, the group, the reason.
-    #[pyo3(signature = (url, agent, *, exact=false))]
-    fn explain(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<PyExplanation> {
-        self.cache.explain(py, url, agent, exact)
+    #[pyo3(signature = (url, agent, *, at=None, exact=false))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        url: &Bound<'_, PyAny>,
+        agent: &str,
+        at: Option<&Bound<'_, PyAny>>,
+        exact: bool,
+    ) -> PyResult<PyExplanation> {
+        self.cache.explain(py, url, agent, at, exact)
     }
 
     /// The verdicts for many URLs, as Arrow columns.
@@ -107,11 +137,16 @@ impl PySet {
     /// else in the only column of texts. ``agents`` is a name or several; "@search" and "@ai-training" are groups.
     ///
     /// ``columns`` are ``url``, for each crawler ``NAME:verdict``, ``NAME:line``, ``NAME:rule``, ``NAME:group``, ``NAME:reason``,
-    /// and ``refused``, the list of the crawlers that may not fetch the URL (null where that is unknown or the URL invalid). Where
-    /// the URL is null, all columns are.
+    /// ``NAME:ruleset`` (as ``reptile inspect`` numbers them), and once ``capture_time`` (of the capture that decides), ``mask`` and
+    /// ``refused``: the crawlers that may not fetch the URL, as bits and as a list (null where that is unknown or the URL invalid).
+    /// Where the URL is null, all columns are.
+    ///
+    /// ``times`` decides each URL by the rules of its own time, in a set by time: the name of a column beside the URLs, an Arrow
+    /// array, or an iterable. Times are times, dates, or whole numbers of seconds since 1970 (milliseconds if they have thirteen
+    /// digits). A row without a time is ``invalid``.
     ///
     /// Uses all processors, and lets other threads of Python run; with ``parallel=False`` just the calling thread.
-    #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, parallel=true, exact=false))]
+    #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, times=None, parallel=true, exact=false))]
     #[allow(clippy::too_many_arguments, reason = "most have names")]
     fn decide_many(
         &self,
@@ -120,16 +155,17 @@ impl PySet {
         agents: &Bound<'_, PyAny>,
         columns: Option<&Bound<'_, PyAny>>,
         url_column: Option<&str>,
+        times: Option<&Bound<'_, PyAny>>,
         parallel: bool,
         exact: bool,
     ) -> PyResult<PyVerdicts> {
         let agents = self.cache.agents(py, &convert::names(agents)?, exact)?;
-        arrow::decide_many(py, agents, urls, columns, url_column, parallel)
+        arrow::decide_many(py, agents, urls, &Asked { columns, url_column, times, parallel })
     }
 
     /// The verdicts for many URLs like ``decide_many``, decided as they are read, in batches: for more than fits into memory. The
     /// result can be read once.
-    #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, parallel=true, exact=false))]
+    #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, times=None, parallel=true, exact=false))]
     #[allow(clippy::too_many_arguments, reason = "most have names")]
     fn decide_stream(
         &self,
@@ -138,11 +174,12 @@ impl PySet {
         agents: &Bound<'_, PyAny>,
         columns: Option<&Bound<'_, PyAny>>,
         url_column: Option<&str>,
+        times: Option<&Bound<'_, PyAny>>,
         parallel: bool,
         exact: bool,
     ) -> PyResult<PyVerdictReader> {
         let agents = self.cache.agents(py, &convert::names(agents)?, exact)?;
-        arrow::decide_stream(py, agents, urls, columns, url_column, parallel)
+        arrow::decide_stream(py, agents, urls, &Asked { columns, url_column, times, parallel })
     }
 
     /// Resolves a crawler, for many questions about one.
@@ -245,8 +282,10 @@ pub fn open_set(py: Python<'_>, path: PathBuf, map: bool) -> PyResult<PySet> {
     Ok(PySet::new(set, Some((path, map))))
 }
 
-fn mapped(path: &Path) -> Result<Set, reptile::Error> {
-    // SAFETY: the documentation of `reptile.open` says that nobody may change the file, and the caller has asked for it.
+/// Opens a set file that is mapped, for a caller who was told what that asks of the file.
+pub fn mapped(path: &Path) -> Result<Set, reptile::Error> {
+    // SAFETY: the documentation of `reptile.open` and `reptile.merge` says that nobody may change the file, and the caller has
+    // asked for it.
     Set::map(unsafe { MappedFile::open(path) }?)
 }
 

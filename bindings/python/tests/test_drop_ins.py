@@ -1,14 +1,24 @@
 """The drop-ins, beside what they take the place of."""
 
+import collections
 import datetime
+import gzip
 import http.server
 import inspect
+import os
+import pathlib
 import random
+import re
+import subprocess
+import sys
+import tarfile
 import threading
 import urllib.robotparser
 
 import pytest
 
+import reptile
+from reptile import _lines
 from reptile.protego import Protego
 from reptile.robotparser import RequestRate, RobotFileParser
 
@@ -104,6 +114,84 @@ def test_robotparser_fetches():
     assert found == [(False, True), (True, True), (False, False), (False, False)]
 
 
+def can_fetch(text, agent, url):
+    """Whether a crawler may fetch a URL by `robotparser`, and by `protego`."""
+    return parser(text).can_fetch(agent, url), Protego.parse(text).can_fetch(url, agent)
+
+
+@pytest.mark.parametrize("name", ["MJ12bot", "2bot", "Jävla-Bot", "harry potter", "Львів-bot", "x-a", "a:b", "*bot*"])
+def test_names_that_are_not_product_tokens(name):
+    text = f"user-agent: {name}\ndisallow: /x\n\nuser-agent: MJ\nuser-agent: *\ndisallow: /y"
+    called = name.replace("*", "")
+    assert can_fetch(text, called, "/x") == ((True, False) if name == "*bot*" else (False, False))
+    assert can_fetch(text, f"Mozilla/5.0 (compatible; {called.upper()}/1.0)", "/x")[1] is False
+    assert can_fetch(text, "MJ12", "/y") == can_fetch(text, "other", "/y") == (False, False)
+
+
+def test_a_name_within_a_word():
+    text = "user-agent: bot\ndisallow: /"
+    assert can_fetch(text, "mybot", "/x") == (False, True) and can_fetch(text, "bot-news", "/x") == (False, False)
+
+
+def test_what_ends_a_group():
+    for key in ("Crawl-delay: 5", "Request-rate: 1/5"):
+        text = f"user-agent: slow\n{key}\nuser-agent: *\ndisallow: /x"
+        assert can_fetch(text, "slow", "/x") == (True, True) and can_fetch(text, "other", "/x") == (False, False)
+    text = "user-agent: a\nsitemap: https://a.example/\nuser-agent: b\ndisallow: /x"
+    assert can_fetch(text, "a", "/x") == can_fetch(text, "b", "/x") == (False, False)
+    text = "user-agent: a\nunknown: 1\nuser-agent: b\ndisallow: /x"
+    assert can_fetch(text, "a", "/x") == (False, True)
+
+
+def test_the_last_value_that_can_be_read_counts():
+    text = "user-agent: a\ncrawl-delay: 1\ncrawl-delay: 3\ncrawl-delay: soon\n\nuser-agent: A\nrequest-rate: 1/0\nrequest-rate: 2/7"
+    assert (parser(text).crawl_delay("a"), Protego.parse(text).crawl_delay("a")) == (3, 3.0)
+    assert parser(text).request_rate("a") == RequestRate(2, 7) and tuple(Protego.parse(text).request_rate("a"))[:2] == (2, 7)
+    far = "9" * 5000
+    text = f"user-agent: a\ncrawl-delay: {far}\nrequest-rate: {far}/{far}"
+    assert parser(text).crawl_delay("a") is parser(text).request_rate("a") is Protego.parse(text).request_rate("a") is None
+    assert Protego.parse(text).crawl_delay("a") is None and far not in str(parser(text))
+
+
+def test_everyone_may_fetch_robots_txt():
+    text = "user-agent: *\ndisallow: /"
+    assert can_fetch(text, "a", "https://example.com/robots.txt") == (True, True)
+    assert can_fetch(text, "a", "https://example.com/robots.txt?x=1") == (False, True)
+    assert can_fetch(text, "a", "https://example.com/a/robots.txt?x") == can_fetch(text, "a", "/a?/robots.txt?") == (False, False)
+
+
+def test_a_malformed_url():
+    assert parser("user-agent: *\ndisallow: /").can_fetch("a", "http://[") is True
+    with pytest.raises(ValueError):
+        Protego.parse("user-agent: *\ndisallow: /").can_fetch("http://[", "a")
+
+
+def test_as_text():
+    text = "User-agent: A # one\nuser-agent: b\n\ndisallow: /x\nCrawl-Delay: 2\nunknown: 1\nuser-agent: *\nuser-agent: c"
+    assert str(parser(text)) == "User-agent: A\nUser-agent: b\nCrawl-delay: 2\nDisallow: /x\n\nUser-agent: *\nUser-agent: c\nAllow:"
+    assert str(RobotFileParser()) == ""
+
+
+def test_the_limit_is_that_of_reptile():
+    assert reptile.Robots(b"#" * _lines.MAX_BYTES, "rfc9309").decide("/", "a") == "allow"
+    with pytest.raises(reptile.Error):
+        reptile.Robots(b"#" * (_lines.MAX_BYTES + 1), "rfc9309")
+
+
+@pytest.mark.parametrize("beyond", [-1, 0, 1])
+def test_the_largest_robots_txt(beyond, monkeypatch):
+    monkeypatch.setattr(_lines, "MAX_BYTES", 2000)
+    # As Reptile is given it: the name stands for itself, and so do the keys.
+    head, tail = "user-agent: *\n", "disallow: /z\n"
+    line = "disallow: /x\n"
+    room = _lines.MAX_BYTES + beyond - len(head) - len(tail)
+    count, rest = divmod(room, len(line))
+    text = head + line * (count - 1) + "disallow: /x" + "x" * rest + "\n" + tail
+    assert len(text) == _lines.MAX_BYTES + beyond
+    is_read = beyond <= 0
+    assert can_fetch(text, "a", "/z") == (not is_read, not is_read) and can_fetch(text, "a", "/x") == (False, False)
+
+
 def test_protego():
     robots = Protego.parse(ROBOTS)
     assert not robots.can_fetch("https://example.com/private/x", "Googlebot") and robots.can_fetch("/private/press", "Googlebot")
@@ -115,7 +203,7 @@ def test_protego():
     assert tuple(robots.visit_time("MyBot")) == (datetime.time(6), datetime.time(8, 45)) and robots.visit_time("Googlebot") is None
     assert list(robots.sitemaps) == ["https://example.com/a.xml", "https://example.com/b.xml"]
     assert robots.preferred_host == "example.com" and Protego.parse("").preferred_host is None
-    with pytest.raises(ValueError):
+    with pytest.raises(TypeError, match="bytes"):
         Protego.parse(b"")
 
 
@@ -145,6 +233,35 @@ def test_protego_beside_the_original():
     assert compared == 3000
 
 
+BROKEN = re.compile("%(?![0-9A-Fa-f]{2})")
+
+
+def test_protego_beside_the_original_on_real_files():
+    protego = pytest.importorskip("protego")
+    shared = pathlib.Path(os.environ.get("REPTILE_SHARED", "absent")) / "corpora" / "real"
+    if not shared.exists():
+        pytest.skip("REPTILE_SHARED names no folder with real files")
+    rows = collections.defaultdict(list)
+    with gzip.open(shared / "golden.tsv.gz", "rt", encoding="utf-8", errors="replace") as file:
+        for host, agent, url, *_ in (line.split("\t") for line in file):
+            # What stands for itself after a broken escape is another matter to each.
+            if len(rows[host]) < 12 and not BROKEN.search(url):
+                rows[host].append((agent, url))
+    compared = 0
+    with tarfile.open(shared / "robots.tar.gz") as archive:
+        for place, member in enumerate(archive):
+            if place % 10 or not member.isfile():
+                continue
+            body = archive.extractfile(member).read().decode("utf-8", "ignore").removeprefix("\ufeff")
+            ours, theirs = Protego.parse(body), protego.Protego.parse(body)
+            assert (list(ours.sitemaps), ours.preferred_host) == (list(theirs.sitemaps), theirs.preferred_host), member.name
+            for agent, url in rows[pathlib.PurePath(member.name).name]:
+                compared += 1
+                assert ours.can_fetch(url, agent) == theirs.can_fetch(url, agent), (member.name, agent, url)
+                assert ours.crawl_delay(agent) == theirs.crawl_delay(agent), (member.name, agent)
+    assert compared > 4_000
+
+
 def test_scrapy():
     pytest.importorskip("scrapy")
     from reptile.scrapy import ReptileRobotParser
@@ -152,3 +269,56 @@ def test_scrapy():
     robots = ReptileRobotParser.from_crawler(None, b"\xef\xbb\xbf" + ROBOTS.encode())
     assert not robots.allowed("https://example.com/private/x", "Googlebot") and robots.allowed(b"https://example.com/", b"MyBot")
     assert not robots.allowed("https://example.com/x.pdf", "Scrapy/2.13 (+https://scrapy.org)")
+    assert (robots.crawl_delay(b"Googlebot"), robots.crawl_delay("figtree")) == (3.0, None)
+
+
+SPIDER = """
+import scrapy, scrapy.crawler, sys
+
+class Spider(scrapy.Spider):
+    name = "spider"
+    start_urls = [sys.argv[1] + path for path in ("/a.html", "/private/a.html", "/private/press", "/a.pdf")]
+
+    def parse(self, response):
+        print("fetched", response.url.removeprefix(sys.argv[1]), flush=True)
+        yield from response.follow_all(css="a")
+
+process = scrapy.crawler.CrawlerProcess({
+    "ROBOTSTXT_OBEY": True, "USER_AGENT": "MJ12bot/1.4", "ROBOTSTXT_PARSER": "reptile.scrapy.ReptileRobotParser",
+    "LOG_LEVEL": "WARNING", "TELNETCONSOLE_ENABLED": False,
+})
+process.crawl(Spider)
+process.start()
+"""
+
+
+def test_a_spider_of_scrapy_obeys():
+    pytest.importorskip("scrapy")
+    asked = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(200)
+            is_robots = self.path == "/robots.txt"
+            self.send_header("Content-Type", "text/plain" if is_robots else "text/html")
+            self.end_headers()
+            page = "<a href='/b.html'>b</a> <a href='/private/b.html'>c</a>"
+            self.wfile.write((ROBOTS.replace("Googlebot", "MJ12bot") if is_robots else page).encode())
+
+        def log_message(self, *arguments):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            command = [sys.executable, "-c", SPIDER, f"http://127.0.0.1:{server.server_port}"]
+            ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        finally:
+            server.shutdown()
+            thread.join()
+    fetched = {"/a.html", "/b.html", "/private/press", "/a.pdf"}
+    assert ran.returncode == 0, ran.stderr
+    assert {line.removeprefix("fetched ") for line in ran.stdout.splitlines()} == fetched
+    assert set(asked) == fetched | {"/robots.txt"}

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import copy
+import datetime
 import doctest
 import multiprocessing
 import os
@@ -180,3 +181,66 @@ def test_one_robots_txt():
     copied = pickle.loads(pickle.dumps(reptile.Robots(b"# \xff\n" + body.encode(), "rfc9309")))
     assert (copied.dialect, copied.decide("/cart", "MyBot")) == ("rfc9309", "disallow")
     assert robots.agent("any thing, at all/1", verbatim=True).decide("/cart") == "disallow"
+
+
+def test_a_set_by_time():
+    captures = [
+        {"url": "https://a.example/robots.txt", "body": "user-agent: *\ndisallow: /x", "time": 1000},
+        {"url": "https://a.example/robots.txt", "body": "user-agent: *\nallow: /x", "time": 2000},
+    ]
+    web = reptile.compile(captures, by_time=True)
+    url = "https://a.example/x"
+    at = datetime.datetime.fromtimestamp
+    utc = datetime.timezone.utc
+    for time, word in ((999, "unknown"), (1000, "disallow"), (1999, "disallow"), (2000, "allow"), (at(1999.9, utc), "disallow")):
+        assert web.decide(url, "MyBot", at=time) == web.agent("MyBot").decide(url, at=time) == word
+        assert web.explain(url, "MyBot", at=time).verdict == web.agent("MyBot").explain(url, at=time).verdict == word
+    for time in (at(1000), "1000", 1.5, datetime.date(2020, 1, 1), 1 << 70):
+        with pytest.raises((TypeError, OverflowError)):
+            web.decide(url, "MyBot", at=time)
+    with pytest.raises(reptile.Error, match="not by time") as raised:
+        reptile.compile(captures).decide(url, "MyBot", at=1000)
+    assert not isinstance(raised.value, reptile.FormatError)
+
+    times = [999, 1000, None, at(2000, utc)]
+    expected = ["unknown", "disallow", "invalid", "allow"]
+    assert web.decide_many([url] * 4, "MyBot", times=times)["MyBot:verdict"] == expected
+    assert web.agents(["MyBot"]).decide_many([url] * 4, "verdict", times=iter(times))["MyBot:verdict"] == expected
+    assert web.decide_many([url] * 4, "MyBot", "mask,capture_time", times=times)["mask"] == [None, 1, None, 0]
+    found = web.decide_many([url] * 3, "MyBot", "capture_time,ruleset", times=[1000, None, 5000])
+    assert found["capture_time"] == [at(1000, utc), None, at(2000, utc)] and found["MyBot:ruleset"][1] is None
+    assert web.decide_many([], "MyBot", times=[])["MyBot:verdict"] == []
+    for few, word in ((times[:3], "more URLs than times"), ([*times, 1], "more times than URLs")):
+        with pytest.raises(TypeError, match=word):
+            web.decide_many([url] * 4, "MyBot", times=few)
+    with pytest.raises(reptile.Error, match="not by time"):
+        reptile.compile(captures).decide_many([url], "MyBot", times=[1])
+
+
+def test_times_of_arrow():
+    pyarrow = pytest.importorskip("pyarrow")
+    captures = [{"url": "https://a.example/robots.txt", "body": "user-agent: *\ndisallow: /", "time": 1000}]
+    web = reptile.compile(captures, by_time=True)
+    urls = pyarrow.chunked_array([["https://a.example/"] * rows for rows in (1, 0, 3)])
+    seconds = pyarrow.chunked_array([[999], [1000, None, 1001], []], pyarrow.timestamp("s", "UTC"))
+    expected = ["unknown", "disallow", "invalid", "disallow"]
+    table = pyarrow.table({"seen": seconds, "link": urls})
+    for decide in (web.decide_many, web.decide_stream):
+        for given in (
+            decide(urls, "MyBot", times=seconds),
+            decide(table, "MyBot", url_column="link", times="seen"),
+            decide(table.combine_chunks().to_batches()[0], "MyBot", times="seen"),
+            decide(urls.to_pylist(), "MyBot", times=pyarrow.array([999, 1000, None, 1_001_000_000_000])),
+        ):
+            assert pyarrow.table(given)["MyBot:verdict"].to_pylist() == expected
+    with pytest.raises(TypeError, match="name"):
+        web.decide_many(table, "MyBot", url_column="link", times=seconds)
+    with pytest.raises(TypeError, match="when"):
+        web.decide_many(table, "MyBot", times="when")
+    columns = "ruleset,capture_time,mask,refused"
+    found = pyarrow.table(web.decide_many(table, ["A", "B"], columns, url_column="link", times="seen"))
+    assert found.column_names == ["A:ruleset", "B:ruleset", "capture_time", "mask", "refused"]
+    assert found["mask"].to_pylist() == [None, 3, None, 3] and found.schema.metadata[b"mask"] == b'["A","B"]'
+    assert found["capture_time"].type == pyarrow.timestamp("ms", "UTC")
+    assert [time and time.timestamp() for time in found["capture_time"].to_pylist()] == [None, 1000, None, 1000]
+    assert found["A:ruleset"].to_pylist() == [None, 0, None, 0]

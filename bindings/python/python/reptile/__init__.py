@@ -10,7 +10,8 @@
 [<Verdict.ALLOW: 'allow'>, <Verdict.UNKNOWN: 'unknown'>]
 
 ``open`` opens a set file, ``Robots`` reads one robots.txt. ``reptile.robotparser``, ``reptile.protego`` and ``reptile.scrapy``
-take the places of ``urllib.robotparser``, of Protego, and of Scrapy's parsers.
+take the places of ``urllib.robotparser``, of Protego, and of Scrapy's parsers. ``reptile.spark``, ``reptile.datatrove``,
+``reptile.duckdb``, ``reptile.polars`` and ``reptile.datafusion`` decide inside these engines.
 """
 
 from ._native import (
@@ -24,6 +25,7 @@ from ._native import (
     Verdicts,
     compile,
     dialects,
+    merge,
     open,
 )
 from ._native import VERSION as __version__
@@ -45,5 +47,6 @@ __all__ = [
     "__version__",
     "compile",
     "dialects",
+    "merge",
     "open",
 ]

@@ -1,3 +1,4 @@
+import datetime
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypedDict
@@ -14,6 +15,9 @@ class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
 _Urls = _ArrowStream | _ArrowArray | Iterable[str | None] | Iterable[bytes | None]
+
+_Moment = int | datetime.datetime
+_Times = str | _ArrowStream | _ArrowArray | Iterable[_Moment | None]
 
 class Directive(TypedDict):
     kind: str
@@ -59,8 +63,8 @@ class Agent:
     def tokens(self) -> list[str]: ...
     @property
     def is_named(self) -> bool: ...
-    def decide(self, url: str | bytes) -> Verdict: ...
-    def explain(self, url: str | bytes) -> Explanation: ...
+    def decide(self, url: str | bytes, *, at: _Moment | None = None) -> Verdict: ...
+    def explain(self, url: str | bytes, *, at: _Moment | None = None) -> Explanation: ...
     def crawl_delay(self, url: str | bytes) -> float | None: ...
     def directives(self, url: str | bytes) -> list[Directive]: ...
 
@@ -74,6 +78,7 @@ class Agents:
         columns: str | Sequence[str] | None = None,
         *,
         url_column: str | None = None,
+        times: _Times | None = None,
         parallel: bool = True,
     ) -> Verdicts: ...
     def decide_stream(
@@ -82,6 +87,7 @@ class Agents:
         columns: str | Sequence[str] | None = None,
         *,
         url_column: str | None = None,
+        times: _Times | None = None,
         parallel: bool = True,
     ) -> VerdictReader: ...
     def __len__(self) -> int: ...
@@ -114,8 +120,8 @@ class Set:
     def path(self) -> os.PathLike[str] | None: ...
     @property
     def crawlers(self) -> list[str]: ...
-    def decide(self, url: str | bytes, agent: str, *, exact: bool = False) -> Verdict: ...
-    def explain(self, url: str | bytes, agent: str, *, exact: bool = False) -> Explanation: ...
+    def decide(self, url: str | bytes, agent: str, *, at: _Moment | None = None, exact: bool = False) -> Verdict: ...
+    def explain(self, url: str | bytes, agent: str, *, at: _Moment | None = None, exact: bool = False) -> Explanation: ...
     def decide_many(
         self,
         urls: _Urls,
@@ -123,6 +129,7 @@ class Set:
         columns: str | Sequence[str] | None = None,
         *,
         url_column: str | None = None,
+        times: _Times | None = None,
         parallel: bool = True,
         exact: bool = False,
     ) -> Verdicts: ...
@@ -133,6 +140,7 @@ class Set:
         columns: str | Sequence[str] | None = None,
         *,
         url_column: str | None = None,
+        times: _Times | None = None,
         parallel: bool = True,
         exact: bool = False,
     ) -> VerdictReader: ...
@@ -155,5 +163,11 @@ def compile(
     line_numbers: bool = True,
     other_directives: bool = True,
     on_error: Callable[[str, str], object] | None = None,
+) -> Set: ...
+def merge(
+    sets: Iterable[Set | str | os.PathLike[str]],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    memory: int = 2 << 30,
 ) -> Set: ...
 def dialects() -> list[str]: ...

@@ -1,51 +1,61 @@
 """Protego's interface on Reptile: ``from reptile.protego import Protego``.
 
-The reading is that of RFC 9309, which is nearest to Protego's own: the longest matching rule decides, ``*`` and ``$`` have a meaning,
-equal rules allow, and ``%7E`` is ``~``.
+The lines, the names of crawlers and percent-encoding are read as Protego 0.7 reads them, and the rules as RFC 9309 has them, which is
+what Protego does too: the longest matching rule decides, ``*`` and ``$`` have a meaning, and equal rules allow. ``judged``, beside
+the tests, runs Protego's own.
 """
 
 import datetime
 import re
+import urllib.parse
 from collections import namedtuple
 from collections.abc import Iterator
 
-from . import _agents
-from ._native import Robots
+from . import _agents, _lines
 
 __all__ = ["Protego", "RequestRate", "VisitTime"]
 
 RequestRate = namedtuple("RequestRate", "requests seconds start_time end_time")
 VisitTime = namedtuple("VisitTime", "start_time end_time")
 
-_RATE = re.compile(r"^(\d+)\s*/\s*(\d+)\s*([smhd]?)(?:\s+(\d{4})\s*-\s*(\d{4}))?$", re.ASCII | re.IGNORECASE)
-_TIMES = re.compile(r"^(\d{4})\s*-\s*(\d{4})$", re.ASCII)
+_RATE = re.compile(r"(\d+)/(\d+)([smhd]?)(?:\s+(\d{3,4})-(\d{3,4}))?", re.ASCII | re.IGNORECASE)
+_TIMES = re.compile(r"(\d{3,4})\s*[- ]\s*(\d{3,4})", re.ASCII)
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+_KEPT = "/%*$# \\"
+"""What percent-encoding does not stand for: a slash that does not divide, what has a meaning in a pattern, and what would be lost."""
+
+_MAX_DIGITS = 18
+"""The most digits of a number that is read."""
 
 
 class Protego:
     """Answers questions about one robots.txt."""
 
-    def __init__(self, robots: Robots, resolver: _agents.Resolver) -> None:
-        self._robots = robots
-        self._resolver = resolver
+    def __init__(self, lines: _lines.Lines) -> None:
+        self._lines = lines
+        for group in lines.groups:
+            group.rules = [(key, path) for key, written in group.rules for path in _patterns(key, written)]
+        self._resolver = _agents.Resolver(lines.groups, at_start=True)
 
     @classmethod
     def parse(cls, content: str) -> "Protego":
         """Reads a robots.txt."""
         if not isinstance(content, str):
-            raise ValueError("the robots.txt has to be a str")
-        robots = Robots(_agents.encoded(content), "rfc9309")
-        return cls(robots, _agents.Resolver(robots, content))
+            raise TypeError(f"Protego.parse expects str, got {type(content).__name__}")
+        return cls(_lines.Lines(content[: _lines.MAX_BYTES].splitlines(), is_generous=True))
 
     def can_fetch(self, url: str, user_agent: str) -> bool:
-        """Whether a crawler may fetch a URL."""
-        return self._resolver.agent(user_agent).decide(_agents.path_of(url)) == "allow"
+        """Whether a crawler may fetch a URL. Any may fetch /robots.txt."""
+        if "/robots.txt?" in url and urllib.parse.urlsplit(url).path == "/robots.txt":
+            return True
+        return self._resolver.agent(user_agent).decide(_agents.url_of(url, _decoded)) == "allow"
 
     def crawl_delay(self, user_agent: str) -> float | None:
         """The value of ``Crawl-delay`` for a crawler, in seconds."""
-        for line in self._lines(user_agent, "crawl-delay"):
+        for value in self._resolver.values(user_agent, "crawl-delay"):
             try:
-                delay = float(line["value"])
+                delay = float(value)
             except ValueError:
                 continue
             if 0 <= delay < float("inf"):
@@ -54,20 +64,20 @@ class Protego:
 
     def request_rate(self, user_agent: str) -> RequestRate | None:
         """The value of ``Request-rate`` for a crawler: requests, seconds, and from when until when it holds."""
-        for line in self._lines(user_agent, "request-rate"):
-            found = _RATE.match(line["value"].strip())
-            if found:
+        for value in self._resolver.values(user_agent, "request-rate"):
+            found = _RATE.fullmatch(value)
+            if found and len(found[1]) <= _MAX_DIGITS and len(found[2]) <= _MAX_DIGITS:
                 requests, number, unit, start, end = found.groups()
                 seconds = int(number) * _SECONDS[unit.lower()]
                 times = (_time(start), _time(end)) if start else (None, None)
-                if seconds and (not start or None not in times):
+                if int(requests) and seconds and (not start or None not in times):
                     return RequestRate(int(requests), seconds, *times)
         return None
 
     def visit_time(self, user_agent: str) -> VisitTime | None:
         """The value of ``Visit-time`` for a crawler."""
-        for line in self._lines(user_agent, "visit-time"):
-            found = _TIMES.match(line["value"].strip())
+        for value in self._resolver.values(user_agent, "visit-time"):
+            found = _TIMES.fullmatch(value)
             start, end = (_time(text) for text in found.groups()) if found else (None, None)
             if start and end:
                 return VisitTime(start, end)
@@ -76,19 +86,30 @@ class Protego:
     @property
     def sitemaps(self) -> Iterator[str]:
         """The addresses of all sitemaps."""
-        return iter([line["value"] for line in self._robots.directives if line["kind"] == "sitemap"])
+        return iter(self._lines.sitemaps)
 
     @property
     def preferred_host(self) -> str | None:
         """The value of ``Host``."""
-        return next((line["value"] for line in self._robots.directives if line["kind"] == "host"), None)
+        return self._lines.host
 
-    def _lines(self, user_agent: str, kind: str) -> list[dict]:
-        return [line for line in self._resolver.agent(user_agent).directives("/") if line["kind"] == kind]
+
+def _patterns(key: str, path: str) -> Iterator[str]:
+    """The patterns of one rule: a ``$`` is also read as a character, and who allows an index page allows its folder."""
+    path = _decoded("/" + path if path.startswith(("http://", "https://")) else path)
+    yield path
+    if "$" in path:
+        yield path.replace("$", "%24")
+    if key == "allow" and path.endswith("/index.html"):
+        yield path.removesuffix("index.html") + "$"
+
+
+def _decoded(text: str) -> str:
+    return _lines.decoded(text, _KEPT, _KEPT)
 
 
 def _time(text: str) -> datetime.time | None:
     try:
-        return datetime.time(int(text[:2]), int(text[2:]))
+        return datetime.time(int(text[:-2]), int(text[-2:]))
     except ValueError:
         return None

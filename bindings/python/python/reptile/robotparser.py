@@ -1,11 +1,14 @@
 """``urllib.robotparser`` on Reptile: ``from reptile.robotparser import RobotFileParser``.
 
-The signatures are those of the standard library. The reading is that of RFC 9309, which CPython took over in 2026: the longest
-matching rule decides, ``*`` and ``$`` in paths have a meaning, and equal rules allow. Older versions of CPython let the first
-matching line decide and take ``*`` and ``$`` literally; where the two differ, this is the newer one. Of groups, the one with the
-longest name that is part of the user agent counts, and groups of the same name are one.
+The signatures are those of the standard library, and so is the reading: that of RFC 9309, which CPython took over in 2026 (3.13.14,
+3.14.5). The longest matching rule decides, ``*`` and ``$`` in paths have a meaning, equal rules allow, and groups of the same name are
+one. Older versions of CPython let the first matching line decide and take ``*`` and ``$`` literally; where the two differ, this is
+the newer one. It differs from it in two points: the longest rule is the one with the longest pattern, not the one that matches the
+most of the URL, and of several groups whose names are part of a user agent the one with the longest name counts, not the first.
+``judged``, beside the tests, runs the standard library's own.
 """
 
+import re
 import time
 import urllib.error
 import urllib.parse
@@ -13,15 +16,19 @@ import urllib.request
 from collections import namedtuple
 from collections.abc import Iterable
 
-from . import _agents
-from ._native import Agent, Robots
+from . import _agents, _lines
+from ._native import Agent
 
 __all__ = ["RequestRate", "RobotFileParser"]
 
 RequestRate = namedtuple("RequestRate", "requests seconds")
 
-_MAX_BYTES = 16 << 20
-"""The most bytes of a robots.txt that are read; Reptile takes no more."""
+_KEPT = "%?*$# \\"
+"""What percent-encoding does not stand for: what has a meaning in a path or a pattern, and what would be lost."""
+_KEPT_IN_QUERY = "%=&*$# \\"
+
+_MAX_DIGITS = 18
+"""The most digits of a number that is read."""
 
 
 class RobotFileParser:
@@ -31,8 +38,7 @@ class RobotFileParser:
         self.disallow_all = False
         self.allow_all = False
         self.last_checked: float = 0
-        self._body = ""
-        self._robots: Robots | None = None
+        self._lines = _lines.Lines([], is_generous=False)
         self._resolver: _agents.Resolver | None = None
         self.set_url(url)
 
@@ -45,69 +51,104 @@ class RobotFileParser:
         self.last_checked = time.time()
 
     def set_url(self, url: str) -> None:
-        """Sets the URL of the robots.txt."""
+        """Sets the URL of the robots.txt, a str or a ``urllib.request.Request``."""
         self.url = url
+        if isinstance(url, urllib.request.Request):
+            url = url.full_url
         self.host, self.path = urllib.parse.urlsplit(url)[1:3]
 
     def read(self) -> None:
-        """Fetches the robots.txt and reads it. 401 and 403 disallow everything, other answers of 400 to 499 allow everything."""
+        """Fetches the robots.txt and reads it.
+
+        401, 403 and answers of 500 to 599 disallow everything, other answers of 400 to 499 allow everything.
+        """
         try:
             answer = urllib.request.urlopen(self.url)
         except urllib.error.HTTPError as error:
-            if error.code in (401, 403):
+            if error.code in (401, 403) or 500 <= error.code < 600:
                 self.disallow_all = True
             elif 400 <= error.code < 500:
                 self.allow_all = True
             error.close()
         else:
             with answer:
-                body = answer.read(_MAX_BYTES)
+                body = answer.read(_lines.MAX_BYTES)
             self.parse(body.decode("utf-8", "surrogateescape").splitlines())
 
     def parse(self, lines: Iterable[str]) -> None:
         """Reads the lines of a robots.txt."""
-        self._body = "\n".join(line.rstrip("\r\n") for line in lines)
-        self._robots = Robots(_agents.encoded(self._body), "rfc9309")
-        self._resolver = _agents.Resolver(self._robots, self._body)
+        self._lines = _lines.Lines(lines, is_generous=False)
+        for group in self._lines.groups:
+            group.rules = [(key, path) for key, written in group.rules if (path := _pattern(written)) is not None]
+        self._resolver = _agents.Resolver(self._lines.groups, at_start=False)
         self.modified()
 
     def can_fetch(self, useragent: str, url: str) -> bool:
-        """Whether a crawler may fetch a URL. False until a robots.txt was read."""
+        """Whether a crawler may fetch a URL. False until a robots.txt was read. No rule matches a URL that is malformed."""
         if self.disallow_all:
             return False
         if self.allow_all:
             return True
         agent = self._agent(useragent)
-        return agent is not None and agent.decide(_agents.path_of(url)) == "allow"
+        if agent is None:
+            return False
+        try:
+            return agent.decide(_agents.url_of(url, _decoded)) == "allow"
+        except ValueError:
+            return True
 
     def crawl_delay(self, useragent: str) -> int | None:
         """The value of ``Crawl-delay`` for a crawler, if it is a whole number."""
-        value = self._value(useragent, "crawl-delay")
-        return int(value) if value is not None and value.isascii() and value.isdigit() else None
+        found = (_number(value) for value in self._values(useragent, "crawl-delay"))
+        return next((number for number in found if number is not None), None)
 
     def request_rate(self, useragent: str) -> RequestRate | None:
         """The value of ``Request-rate`` for a crawler, if it is two whole numbers."""
-        parts = (self._value(useragent, "request-rate") or "").split("/")
-        if len(parts) == 2 and all(part.strip().isascii() and part.strip().isdigit() for part in parts):
-            return RequestRate(int(parts[0]), int(parts[1]))
+        for value in self._values(useragent, "request-rate"):
+            numbers = [_number(part) for part in value.split("/")]
+            if len(numbers) == 2 and None not in numbers:
+                return RequestRate(*numbers)
         return None
 
     def site_maps(self) -> list[str] | None:
         """The addresses of all sitemaps; None if there are none."""
-        if self._robots is None:
-            return None
-        found = [line["value"] for line in self._robots.directives if line["kind"] == "sitemap"]
-        return found or None
+        return self._lines.sitemaps or None
 
     def __str__(self) -> str:
-        return self._body
+        return "\n\n".join(map(_text, self._lines.groups))
 
     def _agent(self, useragent: str) -> Agent | None:
         if self._resolver is None or not self.last_checked:
             return None
         return self._resolver.agent(useragent)
 
-    def _value(self, useragent: str, kind: str) -> str | None:
-        agent = self._agent(useragent)
-        lines = [] if agent is None else agent.directives("/")
-        return next((line["value"].strip() for line in lines if line["kind"] == kind), None)
+    def _values(self, useragent: str, key: str) -> list[str]:
+        if self._resolver is None or not self.last_checked:
+            return []
+        return self._resolver.values(useragent, key)
+
+
+def _pattern(path: str) -> str | None:
+    """The pattern of a rule; None if it has a ``$`` that is not at its end."""
+    path = re.sub(r"[$][$*]+", "$", re.sub(r"[*]+", "*", path))
+    return None if "$" in path[:-1] else _decoded(path)
+
+
+def _decoded(text: str) -> str:
+    return _lines.decoded(text, _KEPT, _KEPT_IN_QUERY)
+
+
+def _number(text: str) -> int | None:
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else None
+
+
+def _text(group: _lines.Group) -> str:
+    """A group as ``urllib.robotparser`` prints it: its names, what it says of time, its rules."""
+    lines = [f"User-agent: {name}" for name in group.names]
+    for key in ("crawl-delay", "request-rate"):
+        numbers = [number.strip() for number in group.values.get(key, [""])[-1].split("/")]
+        if len(numbers) == (2 if key == "request-rate" else 1) and all(_number(number) is not None for number in numbers):
+            lines.append(f"{key.capitalize()}: {'/'.join(str(_number(number)) for number in numbers)}")
+    lines += [f"{key.capitalize() if path else 'Allow'}: {path}" for key, path in group.rules]
+    return "\n".join(lines if group.rules else [*lines, "Allow:"])

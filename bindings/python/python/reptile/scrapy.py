@@ -12,7 +12,7 @@ class ReptileRobotParser(RobotParser):
 
     def __init__(self, robotstxt_body, spider=None):
         self.spider = spider
-        self._protego = Protego.parse(robotstxt_body.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
+        self._protego = Protego.parse(_text(robotstxt_body).removeprefix("\ufeff"))
 
     @classmethod
     def from_crawler(cls, crawler, robotstxt_body):
@@ -21,5 +21,12 @@ class ReptileRobotParser(RobotParser):
 
     def allowed(self, url, user_agent):
         """Whether a crawler may fetch a URL; both may be str or bytes."""
-        text = [value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value for value in (url, user_agent)]
-        return self._protego.can_fetch(*text)
+        return self._protego.can_fetch(_text(url), _text(user_agent))
+
+    def crawl_delay(self, user_agent):
+        """How many seconds a crawler should wait between two fetches, or None; Scrapy asks since 2.18."""
+        return self._protego.crawl_delay(_text(user_agent))
+
+
+def _text(value):
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value

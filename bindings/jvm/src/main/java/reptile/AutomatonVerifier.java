@@ -16,6 +16,8 @@ final class AutomatonVerifier {
     private final Map<Integer, Integer> heights = new HashMap<>();
     /** The farthest place in the path at which an automaton of a list begins, from each on. */
     private final Map<Integer, Integer> farthest = new HashMap<>();
+    /** How many automata a list has, from each on. */
+    private final Map<Integer, Integer> lengths = new HashMap<>();
     private final int end;
 
     AutomatonVerifier(Automaton automaton) {
@@ -152,14 +154,16 @@ final class AutomatonVerifier {
         int root = first;
         while (root != 0 && !farthest.containsKey(root)) {
             list.push(root);
-            if (list.size() > automaton.wildcards()) {
-                throw automaton.damaged(root, "a list of at most " + automaton.wildcards() + " wildcard automata", "a longer one");
-            }
+            checkLength(root, list.size());
             height(root, 1);
             root = automaton.number(root + 1 + 3 * width);
         }
         int far = root == 0 ? 0 : farthest.get(root);
+        int length = root == 0 ? 0 : lengths.get(root);
         for (int each : list) {
+            length++;
+            checkLength(each, length);
+            lengths.put(each, length);
             int deciding = automaton.number(each + 1 + 4 * width);
             int next = automaton.number(each + 1 + 3 * width);
             if (deciding != 0 && deciding != each && !farthest.containsKey(deciding) || next == each) {
@@ -169,6 +173,12 @@ final class AutomatonVerifier {
             farthest.put(each, far);
         }
         return far;
+    }
+
+    private void checkLength(int root, int length) {
+        if (length > automaton.wildcards()) {
+            throw automaton.damaged(root, "a list of at most " + automaton.wildcards() + " wildcard automata", "a longer one");
+        }
     }
 
     /** Checks a wildcard automaton and those that it leads to; how many begin one in another. */

@@ -6,11 +6,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 
 /** Damaged sets: cut, with a byte changed, and with a byte changed and all hashes made to match. */
 final class DamageTest {
     private static final String[] SECTIONS = Container.NAMES;
+
+    private static final int INDEX = Arrays.asList(SECTIONS).indexOf("index");
+    private static final int RULESETS = Arrays.asList(SECTIONS).indexOf("rulesets");
 
     private static final boolean IS_FULL = Boolean.getBoolean("reptile.full");
     private static final int[] ALL_MASKS = {1, 2, 4, 8, 16, 32, 64, 128, 0xFF};
@@ -68,8 +72,9 @@ final class DamageTest {
     private static void mended(byte[] bytes, List<byte[]> urls) {
         int accepted = 0;
         int tried = 0;
+        BitSet headers = headers(bytes);
         for (int at = 64; at < bytes.length; at++) {
-            for (int mask : masks(at)) {
+            for (int mask : headers.get(at) ? ALL_MASKS : masks(at)) {
                 byte[] copy = bytes.clone();
                 copy[at] ^= (byte) mask;
                 mend(copy);
@@ -90,6 +95,21 @@ final class DamageTest {
             }
         }
         System.out.println("damaged sets: " + accepted + " of " + tried + " with matching hashes are accepted");
+    }
+
+    /** The headers of the automata, whose counts and offsets bound all the rest: they are changed in every way. */
+    private static BitSet headers(byte[] bytes) {
+        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        int index = (int) buffer.getLong(64 + 32 * INDEX + 8);
+        int rulesets = (int) buffer.getLong(64 + 32 * RULESETS + 8);
+        BitSet headers = new BitSet();
+        int start = rulesets;
+        for (int entry = 0; entry < buffer.getLong(64 + 32 * INDEX + 16); entry += 8) {
+            int end = rulesets + (int) (buffer.getLong(index + entry) & 0xFFFFFFFFFFFFL);
+            headers.set(start, Math.min(end, start + 1 + 8 * bytes[start]));
+            start = end;
+        }
+        return headers;
     }
 
     /** Asks many questions. Whether all were answered; the only exception may be a refusal. */

@@ -1,0 +1,83 @@
+//! The times of rows: a column beside the URLs, as seconds since 1970.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Date64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
+use arrow_schema::{DataType, TimeUnit};
+
+use crate::error::{Error, ErrorKind};
+
+/// The first second of the year 1, and the last of 9999: what a set can hold.
+const RANGE: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
+/// Whole numbers of thirteen digits are milliseconds, as the command reads them.
+const MILLISECONDS: std::ops::Range<i64> = 1_000_000_000_000..10_000_000_000_000;
+const SECONDS_IN_DAY: i64 = 24 * 60 * 60;
+
+/// Finds the column with times in arrays of a type.
+pub(crate) fn place(data_type: &DataType, name: &str) -> Result<usize, Error> {
+    let fail = |message: String| Err(Error::new(ErrorKind::Array, message));
+    let DataType::Struct(fields) = data_type else {
+        return fail(format!("there is no column {name:?} with times, only an array without columns"));
+    };
+    match fields.find(name) {
+        Some((index, field)) if is_time(field.data_type()) => Ok(index),
+        Some((_, field)) => fail(format!(
+            "the column {name:?} has to be one of times, dates or whole numbers (seconds since 1970), found {}",
+            field.data_type()
+        )),
+        None => fail(format!("there is no column {name:?} with times")),
+    }
+}
+
+fn is_time(data_type: &DataType) -> bool {
+    data_type.is_integer() || matches!(data_type, DataType::Timestamp(_, _) | DataType::Date32 | DataType::Date64)
+}
+
+/// The times in a column of rows. None where it is null, or beyond what a set can hold.
+pub(crate) fn times(index: usize, rows: &ArrayRef) -> Result<Vec<Option<i64>>, Error> {
+    let column = rows.as_struct_opt().and_then(|rows| rows.columns().get(index));
+    let column = column.ok_or_else(|| Error::new(ErrorKind::Array, "a batch without its column of times"))?;
+    let times = match column.data_type() {
+        DataType::Int8 => numbers::<Int8Type>(column),
+        DataType::Int16 => numbers::<Int16Type>(column),
+        DataType::Int32 => numbers::<Int32Type>(column),
+        DataType::Int64 => numbers::<Int64Type>(column),
+        DataType::UInt8 => numbers::<UInt8Type>(column),
+        DataType::UInt16 => numbers::<UInt16Type>(column),
+        DataType::UInt32 => numbers::<UInt32Type>(column),
+        DataType::UInt64 => numbers::<UInt64Type>(column),
+        DataType::Date32 => each::<Date32Type>(column, |days| i64::from(days).checked_mul(SECONDS_IN_DAY)),
+        DataType::Date64 => each::<Date64Type>(column, |time| Some(time.div_euclid(1000))),
+        DataType::Timestamp(TimeUnit::Second, _) => each::<TimestampSecondType>(column, Some),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            each::<TimestampMillisecondType>(column, |time| Some(time.div_euclid(1000)))
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            each::<TimestampMicrosecondType>(column, |time| Some(time.div_euclid(1_000_000)))
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            each::<TimestampNanosecondType>(column, |time| Some(time.div_euclid(1_000_000_000)))
+        }
+        _ => None,
+    };
+    times.ok_or_else(|| Error::new(ErrorKind::Array, format!("{} is not a type of times", column.data_type())))
+}
+
+fn numbers<T: ArrowPrimitiveType<Native: TryInto<i64>>>(column: &ArrayRef) -> Option<Vec<Option<i64>>> {
+    each::<T>(column, |number| {
+        let number = number.try_into().ok()?;
+        Some(if MILLISECONDS.contains(&number) { number / 1000 } else { number })
+    })
+}
+
+fn each<T: ArrowPrimitiveType>(
+    column: &ArrayRef,
+    seconds: impl Fn(T::Native) -> Option<i64>,
+) -> Option<Vec<Option<i64>>> {
+    let column = column.as_primitive_opt::<T>()?;
+    Some(column.iter().map(|time| time.and_then(&seconds).filter(|time| RANGE.contains(time))).collect())
+}

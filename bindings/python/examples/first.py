@@ -1,0 +1,12 @@
+"""Decides two URLs for GPTBot by a set, with the rule: python first.py SET."""
+
+import sys
+
+import reptile
+
+web = reptile.open(sys.argv[1])
+urls = ["https://shop.example.com/cart?item=17", "https://shop.example.com/search/help"]
+for url in urls:
+    why = web.explain(url, "GPTBot")
+    print(why.verdict, why.rule, url)
+print(web.decide_many(urls, ["GPTBot", "CCBot"], "refused")["refused"])

@@ -1,0 +1,129 @@
+"""The lines of a robots.txt as the drop-ins read them: which groups there are, for whom, and what else they say.
+
+``urllib.robotparser`` and Protego agree with each other, and differ from RFC 9309, in what ends a group, in the names of crawlers and
+in percent-encoding. What takes their places has to answer as they do, so that it reads the lines itself, and hands groups with names
+that every dialect can read to Reptile, which decides.
+"""
+
+import re
+from collections.abc import Iterable
+
+MAX_BYTES = 16 << 20
+"""The most bytes of a robots.txt that are read. Groups that do not fit are cut after a whole rule."""
+
+_TYPOS = {
+    "dissallow": "disallow",
+    "dissalow": "disallow",
+    "disalow": "disallow",
+    "diasllow": "disallow",
+    "disallaw": "disallow",
+    "useragent": "user-agent",
+    "user agent": "user-agent",
+    "sitemaps": "sitemap",
+    "site-map": "sitemap",
+    "crawl delay": "crawl-delay",
+    "request rate": "request-rate",
+    "visit time": "visit-time",
+}
+_KEYS = {"user-agent", "allow", "disallow", "crawl-delay", "request-rate", "visit-time", "sitemap", "host"}
+_OF_GROUP = {"allow", "disallow", "crawl-delay", "request-rate"}
+_WITHOUT_COLON = re.compile(rf"({'|'.join(sorted(_KEYS | set(_TYPOS), key=len, reverse=True))})(?:\s+(.*))?")
+
+_ESCAPE = re.compile("%[2-7][0-9A-Fa-f]")
+
+
+class Group:
+    """The crawlers of a group, their rules, and the values of each other key."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.rules: list[tuple[str, str]] = []
+        self.values: dict[str, list[str]] = {}
+        self.is_closed = False
+
+
+class Lines:
+    """What a robots.txt says. With ``is_generous`` as Protego reads it: misspelt keys and lines without a colon count, and any key that
+    is not of the whole site ends the names of a group. Otherwise as ``urllib.robotparser`` does."""
+
+    def __init__(self, lines: Iterable[str], is_generous: bool) -> None:
+        self.groups: list[Group] = []
+        self.sitemaps: list[str] = []
+        self.host: str | None = None
+        group = Group()
+        for line in lines:
+            line = line.partition("#")[0].strip()
+            read = _generous(line) if is_generous else _strict(line)
+            if read is None:
+                continue
+            key, value = read
+            if key == "sitemap":
+                self.sitemaps += [value] if value or not is_generous else []
+            elif key == "host":
+                self.host = value or self.host
+            elif key == "user-agent":
+                if group.is_closed or not group.names:
+                    group = Group()
+                    self.groups.append(group)
+                if value:
+                    group.names.append(value)
+                if is_generous and value.replace("*", ""):
+                    group.names += [value.replace("*", "")] if "*" in value else []
+            elif is_generous or key in _OF_GROUP:
+                group.is_closed = True
+                if key in ("allow", "disallow"):
+                    group.rules.append((key, value))
+                else:
+                    group.values.setdefault(key, []).append(value)
+        self.groups = [group for group in self.groups if group.names]
+
+
+def _strict(line: str) -> tuple[str, str] | None:
+    key, colon, value = line.partition(":")
+    return (key.strip().lower(), value.strip()) if colon else None
+
+
+def _generous(line: str) -> tuple[str, str] | None:
+    key, colon, value = line.partition(":")
+    key = _TYPOS.get(key.strip().lower(), key.strip().lower())
+    if key in _KEYS or colon and (not value or value[0].isspace()):
+        return key, value.strip()
+    found = _WITHOUT_COLON.fullmatch(" ".join(line.split()).lower())
+    if found:
+        # The value is taken from the line as it is written, which has as many words.
+        words = line.split()[len(found[1].split()) :]
+        return _TYPOS.get(found[1], found[1]), " ".join(words)
+    return (key, value.strip()) if colon else None
+
+
+def body(groups: Iterable[Group], tokens: dict[str, str]) -> str:
+    """The groups as a robots.txt, with tokens for the names, which are given in lower case."""
+    made: list[str] = []
+    room = MAX_BYTES
+    for group in groups:
+        lines = [f"user-agent: {tokens[name.lower()]}\n" for name in group.names]
+        # A group without rules ends too.
+        lines += [f"{key}: {path}\n" for key, path in group.rules] or ["disallow:\n"]
+        for line in lines:
+            room -= len(line.encode("utf-8", "surrogatepass"))
+            if room < 0:
+                return "".join(made)
+            made.append(line)
+    return "".join(made)
+
+
+def decoded(text: str, kept: str, kept_in_query: str) -> str:
+    """A path or a pattern, in which the characters of ASCII that are percent-encoded stand for themselves, but for some that are kept:
+    before the first ``?``, and after it."""
+    if "%" not in text:
+        return text
+    path, mark, query = text.partition("?")
+    return _decoded(path, kept) + mark + _decoded(query, kept_in_query)
+
+
+def _decoded(text: str, kept: str) -> str:
+    def character(found: re.Match[str]) -> str:
+        character = chr(int(found[0][1:], 16))
+        return found[0].upper() if character in kept or character == "\x7f" else character
+
+    return _ESCAPE.sub(character, text)

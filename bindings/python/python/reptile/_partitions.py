@@ -1,0 +1,184 @@
+"""What a worker process of Spark does with a partition: functions from batches of Arrow to batches of Arrow.
+
+They need pyarrow but not Spark, except to find a file that Spark shipped. How a job is made of them is in `spark.py`.
+"""
+
+import datetime
+import itertools
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pyarrow
+
+from . import _opened
+from ._native import compile
+from ._structs import Structs
+
+PIECE = 16 << 20
+"""The bytes of a part that are in one row: a row has to fit into a batch of Arrow, and a few of them into memory."""
+
+ROWS = 1000
+"""The captures that were left out which are in one batch."""
+
+PARTS = "is_first boolean, piece binary, origin string, error string"
+"""The schema, in Spark's form, of what ``Compile`` gives: the pieces of a part, and the captures that were left out."""
+
+_SCHEMA = pyarrow.schema(
+    [("is_first", pyarrow.bool_()), ("piece", pyarrow.binary()), ("origin", pyarrow.string()), ("error", pyarrow.string())]
+)
+
+
+def path_of(place: str, is_shipped: bool) -> str:
+    """The path of a set on this machine."""
+    if is_shipped:
+        from pyspark import SparkFiles
+
+        return SparkFiles.get(place)
+    return place
+
+
+class Decide:
+    """Adds columns of verdicts to each batch of a partition."""
+
+    def __init__(
+        self, place: str, is_shipped: bool, names: tuple[str, ...], columns: str | tuple[str, ...], url_column: str, exact: bool
+    ) -> None:
+        self._place = place
+        self._is_shipped = is_shipped
+        self._names = names
+        self._columns = columns
+        self._url_column = url_column
+        self._exact = exact
+
+    def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        agents = _opened.agents(path_of(self._place, self._is_shipped), self._names, self._exact)
+        structs = Structs(agents, self._columns)
+        names = [field.name for field in structs.type]
+        for batch in batches:
+            # Texts of Spark may be other than UTF-8; as bytes, which are not copied, they may be anything.
+            urls = batch.column(self._url_column).cast(pyarrow.binary())
+            added = structs(urls).flatten()
+            yield pyarrow.RecordBatch.from_arrays([*batch.columns, *added], names=[*batch.schema.names, *names])
+
+
+class Compile:
+    """Compiles the captures of a partition to a part, which it gives in pieces; a partition without captures gives nothing."""
+
+    def __init__(self, options: dict[str, Any], leaves_out: bool) -> None:
+        self._options = options
+        self._leaves_out = leaves_out
+
+    def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        with tempfile.TemporaryDirectory(prefix="reptile-part-") as folder:
+            path = os.path.join(folder, "part.reptile")
+            with open(os.path.join(folder, "left-out"), "w+", encoding="utf-8") as left_out:
+                # In a file, since they may be as many as the rows.
+                keep = lambda origin, text: print(json.dumps([origin, text]), file=left_out)
+                on_error = keep if self._leaves_out else None
+                count = len(compile(captures(batches, on_error), path, on_error=on_error, **self._options))
+                left_out.seek(0)
+                yield from _left_out(left_out)
+            if count:
+                yield from _pieces(path)
+
+
+def _left_out(lines: Iterable[str]) -> Iterator[pyarrow.RecordBatch]:
+    lines = iter(lines)
+    while some := [json.loads(line) for line in itertools.islice(lines, ROWS)]:
+        yield _batch([(None, None, origin, text) for origin, text in some])
+
+
+def _pieces(path: str) -> Iterator[pyarrow.RecordBatch]:
+    is_first = True
+    with open(path, "rb") as file:
+        while piece := file.read(PIECE):
+            yield _batch([(is_first, piece, None, None)])
+            is_first = False
+
+
+def _batch(rows: list[tuple[bool | None, bytes | None, str | None, str | None]]) -> pyarrow.RecordBatch:
+    columns = zip(*rows)
+    return pyarrow.RecordBatch.from_arrays(
+        [pyarrow.array(column, field.type) for column, field in zip(columns, _SCHEMA)], schema=_SCHEMA
+    )
+
+
+def captures(batches: Iterable[pyarrow.RecordBatch], on_error: Callable[[str, str], object] | None) -> Iterator[dict[str, Any]]:
+    """The captures of the rows, in the form that ``reptile.compile`` takes, one at a time: bodies may be large."""
+    for batch in batches:
+        names = batch.schema.names
+        # Texts of Spark may be other than UTF-8.
+        columns = [
+            column.cast(pyarrow.binary()) if name in ("url", "body") else column for name, column in zip(names, batch.columns)
+        ]
+        for row in zip(*columns):
+            cells = {name: value for name, value in zip(names, row) if value.is_valid}
+            try:
+                capture = _capture(cells)
+            except (ValueError, OverflowError) as error:
+                url = cells["url"].as_py().decode(errors="replace") if "url" in cells else ""
+                if on_error is None:
+                    raise ValueError(f"{url}: {error}") from None
+                on_error(url, str(error))
+            else:
+                yield capture
+
+
+def _capture(cells: dict[str, pyarrow.Scalar]) -> dict[str, Any]:
+    """The capture in the cells of a row. Raises ValueError, or OverflowError for a time that Python does not have."""
+    if "url" not in cells:
+        raise ValueError("a capture without url")
+    fields = {name: cell.as_py() for name, cell in cells.items()}
+    if not 100 <= fields.get("status", 200) <= 999:
+        raise ValueError(f"expected a status, a number from 100 to 999, found {fields['status']}")
+    if not 0 <= fields.get("redirects", 0) < 1 << 32:
+        raise ValueError(f"expected the number of redirects, found {fields['redirects']}")
+    if "time" in fields:
+        fields["time"] = _seconds(fields["time"])
+    if fields.pop("error", ""):
+        fields["failed"] = True
+    truncated = fields.pop("truncated", False)
+    if truncated not in (False, "false", ""):
+        fields["truncated"] = "unspecified" if truncated in (True, "true") else truncated
+        if fields["truncated"] not in _TRUNCATED:
+            raise ValueError(f"expected true, false, {', '.join(_TRUNCATED)} for truncated, found {truncated!r}")
+    return fields
+
+
+def _seconds(time: int | datetime.date) -> int:
+    """The seconds since 1970 of a time. A time without a zone, and a date, are of UTC."""
+    if isinstance(time, datetime.datetime):
+        known = time if time.tzinfo else time.replace(tzinfo=datetime.timezone.utc)
+        return (known - _EPOCH) // datetime.timedelta(seconds=1)
+    if isinstance(time, datetime.date):
+        return (time - _EPOCH.date()).days * 86_400
+    if not _FIRST <= time < _LAST:
+        raise ValueError(f"expected a time in seconds since 1970, in the years 1 to 9999, found {time}")
+    return time
+
+
+_TRUNCATED = ("length", "time", "disconnect", "unspecified")
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+_FIRST = -62_135_596_800
+"""The first second of the year 1."""
+_LAST = 253_402_300_800
+"""The first second after the year 9999."""
+
+
+def fetched(rows: Iterable[Any], folder: str, on_error: Callable[[str, str], object] | None) -> list[str]:
+    """Writes the parts in the rows of ``Compile`` to files of a folder, and gives their paths."""
+    paths: list[str] = []
+    for row in rows:
+        if row["piece"] is None:
+            if on_error is not None:
+                on_error(row["origin"], row["error"])
+            continue
+        if row["is_first"]:
+            paths.append(os.path.join(folder, f"{len(paths)}.reptile"))
+        with open(paths[-1], "ab") as file:
+            file.write(row["piece"])
+    return paths

@@ -1,0 +1,40 @@
+"""Verdicts inside queries of DataFusion. Needs datafusion and pyarrow.
+
+>>> from reptile.datafusion import register                                              # doctest: +SKIP
+>>> register(context, "web.reptile", ["GPTBot", "CCBot"])                                # doctest: +SKIP
+>>> context.sql("select url, robots(url)['refused'] from urls")                          # doctest: +SKIP
+"""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow
+
+from ._native import Set
+from ._structs import COLUMNS, Structs, resolved
+
+if TYPE_CHECKING:
+    from datafusion import SessionContext
+
+__all__ = ["register"]
+
+
+def register(
+    context: "SessionContext",
+    web: Set | str | os.PathLike[str],
+    agents: str | Sequence[str],
+    columns: str | Sequence[str] = COLUMNS,
+    *,
+    name: str = "robots",
+    exact: bool = False,
+) -> None:
+    """Creates a function ``robots(url)`` for a context, which gives a struct with the columns of ``Set.decide_many``.
+
+    ``web`` is a ``Set`` or the path of one, which is mapped.
+    """
+    from datafusion import udf
+
+    structs = Structs(resolved(web, agents, exact), columns)
+    # Texts of other types are cast to views, which are what tables of files have.
+    context.register_udf(udf(structs, [pyarrow.string_view()], structs.type, "stable", name))

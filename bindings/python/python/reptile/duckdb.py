@@ -1,0 +1,45 @@
+"""Verdicts inside queries of DuckDB. Needs duckdb and pyarrow.
+
+>>> from reptile.duckdb import register                                                  # doctest: +SKIP
+>>> register(connection, "web.reptile", ["GPTBot", "CCBot"])                             # doctest: +SKIP
+>>> connection.sql("select url, unnest(robots(url)) from 'urls.parquet'")                # doctest: +SKIP
+"""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow
+
+from ._native import Set
+from ._structs import COLUMNS, Structs, resolved
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+__all__ = ["register"]
+
+
+def register(
+    connection: "DuckDBPyConnection",
+    web: Set | str | os.PathLike[str],
+    agents: str | Sequence[str],
+    columns: str | Sequence[str] = COLUMNS,
+    *,
+    name: str = "robots",
+    exact: bool = False,
+) -> None:
+    """Creates a function ``robots(url)`` for a connection, which gives a struct with the columns of ``Set.decide_many``.
+
+    ``web`` is a ``Set`` or the path of one, which is mapped. DuckDB calls the function for 2,048 rows at a time.
+    """
+    structs = Structs(resolved(web, agents, exact), columns)
+    fields = ", ".join('"' + field.name.replace('"', '""') + '" ' + _type(field.type) for field in structs.type)
+    # Fields are NULL where the URL is, and `refused` is also NULL where the verdict is unknown or invalid.
+    connection.create_function(name, structs, ["VARCHAR"], f"STRUCT({fields})", type="arrow", null_handling="special")
+
+
+def _type(kind: pyarrow.DataType) -> str:
+    if pyarrow.types.is_list(kind):
+        return "VARCHAR[]"
+    return "INTEGER" if pyarrow.types.is_integer(kind) else "VARCHAR"

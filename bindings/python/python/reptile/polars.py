@@ -1,0 +1,38 @@
+"""Verdicts inside queries of Polars, eager and lazy. Needs polars and pyarrow.
+
+>>> from reptile.polars import robots                                                    # doctest: +SKIP
+>>> urls = polars.scan_parquet("urls.parquet")                                           # doctest: +SKIP
+>>> urls.with_columns(robots("url", "web.reptile", ["GPTBot"]).struct.unnest())          # doctest: +SKIP
+"""
+
+import os
+from collections.abc import Sequence
+
+import polars
+import pyarrow
+
+from ._native import Set
+from ._structs import COLUMNS, Structs, resolved
+
+__all__ = ["robots"]
+
+
+def robots(
+    urls: str | polars.Expr,
+    web: Set | str | os.PathLike[str],
+    agents: str | Sequence[str],
+    columns: str | Sequence[str] = COLUMNS,
+    *,
+    exact: bool = False,
+) -> polars.Expr:
+    """An expression that decides the URLs of a column, and gives a struct with the columns of ``Set.decide_many``.
+
+    ``web`` is a ``Set`` or the path of one, which is mapped.
+    """
+    structs = Structs(resolved(web, agents, exact), columns, is_large=True)
+    kind = polars.Series(pyarrow.array([], structs.type)).dtype
+    expression = polars.col(urls) if isinstance(urls, str) else urls
+    # Rows are decided one by one, so that the streaming engine may pass them in parts.
+    return expression.map_batches(
+        lambda part: polars.Series(part.name, structs(part)), return_dtype=kind, is_elementwise=True
+    ).alias("robots")

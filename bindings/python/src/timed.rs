@@ -1,0 +1,98 @@
+//! URLs and times that Python gave apart, put together to rows: [`Timed`].
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayReader, ArrayRef, StructArray};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::arrow::Urls;
+
+/// The name of the column with the times.
+pub const TIMES: &str = "time";
+
+/// Rows of a URL and a time. There have to be as many times as URLs, in arrays of any lengths.
+pub struct Timed {
+    urls: Rest,
+    times: Rest,
+    field: FieldRef,
+}
+
+/// A stream of arrays, and what is left of the last one.
+struct Rest {
+    arrays: Urls,
+    left: Option<ArrayRef>,
+    taken: usize,
+}
+
+impl Timed {
+    /// Puts URLs and times together.
+    pub fn new(urls: Urls, times: Urls) -> PyResult<Timed> {
+        let (url, time) = (urls.field().data_type().clone(), times.field().data_type().clone());
+        if matches!(url, DataType::Struct(_)) {
+            return Err(PyTypeError::new_err("the times of a table are a column of it: `times` has to be its name"));
+        }
+        if matches!(time, DataType::Struct(_)) {
+            return Err(PyTypeError::new_err("the times have to be an array, or the name of a column beside the URLs"));
+        }
+        let fields = Fields::from(vec![Field::new("url", url, true), Field::new(TIMES, time, true)]);
+        let field = Arc::new(Field::new("rows", DataType::Struct(fields), false));
+        let rest = |arrays| Rest { arrays, left: None, taken: 0 };
+        Ok(Timed { urls: rest(urls), times: rest(times), field })
+    }
+
+    fn advance(&mut self) -> Result<Option<ArrayRef>, ArrowError> {
+        let (urls, times) = match (self.urls.next()?, self.times.next()?) {
+            (None, None) => return Ok(None),
+            (Some(urls), Some(times)) => (urls, times),
+            (urls, _) => {
+                let more = if urls.is_some() { "more URLs than times" } else { "more times than URLs" };
+                let message = format!("there are {more}, of which there are {}", self.urls.taken.min(self.times.taken));
+                return Err(ArrowError::InvalidArgumentError(message));
+            }
+        };
+        let rows = urls.len().min(times.len());
+        let DataType::Struct(fields) = self.field.data_type() else {
+            return Err(ArrowError::InvalidArgumentError("rows without columns".to_owned()));
+        };
+        let columns = vec![self.urls.take(&urls, rows), self.times.take(&times, rows)];
+        Ok(Some(Arc::new(StructArray::try_new(fields.clone(), columns, None)?)))
+    }
+}
+
+impl Rest {
+    /// The next rows, of which there is at least one.
+    fn next(&mut self) -> Result<Option<ArrayRef>, ArrowError> {
+        loop {
+            match self.left.take() {
+                Some(array) if !array.is_empty() => return Ok(Some(array)),
+                _ => match self.arrays.next() {
+                    None => return Ok(None),
+                    Some(array) => self.left = Some(array?),
+                },
+            }
+        }
+    }
+
+    /// The first rows of an array; the others are left.
+    fn take(&mut self, array: &ArrayRef, rows: usize) -> ArrayRef {
+        self.left = Some(array.slice(rows, array.len() - rows));
+        self.taken += rows;
+        array.slice(0, rows)
+    }
+}
+
+impl Iterator for Timed {
+    type Item = Result<ArrayRef, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.advance().transpose()
+    }
+}
+
+impl ArrayReader for Timed {
+    fn field(&self) -> &FieldRef {
+        &self.field
+    }
+}

@@ -1,0 +1,77 @@
+"""The examples, as programs, beside what the command says, or the set where REPTILE names no command."""
+
+import collections
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from conftest import URLS
+
+EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+AGENTS = ["GPTBot", "CCBot"]
+ROWS = [url for url in URLS if url is not None] * 100
+
+
+def run(folder, name, *arguments):
+    """What an example prints that works in a folder."""
+    command = [sys.executable, EXAMPLES / name, *map(str, arguments)]
+    made = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert made.returncode == 0, made.stderr
+    return made.stdout
+
+
+def verdicts(web, path, folder):
+    """The verdicts of each URL for each crawler."""
+    command = os.environ.get("REPTILE")
+    if not command:
+        print("REPTILE names no command: compared with the set, NOT with the command")
+        found = web.decide_many(ROWS, AGENTS)
+        return [tuple(map(str, row)) for row in zip(*(found[f"{agent}:verdict"] for agent in AGENTS))]
+    (folder / "urls.txt").write_text("\n".join(ROWS) + "\n")
+    asked = [
+        command,
+        "classify",
+        "-q",
+        path,
+        folder / "urls.txt",
+        *(f"--agent={agent}" for agent in AGENTS),
+        "--columns",
+        "verdict",
+    ]
+    printed = subprocess.run(asked, capture_output=True, check=True, text=True).stdout
+    return [tuple(line.split("\t")) for line in printed.splitlines()]
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars", "datafusion"])
+def test_queries(engine, web, path, tmp_path):
+    pytest.importorskip(engine)
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"url": ROWS}), tmp_path / "urls.parquet")
+    printed = [line.split("\t") for line in run(tmp_path, f"query_{engine}.py", path, tmp_path / "urls.parquet").splitlines()]
+    counted = collections.Counter(verdicts(web, path, tmp_path))
+    assert {tuple(row[:2]): int(row[2]) for row in printed} == counted and len(printed) == len(counted) == 5
+
+
+def test_datatrove(web, path, tmp_path):
+    pytest.importorskip("datatrove.pipeline.filters", exc_type=ImportError)
+    (tmp_path / "documents").mkdir()
+    rows = [json.dumps({"id": str(number), "text": "text", "url": url}) for number, url in enumerate(ROWS)]
+    (tmp_path / "documents" / "a.jsonl").write_text("\n".join(rows))
+    run(tmp_path, "datatrove_filter.py", path, *(tmp_path / name for name in ("documents", "kept", "refused")))
+    found = {}
+    for name in ("kept", "refused"):
+        files = (tmp_path / name).glob("*.jsonl.gz")
+        found[name] = {row["id"]: row for file in files for row in map(json.loads, gzip.open(file, "rt"))}
+    refused = {}
+    for number, row in enumerate(verdicts(web, path, tmp_path)):
+        if row[0] == "invalid" or "disallow" in row:
+            names = [agent for agent, verdict in zip(AGENTS, row) if verdict == "disallow"]
+            refused[str(number)] = {"id": str(number), "robots": "disallow" if names else "invalid", "robots_refused": names}
+    assert found["refused"] == refused and set(found["kept"]) == set(map(str, range(len(ROWS)))) - set(refused)

@@ -1,0 +1,111 @@
+"""Verdicts inside queries of DuckDB, Polars and DataFusion, beside those of the set."""
+
+import pytest
+
+import reptile
+
+from conftest import URLS
+
+pyarrow = pytest.importorskip("pyarrow")
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+AGENTS = ["MyBot", "GPTBot"]
+COLUMNS = ["url", "verdict", "line", "rule", "group", "reason", "refused"]
+TIMES = 700
+"""Enough rows for several parts, which engines decide by themselves."""
+
+
+@pytest.fixture(scope="module")
+def urls():
+    return pyarrow.table({"n": range(len(URLS) * TIMES), "url": URLS * TIMES})
+
+
+def expected(web, columns=COLUMNS):
+    return web.decide_many(URLS * TIMES, AGENTS, columns).to_pydict()
+
+
+def of_rows(table):
+    return {name: values for name, values in table.sort_by("n").to_pydict().items() if name != "n"}
+
+
+def test_duckdb(web, path, urls):
+    duckdb = pytest.importorskip("duckdb")
+    from reptile.duckdb import register
+
+    connection = duckdb.connect()
+    connection.register("urls", urls)
+    register(connection, path, AGENTS, COLUMNS[1:])
+    assert of_rows(connection.sql("select n, url, unnest(robots(url)) from urls").to_arrow_table()) == expected(web)
+    register(connection, web, "GPTBot", name="closed_to")
+    counted = connection.sql(
+        """select closed_to(url)."GPTBot:verdict" as verdict, count(*) from urls group by 1 order by 1"""
+    ).fetchall()
+    texts = [None if value is None else str(value) for value in expected(web)["GPTBot:verdict"]]
+    assert counted == sorted(((text, texts.count(text)) for text in set(texts)), key=lambda row: (row[0] is None, row[0] or ""))
+    assert connection.sql("select closed_to(null).refused, closed_to('https://shop.example/').refused").fetchall() == [
+        (None, ["GPTBot"])
+    ]
+    # A reader of Arrow is a table of a query: for whole tables that is the fastest.
+    decided = web.decide_stream(connection.cursor().sql("select * from urls order by n").to_arrow_reader(1000), AGENTS, COLUMNS)
+    connection.register("decided", decided)
+    assert connection.sql("select * from decided").to_arrow_table().to_pydict() == expected(web)
+
+
+def test_polars(web, path, urls):
+    polars = pytest.importorskip("polars")
+    from reptile.polars import robots
+
+    frame = polars.DataFrame(urls)
+    column = robots("url", path, AGENTS, COLUMNS[1:])
+    decided = frame.with_columns(column).unnest("robots")
+    assert decided.drop("n").to_dict(as_series=False) == expected(web)
+    for engine in ("in-memory", "streaming"):
+        lazy = frame.lazy().with_columns(column)
+        assert lazy.collect_schema()["robots"] == decided.select(polars.struct(decided.columns[2:])).schema.dtypes()[0]
+        assert lazy.unnest("robots").collect(engine=engine).sort("n").drop("n").to_dict(as_series=False) == expected(web)
+    closed = (
+        frame.lazy()
+        .filter(robots(polars.col("url"), web, "GPTBot").struct.field("GPTBot:verdict") == "disallow")
+        .select("n")
+        .collect()
+    )
+    assert closed["n"].to_list() == [n for n, verdict in enumerate(expected(web)["GPTBot:verdict"]) if verdict == "disallow"]
+    assert frame.head(0).with_columns(column)["robots"].to_list() == []
+    large = polars.concat([frame["url"]] * (50_000 // len(frame) + 1))
+    assert large.to_frame().select(robots("url", web, "GPTBot", "refused"))["robots"].struct.unnest()[
+        "refused"
+    ].null_count() == 3 * len(large) // len(URLS)
+
+
+def test_datafusion(web, path, urls, tmp_path):
+    datafusion = pytest.importorskip("datafusion")
+    from pyarrow import parquet
+
+    from reptile.datafusion import register
+
+    context = datafusion.SessionContext()
+    parquet.write_table(urls, tmp_path / "urls.parquet")
+    context.register_parquet("files", str(tmp_path / "urls.parquet"))
+    context.register_record_batches("batches", [urls.to_batches()])
+    register(context, path, AGENTS, COLUMNS[1:])
+    for table in ("files", "batches"):
+        found = context.sql(f"select n, url, robots(url) as robots from {table} order by n").to_arrow_table()
+        flat = pyarrow.table({"n": found["n"], "url": found["url"], "robots": found["robots"]}).flatten()
+        flat = flat.rename_columns([name.removeprefix("robots.") for name in flat.column_names])
+        assert flat.drop_columns("n").to_pydict() == expected(web)
+    counted = context.sql("""select count(*) as rows from files where robots(url)['GPTBot:verdict'] = 'disallow'""").to_pydict()
+    assert counted == {"rows": [expected(web)["GPTBot:verdict"].count("disallow")]}
+
+
+def test_mistakes(path):
+    duckdb = pytest.importorskip("duckdb")
+    from reptile.duckdb import register
+
+    for arguments, error in [
+        ((path, "Googelbot"), reptile.CrawlerError),
+        ((path, "GPTBot", "lines"), ValueError),
+        (("nowhere", "GPTBot"), FileNotFoundError),
+    ]:
+        with pytest.raises(error):
+            register(duckdb.connect(), *arguments)

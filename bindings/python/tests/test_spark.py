@@ -1,0 +1,211 @@
+"""A cluster of Spark: two executors, each a process of its own. Needs PySpark and Java."""
+
+import csv
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tarfile
+
+import pytest
+
+import reptile
+
+from conftest import CAPTURES, URLS
+
+pyspark = pytest.importorskip("pyspark")
+pyarrow = pytest.importorskip("pyarrow")
+if not shutil.which("java"):
+    pytest.skip("Java is absent: Spark was NOT tested", allow_module_level=True)
+
+from pyarrow import parquet  # noqa: E402
+from pyspark.sql import SparkSession  # noqa: E402
+
+from reptile import spark  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+AGENTS = ["MyBot", "GPTBot"]
+COLUMNS = ["verdict", "line", "rule", "group", "reason", "refused"]
+ROWS = 20_000
+"""The rows that are compared with those of the command."""
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("spark")
+    # The package of PyPI has no variable that says where it is, which executors need.
+    os.environ.setdefault("SPARK_HOME", os.path.dirname(pyspark.__file__))
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_WORKER_DIR"] = str(folder / "work")
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.local.dir", str(folder / "local"))
+    session = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse")).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def urls(session):
+    return session.createDataFrame(list(enumerate(URLS)), "n int, url string").repartition(3)
+
+
+def collected(frame):
+    rows = sorted(frame.collect(), key=lambda row: row["n"])
+    return {name: [row[name] for row in rows] for name in frame.columns}
+
+
+def test_verdicts(session, urls, web, path):
+    expected = {"n": list(range(len(URLS))), "url": URLS, **web.decide_many(URLS, AGENTS, COLUMNS).to_pydict()}
+    frame = spark.verdicts(urls, path, AGENTS, columns=COLUMNS)
+    assert frame.columns == list(expected) and dict(frame.dtypes)["refused"] == "array<string>"
+    assert collected(frame) == expected
+    # The set is shipped to the executors, and found by its name.
+    session.sparkContext.addFile(str(path))
+    shipped = spark.verdicts(urls.withColumnRenamed("url", "link"), path.name, "MyBot", url_column="link")
+    assert collected(shipped)["MyBot:verdict"] == expected["MyBot:verdict"]
+    assert spark._place(path.name) == (path.name, True)
+    assert spark.verdicts(urls, path, "@ai-training").columns[2:] == [
+        f"{name}:verdict" for name in web.agents("@ai-training").names
+    ]
+
+
+def test_mistakes_are_errors_before_the_job(session, urls, path, tmp_path):
+    for arguments, error, text in [
+        ((urls, tmp_path / "nowhere", "MyBot"), FileNotFoundError, "nowhere"),
+        ((urls, path, "Googelbot"), reptile.CrawlerError, "Googlebot"),
+        ((urls.drop("url"), path, "MyBot"), ValueError, "'url'"),
+        ((urls.withColumn("url", urls.n), path, "MyBot"), ValueError, "url int"),
+        ((spark.verdicts(urls, path, "MyBot"), path, "MyBot"), ValueError, "already"),
+    ]:
+        with pytest.raises(error, match=text):
+            spark.verdicts(*arguments)
+    for columns, text in [("lines", "lines"), ("line,line", "twice"), ([], "no column")]:
+        with pytest.raises(ValueError, match=text):
+            spark.verdicts(urls, path, "MyBot", columns=columns)
+    captures = session.createDataFrame([("https://a.example/robots.txt", "200")], "url string, status string")
+    with pytest.raises(ValueError, match="'status' to be .*found string"):
+        spark.compile_partitions(captures, tmp_path / "never")
+    with pytest.raises(ValueError, match="'url'"):
+        spark.compile_partitions(captures.drop("url"), tmp_path / "never")
+    with pytest.raises(ValueError, match="unbase64"):
+        spark.compile_partitions(captures.drop("status").selectExpr("url", "'' as body_base64"), tmp_path / "never")
+    with pytest.raises(FileNotFoundError):
+        spark.compile_partitions(captures.drop("status"), tmp_path / "no" / "folder")
+    with pytest.raises(ValueError, match="dialect"):
+        spark.compile_partitions(captures.drop("status"), tmp_path / "never", dialect="gogle")
+
+
+def test_an_error_of_a_partition_is_one_of_the_job(session, urls, path, tmp_path):
+    gone = tmp_path / "gone.reptile"
+    shutil.copy(path, gone)
+    frame = spark.verdicts(urls, gone, "MyBot")
+    gone.unlink()
+    with pytest.raises(Exception, match="FileNotFoundError"):
+        frame.collect()
+    captures = session.createDataFrame([("https://a.example/", "")], "url string, body string")
+    with pytest.raises(Exception, match="a.example"):
+        spark.compile_partitions(captures, tmp_path / "never")
+    assert os.listdir(tmp_path) == []
+
+
+def test_compile_partitions(session, path, tmp_path):
+    rows = [each if isinstance(each, dict) else dict(url=each[0], body=each[1]) for each in CAPTURES]
+    rows = [(row["url"], row.get("body"), row.get("status"), row.get("time")) for row in rows]
+    captures = session.createDataFrame(rows, "url string, body string, status int, time long").selectExpr("*", "'x' as other")
+    found = spark.compile_partitions(captures, tmp_path / "set", partitions=4)
+    assert found.path.read_bytes() == path.read_bytes()
+    bad = session.createDataFrame([("https://a.example/", "", 200, 0)], captures.drop("other").schema)
+    left_out = []
+    mixed = (
+        captures.drop("other")
+        .union(bad)
+        .selectExpr("url", "cast(body as binary) as body", "status", "timestamp_seconds(time) as time")
+    )
+    spark.compile_partitions(mixed, tmp_path / "other", on_error=lambda *each: left_out.append(each))
+    assert (tmp_path / "other").read_bytes() == path.read_bytes()
+    assert [origin for origin, _ in left_out] == ["https://a.example/"]
+    none = spark.compile_partitions(captures.where("url = ''"), tmp_path / "none", dialect="bing")
+    assert (len(none), none.dialect) == (0, "bing")
+    assert sorted(os.listdir(tmp_path)) == ["none", "other", "set"]
+
+
+def test_the_job(session, path, web, tmp_path):
+    rows = [each if isinstance(each, dict) else {"url": each[0], "body": each[1]} for each in CAPTURES]
+    kinds = [("url", pyarrow.string()), ("body", pyarrow.string()), ("status", pyarrow.int32()), ("time", pyarrow.int64())]
+    parquet.write_table(pyarrow.Table.from_pylist(rows, pyarrow.schema(kinds)), tmp_path / "captures.parquet")
+    parquet.write_table(pyarrow.table({"link": URLS}), tmp_path / "urls.parquet")
+
+    def submit(*arguments):
+        job = pathlib.Path(__file__).parent.parent / "examples" / "spark_job.py"
+        options = ["--master", "local[2]", "--conf", "spark.ui.enabled=false", "--conf", f"spark.local.dir={tmp_path}/local"]
+        command = [f"{os.environ['SPARK_HOME']}/bin/spark-submit", *options, *arguments[:-1], job, *arguments[-1]]
+        made = subprocess.run(list(map(str, command)), cwd=tmp_path, capture_output=True, text=True)
+        assert made.returncode == 0, made.stderr
+        return made.stdout
+
+    printed = submit(["compile", "captures.parquet", "web.reptile", "--partitions", "2"])
+    # Spark may print warnings before it.
+    assert "3 origins; 0 captures left out" in printed.splitlines()
+    assert (tmp_path / "web.reptile").read_bytes() == path.read_bytes()
+    (tmp_path / "web.reptile").rename(tmp_path / "shipped.reptile")
+    submit(
+        "--files",
+        "shipped.reptile",
+        ["verdicts", "shipped.reptile", "urls.parquet", "out", "--agent", "MyBot", "--url-column", "link"],
+    )
+    found = parquet.read_table(tmp_path / "out").to_pydict()
+    expected = dict(zip(URLS, web.decide_many(URLS, "MyBot")["MyBot:verdict"]))
+    assert dict(zip(found["link"], found["MyBot:verdict"])) == expected
+
+
+def real(folder):
+    """The hosts and bodies of the real files, or those of the sample where they are absent."""
+    shared = pathlib.Path(os.environ.get("REPTILE_SHARED", "")) / "corpora/real/robots.tar.gz"
+    if not (os.environ.get("REPTILE_SHARED") and shared.exists()):
+        print("REPTILE_SHARED is absent: compared on made files, NOT on real ones")
+        return [
+            (
+                f"host{n}.example",
+                f"user-agent: *\ndisallow: /{n}\ndisallow: /*{n}$\nuser-agent: GPTBot\ndisallow: /{n % 7}".encode(),
+            )
+            for n in range(300)
+        ]
+    with tarfile.open(shared) as tar:
+        return [(os.path.basename(file.name), tar.extractfile(file).read()) for file in tar if file.isfile()]
+
+
+def test_the_command_says_the_same(session, tmp_path):
+    command = os.environ.get("REPTILE")
+    if not command:
+        pytest.skip("REPTILE names no command: Spark was NOT compared with it")
+    files, chance = real(tmp_path), random.Random(9309)
+    hosts = [host for host, _ in files]
+    rows = [(f"https://{host}/robots.txt", body, 200) for host, body in files]
+    captures = session.createDataFrame(rows, "url string, body binary, status int").repartition(3)
+    captures.write.parquet(f"file://{tmp_path}/captures")
+    words = ["search", "cart", "private", "index.html", "a", "7", "print?", "x=1", "é", "*", "wp-admin", "%7Ejoe"]
+    urls = [f"https://{chance.choice(hosts)}/{'/'.join(chance.choices(words, k=chance.randint(0, 3)))}" for _ in range(ROWS)]
+    parts = sorted(str(each) for each in (tmp_path / "captures").glob("*.parquet"))
+    whole = tmp_path / "whole.reptile"
+    subprocess.run([command, "compile", "-q", "-o", whole, *parts], check=True)
+    web = spark.compile_partitions(session.read.parquet(f"file://{tmp_path}/captures"), tmp_path / "parts.reptile", partitions=5)
+    assert web.path.read_bytes() == whole.read_bytes()
+    (tmp_path / "urls.txt").write_text("\n".join(urls) + "\n")
+    asked = [command, "classify", "-q", whole, tmp_path / "urls.txt", "--agent", "GPTBot", "--agent", "CCBot", "--format", "csv"]
+    asked += ["--header", "--columns", "verdict,line,rule,refused"]
+    printed = subprocess.run(asked, capture_output=True, check=True, text=True)
+    frame = session.createDataFrame(list(enumerate(urls)), "n int, url string").repartition(7)
+    found = collected(spark.verdicts(frame, whole, ["GPTBot", "CCBot"], columns="verdict,line,rule,refused"))
+    rows = list(csv.DictReader(printed.stdout.splitlines()))
+    assert len(rows) == ROWS == len(found["n"])
+    for number, row in enumerate(rows):
+        ours = {name: found[name][number] for name in row}
+        # In CSV no line is 0, no rule is empty, and nobody refused is empty, or why that is not known.
+        verdict, refused = ours["GPTBot:verdict"], ours["refused"]
+        ours["refused"] = verdict if refused is None else ";".join(refused)
+        ours = {name: str(value or (0 if name.endswith("line") else "")) for name, value in ours.items()}
+        assert ours == row, urls[number]
