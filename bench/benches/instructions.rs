@@ -64,6 +64,18 @@ fn decide(crawl: &'static Crawl) -> usize {
     crawl.decide_all().unwrap()
 }
 
+// Decides the same URLs by the batch, as `classify` does.
+#[library_benchmark(setup = crawl)]
+#[bench::whole()]
+fn decide_batch(crawl: &'static Crawl) -> usize {
+    let mut verdicts = vec![Verdict::Invalid; crawl.urls.len()];
+    let agents = std::slice::from_ref(&crawl.agent);
+    crawl.set.decide_all(agents, crawl.urls.iter().copied(), &mut verdicts).unwrap();
+    let disallowed = verdicts.iter().filter(|&&verdict| verdict == Verdict::Disallow).count();
+    assert_eq!(disallowed, crawl.disallowed);
+    disallowed
+}
+
 // Decides 1,000 paths by one ruleset.
 #[library_benchmark(setup = prepared)]
 #[bench::trie("plain")]
@@ -130,6 +142,6 @@ fn decide_one(question: Question) -> Answer {
     decide_once(black_box(&case.body), &GOOGLE_LIB, agent, black_box(url)).unwrap()
 }
 
-library_benchmark_group!(name = engine; benchmarks = split_url, find_origin, decide, verdict, matches);
+library_benchmark_group!(name = engine; benchmarks = split_url, find_origin, decide, decide_batch, verdict, matches);
 library_benchmark_group!(name = compiler; benchmarks = parse_body, prepare_body, compile_list, decide_one);
 main!(library_benchmark_groups = engine, compiler);

@@ -1,0 +1,40 @@
+"""An engine: Reptile's module for Python (`bindings/python`). The argument is the dialect; `google-lib` if it is not given."""
+
+import sys
+
+import reptile
+from protocol import Engine, Skip, serve
+
+
+class ReptileEngine(Engine):
+    name = "reptile for Python"
+    dialect = sys.argv[1] if len(sys.argv) > 1 else "google-lib"
+
+    def version(self):
+        return reptile.__version__
+
+    def parse(self, body, origin):
+        return reptile.Robots(body, self.dialect)
+
+    def agent(self, parsed, name):
+        """The crawler of that name; a name that no crawler can have, as a conformance test asks for, as it is."""
+        try:
+            return parsed.agent(name)
+        except ValueError:
+            return parsed.agent(name, verbatim=True)
+
+    def decider(self, parsed, agent):
+        decide = self.agent(parsed, agent).decide
+
+        def allows(url):
+            verdict = decide(url)
+            if verdict == "allow":
+                return True
+            if verdict == "disallow":
+                return False
+            raise Skip(f"the verdict is {verdict}")
+
+        return allows
+
+
+serve(ReptileEngine())

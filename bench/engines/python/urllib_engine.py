@@ -1,0 +1,39 @@
+"""An engine: `urllib.robotparser` of Python's standard library."""
+
+import platform
+from functools import partial
+from urllib.robotparser import RobotFileParser
+
+from protocol import Engine, Refused, serve
+
+
+def takes_any_bytes():
+    """Whether this version of `read` takes a file that is not UTF-8; older ones raise an error."""
+    try:
+        RobotFileParser("data:text/plain,%FF").read()
+        return True
+    except UnicodeDecodeError:
+        return False
+
+
+class UrllibEngine(Engine):
+    name = "urllib.robotparser"
+    errors = "surrogateescape" if takes_any_bytes() else "strict"
+
+    def version(self):
+        return platform.python_version()
+
+    def parse(self, body, origin):
+        # What `RobotFileParser.read` does with an answer.
+        robots = RobotFileParser()
+        try:
+            robots.parse(body.decode("utf-8", self.errors).splitlines())
+        except UnicodeDecodeError as error:
+            raise Refused(f"not UTF-8: {error}") from error
+        return robots
+
+    def decider(self, parsed, agent):
+        return partial(parsed.can_fetch, agent)
+
+
+serve(UrllibEngine())

@@ -1,0 +1,206 @@
+//! What is ready to decide for the rows of a request, and the timed passes of `bench`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Instant;
+
+use url::{Position, Url};
+
+use crate::implementation::{Implementation, Pass, Row, path_of};
+use crate::message::Fields;
+use crate::serve::{Answer, Asked, Refusal, Session, field, guarded, number, rows};
+
+/// How long the passes of a sample take at least together, in nanoseconds.
+const SAMPLE_NS: u128 = 1_000_000;
+
+/// The files that rows ask about, by their slots. A file whose reading fails is absent.
+pub(crate) type FilesBySlot<'a, I> = BTreeMap<u32, <I as Implementation>::File<'a>>;
+
+/// What is ready to decide: each row's index into the list, if its file is loaded.
+pub(crate) struct Readies<'f, I: Implementation> {
+    /// `None` for a crawler that the interface does not take.
+    list: Vec<Option<I::Ready<'f>>>,
+    of_row: Vec<Option<usize>>,
+}
+
+impl<'f, I: Implementation> Readies<'f, I> {
+    /// What decides each row; `None` if its file is not loaded, or if getting ready panicked.
+    pub(crate) fn of_rows(&self) -> impl Iterator<Item = Option<&Option<I::Ready<'f>>>> {
+        self.of_row.iter().map(|&index| Some(&self.list[index?]))
+    }
+}
+
+impl<I: Implementation> Session<I> {
+    /// Reads the files that rows ask about.
+    pub(crate) fn files(&self, asked: &[Asked<'_>]) -> FilesBySlot<'_, I> {
+        let mut files = FilesBySlot::<I>::new();
+        for Asked { slot, .. } in asked {
+            if let Some(loaded) = self.slots.get(slot).filter(|_| !files.contains_key(slot))
+                && let Some(Ok(file)) = guarded(|| self.implementation.parse(&loaded.body))
+            {
+                files.insert(*slot, file);
+            }
+        }
+        files
+    }
+
+    /// Makes ready what rows ask about.
+    pub(crate) fn readies<'f>(&self, files: &'f FilesBySlot<'_, I>, asked: &[Asked<'f>]) -> Readies<'f, I> {
+        let mut readies = Readies { list: Vec::new(), of_row: Vec::with_capacity(asked.len()) };
+        let mut indices: HashMap<(u32, &[u8]), Option<usize>> = HashMap::new();
+        for Asked { slot, row, .. } in asked {
+            let key = (*slot, if I::PER_AGENT { row.agent } else { b"" });
+            let index = *indices.entry(key).or_insert_with(|| {
+                let file = files.get(slot)?;
+                readies.list.push(guarded(|| self.implementation.ready(file, row))?);
+                Some(readies.list.len() - 1)
+            });
+            readies.of_row.push(index);
+        }
+        readies
+    }
+
+    /// Answers `bench`.
+    pub(crate) fn bench(&self, request: &Fields) -> Answer {
+        let model = String::from_utf8_lossy(field(request, "model")?).into_owned();
+        let budget = number(field(request, "budget")?)?;
+        let mut asked = rows(request)?;
+        asked.retain(|Asked { slot, .. }| self.slots.contains_key(slot));
+        if !I::PARSES && matches!(&model[..], "parse" | "decide" | "path" | "fresh" | "crawl") {
+            return Err(Refusal::Skip("the implementation reads the file again for each URL".to_owned()));
+        }
+        match &model[..] {
+            "one-shot" => Ok(samples(self.one_shot_pass(&asked), false, budget)),
+            "parse" => {
+                asked.dedup_by_key(|Asked { field, .. }| *field);
+                Ok(samples(self.parse_pass(&asked), false, budget))
+            }
+            "decide" | "fresh" => {
+                let files = self.files(&asked);
+                let readies = self.readies(&files, &asked);
+                Ok(samples(self.decide_pass(&readies, &asked), model == "fresh", budget))
+            }
+            "path" if I::TAKES_PATHS => {
+                let paths: Vec<Vec<u8>> = asked.iter().map(|asked| path_of_url(asked.row.url)).collect();
+                let rows = asked.iter().zip(&paths);
+                let asked: Vec<Asked<'_>> =
+                    rows.map(|(asked, path)| Asked { row: Row::new(asked.row.agent, path), ..*asked }).collect();
+                let files = self.files(&asked);
+                let readies = self.readies(&files, &asked);
+                Ok(samples(self.decide_pass(&readies, &asked), false, budget))
+            }
+            "path" => Err(Refusal::Skip("the interface takes whole URLs".to_owned())),
+            "crawl" if I::CRAWLS => self.crawl(&asked, budget),
+            "crawl" => {
+                Err(Refusal::Skip("it finds no sites, and getting them ready is what `parse` measures".to_owned()))
+            }
+            "open" => self.open(&asked, field(request, "folder")?, budget),
+            _ => Err(Refusal::Skip(format!("nothing like the model {model}"))),
+        }
+    }
+
+    fn one_shot_pass<'a>(&'a self, asked: &'a [Asked<'_>]) -> Pass<'a> {
+        let questions: Vec<(&[u8], &Row<'_>)> =
+            asked.iter().filter_map(|asked| Some((&self.slots.get(&asked.slot)?.body[..], &asked.row))).collect();
+        Box::new(move || {
+            count(questions.iter().map(|(body, row)| guarded(|| self.implementation.one_shot(black_box(body), row))))
+        })
+    }
+
+    fn parse_pass<'a>(&'a self, asked: &'a [Asked<'_>]) -> Pass<'a> {
+        let implementation = &self.implementation;
+        Box::new(move || {
+            count(asked.iter().map(|Asked { slot, row, .. }| {
+                guarded(|| {
+                    let file = implementation.parse(black_box(&self.slots.get(slot)?.body)).ok()?;
+                    let ready = implementation.ready(&file, row)?;
+                    implementation.allows(&ready, row)
+                })
+            }))
+        })
+    }
+
+    fn decide_pass<'a>(&'a self, readies: &'a Readies<'_, I>, asked: &'a [Asked<'_>]) -> Pass<'a> {
+        let questions: Vec<_> =
+            readies.of_rows().zip(asked).filter_map(|(ready, asked)| Some((ready?.as_ref()?, &asked.row))).collect();
+        Box::new(move || count(questions.iter().map(|(ready, row)| guarded(|| self.implementation.allows(ready, row)))))
+    }
+
+    /// Answers the model `crawl`: by the implementation's own look-up of origins, or else by a map.
+    fn crawl(&self, asked: &[Asked<'_>], budget: u128) -> Answer {
+        let sites: Vec<(&str, &[u8])> = self.slots.values().map(|slot| (&slot.origin[..], &slot.body[..])).collect();
+        let rows: Vec<Row<'_>> = asked.iter().map(|asked| asked.row).collect();
+        if let Some(pass) = self.implementation.crawl(&sites, &rows) {
+            return Ok(samples(pass.map_err(Refusal::Error)?, false, budget));
+        }
+        // Each file with each crawler.
+        let mut agents: Vec<&Row<'_>> = rows.iter().collect();
+        agents.sort_by_key(|row| row.agent);
+        agents.dedup_by_key(|row| row.agent);
+        let pairs: Vec<Asked<'_>> =
+            self.slots.keys().flat_map(|&slot| agents.iter().map(move |&&row| Asked { field: 0, slot, row })).collect();
+        let files = self.files(&pairs);
+        let readies = self.readies(&files, &pairs);
+        let mut by_origin: HashMap<&str, HashMap<&[u8], &I::Ready<'_>>> = HashMap::new();
+        for (ready, Asked { slot, row, .. }) in readies.of_rows().zip(&pairs) {
+            if let (Some(Some(ready)), Some(loaded)) = (ready, self.slots.get(slot)) {
+                by_origin.entry(&loaded.origin).or_default().insert(row.agent, ready);
+            }
+        }
+        let pass = || {
+            count(rows.iter().map(|row| {
+                let url = Url::parse(row.url_text?).ok()?;
+                let ready = by_origin.get(&url[..Position::BeforePath])?.get(row.agent)?;
+                guarded(|| self.implementation.allows_split(ready, row, &url))
+            }))
+        };
+        Ok(samples(Box::new(pass), false, budget))
+    }
+
+    fn open(&self, asked: &[Asked<'_>], folder: &[u8], budget: u128) -> Answer {
+        let sites: Vec<(&str, &[u8])> = self.slots.values().map(|slot| (&slot.origin[..], &slot.body[..])).collect();
+        let first = asked.first().ok_or_else(|| Refusal::Error("expected a row".to_owned()))?;
+        let folder = String::from_utf8_lossy(folder);
+        let pass = self.implementation.open(&sites, &first.row, Path::new(&folder[..]));
+        let pass = pass.ok_or_else(|| Refusal::Skip("the implementation has no form that is a file".to_owned()))?;
+        Ok(samples(pass.map_err(Refusal::Error)?, false, budget))
+    }
+}
+
+/// The path and query of a URL, or the bytes as they are if it is a path already, or none that the crate `url` reads.
+fn path_of_url(url: &[u8]) -> Vec<u8> {
+    let path = str::from_utf8(url).ok().and_then(|text| Url::parse(text).ok().map(|url| path_of(&url).to_owned()));
+    path.map_or_else(|| url.to_vec(), String::into_bytes)
+}
+
+/// Counts the rows that are disallowed. `None` outside is a panic, or no file; `None` inside, a question that cannot be asked.
+fn count(verdicts: impl Iterator<Item = Option<Option<bool>>>) -> u64 {
+    verdicts.map(|verdict| u64::from(verdict == Some(Some(false)))).sum()
+}
+
+/// Times passes as the protocol says. The fields of the reply are nanoseconds, passes and disallowed rows.
+fn samples(mut pass: Pass<'_>, is_fresh: bool, budget: u128) -> Vec<(&'static str, String)> {
+    let line = |elapsed: u128, passes: u64, disallowed: u64| ("sample", format!("{elapsed} {passes} {disallowed}"));
+    if is_fresh {
+        let start = Instant::now();
+        let disallowed = pass();
+        return vec![line(start.elapsed().as_nanos(), 1, disallowed)];
+    }
+    pass();
+    let (mut taken, mut total) = (Vec::new(), 0);
+    while taken.is_empty() || total < budget {
+        let (mut passes, mut disallowed, start) = (0, 0, Instant::now());
+        let elapsed = loop {
+            disallowed += pass();
+            passes += 1;
+            let elapsed = start.elapsed().as_nanos();
+            if elapsed >= SAMPLE_NS {
+                break elapsed;
+            }
+        };
+        taken.push(line(elapsed, passes, disallowed));
+        total += elapsed;
+    }
+    taken
+}

@@ -1,0 +1,183 @@
+//! What engines are asked: robots.txt files, and rows of crawler and URL, with the verdicts of all dialects.
+//!
+//! | module | rows |
+//! |---|---|
+//! | [`suite`] | the conformance suite of `corpora/suite` |
+//! | [`web`] | sites of the synthetic web, the same in every run, with the recorded verdicts of Google's library |
+//! | [`fresh`] | small files in every notation, from a new seed in every run |
+//! | [`golden`] | recorded verdicts of Google's library on real files, where they are present |
+
+pub mod fresh;
+pub mod golden;
+pub mod suite;
+pub mod web;
+
+use reptile_compiler::capture::{Capture, Outcome, Profile};
+use reptile_compiler::dialect::crawlers::of_name;
+use reptile_compiler::dialect::{self, Dialect};
+use reptile_compiler::once::decide_once;
+use reptile_compiler::oracle;
+
+use crate::letters;
+
+/// The largest robots.txt that the slow oracle reads anew for each row, in bytes. Above it the one shot answers.
+const ORACLE_BYTES: usize = 64 << 10;
+
+/// The reading that an engine without a claim is held against in tables.
+pub const COMMON: &Dialect = &dialect::RFC9309;
+
+/// A verdict: a letter, and the line of the rule that decides, or 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// `A` or `D`, or `N` if the oracle would take too long.
+    pub letter: u8,
+    /// The line, if it is known.
+    pub line: Option<u32>,
+}
+
+/// A row.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The crawler.
+    pub agent: Vec<u8>,
+    /// The URL.
+    pub url: Vec<u8>,
+    /// A recorded reading, and the dialect whose reading it is.
+    pub recorded: Option<(&'static Dialect, Reading)>,
+}
+
+/// A robots.txt and its rows.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The name, unique in the corpus.
+    pub name: String,
+    /// What it is about, or empty.
+    pub tag: &'static str,
+    /// The origin of the robots.txt.
+    pub origin: String,
+    /// The robots.txt.
+    pub body: Vec<u8>,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+/// Rows of one kind.
+pub struct Corpus {
+    /// The name.
+    pub name: &'static str,
+    /// What it is, for a reader of the report.
+    pub about: String,
+    /// The files with their rows.
+    pub groups: Vec<Group>,
+}
+
+impl Corpus {
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.groups.iter().map(|group| group.rows.len()).sum()
+    }
+
+    /// The readings of a dialect, group by group. On two threads; each row takes time in proportion to the file.
+    #[must_use]
+    pub fn readings(&self, dialect: &'static Dialect) -> Vec<Vec<Reading>> {
+        let of_group = |group: &Group| -> Vec<Reading> {
+            let reading = |row: &Row| match row.recorded {
+                Some((recorded, reading)) if recorded == dialect => reading,
+                _ => read(dialect, &group.body, &row.agent, &row.url),
+            };
+            group.rows.iter().map(reading).collect()
+        };
+        let half = self.groups.len() / 2;
+        let (first, second) = self.groups.split_at(half);
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| second.iter().map(of_group).collect::<Vec<_>>());
+            let mut readings: Vec<_> = first.iter().map(of_group).collect();
+            readings.extend(other.join().unwrap_or_default());
+            readings
+        })
+    }
+}
+
+/// The reading of a dialect, of a body that was fetched with status 200. What a body means that is no robots.txt, such as a web
+/// page, is a part of the reading: Yandex documents that everything is allowed then.
+#[must_use]
+pub fn read(dialect: &Dialect, body: &[u8], agent: &[u8], url: &[u8]) -> Reading {
+    let (fetched, profile) = (Capture::default(), Profile::of_dialect(dialect));
+    match profile.outcome(&fetched, body) {
+        Outcome::Use => read_rules(dialect, &profile.readable(&fetched, body), agent, url),
+        Outcome::Allow(_) => Reading { letter: letters::ALLOW, line: Some(0) },
+        Outcome::Disallow(_) | Outcome::Unreachable(_) => Reading { letter: letters::DISALLOW, line: Some(0) },
+    }
+}
+
+/// The verdict of the rules in a body.
+fn read_rules(dialect: &Dialect, body: &[u8], agent: &[u8], url: &[u8]) -> Reading {
+    let answer = if body.len() <= ORACLE_BYTES {
+        oracle::decide(body, dialect, agent, url)
+    } else {
+        match decide_once(body, dialect, &of_name(agent, dialect), url) {
+            Ok(answer) => answer,
+            Err(_) => return Reading { letter: letters::NOT_ASKED, line: None },
+        }
+    };
+    let letter = if answer.allowed { letters::ALLOW } else { letters::DISALLOW };
+    Reading { letter, line: Some(answer.line) }
+}
+
+/// Shows bytes so that they can be read and typed again: text as it is, other bytes and controls as `\xNN`.
+#[must_use]
+pub fn shown(bytes: &[u8]) -> String {
+    let mut shown = String::new();
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\\' => shown.push_str("\\\\"),
+                '\t' => shown.push_str("\\t"),
+                '\r' => shown.push_str("\\r"),
+                '\n' => shown.push_str("\\n"),
+                ' '..='~' => shown.push(character),
+                _ if character.is_alphanumeric() => shown.push(character),
+                _ => {
+                    let mut buffer = [0; 4];
+                    character
+                        .encode_utf8(&mut buffer)
+                        .bytes()
+                        .for_each(|byte| shown.push_str(&format!("\\x{byte:02X}")));
+                }
+            }
+        }
+        chunk.invalid().iter().for_each(|byte| shown.push_str(&format!("\\x{byte:02X}")));
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_shown_so_that_they_can_be_typed() {
+        assert_eq!(shown("a\\b\té\u{200B}\r\n".as_bytes()), "a\\\\b\\té\\xE2\\x80\\x8B\\r\\n");
+        assert_eq!(shown(b"\xFFa\0"), "\\xFFa\\x00");
+    }
+
+    /// Whether the rules in it are read is a choice of each dialect.
+    #[test]
+    fn a_web_page_is_read_as_each_dialect_says() {
+        let page = b"<html>\nUser-agent: *\nDisallow: /x\n";
+        let letter = |dialect| char::from(read(dialect, page, b"FooBot", b"https://a.example/x").letter);
+        assert_eq!([&dialect::GOOGLE_LIB, &dialect::RFC9309, &dialect::YANDEX].map(letter), ['D', 'D', 'A']);
+    }
+
+    #[test]
+    fn a_recorded_reading_comes_before_the_oracle() {
+        let google = &dialect::GOOGLE_LIB;
+        let wrong = Reading { letter: b'D', line: Some(9) };
+        let row = Row { agent: b"a".into(), url: b"/".into(), recorded: Some((google, wrong)) };
+        let group = Group { name: "g".into(), tag: "", origin: String::new(), body: Vec::new(), rows: vec![row] };
+        let corpus = Corpus { name: "test", about: String::new(), groups: vec![group] };
+        assert_eq!(corpus.readings(google), [[wrong]]);
+        assert_eq!(corpus.readings(COMMON), [[Reading { letter: b'A', line: Some(0) }]]);
+    }
+}

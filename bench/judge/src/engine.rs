@@ -1,0 +1,454 @@
+//! The requests of the protocol, and the processes that answer them. A process that fails is killed, and the next request
+//! starts a new one, into which nothing is loaded yet.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engines::{Entry, Sign, Start, expanded};
+use crate::frame::Message;
+use crate::letters;
+use crate::process::{self, Broken, Running};
+
+/// The version of the protocol.
+pub const PROTOCOL: &str = "1";
+
+/// The most rows in a request.
+pub const MAX_ROWS: usize = 10_000;
+
+/// The most characters of a text that an engine says of itself.
+const MAX_TEXT: usize = 300;
+
+/// The models of the protocol.
+pub const MODELS: [&str; 7] = ["one-shot", "parse", "decide", "path", "fresh", "crawl", "open"];
+
+/// What an engine says of itself.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Hello {
+    /// The implementation.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The dialect that it claims.
+    pub dialect: String,
+    /// Its language.
+    pub language: String,
+    /// What it can do.
+    pub can: Vec<String>,
+    /// What a reader of the figures should know.
+    pub notes: Vec<String>,
+}
+
+/// A question: a loaded robots.txt, a crawler, a URL.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'q> {
+    /// The slot of the robots.txt.
+    pub slot: usize,
+    /// The crawler.
+    pub agent: &'q [u8],
+    /// The URL.
+    pub url: &'q [u8],
+}
+
+/// The answers to some questions.
+#[derive(Clone, Debug, Default)]
+pub struct Answers {
+    /// A letter for each question.
+    pub letters: Vec<u8>,
+    /// A line for each question, if the engine knows lines; `None` in it for a line that it does not know.
+    pub lines: Option<Vec<Option<u32>>>,
+}
+
+/// A time that an engine took of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Nanoseconds of all passes together.
+    pub ns: u64,
+    /// How many passes.
+    pub passes: u64,
+    /// How many rows of all passes together were disallowed.
+    pub disallowed: u64,
+}
+
+/// An engine, and the process that answers for it.
+pub struct Engine<'e> {
+    /// Its entry in `engines.toml`.
+    pub entry: &'e Entry,
+    running: Option<Running>,
+    /// How many processes have failed.
+    pub failures: usize,
+    /// How long the judge has waited for replies that did not come.
+    pub lost: Duration,
+    /// The robots.txt of an engine that is a command.
+    file: Option<tempfile::NamedTempFile>,
+    /// What the processes wrote to standard error, of the last one that failed or stopped.
+    pub said: String,
+}
+
+impl<'e> Engine<'e> {
+    /// An engine without a process yet.
+    #[must_use]
+    pub fn new(entry: &'e Entry) -> Engine<'e> {
+        Engine { entry, running: None, failures: 0, lost: Duration::ZERO, file: None, said: String::new() }
+    }
+
+    /// Whether each question is a process of its own.
+    #[must_use]
+    pub fn is_command(&self) -> bool {
+        matches!(self.entry.start, Start::Command { .. })
+    }
+
+    /// Starts a process if none runs, and asks what it is.
+    ///
+    /// # Errors
+    /// Errors as [`Engine::ask`] does, and if the reply lacks something.
+    pub fn hello(&mut self) -> Result<Hello, Broken> {
+        let mut request = Message::new("do", "hello");
+        request.push("protocol", PROTOCOL);
+        let limits = self.entry.limits;
+        let start = if self.running.is_none() { limits.start.saturating_sub(limits.time) } else { Duration::ZERO };
+        let reply = self.ask(&request, start)?.0;
+        let text = |key| {
+            let text = reply.text(key).filter(|text| !text.trim().is_empty());
+            text.map(|text| shortened(&text)).ok_or_else(|| garbage(format!("the reply to hello has no `{key}`")))
+        };
+        let list = |key| reply.all(key).take(50).map(|text| shortened(&String::from_utf8_lossy(text))).collect();
+        Ok(Hello {
+            name: text("name")?,
+            version: text("version")?,
+            dialect: text("dialect")?,
+            language: text("language").unwrap_or_default(),
+            can: list("can"),
+            notes: list("note"),
+        })
+    }
+
+    /// Hands over a robots.txt.
+    ///
+    /// # Errors
+    /// Errors as [`Engine::ask`] does; a refusal is one of the errors.
+    pub fn load(&mut self, slot: usize, origin: &str, body: &[u8]) -> Result<(), Broken> {
+        if self.is_command() {
+            return self.write_file(body);
+        }
+        let mut request = Message::new("do", "load");
+        request.push("slot", slot.to_string());
+        request.push("origin", origin);
+        request.push("body", body);
+        self.ask(&request, Duration::ZERO).map(drop)
+    }
+
+    /// Makes the engine forget what it was given.
+    ///
+    /// # Errors
+    /// Errors as [`Engine::ask`] does.
+    pub fn clear(&mut self) -> Result<(), Broken> {
+        if self.is_command() {
+            return Ok(());
+        }
+        self.ask(&Message::new("do", "clear"), Duration::ZERO).map(drop)
+    }
+
+    /// Asks questions, at most [`MAX_ROWS`], about what was loaded. A command is asked about the last robots.txt.
+    ///
+    /// # Errors
+    /// Errors as [`Engine::ask`] does, and if the answers are not as many as the questions, or not letters of the protocol.
+    pub fn decide(&mut self, questions: &[Question<'_>]) -> Result<Answers, Broken> {
+        if self.is_command() {
+            let letters = questions.iter().map(|question| self.run_command(question)).collect::<Result<_, _>>()?;
+            return Ok(Answers { letters, lines: None });
+        }
+        let mut request = Message::new("do", "decide");
+        push_rows(&mut request, questions)?;
+        let reply = self.ask(&request, Duration::ZERO)?.0;
+        answers(&reply, questions.len()).map_err(|why| self.fail(garbage(why)))
+    }
+
+    /// Lets the engine measure itself. Returns its samples, and the time that the judge waited for them.
+    ///
+    /// # Errors
+    /// Errors as [`Engine::ask`] does, and if there are no samples or they are not three numbers.
+    pub fn bench(
+        &mut self,
+        model: &str,
+        budget: Duration,
+        folder: Option<&Path>,
+        questions: &[Question<'_>],
+    ) -> Result<(Vec<Sample>, Duration), Broken> {
+        if self.is_command() {
+            return Err(Broken { letter: letters::SKIP, why: "a command is not measured".into() });
+        }
+        let mut request = Message::new("do", "bench");
+        request.push("model", model);
+        request.push("budget", budget.as_nanos().to_string());
+        if let Some(folder) = folder {
+            request.push("folder", folder.as_os_str().as_encoded_bytes());
+        }
+        push_rows(&mut request, questions)?;
+        let (reply, wall) = self.ask(&request, budget * 2)?;
+        let samples: Result<Vec<Sample>, String> = reply.all("sample").map(sample).collect();
+        match samples {
+            Ok(samples) if !samples.is_empty() => Ok((samples, wall)),
+            Ok(_) => Err(self.fail(garbage("the reply to bench has no sample".into()))),
+            Err(why) => Err(self.fail(garbage(why))),
+        }
+    }
+
+    /// Sends a request to the process, which is started and greeted if it does not run. Returns the reply with the time that
+    /// it took.
+    ///
+    /// # Errors
+    /// Errors if the process breaks the protocol or a limit, or ends; it is dead then. Errors too if it refuses or skips the
+    /// request or reports an error; it runs on then.
+    pub fn ask(&mut self, request: &Message, extra_time: Duration) -> Result<(Message, Duration), Broken> {
+        let bytes = request.to_bytes().map_err(|why| Broken { letter: letters::UNSUPPORTED, why })?;
+        if self.running.is_none() {
+            if request.first("do") == Some(b"hello") {
+                self.start()?;
+            } else {
+                self.hello()?;
+            }
+        }
+        let Some(running) = &mut self.running else {
+            return Err(Broken { letter: letters::ENDED, why: "the process ended after its greeting".into() });
+        };
+        let (reply, wall) = running.ask(bytes, extra_time).map_err(|broken| self.fail(broken))?;
+        let why = || reply.text("why").map_or_else(|| "no reason given".into(), |why| shortened(&why));
+        let is = match reply.fields.first() {
+            Some((key, value)) if key == "is" => &**value,
+            _ => return Err(self.fail(garbage("the first field of a reply is not `is`".into()))),
+        };
+        match is {
+            b"ok" => Ok((reply, wall)),
+            b"refused" => Err(Broken { letter: letters::REFUSED, why: why() }),
+            b"skip" => Err(Broken { letter: letters::SKIP, why: why() }),
+            b"error" => Err(Broken { letter: letters::ERROR, why: why() }),
+            other => Err(self.fail(garbage(format!("`is` is \"{}\"", other.escape_ascii())))),
+        }
+    }
+
+    /// Starts a process.
+    fn start(&mut self) -> Result<(), Broken> {
+        let Start::Run(run) = &self.entry.start else {
+            return Err(Broken { letter: letters::SKIP, why: "a command has no process".into() });
+        };
+        let started = expanded(run).and_then(|run| Running::start(&run, &self.entry.folder, self.entry.limits));
+        self.running = Some(started.map_err(|why| self.fail(Broken { letter: letters::ENDED, why }))?);
+        Ok(())
+    }
+
+    /// Ends the process after a failure.
+    fn fail(&mut self, broken: Broken) -> Broken {
+        self.failures += 1;
+        if broken.letter == letters::TIME {
+            self.lost += self.entry.limits.time;
+        }
+        if let Some(running) = self.running.take() {
+            self.said = running.said();
+        }
+        broken
+    }
+
+    /// The resident memory of the process and its children, and the most that it ever had, in bytes; 0 without a process.
+    #[must_use]
+    pub fn memory(&self) -> (u64, u64) {
+        self.running.as_ref().map_or((0, 0), Running::memory)
+    }
+
+    /// Tells the process to stop, if one runs.
+    ///
+    /// # Errors
+    /// Errors if it does not end well.
+    pub fn stop(&mut self) -> Result<(), String> {
+        let Some(running) = self.running.take() else { return Ok(()) };
+        self.said = running.said();
+        running.stop(Message::new("do", "stop").to_bytes()?)
+    }
+
+    /// Writes the robots.txt for a command.
+    fn write_file(&mut self, body: &[u8]) -> Result<(), Broken> {
+        let written = tempfile::Builder::new().prefix("robots-").suffix(".txt").tempfile().and_then(|mut file| {
+            file.write_all(body)?;
+            Ok(file)
+        });
+        let fault = |error| Broken { letter: letters::ERROR, why: format!("robots.txt cannot be written: {error}") };
+        self.file = Some(written.map_err(fault)?);
+        Ok(())
+    }
+
+    /// Runs a command for a question.
+    fn run_command(&mut self, question: &Question<'_>) -> Result<u8, Broken> {
+        let Start::Command { command, allow, disallow } = &self.entry.start else { return Ok(letters::ERROR) };
+        let Some(file) = &self.file else { return Ok(letters::ERROR) };
+        let (Some(agent), Some(url)) = (argument(question.agent), argument(question.url)) else {
+            return Ok(letters::UNSUPPORTED);
+        };
+        let robots = file.path().to_string_lossy().into_owned();
+        let command = expanded(command).map_err(|why| Broken { letter: letters::ENDED, why })?;
+        let filled: Vec<String> = command
+            .into_iter()
+            .map(|part| match &*part {
+                "{robots}" => robots.clone(),
+                "{agent}" => agent.to_owned(),
+                "{url}" => url.to_owned(),
+                _ => part,
+            })
+            .collect();
+        match process::run(&filled, &self.entry.folder, &self.entry.limits) {
+            Err(why) => Err(self.fail(Broken { letter: letters::TIME, why })),
+            Ok(ended) => match (shows(allow, &ended), shows(disallow, &ended)) {
+                (true, false) => Ok(letters::ALLOW),
+                (false, true) => Ok(letters::DISALLOW),
+                _ => Err(Broken { letter: letters::ERROR, why: neither(&ended) }),
+            },
+        }
+    }
+}
+
+/// What a command did that means neither or both verdicts.
+fn neither(ended: &process::Ended) -> String {
+    let code = ended.code.map_or_else(|| "a signal".to_owned(), |code| format!("exit code {code}"));
+    let said = String::from_utf8_lossy(&ended.errors).into_owned();
+    shortened(&format!("no verdict, but {code}: {}", said.lines().last().unwrap_or("and no message")))
+}
+
+/// Whether what a command did is what a sign says.
+fn shows(sign: &Sign, ended: &process::Ended) -> bool {
+    let contains = |text: &str| {
+        let text = text.as_bytes();
+        text.is_empty() || ended.output.windows(text.len()).any(|window| window == text)
+    };
+    sign.exit.is_none_or(|code| ended.code == Some(code)) && sign.output.as_deref().is_none_or(contains)
+}
+
+/// An argument of a command, unless it cannot be one, or would be read as an option.
+fn argument(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    (!text.is_empty() && !text.starts_with('-') && !text.contains('\0')).then_some(text)
+}
+
+/// Appends rows, with a slot or an agent where it changes.
+fn push_rows(request: &mut Message, questions: &[Question<'_>]) -> Result<(), Broken> {
+    if questions.len() > MAX_ROWS {
+        let why = format!("{} rows in a request: at most {MAX_ROWS} are allowed", questions.len());
+        return Err(Broken { letter: letters::UNSUPPORTED, why });
+    }
+    let mut last: Option<&Question<'_>> = None;
+    for question in questions {
+        if last.is_none_or(|last| last.slot != question.slot) {
+            request.push("slot", question.slot.to_string());
+        }
+        if last.is_none_or(|last| last.agent != question.agent) {
+            request.push("agent", question.agent);
+        }
+        request.push("url", question.url);
+        last = Some(question);
+    }
+    Ok(())
+}
+
+/// The answers of a reply to `count` questions.
+fn answers(reply: &Message, count: usize) -> Result<Answers, String> {
+    let letters = reply.first("verdicts").ok_or("the reply to decide has no `verdicts`")?.to_vec();
+    if letters.len() != count {
+        return Err(format!("{count} verdicts are expected, found {}", letters.len()));
+    }
+    if let Some(bad) = letters.iter().find(|letter| !b"ADUE".contains(letter)) {
+        return Err(format!("a verdict is A, D, U or E, found \"{}\"", bad.escape_ascii()));
+    }
+    let Some(lines) = reply.text("lines") else { return Ok(Answers { letters, lines: None }) };
+    let line = |text: &str| match text {
+        "-" => Ok(None),
+        number => number.parse().map(Some).map_err(|_| format!("a line is a number or `-`, found {number:?}")),
+    };
+    let lines: Vec<Option<u32>> =
+        lines.split(' ').filter(|line| !line.is_empty()).map(line).collect::<Result<_, _>>()?;
+    if lines.len() != count {
+        return Err(format!("{count} lines are expected, found {}", lines.len()));
+    }
+    Ok(Answers { letters, lines: Some(lines) })
+}
+
+/// Reads a sample: three numbers.
+fn sample(text: &[u8]) -> Result<Sample, String> {
+    let numbers: Option<Vec<u64>> =
+        std::str::from_utf8(text).ok().and_then(|text| text.split(' ').map(|number| number.parse().ok()).collect());
+    match numbers.as_deref() {
+        Some(&[ns, passes, disallowed]) if passes > 0 => Ok(Sample { ns, passes, disallowed }),
+        _ => Err(format!("a sample is nanoseconds, passes (1 or more) and a count, found \"{}\"", text.escape_ascii())),
+    }
+}
+
+/// A reply that is a message, but not the one of the protocol.
+fn garbage(why: String) -> Broken {
+    Broken { letter: letters::GARBAGE, why }
+}
+
+/// The first characters of a text, on one line.
+fn shortened(text: &str) -> String {
+    text.chars().take(MAX_TEXT).map(|character| if character.is_control() { ' ' } else { character }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_have_to_fit_the_questions() {
+        let reply = |verdicts: &str, lines: Option<&str>| {
+            let mut reply = Message::new("is", "ok");
+            reply.push("verdicts", verdicts);
+            lines.into_iter().for_each(|lines| reply.push("lines", lines));
+            answers(&reply, 3)
+        };
+        assert_eq!(reply("ADU", None).unwrap().letters, b"ADU");
+        assert_eq!(reply("ADU", Some("2 0 -")).unwrap().lines.unwrap(), [Some(2), Some(0), None]);
+        for (verdicts, lines, fault) in [
+            ("AD", None, "3 verdicts are expected, found 2"),
+            ("ADAD", None, "found 4"),
+            ("ADX", None, "found \"X\""),
+            ("ADA", Some("1 2"), "3 lines are expected"),
+            ("ADA", Some("1 2 x"), "found \"x\""),
+        ] {
+            let found = reply(verdicts, lines).unwrap_err();
+            assert!(found.contains(fault), "{found}");
+        }
+    }
+
+    #[test]
+    fn samples_are_three_numbers() {
+        assert_eq!(sample(b"12 3 0").unwrap(), Sample { ns: 12, passes: 3, disallowed: 0 });
+        for text in ["", "1 2", "1 0 0", "1 2 3 4", "-1 2 3", "1.5 2 3", "1  2 3"] {
+            assert!(sample(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_slot_and_an_agent_are_sent_once() {
+        let question = |slot, agent, url| Question { slot, agent, url };
+        let mut request = Message::new("do", "decide");
+        push_rows(&mut request, &[question(0, b"A", b"/1"), question(0, b"A", b"/2"), question(1, b"A", b"/3")])
+            .unwrap();
+        let keys: Vec<&str> = request.fields.iter().map(|(key, _)| &**key).collect();
+        assert_eq!(keys, ["do", "slot", "agent", "url", "url", "slot", "url"]);
+    }
+
+    #[test]
+    fn limit_of_the_rows() {
+        let question = Question { slot: 0, agent: b"A", url: b"/" };
+        for (rows, is_good) in [(MAX_ROWS - 1, true), (MAX_ROWS, true), (MAX_ROWS + 1, false)] {
+            let mut request = Message::default();
+            assert_eq!(push_rows(&mut request, &vec![question; rows]).is_ok(), is_good, "{rows}");
+        }
+    }
+
+    #[test]
+    fn what_would_be_an_option_is_no_argument() {
+        assert_eq!(argument(b"/a"), Some("/a"));
+        for text in [&b""[..], b"-x", b"a\0b", b"\xFF"] {
+            assert_eq!(argument(text), None);
+        }
+    }
+}

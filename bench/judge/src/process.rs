@@ -1,0 +1,428 @@
+//! Processes with limits of time and memory: one that answers messages, and one that runs to its end. Nothing that a process
+//! does, or omits, stops the judge: it reads, writes and waits on threads of their own and kills the whole group.
+
+use std::io::{BufReader, Read, Write as _};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, prlimit};
+
+use crate::frame::{self, Message};
+use crate::letters;
+
+/// How often a waiting judge looks at the memory of a process.
+const TICK: Duration = Duration::from_millis(20);
+
+/// How much of what a process writes to standard error is kept: the last bytes.
+pub const ERROR_BYTES: usize = 64 << 10;
+
+/// How much standard output of a process that runs to its end is kept: the first bytes.
+const OUTPUT_BYTES: usize = 1 << 20;
+
+/// How long a process that has closed its output may take to end, before it is killed.
+const END_TIME: Duration = Duration::from_millis(300);
+
+/// How long what a dead process has written may take to be read. It is there already: this is for a busy machine, and for a child
+/// that left the group and holds the output open.
+const READ_TIME: Duration = Duration::from_secs(5);
+
+/// The most processes of a group that are looked at.
+const MAX_PROCESSES: usize = 256;
+
+/// What a process may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// For each reply, or for the whole process if it gives none.
+    pub time: Duration,
+    /// For the first reply, which includes the start of the process; less than `time` means `time`.
+    pub start: Duration,
+    /// Resident memory of the process and its children, in bytes.
+    pub memory: u64,
+    /// Address space of each process, in bytes.
+    pub address_space: Option<u64>,
+}
+
+/// Why there is no reply.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// What it is, a letter of [`crate::letters`].
+    pub letter: u8,
+    /// What happened, for a reader of the report.
+    pub why: String,
+}
+
+/// A process and its children.
+struct Group {
+    child: Child,
+    pid: Option<Pid>,
+}
+
+impl Group {
+    fn start(arguments: &[String], folder: &Path, limits: &Limits, input: Stdio) -> Result<Group, String> {
+        let (program, arguments) = arguments.split_first().ok_or("an empty command")?;
+        // A path is one in the folder; a name is looked up.
+        let path = if program.contains('/') { folder.join(program) } else { program.into() };
+        let mut command = Command::new(path);
+        command.args(arguments).current_dir(folder).stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child =
+            command.process_group(0).spawn().map_err(|error| format!("{program} cannot be started: {error}"))?;
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let group = Group { child, pid };
+        if let Some(bytes) = limits.address_space {
+            let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+            prlimit(group.pid, Resource::As, limit)
+                .map_err(|error| format!("the address space of {program} cannot be limited: {error}"))?;
+        }
+        Ok(group)
+    }
+
+    /// The resident memory of the process and its children, in bytes; 0 if the system does not say.
+    fn memory(&self) -> u64 {
+        let mut processes = vec![self.child.id()];
+        let mut next = 0;
+        while next < processes.len() && processes.len() < MAX_PROCESSES {
+            let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", processes[next])) else { break };
+            for thread in threads.flatten() {
+                let children = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+                processes.extend(children.split_ascii_whitespace().filter_map(|id| id.parse::<u32>().ok()));
+            }
+            next += 1;
+        }
+        processes.iter().map(|&process| memory_of(process, "VmRSS:")).sum()
+    }
+
+    /// Kills the process and its children.
+    fn kill(&mut self) {
+        if let Some(pid) = self.pid.take() {
+            // Fails if all of them have ended.
+            let _ = kill_process_group(pid, Signal::KILL);
+            let _ = self.child.wait();
+        }
+    }
+
+    /// How the process ended, after a short wait for its end.
+    fn ended(&mut self) -> String {
+        let start = Instant::now();
+        while start.elapsed() < END_TIME {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return described(status);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        "closed its output without ending".into()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// An amount of memory of a process by its name in `/proc`, in bytes.
+fn memory_of(process: u32, what: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(what));
+    let kilobytes = line.and_then(|line| line.split_ascii_whitespace().next()).and_then(|number| number.parse().ok());
+    kilobytes.map_or(0, |number: u64| number.saturating_mul(1024))
+}
+
+fn described(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended".into(),
+    }
+}
+
+/// The last bytes that a process wrote to standard error.
+struct Tail {
+    kept: Arc<Mutex<Vec<u8>>>,
+    /// Is closed when all has been read.
+    end: Receiver<()>,
+}
+
+impl Tail {
+    /// Reads standard error to its end, on a thread of its own.
+    fn of(errors: Option<ChildStderr>) -> Tail {
+        let tail = Arc::<Mutex<Vec<u8>>>::default();
+        let kept = Arc::clone(&tail);
+        let (sender, end) = channel();
+        if let Some(mut errors) = errors {
+            std::thread::spawn(move || {
+                let _at_the_end = sender;
+                let mut buffer = [0; 8192];
+                while let Ok(length @ 1..) = errors.read(&mut buffer) {
+                    let Ok(mut kept) = kept.lock() else { return };
+                    kept.extend_from_slice(&buffer[..length]);
+                    let over = kept.len().saturating_sub(ERROR_BYTES);
+                    kept.drain(..over);
+                }
+            });
+        }
+        Tail { kept: tail, end }
+    }
+
+    /// What has been read by now.
+    fn now(&self) -> Vec<u8> {
+        self.kept.lock().map(|kept| kept.clone()).unwrap_or_default()
+    }
+
+    /// All that a process wrote which has ended; waits for what is still to be read.
+    fn all(&self) -> Vec<u8> {
+        let _ = self.end.recv_timeout(READ_TIME);
+        self.now()
+    }
+}
+
+/// A process that answers messages.
+pub struct Running {
+    group: Group,
+    requests: Sender<Vec<u8>>,
+    replies: Receiver<Result<Option<Message>, String>>,
+    errors: Tail,
+    limits: Limits,
+}
+
+impl Running {
+    /// Starts a process.
+    ///
+    /// # Errors
+    /// Errors if the program cannot be started.
+    pub fn start(arguments: &[String], folder: &Path, limits: Limits) -> Result<Running, String> {
+        let mut group = Group::start(arguments, folder, &limits, Stdio::piped())?;
+        let (requests, to_write) = channel::<Vec<u8>>();
+        if let Some(mut input) = group.child.stdin.take() {
+            std::thread::spawn(move || {
+                for request in to_write {
+                    // The end of the process is noticed where its replies are read.
+                    if input.write_all(&request).and_then(|()| input.flush()).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        // One reply waits at most, so that a process that writes without end does not fill the memory.
+        let (sender, replies) = sync_channel(1);
+        if let Some(output) = group.child.stdout.take() {
+            std::thread::spawn(move || {
+                let mut output = BufReader::with_capacity(1 << 16, output);
+                loop {
+                    let read = frame::read(&mut output);
+                    let is_last = !matches!(read, Ok(Some(_)));
+                    if sender.send(read).is_err() || is_last {
+                        return;
+                    }
+                }
+            });
+        }
+        let errors = Tail::of(group.child.stderr.take());
+        Ok(Running { group, requests, replies, errors, limits })
+    }
+
+    /// Sends a request and waits for the reply. Returns it with the time from the first byte sent to the last one read.
+    ///
+    /// # Errors
+    /// Errors if the reply is not a message, or is late, or if the process ends or takes too much memory. The process is
+    /// dead then.
+    pub fn ask(&mut self, request: Vec<u8>, extra_time: Duration) -> Result<(Message, Duration), Broken> {
+        let asked = self.try_ask(request, self.limits.time + extra_time);
+        if let Err(broken) = &asked {
+            self.group.kill();
+            let said = String::from_utf8_lossy(&self.errors.all()).into_owned();
+            if let (Some(last), letters::ENDED) = (said.lines().rfind(|line| !line.trim().is_empty()), broken.letter) {
+                let last: String = last.trim().chars().take(200).collect();
+                return Err(Broken { letter: broken.letter, why: format!("{}: {last}", broken.why) });
+            }
+        }
+        asked
+    }
+
+    fn try_ask(&mut self, request: Vec<u8>, time: Duration) -> Result<(Message, Duration), Broken> {
+        match self.replies.try_recv() {
+            Ok(Ok(Some(_))) => return Err(garbage("a reply without a request".into())),
+            Ok(reply) => return self.broken_by(reply),
+            Err(_) => {}
+        }
+        let start = Instant::now();
+        // If the thread that writes has ended, so has the process.
+        let _ = self.requests.send(request);
+        loop {
+            match self.replies.recv_timeout(TICK) {
+                Ok(Ok(Some(reply))) => return Ok((reply, start.elapsed())),
+                Ok(reply) => return self.broken_by(reply),
+                Err(RecvTimeoutError::Disconnected) => return self.broken_by(Ok(None)),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let memory = self.group.memory();
+            if memory > self.limits.memory {
+                let (memory, most) = (memory / 1_000_000, self.limits.memory / 1_000_000);
+                return Err(Broken {
+                    letter: letters::MEMORY,
+                    why: format!("took {memory} MB: at most {most} are allowed"),
+                });
+            }
+            if start.elapsed() > time {
+                let why = format!("no reply within {} s", time.as_secs_f64());
+                return Err(Broken { letter: letters::TIME, why });
+            }
+        }
+    }
+
+    /// The fault of something that is not a reply.
+    fn broken_by<T>(&mut self, reply: Result<Option<Message>, String>) -> Result<T, Broken> {
+        Err(match reply {
+            Err(fault) => garbage(fault),
+            Ok(_) => Broken { letter: letters::ENDED, why: self.group.ended() },
+        })
+    }
+
+    /// What the process wrote to standard error, its last [`ERROR_BYTES`] bytes.
+    #[must_use]
+    pub fn said(&self) -> String {
+        String::from_utf8_lossy(&self.errors.now()).into_owned()
+    }
+
+    /// The resident memory of the process and its children now, and the most that the process itself ever had, in bytes.
+    #[must_use]
+    pub fn memory(&self) -> (u64, u64) {
+        (self.group.memory(), memory_of(self.group.child.id(), "VmHWM:"))
+    }
+
+    /// Tells the process to stop and waits for its end. Returns how it ended, if that was not well.
+    ///
+    /// # Errors
+    /// Errors if it ends with another code than 0, or not at all.
+    pub fn stop(mut self, request: Vec<u8>) -> Result<(), String> {
+        let _ = self.requests.send(request);
+        let start = Instant::now();
+        while start.elapsed() < self.limits.time {
+            // It may reply.
+            let _ = self.replies.try_recv();
+            match self.group.child.try_wait() {
+                Ok(Some(status)) if status.code() == Some(0) => return Ok(()),
+                Ok(Some(status)) => return Err(described(status)),
+                _ => std::thread::sleep(Duration::from_millis(2)),
+            }
+        }
+        Err(format!("did not end within {} s", self.limits.time.as_secs_f64()))
+    }
+}
+
+fn garbage(why: String) -> Broken {
+    Broken { letter: letters::GARBAGE, why }
+}
+
+/// A process that ran to its end.
+pub struct Ended {
+    /// The exit code, or `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// The first [`OUTPUT_BYTES`] bytes of standard output.
+    pub output: Vec<u8>,
+    /// The last [`ERROR_BYTES`] bytes of standard error.
+    pub errors: Vec<u8>,
+}
+
+/// Runs a process without input to its end.
+///
+/// # Errors
+/// Errors if it cannot be started, takes too long or too much memory.
+pub fn run(arguments: &[String], folder: &Path, limits: &Limits) -> Result<Ended, String> {
+    let mut group = Group::start(arguments, folder, limits, Stdio::null())?;
+    let errors = Tail::of(group.child.stderr.take());
+    let (sender, outputs) = channel();
+    if let Some(mut output) = group.child.stdout.take() {
+        std::thread::spawn(move || {
+            let mut kept = Vec::new();
+            let _ = output.by_ref().take(OUTPUT_BYTES as u64).read_to_end(&mut kept);
+            // The rest is read and dropped, so that the process can end.
+            let _ = std::io::copy(&mut output, &mut std::io::sink());
+            let _ = sender.send(kept);
+        });
+    }
+    let start = Instant::now();
+    let mut output = None;
+    loop {
+        if output.is_none() {
+            output = outputs.recv_timeout(TICK).ok();
+        } else {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if let Ok(Some(status)) = group.child.try_wait() {
+            // What it leaves running may hold its output open.
+            group.kill();
+            let output = output.or_else(|| outputs.recv_timeout(READ_TIME).ok()).unwrap_or_default();
+            return Ok(Ended { code: status.code(), output, errors: errors.all() });
+        }
+        if start.elapsed() > limits.time {
+            return Err(format!("no end within {} s", limits.time.as_secs_f64()));
+        }
+        if group.memory() > limits.memory {
+            return Err(format!("took more than {} MB", limits.memory / 1_000_000));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits =
+        Limits { time: Duration::from_secs(20), start: Duration::ZERO, memory: u64::MAX, address_space: None };
+
+    /// Runs a script of the shell.
+    fn shell(script: &str) -> Result<Ended, String> {
+        run(&["sh".into(), "-c".into(), script.into()], Path::new("/"), &LIMITS)
+    }
+
+    #[test]
+    fn the_start_of_the_output_and_the_end_of_the_errors_are_kept() {
+        for (limit, to) in [(OUTPUT_BYTES, ""), (ERROR_BYTES, " >&2")] {
+            for bytes in [limit - 1, limit, limit + 1] {
+                let script = format!("(printf first; head -c {} /dev/zero | tr '\\0' x; printf last){to}", bytes - 9);
+                let ended = shell(&script).unwrap();
+                let kept = if to.is_empty() { &ended.output } else { &ended.errors };
+                assert_eq!(kept.len(), bytes.min(limit), "{bytes}");
+                assert_eq!(kept.starts_with(b"first"), to.is_empty() || bytes <= limit, "{bytes}");
+                assert_eq!(kept.ends_with(b"last"), !to.is_empty() || bytes <= limit, "{bytes}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_process_leaves_running_is_killed_with_it() {
+        let ended = shell("sleep 1000 & echo $!; exit 7").unwrap();
+        assert_eq!(ended.code, Some(7));
+        let child = String::from_utf8(ended.output).unwrap();
+        // A process that was killed is there until the kernel has taken it down, which nobody can wait for but its parent.
+        let start = Instant::now();
+        loop {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", child.trim())).unwrap_or_default();
+            if status.is_empty() || status.contains("State:\tZ") {
+                break;
+            }
+            assert!(start.elapsed() < LIMITS.time, "{status}");
+            std::thread::sleep(TICK);
+        }
+    }
+
+    #[test]
+    fn the_address_space_is_limited() {
+        let limits = Limits { address_space: Some(100_000_000), ..LIMITS };
+        // The limit is set right after the start: the shell waits for it.
+        let script = "sleep 0.2; ulimit -v";
+        let ended = run(&["sh".into(), "-c".into(), script.into()], Path::new("/"), &limits).unwrap();
+        let output = String::from_utf8_lossy(&ended.output).into_owned();
+        assert_eq!(output, "97656\n");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let fault = run(&["no-such-program".into()], Path::new("/"), &LIMITS).err().unwrap();
+        assert!(fault.contains("no-such-program cannot be started"), "{fault}");
+    }
+}

@@ -1,0 +1,92 @@
+//! Files that were written to hurt: each engine loads them and decides a few URLs, and the judge holds the clock. To refuse a
+//! file is an answer, to hang, to crash or to eat memory is not.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use crate::corpus::{COMMON, read};
+use crate::engine::{Engine, Question};
+use crate::engines::Entry;
+use crate::letters;
+use crate::records::{Failure, Hostile, Record, Writer};
+
+use self::families::{families, long_path};
+
+#[path = "../../../../compiler/tests/support/families.rs"]
+mod families;
+
+/// The longest that a reply about a hostile file may take.
+pub const TIME: Duration = Duration::from_secs(2);
+
+/// An engine is asked about no more files once replies that did not come have taken so long.
+const MAX_LOST: Duration = Duration::from_secs(20);
+
+/// The URLs that are decided: short ones, and one as long as those of the published cases.
+fn urls() -> [Vec<u8>; 4] {
+    let long = long_path().into_bytes();
+    [
+        b"https://a.example/".to_vec(),
+        b"https://a.example/a/b?c=d".to_vec(),
+        b"https://a.example/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaab".to_vec(),
+        [b"https://a.example", &long[..]].concat(),
+    ]
+}
+
+/// Asks all engines about all files and writes the records.
+///
+/// # Errors
+/// Errors if a record cannot be written.
+pub fn run(entries: &[&Entry], writer: &mut Writer) -> Result<(), String> {
+    let urls = urls();
+    let files = families();
+    let mut readings: HashMap<(&str, usize), Vec<u8>> = HashMap::new();
+    for entry in entries {
+        let mut entry = (*entry).clone();
+        entry.limits.time = entry.limits.time.min(TIME);
+        let mut engine = Engine::new(&entry);
+        if engine.is_command() {
+            continue;
+        }
+        eprintln!("  {}: {} hostile files", entry.name, files.len());
+        for (number, family) in files.iter().enumerate() {
+            if engine.lost >= MAX_LOST {
+                let why = format!(
+                    "{} files are not asked: replies that did not come took {MAX_LOST:?}",
+                    files.len() - number
+                );
+                let (engine, at, letter) = (entry.name.clone(), "hostile".to_owned(), char::from(letters::NOT_ASKED));
+                writer.write(&Record::Failure(Failure { engine, at, letter, why }))?;
+                break;
+            }
+            // Starting a process is no part of the time.
+            let _ = engine.hello();
+            let agent = family.agent.as_bytes();
+            let body = family.body.as_bytes();
+            let questions: Vec<Question<'_>> = urls.iter().map(|url| Question { slot: 0, agent, url }).collect();
+            let start = Instant::now();
+            let asked = engine.load(0, "https://a.example", body).and_then(|()| engine.decide(&questions));
+            let ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let (letters, why) = match asked {
+                Ok(answers) => (answers.letters, None),
+                Err(broken) => (vec![broken.letter; urls.len()], Some(broken.why)),
+            };
+            let dialect = entry.dialect.unwrap_or(COMMON);
+            let expected = readings
+                .entry((dialect.as_str(), number))
+                .or_insert_with(|| urls.iter().map(|url| read(dialect, body, agent, url).letter).collect());
+            let rows = || expected.iter().zip(&letters).filter(|(expected, _)| letters::is_verdict(**expected));
+            writer.write(&Record::Hostile(Hostile {
+                engine: entry.name.clone(),
+                file: family.name.to_owned(),
+                bytes: body.len(),
+                ns,
+                known: rows().count(),
+                right: rows().filter(|(expected, found)| expected == found).count(),
+                verdicts: String::from_utf8_lossy(&letters).into_owned(),
+                why,
+            }))?;
+        }
+        let _ = engine.stop();
+    }
+    Ok(())
+}

@@ -1,0 +1,251 @@
+//! What the speed of engines is measured on: single robots.txt files with many URLs, and many sites.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+
+use reptile_bench::generate::{HOST, RECIPES, Random, Recipe, urls};
+use reptile_bench::{Case, PreparedCase, shared};
+use reptile_compiler::dialect::Dialect;
+use reptile_corpora::Web;
+use reptile_corpora::site::Answer;
+use reptile_corpora::urls::Spread;
+
+use crate::corpus::read;
+use crate::engine::{MAX_ROWS, Question};
+
+/// The crawler that is asked for, where there is one.
+pub const AGENT: &[u8] = b"Googlebot";
+
+/// The sites of a crawl, and how many URLs it has.
+const SITES: u64 = 1_000;
+const CRAWL_URLS: u64 = MAX_ROWS as u64;
+
+/// The crawlers of the input with many of them, each with a group of its own.
+const CRAWLERS: usize = 30;
+
+/// How many rules each of these groups has.
+const RULES: usize = 12;
+
+/// The real files whose bytes are part of the work, taken evenly from the list of all.
+const REAL_FILES: usize = 250;
+
+/// The slot of a site that has no robots.txt: nothing is loaded there.
+const NO_SLOT: usize = 99_999;
+
+/// A robots.txt to load.
+pub struct Loaded {
+    /// Its origin.
+    pub origin: String,
+    /// Its bytes.
+    pub body: Vec<u8>,
+}
+
+/// A row: slot, crawler, URL.
+pub type Asked = (usize, Vec<u8>, Vec<u8>);
+
+/// Rows about files that are loaded.
+pub struct Input {
+    /// The name in tables.
+    pub name: String,
+    /// The rows.
+    pub rows: Vec<Asked>,
+    /// What fresh URLs are made from, if they can be made.
+    pub fresh: Option<Fresh>,
+    /// Whether a pass has all rows however long it takes: each is about another file, so that a part is another input.
+    pub is_whole: bool,
+}
+
+/// What fresh URLs are made from.
+pub struct Fresh {
+    /// The patterns of the rules.
+    patterns: Vec<String>,
+    /// The host of the URLs.
+    host: String,
+}
+
+/// Files and rows about them.
+pub struct Inputs {
+    /// The files, slot by slot.
+    pub files: Vec<Loaded>,
+    /// The inputs.
+    pub inputs: Vec<Input>,
+}
+
+impl Input {
+    /// The first rows as questions.
+    #[must_use]
+    pub fn questions(&self, count: usize) -> Vec<Question<'_>> {
+        self.rows.iter().take(count).map(|(slot, agent, url)| Question { slot: *slot, agent, url }).collect()
+    }
+}
+
+impl Inputs {
+    /// Single files: generated ones, one with many crawlers, and real ones if they are present.
+    ///
+    /// # Errors
+    /// Errors if real files are present but cannot be read.
+    pub fn single(with_real: bool) -> Result<Inputs, String> {
+        let mut all = Inputs { files: Vec::new(), inputs: Vec::new() };
+        for recipe in RECIPES {
+            let case = Case::generated(&recipe);
+            let host = format!("{}.example.com", recipe.name);
+            let urls = case.urls.iter().map(|url| of_host(url, &host)).collect();
+            let patterns = recipe.patterns().into_iter().map(|(_, pattern)| pattern).collect();
+            all.add(recipe.name.to_owned(), &host, case.body, urls, Some(patterns));
+        }
+        all.add_crawlers();
+        if with_real && let Some(shared) = shared() {
+            let cases = reptile_bench::real_files(&shared).and_then(|files| Case::all_real(&shared, &files));
+            for case in cases.map_err(|error| format!("{}: {error}", shared.display()))? {
+                let host = case.urls.first().and_then(|url| url.split(|&byte| byte == b'/').nth(2));
+                let host = String::from_utf8_lossy(host.unwrap_or_default()).into_owned();
+                let patterns = patterns_of(&case).map_err(|error| format!("{}: {error}", case.name))?;
+                all.add(format!("real {}", case.name), &host, case.body, case.urls, Some(patterns));
+            }
+        }
+        Ok(all)
+    }
+
+    fn add(&mut self, name: String, host: &str, body: Vec<u8>, urls: Vec<Vec<u8>>, patterns: Option<Vec<String>>) {
+        let slot = self.files.len();
+        self.files.push(Loaded { origin: format!("https://{host}"), body });
+        let rows = urls.into_iter().map(|url| (slot, AGENT.to_vec(), url)).collect();
+        let fresh = patterns.map(|patterns| Fresh { patterns, host: host.to_owned() });
+        self.inputs.push(Input { name, rows, fresh, is_whole: false });
+    }
+
+    /// A file with a group for each of many crawlers, and each URL for all of them.
+    fn add_crawlers(&mut self) {
+        let recipe = |seed| Recipe { name: "", rules: RULES, wildcards: 140, seed, disallowed: 0 };
+        let mut body = String::new();
+        let mut patterns = Vec::new();
+        for crawler in 0..CRAWLERS {
+            body.push_str(&format!("User-agent: Crawler{}\n", name_of(crawler)));
+            for (is_allow, pattern) in recipe(crawler as u64 + 100).patterns() {
+                body.push_str(&format!("{}: {pattern}\n", if is_allow { "Allow" } else { "Disallow" }));
+                patterns.push(pattern);
+            }
+            body.push('\n');
+        }
+        let slot = self.files.len();
+        self.files.push(Loaded { origin: "https://crawlers.example.com".into(), body: body.into_bytes() });
+        let urls = urls(&patterns, "crawlers.example.com", 1, 33);
+        let crawlers = || (0..CRAWLERS).map(|crawler| format!("Crawler{}", name_of(crawler)).into_bytes());
+        let rows = urls.iter().flat_map(|url| crawlers().map(|agent| (slot, agent, url.clone()))).collect();
+        self.inputs.push(Input { name: format!("{CRAWLERS} crawlers"), rows, fresh: None, is_whole: false });
+    }
+
+    /// Sites of the synthetic web, and URLs of all of them in random order. A fifth or so of the sites have no robots.txt.
+    #[must_use]
+    pub fn sites(seed: u64) -> Inputs {
+        let web = Web { origins: SITES, seed };
+        let (mut files, mut slots) = (Vec::new(), HashMap::new());
+        for number in 0..SITES {
+            let site = web.site(number);
+            if let Answer::File(body) = site.answer {
+                let origin = format!("{}://{}", if site.is_https { "https" } else { "http" }, site.host);
+                slots.insert(origin.clone().into_bytes(), files.len());
+                files.push(Loaded { origin, body });
+            }
+        }
+        let mut rows = Vec::new();
+        let push = |url: &[u8]| {
+            let path = url.iter().enumerate().filter(|(_, byte)| **byte == b'/').nth(2).map_or(url.len(), |(at, _)| at);
+            rows.push((slots.get(&url[..path]).copied().unwrap_or(NO_SLOT), AGENT.to_vec(), url.to_vec()));
+            Ok::<(), Infallible>(())
+        };
+        let Ok(()) = web.urls(&Spread { urls: CRAWL_URLS, exponent: 0.0, is_sorted: false }, push);
+        // To open a set is to ask for the first row, which has to be of a site that has a file.
+        if let Some(of_file) = rows.iter().position(|row: &Asked| row.0 != NO_SLOT) {
+            rows.swap(0, of_file);
+        }
+        let name = format!("{} sites", files.len());
+        Inputs { files, inputs: vec![Input { name, rows, fresh: None, is_whole: false }] }
+    }
+
+    /// Some of the real files, and one URL of each: whether the crawler may fetch the home page. Empty if they are absent.
+    ///
+    /// # Errors
+    /// Errors if they are present but cannot be read.
+    pub fn real_files() -> Result<Inputs, String> {
+        let Some(shared) = shared() else { return Ok(Inputs { files: Vec::new(), inputs: Vec::new() }) };
+        let all = reptile_bench::real_files(&shared).map_err(|error| format!("{}: {error}", shared.display()))?;
+        let step = all.len().div_ceil(REAL_FILES).max(1);
+        let file = |(host, body)| Loaded { origin: format!("https://{host}"), body };
+        let files: Vec<Loaded> = all.into_iter().step_by(step).map(file).collect();
+        let row = |(slot, file): (usize, &Loaded)| (slot, AGENT.to_vec(), format!("{}/", file.origin).into_bytes());
+        let rows: Vec<Asked> = files.iter().enumerate().map(row).collect();
+        let name = format!("{} real files", files.len());
+        Ok(Inputs { files, inputs: vec![Input { name, rows, fresh: None, is_whole: true }] })
+    }
+
+    /// A dialect's letters for the first rows of an input; nothing for rows about files that are not there.
+    #[must_use]
+    pub fn readings(&self, input: &Input, count: usize, dialect: &Dialect) -> Vec<u8> {
+        let letter = |(slot, agent, url): &Asked| {
+            self.files.get(*slot).map_or(b'E', |file| read(dialect, &file.body, agent, url).letter)
+        };
+        input.rows.iter().take(count).map(letter).collect()
+    }
+}
+
+/// The patterns of the rules that decide for [`AGENT`].
+fn patterns_of(case: &Case) -> Result<Vec<String>, String> {
+    let prepared = PreparedCase::new(case).map_err(|error| error.to_string())?;
+    let rules = prepared.ruleset().and_then(|ruleset| ruleset.rules().map_err(|_| "corrupt"))?;
+    Ok(rules.iter().map(|rule| String::from_utf8_lossy(&rule.pattern).into_owned()).collect())
+}
+
+/// Fresh URLs made from rules, which no engine has seen: another list for each seed.
+#[must_use]
+pub fn fresh_rows(source: &Fresh, slot: usize, seed: u64, count: usize) -> Vec<Asked> {
+    let seed = Random::new(seed).next();
+    let urls = urls(&source.patterns, HOST, seed, count.min(MAX_ROWS));
+    urls.iter().map(|url| (slot, AGENT.to_vec(), of_host(url, &source.host))).collect()
+}
+
+/// A generated URL with a host of its own.
+fn of_host(url: &[u8], host: &str) -> Vec<u8> {
+    let path = url.get("https://".len() + HOST.len()..).unwrap_or_default();
+    [b"https://", host.as_bytes(), path].concat()
+}
+
+/// A name without digits, which not every reading keeps.
+fn name_of(number: usize) -> String {
+    [number / 26, number % 26].iter().map(|&letter| char::from(b'A' + letter as u8)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reptile_compiler::dialect::GOOGLE_LIB;
+
+    #[test]
+    fn every_input_has_both_verdicts() {
+        let single = Inputs::single(false).unwrap();
+        assert_eq!(single.inputs.len(), RECIPES.len() + 1);
+        let sites = Inputs::sites(1);
+        for (inputs, input) in single.inputs.iter().map(|input| (&single, input)).chain([(&sites, &sites.inputs[0])]) {
+            let letters = inputs.readings(input, 200, &GOOGLE_LIB);
+            for letter in [b'A', b'D'] {
+                assert!(letters.contains(&letter), "{}: no {}", input.name, char::from(letter));
+            }
+        }
+        assert!(sites.inputs[0].rows.iter().any(|row| row.0 == NO_SLOT), "every site has a robots.txt");
+        for seed in 1..9 {
+            assert_ne!(Inputs::sites(seed).inputs[0].rows[0].0, NO_SLOT, "seed {seed}");
+        }
+        assert!(single.files.iter().chain(&sites.files).all(|file| file.origin.contains("://")));
+    }
+
+    #[test]
+    fn fresh_rows_are_other_rows() {
+        let patterns = vec!["/a*b".to_owned(), "/c$".to_owned()];
+        let source = Fresh { patterns, host: "fresh.example.com".to_owned() };
+        let rows = |seed| fresh_rows(&source, 3, seed, 50);
+        assert_eq!(rows(1), rows(1));
+        assert_ne!(rows(1), rows(2));
+        assert_eq!((rows(1).len(), rows(1)[0].0), (50, 3));
+        assert!(rows(1).iter().all(|(.., url)| url.starts_with(b"https://fresh.example.com/")));
+    }
+}

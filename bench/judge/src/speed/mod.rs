@@ -1,0 +1,464 @@
+//! Speed: engines measure themselves, in turns, and the judge holds what they say against its own clock and against their
+//! own verdicts. What they are measured on is in [`inputs`], hostile files in [`hostile`].
+
+pub mod hostile;
+pub mod inputs;
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use reptile_compiler::dialect::Dialect;
+
+use self::inputs::{Asked, Input, Inputs, fresh_rows};
+use crate::corpus::COMMON;
+use crate::engine::{Engine, MAX_ROWS, Question, Sample};
+use crate::engines::Entry;
+use crate::letters;
+use crate::process::Broken;
+use crate::records::{Failure, Memory, Record, Speed, Writer};
+
+/// The rows of a pass, unless a pass would take too long.
+const ROWS: usize = 1_000;
+
+/// The fewest rows of a pass, unless a single one takes longer than [`SLOW_ROW`].
+const FEW_ROWS: u64 = 8;
+
+/// A row that takes so long is measured alone.
+const SLOW_ROW: Duration = Duration::from_millis(250);
+
+/// The fewest rows whose verdicts are compared with the dialect, unless they would take longer than [`CHECK_TIME`].
+const CHECKED_ROWS: usize = 100;
+const CHECK_TIME: Duration = Duration::from_secs(2);
+
+/// Once all measurements of an engine for a model and an input have taken so long, it takes part in no further round of them.
+/// The first round is measured always.
+const TASK_TIME: Duration = Duration::from_secs(4);
+
+/// By how much of the samples' sum the judge's clock may differ from it, in percent, and by how much more.
+const SLACK_PERCENT: u64 = 25;
+const SLACK: Duration = Duration::from_millis(30);
+
+/// How the engines are measured.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The time of each measurement.
+    pub budget: Duration,
+    /// How many rounds.
+    pub rounds: usize,
+    /// The seed of fresh URLs.
+    pub seed: u64,
+    /// Whether real files are measured, where they are present.
+    pub with_real: bool,
+    /// The models to measure, and [`HOSTILE`]; an empty list stands for all of them.
+    pub models: Vec<String>,
+    /// The inputs to measure; an empty list stands for all of them.
+    pub inputs: Vec<String>,
+}
+
+/// The name of the hostile files among the models.
+pub const HOSTILE: &str = "hostile";
+
+impl Plan {
+    fn has_model(&self, model: &str) -> bool {
+        self.models.is_empty() || self.models.iter().any(|wanted| wanted == model)
+    }
+
+    fn has_input(&self, input: &str) -> bool {
+        self.inputs.is_empty() || self.inputs.iter().any(|wanted| wanted == input)
+    }
+}
+
+/// The letters of dialects for the rows of inputs, by the names of both: they take longer than many an engine.
+type Readings = HashMap<(String, &'static str), Vec<u8>>;
+
+/// A model on an input.
+struct Task<'i> {
+    model: &'static str,
+    input: &'i Input,
+}
+
+/// An engine that is measured, with what it needs for its tasks.
+struct Measured<'e> {
+    engine: Engine<'e>,
+    dialect: &'static Dialect,
+    tasks: HashMap<(usize, &'static str), Prepared>,
+}
+
+/// What is known of an engine's task before it is measured.
+#[derive(Clone, Debug)]
+struct Prepared {
+    /// The rows of a pass.
+    rows: usize,
+    /// What a budget of 0 took: the judge's clock and the samples.
+    idle: (Duration, Duration),
+    /// How many rows the engine's own verdicts disallow, of those that are counted.
+    disallowed: u64,
+    /// How many rows were compared with the dialect, and how many of them are alike.
+    checked: usize,
+    right: usize,
+    /// What the task has taken so far, by the judge's clock.
+    spent: Duration,
+}
+
+/// Measures all engines and writes the records.
+///
+/// # Errors
+/// Errors if the inputs cannot be read or a record cannot be written; nothing that an engine does is an error.
+pub fn run(entries: &[&Entry], plan: &Plan, writer: &mut Writer) -> Result<(), String> {
+    if plan.with_real && reptile_bench::shared().is_none() {
+        eprintln!("  the folder of real inputs is absent (REPTILE_SHARED): only generated files are measured");
+    }
+    let is_wanted = |model: &&'static str| plan.has_model(model);
+    let models: Vec<_> = ["one-shot", "parse", "decide", "path", "fresh"].into_iter().filter(is_wanted).collect();
+    if !models.is_empty() {
+        stage(entries, &Inputs::single(plan.with_real)?, &models, plan, writer)?;
+    }
+    let models: Vec<_> = ["one-shot", "parse"].into_iter().filter(is_wanted).collect();
+    if plan.with_real && !models.is_empty() {
+        stage(entries, &Inputs::real_files()?, &models, plan, writer)?;
+    }
+    let models: Vec<_> = ["crawl", "open"].into_iter().filter(is_wanted).collect();
+    if !models.is_empty() {
+        stage(entries, &Inputs::sites(plan.seed), &models, plan, writer)?;
+    }
+    if plan.has_model(HOSTILE) { hostile::run(entries, writer) } else { Ok(()) }
+}
+
+/// Loads all files into each engine and measures the tasks in turns.
+fn stage(
+    entries: &[&Entry],
+    inputs: &Inputs,
+    models: &[&'static str],
+    plan: &Plan,
+    writer: &mut Writer,
+) -> Result<(), String> {
+    // The real files are absent, as `run` has said.
+    if inputs.inputs.is_empty() {
+        return Ok(());
+    }
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let tasks: Vec<Task<'_>> = inputs
+        .inputs
+        .iter()
+        .flat_map(|input| models.iter().map(move |&model| Task { model, input }))
+        .filter(|task| task.model != "fresh" || task.input.fresh.is_some())
+        .filter(|task| plan.has_input(&task.input.name))
+        .collect();
+    let mut measured = Vec::new();
+    let mut readings = Readings::default();
+    for entry in entries.iter().filter(|entry| !Engine::new(entry).is_command()) {
+        eprintln!("  {}: {} tasks", entry.name, tasks.len());
+        let mut engine = Engine::new(entry);
+        let dialect = entry.dialect.unwrap_or(COMMON);
+        // Many sites show what memory an engine needs; a few files show only the process.
+        let label = models.contains(&"crawl").then(|| inputs.inputs[0].name.clone());
+        if let Err(broken) = load_all(&mut engine, inputs, label, writer)? {
+            writer.write(&failure(entry, "load", broken))?;
+            continue;
+        }
+        let mut one = Measured { engine, dialect, tasks: HashMap::new() };
+        for (index, task) in tasks.iter().enumerate() {
+            match prepare(&mut one, inputs, &mut readings, task, plan, folder.path()) {
+                Ok(prepared) => drop(one.tasks.insert((index, task.model), prepared)),
+                Err(broken) => writer.write(&failure(entry, &at(task), broken))?,
+            }
+        }
+        measured.push(one);
+    }
+    for round in 0..plan.rounds {
+        eprintln!("  round {} of {}", round + 1, plan.rounds);
+        for (index, task) in tasks.iter().enumerate() {
+            for one in &mut measured {
+                let key = (index, task.model);
+                let Some(prepared) = one.tasks.get(&key).cloned() else { continue };
+                if round > 0 && prepared.spent >= TASK_TIME {
+                    continue;
+                }
+                let start = Instant::now();
+                let measured = measure(one, inputs, task, &prepared, plan, round, folder.path());
+                if let Some(prepared) = one.tasks.get_mut(&key) {
+                    prepared.spent += start.elapsed();
+                }
+                match measured {
+                    Ok(speed) => writer.write(&Record::Speed(speed))?,
+                    Err(broken) => {
+                        // One failure is enough: what fails would take the time of all others.
+                        one.tasks.remove(&key);
+                        writer.write(&failure(one.engine.entry, &at(task), broken))?;
+                    }
+                }
+            }
+        }
+    }
+    for one in &mut measured {
+        let _ = one.engine.stop();
+    }
+    Ok(())
+}
+
+/// Where something went wrong.
+fn at(task: &Task<'_>) -> String {
+    format!("{} {}", task.model, task.input.name)
+}
+
+fn failure(entry: &Entry, at: &str, broken: Broken) -> Record {
+    let letter = char::from(broken.letter);
+    Record::Failure(Failure { engine: entry.name.clone(), at: at.to_owned(), letter, why: broken.why })
+}
+
+/// Loads all files, and writes what memory that took if it is to be known. A refusal is not an error.
+fn load_all(
+    engine: &mut Engine<'_>,
+    inputs: &Inputs,
+    label: Option<String>,
+    writer: &mut Writer,
+) -> Result<Result<(), Broken>, String> {
+    let before = match engine.hello() {
+        Ok(_) => engine.memory().0,
+        Err(broken) => return Ok(Err(broken)),
+    };
+    let mut refused = 0;
+    for (slot, file) in inputs.files.iter().enumerate() {
+        match engine.load(slot, &file.origin, &file.body) {
+            Ok(()) => {}
+            Err(broken) if broken.letter == letters::REFUSED => refused += 1,
+            Err(broken) => return Ok(Err(broken)),
+        }
+    }
+    let Some(input) = label else { return Ok(Ok(())) };
+    let urls: Vec<Vec<u8>> = inputs.files.iter().map(|file| format!("{}/", file.origin).into_bytes()).collect();
+    let questions: Vec<Question<'_>> =
+        urls.iter().enumerate().map(|(slot, url)| Question { slot, agent: inputs::AGENT, url }).collect();
+    if let Err(broken) = engine.decide(&questions) {
+        return Ok(Err(broken));
+    }
+    let (after, peak) = engine.memory();
+    let bytes = inputs.files.iter().map(|file| file.body.len()).sum();
+    let (engine, files) = (engine.entry.name.clone(), inputs.files.len());
+    writer.write(&Record::Memory(Memory { engine, input, files, bytes, refused, before, after, peak }))?;
+    Ok(Ok(()))
+}
+
+/// Loads the files of an input again if the process is a new one.
+fn reload(engine: &mut Engine<'_>, inputs: &Inputs, failures: usize) -> Result<(), Broken> {
+    if engine.failures == failures {
+        return Ok(());
+    }
+    for (slot, file) in inputs.files.iter().enumerate() {
+        match engine.load(slot, &file.origin, &file.body) {
+            Err(broken) if broken.letter != letters::REFUSED => return Err(broken),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Finds how many rows a pass may have, what the engine says of them, and what a measurement costs beside its samples.
+fn prepare(
+    one: &mut Measured<'_>,
+    inputs: &Inputs,
+    readings: &mut Readings,
+    task: &Task<'_>,
+    plan: &Plan,
+    folder: &std::path::Path,
+) -> Result<Prepared, Broken> {
+    let Measured { engine, dialect, .. } = one;
+    let before = engine.failures;
+    let start = Instant::now();
+    let prepared = (|| {
+        let first = engine.bench(model_of(task.model), Duration::ZERO, Some(folder), &task.input.questions(1))?;
+        let rows = rows_of(task, row_time(&first.0), plan.budget);
+        let questions = task.input.questions(rows);
+        // Of a model whose pass is one unit, more rows than the first one say whether the verdicts are right.
+        let is_slow = row_time(&first.0) * CHECKED_ROWS as u32 > CHECK_TIME;
+        let checked_rows = if is_slow { rows } else { rows.max(CHECKED_ROWS) };
+        let letters = engine.decide(&task.input.questions(checked_rows))?.letters;
+        if !letters.iter().any(|&letter| letters::is_verdict(letter)) {
+            // Such as for a file that it refuses: to decide nothing takes no time.
+            let why = "it has no verdict on any row".to_owned();
+            return Err(Broken { letter: letters::SKIP, why });
+        }
+        let key = (task.input.name.clone(), dialect.as_str());
+        let expected = readings.entry(key).or_insert_with(|| inputs.readings(task.input, MAX_ROWS, dialect));
+        let verdicts = || expected.iter().zip(&letters).filter(|(expected, _)| letters::is_verdict(**expected));
+        let (checked, right) = (verdicts().count(), verdicts().filter(|(expected, found)| expected == found).count());
+        let (samples, wall) = engine.bench(model_of(task.model), Duration::ZERO, Some(folder), &questions)?;
+        let disallowed = letters.iter().take(rows).filter(|&&letter| letter == letters::DISALLOW).count() as u64;
+        Ok(Prepared { rows, idle: (wall, sum(&samples)), disallowed, checked, right, spent: start.elapsed() })
+    })();
+    if prepared.is_err() {
+        reload(engine, inputs, before)?;
+    }
+    prepared
+}
+
+/// Fresh URLs need no loop, so that the time of a row is that of the model `decide`.
+fn model_of(model: &'static str) -> &'static str {
+    if model == "fresh" { "decide" } else { model }
+}
+
+/// The time of a row in a measurement of one row.
+fn row_time(samples: &[Sample]) -> Duration {
+    let passes: u64 = samples.iter().map(|sample| sample.passes).sum();
+    sum(samples) / u32::try_from(passes.max(1)).unwrap_or(u32::MAX)
+}
+
+fn sum(samples: &[Sample]) -> Duration {
+    Duration::from_nanos(samples.iter().map(|sample| sample.ns).fold(0, u64::saturating_add))
+}
+
+/// How many rows a pass has, so that it takes about a fifth of the budget at most.
+fn rows_of(task: &Task<'_>, row: Duration, budget: Duration) -> usize {
+    if task.input.is_whole {
+        return task.input.rows.len();
+    }
+    // In these models a pass is one unit, whatever the rows.
+    if matches!(task.model, "parse" | "open") {
+        return 1;
+    }
+    let most = match task.model {
+        "fresh" | "crawl" => MAX_ROWS,
+        _ => ROWS.min(task.input.rows.len()),
+    };
+    if row >= SLOW_ROW {
+        return 1;
+    }
+    let fit = budget.as_nanos() / 5 / row.as_nanos().max(1);
+    let rows = usize::try_from(fit.max(u128::from(FEW_ROWS))).unwrap_or(most).min(most);
+    if task.model == "fresh" { rows } else { rows.min(task.input.rows.len()) }
+}
+
+/// One measurement.
+fn measure(
+    one: &mut Measured<'_>,
+    inputs: &Inputs,
+    task: &Task<'_>,
+    prepared: &Prepared,
+    plan: &Plan,
+    round: usize,
+    folder: &std::path::Path,
+) -> Result<Speed, Broken> {
+    let before = one.engine.failures;
+    let measured = if task.model == "fresh" {
+        measure_fresh(one, task, prepared, plan.seed.wrapping_add(round as u64))
+    } else {
+        let questions = task.input.questions(prepared.rows);
+        one.engine.bench(task.model, plan.budget, Some(folder), &questions).map(|(samples, wall)| {
+            let void = void_count(&samples, prepared.disallowed)
+                .or_else(|| void_time(sum(&samples), wall, prepared.idle, plan.budget));
+            (samples, wall, void, prepared.checked, prepared.right)
+        })
+    };
+    if measured.is_err() {
+        reload(&mut one.engine, inputs, before)?;
+    }
+    let (samples, wall, void, checked, right) = measured?;
+    Ok(Speed {
+        engine: one.engine.entry.name.clone(),
+        model: task.model.to_owned(),
+        input: task.input.name.clone(),
+        round,
+        units: prepared.rows,
+        samples,
+        wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
+        void,
+        checked,
+        right,
+        dialect: one.dialect.as_str().to_owned(),
+    })
+}
+
+/// What a measurement found: samples, the judge's clock, why they do not count, rows checked and right.
+type Found = (Vec<Sample>, Duration, Option<String>, usize, usize);
+
+/// Measures URLs that the engine has not seen; their verdicts are asked for afterwards.
+fn measure_fresh(one: &mut Measured<'_>, task: &Task<'_>, prepared: &Prepared, seed: u64) -> Result<Found, Broken> {
+    let (Some(source), Some((slot, ..))) = (&task.input.fresh, task.input.rows.first()) else {
+        return Err(Broken { letter: letters::SKIP, why: "no fresh URLs for this input".into() });
+    };
+    let rows: Vec<Asked> = fresh_rows(source, *slot, seed, prepared.rows);
+    let fresh = Input { name: String::new(), rows, fresh: None, is_whole: false };
+    let questions = fresh.questions(prepared.rows);
+    let (samples, wall) = one.engine.bench("fresh", Duration::ZERO, None, &questions)?;
+    let found = one.engine.decide(&questions)?.letters;
+    let disallowed = found.iter().filter(|&&letter| letter == letters::DISALLOW).count() as u64;
+    let is_one = matches!(&*samples, [Sample { passes: 1, .. }]);
+    let void = (!is_one).then(|| "not exactly one pass".to_owned()).or_else(|| void_count(&samples, disallowed));
+    let void = void.or_else(|| (sum(&samples) > wall).then(|| "the sample is longer than the reply took".to_owned()));
+    // The rows are many, and the share is that of the rows that are measured warm, from the same rules.
+    Ok((samples, wall, void, prepared.checked, prepared.right))
+}
+
+/// Why the counts of samples are wrong, if they are.
+fn void_count(samples: &[Sample], disallowed: u64) -> Option<String> {
+    let wrong = samples.iter().find(|sample| sample.disallowed != disallowed.saturating_mul(sample.passes))?;
+    Some(format!(
+        "{} disallowed in {} passes, but {disallowed} a pass by its own verdicts",
+        wrong.disallowed, wrong.passes
+    ))
+}
+
+/// Why the times of samples are wrong, if they are: what the judge waited beside the samples has to be what it waits without.
+fn void_time(sum: Duration, wall: Duration, idle: (Duration, Duration), budget: Duration) -> Option<String> {
+    let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
+    if sum > wall {
+        return Some(format!("samples of {} in a reply that took {}", ms(sum), ms(wall)));
+    }
+    if sum < budget {
+        return Some(format!("samples of {}, less than the {} that were asked for", ms(sum), ms(budget)));
+    }
+    let beside = idle.0.saturating_sub(idle.1);
+    // What a reply costs beside its samples, such as writing a file, varies as much on a busy machine.
+    let slack = sum * SLACK_PERCENT as u32 / 100 + beside + SLACK;
+    let found = wall - sum;
+    (found > beside + slack).then(|| {
+        format!("samples of {} in a reply that took {}; without samples it takes {}", ms(sum), ms(wall), ms(beside))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn samples_with_other_counts_are_void() {
+        let sample = |passes, disallowed| Sample { ns: 1, passes, disallowed };
+        assert_eq!(void_count(&[sample(2, 10), sample(1, 5)], 5), None);
+        assert!(void_count(&[sample(2, 10), sample(1, 4)], 5).unwrap().starts_with("4 disallowed in 1 passes"));
+    }
+
+    #[test]
+    fn a_clock_that_lies_is_noticed() {
+        let idle = (ms(21), ms(1));
+        // Slack is 25 + 20 + 30 ms on top of the 20 that every reply takes.
+        assert_eq!(void_time(ms(100), ms(121), idle, ms(100)), None);
+        assert_eq!(void_time(ms(100), ms(195), idle, ms(100)), None);
+        assert!(void_time(ms(100), ms(196), idle, ms(100)).is_some());
+        // Ten times as fast as it is.
+        assert!(void_time(ms(100), ms(1020), idle, ms(100)).is_some());
+        assert!(void_time(ms(100), ms(99), idle, ms(100)).unwrap().contains("samples of 100.0 ms"));
+        assert!(void_time(ms(99), ms(121), idle, ms(100)).unwrap().contains("less than"));
+    }
+
+    #[test]
+    fn a_pass_of_slow_rows_is_short() {
+        let rows = vec![(0, Vec::new(), Vec::new()); 5_000];
+        let mut input = Input { name: String::new(), rows, fresh: None, is_whole: false };
+        let rows = |model, row: Duration| rows_of(&Task { model, input: &input }, row, ms(100));
+        assert_eq!(rows("decide", Duration::from_nanos(100)), 1000);
+        assert_eq!(rows("decide", Duration::from_micros(200)), 100);
+        assert_eq!(rows("decide", ms(10)), 8);
+        assert_eq!(rows("decide", ms(300)), 1);
+        assert_eq!(rows("fresh", Duration::from_nanos(1)), MAX_ROWS);
+        assert_eq!(rows("crawl", Duration::from_nanos(1)), 5_000);
+        assert_eq!(rows("parse", Duration::from_nanos(1)), 1);
+        input.is_whole = true;
+        for model in ["one-shot", "parse"] {
+            assert_eq!(rows_of(&Task { model, input: &input }, ms(300), ms(100)), 5_000);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Differences between implementations whose reasons were found in their sources: `expected/traced.toml`. Each run asks the engines
+//! that are there again, so that the page does not repeat what is no longer true.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+use crate::engine::{Engine, Question};
+use crate::engines::Entry;
+use crate::records::{Record, Traced, Writer};
+
+/// The most bytes of the file.
+const MAX_BYTES: u64 = 1 << 20;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    difference: Vec<Written>,
+}
+
+/// A difference as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Written {
+    name: String,
+    body: String,
+    agent: String,
+    url: String,
+    verdicts: BTreeMap<String, char>,
+    r#where: String,
+    why: String,
+}
+
+/// The file with the differences.
+#[must_use]
+pub fn path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("expected/traced.toml")
+}
+
+/// Reads the differences.
+///
+/// # Errors
+/// Errors if the file cannot be read, is larger than 1 MiB, or is not of the form that its first lines describe.
+pub fn read(path: &Path) -> Result<Vec<Written>, String> {
+    let fault = |fault: String| format!("{}: {fault}", path.display());
+    let bytes = std::fs::metadata(path).map_err(|error| fault(error.to_string()))?.len();
+    if bytes > MAX_BYTES {
+        return Err(fault(format!("{bytes} bytes: at most {MAX_BYTES} are allowed")));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
+    let file: File = toml::from_str(&text).map_err(|error| fault(error.to_string()))?;
+    for difference in &file.difference {
+        if let Some((engine, letter)) = difference.verdicts.iter().find(|(_, letter)| !"ADX".contains(**letter)) {
+            return Err(fault(format!("{}: {engine} has {letter:?}, expected A, D or X", difference.name)));
+        }
+    }
+    Ok(file.difference)
+}
+
+/// Asks the engines that are there about each difference that names them, and writes the records.
+///
+/// # Errors
+/// Errors if a record cannot be written.
+pub fn run(entries: &[&Entry], differences: &[Written], writer: &mut Writer) -> Result<(), String> {
+    let mut said: Vec<BTreeMap<String, char>> = differences.iter().map(|_| BTreeMap::new()).collect();
+    for entry in entries {
+        let mut engine = Engine::new(entry);
+        for (difference, said) in differences.iter().zip(&mut said) {
+            if difference.verdicts.contains_key(&entry.name) {
+                said.insert(entry.name.clone(), letter(&mut engine, difference));
+            }
+        }
+        let _ = engine.stop();
+    }
+    for (difference, said) in differences.iter().zip(said) {
+        let engines = difference.verdicts.iter();
+        writer.write(&Record::Traced(Traced {
+            name: difference.name.clone(),
+            body: difference.body.lines().map(str::to_owned).collect(),
+            agent: difference.agent.clone(),
+            url: difference.url.clone(),
+            verdicts: engines.map(|(name, letter)| (name.clone(), *letter, said.get(name).copied())).collect(),
+            r#where: difference.r#where.clone(),
+            why: difference.why.clone(),
+        }))?;
+    }
+    Ok(())
+}
+
+/// What an engine says of a difference.
+fn letter(engine: &mut Engine<'_>, difference: &Written) -> char {
+    let question = Question { slot: 0, agent: difference.agent.as_bytes(), url: difference.url.as_bytes() };
+    let loaded = engine.load(0, "https://example.com", difference.body.as_bytes());
+    let answers = loaded.and_then(|()| engine.decide(&[question]));
+    char::from(answers.map_or_else(|broken| broken.letter, |answers| answers.letters.first().copied().unwrap_or(b'E')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::read as reading;
+    use reptile_compiler::dialect::Dialect;
+
+    #[test]
+    fn every_difference_is_one_and_is_of_engines_in_the_list() {
+        let differences = read(&path()).unwrap();
+        assert!(differences.len() >= 3);
+        let entries = crate::engines::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../engines.toml")).unwrap();
+        for difference in &differences {
+            let mut letters: Vec<char> = difference.verdicts.values().copied().collect();
+            letters.sort_unstable();
+            letters.dedup();
+            assert!(letters.len() > 1, "{}: all engines say the same", difference.name);
+            for (name, letter) in &difference.verdicts {
+                let entry = entries.iter().find(|entry| entry.name == *name);
+                assert!(entry.is_some(), "{}: no engine {name}", difference.name);
+                if let Some(dialect) = name.strip_prefix("reptile-").and_then(Dialect::from_name) {
+                    let (body, url) = (difference.body.as_bytes(), difference.url.as_bytes());
+                    let found = reading(dialect, body, difference.agent.as_bytes(), url).letter;
+                    assert_eq!(char::from(found), *letter, "{}: {name}", difference.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_forms_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("traced.toml");
+        let good = std::fs::read_to_string(path()).unwrap();
+        for (bad, fault) in [
+            (good.replacen("robotstxt = \"A\"", "robotstxt = \"B\"", 1), "expected A, D or X"),
+            (good.replacen("why = ", "because = ", 1), "unknown field"),
+        ] {
+            std::fs::write(&file, bad).unwrap();
+            assert!(read(&file).err().unwrap().contains(fault), "{fault}");
+        }
+        for (bytes, is_good) in [(MAX_BYTES - 1, true), (MAX_BYTES, true), (MAX_BYTES + 1, false)] {
+            let comment = "#".repeat(bytes as usize - good.len() - 1);
+            std::fs::write(&file, format!("{good}{comment}\n")).unwrap();
+            assert_eq!(read(&file).is_ok(), is_good, "{bytes}");
+        }
+    }
+}

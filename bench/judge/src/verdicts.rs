@@ -1,0 +1,492 @@
+//! Verdicts: asks engines about a corpus, compares their answers with the dialects and with each other, and makes the differences
+//! small.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use reptile_bench::generate::Random;
+use reptile_compiler::dialect::{self, Dialect};
+
+use crate::corpus::{COMMON, Corpus, Group, Reading, read, shown};
+use crate::engine::{Answers, Engine, MAX_ROWS, Question};
+use crate::engines::Entry;
+use crate::letters;
+use crate::minimise::{Case, minimise};
+use crate::process::Broken;
+use crate::records::{AnswersRecord, CorpusRecord, Difference, Failure, Pair, Record, Score, Writer};
+
+/// After so many failures of its process an engine is asked no more about a corpus.
+pub const MAX_FAILURES: usize = 20;
+
+/// After replies that did not come have taken so long, an engine is asked no more about a corpus.
+const MAX_LOST: Duration = Duration::from_secs(60);
+
+/// The most rows of a corpus that an engine which is a command is asked: each row is a process.
+pub const MAX_COMMAND_ROWS: usize = 1_000;
+
+/// How many differences of an engine from its dialect are minimised in each corpus.
+const MAX_EXAMPLES: usize = 12;
+
+/// How long the search for small differences of an engine may take in each corpus. A search that does not end in time is given
+/// up, and its difference is shown if it is small enough to be read.
+const MINIMISE_TIME: Duration = Duration::from_secs(5);
+
+/// The most bytes of a robots.txt in a difference whose search did not end in time.
+const MAX_UNFINISHED_BYTES: usize = 500;
+
+/// How many engines are asked for verdicts at a time. Their speed is not measured meanwhile.
+const AT_A_TIME: usize = 2;
+
+/// The answers of an engine, group by group, and what went wrong.
+#[derive(Default)]
+pub struct Asked {
+    /// The answers.
+    pub answers: Vec<Answers>,
+    /// What went wrong: group, letter, reason.
+    pub failures: Vec<Failure>,
+}
+
+/// Asks an engine about a corpus, for as long as `time` says. Every row has a letter afterwards, whatever the engine does. The files
+/// are in random order, so that an engine that is not asked about all of them is asked about files of every kind.
+pub fn ask(engine: &mut Engine<'_>, corpus: &Corpus, time: Duration) -> Asked {
+    let most_rows = if engine.is_command() { MAX_COMMAND_ROWS } else { usize::MAX };
+    ask_at_most(engine, corpus, most_rows, time)
+}
+
+/// Asks about whole groups until so many rows have been asked, or so much time has gone by.
+fn ask_at_most(engine: &mut Engine<'_>, corpus: &Corpus, most_rows: usize, time: Duration) -> Asked {
+    let mut order: Vec<usize> = (0..corpus.groups.len()).collect();
+    Random::new(1).shuffle(&mut order);
+    let not_asked = |group: &Group| without(letters::NOT_ASKED, group.rows.len());
+    let mut asked = Asked { answers: corpus.groups.iter().map(not_asked).collect(), failures: Vec::new() };
+    let mut rows = 0;
+    let start = Instant::now();
+    let most = Most { failures: engine.failures + MAX_FAILURES, lost: engine.lost + MAX_LOST.min(time) };
+    for index in order {
+        if most.is_reached(engine) || rows >= most_rows || start.elapsed() >= time {
+            break;
+        }
+        let group = &corpus.groups[index];
+        rows += group.rows.len();
+        let mut failed = Vec::new();
+        asked.answers[index] = ask_group(engine, group, most, &mut failed);
+        let at = format!("{}: {}", corpus.name, group.name);
+        let engine = &engine.entry.name;
+        let failure = |broken: Broken| Failure {
+            engine: engine.clone(),
+            at: at.clone(),
+            letter: char::from(broken.letter),
+            why: broken.why,
+        };
+        asked.failures.extend(failed.into_iter().map(failure));
+    }
+    asked
+}
+
+/// What an engine may cost before it is given up.
+#[derive(Clone, Copy)]
+struct Most {
+    failures: usize,
+    lost: Duration,
+}
+
+impl Most {
+    fn is_reached(&self, engine: &Engine<'_>) -> bool {
+        engine.failures >= self.failures || engine.lost >= self.lost
+    }
+}
+
+/// Answers of one letter.
+fn without(letter: u8, rows: usize) -> Answers {
+    Answers { letters: vec![letter; rows], lines: None }
+}
+
+/// Asks about one robots.txt: all rows together, and row by row if that fails.
+fn ask_group(engine: &mut Engine<'_>, group: &Group, most: Most, failed: &mut Vec<Broken>) -> Answers {
+    if let Err(broken) = engine.load(0, &group.origin, &group.body) {
+        let letter = broken.letter;
+        failed.push(broken);
+        return without(letter, group.rows.len());
+    }
+    let questions: Vec<Question<'_>> =
+        group.rows.iter().map(|row| Question { slot: 0, agent: &row.agent, url: &row.url }).collect();
+    let mut all = Answers { letters: Vec::new(), lines: Some(Vec::new()) };
+    for questions in questions.chunks(MAX_ROWS) {
+        match engine.decide(questions) {
+            Ok(answers) => append(&mut all, answers),
+            Err(broken) if questions.len() == 1 || broken.letter == letters::SKIP => {
+                append(&mut all, without(broken.letter, questions.len()));
+                failed.push(broken);
+            }
+            Err(_) => {
+                for question in questions {
+                    append(&mut all, ask_row(engine, group, question, most, failed));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Asks about one row, with the robots.txt loaded anew.
+fn ask_row(
+    engine: &mut Engine<'_>,
+    group: &Group,
+    question: &Question<'_>,
+    most: Most,
+    failed: &mut Vec<Broken>,
+) -> Answers {
+    if most.is_reached(engine) {
+        return without(letters::NOT_ASKED, 1);
+    }
+    let loaded = engine.load(0, &group.origin, &group.body);
+    loaded.and_then(|()| engine.decide(std::slice::from_ref(question))).unwrap_or_else(|broken| {
+        let letter = broken.letter;
+        failed.push(broken);
+        without(letter, 1)
+    })
+}
+
+/// Appends answers. The lines are kept if all parts have lines.
+fn append(all: &mut Answers, part: Answers) {
+    let rows = part.letters.len();
+    all.letters.extend(part.letters);
+    let lines = part.lines.unwrap_or_else(|| vec![None; rows]);
+    if let Some(all) = &mut all.lines {
+        all.extend(lines);
+    }
+}
+
+/// The readings of some dialects on a corpus.
+pub struct Readings(pub Vec<(&'static Dialect, Vec<Vec<Reading>>)>);
+
+impl Readings {
+    /// Reads a corpus by some dialects.
+    #[must_use]
+    pub fn new(corpus: &Corpus, dialects: &[&'static Dialect]) -> Readings {
+        Readings(dialects.iter().map(|&dialect| (dialect, corpus.readings(dialect))).collect())
+    }
+
+    /// The readings of a dialect, if they were made.
+    #[must_use]
+    pub fn of(&self, dialect: &Dialect) -> Option<&[Vec<Reading>]> {
+        self.0.iter().find(|(known, _)| *known == dialect).map(|(_, readings)| &**readings)
+    }
+}
+
+/// Counts how the answers compare with each dialect, tag by tag.
+#[must_use]
+pub fn scores(engine: &str, corpus: &Corpus, answers: &[Answers], readings: &Readings) -> Vec<Score> {
+    let mut scores: Vec<Score> = Vec::new();
+    for (dialect, readings) in &readings.0 {
+        let first = scores.len();
+        for ((group, answers), readings) in corpus.groups.iter().zip(answers).zip(readings) {
+            let place = scores[first..].iter().position(|score| score.tag == group.tag).map(|place| first + place);
+            let place = place.unwrap_or_else(|| {
+                let (engine, corpus) = (engine.to_owned(), corpus.name.to_owned());
+                let (tag, dialect) = (group.tag.to_owned(), dialect.as_str().to_owned());
+                scores.push(Score { engine, corpus, tag, dialect, ..Score::default() });
+                scores.len() - 1
+            });
+            for (row, reading) in readings.iter().enumerate() {
+                let line = answers.lines.as_ref().and_then(|lines| lines.get(row).copied().flatten());
+                count(&mut scores[place], answers.letters[row], line, *reading);
+            }
+        }
+    }
+    scores
+}
+
+/// Counts a row.
+fn count(score: &mut Score, letter: u8, line: Option<u32>, reading: Reading) {
+    if letter == letters::NOT_ASKED || reading.letter == letters::NOT_ASKED {
+        return;
+    }
+    score.rows += 1;
+    match letter {
+        letter if letter == reading.letter => score.right += 1,
+        letters::ALLOW | letters::DISALLOW => score.wrong += 1,
+        letters::UNSUPPORTED => score.unsupported += 1,
+        _ => score.failed += 1,
+    }
+    if let (Some(line), Some(expected)) = (line, reading.line)
+        && letters::is_verdict(letter)
+    {
+        score.lines += 1;
+        score.lines_right += usize::from(line == expected);
+    }
+}
+
+/// Compares the answers of each two engines.
+#[must_use]
+pub fn pairs(corpus: &str, all: &[(String, Vec<Answers>)]) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for (index, (a, ours)) in all.iter().enumerate() {
+        for (b, theirs) in &all[index + 1..] {
+            let (mut rows, mut differ) = (0, 0);
+            let letters = ours.iter().zip(theirs).flat_map(|(a, b)| a.letters.iter().zip(&b.letters));
+            for (&a, &b) in letters.filter(|(a, b)| letters::is_verdict(**a) && letters::is_verdict(**b)) {
+                rows += 1;
+                differ += usize::from(a != b);
+            }
+            pairs.push(Pair { a: a.clone(), b: b.clone(), corpus: corpus.to_owned(), rows, differ });
+        }
+    }
+    pairs
+}
+
+/// The other side of a difference.
+pub enum Other<'o, 'e> {
+    /// A dialect.
+    Dialect(&'static Dialect),
+    /// An engine.
+    Engine(&'o mut Engine<'e>),
+}
+
+impl Other<'_, '_> {
+    fn letter(&mut self, case: &Case) -> Option<u8> {
+        match self {
+            Other::Dialect(dialect) => Some(read(dialect, &case.body, &case.agent, &case.url).letter),
+            Other::Engine(engine) => letter_of(engine, case),
+        }
+    }
+}
+
+/// What an engine says of one case.
+fn letter_of(engine: &mut Engine<'_>, case: &Case) -> Option<u8> {
+    engine.load(0, "https://a.example", &case.body).ok()?;
+    let question = Question { slot: 0, agent: &case.agent, url: &case.url };
+    engine.decide(&[question]).ok()?.letters.first().copied()
+}
+
+/// Minimises some of the rows on which an engine and the other side have different verdicts, at most one of each robots.txt.
+/// Equal results are given once.
+pub fn differences(
+    engine: &mut Engine<'_>,
+    other: &mut Other<'_, '_>,
+    corpus: &Corpus,
+    rows: &[(usize, usize)],
+    most: usize,
+) -> Vec<Difference> {
+    let mut found: Vec<Difference> = Vec::new();
+    let start = Instant::now();
+    for &(group, row) in spread(rows, most).iter() {
+        if start.elapsed() >= MINIMISE_TIME {
+            break;
+        }
+        let group = &corpus.groups[group];
+        let row = &group.rows[row];
+        let case = Case { body: group.body.clone(), agent: row.agent.clone(), url: row.url.clone() };
+        // Another answer when asked alone would be a fault of the engine, which is not to be minimised.
+        let (Some(ours), Some(theirs)) = (letter_of(engine, &case), other.letter(&case)) else { continue };
+        if ours == theirs || !letters::is_verdict(ours) || !letters::is_verdict(theirs) {
+            continue;
+        }
+        let case = minimise(case, &mut |case| {
+            start.elapsed() < MINIMISE_TIME
+                && letter_of(engine, case) == Some(ours)
+                && other.letter(case) == Some(theirs)
+        });
+        if start.elapsed() >= MINIMISE_TIME && case.body.len() > MAX_UNFINISHED_BYTES {
+            break;
+        }
+        let (against, is_engine) = match &other {
+            Other::Dialect(dialect) => (dialect.as_str().to_owned(), false),
+            Other::Engine(engine) => (engine.entry.name.clone(), true),
+        };
+        let by = |dialect: &&'static Dialect| {
+            let letter = read(dialect, &case.body, &case.agent, &case.url).letter;
+            (dialect.as_str().to_owned(), char::from(letter))
+        };
+        let difference = Difference {
+            engine: engine.entry.name.clone(),
+            against,
+            is_engine,
+            found_in: format!("{}: {}", corpus.name, group.name),
+            body: case.body.split_inclusive(|&byte| byte == b'\n').map(line_of).collect(),
+            body_base64: BASE64_STANDARD.encode(&case.body),
+            agent: shown(&case.agent),
+            url: shown(&case.url),
+            verdict: char::from(ours),
+            other: char::from(theirs),
+            dialects: dialect::ALL.iter().map(by).collect(),
+        };
+        let is_known = |known: &Difference| known.body == difference.body && known.url == difference.url;
+        if !found.iter().any(is_known) {
+            found.push(difference);
+        }
+    }
+    found.sort_by_key(|difference| difference.body.iter().map(String::len).sum::<usize>() + difference.url.len());
+    found
+}
+
+/// A line without its newline, as text.
+fn line_of(line: &[u8]) -> String {
+    shown(line.strip_suffix(b"\n").unwrap_or(line))
+}
+
+/// At most so many of some things, from the first to the last of them.
+fn spread<T: Copy>(things: &[T], most: usize) -> Vec<T> {
+    let count = things.len().min(most);
+    (0..count).map(|index| things[index * things.len() / count]).collect()
+}
+
+/// The first row of each group on which two lists of letters have different verdicts.
+#[must_use]
+pub fn differing<'l>(ours: &[Answers], theirs: impl Iterator<Item = Vec<u8>> + 'l) -> Vec<(usize, usize)> {
+    let differs = |(a, b): (&u8, &u8)| a != b && letters::is_verdict(*a) && letters::is_verdict(*b);
+    let of_group = |(group, (ours, theirs)): (usize, (&Answers, Vec<u8>))| {
+        ours.letters.iter().zip(&theirs).position(differs).map(|row| (group, row))
+    };
+    ours.iter().zip(theirs).enumerate().filter_map(of_group).collect()
+}
+
+/// Asks all engines about all corpora and writes the records. Each engine is asked about each corpus for as long as `time` says.
+///
+/// # Errors
+/// Errors if a record cannot be written; nothing that an engine does is an error.
+pub fn run(entries: &[&Entry], corpora: &[Corpus], time: Duration, writer: &mut Writer) -> Result<(), String> {
+    for corpus in corpora {
+        eprintln!("{}: {} rows", corpus.name, corpus.rows());
+        let (name, about) = (corpus.name.to_owned(), corpus.about.clone());
+        writer.write(&Record::Corpus(CorpusRecord { corpus: name, about, rows: corpus.rows() }))?;
+        let readings = Readings::new(corpus, &dialects_for(corpus, entries));
+        let next = AtomicUsize::new(0);
+        let done = Mutex::new((&mut *writer, Vec::new()));
+        let work = || -> Result<(), String> {
+            while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let (answers, records) = run_engine(entry, corpus, &readings, time);
+                let (writer, all) = &mut *done.lock().unwrap_or_else(PoisonError::into_inner);
+                records.iter().try_for_each(|record| writer.write(record))?;
+                all.push((entry.name.clone(), answers));
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..AT_A_TIME).map(|_| scope.spawn(work)).collect();
+            let mine = work();
+            let ended =
+                others.into_iter().map(|other| other.join().unwrap_or_else(|_| Err("a thread panicked".into())));
+            ended.fold(mine, Result::and)
+        })?;
+        let (writer, mut all) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        all.sort_by_key(|(name, _)| entries.iter().position(|entry| entry.name == *name));
+        for pair in pairs(corpus.name, &all) {
+            writer.write(&Record::Pair(pair))?;
+        }
+    }
+    Ok(())
+}
+
+/// All dialects for a small corpus; for a large one those that an engine claims.
+fn dialects_for(corpus: &Corpus, entries: &[&Entry]) -> Vec<&'static Dialect> {
+    const LARGE: usize = 50_000;
+    let is_claimed =
+        |dialect: &&'static Dialect| entries.iter().any(|entry| entry.dialect.unwrap_or(COMMON) == *dialect);
+    let is_recorded = |dialect: &&'static Dialect| {
+        corpus
+            .groups
+            .iter()
+            .flat_map(|group| &group.rows)
+            .take(1)
+            .any(|row| row.recorded.is_some_and(|(recorded, _)| recorded == *dialect))
+    };
+    let all = dialect::ALL.into_iter();
+    all.filter(|dialect| corpus.rows() < LARGE || is_claimed(dialect) || is_recorded(dialect)).collect()
+}
+
+/// Asks one engine about a corpus. Returns its answers, and all records but those.
+fn run_engine(entry: &Entry, corpus: &Corpus, readings: &Readings, time: Duration) -> (Vec<Answers>, Vec<Record>) {
+    let mut engine = Engine::new(entry);
+    let start = Instant::now();
+    let asked = ask(&mut engine, corpus, time);
+    let took = start.elapsed();
+    let answers_of = |(group, answers): (&Group, &Answers)| {
+        Record::Answers(AnswersRecord {
+            engine: entry.name.clone(),
+            corpus: corpus.name.to_owned(),
+            group: group.name.clone(),
+            verdicts: String::from_utf8_lossy(&answers.letters).into_owned(),
+        })
+    };
+    let mut records: Vec<Record> = corpus.groups.iter().zip(&asked.answers).map(answers_of).collect();
+    records.extend(asked.failures.into_iter().map(Record::Failure));
+    let claimed = entry.dialect.unwrap_or(COMMON);
+    let all = scores(&entry.name, corpus, &asked.answers, readings);
+    let told = |score: &&Score| score.dialect == claimed.as_str();
+    let (right, rows) = all.iter().filter(told).fold((0, 0), |sum, score| (sum.0 + score.right, sum.1 + score.rows));
+    records.extend(all.into_iter().map(Record::Score));
+    let start = Instant::now();
+    if let Some(expected) = readings.of(claimed) {
+        let expected = expected.iter().map(|readings| readings.iter().map(|reading| reading.letter).collect());
+        let rows = differing(&asked.answers, expected);
+        let found = differences(&mut engine, &mut Other::Dialect(claimed), corpus, &rows, MAX_EXAMPLES);
+        records.extend(found.into_iter().map(Record::Difference));
+    }
+    let (took, small) = (took.as_secs_f64(), start.elapsed().as_secs_f64());
+    let claim = claimed.as_str();
+    eprintln!("  {}: {right} of {rows} as {claim} ({took:.1} s, {small:.1} s for differences)", entry.name);
+    if let Err(why) = engine.stop() {
+        let (engine, at) = (entry.name.clone(), format!("{}: stop", corpus.name));
+        records.push(Record::Failure(Failure { engine, at, letter: char::from(letters::ENDED), why }));
+    }
+    (asked.answers, records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limit_of_the_rows_of_a_command() {
+        let text = "[[engine]]\nname = \"true\"\ndialect = \"own\"\ncommand = [\"true\"]\n\
+                    allow = { exit = 0 }\ndisallow = { exit = 1 }\n";
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("engines.toml");
+        std::fs::write(&path, text).unwrap();
+        let entry = &crate::engines::read(&path).unwrap()[0];
+        let asked = |rows, most, time| {
+            let mut corpus = crate::corpus::fresh::make(1, rows);
+            corpus.groups.iter_mut().for_each(|group| group.rows.truncate(1));
+            let asked = ask_at_most(&mut Engine::new(entry), &corpus, most, time);
+            let mut found: Vec<u8> = asked.answers.iter().flat_map(|answers| answers.letters.clone()).collect();
+            found.sort_unstable();
+            String::from_utf8(found).unwrap()
+        };
+        for (rows, letters) in [(2, "AA"), (3, "AAA"), (4, "AAAN")] {
+            assert_eq!(asked(rows, 3, Duration::MAX), letters);
+        }
+        assert_eq!(asked(3, 3, Duration::ZERO), "NNN", "no time, no questions");
+    }
+
+    #[test]
+    fn rows_that_were_not_asked_do_not_count() {
+        let mut score = Score::default();
+        let reading = Reading { letter: b'D', line: Some(3) };
+        for (letter, line) in
+            [(b'D', Some(3)), (b'A', Some(0)), (b'U', None), (b'T', None), (b'N', None), (b'D', Some(4)), (b'D', None)]
+        {
+            count(&mut score, letter, line, reading);
+        }
+        assert_eq!((score.rows, score.right, score.wrong, score.unsupported, score.failed), (6, 3, 1, 1, 1));
+        assert_eq!((score.lines, score.lines_right), (3, 1));
+    }
+
+    #[test]
+    fn pairs_count_rows_with_two_verdicts() {
+        let answers = |letters: &[u8]| vec![Answers { letters: letters.to_vec(), lines: None }];
+        let all = [("a".into(), answers(b"AADDE")), ("b".into(), answers(b"ADDUA")), ("c".into(), answers(b"AADDD"))];
+        let found: Vec<_> = pairs("x", &all).iter().map(|pair| (pair.rows, pair.differ)).collect();
+        assert_eq!(found, [(3, 1), (4, 0), (4, 2)]);
+    }
+
+    #[test]
+    fn examples_are_spread() {
+        assert_eq!(spread(&[1, 2, 3], 12), [1, 2, 3]);
+        assert_eq!(spread(&(0..100).collect::<Vec<_>>(), 4), [0, 25, 50, 75]);
+        assert!(spread::<u8>(&[], 4).is_empty());
+    }
+}

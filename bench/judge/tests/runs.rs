@@ -1,0 +1,191 @@
+//! `run`, `report` and `compare`: whatever engines do, each is a result and the run goes on.
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::support::{Folder, told};
+
+/// The records of a run.
+fn records(folder: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(folder.join("run.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn of_kind<'r>(records: &'r [Value], kind: &'r str, engine: &'r str) -> impl Iterator<Item = &'r Value> {
+    records.iter().filter(move |record| record["kind"] == kind && record["engine"] == engine)
+}
+
+/// All letters of an engine's answers.
+fn letters(records: &[Value], engine: &str) -> String {
+    of_kind(records, "answers", engine).map(|record| record["verdicts"].as_str().unwrap()).collect()
+}
+
+fn run(folder: &Folder, output: &str, more: &[&str]) -> Output {
+    folder.judge(&[&["run", "-o", output, "--seed", "9"], more].concat())
+}
+
+/// A file with 20 rows, in one of which is the text at which some engines of the tests fail.
+const FEW: [&str; 5] = ["--verdicts", "--corpora", "fresh", "--fresh", "1"];
+
+#[test]
+fn each_fault_is_a_result_and_none_stops_the_run() {
+    let modes = ["hang", "child", "crash", "garbage", "few", "endless", "memory", "silent", "wrong", "honest"];
+    let folder = Folder::new(&modes);
+    let output = run(&folder, "out", &FEW);
+    let (code, text) = told(&output);
+    // The engine that never greets is the only one that is not measured.
+    assert_eq!(code, Some(1), "{text}");
+    let records = records(&folder.path().join("out"));
+    let honest = letters(&records, "honest");
+    assert_eq!(honest.len(), 20);
+    assert!(honest.bytes().all(|letter| b"AD".contains(&letter)), "{honest}");
+    for (mode, letter) in [("hang", 'T'), ("child", 'T'), ("crash", 'X'), ("memory", 'M')] {
+        let found = letters(&records, mode);
+        let failed = found.matches(letter).count();
+        assert!(failed > 0 && failed < 10, "{mode}: {found}");
+        // The rows beside those that fail have the verdicts of the honest engine.
+        let alike = found.bytes().zip(honest.bytes()).filter(|(found, honest)| found == honest).count();
+        assert_eq!(alike, 20 - failed, "{mode}: {found}\n{honest}");
+    }
+    for mode in ["garbage", "few", "endless"] {
+        let found = letters(&records, mode);
+        // All rows of the first file together fail, then 19 of them alone: with 20 failures an engine is given up.
+        assert_eq!(found, "G".repeat(19) + "N", "{mode}");
+    }
+    assert!(letters(&records, "silent").is_empty());
+    let silent = of_kind(&records, "engine", "silent").next().unwrap();
+    assert_eq!(silent["absent"], "does not answer: no reply within 0.5 s");
+    assert_eq!(records.last().unwrap()["kind"], "end");
+    let why = of_kind(&records, "failure", "crash").next().unwrap()["why"].as_str().unwrap();
+    assert_eq!(why, "ended with exit code 3: Segmentation fault of my own");
+}
+
+#[test]
+fn a_file_that_is_refused_is_no_failure_of_the_process() {
+    let folder = Folder::new(&["refuse"]);
+    let (code, text) = told(&run(&folder, "out", &["--verdicts", "--corpora", "suite"]));
+    assert_eq!(code, Some(0), "{text}");
+    let records = records(&folder.path().join("out"));
+    let found = letters(&records, "refuse");
+    let refused = found.matches('R').count();
+    assert!(refused > 0 && refused < 100, "{refused}");
+    assert!(!found.contains('N') && !found.contains('X'), "{found}");
+    assert_eq!(of_kind(&records, "failure", "refuse").next().unwrap()["why"], "I do not like ponds");
+}
+
+#[test]
+fn lies_about_speed_are_void() {
+    let modes = ["honest", "lying-count", "lying-clock", "patient-liar"];
+    let folder = Folder::new(&modes);
+    let few =
+        ["--speed", "--models", "decide,fresh", "--inputs", "small", "--rounds", "1", "--time", "60", "--no-real"];
+    let (code, text) = told(&run(&folder, "out", &few));
+    assert_eq!(code, Some(0), "{text}");
+    let records = records(&folder.path().join("out"));
+    for (mode, void) in [
+        ("lying-count", "0 disallowed in"),
+        ("lying-clock", "less than the 60.0 ms that were asked for"),
+        ("patient-liar", "without samples it takes"),
+    ] {
+        let speeds: Vec<&Value> = of_kind(&records, "speed", mode).collect();
+        assert_eq!(speeds.len(), 2, "{mode}");
+        let found = speeds[0]["void"].as_str().unwrap_or_else(|| panic!("{mode}: not void: {}", speeds[0]));
+        assert!(found.contains(void), "{mode}: {found}");
+    }
+    let honest: Vec<&Value> = of_kind(&records, "speed", "honest").collect();
+    assert_eq!(honest.iter().map(|speed| speed["model"].as_str().unwrap()).collect::<Vec<_>>(), ["decide", "fresh"]);
+    for speed in honest {
+        // A pass that is not void has the count of the verdicts; whether its clock is believed depends on the machine.
+        assert!(!speed["void"].as_str().unwrap_or_default().contains("disallowed"), "{speed}");
+        assert!(speed["checked"].as_u64().unwrap() > 0 && !speed["samples"].as_array().unwrap().is_empty(), "{speed}");
+    }
+}
+
+#[test]
+fn the_page_is_made_of_the_records_even_of_a_run_that_was_killed() {
+    let folder = Folder::new(&["honest", "wrong"]);
+    let file = folder.path().join("engines.toml");
+    let absent = "[[engine]]\nname = \"ghost\"\ndialect = \"own\"\nneeds = [\"no-such-program\"]\nrun = [\"x\"]\n";
+    std::fs::write(&file, std::fs::read_to_string(&file).unwrap() + absent).unwrap();
+    assert_eq!(told(&run(&folder, "out", &FEW)).0, Some(0));
+    let out = folder.path().join("out");
+    let report = || {
+        let judge = env!("CARGO_BIN_EXE_reptile-judge");
+        let output = std::process::Command::new(judge).arg("report").arg(&out).output().unwrap();
+        assert_eq!(told(&output).0, Some(0), "{}", told(&output).1);
+        (
+            std::fs::read_to_string(out.join("report.md")).unwrap(),
+            std::fs::read_to_string(out.join("report.html")).unwrap(),
+        )
+    };
+    let (markdown, html) = report();
+    for page in [&markdown, &html] {
+        for text in ["ghost", "no program no-such-program", "held against", "Differences, made small", "koster-1996"] {
+            assert!(page.contains(text), "no {text:?} in {page}");
+        }
+    }
+    assert!(!html.contains("<script") && !html.contains("src=") && !html.contains("href="), "{html}");
+    let values = std::fs::read_to_string(out.join("verdicts.csv")).unwrap();
+    assert!(values.lines().any(|line| line.starts_with("honest,fresh,,rfc9309,20,")), "{values}");
+    // Cut in the middle of a record.
+    let path = out.join("run.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, &text[..text.len() * 9 / 10]).unwrap();
+    assert!(report().0.contains("the run was stopped"));
+}
+
+#[test]
+fn two_engines_are_compared_and_a_difference_is_made_small() {
+    let folder = Folder::new(&["honest", "wrong"]);
+    let (code, text) = told(&folder.judge(&["compare", "honest", "wrong", "--corpora", "suite"]));
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("rows differ\n"), "{text}");
+    // The planted fault: every path with the letter x is disallowed, whatever the file says.
+    assert!(text.contains("\n  https://a.example/x for "), "{text}");
+    let (code, text) = told(&folder.judge(&["compare", "honest", "honest", "--corpora", "suite"]));
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("suite: 0 of "), "{text}");
+}
+
+#[test]
+fn a_command_line_is_an_engine() {
+    let folder = Folder::new(&[]);
+    let text = r#"[[engine]]
+name = "grep"
+dialect = "own"
+command = ["sh", "-c", "grep -q '^Disallow: /$' \"$1\" && echo no || echo yes", "sh", "{robots}", "{agent}", "{url}"]
+allow = { output = "yes" }
+disallow = { output = "no" }
+"#;
+    std::fs::write(folder.path().join("engines.toml"), text).unwrap();
+    let (code, text) = told(&folder.judge(&["try", "grep"]));
+    assert!(text.contains("grep: ") && code == Some(0), "{text}");
+    assert_eq!(told(&run(&folder, "out", &FEW)).0, Some(0));
+    let records = records(&folder.path().join("out"));
+    let found = letters(&records, "grep");
+    assert_eq!(found.len(), 20);
+    assert!(found.bytes().all(|letter| b"ADU".contains(&letter)), "{found}");
+}
+
+#[test]
+fn wrong_arguments_are_named() {
+    let folder = Folder::new(&["honest"]);
+    for (arguments, fault) in [
+        (&["run", "-o", "out", "--only", "nobody"][..], "no engine nobody"),
+        (&["run", "-o", "out", "--corpora", "nothing"], "no corpus nothing"),
+        (&["run", "-o", "out", "--fresh", "100001"], "at most 100000 are allowed"),
+        (&["run", "-o", "out", "--models", "slow"], "invalid value 'slow'"),
+        (&["run", "-o", "out", "--rounds", "101"], "101"),
+        (&["run", "-o", "out", "--corpus-time", "0"], "1..=3600"),
+        (&["run", "-o", "out", "--corpus-time", "3601"], "1..=3600"),
+        (&["compare", "honest", "nobody"], "no engine nobody"),
+        (&["try", "nobody"], "no engine nobody, but honest"),
+    ] {
+        let (code, text) = told(&folder.judge(arguments));
+        assert_eq!(code, Some(2), "{text}");
+        assert!(text.contains(fault), "{arguments:?}: {text}");
+    }
+    assert!(!folder.path().join("out").exists());
+}
