@@ -414,7 +414,7 @@ mod tests {
     fn the_address_space_is_limited() {
         let limits = Limits { address_space: Some(100_000_000), ..LIMITS };
         // The limit is set right after the start: the shell waits for it.
-        let script = "sleep 0.2; ulimit -v";
+        let script = "while [ \"$(ulimit -v)\" = unlimited ]; do sleep 0.01; done; ulimit -v";
         let ended = run(&["sh".into(), "-c".into(), script.into()], Path::new("/"), &limits).unwrap();
         let output = String::from_utf8_lossy(&ended.output).into_owned();
         assert_eq!(output, "97656\n");
