@@ -3,6 +3,8 @@
 //! The names are those of the fields of a capture in JSON Lines. A cell is written as a text, or of the type that fits where
 //! a table has types. [`Lines`] are the lines of an input with a capture on each.
 
+use std::fmt::Write as _;
+
 use reptile_compiler::capture::{Capture, Truncation};
 use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::set::origin::{OwnedOrigin, RobotsUrlError};
@@ -65,7 +67,12 @@ pub struct Lines {
 impl Lines {
     /// The name of a line.
     pub fn name(&self, number: u64) -> String {
-        format!("{}:{number}", self.path)
+        // Made for each line, whether something is said of it or not, so there is room for all of it from the start.
+        let mut name = String::with_capacity(self.path.len() + ":18446744073709551615".len());
+        name.push_str(&self.path);
+        // Writing to a text cannot fail.
+        let _ = write!(name, ":{number}");
+        name
     }
 
     /// Gives the capture on each line of some that follow each other, or what is wrong with the line. Blank lines are left

@@ -144,7 +144,7 @@ pub(crate) fn check_file<T: PartialEq>(
         }
         for &index in &group {
             let list = &lists[index as usize].0;
-            let cost = || Cost::of_draft(&draft(list, Strategy::Factored, &Bump::new()).0);
+            let cost = || Cost::of_draft(&draft(list, Strategy::Factored, &Bump::new(), &mut Default::default()).0);
             costs[index as usize] = *exact.entry(index).or_insert_with(cost);
         }
         sum(&costs).check().map_err(|error| TooManySteps { line: first_line(&group, lists), error })?;
@@ -191,7 +191,7 @@ mod tests {
                 let most = Cost::most_of_list(&list);
                 for strategy in [Strategy::Factored, Strategy::Fallback] {
                     let arena = Bump::new();
-                    let draft = draft(&list, strategy, &arena).0;
+                    let draft = draft(&list, strategy, &arena, &mut Default::default()).0;
                     let passes = reptile_engine::automaton::passes(&draft);
                     assert!(passes <= most.passes, "{passes} > {}: {}", most.passes, body.escape_ascii());
                     assert!(fallback_bytes(&draft) <= most.fallback_bytes, "{}", body.escape_ascii());

@@ -39,7 +39,7 @@ struct Node {
     fail: u32,
     /// The index of what is found at this node, or [`NOTHING`].
     found: u32,
-    /// The range of its transitions in [`Scratch::merged`], if its failure link is not the root. Otherwise its
+    /// The range of its transitions in [`Lists::merged`], if its failure link is not the root. Otherwise its
     /// transitions are those to its children.
     transitions: Range<u32>,
     /// The byte that leads to this node from its parent.
@@ -65,14 +65,40 @@ const NOTHING: u32 = u32::MAX;
 #[derive(Default)]
 pub(super) struct Scratch<'l> {
     segments: Vec<Segment<'l>>,
-    nodes: Vec<Node>,
     found: Vec<Found<'l>>,
+    pub(super) lists: Lists,
+}
+
+/// Those of the lists that refer to no ruleset, and are kept from one to the next.
+#[derive(Default)]
+pub(super) struct Lists {
+    nodes: Vec<Node>,
     /// The transitions of nodes whose failure link is not the root: their own, and for all other bytes those of the
     /// failure link. Each is a byte and a node, in the order of the bytes.
     merged: Vec<(u8, u32)>,
     state_of: Vec<u32>,
     open: Vec<u32>,
     runs: Vec<(u32, u32)>,
+}
+
+/// The elements for which a list keeps its memory from one ruleset to the next.
+const KEPT_ELEMENTS: usize = 1 << 14;
+
+impl Lists {
+    /// Gives back what only large rulesets need.
+    pub(super) fn give_back(&mut self) {
+        fn shrink<T>(list: &mut Vec<T>) {
+            if list.capacity() > KEPT_ELEMENTS {
+                *list = Vec::new();
+            }
+        }
+        let Lists { nodes, merged, state_of, open, runs } = self;
+        shrink(nodes);
+        shrink(merged);
+        shrink(state_of);
+        shrink(open);
+        shrink(runs);
+    }
 }
 
 /// The most wildcard automata that begin at one place: a state counts them in a byte.
@@ -241,8 +267,8 @@ impl<'l> Builder<'l> {
         }
         let fingerprints = fingerprints(segments, self.arena);
         self.scratch.tree(segments, self.arena);
-        let linked = self.scratch.link(self.arena, limit(self.scratch.nodes.len()));
-        self.work += self.scratch.nodes.len() + self.scratch.merged.len();
+        let linked = self.scratch.link(self.arena, limit(self.scratch.lists.nodes.len()));
+        self.work += self.scratch.lists.nodes.len() + self.scratch.lists.merged.len();
         let children = if linked { self.states(segments) } else { None };
         self.draft.wildcards.push(WildcardAutomaton {
             best,
@@ -258,7 +284,7 @@ impl<'l> Builder<'l> {
     /// Turns nodes into states, merging runs of nodes into one state. Returns the root's transitions, or `None` if the
     /// ruleset would have too many states.
     fn states(&mut self, segments: &[Segment<'l>]) -> Option<&'l [(u8, u32)]> {
-        let Scratch { nodes, found, merged, state_of, open, runs, .. } = &mut self.scratch;
+        let Scratch { found, lists: Lists { nodes, merged, state_of, open, runs }, .. } = &mut self.scratch;
         // The last node of the run that begins at each node. A run continues while nothing is found in it, the failure
         // link is the root, and no other node's failure link leads into its middle.
         let run_end = |mut index: u32| {
@@ -376,26 +402,27 @@ impl<'l> Scratch<'l> {
             byte,
             is_fail: false,
         };
-        self.nodes.clear();
-        self.found.clear();
-        self.nodes.push(node(0..segments.len() as u32, 0, 0));
+        let Scratch { found, lists: Lists { nodes, .. }, .. } = self;
+        nodes.clear();
+        found.clear();
+        nodes.push(node(0..segments.len() as u32, 0, 0));
         let mut branch = 0;
         let mut next = 0;
-        while let Some(node_here) = self.nodes.get(next) {
+        while let Some(node_here) = nodes.get(next) {
             let (Range { mut start, end }, depth) = (node_here.segments.clone(), node_here.depth);
             // The segment that ends here comes first, and no other has the same text.
             let segment = &segments[start as usize];
             if segment.text.len() == depth as usize {
-                self.nodes[next].found = self.found.len() as u32;
+                nodes[next].found = found.len() as u32;
                 let wildcards = segment.wildcards.iter().map(|&wildcard| {
                     branch += 1;
                     (branch - 1, wildcard)
                 });
                 let wildcards = arena.alloc_slice_fill_iter(wildcards);
-                self.found.push(Found { accept: segment.accept, accept_at_end: segment.accept_at_end, wildcards });
+                found.push(Found { accept: segment.accept, accept_at_end: segment.accept_at_end, wildcards });
                 start += 1;
             }
-            let first_child = self.nodes.len() as u32;
+            let first_child = nodes.len() as u32;
             let byte_of = |segment: u32| segments[segment as usize].text[depth as usize];
             while start < end {
                 let byte = byte_of(start);
@@ -403,10 +430,10 @@ impl<'l> Scratch<'l> {
                     true => end,
                     false => (start + 1..end).find(|&segment| byte_of(segment) != byte).unwrap_or(end),
                 };
-                self.nodes.push(node(start..run, depth + 1, byte));
+                nodes.push(node(start..run, depth + 1, byte));
                 start = run;
             }
-            self.nodes[next].children = first_child..self.nodes.len() as u32;
+            nodes[next].children = first_child..nodes.len() as u32;
             next += 1;
         }
     }
@@ -415,7 +442,7 @@ impl<'l> Scratch<'l> {
     /// so that a walk follows one transition for each byte. Returns `false` if that takes more transitions than the
     /// limit.
     fn link(&mut self, arena: &'l Bump, limit: usize) -> bool {
-        let Scratch { nodes, found, merged, .. } = self;
+        let Scratch { found, lists: Lists { nodes, merged, .. }, .. } = self;
         let mut transition_count = nodes.len() - 1;
         merged.clear();
         let mut from_root = [ROOT; 256];

@@ -87,8 +87,8 @@ pub fn parse_with<'b>(
     // Room for as many rules as there can be: a list that grows leaves its old places unused in the arena.
     let most_rules = (memchr_iter(b'\n', body).count() + 1).min(body.len() / SHORTEST_RULE_BYTES + 1);
     let mut collector = Collector {
-        starts: Vec::new(),
-        agents: Vec::new(),
+        starts: BumpVec::new_in(arena),
+        agents: BumpVec::new_in(arena),
         rules: BumpVec::with_capacity_in(most_rules, arena),
         diagnostics: Diagnostics::default(),
         on_directive,
@@ -99,7 +99,7 @@ pub fn parse_with<'b>(
     }
     let line_count = read(body, dialect, &mut collector);
     let Collector { starts, agents, rules, diagnostics, .. } = collector;
-    let (agents, rules) = (&*arena.alloc_slice_copy(&agents), rules.into_bump_slice());
+    let (agents, rules) = (agents.into_bump_slice(), rules.into_bump_slice());
     let ends = starts.iter().skip(1).copied().chain([(agents.len(), rules.len())]);
     let groups = starts.iter().zip(ends).map(|(&(first_agent, first_rule), (agents_end, rules_end))| Group {
         agents: &agents[first_agent..agents_end],
@@ -116,8 +116,8 @@ const SHORTEST_RULE_BYTES: usize = 7;
 /// Collects the meaning of the lines for a [`Robots`].
 struct Collector<'b, F, G> {
     /// For each group the indices of its first user-agent line and of its first rule. Both end where those of the next group begin.
-    starts: Vec<(usize, usize)>,
-    agents: Vec<&'b [u8]>,
+    starts: BumpVec<'b, (usize, usize)>,
+    agents: BumpVec<'b, &'b [u8]>,
     rules: BumpVec<'b, RawRule<'b>>,
     diagnostics: Diagnostics,
     on_directive: F,

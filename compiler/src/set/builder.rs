@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::{self, Write};
 
-use bumpalo::Bump;
 use foldhash::fast::RandomState;
 use reptile_engine::format::captures::StoredCaptures;
 use reptile_engine::format::container::{self, Header, Section};
@@ -19,7 +18,7 @@ use reptile_engine::url::MAX_HOST_BYTES;
 use reptile_engine::verdict::PolicySource;
 
 use super::contents::{Contents, Distinct, File, number};
-use crate::automaton::{Strategy, compile};
+use crate::automaton::{Strategy, Workspace};
 use crate::capture::{Capture, Captures, Decision, Discarded, KeptCapture, Outcome, Profile, Time};
 use crate::dialect::Dialect;
 use crate::rules::order::RuleList;
@@ -234,9 +233,8 @@ impl SetBuilder {
         let policies = content.policies(&place_of_list);
         let Content { histories, origins, files, .. } = content;
         drop(files);
-        let rulesets = threads.each(lists, Bump::new, |arena, list| {
-            arena.reset();
-            let mut automaton = compile(&list, strategy, arena)?;
+        let rulesets = threads.each(lists, Workspace::default, |workspace, list| {
+            let mut automaton = workspace.compile(&list, strategy)?;
             automaton.shrink_to_fit();
             Ok(automaton.into())
         });

@@ -106,12 +106,12 @@ impl SetDraft<'_> {
         let used = self.used();
         let automata = std::mem::take(&mut self.rulesets);
         let write_lines = || {
-            pool_of(lines::WHAT, lines::UNIT, &self.lines, &used.lines, |lines, out| {
+            pool_of((lines::WHAT, lines::UNIT), &self.lines, &used.lines, threads, |lines, out| {
                 lines::encode(lines, out);
             })
         };
         let write_other = || {
-            pool_of(directives::WHAT, directives::UNIT, &self.other, &used.other, |record, out| {
+            pool_of((directives::WHAT, directives::UNIT), &self.other, &used.other, threads, |record, out| {
                 out.extend_from_slice(record);
             })
         };
@@ -119,7 +119,7 @@ impl SetDraft<'_> {
             || write_rulesets(automata, &used.rulesets),
             || {
                 threads.both(
-                    || OriginOrder::of(&self.origins),
+                    || OriginOrder::of(&self.origins, threads),
                     || {
                         let tokens = sorted_tokens(&self.tokens, &used.tokens);
                         (tokens, threads.both(write_lines, write_other))
@@ -129,7 +129,8 @@ impl SetDraft<'_> {
         );
         let (tokens, token_numbers) = tokens;
         let ((rulesets, ruleset_numbers), order, lines, other) = (rulesets?, order?, lines?, other?);
-        let policies = pool_of(policies::WHAT, policies::UNIT, &self.policies, &used.policies, |policy, out| {
+        let policies = (policies::WHAT, policies::UNIT);
+        let policies = pool_of(policies, &self.policies, &used.policies, threads, |policy, out| {
             let mut tokens: Vec<(u32, u32)> =
                 policy.tokens.iter().map(|&(token, group)| (moved(&token_numbers, token), group)).collect();
             tokens.sort_unstable();
@@ -140,7 +141,8 @@ impl SetDraft<'_> {
             let groups = policy.groups.iter().map(group).collect();
             PolicyDraft { source: policy.source, tokens, default_group: policy.default_group, groups }.encode(out);
         })?;
-        let captures = pool_of("bytes of captures", captures::UNIT, &self.captures, &used.captures, |stored, out| {
+        let captures = ("bytes of captures", captures::UNIT);
+        let captures = pool_of(captures, &self.captures, &used.captures, threads, |stored, out| {
             let written =
                 stored.clone().with_policies(|policy| Ok::<_, Infallible>(moved(&policies.addresses, policy)));
             written.unwrap_or_else(|never| match never {}).encode(out);
@@ -151,7 +153,8 @@ impl SetDraft<'_> {
             origin.other = origin.other.map(|place| moved(&other.addresses, place));
         }
         let (mut buckets, mut origins) = (Vec::new(), Vec::new());
-        write_origins::<_, _, TooLarge>(&order, |index| Ok(self.origins[index]), &mut buckets, &mut origins)?;
+        let record = |index: usize| Ok::<_, TooLarge>(self.origins[index]);
+        write_origins(&order, record, &mut buckets, &mut origins, threads)?;
         let (index, rulesets, fingerprints) = rulesets.finish();
         let mut sections = Sections::default();
         for (section, bytes) in [
@@ -192,12 +195,12 @@ struct Pool {
     addresses: Vec<u32>,
 }
 
-/// The pool of the records that are used.
+/// The pool of the records that are used. What it is called in errors comes first, and its unit.
 fn pool_of<T>(
-    what: &'static str,
-    unit: usize,
+    (what, unit): (&'static str, usize),
     things: &[T],
     is_used: &[bool],
+    threads: &impl Threads,
     mut encode: impl FnMut(&T, &mut Vec<u8>),
 ) -> Result<Pool, TooLarge> {
     let mut records = Records::default();
@@ -209,7 +212,7 @@ fn pool_of<T>(
         });
     }
     let mut pool = PoolWriter::new(what, unit, Vec::new());
-    let addresses = write_pool::<_, TooLarge>(&mut pool, &records, |place| is_used[place])?;
+    let addresses = write_pool::<_, TooLarge>(&mut pool, &records, |place| is_used[place], threads)?;
     Ok(Pool { bytes: pool.out, addresses })
 }
 

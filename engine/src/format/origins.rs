@@ -10,12 +10,14 @@
 //! knows who controls only some of them; and from there on the writer takes the first seed with which no look-up reads
 //! more than [`MAX_PROBE_SLOTS`] slots.
 
+mod write;
+
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+pub(super) use self::write::{OriginOrder, write_origins};
 use super::container::Section;
-use super::{FormatError, NONE, TooLarge, pad, put, put_long, u32_at, u64_at};
+use super::{FormatError, NONE, pad, put, put_long, u32_at, u64_at};
 use crate::platform::prefetch;
-use crate::spool::Sink;
 use crate::url::{MAX_HOST_BYTES, Scheme};
 
 /// The slots of a bucket: one cache line.
@@ -141,27 +143,6 @@ pub(super) fn seed_part(record: &OriginRecord<'_>) -> u64 {
     hash_of_record(0, record)
 }
 
-/// The first seed, from `first` on, that bounds every look-up, and what `of_seed` makes under it: a list that has the hash
-/// of each origin first.
-fn choose_seed<T, E: From<TooLarge>>(
-    first: u64,
-    mut of_seed: impl FnMut(u64) -> Result<Vec<(u64, T)>, E>,
-) -> Result<(u64, Vec<(u64, T)>), E> {
-    for number in 0..MAX_SEEDS {
-        let seed = first.wrapping_add(number);
-        let hashed = of_seed(seed)?;
-        let buckets = bucket_count(hashed.len() as u64);
-        if is_bounded(&origins_of_buckets(buckets, hashed.iter().map(|&(hash, _)| hash))) {
-            return Ok((seed, hashed));
-        }
-    }
-    Err(E::from(TooLarge {
-        what: "slots that one look-up of an origin reads, under each of 16 seeds",
-        limit: MAX_PROBE_SLOTS as u64,
-        found: MAX_PROBE_SLOTS as u64 + 1,
-    }))
-}
-
 /// Appends the record of an origin.
 fn encode(origin: &OriginRecord<'_>, out: &mut Vec<u8>) {
     put(out, origin.policy);
@@ -172,95 +153,6 @@ fn encode(origin: &OriginRecord<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(&[origin.scheme as u8, origin.host.len() as u8]);
     out.extend_from_slice(origin.host);
     pad(out, UNIT);
-}
-
-/// The order in which origins are written, and the seed of their hash. It depends on their names alone, so that it can
-/// be found before the addresses are known that their records hold.
-pub(super) struct OriginOrder<T> {
-    seed: u64,
-    /// The hash of each origin and what stands for it, in the order of the records.
-    pub order: Vec<(u64, T)>,
-}
-
-impl OriginOrder<usize> {
-    /// The order of some origins, by their index. Each origin must be there once, and no host may be longer than
-    /// [`crate::url::MAX_HOST_BYTES`].
-    ///
-    /// # Errors
-    /// When look-ups cannot be bounded.
-    pub fn of(origins: &[OriginRecord<'_>]) -> Result<OriginOrder<usize>, TooLarge> {
-        let first = origins.iter().fold(0, |sum: u64, origin| sum.wrapping_add(seed_part(origin)));
-        OriginOrder::from_seed(first, origins)
-    }
-
-    fn from_seed(first: u64, origins: &[OriginRecord<'_>]) -> Result<OriginOrder<usize>, TooLarge> {
-        let hashed = |seed| Ok(origins.iter().map(|origin| hash_of_record(seed, origin)).zip(0..).collect());
-        OriginOrder::choose(first, hashed, |index| origins[index])
-    }
-}
-
-impl<T: Copy> OriginOrder<T> {
-    /// The order under the first good seed from `first` on, which is the sum of [`seed_part`]. `of_seed` gives the hash of
-    /// each origin, and what stands for it; `record` the origin that it stands for.
-    ///
-    /// # Errors
-    /// When look-ups cannot be bounded, and those of `of_seed`.
-    pub fn choose<'a, E: From<TooLarge>>(
-        first: u64,
-        of_seed: impl FnMut(u64) -> Result<Vec<(u64, T)>, E>,
-        record: impl Fn(T) -> OriginRecord<'a>,
-    ) -> Result<OriginOrder<T>, E> {
-        let (seed, hashed) = choose_seed(first, of_seed)?;
-        Ok(OriginOrder::with_seed(seed, hashed, record))
-    }
-
-    fn with_seed<'a>(seed: u64, mut order: Vec<(u64, T)>, record: impl Fn(T) -> OriginRecord<'a>) -> OriginOrder<T> {
-        order.sort_unstable_by(|&(hash, place), &(other_hash, other)| {
-            // The rest of the key is far away in memory, and hardly any two hashes are equal.
-            hash.cmp(&other_hash).then_with(|| key_of(hash, &record(place)).cmp(&key_of(other_hash, &record(other))))
-        });
-        OriginOrder { seed, order }
-    }
-}
-
-/// Writes the sections `buckets` and `origins` in an order of origins. `record` gives the record of each.
-///
-/// # Errors
-/// When the records take more than [`MAX_ORIGINS_BYTES`], and those of `record` and the sinks.
-pub(super) fn write_origins<'a, T: Copy, O: Sink, E: From<TooLarge> + From<O::Error>>(
-    OriginOrder { seed, order }: &OriginOrder<T>,
-    mut record: impl FnMut(T) -> Result<OriginRecord<'a>, E>,
-    slots: &mut O,
-    records: &mut O,
-) -> Result<(), E> {
-    if order.is_empty() {
-        return Ok(());
-    }
-    let buckets = bucket_count(order.len() as u64);
-    let mut header = Vec::with_capacity(HEADER_BYTES);
-    [order.len() as u64, buckets, *seed].into_iter().for_each(|number| put_long(&mut header, number));
-    header.resize(HEADER_BYTES, 0);
-    slots.put(&header)?;
-    let (mut next, mut at, mut written) = (0, 0_u64, Vec::new());
-    for &(hash, place) in order {
-        if at >= MAX_ORIGINS_BYTES {
-            return Err(TooLarge { what: "bytes of origins", limit: MAX_ORIGINS_BYTES, found: at }.into());
-        }
-        let slot = next.max(bucket_of(hash, buckets) * BUCKET_SLOTS);
-        put_empty(slots, slot - next)?;
-        next = slot + 1;
-        slots.put(&slot_of(hash, at / UNIT as u64).to_le_bytes())?;
-        written.clear();
-        encode(&record(place)?, &mut written);
-        records.put(&written)?;
-        at += written.len() as u64;
-    }
-    Ok(put_empty(slots, (buckets * BUCKET_SLOTS).saturating_sub(next))?)
-}
-
-/// Writes empty slots.
-fn put_empty<O: Sink>(out: &mut O, slots: u64) -> Result<(), O::Error> {
-    (0..slots).try_for_each(|_| out.put(&[0; SLOT_BYTES]))
 }
 
 /// Port, scheme and length of the host, as encoded in a record.
@@ -657,6 +549,8 @@ impl<'a> Iterator for OriginIter<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::TooLarge;
+    use crate::threads::OneThread;
 
     fn first_seed<'a>(origins: impl Iterator<Item = OriginRecord<'a>>) -> u64 {
         origins.fold(0, |sum, origin| sum.wrapping_add(seed_part(&origin)))
@@ -664,17 +558,18 @@ mod tests {
 
     fn written_in(origins: &[OriginRecord<'_>], order: &OriginOrder<usize>) -> (Vec<u8>, Vec<u8>) {
         let (mut slots, mut records) = (Vec::new(), Vec::new());
-        write_origins::<_, _, TooLarge>(order, |index| Ok(origins[index]), &mut slots, &mut records).unwrap();
+        let record = |index: usize| Ok::<_, TooLarge>(origins[index]);
+        write_origins(order, record, &mut slots, &mut records, &OneThread).unwrap();
         (slots, records)
     }
 
     fn written(origins: &[OriginRecord<'_>]) -> (Vec<u8>, Vec<u8>) {
-        written_in(origins, &OriginOrder::of(origins).unwrap())
+        written_in(origins, &OriginOrder::of(origins, &OneThread).unwrap())
     }
 
     fn written_with_seed(origins: &[OriginRecord<'_>], seed: u64) -> (Vec<u8>, Vec<u8>) {
         let hashed = origins.iter().map(|origin| hash_of_record(seed, origin)).zip(0..).collect();
-        written_in(origins, &OriginOrder::with_seed(seed, hashed, |index: usize| origins[index]))
+        written_in(origins, &OriginOrder::with_seed(seed, hashed, |index: usize| origins[index], &OneThread))
     }
 
     fn record(host: &[u8]) -> OriginRecord<'_> {
@@ -792,7 +687,7 @@ mod tests {
         assert_eq!(bucket_count(names.len() as u64), buckets);
         let origins: Vec<OriginRecord<'_>> = names.iter().map(|name| record(name.as_bytes())).collect();
         for tried in [first, first + 2] {
-            assert_eq!(OriginOrder::from_seed(tried, &origins).unwrap().seed, first + 2);
+            assert_eq!(OriginOrder::from_seed(tried, &origins, &OneThread).unwrap().seed, first + 2);
         }
 
         // The seed of a real table depends on all its origins, and these names were not made for it.

@@ -7,6 +7,7 @@
 use super::container::Section;
 use super::{FormatError, NONE, TooLarge};
 use crate::spool::Sink;
+use crate::threads::{Threads, sort};
 
 /// Encoded records, one after the other, before they are sorted.
 #[derive(Default)]
@@ -20,6 +21,13 @@ impl Records {
     pub fn push_with(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
         encode(&mut self.bytes);
         self.ends.push(self.bytes.len());
+    }
+
+    /// Appends all records of another list.
+    pub fn append(&mut self, others: &Records) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&others.bytes);
+        self.ends.extend(others.ends.iter().map(|end| start + end));
     }
 
     /// The number of records.
@@ -76,6 +84,7 @@ pub(super) fn write_pool<O: Sink, E: From<TooLarge> + From<O::Error>>(
     pool: &mut PoolWriter<O>,
     records: &Records,
     is_used: impl Fn(usize) -> bool,
+    threads: &impl Threads,
 ) -> Result<Vec<u32>, E> {
     // The first bytes of a record decide mostly, and are at hand. Zeros after the end of a short one change nothing, as
     // the records are compared in full where these are equal.
@@ -87,8 +96,9 @@ pub(super) fn write_pool<O: Sink, E: From<TooLarge> + From<O::Error>>(
     };
     let mut order: Vec<(u64, usize)> =
         (0..records.len()).filter(|&place| is_used(place)).map(|place| (start_of(place), place)).collect();
-    order.sort_unstable_by(|&(start, a), &(other, b)| {
-        start.cmp(&other).then_with(|| records.get(a).cmp(records.get(b)))
+    // Of equal records the place decides, so that there is only one order.
+    sort(&mut order, threads, &|&(start, a): &(u64, usize), &(other, b): &(u64, usize)| {
+        start.cmp(&other).then_with(|| records.get(a).cmp(records.get(b))).then(a.cmp(&b))
     });
     let mut addresses = vec![NONE; records.len()];
     for (_, place) in order {

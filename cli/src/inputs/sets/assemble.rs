@@ -261,9 +261,8 @@ fn work_on(batch: Batch<Item>, dialect: &'static Dialect, profile: &Profile, wit
         let strange = content.filter(|content| is_success && !content.is_text()).map(|content| (name.clone(), content));
         let bytes = body.as_ref().map_or(0, Vec::len) as u64;
         match prepare_capture(&capture, body.as_deref(), profile, |body| parse(body, dialect, arena)) {
-            Ok((outcome, mut prepared)) => {
-                let diagnostics = prepared.as_mut().map(|prepared| std::mem::take(&mut prepared.diagnostics));
-                let diagnostics = diagnostics.unwrap_or_default().counts().collect();
+            Ok((outcome, prepared)) => {
+                let diagnostics = prepared.iter().flat_map(|prepared| prepared.diagnostics.counts()).collect();
                 Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics, strange }
             }
             Err(BadCapture::NoBody) => Done::Other(Item::Bad { name, reason: "no body", detail: String::new() }),

@@ -88,7 +88,7 @@ pub(super) fn merge_contents<E: Send, S: Store>(
     let (tokens, token_bytes) = merge_tokens(tables, tokens)?;
     sections.extend([(Section::Tokens, token_bytes), (Section::Lines, line_bytes), (Section::Other, other_bytes)]);
     let moved = MovedContents { tokens, rulesets, lines };
-    let (policies, variants, policy_bytes) = moved.merge_policies(tables, policies, variants, store)?;
+    let (policies, variants, policy_bytes) = moved.merge_policies(tables, policies, variants, threads, store)?;
     sections.push((Section::Policies, policy_bytes));
     Ok((Addresses { policies, variants, other }, sections))
 }
@@ -206,20 +206,26 @@ struct MovedContents {
 }
 
 impl MovedContents {
-    fn merge_policies<E, S: Store>(
+    fn merge_policies<E: Send, S: Store>(
         &self,
         tables: &[Tables<'_>],
         mut moved: Moved,
         variants: impl IntoIterator<Item = Variant>,
+        threads: &impl Threads,
         store: &S,
     ) -> Result<(Moved, BTreeMap<Variant, u32>, SectionBytes), MergeError<E>> {
-        let mut records = Records::default();
-        for (part, places) in moved.places.iter().enumerate() {
+        let of_set = |(): &mut (), (part, places): (usize, &Places)| {
+            let mut records = Records::default();
             for policy in places.iter() {
                 let file = File { part: part as u32, policy, other: NONE };
                 let draft = of_part(part, self.draft(tables, PolicySource::Rules, file))?;
                 records.push_with(|out| draft.encode(out));
             }
+            Ok::<Records, MergeError<E>>(records)
+        };
+        let mut records = Records::default();
+        for of_set in threads.each(moved.places.iter().enumerate().collect(), || (), of_set) {
+            records.append(&of_set?);
         }
         let variants: Vec<Variant> = variants.into_iter().collect();
         for &(source, file) in &variants {
@@ -230,7 +236,7 @@ impl MovedContents {
             records.push_with(|out| draft.encode(out));
         }
         let mut pool = PoolWriter::new(policies::WHAT, policies::UNIT, SectionWriter::new(store.create()?));
-        let mut addresses = write_pool::<_, MergeError<E>>(&mut pool, &records, |_| true)?.into_iter();
+        let mut addresses = write_pool::<_, MergeError<E>>(&mut pool, &records, |_| true, threads)?.into_iter();
         for (to, places) in moved.to.iter_mut().zip(&moved.places) {
             *to = addresses.by_ref().take(places.iter().count()).collect();
         }

@@ -4,7 +4,7 @@ use super::super::FormatError;
 use super::super::draft::Tables;
 use super::super::origins::{OriginRecord, UNIT, seed_part};
 use super::{MergeError, of_part};
-use crate::threads::Threads;
+use crate::threads::{Threads, sort};
 
 /// Where the record of an origin is: the number of the set above these bits, and the address in its section below them.
 pub(super) type Location = u64;
@@ -23,7 +23,6 @@ fn location(part: usize, place: usize) -> Location {
 
 /// The origins of all sets, each once.
 pub(super) struct Joined {
-    count: usize,
     first_seed: u64,
     /// The locations of origins that several sets have, those of one origin together and the first set first.
     members: Vec<Location>,
@@ -36,14 +35,9 @@ pub(super) struct Joined {
 /// Finds the origins that several sets have. Memory: 16 bytes for each origin of each set.
 pub(super) fn join<E>(tables: &[Tables<'_>], threads: &impl Threads) -> Result<Joined, MergeError<E>> {
     let mut all = hashed_records(tables, threads, |part| records(part, &tables[part]), seed_part)?;
-    all.sort_unstable();
-    let mut joined = Joined {
-        count: 0,
-        first_seed: 0,
-        members: Vec::new(),
-        ends: Vec::new(),
-        of_part: vec![Vec::new(); tables.len()],
-    };
+    sort(&mut all, threads, &Ord::cmp);
+    let mut joined =
+        Joined { first_seed: 0, members: Vec::new(), ends: Vec::new(), of_part: vec![Vec::new(); tables.len()] };
     for same in all.chunk_by(|a, b| a.0 == b.0) {
         if let [(hash, _)] = *same {
             joined.add(hash, &[]);
@@ -68,7 +62,6 @@ pub(super) fn join<E>(tables: &[Tables<'_>], threads: &impl Threads) -> Result<J
 impl Joined {
     /// Adds an origin. `locations` has those of its records, if there are several.
     fn add(&mut self, hash: u64, locations: &[Location]) {
-        self.count += 1;
         self.first_seed = self.first_seed.wrapping_add(hash);
         if locations.is_empty() {
             return;
@@ -78,11 +71,6 @@ impl Joined {
         }
         self.members.extend_from_slice(locations);
         self.ends.push(self.members.len());
-    }
-
-    /// The number of origins.
-    pub fn count(&self) -> usize {
-        self.count
     }
 
     /// The seed of the table of origins that is tried first.

@@ -235,6 +235,45 @@ impl Gathered {
 /// of its other directives or [`NONE`].
 type Refers = [u32; 3];
 
+/// What the records of those origins refer to that one set is the first to have.
+#[derive(Default)]
+struct RefersOfPart {
+    refers: Vec<Refers>,
+    /// Which of the set's records have an element there.
+    places: Places,
+    /// The histories that they refer to.
+    histories: Records,
+    /// The number of the first of these among the histories of all sets.
+    first_history: usize,
+}
+
+impl RefersOfPart {
+    fn find<D: Decide>(
+        tables: &[Tables<'_>],
+        joined: &Joined,
+        addresses: &Addresses,
+        decide: &D,
+        part: usize,
+    ) -> Result<RefersOfPart, MergeError<D::Error>> {
+        let (mut of_part, mut is_there) = (RefersOfPart::default(), used::Bits::default());
+        // A damaged set may say that it has more origins than there is room for.
+        let origins = tables[part].origins;
+        let count = (origins.count() as usize).min(origins.records.len() / UNIT);
+        of_part.refers.try_reserve_exact(count).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        // They were counted when it was asked what is needed.
+        let (mut gathered, mut counts) = (Gathered::default(), D::Counts::default());
+        for found in joined.origins(part, &tables[part]) {
+            let (at, origin, others) = self::of_part(part, found)?;
+            gathered.gather(tables, (at, origin), others)?;
+            let decided = decide.decide(&origin, &gathered.found, &mut counts).map_err(MergeError::Undecided)?;
+            of_part.refers.push(refers_to(&gathered, addresses, decided, &mut of_part.histories));
+            is_there.set(place_of(at).1 / UNIT);
+        }
+        of_part.places = Places::of(is_there);
+        Ok(of_part)
+    }
+}
+
 const NO_ORIGIN: OriginRecord<'_> =
     OriginRecord { host: b"", scheme: Scheme::Http, port: 0, policy: NONE, captures: None, other: None };
 
@@ -247,26 +286,16 @@ fn merge_origins<D: Decide, T: Threads, S: Store>(
     threads: &T,
     store: &S,
 ) -> Result<[(Section, SectionBytes); 3], MergeError<D::Error>> {
-    let mut histories = Records::default();
-    let mut refers: Vec<Refers> = Vec::new();
-    refers.try_reserve_exact(joined.count()).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
-    // The index in `refers` of the first origin of each part, and which records of a part have an element there.
-    let (mut bases, mut places) = (Vec::new(), Vec::new());
-    let (mut gathered, mut counts) = (Gathered::default(), D::Counts::default());
-    for part in 0..tables.len() {
-        bases.push(refers.len());
-        let mut is_there = used::Bits::default();
-        for found in joined.origins(part, &tables[part]) {
-            let (at, origin, others) = of_part(part, found)?;
-            gathered.gather(tables, (at, origin), others)?;
-            let decided = decide.decide(&origin, &gathered.found, &mut counts).map_err(MergeError::Undecided)?;
-            refers.push(refers_to(&gathered, addresses, decided, &mut histories));
-            is_there.set(place_of(at).1 / UNIT);
-        }
-        places.push(Places::of(is_there));
+    let refers_of = |(): &mut (), part: usize| RefersOfPart::find(tables, joined, addresses, decide, part);
+    let (mut parts, mut histories) = (Vec::new(), Records::default());
+    for found in threads.each((0..tables.len()).collect(), || (), refers_of) {
+        let mut found = found?;
+        found.first_history = histories.len();
+        histories.append(&std::mem::take(&mut found.histories));
+        parts.push(found);
     }
     let mut pool = PoolWriter::new("bytes of captures", captures::UNIT, SectionWriter::new(store.create()?));
-    let history_addresses = write_pool::<_, MergeError<D::Error>>(&mut pool, &histories, |_| true)?;
+    let history_addresses = write_pool::<_, MergeError<D::Error>>(&mut pool, &histories, |_| true, threads)?;
     drop(histories);
     let captures = pool.out.finish()?;
     let order = OriginOrder::choose(
@@ -277,18 +306,21 @@ fn merge_origins<D: Decide, T: Threads, S: Store>(
             // It was read before, so there is no error.
             tables[part].origins.at(place).map_or(NO_ORIGIN, |(record, _)| record)
         },
+        threads,
     )?;
     let (mut buckets, mut origins) = (SectionWriter::new(store.create()?), SectionWriter::new(store.create()?));
     let record = |at: Location| {
         let (part, place) = place_of(at);
         let (record, _) = of_part(part, tables[part].origins.at(place))?;
-        let index = places[part].index(place / UNIT).map(|index| bases[part] + index);
+        let RefersOfPart { refers, places, first_history, .. } = &parts[part];
+        let index = places.index(place / UNIT);
         let [policy, history, other] = index.and_then(|index| refers.get(index)).copied().unwrap_or([NONE; 3]);
         let optional = |address: u32| Some(address).filter(|&address| address != NONE);
-        let captures = optional(history).and_then(|history| history_addresses.get(history as usize).copied());
+        let history = optional(history).map(|history| first_history + history as usize);
+        let captures = history.and_then(|history| history_addresses.get(history).copied());
         Ok::<_, MergeError<D::Error>>(OriginRecord { policy, captures, other: optional(other), ..record })
     };
-    write_origins(&order, record, &mut buckets, &mut origins)?;
+    write_origins(&order, record, &mut buckets, &mut origins, threads)?;
     Ok([(Section::Captures, captures), (Section::Buckets, buckets.finish()?), (Section::Origins, origins.finish()?)])
 }
 

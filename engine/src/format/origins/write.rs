@@ -1,0 +1,180 @@
+//! Writes the sections `buckets` and `origins`: the seed and the order of the origins, and their slots and records. The
+//! bytes of each are in [`super`].
+
+use super::super::TooLarge;
+use super::{
+    BUCKET_SLOTS, HEADER_BYTES, MAX_ORIGINS_BYTES, MAX_PROBE_SLOTS, MAX_SEEDS, OriginRecord, SLOT_BYTES, UNIT,
+    bucket_count, bucket_of, encode, hash_of_record, is_bounded, key_of, origins_of_buckets, put_long, seed_part,
+    slot_of,
+};
+use crate::spool::Sink;
+use crate::threads::{Threads, sort};
+
+/// The first seed, from `first` on, that bounds every look-up, and what `of_seed` makes under it: a list that has the hash
+/// of each origin first.
+fn choose_seed<T, E: From<TooLarge>>(
+    first: u64,
+    mut of_seed: impl FnMut(u64) -> Result<Vec<(u64, T)>, E>,
+) -> Result<(u64, Vec<(u64, T)>), E> {
+    for number in 0..MAX_SEEDS {
+        let seed = first.wrapping_add(number);
+        let hashed = of_seed(seed)?;
+        let buckets = bucket_count(hashed.len() as u64);
+        if is_bounded(&origins_of_buckets(buckets, hashed.iter().map(|&(hash, _)| hash))) {
+            return Ok((seed, hashed));
+        }
+    }
+    Err(E::from(TooLarge {
+        what: "slots that one look-up of an origin reads, under each of 16 seeds",
+        limit: MAX_PROBE_SLOTS as u64,
+        found: MAX_PROBE_SLOTS as u64 + 1,
+    }))
+}
+
+/// The order in which origins are written, and the seed of their hash. It depends on their names alone, so that it can
+/// be found before the addresses are known that their records hold.
+pub(in super::super) struct OriginOrder<T> {
+    pub(super) seed: u64,
+    /// The hash of each origin and what stands for it, in the order of the records.
+    pub order: Vec<(u64, T)>,
+}
+
+impl OriginOrder<usize> {
+    /// The order of some origins, by their index. Each origin must be there once, and no host may be longer than
+    /// [`crate::url::MAX_HOST_BYTES`].
+    ///
+    /// # Errors
+    /// When look-ups cannot be bounded.
+    pub fn of(origins: &[OriginRecord<'_>], threads: &impl Threads) -> Result<OriginOrder<usize>, TooLarge> {
+        let first = origins.iter().fold(0, |sum: u64, origin| sum.wrapping_add(seed_part(origin)));
+        OriginOrder::from_seed(first, origins, threads)
+    }
+
+    pub(super) fn from_seed(
+        first: u64,
+        origins: &[OriginRecord<'_>],
+        threads: &impl Threads,
+    ) -> Result<OriginOrder<usize>, TooLarge> {
+        let hashed = |seed| Ok(origins.iter().map(|origin| hash_of_record(seed, origin)).zip(0..).collect());
+        OriginOrder::choose(first, hashed, |index| origins[index], threads)
+    }
+}
+
+impl<T: Copy + Send> OriginOrder<T> {
+    /// The order under the first good seed from `first` on, which is the sum of [`seed_part`]. `of_seed` gives the hash of
+    /// each origin, and what stands for it; `record` the origin that it stands for.
+    ///
+    /// # Errors
+    /// When look-ups cannot be bounded, and those of `of_seed`.
+    pub fn choose<'a, E: From<TooLarge>>(
+        first: u64,
+        of_seed: impl FnMut(u64) -> Result<Vec<(u64, T)>, E>,
+        record: impl Fn(T) -> OriginRecord<'a> + Sync,
+        threads: &impl Threads,
+    ) -> Result<OriginOrder<T>, E> {
+        let (seed, hashed) = choose_seed(first, of_seed)?;
+        Ok(OriginOrder::with_seed(seed, hashed, record, threads))
+    }
+
+    pub(super) fn with_seed<'a>(
+        seed: u64,
+        mut order: Vec<(u64, T)>,
+        record: impl Fn(T) -> OriginRecord<'a> + Sync,
+        threads: &impl Threads,
+    ) -> OriginOrder<T> {
+        sort(&mut order, threads, &|&(hash, place): &(u64, T), &(other_hash, other): &(u64, T)| {
+            // The rest of the key is far away in memory, and hardly any two hashes are equal.
+            hash.cmp(&other_hash).then_with(|| key_of(hash, &record(place)).cmp(&key_of(other_hash, &record(other))))
+        });
+        OriginOrder { seed, order }
+    }
+}
+
+/// The number of origins that one thread encodes at a time.
+const PIECE_ORIGINS: usize = 1 << 12;
+
+/// The number of origins that are encoded while those before them are written.
+const AHEAD_ORIGINS: usize = 16 * PIECE_ORIGINS;
+
+/// Writes the sections `buckets` and `origins` in an order of origins. `record` gives the record of each.
+///
+/// Records are read all over memory. So several threads read and encode them, while one writes those before.
+///
+/// # Errors
+/// When the records take more than [`MAX_ORIGINS_BYTES`], and those of `record` and the sinks.
+pub(in super::super) fn write_origins<'a, T, O, E>(
+    OriginOrder { seed, order }: &OriginOrder<T>,
+    record: impl Fn(T) -> Result<OriginRecord<'a>, E> + Sync,
+    slots: &mut O,
+    records: &mut O,
+    threads: &impl Threads,
+) -> Result<(), E>
+where
+    T: Copy + Send + Sync,
+    O: Sink + Send,
+    E: From<TooLarge> + From<O::Error> + Send,
+{
+    if order.is_empty() {
+        return Ok(());
+    }
+    let buckets = bucket_count(order.len() as u64);
+    let mut header = Vec::with_capacity(HEADER_BYTES);
+    [order.len() as u64, buckets, *seed].into_iter().for_each(|number| put_long(&mut header, number));
+    header.resize(HEADER_BYTES, 0);
+    slots.put(&header)?;
+    let (mut next, mut at) = (0, 0_u64);
+    let mut write = |pieces: Vec<Result<EncodedPiece, E>>| {
+        for piece in pieces {
+            let EncodedPiece { bytes, slots: of_records } = piece?;
+            for (hash, start) in of_records {
+                let at = at + start;
+                if at >= MAX_ORIGINS_BYTES {
+                    return Err(TooLarge { what: "bytes of origins", limit: MAX_ORIGINS_BYTES, found: at }.into());
+                }
+                let slot = next.max(bucket_of(hash, buckets) * BUCKET_SLOTS);
+                put_empty(slots, slot - next)?;
+                next = slot + 1;
+                slots.put(&slot_of(hash, at / UNIT as u64).to_le_bytes())?;
+            }
+            records.put(&bytes)?;
+            at += bytes.len() as u64;
+        }
+        Ok::<(), E>(())
+    };
+    let encode_piece = |piece: &[(u64, T)]| {
+        let mut encoded = EncodedPiece { bytes: Vec::new(), slots: Vec::with_capacity(piece.len()) };
+        for &(hash, place) in piece {
+            encoded.slots.push((hash, encoded.bytes.len() as u64));
+            encode(&record(place)?, &mut encoded.bytes);
+        }
+        Ok(encoded)
+    };
+    let mut ahead = order.chunks(AHEAD_ORIGINS);
+    let mut encoded = Vec::new();
+    loop {
+        let next = ahead.next();
+        let encode_next = || {
+            let pieces = next.map(|origins| origins.chunks(PIECE_ORIGINS).collect());
+            pieces.map(|pieces: Vec<_>| threads.each(pieces, || (), |(), piece| encode_piece(piece)))
+        };
+        let (written, next) = threads.both(|| write(encoded), encode_next);
+        written?;
+        match next {
+            Some(next) => encoded = next,
+            None => break,
+        }
+    }
+    Ok(put_empty(slots, (buckets * BUCKET_SLOTS).saturating_sub(next))?)
+}
+
+/// The records of some origins that follow each other.
+struct EncodedPiece {
+    bytes: Vec<u8>,
+    /// The hash of each, and the byte at which its record begins.
+    slots: Vec<(u64, u64)>,
+}
+
+/// Writes empty slots.
+fn put_empty<O: Sink>(out: &mut O, slots: u64) -> Result<(), O::Error> {
+    (0..slots).try_for_each(|_| out.put(&[0; SLOT_BYTES]))
+}
