@@ -453,11 +453,19 @@ mod x86 {
     fn halves(text: &[u8]) -> [__m512i; 6] {
         let half = _mm512_set1_epi8(15);
         let from = |offset: usize| {
-            let (bytes, _) = load(text.get(offset..).unwrap_or_default());
+            let (bytes, _) = load(from_on(text, offset));
             [_mm512_and_si512(bytes, half), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), half)]
         };
         let [[a, b], [c, d], [e, f]] = [from(0), from(1), from(2)];
         [a, b, c, d, e, f]
+    }
+
+    /// The text from a place on, or its end. Never an empty slice from nowhere: if a load begins at an address without memory,
+    /// the processor has to suppress the fault, even if the mask excludes every byte. That took a sixth of the time of a whole
+    /// decision, since every other URL is shorter than sixty-four bytes.
+    #[inline(always)]
+    fn from_on(text: &[u8], place: usize) -> &[u8] {
+        text.split_at(text.len().min(place)).1
     }
 
     /// Up to sixty-four bytes from the start of a text, then zeros, and a bit for each byte of the text.
@@ -483,7 +491,7 @@ mod x86 {
             [has(NAME), has(SPECIAL), has(ESCAPABLE) | _mm512_movepi8_mask(bytes)]
         };
         let [name, mut special, mut escapable] = scan(url);
-        let mut rest = url.get(64..).unwrap_or_default();
+        let mut rest = from_on(url, 64);
         loop {
             let [_, more_special, more_escapable] = scan(rest);
             (special, escapable) = (special | more_special, escapable | more_escapable);
