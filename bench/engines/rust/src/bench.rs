@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use url::{Position, Url};
 
-use crate::implementation::{Implementation, Pass, Row, path_of};
+use crate::implementation::{Implementation, Pass, Row};
 use crate::message::Fields;
 use crate::serve::{Answer, Asked, Refusal, Session, field, guarded, number, rows};
 
@@ -82,7 +82,7 @@ impl<I: Implementation> Session<I> {
                 Ok(samples(self.decide_pass(&readies, &asked), model == "fresh", budget))
             }
             "path" if I::TAKES_PATHS => {
-                let paths: Vec<Vec<u8>> = asked.iter().map(|asked| path_of_url(asked.row.url)).collect();
+                let paths: Vec<Vec<u8>> = asked.iter().map(|asked| self.implementation.path(asked.row.url)).collect();
                 let rows = asked.iter().zip(&paths);
                 let asked: Vec<Asked<'_>> =
                     rows.map(|(asked, path)| Asked { row: Row::new(asked.row.agent, path), ..*asked }).collect();
@@ -166,12 +166,6 @@ impl<I: Implementation> Session<I> {
         let pass = pass.ok_or_else(|| Refusal::Skip("the implementation has no form that is a file".to_owned()))?;
         Ok(samples(pass.map_err(Refusal::Error)?, false, budget))
     }
-}
-
-/// The path and query of a URL, or the bytes as they are if it is a path already, or none that the crate `url` reads.
-fn path_of_url(url: &[u8]) -> Vec<u8> {
-    let path = str::from_utf8(url).ok().and_then(|text| Url::parse(text).ok().map(|url| path_of(&url).to_owned()));
-    path.map_or_else(|| url.to_vec(), String::into_bytes)
 }
 
 /// Counts the rows that are disallowed. `None` outside is a panic, or no file; `None` inside, a question that cannot be asked.

@@ -80,6 +80,13 @@ pub trait Implementation {
     /// take this crawler.
     fn ready<'f>(&self, file: &'f Self::File<'_>, row: &Row<'f>) -> Option<Self::Ready<'f>>;
 
+    /// The path and query of a URL, as [`Implementation::allows`] finds them in it: here by the crate `url`, which resolves dots and
+    /// escapes some bytes.
+    fn path(&self, url: &[u8]) -> Vec<u8> {
+        let parsed = str::from_utf8(url).ok().and_then(|text| Url::parse(text).ok());
+        parsed.map_or_else(|| url.to_vec(), |url| path_of(&url).as_bytes().to_vec())
+    }
+
     /// Whether the crawler may fetch the URL.
     fn allows(&self, ready: &Self::Ready<'_>, row: &Row<'_>) -> Option<bool>;
 
@@ -123,6 +130,21 @@ pub fn path_of(url: &Url) -> &str {
     &url[Position::BeforePath..Position::AfterQuery]
 }
 
+/// The path and query of a URL as they are written in it, for interfaces that read URLs in this way. The whole URL if its path
+/// begins with two slashes, since they would take what follows for a host.
+#[must_use]
+pub fn path_as_written(url: &[u8]) -> Vec<u8> {
+    let authority = url.windows(3).position(|part| part == b"://").map_or(0, |at| at + 3);
+    let rest = &url[authority..];
+    let path = rest.iter().position(|byte| b"/?#".contains(byte)).map_or(&[][..], |at| &rest[at..]);
+    let path = path.split(|&byte| byte == b'#').next().unwrap_or_default();
+    if path.starts_with(b"//") {
+        return url.to_vec();
+    }
+    let slash: &[u8] = if path.starts_with(b"/") { b"" } else { b"/" };
+    [slash, path].concat()
+}
+
 /// The path and query of a row: of a URL by the crate `url`, a path as it is. `None` if it is neither.
 #[must_use]
 pub fn path_of_text<'a>(row: &Row<'a>) -> Option<Cow<'a, str>> {
@@ -145,7 +167,7 @@ pub fn version_of(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::version_of;
+    use super::{path_as_written, version_of};
 
     #[test]
     fn versions_are_those_of_the_manifest() {
@@ -155,5 +177,19 @@ mod tests {
         }
         assert!(version_of("regex").starts_with("1."));
         assert_eq!(version_of("reptile"), "unknown");
+    }
+
+    #[test]
+    fn paths_are_taken_as_they_are_written() {
+        for (url, path) in [
+            ("http://h/a/../b?c#d", "/a/../b?c"),
+            ("http://h", "/"),
+            ("http://h?q", "/?q"),
+            ("http://h#f", "/"),
+            ("http://h/a?u=http://x/y", "/a?u=http://x/y"),
+            ("http://h//a", "http://h//a"),
+        ] {
+            assert_eq!(path_as_written(url.as_bytes()), path.as_bytes(), "{url}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use reptile::{Agent, Capture, Compiler, Crawler, Dialect, OneShot, Robots, Set, Verdict};
-use reptile_judge_engines::{Files, Hello, Implementation, Pass, Row, serve};
+use reptile_judge_engines::{Files, Hello, Implementation, Pass, Row, path_as_written, serve};
 
 struct Reptile {
     dialect: &'static Dialect,
@@ -88,6 +88,10 @@ impl Implementation for Reptile {
 
     fn ready<'f>(&self, file: &'f Robots, row: &Row<'f>) -> Option<Agent> {
         agent!(file, row.agent).ok()
+    }
+
+    fn path(&self, url: &[u8]) -> Vec<u8> {
+        path_as_written(url)
     }
 
     fn allows(&self, ready: &Agent, row: &Row<'_>) -> Option<bool> {

@@ -16,7 +16,7 @@ use reptile_engine::format::automaton::kind_of;
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::RuleKind;
 
-use crate::implementation::{Hello, Implementation, Row};
+use crate::implementation::{Hello, Implementation, Row, path_as_written};
 
 /// The memory that a library may use for its program, and again for the automaton that it builds while it matches, in bytes.
 pub const MATCHER_BYTES: usize = 1 << 30;
@@ -139,6 +139,10 @@ impl<M: Matcher> Implementation for MatcherEngine<M> {
         let is_empty = expressions.texts.is_empty();
         let matcher = if is_empty { None } else { Some(RefCell::new(M::new(&expressions).ok()?)) };
         Some(Group(matcher, expressions.disallow))
+    }
+
+    fn path(&self, url: &[u8]) -> Vec<u8> {
+        path_as_written(url)
     }
 
     fn allows(&self, Group(matcher, disallow): &Group<M>, row: &Row<'_>) -> Option<bool> {
