@@ -87,17 +87,11 @@ const KEPT_ELEMENTS: usize = 1 << 14;
 impl Lists {
     /// Gives back what only large rulesets need.
     pub(super) fn give_back(&mut self) {
-        fn shrink<T>(list: &mut Vec<T>) {
-            if list.capacity() > KEPT_ELEMENTS {
-                *list = Vec::new();
-            }
-        }
         let Lists { nodes, merged, state_of, open, runs } = self;
-        shrink(nodes);
-        shrink(merged);
-        shrink(state_of);
-        shrink(open);
-        shrink(runs);
+        let capacities = [nodes.capacity(), merged.capacity(), state_of.capacity(), open.capacity(), runs.capacity()];
+        if capacities.into_iter().any(|elements| elements > KEPT_ELEMENTS) {
+            *self = Lists::default();
+        }
     }
 }
 
@@ -514,5 +508,19 @@ impl<'l> Scratch<'l> {
             }
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_of_large_rulesets_is_given_back() {
+        for (elements, is_kept) in [(KEPT_ELEMENTS - 1, true), (KEPT_ELEMENTS, true), (KEPT_ELEMENTS + 1, false)] {
+            let mut lists = Lists { open: Vec::with_capacity(elements), ..Lists::default() };
+            lists.give_back();
+            assert_eq!(lists.open.capacity() >= elements, is_kept, "{elements}");
+        }
     }
 }

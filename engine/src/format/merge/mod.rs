@@ -255,22 +255,22 @@ impl RefersOfPart {
         decide: &D,
         part: usize,
     ) -> Result<RefersOfPart, MergeError<D::Error>> {
-        let (mut of_part, mut is_there) = (RefersOfPart::default(), used::Bits::default());
+        let (mut own, mut is_there) = (RefersOfPart::default(), used::Bits::default());
         // A damaged set may say that it has more origins than there is room for.
         let origins = tables[part].origins;
         let count = (origins.count() as usize).min(origins.records.len() / UNIT);
-        of_part.refers.try_reserve_exact(count).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        own.refers.try_reserve_exact(count).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         // They were counted when it was asked what is needed.
         let (mut gathered, mut counts) = (Gathered::default(), D::Counts::default());
         for found in joined.origins(part, &tables[part]) {
-            let (at, origin, others) = self::of_part(part, found)?;
+            let (at, origin, others) = of_part(part, found)?;
             gathered.gather(tables, (at, origin), others)?;
             let decided = decide.decide(&origin, &gathered.found, &mut counts).map_err(MergeError::Undecided)?;
-            of_part.refers.push(refers_to(&gathered, addresses, decided, &mut of_part.histories));
+            own.refers.push(refers_to(&gathered, addresses, decided, &mut own.histories));
             is_there.set(place_of(at).1 / UNIT);
         }
-        of_part.places = Places::of(is_there);
-        Ok(of_part)
+        own.places = Places::of(is_there);
+        Ok(own)
     }
 }
 
