@@ -443,11 +443,14 @@ fn path_of_tail(tail: &[u8]) -> Path<'_> {
 /// ```
 #[must_use]
 pub fn path_of(url: &[u8]) -> Path<'_> {
-    // A path alone, or a text without a scheme, is not worth the look of `split_ordinary`.
-    match if url.starts_with(b"http") { split_ordinary(url) } else { None } {
-        Some(url) => url.path,
-        None => path_of_any(url),
-    }
+    let ordinary = match url {
+        // A host may come after two slashes.
+        [b'/', b'/', ..] => None,
+        [b'/', ..] => parts::ordinary_path(url),
+        [b'h', ..] => split_ordinary(url).map(|url| url.path),
+        _ => None,
+    };
+    ordinary.unwrap_or_else(|| path_of_any(url))
 }
 
 /// Does the work of [`path_of`] for every text.

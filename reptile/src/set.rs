@@ -52,8 +52,8 @@ pub struct Set {
     engine: Arc<engine::Set<Bytes>>,
     /// The sites that were replaced in memory; empty for most sets.
     replaced: Arc<HashMap<Origin, Arc<engine::Set<Bytes>>>>,
-    /// Whether the set has one site, which decides URLs of any origin.
-    is_of_one: bool,
+    /// In the set of one robots.txt, which decides URLs of any origin: the number of its policy.
+    only: Option<u32>,
 }
 
 impl Set {
@@ -77,7 +77,7 @@ impl Set {
     /// # Errors
     /// [`ErrorKind::Format`] when the bytes are not a set of this format version.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Set, Error> {
-        Set::open(Bytes::Owned(bytes.into()), false)
+        Set::open(Bytes::Owned(bytes.into()))
     }
 
     /// Opens a set file that is mapped into memory: in microseconds, whatever its size.
@@ -94,23 +94,25 @@ impl Set {
     /// [`ErrorKind::Format`] when the file is not a set of this format version.
     #[cfg(feature = "mmap")]
     pub fn map(file: crate::MappedFile) -> Result<Set, Error> {
-        Set::open(Bytes::Mapped(file), false)
+        Set::open(Bytes::Mapped(file))
     }
 
-    fn open(bytes: Bytes, is_of_one: bool) -> Result<Set, Error> {
-        Ok(Set { engine: Arc::new(engine::Set::from_bytes(bytes)?), replaced: Arc::default(), is_of_one })
+    fn open(bytes: Bytes) -> Result<Set, Error> {
+        Ok(Set { engine: Arc::new(engine::Set::from_bytes(bytes)?), replaced: Arc::default(), only: None })
     }
 
     /// The bytes of the set; `None` if it is that of one robots.txt, or if sites were replaced in memory.
     #[cfg(feature = "compile")]
     pub(crate) fn whole_bytes(&self) -> Option<&[u8]> {
-        (!self.is_of_one && self.replaced.is_empty()).then(|| self.engine.bytes())
+        (self.only.is_none() && self.replaced.is_empty()).then(|| self.engine.bytes())
     }
 
     /// Opens a set with one site, which decides URLs of any origin.
     #[cfg(feature = "compile")]
     pub(crate) fn of_one(bytes: Vec<u8>) -> Result<Set, Error> {
-        Set::open(Bytes::Owned(bytes), true)
+        let set = Set::open(Bytes::Owned(bytes))?;
+        let only = only_site(&set.engine)?.map(|site| site.policy().number());
+        Ok(Set { only, ..set })
     }
 
     /// Reads every byte and proves that the set is exactly what writing its content gives: checksums, sizes and order
@@ -165,7 +167,7 @@ enum Found<'s, 'u> {
 impl Set {
     /// Finds the site of a URL.
     fn find<'s, 'u>(&'s self, url: &'u [u8]) -> Result<Found<'s, 'u>, Error> {
-        if self.is_of_one {
+        if self.only.is_some() {
             if url.len() > MAX_URL_BYTES {
                 return Ok(Found::Invalid);
             }
@@ -184,10 +186,13 @@ impl Set {
     /// The verdicts of several crawlers for one URL. `verdicts` has one element for each crawler.
     #[inline]
     pub(crate) fn decide_each(&self, columns: Columns<'_>, url: &[u8], verdicts: &mut [Verdict]) -> Result<(), Error> {
-        if self.is_of_one || !self.replaced.is_empty() {
+        if !self.replaced.is_empty() {
             return self.decide_each_apart(columns, url, verdicts);
         }
-        Ok(self.engine.decide_each(columns.resolved, url, verdicts)?)
+        match self.only {
+            None => Ok(self.engine.decide_each(columns.resolved, url, verdicts)?),
+            Some(policy) => Ok(self.engine.decide_each_by(policy, columns.resolved, url, verdicts)?),
+        }
     }
 
     /// The verdicts of several agents for many URLs, a row for each URL.
@@ -197,11 +202,15 @@ impl Set {
         urls: &[U],
         verdicts: &mut [Verdict],
     ) -> Result<(), Error> {
-        if self.is_of_one || !self.replaced.is_empty() {
+        if !self.replaced.is_empty() {
             let mut rows = urls.iter().zip(verdicts.chunks_exact_mut(columns.width()));
             return rows.try_for_each(|(url, row)| self.decide_each_apart(columns, url.as_ref(), row));
         }
-        Ok(self.engine.decide_all(columns.resolved, urls.iter().map(AsRef::as_ref), verdicts)?)
+        let urls = urls.iter().map(AsRef::as_ref);
+        match self.only {
+            None => Ok(self.engine.decide_all(columns.resolved, urls, verdicts)?),
+            Some(policy) => Ok(self.engine.decide_all_by(policy, columns.resolved, urls, verdicts)?),
+        }
     }
 
     /// The verdicts of several agents for many URLs in parts, a row for each URL.
@@ -212,13 +221,13 @@ impl Set {
         hosts: &engine::KnownHosts,
         verdicts: &mut [Verdict],
     ) -> Result<(), Error> {
-        if self.is_of_one || !self.replaced.is_empty() {
+        if self.only.is_some() || !self.replaced.is_empty() {
             let mut text = Vec::new();
             let mut rows = urls.iter().zip(verdicts.chunks_exact_mut(columns.width()));
             return rows.try_for_each(|(url, row)| {
                 text.clear();
                 url.join(&mut text);
-                self.decide_each_apart(columns, &text, row)
+                self.decide_each(columns, &text, row)
             });
         }
         Ok(self.engine.decide_split(columns.resolved, urls, hosts, verdicts)?)
@@ -229,7 +238,7 @@ impl Set {
         Arc::ptr_eq(&self.engine, &other.engine)
     }
 
-    /// Does the work of [`Set::decide_each`] for a set of one site, or a set with replaced sites.
+    /// Does the work of [`Set::decide_each`] for a set with replaced sites.
     fn decide_each_apart(&self, columns: Columns<'_>, url: &[u8], verdicts: &mut [Verdict]) -> Result<(), Error> {
         let (site, path, replaced) = match self.find(url)? {
             Found::Invalid => {
