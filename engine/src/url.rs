@@ -72,22 +72,23 @@ impl<'a> Path<'a> {
         Path { bytes, slash_missing: false, is_unescapable }
     }
 
-    /// Whether the bytes are known to have none that most normal forms change.
-    #[inline]
-    pub(crate) const fn is_unescapable(&self) -> bool {
-        self.is_unescapable
-    }
-
     /// Calls `look` with the path in a normal form. Copies the path only if that is not how it is written.
     #[inline]
     pub(crate) fn with_normal<R>(&self, form: NormalForm, look: impl FnOnce(&[u8]) -> R) -> R {
-        if self.is_unescapable && form.keeps_unescapable() {
-            return look(self.bytes);
+        let normal = match self.is_unescapable && form.keeps_unescapable() {
+            true => Cow::Borrowed(self.bytes),
+            false => self.normal(form),
+        };
+        // In one place only, so that it is inlined.
+        look(&normal)
+    }
+
+    /// The path in a normal form.
+    fn normal(&self, form: NormalForm) -> Cow<'a, [u8]> {
+        if self.slash_missing {
+            return Cow::Owned(form.path(&self.to_vec()).into_owned());
         }
-        self.with(|path| match form.path(path) {
-            Cow::Borrowed(path) => look(path),
-            Cow::Owned(path) => look(&path),
-        })
+        form.path(self.bytes)
     }
 
     /// Calls `look` with the path's bytes. Copies them only if the slash is missing, which is rare.

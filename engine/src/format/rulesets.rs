@@ -336,8 +336,9 @@ impl<'a> Rulesets<'a> {
         Some(record)
     }
 
+    /// The error that says why there is no such ruleset.
     #[cold]
-    fn missing(&self, ruleset: u32) -> FormatError {
+    pub(crate) fn missing(&self, ruleset: u32) -> FormatError {
         let at = ruleset as usize * ENTRY_BYTES;
         let found = match (u64_at(self.index, at), self.record(ruleset)) {
             (None, _) => format!("ruleset {ruleset} of {}", self.len()),

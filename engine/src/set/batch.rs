@@ -191,11 +191,18 @@ impl<D: AsRef<[u8]>> Set<D> {
                 LookedUp::Invalid => row.fill(Verdict::Invalid),
                 LookedUp::Unknown => row.fill(Verdict::Unknown),
                 LookedUp::Known(Known { ruleset, stored, path, .. }) if ruleset != NONE => {
-                    let stored = stored.and_then(|record| rulesets.read(record));
-                    // Without it, for the error that says what is wrong.
-                    let stored = stored.map_or_else(|| rulesets.get(ruleset), Ok)?;
+                    // Nothing else is made of a missing one, so that a ruleset stays in registers: it was copied in pieces of
+                    // other sizes than it had been written in, and each URL waited for that.
+                    let Some(stored) = stored.and_then(|record| rulesets.read(record)) else {
+                        return Err(rulesets.missing(ruleset));
+                    };
                     let ruleset = Ruleset::stored(stored)?;
-                    row.fill(path.with_normal(self.normal_form, |path| ruleset.verdict_in(&mut room, path))?);
+                    let verdict = path.with_normal(self.normal_form, |path| ruleset.verdict_in(&mut room, path))?;
+                    match row {
+                        // By itself, since filling a row of one calls a function.
+                        [only] => *only = verdict,
+                        _ => row.fill(verdict),
+                    }
                 }
                 LookedUp::Known(known) => {
                     let policy = self.policy_at(known.policy)?;

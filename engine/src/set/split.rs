@@ -1,14 +1,15 @@
 //! Verdicts for URLs that come in parts: what is ordinary is neither joined nor split again.
 
-use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use bumpalo::Bump;
 
 use super::batch::Asked;
 use super::{Agent, Set};
 use crate::format::{FormatError, NONE};
 use crate::url::parts::{is_ordinary_host, ordinary_path};
-use crate::url::{Origin, Path, Scheme, UrlParts, UrlRef};
+use crate::url::{Origin, Scheme, UrlParts, UrlRef};
 use crate::verdict::Verdict;
 
 /// What a set has for the hosts of a table, such as a dictionary, by their numbers: each is looked up when a URL first asks for
@@ -56,37 +57,6 @@ impl KnownHosts {
     }
 }
 
-/// How a URL in parts is decided.
-enum Plan<'u> {
-    /// As the text at this place.
-    Joined(Range<usize>),
-    /// By the policy at this address, or [`NONE`].
-    Policy(u32, PathAt<'u>),
-    /// By the policy of the origin with this scheme.
-    Plain(Scheme, PathAt<'u>),
-}
-
-/// Where the path of a URL is.
-enum PathAt<'u> {
-    /// In its parts.
-    Part(Path<'u>),
-    /// In the text, with its query; and whether it is unescapable.
-    Text(Range<usize>, bool),
-}
-
-impl<'u> PathAt<'u> {
-    #[inline]
-    fn in_text<'t>(self, text: &'t [u8]) -> Path<'t>
-    where
-        'u: 't,
-    {
-        match self {
-            PathAt::Part(path) => path,
-            PathAt::Text(at, is_unescapable) => Path::ordinary(text.get(at).unwrap_or_default(), is_unescapable),
-        }
-    }
-}
-
 impl<D: AsRef<[u8]>> Set<D> {
     /// The verdicts for many URLs in parts and several agents: those of [`Set::decide_all`] for the joined URLs.
     ///
@@ -103,44 +73,23 @@ impl<D: AsRef<[u8]>> Set<D> {
         hosts: &KnownHosts,
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
-        // What is copied of a batch of usual URLs, about.
-        let mut text = Vec::with_capacity(urls.len() * 32);
-        let mut plans = Vec::with_capacity(urls.len());
-        for url in urls {
-            plans.push(match self.plan(url, hosts, &mut text)? {
-                Some(plan) => plan,
-                None => {
-                    let start = text.len();
-                    url.join(&mut text);
-                    Plan::Joined(start..text.len())
-                }
-            });
-        }
-        let text = &text[..];
-        let asked = urls.iter().zip(plans).map(|(url, plan)| match plan {
-            Plan::Joined(at) => Asked::Url(text.get(at).unwrap_or_default()),
-            Plan::Policy(policy, path) => Asked::Policy(policy, path.in_text(text)),
-            Plan::Plain(scheme, path) => {
-                let origin = Origin { scheme, host: url.host, port: scheme.default_port() };
-                Asked::Plain(UrlRef { origin, path: path.in_text(text) })
-            }
+        // Enough for most, so that the arena asks for memory once.
+        let arena = Bump::with_capacity(urls.iter().map(UrlParts::joined_len).sum());
+        let asked = urls.iter().map(|url| match self.ask_ordinary(url, hosts, &arena) {
+            Some(asked) => asked,
+            None => Asked::Url(url.join_in(&arena)),
         });
         self.decide_asked(agents, asked, verdicts)
     }
 
-    /// How a URL is decided, if it is ordinary. Appends its path to `text` if it has a query.
+    /// What to ask for a URL, if it is ordinary. Joins its path and its query in the arena.
     #[inline]
-    fn plan<'u>(
-        &self,
-        url: &UrlParts<'u>,
-        hosts: &KnownHosts,
-        text: &mut Vec<u8>,
-    ) -> Result<Option<Plan<'u>>, FormatError> {
-        let Some(scheme) = url.ordinary_scheme() else { return Ok(None) };
+    fn ask_ordinary<'u>(&self, url: &UrlParts<'u>, hosts: &KnownHosts, arena: &'u Bump) -> Option<Asked<'u>> {
+        let scheme = url.ordinary_scheme()?;
         let known = match hosts.of(url, scheme) {
             Some(slot) => match slot.load(Ordering::Relaxed) {
                 NEW => {
-                    let known = self.known(scheme, url.host)?;
+                    let known = self.known(scheme, url.host);
                     slot.store(known, Ordering::Relaxed);
                     known
                 }
@@ -150,30 +99,30 @@ impl<D: AsRef<[u8]>> Set<D> {
             None => UNUSUAL,
         };
         if known == UNUSUAL {
-            return Ok(None);
+            return None;
         }
-        let path = if url.query.is_none() {
-            ordinary_path(url.path).map(PathAt::Part)
-        } else {
-            let start = text.len();
-            url.join_path(text);
-            let path = text.get(start..).and_then(ordinary_path).map(|path| path.is_unescapable());
-            path.map(|is_unescapable| PathAt::Text(start..text.len(), is_unescapable))
-        };
-        Ok(path.map(|path| match known {
-            NEW => Plan::Plain(scheme, path),
-            UNKNOWN => Plan::Policy(NONE, path),
-            known => Plan::Policy(known - FIRST_POLICY, path),
-        }))
+        let path = ordinary_path(url.path_in(arena))?;
+        Some(match known {
+            NEW => {
+                let origin = Origin { scheme, host: url.host, port: scheme.default_port() };
+                Asked::Plain(UrlRef { origin, path })
+            }
+            UNKNOWN => Asked::Policy(NONE, path),
+            known => Asked::Policy(known - FIRST_POLICY, path),
+        })
     }
 
-    /// What is known of a host, looked up. A host whose policy has an address too large for a slot is looked up each time.
+    /// What is known of a host, looked up. A host whose policy has an address too large for a slot is looked up each time, and
+    /// so is one whose look-up meets damage, which the URL's own look-up then reports.
     #[cold]
-    fn known(&self, scheme: Scheme, host: &[u8]) -> Result<u32, FormatError> {
+    fn known(&self, scheme: Scheme, host: &[u8]) -> u32 {
         if !is_ordinary_host(host) {
-            return Ok(UNUSUAL);
+            return UNUSUAL;
         }
-        let record = self.record(&Origin { scheme, host, port: scheme.default_port() })?;
-        Ok(record.map_or(UNKNOWN, |record| record.policy.checked_add(FIRST_POLICY).unwrap_or(NEW)))
+        match self.record(&Origin { scheme, host, port: scheme.default_port() }) {
+            Ok(Some(record)) => record.policy.checked_add(FIRST_POLICY).unwrap_or(NEW),
+            Ok(None) => UNKNOWN,
+            Err(_) => NEW,
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! URLs in parts, as indexes of web archives store them: what is known of an ordinary one without joining it.
 
+use bumpalo::Bump;
+
 use super::{MAX_HOST_BYTES, MAX_URL_BYTES, Path, Scheme, has_special};
 use crate::host;
 use crate::platform::scan_url;
@@ -35,24 +37,40 @@ impl<'u> UrlParts<'u> {
     /// assert_eq!(text, b"http://a.example:8080/a");
     /// ```
     pub fn join(&self, text: &mut Vec<u8>) {
-        text.extend_from_slice(self.scheme);
-        text.extend_from_slice(b"://");
-        text.extend_from_slice(self.host);
-        if let Some(port) = self.port {
-            text.push(b':');
-            text.extend_from_slice(port);
-        }
-        self.join_path(text);
+        let (url, arena) = (*self, Bump::new());
+        text.extend_from_slice(UrlParts::join_in(&url, &arena));
     }
 
-    /// Appends the path and the query.
-    #[inline]
-    pub(crate) fn join_path(&self, text: &mut Vec<u8>) {
-        text.extend_from_slice(self.path);
-        if let Some(query) = self.query {
-            text.push(b'?');
-            text.extend_from_slice(query);
+    /// The URL as one text, in an arena.
+    pub(crate) fn join_in(&self, arena: &'u Bump) -> &'u [u8] {
+        let mut text = bumpalo::collections::Vec::with_capacity_in(self.joined_len(), arena);
+        text.extend_from_slice_copy(self.scheme);
+        text.extend_from_slice_copy(b"://");
+        text.extend_from_slice_copy(self.host);
+        if let Some(port) = self.port {
+            text.push(b':');
+            text.extend_from_slice_copy(port);
         }
+        text.extend_from_slice_copy(self.path_in(arena));
+        text.into_bump_slice()
+    }
+
+    /// The path and the query, joined in an arena if there is a query.
+    #[inline]
+    pub(crate) fn path_in(&self, arena: &'u Bump) -> &'u [u8] {
+        let Some(query) = self.query else { return self.path };
+        let mut text = bumpalo::collections::Vec::with_capacity_in(self.path.len() + 1 + query.len(), arena);
+        text.extend_from_slice_copy(self.path);
+        text.push(b'?');
+        text.extend_from_slice_copy(query);
+        text.into_bump_slice()
+    }
+
+    /// Bytes of the joined text.
+    #[inline]
+    pub(crate) fn joined_len(&self) -> usize {
+        let with_mark = |part: Option<&[u8]>| part.map_or(0, |part| 1 + part.len());
+        self.scheme.len() + 3 + self.host.len() + with_mark(self.port) + self.path.len() + with_mark(self.query)
     }
 
     /// The scheme, if neither that nor the length of the URL, its port or the start of its path make it unusual.
@@ -63,9 +81,8 @@ impl<'u> UrlParts<'u> {
             b"https" => Scheme::Https,
             _ => return None,
         };
-        let query_len = self.query.map_or(0, |query| 1 + query.len());
-        let len = self.scheme.len() + b"://".len() + self.host.len() + self.path.len() + query_len;
-        let is_ordinary = self.port.is_none() & (len <= MAX_URL_BYTES) & (self.path.first() == Some(&b'/'));
+        let is_ordinary =
+            self.port.is_none() & (self.joined_len() <= MAX_URL_BYTES) & (self.path.first() == Some(&b'/'));
         is_ordinary.then_some(scheme)
     }
 }

@@ -132,26 +132,24 @@ impl<'b> Block<'b> {
         matches!(self.batch.url, Url::Split(_))
     }
 
-    /// The parts of the URL of a row, or what is wrong with the row.
-    #[inline]
-    pub fn parts(self, row: usize) -> std::result::Result<UrlParts<'b>, Fault> {
-        let Url::Split(parts) = self.batch.url else { return Err(Fault::NoCell) };
-        let cell = |at: usize| {
-            let (cells, start) = &self.batch.columns[at];
-            cells.get(start + self.start + row)
+    /// The parts of the URL of each row, or what is wrong with the row.
+    pub fn parts(self) -> impl ExactSizeIterator<Item = std::result::Result<UrlParts<'b>, Fault>> {
+        let columns = match self.batch.url {
+            Url::Split(parts) => parts.map(|at| self.batch.columns.get(at?)),
+            Url::Whole => [None; SPLIT.len()],
         };
-        let all = parts.map(|at| at.map_or(Cell::Null, cell));
-        if all.contains(&Cell::TooLong) {
-            return Err(Fault::TooLong);
-        }
-        let [Cell::Text(scheme), Cell::Text(host), port, path, query] = all else { return Err(Fault::NoCell) };
-        let text = |cell| if let Cell::Text(text) = cell { Some(text) } else { None };
-        let host_number = parts[HOST].and_then(|at| {
-            let (cells, start) = &self.batch.columns[at];
-            cells.number(start + self.start + row)
-        });
-        let path = text(path).unwrap_or_default();
-        Ok(UrlParts { scheme, host, port: text(port), path, query: text(query), host_number })
+        let columns = columns.map(|column| column.map(|(cells, start)| (&**cells, start + self.start)));
+        (0..self.len()).map(move |row| {
+            let all = columns.map(|column| column.map_or(Cell::Null, |(cells, start)| cells.get(start + row)));
+            if all.contains(&Cell::TooLong) {
+                return Err(Fault::TooLong);
+            }
+            let [Cell::Text(scheme), Cell::Text(host), port, path, query] = all else { return Err(Fault::NoCell) };
+            let text = |cell| if let Cell::Text(text) = cell { Some(text) } else { None };
+            let host_number = columns[HOST].and_then(|(cells, start)| cells.number(start + row));
+            let path = text(path).unwrap_or_default();
+            Ok(UrlParts { scheme, host, port: text(port), path, query: text(query), host_number })
+        })
     }
 
     /// What the set of `agents` has for the hosts of these rows, if they are in a dictionary.

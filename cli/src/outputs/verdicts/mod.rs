@@ -36,6 +36,9 @@ pub const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::
 /// The number of URLs that are given to the library at once: several of its batches, so that few are not full.
 const URLS_AT_ONCE: usize = 512;
 
+/// URLs in parts that are decided at once. Their parts take a hundred bytes each, and all of them fit the smallest cache.
+const PARTS_AT_ONCE: usize = 128;
+
 /// The agents to decide for, and what to write.
 pub struct Decider {
     agents: Agents,
@@ -414,13 +417,13 @@ impl Decider {
         let width = self.agents.len();
         let no_hosts = self.agents.known_hosts(0);
         let hosts = block.known_hosts(&self.agents).unwrap_or(&no_hosts);
-        let mut urls = Vec::with_capacity(URLS_AT_ONCE);
-        let mut verdicts = vec![Verdict::Invalid; URLS_AT_ONCE * width];
-        for start in (0..block.len()).step_by(URLS_AT_ONCE) {
-            let rows = start..block.len().min(start + URLS_AT_ONCE);
+        let mut urls = Vec::with_capacity(PARTS_AT_ONCE);
+        let mut verdicts = vec![Verdict::Invalid; PARTS_AT_ONCE * width];
+        let mut rows = block.parts().enumerate();
+        while rows.len() > 0 {
             urls.clear();
-            urls.extend(rows.map(|row| {
-                block.parts(row).unwrap_or_else(|fault| {
+            urls.extend(rows.by_ref().take(PARTS_AT_ONCE).map(|(row, parts)| {
+                parts.unwrap_or_else(|fault| {
                     faults.add(fault, || row as u64);
                     NOT_A_URL
                 })
