@@ -91,7 +91,7 @@ impl<'a> Ruleset<'a> {
     ///
     /// # Errors
     /// When the bytes do not begin with the header of an automaton.
-    #[inline]
+    #[inline(always)]
     pub fn stored(stored: StoredRuleset<'a>) -> Result<Ruleset<'a>, Corrupt> {
         Ok(Ruleset { stored, width: width(stored.bytes)? })
     }

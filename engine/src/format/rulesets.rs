@@ -280,13 +280,18 @@ impl<'a> Rulesets<'a> {
     ///
     /// # Errors
     /// When there is no ruleset with that number, or its payload is of a kind that this version does not know.
-    #[inline]
+    // In its caller, as all that a ruleset goes through on its way to its walk: what is returned is written in smaller pieces
+    // than it is copied in, and the processor waits for that, as long as for a third of a short walk.
+    #[inline(always)]
     pub fn get(&self, ruleset: u32) -> Result<StoredRuleset<'a>, FormatError> {
-        self.record(ruleset).and_then(|record| self.read(record)).ok_or_else(|| self.missing(ruleset))
+        match self.record(ruleset).and_then(|record| self.read(record)) {
+            Some(stored) => Ok(stored),
+            None => Err(self.missing(ruleset)),
+        }
     }
 
     /// The ruleset of a record. `None` if its payload is of a kind that this version does not know, or it patches no ruleset.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read(&self, record: Record<'a>) -> Option<StoredRuleset<'a>> {
         match record {
             (bytes, PAYLOAD_RULES) => Some(StoredRuleset { bytes, patches: &[], fingerprints: self.fingerprints }),
@@ -296,7 +301,7 @@ impl<'a> Rulesets<'a> {
     }
 
     /// A ruleset that is stored as patches. There must be a patch, since no two rulesets are equal.
-    #[inline]
+    #[inline(always)]
     fn patched(&self, record: &'a [u8]) -> Option<StoredRuleset<'a>> {
         let (base, patches) = base_of(record).filter(|(_, patches)| !patches.is_empty())?;
         let (bytes, _) = self.record(base).filter(|&(_, payload)| payload == PAYLOAD_RULES)?;
@@ -304,7 +309,7 @@ impl<'a> Rulesets<'a> {
     }
 
     /// The bytes of a ruleset in the section, and the kind of its payload.
-    #[inline]
+    #[inline(always)]
     fn record(&self, ruleset: u32) -> Option<Record<'a>> {
         let at = ruleset as usize * ENTRY_BYTES;
         let offset = |entry: u64| usize::try_from(entry & (MAX_RULESETS_BYTES - 1)).ok();

@@ -191,8 +191,6 @@ impl<D: AsRef<[u8]>> Set<D> {
                 LookedUp::Invalid => row.fill(Verdict::Invalid),
                 LookedUp::Unknown => row.fill(Verdict::Unknown),
                 LookedUp::Known(Known { ruleset, stored, path, .. }) if ruleset != NONE => {
-                    // Nothing else is made of a missing one, so that a ruleset stays in registers: it was copied in pieces of
-                    // other sizes than it had been written in, and each URL waited for that.
                     let Some(stored) = stored.and_then(|record| rulesets.read(record)) else {
                         return Err(rulesets.missing(ruleset));
                     };

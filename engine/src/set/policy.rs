@@ -321,7 +321,7 @@ impl<'a> Policy<'a> {
 }
 
 /// The ruleset with a number.
-#[inline]
+#[inline(always)]
 pub(super) fn ruleset_at(rulesets: Rulesets<'_>, number: u32) -> Result<Ruleset<'_>, FormatError> {
     Ok(Ruleset::stored(rulesets.get(number)?)?)
 }

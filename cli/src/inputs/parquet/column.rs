@@ -22,7 +22,7 @@ use super::texts::Texts;
 use crate::inputs::captures::Cell;
 
 /// Rows of a batch.
-const BATCH_ROWS: usize = 1 << 15;
+const BATCH_ROWS: usize = 1 << 16;
 
 /// Bytes of the cells of a column from which on a batch is complete.
 pub const BATCH_BYTES: usize = 2 << 20;

@@ -16,7 +16,7 @@ use crate::inputs::lines::MAX_LINE_BYTES;
 use crate::inputs::tables::{self, Fault, MAX_CELLS, Row, Table, Wanted, is_url_name};
 
 /// Rows of a block, the work of one thread at a time: about as many as a block of text has lines.
-const BLOCK_ROWS: usize = 1 << 10;
+const BLOCK_ROWS: usize = 1 << 12;
 
 /// The columns into which Common Crawl's index splits a URL. The port and the query may be absent.
 const SPLIT: [&str; 5] = ["url_protocol", "url_host_name", "url_port", "url_path", "url_query"];
