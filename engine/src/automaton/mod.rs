@@ -33,8 +33,9 @@ use walk::{Count, Walk, walk_trie};
 /// [`Debug`](std::fmt::Debug) prints its states.
 #[derive(Clone, Copy)]
 pub struct Ruleset<'a> {
+    /// Begins with the header of an automaton, of which the width is read again: a byte more here would be copied with the
+    /// seven after it in pieces that overlap, which takes longer.
     stored: StoredRuleset<'a>,
-    width: Width,
 }
 
 /// The best rule of each kind that matches a path, as ranks.
@@ -63,7 +64,7 @@ pub struct Shape {
 
 macro_rules! by_width {
     ($ruleset:expr, $automaton:ident => $body:expr) => {
-        match $ruleset.width {
+        match $ruleset.width() {
             Width::Two => {
                 let $automaton = Automaton::<2>::sharing($ruleset.stored.bytes, $ruleset.stored.fingerprints);
                 $body
@@ -93,7 +94,13 @@ impl<'a> Ruleset<'a> {
     /// When the bytes do not begin with the header of an automaton.
     #[inline(always)]
     pub fn stored(stored: StoredRuleset<'a>) -> Result<Ruleset<'a>, Corrupt> {
-        Ok(Ruleset { stored, width: width(stored.bytes)? })
+        width(stored.bytes)?;
+        Ok(Ruleset { stored })
+    }
+
+    #[inline(always)]
+    fn width(&self) -> Width {
+        if self.stored.bytes.first() == Some(&4) { Width::Four } else { Width::Two }
     }
 
     /// The automaton by itself: patched, and with its own fingerprints.
@@ -122,7 +129,7 @@ impl<'a> Ruleset<'a> {
         work: impl FnOnce(&Ruleset<'_>) -> Result<R, Corrupt>,
     ) -> Result<R, Corrupt> {
         let bytes = self.stored.patch(copy)?;
-        work(&Ruleset { stored: StoredRuleset { bytes, patches: &[], ..self.stored }, width: self.width })
+        work(&Ruleset { stored: StoredRuleset { bytes, patches: &[], ..self.stored } })
     }
 
     /// How many rules it has.
@@ -205,7 +212,7 @@ impl<'a> Ruleset<'a> {
             let disallows = if trie.end.is_settled() && !automaton.has_fallbacks() {
                 trie.end.disallows(trie.at_end)
             } else {
-                let [allow, disallow] = Walk::<'_, _, _, true>::after_trie(automaton, path, trie, count)?;
+                let [allow, disallow] = Walk::<'_, _, _, true>::after_trie(&automaton, path, &trie, count)?;
                 disallow < allow
             };
             Ok(if disallows { Verdict::Disallow } else { Verdict::Allow })
@@ -222,7 +229,7 @@ impl<'a> Ruleset<'a> {
         }
         let (best, otherwise) = by_width!(self, automaton => {
             let trie = walk_trie(automaton, path, &mut ())?;
-            (Walk::<'_, _, _, false>::after_trie(automaton, path, trie, &mut ())?, automaton.otherwise())
+            (Walk::<'_, _, _, false>::after_trie(&automaton, path, &trie, &mut ())?, automaton.otherwise())
         });
         let [allow, disallow] = best.map(some_rank);
         Ok(match otherwise {

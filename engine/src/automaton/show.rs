@@ -138,7 +138,7 @@ struct Text<'d> {
 impl Text<'_> {
     fn write(&self, ruleset: &Ruleset<'_>, out: &mut String) -> fmt::Result {
         let draft = self.draft;
-        let width = if ruleset.width == Width::Two { 2 } else { 4 };
+        let width = if ruleset.width() == Width::Two { 2 } else { 4 };
         writeln!(out, "{} rules, {} bytes, numbers of {width} bytes", draft.rule_count, ruleset.byte_len())?;
         if draft.has_trie {
             writeln!(out, "prefix trie:")?;

@@ -105,7 +105,7 @@ pub(super) struct Walk<'p, A, C, const FIRST: bool> {
     count: C,
 }
 
-impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a, W>, C, FIRST> {
+impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Automaton<'a, W>, C, FIRST> {
     #[inline(always)]
     fn accept(&mut self, ranks: Ranks) {
         self.best = [self.best[0].min(ranks[0]), self.best[1].min(ranks[1])];
@@ -122,12 +122,12 @@ impl<'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, Automaton<'a,
     }
 
     /// The best ranks, after a walk through the trie. Kept apart so that the loop over the trie keeps its values in
-    /// registers.
+    /// registers. Takes references, because the processor would wait for a copy of what was just written.
     #[inline(never)]
     pub(super) fn after_trie(
-        automaton: Automaton<'a, W>,
+        automaton: &'w Automaton<'a, W>,
         path: &'p [u8],
-        trie: Trie,
+        trie: &Trie,
         count: &mut C,
     ) -> Result<Ranks, Corrupt> {
         let best = if trie.at_end && automaton.state(trie.last)?.accepts_at_end() {
@@ -304,7 +304,7 @@ struct TrieWildcards<'w, 'p, A, C, const FIRST: bool> {
 /// The most wildcard automata from the trie that can be deferred to a second round. Real rulesets have up to five.
 const REMEMBERED: usize = 64;
 
-impl<const W: usize, C: Count, const FIRST: bool> WithSearch for TrieWildcards<'_, '_, Automaton<'_, W>, C, FIRST> {
+impl<const W: usize, C: Count, const FIRST: bool> WithSearch for TrieWildcards<'_, '_, &Automaton<'_, W>, C, FIRST> {
     type Output = Result<(), Corrupt>;
 
     /// Runs the wildcard automata for a verdict, in two rounds. An automaton that leads to no disallow better than the
@@ -359,14 +359,14 @@ impl<'f> FirstCandidates<'f> {
 }
 
 /// A wildcard automaton that another one has begun.
-struct NestedWildcard<'w, 'a, 'p, C, const W: usize, const FIRST: bool> {
-    walk: &'w mut Walk<'p, Automaton<'a, W>, C, FIRST>,
+struct NestedWildcard<'m, 'w, 'a, 'p, C, const W: usize, const FIRST: bool> {
+    walk: &'m mut Walk<'p, &'w Automaton<'a, W>, C, FIRST>,
     wildcard: WildcardView<'a, W>,
     from: usize,
     depth: usize,
 }
 
-impl<const W: usize, C: Count, const FIRST: bool> WithSearch for NestedWildcard<'_, '_, '_, C, W, FIRST> {
+impl<const W: usize, C: Count, const FIRST: bool> WithSearch for NestedWildcard<'_, '_, '_, '_, C, W, FIRST> {
     type Output = Result<(), Corrupt>;
 
     #[inline(always)]

@@ -140,7 +140,7 @@ impl<'a> Policies<'a> {
     ///
     /// # Errors
     /// When there is no policy at that address.
-    #[inline]
+    #[inline(always)]
     pub fn get(self, address: u32) -> Result<PolicyView<'a>, FormatError> {
         let at = address as usize * UNIT;
         self.0.get(at..).and_then(PolicyView::read).ok_or_else(|| self.missing(at))
@@ -203,7 +203,7 @@ pub struct PolicyView<'a> {
 
 impl<'a> PolicyView<'a> {
     /// The policy at the start of these bytes.
-    #[inline]
+    #[inline(always)]
     fn read(bytes: &'a [u8]) -> Option<PolicyView<'a>> {
         let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         let number = |at: usize| u32_at(header, at).unwrap_or_default();
@@ -238,7 +238,7 @@ impl<'a> PolicyView<'a> {
         FormatError::new(Section::Policies.name(), expected, found)
     }
 
-    #[inline]
+    #[inline(always)]
     fn group(&self, index: u32) -> Result<Group, FormatError> {
         let at = (self.tokens + index as usize) * ENTRY_BYTES;
         let group = || Some(Group { ruleset: u32_at(self.body, at)?, lines: u32_at(self.body, at + 4)? });
@@ -249,7 +249,7 @@ impl<'a> PolicyView<'a> {
     /// several if the rules of a token's groups were too many to be merged for each token separately.
     /// # Errors
     /// When the policy is damaged.
-    #[inline]
+    #[inline(always)]
     pub fn for_token(&self, token: Option<u32>) -> Result<ChosenGroups<'_>, FormatError> {
         if let Some(token) = token
             && let Some(entry) = self.entry_of(token)
@@ -290,7 +290,7 @@ impl<'a> PolicyView<'a> {
     }
 
     /// One group, or no group if the index is [`NONE`].
-    #[inline]
+    #[inline(always)]
     fn only(&self, index: u32, is_named: bool) -> Result<ChosenGroups<'_>, FormatError> {
         let first = if index == NONE { None } else { Some(self.group(index)?) };
         Ok(ChosenGroups { policy: self, token: NONE, next: self.tokens, first, index, is_named })

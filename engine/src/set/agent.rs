@@ -82,7 +82,7 @@ impl Agent {
         self.names == Names::Free
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn groups<'p>(&self, policy: &'p PolicyView<'_>) -> Result<ChosenGroups<'p>, FormatError> {
         match &self.names {
             Names::One(number) => policy.for_token(*number),

@@ -413,7 +413,7 @@ impl<D: AsRef<[u8]>> Set<D> {
 }
 
 /// The number of an agent's first ruleset, and whether it decides alone.
-#[inline]
+#[inline(always)]
 pub(super) fn first_ruleset(agent: &Agent, policy: &PolicyView<'_>) -> Option<(u32, bool)> {
     let groups = agent.groups(policy).ok().filter(|_| policy.has_rules())?;
     groups.first.map(|group| (group.ruleset, !groups.has_more()))
