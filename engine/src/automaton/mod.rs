@@ -167,7 +167,7 @@ impl<'a> Ruleset<'a> {
     ///
     /// # Errors
     /// When it meets invalid bytes. [`Self::verify`] finds all of them.
-    #[inline]
+    #[inline(always)]
     pub fn verdict(&self, path: &[u8]) -> Result<Verdict, Corrupt> {
         self.verdict_with(path, &mut ())
     }
@@ -177,7 +177,7 @@ impl<'a> Ruleset<'a> {
     ///
     /// # Errors
     /// As [`Self::verdict`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn verdict_in(&self, room: &mut [u8; MAX_PATCHED_BYTES], path: &[u8]) -> Result<Verdict, Corrupt> {
         if self.stored.is_patched() {
             return self.patched_in(room, |ruleset| ruleset.verdict_of_whole(path, &mut ()));
