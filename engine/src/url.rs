@@ -712,6 +712,15 @@ mod tests {
         }
 
         #[test]
+        fn paths_alone_are_those_of_the_reference(url in nearly_ordinary()) {
+            let text = [b"/", &url[..]].concat();
+            let path = path_of(&text);
+            prop_assert_eq!(path.to_vec(), path_by_steps(&text));
+            let keeps = |form: NormalForm| !form.keeps_unescapable() || path.with(|path| *form.path(path) == *path);
+            prop_assert!(!path.is_unescapable || NormalForm::ALL.into_iter().all(keeps));
+        }
+
+        #[test]
         fn nearly_ordinary_urls_are_split_as_any_others(url in nearly_ordinary()) {
             prop_assert!(is_split_as_any(&url));
         }

@@ -292,6 +292,33 @@ fn the_limit_of_a_url_in_parts_is_that_of_the_joined_one() {
 }
 
 #[test]
+fn one_robots_txt_answers_many_urls_as_single_questions() {
+    const MAX_URL_BYTES: usize = 64 * 1024;
+    let body = "user-agent: a\ndisallow: /x\n\nuser-agent: *\ndisallow: /*?q=\nallow: /\u{e9}\n";
+    let robots = Robots::parse(body, Dialect::google()).unwrap();
+    let agents = robots.agents(["a", "z"]).unwrap();
+    let texts =
+        ["", "/", "/x", "//x", "//h/x", "/y?q=1", "?q=1", "/%C3%A9?q=1", "/\u{e9}?q=1", "/y#?q=1", "/y\t?q=1", "/*$"];
+    let hosts = ["", "https://a.example", "https://B.example:8080", "no host"];
+    let mut urls: Vec<String> =
+        hosts.iter().flat_map(|host| texts.map(|text| format!("{host}{text}"))).cycle().take(500).collect();
+    let long = [MAX_URL_BYTES - 1, MAX_URL_BYTES, MAX_URL_BYTES + 1];
+    urls.extend(long.map(|len| format!("{}x", "/".repeat(len - 1))));
+    let mut verdicts = vec![Verdict::Unknown; urls.len() * agents.len()];
+    agents.decide_all(&urls, &mut verdicts).unwrap();
+    for (url, row) in urls.iter().zip(verdicts.chunks(agents.len())) {
+        for (agent, verdict) in agents.iter().zip(row) {
+            assert_eq!(agent.decide(url).unwrap(), *verdict, "{url:.50}");
+            assert_eq!(agent.explain(url).unwrap().verdict, *verdict, "{url:.50}");
+        }
+    }
+    let last = &verdicts[verdicts.len() - 2 * long.len()..];
+    assert_eq!(last, [[Verdict::Allow; 4].as_slice(), &[Verdict::Invalid; 2]].concat());
+    assert_eq!(verdicts.iter().filter(|verdict| **verdict == Verdict::Invalid).count(), 2);
+    assert!(verdicts.contains(&Verdict::Disallow) && !verdicts.contains(&Verdict::Unknown));
+}
+
+#[test]
 fn a_fresh_copy_replaces_one_site_and_no_other() {
     let old = "user-agent: *\ndisallow: /old";
     let base = set(&[("https://a.example", old), ("https://b.example", old)]);
