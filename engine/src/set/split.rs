@@ -3,12 +3,10 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use bumpalo::Bump;
-
 use super::batch::Asked;
 use super::{Agent, Set};
 use crate::format::{FormatError, NONE};
-use crate::url::parts::{is_ordinary_host, ordinary_path};
+use crate::url::parts::{Room, is_ordinary_host, ordinary_path};
 use crate::url::{Origin, Scheme, UrlParts, UrlRef};
 use crate::verdict::Verdict;
 
@@ -60,8 +58,8 @@ impl KnownHosts {
 impl<D: AsRef<[u8]>> Set<D> {
     /// The verdicts for many URLs in parts and several agents: those of [`Set::decide_all`] for the joined URLs.
     ///
-    /// Cost: that of [`Set::decide_all`], without the look-up of the origin for a host that `hosts` knows. Copies the paths of
-    /// URLs with a query, and joins URLs that are unusual: those with a port, another scheme than http and https, a host that is
+    /// Cost: that of [`Set::decide_all`], without the look-up of the origin for a host that `hosts` knows. Joins URLs with a query
+    /// and those that are unusual: those with a port, another scheme than http and https, a host that is
     /// not a name of lower-case letters and digits, or a fragment.
     ///
     /// # Errors
@@ -73,18 +71,34 @@ impl<D: AsRef<[u8]>> Set<D> {
         hosts: &KnownHosts,
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
-        // Enough for most, so that the arena asks for memory once.
-        let arena = Bump::with_capacity(urls.iter().map(UrlParts::joined_len).sum());
-        let asked = urls.iter().map(|url| match self.ask_ordinary(url, hosts, &arena) {
-            Some(asked) => asked,
-            None => Asked::Url(url.join_in(&arena)),
+        let mut text = vec![0; urls.iter().map(UrlParts::joined_len).sum()];
+        let mut room = Room(&mut text);
+        let asked = urls.iter().map(|url| match self.known_of(url, hosts) {
+            None => Asked::Url(room.join(url)),
+            Some((scheme, known)) => {
+                // A URL with a query is joined as a whole, in case that its path turns out to be unusual: one that is joined
+                // once needs no more room than it has bytes.
+                let joined = url.query.map(|_| room.join(url));
+                let path = joined.map_or(url.path, |text| text.get(url.path_start()..).unwrap_or_default());
+                match ordinary_path(path) {
+                    None => Asked::Url(joined.unwrap_or_else(|| room.join(url))),
+                    Some(path) => match known {
+                        NEW => {
+                            let origin = Origin { scheme, host: url.host, port: scheme.default_port() };
+                            Asked::Plain(UrlRef { origin, path })
+                        }
+                        UNKNOWN => Asked::Policy(NONE, path),
+                        known => Asked::Policy(known - FIRST_POLICY, path),
+                    },
+                }
+            }
         });
         self.decide_asked(agents, asked, verdicts)
     }
 
-    /// What to ask for a URL, if it is ordinary. Joins its path and its query in the arena.
+    /// The scheme of a URL, and what is known of its host. `None` if either is unusual.
     #[inline]
-    fn ask_ordinary<'u>(&self, url: &UrlParts<'u>, hosts: &KnownHosts, arena: &'u Bump) -> Option<Asked<'u>> {
+    fn known_of(&self, url: &UrlParts<'_>, hosts: &KnownHosts) -> Option<(Scheme, u32)> {
         let scheme = url.ordinary_scheme()?;
         let known = match hosts.of(url, scheme) {
             Some(slot) => match slot.load(Ordering::Relaxed) {
@@ -98,18 +112,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             None if is_ordinary_host(url.host) => NEW,
             None => UNUSUAL,
         };
-        if known == UNUSUAL {
-            return None;
-        }
-        let path = ordinary_path(url.path_in(arena))?;
-        Some(match known {
-            NEW => {
-                let origin = Origin { scheme, host: url.host, port: scheme.default_port() };
-                Asked::Plain(UrlRef { origin, path })
-            }
-            UNKNOWN => Asked::Policy(NONE, path),
-            known => Asked::Policy(known - FIRST_POLICY, path),
-        })
+        (known != UNUSUAL).then_some((scheme, known))
     }
 
     /// What is known of a host, looked up. A host whose policy has an address too large for a slot is looked up each time, and

@@ -1,7 +1,5 @@
 //! URLs in parts, as indexes of web archives store them: what is known of an ordinary one without joining it.
 
-use bumpalo::Bump;
-
 use super::{MAX_HOST_BYTES, MAX_URL_BYTES, Path, Scheme, has_special};
 use crate::host;
 use crate::platform::scan_url;
@@ -37,40 +35,27 @@ impl<'u> UrlParts<'u> {
     /// assert_eq!(text, b"http://a.example:8080/a");
     /// ```
     pub fn join(&self, text: &mut Vec<u8>) {
-        let (url, arena) = (*self, Bump::new());
-        text.extend_from_slice(UrlParts::join_in(&url, &arena));
+        self.pieces().iter().for_each(|piece| text.extend_from_slice(piece));
     }
 
-    /// The URL as one text, in an arena.
-    pub(crate) fn join_in(&self, arena: &'u Bump) -> &'u [u8] {
-        let mut text = bumpalo::collections::Vec::with_capacity_in(self.joined_len(), arena);
-        text.extend_from_slice_copy(self.scheme);
-        text.extend_from_slice_copy(b"://");
-        text.extend_from_slice_copy(self.host);
-        if let Some(port) = self.port {
-            text.push(b':');
-            text.extend_from_slice_copy(port);
-        }
-        text.extend_from_slice_copy(self.path_in(arena));
-        text.into_bump_slice()
-    }
-
-    /// The path and the query, joined in an arena if there is a query.
+    /// What the joined text consists of: first what comes before the path, then the path and the query.
     #[inline]
-    pub(crate) fn path_in(&self, arena: &'u Bump) -> &'u [u8] {
-        let Some(query) = self.query else { return self.path };
-        let mut text = bumpalo::collections::Vec::with_capacity_in(self.path.len() + 1 + query.len(), arena);
-        text.extend_from_slice_copy(self.path);
-        text.push(b'?');
-        text.extend_from_slice_copy(query);
-        text.into_bump_slice()
+    fn pieces(&self) -> [&'u [u8]; 8] {
+        let with = |lead: &'static [u8], part: Option<&'u [u8]>| part.map_or([&b""[..]; 2], |part| [lead, part]);
+        let ([colon, port], [mark, query]) = (with(b":", self.port), with(b"?", self.query));
+        [self.scheme, b"://", self.host, colon, port, self.path, mark, query]
     }
 
     /// Bytes of the joined text.
     #[inline]
     pub(crate) fn joined_len(&self) -> usize {
-        let with_mark = |part: Option<&[u8]>| part.map_or(0, |part| 1 + part.len());
-        self.scheme.len() + 3 + self.host.len() + with_mark(self.port) + self.path.len() + with_mark(self.query)
+        self.path_start() + self.path.len() + self.query.map_or(0, |query| 1 + query.len())
+    }
+
+    /// Bytes of the joined text before the path.
+    #[inline]
+    pub(crate) fn path_start(&self) -> usize {
+        self.scheme.len() + 3 + self.host.len() + self.port.map_or(0, |port| 1 + port.len())
     }
 
     /// The scheme, if neither that nor the length of the URL, its port or the start of its path make it unusual.
@@ -84,6 +69,26 @@ impl<'u> UrlParts<'u> {
         let is_ordinary =
             self.port.is_none() & (self.joined_len() <= MAX_URL_BYTES) & (self.path.first() == Some(&b'/'));
         is_ordinary.then_some(scheme)
+    }
+}
+
+/// Room for URLs that are joined, one after the other.
+pub(crate) struct Room<'t>(pub(crate) &'t mut [u8]);
+
+impl<'t> Room<'t> {
+    /// The joined text of a URL. There must be room for it.
+    #[inline]
+    pub(crate) fn join(&mut self, url: &UrlParts<'_>) -> &'t [u8] {
+        let len = url.joined_len();
+        debug_assert!(len <= self.0.len());
+        let text = self.0.split_off_mut(..len).unwrap_or_default();
+        let mut rest = &mut *text;
+        for piece in url.pieces() {
+            if let Some(to) = rest.split_off_mut(..piece.len()) {
+                to.copy_from_slice(piece);
+            }
+        }
+        text
     }
 }
 
