@@ -122,6 +122,8 @@ pub struct Agent {
     pub(crate) crawler: Crawler,
     pub(crate) chain: Arc<Chain>,
     pub(crate) resolved: engine::Agent,
+    /// In a set of one robots.txt, the number of the ruleset that decides every path for the crawler, if one does alone.
+    pub(crate) only_ruleset: Option<u32>,
 }
 
 impl Agent {
@@ -134,6 +136,9 @@ impl Agent {
     /// [`ErrorKind::Format`] when the set is damaged. A malformed URL is not an error; it yields [`Verdict::Invalid`].
     #[inline]
     pub fn decide(&self, url: impl AsRef<[u8]>) -> Result<Verdict, Error> {
+        if let Some(ruleset) = self.only_ruleset {
+            return self.set.decide_by_ruleset(ruleset, url.as_ref());
+        }
         let mut verdict = [Verdict::Invalid];
         self.set.decide_each(self.as_column(), url.as_ref(), &mut verdict)?;
         Ok(verdict[0])

@@ -183,6 +183,12 @@ impl Set {
         Ok(found(self.engine.site(&origin)?, path, None))
     }
 
+    /// The verdict for one URL by one ruleset of a set of one robots.txt.
+    #[inline]
+    pub(crate) fn decide_by_ruleset(&self, ruleset: u32, url: &[u8]) -> Result<Verdict, Error> {
+        Ok(self.engine.decide_by_ruleset(ruleset, url)?)
+    }
+
     /// The verdicts of several crawlers for one URL. `verdicts` has one element for each crawler.
     #[inline]
     pub(crate) fn decide_each(&self, columns: Columns<'_>, url: &[u8], verdicts: &mut [Verdict]) -> Result<(), Error> {
@@ -553,7 +559,9 @@ impl Set {
     /// A crawler whose product tokens are known.
     pub(crate) fn agent_of_chain(&self, crawler: &Crawler, chain: &Arc<Chain>) -> Result<Agent, Error> {
         let resolved = chain.look_up(&self.engine)?;
-        Ok(Agent { set: self.clone(), crawler: crawler.clone(), chain: Arc::clone(chain), resolved })
+        let only_ruleset = self.only.map(|policy| self.engine.only_ruleset(policy, &resolved)).transpose()?.flatten();
+        let (set, crawler, chain) = (self.clone(), crawler.clone(), Arc::clone(chain));
+        Ok(Agent { set, crawler, chain, resolved, only_ruleset })
     }
 
     /// The product token in a crawler's name under the set's dialect.

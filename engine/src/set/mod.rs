@@ -416,6 +416,28 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.decide_path(policy, agents, &url::path_of(url), verdicts)
     }
 
+    /// The number of the ruleset by which a policy decides every path for an agent; `None` if none or several decide.
+    ///
+    /// # Errors
+    /// When the set is damaged, or no policy has this number.
+    pub fn only_ruleset(&self, policy: u32, agent: &Agent) -> Result<Option<u32>, FormatError> {
+        let first = batch::first_ruleset(agent, &self.policies().get(policy)?);
+        Ok(first.and_then(|(ruleset, decides_alone)| decides_alone.then_some(ruleset)))
+    }
+
+    /// The verdict for one URL by one ruleset, whatever the host of the URL, which may be a path alone.
+    ///
+    /// # Errors
+    /// When the set is damaged, or no ruleset has this number.
+    #[inline]
+    pub fn decide_by_ruleset(&self, ruleset: u32, url: &[u8]) -> Result<Verdict, FormatError> {
+        if url.len() > MAX_URL_BYTES {
+            return Ok(Verdict::Invalid);
+        }
+        let ruleset = policy::ruleset_at(self.rulesets(), ruleset)?;
+        Ok(url::path_of(url).with_normal(self.normal_form, |path| ruleset.verdict(path))?)
+    }
+
     /// The verdicts for one path and several agents by the policy at an address.
     #[inline]
     fn decide_path(
