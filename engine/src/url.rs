@@ -442,6 +442,7 @@ fn path_of_tail(tail: &[u8]) -> Path<'_> {
 ///     assert_eq!(path_of(url.as_bytes()).to_vec(), path.as_bytes());
 /// }
 /// ```
+#[inline]
 #[must_use]
 pub fn path_of(url: &[u8]) -> Path<'_> {
     let ordinary = match url {
@@ -455,6 +456,7 @@ pub fn path_of(url: &[u8]) -> Path<'_> {
 }
 
 /// Does the work of [`path_of`] for every text.
+#[cold]
 fn path_of_any(url: &[u8]) -> Path<'_> {
     let start = if url.starts_with(b"//") { 2 } else { 0 };
     let find = |from: usize| memchr3(b'/', b'?', b';', &url[from..]).map(|at| from + at);
