@@ -262,6 +262,16 @@ fn letter_of(engine: &mut Engine<'_>, case: &Case) -> Option<u8> {
     engine.decide(&[question]).ok()?.letters.first().copied()
 }
 
+/// Whether no more rows are minimised after so long.
+fn is_over(elapsed: Duration) -> bool {
+    elapsed >= MINIMISE_TIME
+}
+
+/// Whether a case of so many bytes is too long to be shown, since the time was over before it was minimised.
+fn is_unfinished(elapsed: Duration, bytes: usize) -> bool {
+    is_over(elapsed) && bytes > MAX_UNFINISHED_BYTES
+}
+
 /// Minimises some of the rows on which an engine and the other side have different verdicts, at most one of each robots.txt.
 /// Equal results are given once.
 pub fn differences(
@@ -274,7 +284,7 @@ pub fn differences(
     let mut found: Vec<Difference> = Vec::new();
     let start = Instant::now();
     for &(group, row) in spread(rows, most).iter() {
-        if start.elapsed() >= MINIMISE_TIME {
+        if is_over(start.elapsed()) {
             break;
         }
         let group = &corpus.groups[group];
@@ -286,11 +296,9 @@ pub fn differences(
             continue;
         }
         let case = minimise(case, &mut |case| {
-            start.elapsed() < MINIMISE_TIME
-                && letter_of(engine, case) == Some(ours)
-                && other.letter(case) == Some(theirs)
+            !is_over(start.elapsed()) && letter_of(engine, case) == Some(ours) && other.letter(case) == Some(theirs)
         });
-        if start.elapsed() >= MINIMISE_TIME && case.body.len() > MAX_UNFINISHED_BYTES {
+        if is_unfinished(start.elapsed(), case.body.len()) {
             break;
         }
         let (against, is_engine) = match &other {
@@ -460,6 +468,21 @@ mod tests {
             assert_eq!(asked(rows, 3, Duration::MAX), letters);
         }
         assert_eq!(asked(3, 3, Duration::ZERO), "NNN", "no time, no questions");
+    }
+
+    #[test]
+    fn limits_of_minimising_hold_at_their_edges() {
+        let nanosecond = Duration::from_nanos(1);
+        for (elapsed, over) in
+            [(MINIMISE_TIME - nanosecond, false), (MINIMISE_TIME, true), (MINIMISE_TIME + nanosecond, true)]
+        {
+            assert_eq!(is_over(elapsed), over, "{elapsed:?}");
+            for (bytes, is_long) in
+                [(MAX_UNFINISHED_BYTES - 1, false), (MAX_UNFINISHED_BYTES, false), (MAX_UNFINISHED_BYTES + 1, true)]
+            {
+                assert_eq!(is_unfinished(elapsed, bytes), over && is_long, "{elapsed:?} {bytes}");
+            }
+        }
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub fn run(entries: &[&Entry], writer: &mut Writer) -> Result<(), String> {
         }
         eprintln!("  {}: {} hostile files", entry.name, files.len());
         for (number, family) in files.iter().enumerate() {
-            if engine.lost >= MAX_LOST {
+            if is_too_much(engine.lost) {
                 let why = format!(
                     "{} files are not asked: replies that did not come took {MAX_LOST:?}",
                     files.len() - number
@@ -89,4 +89,22 @@ pub fn run(entries: &[&Entry], writer: &mut Writer) -> Result<(), String> {
         let _ = engine.stop();
     }
     Ok(())
+}
+
+/// Whether an engine that lost so much time is asked about no more files.
+fn is_too_much(lost: Duration) -> bool {
+    lost >= MAX_LOST
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_lost_time_holds_at_its_edges() {
+        let nanosecond = Duration::from_nanos(1);
+        for (lost, expected) in [(MAX_LOST - nanosecond, false), (MAX_LOST, true), (MAX_LOST + nanosecond, true)] {
+            assert_eq!(is_too_much(lost), expected, "{lost:?}");
+        }
+    }
 }

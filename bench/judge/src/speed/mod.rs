@@ -171,7 +171,7 @@ fn stage(
             for one in &mut measured {
                 let key = (index, task.model);
                 let Some(prepared) = one.tasks.get(&key).cloned() else { continue };
-                if round > 0 && prepared.spent >= TASK_TIME {
+                if !is_due(round, prepared.spent) {
                     continue;
                 }
                 let start = Instant::now();
@@ -416,12 +416,25 @@ fn void_time(sum: Duration, wall: Duration, idle: (Duration, Duration), budget: 
     })
 }
 
+/// Whether an engine is measured in a round, after a task has taken so long in the rounds before.
+fn is_due(round: usize, spent: Duration) -> bool {
+    round == 0 || spent < TASK_TIME
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn the_limit_of_the_time_for_a_task_holds_at_its_edges() {
+        for (spent, is_due_again) in [(TASK_TIME - ms(1), true), (TASK_TIME, false), (TASK_TIME + ms(1), false)] {
+            assert!(is_due(0, spent), "every task is measured once");
+            assert_eq!(is_due(1, spent), is_due_again, "{spent:?}");
+        }
     }
 
     #[test]
