@@ -16,11 +16,7 @@ fn rows(page: &str) -> Vec<Vec<String>> {
                 _ => {}
             }
         }
-        text.replace("&lt;", "<")
-            .replace("&gt;", ">")
-            .replace("&quot;", "\"")
-            .replace("&#39;", "'")
-            .replace("&amp;", "&")
+        html_escape::decode_html_entities(&text).into_owned()
     };
     let cells = |row: &str| {
         let cells = row.replace("</th>", "</td>");

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use html_escape::encode_quoted_attribute as escaped;
+
 /// A part of a page.
 pub enum Block {
     /// A heading: its level from 1 on, and its text.
@@ -131,23 +133,6 @@ fn html_table(page: &mut String, table: &Table) {
     page.push_str(&row(&table.head, "th"));
     table.rows.iter().for_each(|cells| page.push_str(&row(cells, "td")));
     page.push_str("</table></div>\n");
-}
-
-/// Text in HTML.
-#[must_use]
-pub fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 /// Appends text, which cannot fail.

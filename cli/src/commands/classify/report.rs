@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use html_escape::encode_quoted_attribute;
 use reptile::{Set, Verdict};
 
 use super::totals::{Counts, Totals};
@@ -195,16 +196,5 @@ fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
 
 /// Text for HTML.
 fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
+    encode_quoted_attribute(text).into_owned()
 }
