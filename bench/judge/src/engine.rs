@@ -22,7 +22,13 @@ pub const MAX_ROWS: usize = 10_000;
 const MAX_TEXT: usize = 300;
 
 /// The models of the protocol.
-pub const MODELS: [&str; 7] = ["one-shot", "parse", "decide", "path", "fresh", "crawl", "open"];
+pub const MODELS: [&str; 8] = ["one-shot", "parse", "decide", "path", "fresh", "fresh-path", "crawl", "open"];
+
+/// Whether a model asks about URLs that the engine has not seen, in one pass.
+#[must_use]
+pub fn is_fresh(model: &str) -> bool {
+    matches!(model, "fresh" | "fresh-path")
+}
 
 /// What an engine says of itself.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::{Engine, MODELS, Question};
+use crate::engine::{Engine, MODELS, Question, is_fresh};
 use crate::engines::{Entry, claimed};
 use crate::frame::Message;
 use crate::letters;
@@ -264,7 +264,7 @@ fn check_samples(
     });
     let sum = Duration::from_nanos(samples.iter().map(|sample| sample.ns).sum());
     findings.check(sum <= wall, || format!("{what}: the samples take {sum:?}, but the reply took {wall:?}"));
-    if what.ends_with("fresh") {
+    if what.strip_prefix("bench ").is_some_and(is_fresh) {
         findings.check(samples.len() == 1 && samples[0].passes == 1, || {
             format!("{what}: exactly one sample of one pass is expected")
         });

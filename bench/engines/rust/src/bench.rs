@@ -67,7 +67,7 @@ impl<I: Implementation> Session<I> {
         let budget = number(field(request, "budget")?)?;
         let mut asked = rows(request)?;
         asked.retain(|Asked { slot, .. }| self.slots.contains_key(slot));
-        if !I::PARSES && matches!(&model[..], "parse" | "decide" | "path" | "fresh" | "crawl") {
+        if !I::PARSES && !matches!(&model[..], "one-shot" | "open") {
             return Err(Refusal::Skip("the implementation reads the file again for each URL".to_owned()));
         }
         match &model[..] {
@@ -81,16 +81,16 @@ impl<I: Implementation> Session<I> {
                 let readies = self.readies(&files, &asked);
                 Ok(samples(self.decide_pass(&readies, &asked), model == "fresh", budget))
             }
-            "path" if I::TAKES_PATHS => {
+            "path" | "fresh-path" if I::TAKES_PATHS => {
                 let paths: Vec<Vec<u8>> = asked.iter().map(|asked| self.implementation.path(asked.row.url)).collect();
                 let rows = asked.iter().zip(&paths);
                 let asked: Vec<Asked<'_>> =
                     rows.map(|(asked, path)| Asked { row: Row::new(asked.row.agent, path), ..*asked }).collect();
                 let files = self.files(&asked);
                 let readies = self.readies(&files, &asked);
-                Ok(samples(self.decide_pass(&readies, &asked), false, budget))
+                Ok(samples(self.decide_pass(&readies, &asked), model == "fresh-path", budget))
             }
-            "path" => Err(Refusal::Skip("the interface takes whole URLs".to_owned())),
+            "path" | "fresh-path" => Err(Refusal::Skip("the interface takes whole URLs".to_owned())),
             "crawl" if I::CRAWLS => self.crawl(&asked, budget),
             "crawl" => {
                 Err(Refusal::Skip("it finds no sites, and getting them ready is what `parse` measures".to_owned()))

@@ -122,7 +122,7 @@ impl<I: Implementation> Session<I> {
             can.extend(["bench:parse", "bench:decide", "bench:fresh"]);
         }
         if I::PARSES && I::TAKES_PATHS {
-            can.push("bench:path");
+            can.extend(["bench:path", "bench:fresh-path"]);
         }
         if I::PARSES && I::CRAWLS {
             can.push("bench:crawl");

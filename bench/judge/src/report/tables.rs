@@ -362,6 +362,7 @@ fn model_text(model: &str) -> &'static str {
             "Path, warm: as decide, but the path is cut out of each URL beforehand: matching alone. Time for a path."
         }
         "fresh" => "Decide, fresh: URLs that the engine has never seen, each once. Time for a URL.",
+        "fresh-path" => "Path, fresh: as fresh, but the path is cut out of each URL beforehand. Time for a path.",
         "crawl" => "Crawl: whole URLs of many sites in random order; the engine finds the robots.txt. Time for a URL.",
         "open" => "Open: a stored set of many sites, from the file to the first verdict. Time for the file.",
         _ => "Time for a row.",

@@ -11,7 +11,7 @@ use reptile_compiler::dialect::Dialect;
 
 use self::inputs::{Asked, Input, Inputs, fresh_rows};
 use crate::corpus::COMMON;
-use crate::engine::{Engine, MAX_ROWS, Question, Sample};
+use crate::engine::{Engine, MAX_ROWS, Question, Sample, is_fresh};
 use crate::engines::Entry;
 use crate::letters;
 use crate::process::Broken;
@@ -109,7 +109,8 @@ pub fn run(entries: &[&Entry], plan: &Plan, writer: &mut Writer) -> Result<(), S
         eprintln!("  the folder of real inputs is absent (REPTILE_SHARED): only generated files are measured");
     }
     let is_wanted = |model: &&'static str| plan.has_model(model);
-    let models: Vec<_> = ["one-shot", "parse", "decide", "path", "fresh"].into_iter().filter(is_wanted).collect();
+    let models = ["one-shot", "parse", "decide", "path", "fresh", "fresh-path"];
+    let models: Vec<_> = models.into_iter().filter(is_wanted).collect();
     if !models.is_empty() {
         stage(entries, &Inputs::single(plan.with_real)?, &models, plan, writer)?;
     }
@@ -141,7 +142,7 @@ fn stage(
         .inputs
         .iter()
         .flat_map(|input| models.iter().map(move |&model| Task { model, input }))
-        .filter(|task| task.model != "fresh" || task.input.fresh.is_some())
+        .filter(|task| !is_fresh(task.model) || task.input.fresh.is_some())
         .filter(|task| plan.has_input(&task.input.name))
         .collect();
     let mut measured = Vec::new();
@@ -292,9 +293,13 @@ fn prepare(
     prepared
 }
 
-/// Fresh URLs need no loop, so that the time of a row is that of the model `decide`.
+/// The model that says how long a row takes. Fresh URLs need no loop, so that it is that of the same work on others.
 fn model_of(model: &'static str) -> &'static str {
-    if model == "fresh" { "decide" } else { model }
+    match model {
+        "fresh" => "decide",
+        "fresh-path" => "path",
+        _ => model,
+    }
 }
 
 /// The time of a row in a measurement of one row.
@@ -317,7 +322,7 @@ fn rows_of(task: &Task<'_>, row: Duration, budget: Duration) -> usize {
         return 1;
     }
     let most = match task.model {
-        "fresh" | "crawl" => MAX_ROWS,
+        "fresh" | "fresh-path" | "crawl" => MAX_ROWS,
         _ => ROWS.min(task.input.rows.len()),
     };
     if row >= SLOW_ROW {
@@ -325,7 +330,7 @@ fn rows_of(task: &Task<'_>, row: Duration, budget: Duration) -> usize {
     }
     let fit = budget.as_nanos() / 5 / row.as_nanos().max(1);
     let rows = usize::try_from(fit.max(u128::from(FEW_ROWS))).unwrap_or(most).min(most);
-    if task.model == "fresh" { rows } else { rows.min(task.input.rows.len()) }
+    if is_fresh(task.model) { rows } else { rows.min(task.input.rows.len()) }
 }
 
 /// One measurement.
@@ -339,7 +344,7 @@ fn measure(
     folder: &std::path::Path,
 ) -> Result<Speed, Broken> {
     let before = one.engine.failures;
-    let measured = if task.model == "fresh" {
+    let measured = if is_fresh(task.model) {
         measure_fresh(one, task, prepared, plan.seed.wrapping_add(round as u64))
     } else {
         let questions = task.input.questions(prepared.rows);
@@ -379,7 +384,7 @@ fn measure_fresh(one: &mut Measured<'_>, task: &Task<'_>, prepared: &Prepared, s
     let rows: Vec<Asked> = fresh_rows(source, *slot, seed, prepared.rows);
     let fresh = Input { name: String::new(), rows, fresh: None, is_whole: false };
     let questions = fresh.questions(prepared.rows);
-    let (samples, wall) = one.engine.bench("fresh", Duration::ZERO, None, &questions)?;
+    let (samples, wall) = one.engine.bench(task.model, Duration::ZERO, None, &questions)?;
     let found = one.engine.decide(&questions)?.letters;
     let disallowed = found.iter().filter(|&&letter| letter == letters::DISALLOW).count() as u64;
     let is_one = matches!(&*samples, [Sample { passes: 1, .. }]);
@@ -467,6 +472,7 @@ mod tests {
         assert_eq!(rows("decide", ms(10)), 8);
         assert_eq!(rows("decide", ms(300)), 1);
         assert_eq!(rows("fresh", Duration::from_nanos(1)), MAX_ROWS);
+        assert_eq!(rows("fresh-path", Duration::from_nanos(1)), MAX_ROWS);
         assert_eq!(rows("crawl", Duration::from_nanos(1)), 5_000);
         assert_eq!(rows("parse", Duration::from_nanos(1)), 1);
         input.is_whole = true;
