@@ -329,12 +329,8 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.policy_at(record.policy)
     }
 
-    /// The policy with a number, as [`Policy::number`] gave it.
-    ///
-    /// # Errors
-    /// When the tables are damaged, or no policy has the number.
     #[inline]
-    pub fn policy_at(&self, address: u32) -> Result<Policy<'_>, FormatError> {
+    fn policy_at(&self, address: u32) -> Result<Policy<'_>, FormatError> {
         Ok(Policy {
             number: address,
             view: self.policies().get(address)?,
@@ -397,7 +393,8 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.decide_path(record.policy, agents, &path, verdicts)
     }
 
-    /// The verdicts for one URL and several agents by one policy, whatever the host of the URL, which may be a path alone.
+    /// The verdicts for one URL and several agents by the policy with this [`Policy::number`], whatever the host of the URL, which
+    /// may be a path alone.
     ///
     /// # Errors
     /// When the set is damaged, or no policy has this number.
