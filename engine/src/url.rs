@@ -456,7 +456,6 @@ pub fn path_of(url: &[u8]) -> Path<'_> {
 }
 
 /// Does the work of [`path_of`] for every text.
-#[cold]
 fn path_of_any(url: &[u8]) -> Path<'_> {
     let start = if url.starts_with(b"//") { 2 } else { 0 };
     let find = |from: usize| memchr3(b'/', b'?', b';', &url[from..]).map(|at| from + at);

@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use crate::format::automaton::{Automaton, Corrupt, NO_RANK, NO_RANKS, Width, decode, kind_of, width};
+use crate::format::automaton::{Automaton, Corrupt, NO_RANK, NO_RANKS, Width, decode, kind_of, known_width, width};
 use crate::format::rulesets::{MAX_PATCHED_BYTES, StoredRuleset};
 use crate::verdict::{RuleKind, Verdict};
 
@@ -100,7 +100,7 @@ impl<'a> Ruleset<'a> {
 
     #[inline(always)]
     fn width(&self) -> Width {
-        if self.stored.bytes.first() == Some(&4) { Width::Four } else { Width::Two }
+        known_width(self.stored.bytes)
     }
 
     /// The automaton by itself: patched, and with its own fingerprints.

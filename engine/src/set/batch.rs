@@ -6,13 +6,13 @@
 //! needs the first. What is decided, and how, is that of the single call: the steps here only hash, and ask for memory.
 
 use super::columns::Columns;
-use super::{Agent, Policy, Set};
+use super::{Agent, Policy, Set, path_at_any_host};
 use crate::automaton::Ruleset;
 use crate::format::policies::PolicyView;
 use crate::format::rulesets::{MAX_PATCHED_BYTES, Record};
 use crate::format::{FormatError, NONE};
 use crate::host;
-use crate::url::{self, MAX_URL_BYTES, Origin, Path, Scheme, UrlRef};
+use crate::url::{self, Origin, Path, Scheme, UrlRef};
 use crate::verdict::Verdict;
 
 /// The number of URLs that are looked up together. Over a million origins, shuffled URLs took 1.6 times as long one by one;
@@ -168,10 +168,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         urls: impl IntoIterator<Item = &'u [u8]>,
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
-        let asked = urls.into_iter().map(|url| match url.len() {
-            ..=MAX_URL_BYTES => Asked::Policy(policy, url::path_of(url)),
-            _ => Asked::Invalid,
-        });
+        let asked = urls
+            .into_iter()
+            .map(|url| path_at_any_host(url).map_or(Asked::Invalid, |path| Asked::Policy(policy, path)));
         self.decide_asked(agents, asked, verdicts)
     }
 

@@ -406,11 +406,11 @@ impl<D: AsRef<[u8]>> Set<D> {
         url: &[u8],
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
-        if url.len() > MAX_URL_BYTES {
+        let Some(path) = path_at_any_host(url) else {
             verdicts.fill(Verdict::Invalid);
             return Ok(());
-        }
-        self.decide_path(policy, agents, &url::path_of(url), verdicts)
+        };
+        self.decide_path(policy, agents, &path, verdicts)
     }
 
     /// The number of the ruleset by which a policy decides every path for an agent; `None` if none or several decide.
@@ -428,11 +428,14 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// When the set is damaged, or no ruleset has this number.
     #[inline]
     pub fn decide_by_ruleset(&self, ruleset: u32, url: &[u8]) -> Result<Verdict, FormatError> {
-        if url.len() > MAX_URL_BYTES {
-            return Ok(Verdict::Invalid);
-        }
+        path_at_any_host(url).map_or(Ok(Verdict::Invalid), |path| self.verdict_of(ruleset, &path))
+    }
+
+    /// The verdict of one ruleset for one path.
+    #[inline(always)]
+    fn verdict_of(&self, ruleset: u32, path: &Path<'_>) -> Result<Verdict, FormatError> {
         let ruleset = policy::ruleset_at(self.rulesets(), ruleset)?;
-        Ok(url::path_of(url).with_normal(self.normal_form, |path| ruleset.verdict(path))?)
+        Ok(path.with_normal(self.normal_form, |path| ruleset.verdict(path))?)
     }
 
     /// The verdicts for one path and several agents by the policy at an address.
@@ -449,8 +452,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         if let ([agent], [verdict]) = (agents, &mut *verdicts)
             && let Some((ruleset, true)) = batch::first_ruleset(agent, &self.policies().get(policy)?)
         {
-            let ruleset = policy::ruleset_at(self.rulesets(), ruleset)?;
-            *verdict = path.with_normal(self.normal_form, |path| ruleset.verdict(path))?;
+            *verdict = self.verdict_of(ruleset, path)?;
             return Ok(());
         }
         self.policy_at(policy)?.decide_each(agents, path, verdicts)
@@ -482,4 +484,10 @@ impl<D: AsRef<[u8]>> Set<D> {
             Some(policy) => path.with(|path| policy.matching_rules(agent, path)),
         }
     }
+}
+
+/// The path of a URL that is decided whatever its host; `None` if the URL is too long.
+#[inline(always)]
+fn path_at_any_host(url: &[u8]) -> Option<Path<'_>> {
+    (url.len() <= MAX_URL_BYTES).then(|| url::path_of(url))
 }

@@ -55,7 +55,7 @@ impl<'u> UrlParts<'u> {
     /// Bytes of the joined text before the path.
     #[inline]
     pub(crate) fn path_start(&self) -> usize {
-        self.scheme.len() + 3 + self.host.len() + self.port.map_or(0, |port| 1 + port.len())
+        self.scheme.len() + b"://".len() + self.host.len() + self.port.map_or(0, |port| 1 + port.len())
     }
 
     /// The scheme, if neither that nor the length of the URL, its port or the start of its path make it unusual.

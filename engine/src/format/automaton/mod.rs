@@ -87,7 +87,7 @@ pub use error::Corrupt;
 pub(crate) use error::corrupt;
 pub use read::{
     Automaton, Children, FallbackReader, Segments, StateView, TrieEnd, Width, WildcardView, at_fingerprints, header,
-    width, without_fingerprints,
+    known_width, width, without_fingerprints,
 };
 pub use write::{fallback_bytes, write};
 

@@ -24,6 +24,12 @@ pub fn width(bytes: &[u8]) -> Result<Width, Corrupt> {
     }
 }
 
+/// The width of an automaton's numbers, if its bytes begin with a header, as [`width`] has found.
+#[inline(always)]
+pub fn known_width(bytes: &[u8]) -> Width {
+    if bytes.first() == Some(&4) { Width::Four } else { Width::Two }
+}
+
 /// The header of an automaton.
 ///
 /// # Errors
