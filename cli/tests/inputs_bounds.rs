@@ -12,6 +12,9 @@ use support::{Folder, Run, binary, finish, gz};
 /// thread; there are four.
 const ENOUGH_KIB: u32 = 400_000;
 
+/// Addresses in KiB that jemalloc reserves beyond what the system's allocator reserves for the same work.
+const RESERVED_KIB: u32 = if cfg!(feature = "jemalloc") { 40_000 } else { 0 };
+
 /// A robots.txt that disallows everything.
 const CLOSED: &str = "User-agent: *\nDisallow: /\n";
 
@@ -148,7 +151,8 @@ fn captures_take_little_memory_however_long_their_fields_are() {
         let line = packed(first.as_bytes(), &block.repeat(1 << 14).as_bytes()[..3 << 16], 8, last.as_bytes());
         let input = format!("{name}.jsonl.gz");
         folder.write(&input, [gz(closed.as_bytes()), line.repeat(16)].concat());
-        let run = run_in(&folder, 120_000, &["compile", "--threads", "1", "--force", "-o", "set", &input]);
+        let run =
+            run_in(&folder, 120_000 + RESERVED_KIB, &["compile", "--threads", "1", "--force", "-o", "set", &input]);
         let run = run.says(i32::from(!says.is_empty()), &[says]);
         assert!(run.stderr.len() < 20_000, "{name}: {} bytes of messages", run.stderr.len());
         assert_eq!(folder.verdicts("set", &["http://b.example/"]), ["disallow"], "{name}");
@@ -211,7 +215,7 @@ fn without_memory_a_message_names_the_input_and_its_bytes() {
     for args in [&["test", "robots.txt", "--agent", "a", "/"][..], &["lint", "robots.txt", "--dialect", "google-lib"]] {
         // With less than this not even the program can be loaded; around 160 MB the system's allocator reserves just what the
         // stacks of threads would need, and the runtime of the language ends the process.
-        for kib in [40_000, 80_000, 320_000] {
+        for kib in [40_000 + RESERVED_KIB, 80_000 + RESERVED_KIB, 320_000] {
             let run = run_in(&folder, kib, args);
             run.says(2, &["robots.txt: there is not enough memory for its ", " bytes"]);
         }
