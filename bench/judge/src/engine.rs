@@ -316,7 +316,7 @@ impl<'e> Engine<'e> {
 /// What a command did that means neither or both verdicts.
 fn neither(ended: &process::Ended) -> String {
     let code = ended.code.map_or_else(|| "a signal".to_owned(), |code| format!("exit code {code}"));
-    let said = String::from_utf8_lossy(&ended.errors).into_owned();
+    let said = process::printable(&ended.errors);
     shortened(&format!("no verdict, but {code}: {}", said.lines().last().unwrap_or("and no message")))
 }
 
@@ -394,7 +394,11 @@ fn garbage(why: String) -> Broken {
 
 /// The first characters of a text, on one line.
 fn shortened(text: &str) -> String {
-    text.chars().take(MAX_TEXT).map(|character| if character.is_control() { ' ' } else { character }).collect()
+    process::printable(text.as_bytes())
+        .chars()
+        .take(MAX_TEXT)
+        .map(|character| if character == '\n' { ' ' } else { character })
+        .collect()
 }
 
 #[cfg(test)]

@@ -252,7 +252,7 @@ impl Entry {
             Err(fault) => Some(fault),
             Ok(ended) if ended.code == Some(0) => None,
             Ok(ended) => {
-                let errors = String::from_utf8_lossy(&ended.errors).into_owned();
+                let errors = process::printable(&ended.errors);
                 Some(errors.lines().last().unwrap_or("its check fails").trim().to_owned())
             }
         }
@@ -269,7 +269,7 @@ impl Entry {
         if ended.code == Some(0) {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&ended.errors).into_owned();
+        let said = process::printable(&ended.errors);
         let last = said.lines().rfind(|line| !line.trim().is_empty());
         Err(format!("the build fails: {}", last.unwrap_or("and says nothing").trim()))
     }

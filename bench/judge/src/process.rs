@@ -1,16 +1,17 @@
 //! Processes with limits of time and memory: one that answers messages, and one that runs to its end. Nothing that a process
-//! does, or omits, stops the judge: it reads, writes and waits on threads of their own and kills the whole group.
+//! does, or omits, stops the judge: it reads, writes and waits on threads of their own and kills the whole [`Group`].
+
+mod group;
 
 use std::io::{BufReader, Read, Write as _};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::process::{ChildStderr, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, prlimit};
-
+use self::group::{Group, memory_of};
 use crate::frame::{self, Message};
 use crate::letters;
 
@@ -29,9 +30,6 @@ const END_TIME: Duration = Duration::from_millis(300);
 /// How long what a dead process has written may take to be read. It is there already: this is for a busy machine, and for a child
 /// that left the group and holds the output open.
 const READ_TIME: Duration = Duration::from_secs(5);
-
-/// The most processes of a group that are looked at.
-const MAX_PROCESSES: usize = 256;
 
 /// What a process may take.
 #[derive(Clone, Copy, Debug)]
@@ -53,82 +51,6 @@ pub struct Broken {
     pub letter: u8,
     /// What happened, for a reader of the report.
     pub why: String,
-}
-
-/// A process and its children.
-struct Group {
-    child: Child,
-    pid: Option<Pid>,
-}
-
-impl Group {
-    fn start(arguments: &[String], folder: &Path, limits: &Limits, input: Stdio) -> Result<Group, String> {
-        let (program, arguments) = arguments.split_first().ok_or("an empty command")?;
-        // A path is one in the folder; a name is looked up.
-        let path = if program.contains('/') { folder.join(program) } else { program.into() };
-        let mut command = Command::new(path);
-        command.args(arguments).current_dir(folder).stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child =
-            command.process_group(0).spawn().map_err(|error| format!("{program} cannot be started: {error}"))?;
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let group = Group { child, pid };
-        if let Some(bytes) = limits.address_space {
-            let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
-            prlimit(group.pid, Resource::As, limit)
-                .map_err(|error| format!("the address space of {program} cannot be limited: {error}"))?;
-        }
-        Ok(group)
-    }
-
-    /// The resident memory of the process and its children, in bytes; 0 if the system does not say.
-    fn memory(&self) -> u64 {
-        let mut processes = vec![self.child.id()];
-        let mut next = 0;
-        while next < processes.len() && processes.len() < MAX_PROCESSES {
-            let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", processes[next])) else { break };
-            for thread in threads.flatten() {
-                let children = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-                processes.extend(children.split_ascii_whitespace().filter_map(|id| id.parse::<u32>().ok()));
-            }
-            next += 1;
-        }
-        processes.iter().map(|&process| memory_of(process, "VmRSS:")).sum()
-    }
-
-    /// Kills the process and its children.
-    fn kill(&mut self) {
-        if let Some(pid) = self.pid.take() {
-            // Fails if all of them have ended.
-            let _ = kill_process_group(pid, Signal::KILL);
-            let _ = self.child.wait();
-        }
-    }
-
-    /// How the process ended, after a short wait for its end.
-    fn ended(&mut self) -> String {
-        let start = Instant::now();
-        while start.elapsed() < END_TIME {
-            if let Ok(Some(status)) = self.child.try_wait() {
-                return described(status);
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        "closed its output without ending".into()
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-/// An amount of memory of a process by its name in `/proc`, in bytes.
-fn memory_of(process: u32, what: &str) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix(what));
-    let kilobytes = line.and_then(|line| line.split_ascii_whitespace().next()).and_then(|number| number.parse().ok());
-    kilobytes.map_or(0, |number: u64| number.saturating_mul(1024))
 }
 
 fn described(status: ExitStatus) -> String {
@@ -233,7 +155,7 @@ impl Running {
         let asked = self.try_ask(request, self.limits.time + extra_time);
         if let Err(broken) = &asked {
             self.group.kill();
-            let said = String::from_utf8_lossy(&self.errors.all()).into_owned();
+            let said = printable(&self.errors.all());
             if let (Some(last), letters::ENDED) = (said.lines().rfind(|line| !line.trim().is_empty()), broken.letter) {
                 let last: String = last.trim().chars().take(200).collect();
                 return Err(Broken { letter: broken.letter, why: format!("{}: {last}", broken.why) });
@@ -281,10 +203,10 @@ impl Running {
         })
     }
 
-    /// What the process wrote to standard error, its last [`ERROR_BYTES`] bytes.
+    /// What the process wrote to standard error, its last [`ERROR_BYTES`] bytes, without what commands a terminal.
     #[must_use]
     pub fn said(&self) -> String {
-        String::from_utf8_lossy(&self.errors.now()).into_owned()
+        printable(&self.errors.now())
     }
 
     /// The resident memory of the process and its children now, and the most that the process itself ever had, in bytes.
@@ -315,6 +237,18 @@ impl Running {
 
 fn garbage(why: String) -> Broken {
     Broken { letter: letters::GARBAGE, why }
+}
+
+/// Returns a text that an engine wrote, with a space in place of each character that a terminal or a page would obey instead
+/// of showing it: controls except the end of a line, and marks that change the direction of the text after them.
+#[must_use]
+pub fn printable(text: &[u8]) -> String {
+    let is_obeyed = |character: char| {
+        (character.is_control() && character != '\n')
+            || matches!(character, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    };
+    let text = String::from_utf8_lossy(text);
+    text.chars().map(|character| if is_obeyed(character) { ' ' } else { character }).collect()
 }
 
 /// A process that ran to its end.
@@ -397,17 +331,38 @@ mod tests {
     fn what_a_process_leaves_running_is_killed_with_it() {
         let ended = shell("sleep 1000 & echo $!; exit 7").unwrap();
         assert_eq!(ended.code, Some(7));
-        let child = String::from_utf8(ended.output).unwrap();
-        // A process that was killed is there until the kernel has taken it down, which nobody can wait for but its parent.
+        assert_gone(&String::from_utf8(ended.output).unwrap());
+    }
+
+    /// Waits until a process has ended.
+    fn assert_gone(process: &str) {
+        // A killed process is there until the kernel has taken it down, which nobody can wait for but its parent.
         let start = Instant::now();
         loop {
-            let status = std::fs::read_to_string(format!("/proc/{}/status", child.trim())).unwrap_or_default();
+            let status = std::fs::read_to_string(format!("/proc/{}/status", process.trim())).unwrap_or_default();
             if status.is_empty() || status.contains("State:\tZ") {
                 break;
             }
             assert!(start.elapsed() < LIMITS.time, "{status}");
             std::thread::sleep(TICK);
         }
+    }
+
+    #[test]
+    fn a_process_that_leaves_the_group_is_killed_with_it() {
+        // Once with the judge's mark in its environment, and once without any environment.
+        for clean in ["", "env -i"] {
+            let script = format!("{clean} setsid sh -c 'sleep 1000 & echo $!; exit' & wait; exit 7");
+            let ended = shell(&script).unwrap();
+            assert_eq!(ended.code, Some(7));
+            assert_gone(&String::from_utf8(ended.output).unwrap());
+        }
+    }
+
+    #[test]
+    fn what_a_terminal_obeys_is_not_printed() {
+        let said = printable(b"\x1b[2Jred\x07 \xC2\x9b1m\r\n\xE2\x80\xAEtxt.\xff");
+        assert_eq!(said, " [2Jred   1m \n txt.\u{FFFD}");
     }
 
     #[test]

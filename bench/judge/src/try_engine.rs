@@ -257,12 +257,12 @@ fn check_samples(
     budget: Duration,
     wall: Duration,
 ) {
-    let wrong = samples.iter().find(|sample| sample.disallowed != expected * sample.passes);
+    let wrong = samples.iter().find(|sample| sample.disallowed != expected.saturating_mul(sample.passes));
     findings.check(wrong.is_none(), || {
         let sample = wrong.copied().unwrap_or(samples[0]);
         format!("{what}: {} disallowed in {} passes, expected {expected} a pass", sample.disallowed, sample.passes)
     });
-    let sum = Duration::from_nanos(samples.iter().map(|sample| sample.ns).sum());
+    let sum = Duration::from_nanos(samples.iter().map(|sample| sample.ns).fold(0, u64::saturating_add));
     findings.check(sum <= wall, || format!("{what}: the samples take {sum:?}, but the reply took {wall:?}"));
     if what.strip_prefix("bench ").is_some_and(is_fresh) {
         findings.check(samples.len() == 1 && samples[0].passes == 1, || {

@@ -7,6 +7,8 @@ import time
 MODE = sys.argv[1]
 INPUT, OUTPUT = sys.stdin.buffer, sys.stdout.buffer
 MODELS = ["one-shot", "parse", "decide", "fresh", "crawl"]
+# What the engine that remembers has counted.
+LAST = []
 
 
 def read():
@@ -97,6 +99,10 @@ def trouble(url):
             kept.append(bytearray(b"x" * 10_000_000))
     if MODE == "child":
         os.system("sleep 3600")
+    if MODE == "escape":
+        sys.stderr.write("\x1b[2J\x1b]0;owned\x07all is well\r\n")
+        sys.stderr.flush()
+        os._exit(3)
 
 
 def bench(fields, slots):
@@ -109,6 +115,17 @@ def bench(fields, slots):
         first = {}
         questions = [first.setdefault(row[0], row) for row in questions if row[0] not in first]
     samples, total = [], 0
+    if MODE == "remembers" and LAST:
+        # What it counted for the rows of the last request, without a look at these.
+        return write(("is", "ok"), *[("sample", f"1000000 10 {10 * LAST[0]}")] * (budget // 1_000_000 + 1))
+    if MODE == "no-work":
+        # Decides each row once, and then only multiplies.
+        count = sum(decide(slots[slot][2], agent, url)[0] == "D" for slot, agent, url in questions)
+        passes = 5_000_000 // len(questions)
+        end = time.monotonic_ns() + budget
+        while time.monotonic_ns() < end:
+            pass
+        return write(("is", "ok"), *[("sample", f"1000000 {passes} {passes * count}")] * (budget // 1_000_000 + 1))
     while True:
         start, passes, disallowed = time.monotonic_ns(), 0, 0
         while True:
@@ -123,6 +140,10 @@ def bench(fields, slots):
             # Fills the budget by its own slow clock.
             took //= 10
         total += took
+        if MODE == "fresh-liar" and model == "fresh":
+            took //= 10
+        if MODE == "many-passes" and model != "fresh":
+            passes, disallowed = 100 * passes, 100 * disallowed
         if MODE == "lying-clock":
             took //= 100
         if MODE == "lying-count":
@@ -136,6 +157,15 @@ def main():
     slots = {}
     if MODE == "silent":
         time.sleep(3600)
+    if MODE == "daemon" and os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            with open("daemon.pid", "w") as file:
+                file.write(str(os.getpid()))
+            for stream in 0, 1, 2:
+                os.close(stream)
+            time.sleep(3600)
+        os._exit(0)
     if MODE == "deaf":
         # Never reads: what the judge writes stays in the pipe.
         OUTPUT.write(b"is:2:ok\nname:4:deaf\nversion:1:1\ndialect:3:own\ncan:4:load\ncan:6:decide\n\n")
@@ -167,6 +197,7 @@ def main():
                 letter, line = decide(slots[slot][2], agent, url) if slot in slots else ("E", 0)
                 letters += letter
                 lines.append(str(line))
+            LAST[:] = [letters.count("D")]
             if MODE == "garbage":
                 OUTPUT.write(b"Traceback (most recent call last):\n  something\n")
                 OUTPUT.flush()

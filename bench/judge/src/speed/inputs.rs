@@ -75,8 +75,34 @@ impl Input {
     /// The first rows as questions.
     #[must_use]
     pub fn questions(&self, count: usize) -> Vec<Question<'_>> {
-        self.rows.iter().take(count).map(|(slot, agent, url)| Question { slot: *slot, agent, url }).collect()
+        self.rows.iter().take(count).map(question).collect()
     }
+
+    /// Draws rows as the questions of a measurement: for each seed others, in another order. There are up to a tenth fewer
+    /// than `count`; of an input that is asked whole all are there, and some of them twice. To open a set is always to ask
+    /// for the first row.
+    #[must_use]
+    pub fn drawn(&self, model: &str, count: usize, seed: u64) -> Vec<Question<'_>> {
+        if model == "open" || self.rows.is_empty() {
+            return self.questions(count);
+        }
+        let mut random = Random::new(Random::new(seed).next());
+        let mut rows: Vec<&Asked> = self.rows.iter().collect();
+        random.shuffle(&mut rows);
+        if self.is_whole {
+            // A row that follows itself would be one unit in some models.
+            let twice = if rows.len() > 1 { 1 + random.below(rows.len().div_ceil(20)) } else { 0 };
+            rows.extend_from_within(..twice);
+        } else {
+            rows.truncate(count - random.below(count / 10 + 1));
+        }
+        rows.into_iter().map(question).collect()
+    }
+}
+
+/// The question of a row.
+fn question((slot, agent, url): &Asked) -> Question<'_> {
+    Question { slot: *slot, agent, url }
 }
 
 impl Inputs {
@@ -236,6 +262,30 @@ mod tests {
             assert_ne!(Inputs::sites(seed).inputs[0].rows[0].0, NO_SLOT, "seed {seed}");
         }
         assert!(single.files.iter().chain(&sites.files).all(|file| file.origin.contains("://")));
+    }
+
+    #[test]
+    fn each_measurement_draws_other_rows() {
+        let rows: Vec<Asked> = (0..1_000).map(|slot| (slot, Vec::new(), Vec::new())).collect();
+        let mut input = Input { name: String::new(), rows, fresh: None, is_whole: false };
+        let slots = |input: &Input, model, count, seed| -> Vec<usize> {
+            input.drawn(model, count, seed).iter().map(|question| question.slot).collect()
+        };
+        for seed in 0..50 {
+            let drawn = slots(&input, "decide", 100, seed);
+            assert_eq!(drawn, slots(&input, "decide", 100, seed));
+            assert_ne!(drawn, slots(&input, "decide", 100, seed + 1));
+            assert!((90..=100).contains(&drawn.len()), "{}", drawn.len());
+            assert_eq!(drawn.iter().collect::<std::collections::BTreeSet<_>>().len(), drawn.len());
+            assert_eq!(slots(&input, "one-shot", 1, seed).len(), 1);
+            assert_eq!(slots(&input, "open", 1, seed), [0]);
+        }
+        input.is_whole = true;
+        for seed in 0..50 {
+            let drawn = slots(&input, "parse", 1_000, seed);
+            assert!((1_001..=1_050).contains(&drawn.len()), "{}", drawn.len());
+            assert_eq!(drawn.iter().collect::<std::collections::BTreeSet<_>>().len(), 1_000);
+        }
     }
 
     #[test]

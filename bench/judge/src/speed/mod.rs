@@ -1,6 +1,7 @@
-//! Speed: engines measure themselves, in turns, and the judge holds what they say against its own clock and against their
-//! own verdicts. What they are measured on is in [`inputs`], hostile files in [`hostile`].
+//! Speed: engines measure themselves, in turns, and [`checks`] says which measurements count. What they are measured on is
+//! in [`inputs`], hostile files in [`hostile`].
 
+mod checks;
 pub mod hostile;
 pub mod inputs;
 
@@ -9,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use reptile_compiler::dialect::Dialect;
 
-use self::inputs::{Asked, Input, Inputs, fresh_rows};
+use self::checks::{Floor, Idle, WarmPass, void_count, void_floor, void_fresh, void_passes, void_time};
+use self::inputs::{Input, Inputs, fresh_rows};
 use crate::corpus::COMMON;
 use crate::engine::{Engine, MAX_ROWS, Question, Sample, is_fresh};
 use crate::engines::Entry;
@@ -33,10 +35,6 @@ const CHECK_TIME: Duration = Duration::from_secs(2);
 /// Once all measurements of an engine for a model and an input have taken so long, it takes part in no further round of them.
 /// The first round is measured always.
 const TASK_TIME: Duration = Duration::from_secs(4);
-
-/// By how much of the samples' sum the judge's clock may differ from it, in percent, and by how much more.
-const SLACK_PERCENT: u64 = 25;
-const SLACK: Duration = Duration::from_millis(30);
 
 /// How the engines are measured.
 #[derive(Clone, Debug)]
@@ -89,10 +87,8 @@ struct Measured<'e> {
 struct Prepared {
     /// The rows of a pass.
     rows: usize,
-    /// What a budget of 0 took: the judge's clock and the samples.
-    idle: (Duration, Duration),
-    /// How many rows the engine's own verdicts disallow, of those that are counted.
-    disallowed: u64,
+    /// A measurement with a budget of 0.
+    idle: Idle,
     /// How many rows were compared with the dialect, and how many of them are alike.
     checked: usize,
     right: usize,
@@ -284,8 +280,7 @@ fn prepare(
         let verdicts = || expected.iter().zip(&letters).filter(|(expected, _)| letters::is_verdict(**expected));
         let (checked, right) = (verdicts().count(), verdicts().filter(|(expected, found)| expected == found).count());
         let (samples, wall) = engine.bench(model_of(task.model), Duration::ZERO, Some(folder), &questions)?;
-        let disallowed = letters.iter().take(rows).filter(|&&letter| letter == letters::DISALLOW).count() as u64;
-        Ok(Prepared { rows, idle: (wall, sum(&samples)), disallowed, checked, right, spent: start.elapsed() })
+        Ok(Prepared { rows, idle: Idle { wall, samples: sum(&samples) }, checked, right, spent: start.elapsed() })
     })();
     if prepared.is_err() {
         reload(engine, inputs, before)?;
@@ -333,7 +328,7 @@ fn rows_of(task: &Task<'_>, row: Duration, budget: Duration) -> usize {
     if is_fresh(task.model) { rows } else { rows.min(task.input.rows.len()) }
 }
 
-/// One measurement.
+/// Makes one measurement.
 fn measure(
     one: &mut Measured<'_>,
     inputs: &Inputs,
@@ -344,81 +339,122 @@ fn measure(
     folder: &std::path::Path,
 ) -> Result<Speed, Broken> {
     let before = one.engine.failures;
-    let measured = if is_fresh(task.model) {
-        measure_fresh(one, task, prepared, plan.seed.wrapping_add(round as u64))
-    } else {
-        let questions = task.input.questions(prepared.rows);
-        one.engine.bench(task.model, plan.budget, Some(folder), &questions).map(|(samples, wall)| {
-            let void = void_count(&samples, prepared.disallowed)
-                .or_else(|| void_time(sum(&samples), wall, prepared.idle, plan.budget));
-            (samples, wall, void, prepared.checked, prepared.right)
-        })
-    };
+    let run = Run { inputs, task, prepared, plan, seed: plan.seed.wrapping_add(round as u64), folder };
+    let measured = if is_fresh(task.model) { run.fresh(&mut one.engine) } else { run.warm(&mut one.engine) };
     if measured.is_err() {
         reload(&mut one.engine, inputs, before)?;
     }
-    let (samples, wall, void, checked, right) = measured?;
+    let Figures { samples, wall, void, units } = measured?;
     Ok(Speed {
         engine: one.engine.entry.name.clone(),
         model: task.model.to_owned(),
         input: task.input.name.clone(),
         round,
-        units: prepared.rows,
+        units,
         samples,
         wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
         void,
-        checked,
-        right,
+        // The rows of each round are others; the share is that of the rows of `prepare`, from the same rules.
+        checked: prepared.checked,
+        right: prepared.right,
         dialect: one.dialect.as_str().to_owned(),
     })
 }
 
-/// What a measurement found: samples, the judge's clock, why they do not count, rows checked and right.
-type Found = (Vec<Sample>, Duration, Option<String>, usize, usize);
-
-/// Measures URLs that the engine has not seen; their verdicts are asked for afterwards.
-fn measure_fresh(one: &mut Measured<'_>, task: &Task<'_>, prepared: &Prepared, seed: u64) -> Result<Found, Broken> {
-    let (Some(source), Some((slot, ..))) = (&task.input.fresh, task.input.rows.first()) else {
-        return Err(Broken { letter: letters::SKIP, why: "no fresh URLs for this input".into() });
-    };
-    let rows: Vec<Asked> = fresh_rows(source, *slot, seed, prepared.rows);
-    let fresh = Input { name: String::new(), rows, fresh: None, is_whole: false };
-    let questions = fresh.questions(prepared.rows);
-    let (samples, wall) = one.engine.bench(task.model, Duration::ZERO, None, &questions)?;
-    let found = one.engine.decide(&questions)?.letters;
-    let disallowed = found.iter().filter(|&&letter| letter == letters::DISALLOW).count() as u64;
-    let is_one = matches!(&*samples, [Sample { passes: 1, .. }]);
-    let void = (!is_one).then(|| "not exactly one pass".to_owned()).or_else(|| void_count(&samples, disallowed));
-    let void = void.or_else(|| (sum(&samples) > wall).then(|| "the sample is longer than the reply took".to_owned()));
-    // The rows are many, and the share is that of the rows that are measured warm, from the same rules.
-    Ok((samples, wall, void, prepared.checked, prepared.right))
+/// The figures of one measurement.
+struct Figures {
+    samples: Vec<Sample>,
+    /// The time of the reply by the judge's clock.
+    wall: Duration,
+    /// Why the samples do not count.
+    void: Option<String>,
+    /// The rows of a pass.
+    units: usize,
 }
 
-/// Why the counts of samples are wrong, if they are.
-fn void_count(samples: &[Sample], disallowed: u64) -> Option<String> {
-    let wrong = samples.iter().find(|sample| sample.disallowed != disallowed.saturating_mul(sample.passes))?;
-    Some(format!(
-        "{} disallowed in {} passes, but {disallowed} a pass by its own verdicts",
-        wrong.disallowed, wrong.passes
-    ))
+/// One measurement to make.
+struct Run<'r> {
+    inputs: &'r Inputs,
+    task: &'r Task<'r>,
+    prepared: &'r Prepared,
+    plan: &'r Plan,
+    /// The seed of this round's rows: the same for all engines.
+    seed: u64,
+    folder: &'r std::path::Path,
 }
 
-/// Why the times of samples are wrong, if they are: what the judge waited beside the samples has to be what it waits without.
-fn void_time(sum: Duration, wall: Duration, idle: (Duration, Duration), budget: Duration) -> Option<String> {
-    let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
-    if sum > wall {
-        return Some(format!("samples of {} in a reply that took {}", ms(sum), ms(wall)));
+impl Run<'_> {
+    /// Measures rows that are decided again and again. Each round has other rows in another order, so that an engine that
+    /// remembers the counts of an earlier request is wrong.
+    fn warm(&self, engine: &mut Engine<'_>) -> Result<Figures, Broken> {
+        let Run { task, prepared, plan, .. } = *self;
+        let questions = task.input.drawn(task.model, prepared.rows, self.seed);
+        let (samples, wall) = engine.bench(task.model, plan.budget, Some(self.folder), &questions)?;
+        let counted = if is_one_unit(task) { &questions[..1] } else { &questions[..] };
+        let disallowed = disallowed(engine, counted)?;
+        let void = void_count(&samples, disallowed)
+            .or_else(|| void_floor(&samples, self.floor(&questions)))
+            .or_else(|| void_passes(&samples))
+            .or_else(|| void_time(sum(&samples), wall, prepared.idle, plan.budget));
+        Ok(Figures { samples, wall, void, units: if is_one_unit(task) { 1 } else { questions.len() } })
     }
-    if sum < budget {
-        return Some(format!("samples of {}, less than the {} that were asked for", ms(sum), ms(budget)));
+
+    /// Measures URLs that the engine has not seen. Afterwards it decides the same rows again, for their verdicts and for a
+    /// time that the judge's clock confirms.
+    fn fresh(&self, engine: &mut Engine<'_>) -> Result<Figures, Broken> {
+        let Run { task, prepared, plan, .. } = *self;
+        let (Some(source), Some((slot, ..))) = (&task.input.fresh, task.input.rows.first()) else {
+            return Err(Broken { letter: letters::SKIP, why: "no fresh URLs for this input".into() });
+        };
+        let rows = fresh_rows(source, *slot, self.seed, prepared.rows);
+        let fresh = Input { name: String::new(), rows, fresh: None, is_whole: false };
+        let questions = fresh.questions(prepared.rows);
+        let (samples, wall) = engine.bench(task.model, Duration::ZERO, None, &questions)?;
+        let disallowed = disallowed(engine, &questions)?;
+        let model = model_of(task.model);
+        let (again, idle_wall) = engine.bench(model, Duration::ZERO, None, &questions)?;
+        let idle = Idle { wall: idle_wall, samples: sum(&again) };
+        let (warm, warm_wall) = engine.bench(model, plan.budget, None, &questions)?;
+        let void = (!matches!(&*samples, [Sample { passes: 1, .. }]))
+            .then(|| "not exactly one pass".to_owned())
+            .or_else(|| void_count(&samples, disallowed))
+            .or_else(|| void_floor(&samples, self.floor(&questions)))
+            .or_else(|| {
+                let lie = void_time(sum(&warm), warm_wall, idle, plan.budget).or_else(|| void_passes(&warm))?;
+                Some(format!("the same rows again: {lie}"))
+            })
+            .or_else(|| void_fresh(sum(&samples), wall, idle, WarmPass::of(&warm, &again)));
+        Ok(Figures { samples, wall, void, units: questions.len() })
     }
-    let beside = idle.0.saturating_sub(idle.1);
-    // What a reply costs beside its samples, such as writing a file, varies as much on a busy machine.
-    let slack = sum * SLACK_PERCENT as u32 / 100 + beside + SLACK;
-    let found = wall - sum;
-    (found > beside + slack).then(|| {
-        format!("samples of {} in a reply that took {}; without samples it takes {}", ms(sum), ms(wall), ms(beside))
-    })
+
+    /// The least time of a pass: its bytes at the speed of memory.
+    fn floor(&self, questions: &[Question<'_>]) -> Duration {
+        let body = |question: &Question<'_>| self.inputs.files.get(question.slot).map_or(0, |file| file.body.len());
+        let bodies: usize = match self.task.model {
+            "one-shot" => questions.iter().map(body).sum(),
+            "parse" => questions.first().map_or(0, body),
+            _ => 0,
+        };
+        let of_path =
+            |url: &[u8]| url.iter().enumerate().filter(|(_, byte)| **byte == b'/').nth(2).map_or(0, |(at, _)| at);
+        let urls: usize = match self.task.model {
+            "parse" | "open" => 0,
+            "path" | "fresh-path" => questions.iter().map(|row| row.url.len() - of_path(row.url)).sum(),
+            _ => questions.iter().map(|row| row.url.len()).sum(),
+        };
+        Floor::of_machine().time(urls, bodies)
+    }
+}
+
+/// Whether a pass is one unit, whatever the rows: then only the first row counts.
+fn is_one_unit(task: &Task<'_>) -> bool {
+    matches!(task.model, "parse" | "open") && !task.input.is_whole
+}
+
+/// Counts the rows that the engine's own verdicts disallow.
+fn disallowed(engine: &mut Engine<'_>, questions: &[Question<'_>]) -> Result<u64, Broken> {
+    let letters = engine.decide(questions)?.letters;
+    Ok(letters.iter().filter(|&&letter| letter == letters::DISALLOW).count() as u64)
 }
 
 /// Whether an engine is measured in a round, after a task has taken so long in the rounds before.
@@ -440,26 +476,6 @@ mod tests {
             assert!(is_due(0, spent), "every task is measured once");
             assert_eq!(is_due(1, spent), is_due_again, "{spent:?}");
         }
-    }
-
-    #[test]
-    fn samples_with_other_counts_are_void() {
-        let sample = |passes, disallowed| Sample { ns: 1, passes, disallowed };
-        assert_eq!(void_count(&[sample(2, 10), sample(1, 5)], 5), None);
-        assert!(void_count(&[sample(2, 10), sample(1, 4)], 5).unwrap().starts_with("4 disallowed in 1 passes"));
-    }
-
-    #[test]
-    fn a_clock_that_lies_is_noticed() {
-        let idle = (ms(21), ms(1));
-        // Slack is 25 + 20 + 30 ms on top of the 20 that every reply takes.
-        assert_eq!(void_time(ms(100), ms(121), idle, ms(100)), None);
-        assert_eq!(void_time(ms(100), ms(195), idle, ms(100)), None);
-        assert!(void_time(ms(100), ms(196), idle, ms(100)).is_some());
-        // Ten times as fast as it is.
-        assert!(void_time(ms(100), ms(1020), idle, ms(100)).is_some());
-        assert!(void_time(ms(100), ms(99), idle, ms(100)).unwrap().contains("samples of 100.0 ms"));
-        assert!(void_time(ms(99), ms(121), idle, ms(100)).unwrap().contains("less than"));
     }
 
     #[test]

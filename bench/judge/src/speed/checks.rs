@@ -1,0 +1,275 @@
+//! Why a measurement does not count. An engine's own figures are compared with its verdicts, with the judge's clock, with the
+//! protocol's loop, and with the speed of memory.
+//!
+//! A warm figure still rests on the engine's word that it decided each row in each pass: whoever knows a verdict can repeat
+//! it. Fresh rows cannot be known before, and their single pass is held against the clock and against the same rows again.
+
+use std::hint::black_box;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use crate::engine::Sample;
+
+/// Percent of the samples' sum by which the judge's clock may differ from it.
+const SLACK_PERCENT: u32 = 25;
+
+/// Time by which the judge's clock may differ as well, for a reply with a budget.
+const SLACK: Duration = Duration::from_millis(30);
+
+/// Time by which the judge's clock may differ as well, for a single pass over fresh rows.
+const FRESH_SLACK: Duration = Duration::from_millis(10);
+
+/// Percent of a warm pass that a fresh pass over the same rows takes at least. The fastest of 31 engines took 65.
+const FRESH_PERCENT: u32 = 40;
+
+/// The time at which the protocol ends a sample, in nanoseconds.
+const SAMPLE_NS: u64 = 1_000_000;
+
+/// Time by which a sample may be longer than [`SAMPLE_NS`] and its last pass, in nanoseconds: to read the clock.
+const CLOCK_NS: u64 = 1_000;
+
+/// The fewest samples of several passes whose lengths say something.
+const JUDGED_SAMPLES: usize = 5;
+
+/// How much faster than copying a robots.txt can be read: a parser may pass over lines without looking at each byte.
+const BODY_FACTOR: u32 = 4;
+
+/// A measurement with a budget of 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Idle {
+    /// The time of the reply by the judge's clock.
+    pub wall: Duration,
+    /// The sum of the samples.
+    pub samples: Duration,
+}
+
+impl Idle {
+    /// The time of a request and its reply without the samples.
+    fn overhead(self) -> Duration {
+        self.wall.saturating_sub(self.samples)
+    }
+}
+
+/// The time of a pass over rows that were decided before.
+#[derive(Clone, Copy, Debug)]
+pub struct WarmPass(Duration);
+
+impl WarmPass {
+    /// The fastest pass of some samples and of others.
+    pub fn of(samples: &[Sample], others: &[Sample]) -> WarmPass {
+        let pass = samples.iter().chain(others).map(|sample| sample.ns / sample.passes.max(1)).min();
+        WarmPass(Duration::from_nanos(pass.unwrap_or(0)))
+    }
+}
+
+/// The speed of this machine's memory, as the least time that work on some bytes takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Floor {
+    bytes_per_second: f64,
+}
+
+impl Floor {
+    /// Bytes of the buffer that is copied: they fit into the fastest cache.
+    const BYTES: usize = 1 << 14;
+
+    /// Copies in a trial, and trials. The fastest trial counts.
+    const COPIES: u32 = 200;
+    const TRIALS: u32 = 20;
+
+    /// Measures the machine once.
+    pub fn of_machine() -> Floor {
+        static FLOOR: OnceLock<Floor> = OnceLock::new();
+        *FLOOR.get_or_init(|| {
+            let (from, mut to) = (vec![1_u8; Floor::BYTES], vec![0_u8; Floor::BYTES]);
+            let mut trial = || {
+                let start = Instant::now();
+                for _ in 0..Floor::COPIES {
+                    to.copy_from_slice(black_box(&from));
+                    black_box(&mut to);
+                }
+                start.elapsed()
+            };
+            let fastest = (0..Floor::TRIALS).map(|_| trial()).min().unwrap_or_default();
+            let bytes = Floor::BYTES as f64 * f64::from(Floor::COPIES);
+            Floor { bytes_per_second: bytes / fastest.as_secs_f64().max(1e-9) }
+        })
+    }
+
+    /// The least time for so many bytes of URLs, and so many of robots.txt files.
+    pub fn time(self, urls: usize, bodies: usize) -> Duration {
+        let bytes = urls as f64 + bodies as f64 / f64::from(BODY_FACTOR);
+        Duration::from_secs_f64(bytes / self.bytes_per_second)
+    }
+}
+
+/// Says why the counts of samples are wrong, if they are.
+pub fn void_count(samples: &[Sample], disallowed: u64) -> Option<String> {
+    let wrong = samples.iter().find(|sample| sample.disallowed != disallowed.saturating_mul(sample.passes))?;
+    Some(format!(
+        "{} disallowed in {} passes, but {disallowed} a pass by its own verdicts",
+        wrong.disallowed, wrong.passes
+    ))
+}
+
+/// Says whether a pass is faster than its bytes can be read.
+pub fn void_floor(samples: &[Sample], floor: Duration) -> Option<String> {
+    let pass = |sample: &&Sample| sample.ns as f64 / sample.passes.max(1) as f64;
+    let fastest = samples.iter().min_by(|a, b| pass(a).total_cmp(&pass(b)))?;
+    let (found, floor) = (pass(&fastest), floor.as_secs_f64() * 1e9);
+    (found < floor)
+        .then(|| format!("a pass in {found:.1} ns, but to copy its bytes takes {floor:.1} ns on this machine"))
+}
+
+/// Says whether samples have more passes than the protocol's loop can make: a sample ends with the pass that reaches
+/// [`SAMPLE_NS`], so that half of all samples are at most that and one pass long.
+pub fn void_passes(samples: &[Sample]) -> Option<String> {
+    let mut over: Vec<(u64, u64)> = samples
+        .iter()
+        .filter(|sample| sample.passes > 1)
+        .map(|sample| (sample.ns.saturating_sub(SAMPLE_NS), sample.ns / sample.passes))
+        .collect();
+    if over.len() < JUDGED_SAMPLES {
+        return None;
+    }
+    let middle = over.len() / 2;
+    let over_ns = over.select_nth_unstable(middle).1.0;
+    over.sort_unstable_by_key(|&(_, pass)| pass);
+    let pass_ns = over[middle].1;
+    (over_ns > pass_ns.saturating_add(CLOCK_NS)).then(|| {
+        format!(
+            "samples are {over_ns} ns longer than 1 ms, but end with a pass of {pass_ns} ns: it counts too many passes"
+        )
+    })
+}
+
+/// Says why the times of samples are wrong, if they are: without the samples, a reply takes as long as one with a budget of 0.
+pub fn void_time(sum: Duration, wall: Duration, idle: Idle, budget: Duration) -> Option<String> {
+    if sum > wall {
+        return Some(longer_than_reply(sum, wall));
+    }
+    if sum < budget {
+        return Some(format!("samples of {}, less than the {} that were asked for", ms(sum), ms(budget)));
+    }
+    // The overhead, such as writing a file, varies as much on a busy machine.
+    let slack = sum * SLACK_PERCENT / 100 + idle.overhead() + SLACK;
+    (wall - sum > idle.overhead() + slack).then(|| without_samples(sum, wall, idle))
+}
+
+/// Says why the time of a pass over fresh rows is wrong, if it is. `idle` and `warm` are of the same rows, decided again.
+pub fn void_fresh(sum: Duration, wall: Duration, idle: Idle, warm: WarmPass) -> Option<String> {
+    if sum > wall {
+        return Some(longer_than_reply(sum, wall));
+    }
+    if sum < warm.0 * FRESH_PERCENT / 100 {
+        return Some(format!("fresh rows in {}, but the same rows again take {}", ms(sum), ms(warm.0)));
+    }
+    let slack = (sum + idle.overhead()) * SLACK_PERCENT / 100 + FRESH_SLACK;
+    (wall - sum > idle.overhead() + slack).then(|| without_samples(sum, wall, idle))
+}
+
+fn longer_than_reply(sum: Duration, wall: Duration) -> String {
+    format!("samples of {} in a reply that took {}", ms(sum), ms(wall))
+}
+
+fn without_samples(sum: Duration, wall: Duration, idle: Idle) -> String {
+    format!("{}; without samples it takes {}", longer_than_reply(sum, wall), ms(idle.overhead()))
+}
+
+fn ms(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn millis(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    const IDLE: Idle = Idle { wall: millis(21), samples: millis(1) };
+
+    #[test]
+    fn samples_with_other_counts_are_void() {
+        let sample = |passes, disallowed| Sample { ns: 1, passes, disallowed };
+        assert_eq!(void_count(&[sample(2, 10), sample(1, 5)], 5), None);
+        assert!(void_count(&[sample(2, 10), sample(1, 4)], 5).unwrap().starts_with("4 disallowed in 1 passes"));
+        assert!(void_count(&[sample(u64::MAX, 5)], 5).is_some());
+    }
+
+    #[test]
+    fn a_clock_that_lies_is_noticed() {
+        for (sum, wall, fault) in [
+            (100, 121, ""),
+            // Slack is 25 + 20 + 30 ms on top of the 20 that every reply takes.
+            (100, 195, ""),
+            (100, 196, "without samples it takes 20.0 ms"),
+            // Ten times as fast as it is.
+            (100, 1020, "without samples it takes"),
+            (100, 99, "samples of 100.0 ms in a reply that took 99.0 ms"),
+            (99, 121, "less than"),
+        ] {
+            let found = void_time(millis(sum), millis(wall), IDLE, millis(100)).unwrap_or_default();
+            assert!(found.contains(fault) && found.is_empty() == fault.is_empty(), "{sum} {wall}: {found}");
+        }
+    }
+
+    #[test]
+    fn the_time_of_fresh_rows_is_held_against_the_clock_and_the_same_rows() {
+        for (sum, wall, warm, fault) in [
+            (100, 121, 100, ""),
+            // Slack is a quarter of 100 + 20, and 10 ms.
+            (100, 160, 100, ""),
+            (100, 161, 100, "without samples it takes 20.0 ms"),
+            // As fast as the share of a warm pass allows, and faster.
+            (40, 61, 100, ""),
+            (39, 61, 100, "but the same rows again take 100.0 ms"),
+            (10, 121, 100, "but the same rows again take"),
+            // A tenth of the time, by an engine that takes ten times as long for fresh rows.
+            (10, 121, 10, "without samples it takes"),
+            (122, 121, 100, "in a reply that took"),
+        ] {
+            let found = void_fresh(millis(sum), millis(wall), IDLE, WarmPass(millis(warm))).unwrap_or_default();
+            assert!(found.contains(fault) && found.is_empty() == fault.is_empty(), "{sum} {wall} {warm}: {found}");
+        }
+    }
+
+    #[test]
+    fn passes_that_no_loop_makes_are_noticed() {
+        // Samples of 1 ms and a part of a pass of 70 microseconds, as a loop makes them; and the same with 100 times the passes.
+        let loops = |factor: u64| -> Vec<Sample> {
+            let sample = |part: u64| Sample { ns: SAMPLE_NS + 7_000 * part, passes: 15 * factor, disallowed: 0 };
+            (0..10).map(sample).collect()
+        };
+        assert_eq!(void_passes(&loops(1)), None);
+        assert!(void_passes(&loops(100)).unwrap().contains("counts too many passes"));
+        // Too few samples to say.
+        assert_eq!(void_passes(&loops(100)[..JUDGED_SAMPLES - 1]), None);
+        assert!(void_passes(&loops(100)[10 - JUDGED_SAMPLES..]).is_some());
+        // At the edge: a pass of 10 microseconds, and the time to read the clock.
+        for (over, is_void) in [(10_000 + CLOCK_NS - 1, false), (10_000 + CLOCK_NS, false), (11_200 + CLOCK_NS, true)] {
+            let ns = SAMPLE_NS + over;
+            let samples = [Sample { ns, passes: ns / 10_000, disallowed: 0 }; JUDGED_SAMPLES];
+            assert_eq!(void_passes(&samples).is_some(), is_void, "{over}");
+        }
+        // A machine that was busy in a few of the samples.
+        let mut busy = loops(1);
+        busy.iter_mut().take(4).for_each(|sample| sample.ns += 4_000_000);
+        assert_eq!(void_passes(&busy), None);
+    }
+
+    #[test]
+    fn no_pass_is_faster_than_memory() {
+        let floor = Floor { bytes_per_second: 100e9 }.time(60_000, 0);
+        assert_eq!(floor, Duration::from_nanos(600));
+        let samples = |ns: u64| [Sample { ns: ns * 1000, passes: 1000, disallowed: 0 }];
+        for (ns, is_void) in [(599, true), (600, false), (601, false)] {
+            assert_eq!(void_floor(&samples(ns), floor).is_some(), is_void, "{ns}");
+        }
+        // A thousand rows at 0.21 ns each.
+        assert!(void_floor(&[Sample { ns: 1_050_000, passes: 5_000, disallowed: 0 }], floor).is_some());
+        let machine = Floor::of_machine().bytes_per_second;
+        assert!((1e8..1e13).contains(&machine), "{machine}");
+        assert_eq!(Floor { bytes_per_second: 100e9 }.time(0, 400), Duration::from_nanos(1));
+    }
+}
