@@ -11,7 +11,7 @@ use reptile_engine::verdict::Challenger;
 
 use super::html::begins_like_html;
 use super::lines::{Line, Lines, line_of};
-use crate::dialect::GOOGLE_LIB;
+use crate::dialect::LENIENT;
 use crate::limits::MAX_CHALLENGE_BYTES;
 
 /// A response header by which a product marks its challenges.
@@ -132,7 +132,7 @@ fn begins_like_page(body: &[u8]) -> bool {
 /// the most lenient dialect recognizes them. Linear.
 pub(crate) fn has_rule(body: &[u8]) -> bool {
     let mut has_agent = false;
-    Lines::new(body, GOOGLE_LIB.byte_order_mark).any(|line| match line_of(line, &GOOGLE_LIB, &mut |_| ()) {
+    Lines::new(body, LENIENT.byte_order_mark).any(|line| match line_of(line, LENIENT, &mut |_| ()) {
         Some(Line::Agent(_)) => {
             has_agent = true;
             false

@@ -484,6 +484,32 @@ mod tests {
         assert_eq!(known.len(), 1 + 3 * (4 + 4 * 16));
     }
 
+    /// The numbers are those of `FORMAT.md`; a set that was written with them has to be read for ever.
+    #[test]
+    fn kinds_have_the_numbers_of_the_format() {
+        for (source, kind) in [
+            (PolicySource::Rules, 0),
+            (PolicySource::AllowAll(Cause::Status(404)), 404 << 16 | 0x12),
+            (PolicySource::DisallowAll(Cause::Redirects), 0x23),
+            (PolicySource::LastGoodCopy(Cause::Network), 0x31),
+            (PolicySource::AllowAll(Cause::NotText), 0x42),
+            (PolicySource::AllowAll(Cause::TooLarge), 0x52),
+            (PolicySource::AllowAll(Cause::Unreachable(30)), 30 << 16 | 0x62),
+            (PolicySource::AllowAll(Cause::NotFoundPage(503)), 503 << 16 | 0x72),
+            (PolicySource::LastGoodCopy(Cause::Challenge(Challenger::ANUBIS)), 1 << 16 | 0x81),
+            (PolicySource::DisallowAll(Cause::Challenge(Challenger::VERCEL)), 9 << 16 | 0x83),
+            (PolicySource::DisallowAll(Cause::Challenge(Challenger::from_number(10))), 10 << 16 | 0x83),
+        ] {
+            assert_eq!((kind_of_source(source), source_of_kind(kind)), (kind, Some(source)));
+        }
+        assert_eq!(Cause::Challenge(Challenger::ANUBIS).to_string(), "challenge page of Anubis");
+        assert_eq!(Cause::Challenge(Challenger::VERCEL).to_string(), "challenge page of Vercel");
+        for number in [0, 10, u16::MAX] {
+            assert_eq!(Cause::Challenge(Challenger::from_number(number)).to_string(), "challenge page");
+        }
+        assert_eq!([9 << 4 | 2, 0x92, 0xF3].map(source_of_kind), [None; 3]);
+    }
+
     #[test]
     fn only_whole_policies_pass() {
         let group = Group { ruleset: 0, lines: NONE };
