@@ -148,7 +148,10 @@ fn known_crawlers_are_accepted_where_their_names_are_read_in_part() {
         (&["test", "a.example", "--agent", "MJ12bot", "--dialect", "yandex", "--brief", "/mj"], false),
     ] {
         let run = folder.run_with(args, b"http://a.example/mj\n").says(0, &[]);
-        assert!(run.stdout.contains("disallow") || args.contains(&"@ai-training"), "{args:?}: {run:?}");
+        assert!(
+            String::from_utf8_lossy(&run.stdout).contains("disallow") || args.contains(&"@ai-training"),
+            "{args:?}: {run:?}"
+        );
         assert_eq!(run.stderr.matches(remark).count(), usize::from(is_noted), "{args:?}: {run:?}");
     }
     for name in ["MJ13bot", "MJ12bot/1.4", "MJ12bot>*"] {

@@ -49,7 +49,7 @@ const fn free(name: &'static str, source: &'static str) -> Crawler {
 }
 
 /// The crawlers, by family.
-pub const ALL: [Crawler; 69] = {
+pub const ALL: [Crawler; 70] = {
     use Family::{Bing, Google, Other, Yandex};
     const TRAINING: Purposes = Purposes::AI_TRAINING;
     const SEARCH: Purposes = Purposes::SEARCH;
@@ -79,6 +79,7 @@ pub const ALL: [Crawler; 69] = {
         free("Google-Site-Verification", "Dspec: users trigger it"),
         free("Google-NotebookLM", "Dspec: users trigger it"),
         free("Google-Pinpoint", "Dspec: users trigger it"),
+        free("Google-GeminiNotebook", "Dspec: users trigger it"),
         free("Google-Agent", "Dspec: users trigger it"),
         free("Google-CWS", "Dspec: users trigger it"),
         free("GoogleMessages", "Dspec: users trigger it"),
