@@ -58,8 +58,9 @@ const FINGERPRINTS: [Fingerprint; 12] = [
     fingerprint(Challenger::AWS_WAF, &["awswaf.com/", "gokuProps"]),
     // docs.capsolver.com, "DataDome": the page loads its slider or device check from this host, by this variable.
     fingerprint(Challenger::DATADOME, &["captcha-delivery.com/", "var dd="]),
-    // Imperva's block page, which loads the challenge; the resource alone is in ordinary pages too.
-    fingerprint(Challenger::IMPERVA, &["_Incapsula_Resource", "Incapsula incident ID"]),
+    // Responses recorded in public: the frame that loads the challenge. The resource alone is in ordinary pages too, and in
+    // the refusals of 2019.
+    fingerprint(Challenger::IMPERVA, &["<iframe id=\"main-iframe\" src=\"/_Incapsula_Resource?"]),
     // Anorov/cloudflare-scrape issues 76 and 277: the page that sets a cookie.
     fingerprint(Challenger::SUCURI, &["sucuri_cloudproxy_js", "<title>You are being redirected...</title>"]),
     // git.gammaspectra.live/git/go-away: the assets of its challenge pages, whatever their template.
@@ -166,7 +167,7 @@ mod tests {
                 compared += 1;
             }
         }
-        assert_eq!(compared, 20);
+        assert_eq!(compared, 19);
     }
 
     #[test]
@@ -190,7 +191,15 @@ mod tests {
             // An article about challenge pages, a page behind one of the products, and a robots.txt that names one.
             ("<html><title>Just a moment...</title><p>This is what Cloudflare says.", None),
             ("<html><script src=\"/cdn-cgi/challenge-platform/scripts/jsd/main.js\"></script>", None),
+            (
+                "<html style=\"height:100%\"><body><iframe id=\"main-iframe\" src=\"/_Incapsula_Resource?SWUDNSAI=31&xinfo=1\">",
+                Some("Imperva"),
+            ),
             ("<html><script src=\"/_Incapsula_Resource?SWJIYLWA=1\"></script>", None),
+            (
+                "<html><iframe src=\"/_Incapsula_Resource?SWUDNSAI=9\">Request unsuccessful. Incapsula incident ID: 1",
+                None,
+            ),
             ("user-agent: *\ndisallow: /.well-known/sgcaptcha/\ndisallow: /cdn-cgi/challenge-platform/\n", None),
             ("", None),
         ] {
