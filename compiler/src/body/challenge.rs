@@ -126,7 +126,7 @@ fn begins_like_page(body: &[u8]) -> bool {
     const FRAGMENTS: [&[u8]; 4] = [b"<meta", b"<script", b"<title", b"<!--"];
     let start = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     let begins = |with: &&[u8]| start.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
-    begins_like_html(body) || FRAGMENTS.iter().any(|fragment| begins(fragment))
+    begins_like_html(body) || FRAGMENTS.iter().any(begins)
 }
 
 /// Whether any dialect may read a rule in a body: whether an `Allow` or `Disallow` line comes after a user-agent line, as
