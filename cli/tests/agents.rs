@@ -129,3 +129,32 @@ fn crawlers_and_dialects_are_listed() {
         "{dialects:?}"
     );
 }
+
+/// A known crawler whose name the dialect reads in part is accepted, with one remark; an unknown one is not.
+#[test]
+fn known_crawlers_are_accepted_where_their_names_are_read_in_part() {
+    let folder = Folder::new();
+    folder.write("a.example", "user-agent: MJ12bot\ndisallow: /mj\n\nuser-agent: *\ndisallow: /star\n");
+    folder.run(&["compile", "-o", "google", "--host", "a.example", "a.example"]).says(0, &[]);
+    folder.run(&["compile", "-o", "yandex", "--host", "a.example", "--dialect", "yandex", "a.example"]).says(0, &[]);
+    let remark = "--agent MJ12bot: the dialect reads a user-agent line with this name as \"MJ\"";
+    for (args, is_noted) in [
+        (&["classify", "google", "--agent", "MJ12bot"][..], true),
+        (&["classify", "google", "--agent", "MJ12bot", "--agent", "MJ12bot"], true),
+        (&["classify", "yandex", "--agent", "MJ12bot"], false),
+        (&["classify", "google", "--agent", "MJ"], false),
+        (&["classify", "google", "--agent", "@ai-training"], false),
+        (&["test", "a.example", "--agent", "MJ12bot", "--brief", "/mj"], true),
+        (&["test", "a.example", "--agent", "MJ12bot", "--dialect", "yandex", "--brief", "/mj"], false),
+    ] {
+        let run = folder.run_with(args, b"http://a.example/mj\n").says(0, &[]);
+        assert!(
+            String::from_utf8_lossy(&run.stdout).contains("disallow") || args.contains(&"@ai-training"),
+            "{args:?}: {run:?}"
+        );
+        assert_eq!(run.stderr.matches(remark).count(), usize::from(is_noted), "{args:?}: {run:?}");
+    }
+    for name in ["MJ13bot", "MJ12bot/1.4", "MJ12bot>*"] {
+        folder.run_with(&["classify", "google", "--agent", name], b"").says(2, &["--agent: "]);
+    }
+}

@@ -358,3 +358,51 @@ fn tsv_says_what_json_lines_say() {
     let run = folder.run(&["classify", "set", "rows.tsv", "--agent", "x", "--columns", "verdict"]);
     assert_eq!(run.says(0, &["TSV, URLs in column 3"]).text().lines().count(), 7);
 }
+
+/// Challenge pages are recognized by header and by page, in every kind of capture, and every command names them.
+#[test]
+fn challenge_pages_are_an_outcome_in_every_input() {
+    let folder = Folder::new();
+    let page = "<html><script id='x'></script><script id=\\\"anubis_challenge\\\">{}</script></html>";
+    let warc = |fields: &str, body: &str| {
+        let answer = format!("HTTP/1.1 202 Accepted\r\nContent-Type: text/html\r\n{fields}\r\n{body}");
+        format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/robots.txt\r\nContent-Type: \
+             application/http; msgtype=response\r\nContent-Length: {}\r\n\r\n{answer}\r\n\r\n",
+            answer.len()
+        )
+    };
+    let jsonl = |more: &str| format!("{{\"url\":\"http://a.example/robots.txt\"{more}}}\n");
+    let mut compared = 0;
+    for (name, content, product) in [
+        ("page.jsonl", jsonl(&format!(",\"status\":200,\"body\":\"{page}\"")), "Anubis"),
+        (
+            "header.jsonl",
+            jsonl(",\"status\":403,\"body\":\"\",\"headers\":{\"CF-Mitigated\":\"challenge\"}"),
+            "Cloudflare",
+        ),
+        (
+            "pairs.jsonl",
+            jsonl(",\"status\":429,\"headers\":[[\"x\",\"y\"],[\"x-vercel-mitigated\",\"challenge\"]]"),
+            "Vercel",
+        ),
+        ("page.warc", warc("", &page.replace('\\', "")), "Anubis"),
+        ("header.warc", warc("X-Amzn-Waf-Action: challenge\r\n", ""), "AWS WAF"),
+        ("folder/a.example", page.replace('\\', ""), "Anubis"),
+    ] {
+        folder.write(name, content);
+        let input = name.split('/').next().unwrap();
+        let words = format!("everything disallowed (challenge page of {product})");
+        folder.run(&["compile", "--force", "-o", "set", input]).says(0, &[&words]);
+        let args = ["classify", "set", "--agent", "a", "--columns", "verdict,reason"];
+        let text = folder.run_with(&args, b"http://a.example/x\n").says(0, &[]).text();
+        assert_eq!(text, format!("disallow\tchallenge page of {product}\n"), "{name}");
+        for args in [&["inspect", "set", "a.example"][..], &["summarize", "set", "--agent", "a"]] {
+            let text = folder.run(args).says(0, &[]).text();
+            assert!(text.contains(&format!("challenge page of {product}")), "{name} {args:?}: {text}");
+        }
+        folder.run(&["verify", "set"]).says(0, &[]);
+        compared += 1;
+    }
+    assert_eq!(compared, 6);
+}

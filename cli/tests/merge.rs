@@ -123,6 +123,64 @@ fn sets_that_do_not_go_together_are_refused() {
     assert!(folder.read("merged") == folder.read("merged2"));
 }
 
+/// The sets that `update` and `merge` make are those that `compile` makes of everything, whichever options the first set was
+/// made with. The options that a set does not hold are given again.
+#[test]
+fn options_of_a_set_are_kept() {
+    let folder = Folder::new();
+    let line = |host: &str, time: u32| {
+        format!(
+            "{{\"url\":\"http://{host}.example/robots.txt\",\"time\":{time},\"body\":\"user-agent: *\\ndisallow: \
+             /{host}{time}*x\\nsitemap: http://s.example/\\n\"}}\n"
+        )
+    };
+    folder.write("old.jsonl", line("a", 1000) + &line("b", 1000));
+    folder.write("new.jsonl", line("b", 2000) + &line("c", 2000));
+    folder
+        .write("all.jsonl", folder.read("old.jsonl").into_iter().chain(folder.read("new.jsonl")).collect::<Vec<u8>>());
+    let mut compared = 0;
+    for (kept, given_again) in [
+        (&[][..], &[][..]),
+        (&["--no-lines"], &[]),
+        (&["--by-time"], &[]),
+        (&["--no-lines", "--by-time"], &[]),
+        (&["--dialect", "yandex"], &[]),
+        (&["--dialect", "rfc9309", "--profile", "commoncrawl"], &[]),
+        (&["--strategy", "fallback"], &[]),
+        (&[], &["--no-other"]),
+        (&["--no-lines", "--by-time", "--dialect", "bing", "--profile", "yandex"], &["--no-other"]),
+    ] {
+        let compile = |set: &str, input: &str| {
+            let args = [&["compile", "--force", "-o", set, input][..], kept, given_again].concat();
+            folder.run(&args).says(0, &[]);
+        };
+        compile("whole", "all.jsonl");
+        compile("old", "old.jsonl");
+        compile("new", "new.jsonl");
+        let args = [&["update", "--force", "-o", "updated", "old", "new.jsonl"][..], given_again].concat();
+        folder.run(&args).says(0, &[]);
+        assert!(folder.read("updated") == folder.read("whole"), "update: {kept:?} {given_again:?}");
+        for (first, second) in [("old", "new"), ("new", "old")] {
+            folder.run(&["merge", "--force", "-o", "merged", first, second]).says(0, &[]);
+            assert!(folder.read("merged") == folder.read("whole"), "merge: {kept:?} {given_again:?}");
+        }
+        compared += 1;
+    }
+    assert_eq!(compared, 9);
+    // Of two sets the lines of the one that has them are kept.
+    folder.run(&["compile", "--force", "-o", "old", "old.jsonl", "--no-lines"]).says(0, &[]);
+    folder.run(&["compile", "--force", "-o", "new", "new.jsonl"]).says(0, &[]);
+    let lines = |first: &str, second: &str| {
+        folder.run(&["merge", "--force", "-o", "merged", first, second]).says(0, &[]);
+        let args = ["classify", "merged", "--agent", "a", "--columns", "verdict,line"];
+        folder.run_with(&args, b"http://a.example/a1000x\nhttp://c.example/c2000x\n").says(0, &[]).text()
+    };
+    assert_eq!(
+        (lines("old", "new"), lines("new", "old")),
+        ("disallow\t0\ndisallow\t2\n".into(), "disallow\t0\ndisallow\t2\n".into())
+    );
+}
+
 #[test]
 fn sets_are_compared() {
     let folder = Folder::new();

@@ -294,6 +294,46 @@ fn a_status_decides_as_the_fetch_profile_says() {
 }
 
 #[test]
+fn pages_are_judged_by_the_fetch_profile() {
+    let folder = Folder::new();
+    let mut compared = 0;
+    for (status, body, profile, expected) in [
+        ("503", "<title>404 Not Found</title><p>x", "google", "allow     /x   503, whose page says \"not found\""),
+        ("503", "Sayfa bulunamad\u{131}", "google", "allow     /x   503, whose page says \"not found\""),
+        ("503", "<title>404 Not Found</title><p>x", "rfc9309", "disallow  /x   503"),
+        ("502", "Host not found", "google", "disallow  /x   502"),
+        ("500", "SQLSTATE: table not found", "google", "disallow  /x   500"),
+        (
+            "200",
+            "<html><script id=\"anubis_challenge\">{}</script>",
+            "google",
+            "disallow  /x   challenge page of Anubis",
+        ),
+        (
+            "403",
+            "<html><script id=\"anubis_challenge\">{}</script>",
+            "rfc9309",
+            "disallow  /x   challenge page of Anubis",
+        ),
+        (
+            "200",
+            "<html><script id=\"anubis_challenge\">{}</script>",
+            "yandex",
+            "allow     /x   challenge page of Anubis",
+        ),
+    ] {
+        folder.write("body", body);
+        let args = ["test", "body", "--agent", "a", "--brief", "--status", status, "--profile", profile, "/x"];
+        let text = folder.run(&args).says(0, &[]).text();
+        assert_eq!(text.trim_end(), expected, "{body} {profile}");
+        compared += 1;
+    }
+    assert_eq!(compared, 8);
+    // Without a status the file has to be a robots.txt.
+    folder.run(&["test", "body", "--agent", "a", "/x"]).says(2, &["is a web page"]);
+}
+
+#[test]
 fn an_expected_verdict_is_an_exit_code() {
     let folder = Folder::new();
     folder.write("robots.txt", "user-agent: *\ndisallow: /x\n");

@@ -23,6 +23,7 @@
 //! | `MAX_OTHER_KEY_BYTES` | an unknown key | not kept |
 //! | `MAX_CLEAN_PARAM_BYTES` | a `Clean-param` value | malformed |
 //! | `MAX_NOT_FOUND_BYTES` | the body of a 5xx that is searched for "not found" | the rest is not searched |
+//! | `MAX_CHALLENGE_BYTES` | a body that is searched for the marks of a challenge page | the rest is not searched |
 //! | `MIN_TIME` | the time of a capture | an error of the reader |
 //! | `MAX_TIME` | the time of a capture | an error of the reader |
 //! | `MAX_ONCE_STEPS` | the steps of a decision that compiles nothing | an error |
@@ -147,6 +148,10 @@ pub const MAX_DIAGNOSTICS: usize = 10_000;
 /// The bytes at the beginning of the body of a 5xx in which it may say that nothing was found. Error pages say so in their
 /// title.
 pub const MAX_NOT_FOUND_BYTES: usize = 4096;
+
+/// The bytes at the beginning of a web page that are searched for the marks of a challenge page. Such pages have 1 to 40 KB,
+/// and their marks in the head.
+pub const MAX_CHALLENGE_BYTES: usize = 64 << 10;
 
 /// The earliest time of a fetch, in seconds since 1970: the beginning of the year 1.
 pub const MIN_TIME: i64 = -62_135_596_800;

@@ -7,7 +7,8 @@ use bumpalo::Bump;
 use proptest::prelude::*;
 use reptile_compiler::automaton;
 use reptile_compiler::capture::{
-    self, Capture, Discarded, NUTCH, Outcome, Profile, Time, Truncation, YANDEX, max_age, media_type,
+    self, Capture, Discarded, NUTCH, Outcome, Profile, Time, Truncation, YANDEX, challenger_of_header, max_age,
+    media_type,
 };
 use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect, GOOGLE_LIB};
@@ -20,7 +21,7 @@ use serde::Deserialize;
 use support::{read, workspace};
 
 /// Cases of the table: correct this number when you add one.
-const CASES: usize = 43;
+const CASES: usize = 64;
 
 const BODY: &str = "user-agent: *\ndisallow: /blocked\n";
 const HOUR: Time = 3600;
@@ -41,6 +42,7 @@ struct Case {
     rfc9309: String,
     yandex: String,
     nutch: String,
+    commoncrawl: String,
     crawler_commons: String,
     #[serde(rename = "koster-1996")]
     koster_1996: String,
@@ -55,6 +57,8 @@ struct WrittenCapture {
     redirects: u32,
     #[serde(rename = "type")]
     content_type: Option<String>,
+    /// The name and the value of another response header.
+    header: Option<[String; 2]>,
     truncated: Option<String>,
     #[serde(default)]
     failed: bool,
@@ -73,6 +77,7 @@ impl WrittenCapture {
             time: self.hour.map(|hour| hour * HOUR),
             max_age: None,
             media_type: self.content_type.as_deref().map(media_type),
+            challenger: self.header.as_ref().and_then(|[name, value]| challenger_of_header(name, value)),
             truncated: self.truncated.as_deref().map(|word| Truncation::from_name(word).unwrap()),
             has_failed: self.failed,
         };
@@ -124,6 +129,7 @@ fn every_outcome_under_every_profile() {
                 "rfc9309" => &case.rfc9309,
                 "yandex" => &case.yandex,
                 "nutch" => &case.nutch,
+                "commoncrawl" => &case.commoncrawl,
                 "crawler-commons" => &case.crawler_commons,
                 "koster-1996" => &case.koster_1996,
                 other => panic!("no column for {other}"),
@@ -192,18 +198,14 @@ fn limits_hold_at_their_edges() {
             assert_eq!(source(&[(failed.clone(), "")], profile, at), Some(closed), "{seconds}");
         }
     }
-    for (before, says_so) in
-        [(MAX_NOT_FOUND_BYTES - 10, true), (MAX_NOT_FOUND_BYTES - 9, true), (MAX_NOT_FOUND_BYTES - 8, false)]
+    for (len, says_so) in
+        [(MAX_NOT_FOUND_BYTES - 1, true), (MAX_NOT_FOUND_BYTES, true), (MAX_NOT_FOUND_BYTES + 1, false)]
     {
-        let body = format!("{}Not Found", " ".repeat(before));
-        let expected = if says_so { PolicySource::AllowAll } else { PolicySource::DisallowAll };
-        assert_eq!(
-            source(&[(status(500), &body)], &capture::GOOGLE, None),
-            Some(expected(Cause::Status(500))),
-            "{before}"
-        );
+        let body = format!("{:>len$}", "Not Found");
         let closed = PolicySource::DisallowAll(Cause::Status(500));
-        assert_eq!(source(&[(status(500), &body)], &capture::RFC9309, None), Some(closed), "{before}");
+        let expected = if says_so { PolicySource::AllowAll(Cause::NotFoundPage(500)) } else { closed };
+        assert_eq!(source(&[(status(500), &body)], &capture::GOOGLE, None), Some(expected), "{len}");
+        assert_eq!(source(&[(status(500), &body)], &capture::RFC9309, None), Some(closed), "{len}");
     }
     // The edges of time itself do no harm.
     for at in [MIN_TIME, MAX_TIME, Time::MIN, Time::MAX] {
@@ -225,6 +227,7 @@ fn answers_that_are_not_fresh_are_counted() {
         ("yandex", Some(10), Some(DAY)),
         ("koster-1996", Some(10), Some(7 * DAY)),
         ("nutch", Some(10), None),
+        ("commoncrawl", Some(10), None),
         ("crawler-commons", Some(10), None),
     ] {
         let profile = Profile::from_name(name).unwrap();

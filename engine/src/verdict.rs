@@ -54,6 +54,59 @@ pub enum Cause {
     TooLarge,
     /// The server has not answered for more than this many days.
     Unreachable(u16),
+    /// The server answered with this status and a page that says "not found", which counts as 404.
+    NotFoundPage(u16),
+    /// The server answered with a challenge page: a test for browsers, served instead of the file.
+    Challenge(Challenger),
+}
+
+/// A product that serves challenge pages, by its number in a set.
+///
+/// Every number is valid: a set may name a product that this version does not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Challenger(u16);
+
+impl Challenger {
+    /// Anubis, by Techaro.
+    pub const ANUBIS: Challenger = Challenger(1);
+    /// Cloudflare's challenge pages.
+    pub const CLOUDFLARE: Challenger = Challenger(2);
+    /// AWS WAF: its actions Challenge and CAPTCHA.
+    pub const AWS_WAF: Challenger = Challenger(3);
+    /// DataDome.
+    pub const DATADOME: Challenger = Challenger(4);
+    /// Imperva, formerly Incapsula.
+    pub const IMPERVA: Challenger = Challenger(5);
+    /// Sucuri's firewall.
+    pub const SUCURI: Challenger = Challenger(6);
+    /// go-away.
+    pub const GO_AWAY: Challenger = Challenger(7);
+    /// SiteGround's captcha.
+    pub const SITEGROUND: Challenger = Challenger(8);
+    /// Vercel's firewall.
+    pub const VERCEL: Challenger = Challenger(9);
+
+    /// The names of the known products, from number 1 on.
+    const NAMES: [&str; 9] =
+        ["Anubis", "Cloudflare", "AWS WAF", "DataDome", "Imperva", "Sucuri", "go-away", "SiteGround", "Vercel"];
+
+    /// Returns the product with this number.
+    #[must_use]
+    pub const fn from_number(number: u16) -> Challenger {
+        Challenger(number)
+    }
+
+    /// Returns the product's number in a set.
+    #[must_use]
+    pub const fn number(self) -> u16 {
+        self.0
+    }
+
+    /// Returns the product's name, or `None` if this version does not know its number.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        Challenger::NAMES.get(usize::from(self.0).checked_sub(1)?).copied()
+    }
 }
 
 impl fmt::Display for Cause {
@@ -65,6 +118,11 @@ impl fmt::Display for Cause {
             Cause::NotText => f.write_str("not a text file"),
             Cause::TooLarge => f.write_str("too large"),
             Cause::Unreachable(days) => write!(f, "unreachable for more than {days} days"),
+            Cause::NotFoundPage(status) => write!(f, "{status}, whose page says \"not found\""),
+            Cause::Challenge(challenger) => match challenger.name() {
+                Some(name) => write!(f, "challenge page of {name}"),
+                None => f.write_str("challenge page"),
+            },
         }
     }
 }

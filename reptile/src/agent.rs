@@ -269,6 +269,26 @@ impl Agent {
         self.chain.tokens.iter().map(Vec::as_slice)
     }
 
+    /// The product token that a user-agent line with the crawler's name is read as, if the set's dialect does not read the
+    /// whole name. Only known crawlers may have such a name; the crawler obeys the groups for that token.
+    ///
+    /// ```
+    /// use reptile::{Dialect, Robots};
+    /// let robots = Robots::parse("user-agent: MJ12bot\ndisallow: /", Dialect::google())?;
+    /// assert_eq!(robots.agent("MJ12bot")?.read_as(), Some(&b"MJ"[..]));
+    /// assert_eq!(robots.agent("Googlebot")?.read_as(), None);
+    /// assert!(robots.agent("MJ13bot").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn read_as(&self) -> Option<&[u8]> {
+        let first = self.tokens().next().filter(|_| self.crawler.kind == Kind::Named)?;
+        let rest = self.crawler.name.get(first.len()..)?;
+        let is_start = self.crawler.name.get(..first.len()).is_some_and(|start| start.eq_ignore_ascii_case(first));
+        // A version was cut off, and is no part of the name.
+        (is_start && !matches!(rest.trim_ascii_start().first(), None | Some(b'/'))).then_some(first)
+    }
+
     /// Whether the crawler obeys the default group (`*`) if no group names it.
     #[must_use]
     pub fn honours_default_group(&self) -> bool {

@@ -18,7 +18,7 @@ use reptile_engine::set::Set as Engine;
 use reptile_engine::spool::{Memory, Spool, Store};
 
 use crate::error::{Error, ErrorKind};
-use crate::{Dialect, Origin, Profile, Set, Truncation};
+use crate::{Challenger, Dialect, Origin, Profile, Set, Truncation};
 
 /// One fetch of one robots.txt: its origin, its outcome, and its time.
 ///
@@ -49,6 +49,10 @@ pub struct Capture {
     pub cache_control: Option<String>,
     /// The value of the answer's `Content-Type`.
     pub content_type: Option<String>,
+    /// The product that marked the answer as a challenge by a response header; see
+    /// [`challenger_of_header`](crate::challenger_of_header). A product that
+    /// the body shows need not be given.
+    pub challenger: Option<Challenger>,
     /// Why the body is incomplete, if it is.
     pub truncated: Option<Truncation>,
     /// Whether there was no answer, or no valid one: unknown host, no connection, a time-out.
@@ -89,6 +93,7 @@ impl Capture {
             time: None,
             cache_control: None,
             content_type: None,
+            challenger: None,
             truncated: None,
             has_failed: false,
         }
@@ -102,6 +107,7 @@ impl Capture {
             time: self.time,
             max_age: self.cache_control.as_deref().and_then(capture::max_age),
             media_type: self.content_type.as_deref().map(capture::media_type),
+            challenger: self.challenger,
             truncated: self.truncated,
             has_failed: self.has_failed,
         }

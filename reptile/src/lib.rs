@@ -66,7 +66,7 @@ pub use set::{KnownCrawler, Set};
 pub use site::{Directive, Site, Span};
 
 #[cfg(feature = "compile")]
-pub use reptile_compiler::capture::{Profile, Truncation};
+pub use reptile_compiler::capture::{Profile, Truncation, challenger_of_header};
 #[cfg(feature = "compile")]
 pub use reptile_compiler::dialect::Dialect;
 
@@ -88,4 +88,4 @@ pub use reptile_engine::format::directives::{DirectiveKind, DirectiveState};
 pub use reptile_engine::platform::MappedFile;
 pub use reptile_engine::set::GroupKind as Group;
 pub use reptile_engine::url::{OwnedOrigin as Origin, Scheme, UrlError, UrlParts};
-pub use reptile_engine::verdict::{Cause, PolicySource, Reason, Rule, RuleKind, Verdict};
+pub use reptile_engine::verdict::{Cause, Challenger, PolicySource, Reason, Rule, RuleKind, Verdict};

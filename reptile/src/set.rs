@@ -18,7 +18,7 @@ use reptile_engine::url::{self, MAX_URL_BYTES, UrlParts, UrlRef};
 use reptile_engine::verdict::{self, Rule, Verdict};
 
 use crate::agent::{Agent, Chain, Columns, Crawler, Kind};
-use crate::error::{CrawlerError, Error, ErrorKind};
+use crate::error::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
 use crate::{Directive, Explanation, Group, Origin, Provenance, Site, Span};
 
 /// The bytes of a set.
@@ -540,11 +540,18 @@ impl Set {
                 Chain { tokens: vec![token.to_vec()], honours_default_group: true }
             }
             Kind::Named => {
-                self.product_token(&crawler, &crawler.name)?;
-                let found = self.engine.crawlers().find(&crawler.name);
-                let found = found.map_err(|error| CrawlerError::damaged(&crawler, error.into()))?;
+                let damaged = |error: FormatError| CrawlerError::damaged(&crawler, error.into());
+                let table = self.engine.crawlers();
+                let (found, syntax) = (table.find(&crawler.name).map_err(damaged)?, table.syntax().map_err(damaged)?);
+                let is_known = found.known.as_ref().is_some_and(|known| known.name.eq_ignore_ascii_case(&crawler.name));
+                match self.product_token(&crawler, &crawler.name) {
+                    // A known crawler obeys the groups for what is read from a line with its name.
+                    Err(error) if error.kind() == CrawlerErrorKind::Unnameable && is_known => {}
+                    result => drop(result?),
+                }
+                let tokens = found.tokens.into_iter().map(|token| syntax.token_of(token).to_vec());
                 Chain {
-                    tokens: found.tokens.into_iter().map(<[u8]>::to_vec).collect(),
+                    tokens: tokens.filter(|token| !token.is_empty()).collect(),
                     honours_default_group: found.honours_default_group,
                 }
             }

@@ -46,7 +46,7 @@ fn strings_that_are_no_product_token_are_refused_with_what_to_write() {
             CrawlerErrorKind::Header,
             Some("Googlebot"),
         ),
-        ("MJ12bot", CrawlerErrorKind::Unnameable, Some("MJ")),
+        ("MJ13bot", CrawlerErrorKind::Unnameable, Some("MJ")),
         ("*", CrawlerErrorKind::Unnameable, Some("*")),
     ] {
         for crawler in [Crawler::named(name), Crawler::token(name), Crawler::chain([name], true)] {
@@ -55,6 +55,12 @@ fn strings_that_are_no_product_token_are_refused_with_what_to_write() {
             assert!(error.source().is_none());
         }
         assert!(set.agent(Crawler::verbatim(name)).unwrap().decide("https://a.example/").is_ok());
+    }
+    // The name of a known crawler is accepted, and is no product token.
+    let known = set.agent("MJ12bot").unwrap();
+    assert_eq!((known.tokens().collect::<Vec<_>>(), known.read_as()), (vec![&b"MJ"[..]], Some(&b"MJ"[..])));
+    for crawler in [Crawler::token("MJ12bot"), Crawler::chain(["MJ12bot"], true)] {
+        assert_eq!(set.agent(crawler).unwrap_err().kind(), CrawlerErrorKind::Unnameable);
     }
     let error = set.agents(["GPTBot", "a,b"]).unwrap_err().to_string();
     assert_eq!(error, "crawler \"a,b\": a list is not a product token: give each name by itself: \"a\", \"b\"");

@@ -90,8 +90,9 @@ fn source_of(known: &Crawler) -> String {
 fn list(dialect: &'static Dialect) -> Result<String> {
     let mut rows = vec![["crawler", "obeys the groups for", "group", "source"].map(str::to_owned)];
     for known in &crawlers::ALL {
-        let agent = crawlers::of_name(known.name.as_bytes(), dialect);
-        rows.push([known.name.to_owned(), chain(&agent), groups_of(known), source_of(known)]);
+        for agent in agents_under(dialect, &[known.name.to_owned()])? {
+            rows.push([known.name.to_owned(), chain(&agent), groups_of(known), source_of(known)]);
+        }
     }
     let mut text = table(&rows);
     for (name, _) in GROUPS {

@@ -50,7 +50,11 @@ pub fn run(args: &Args) -> Result<Exit> {
     let sets = args.sets.iter().map(|path| Loaded::open_set(path)).collect::<Result<Vec<_>>>()?;
     // clap asks for at least one set.
     let Some((first, path)) = sets.first().zip(args.sets.first()) else { return Ok(Exit::Done) };
-    let options = options_of(first, path)?;
+    let mut options = options_of(first, path)?;
+    // The lines of one set are kept even if another has none.
+    for set in &sets {
+        options.no_lines &= !set.set()?.has_lines();
+    }
     let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&[]), &options, &sets)?;
     drop(sets);
     outputs.publish(set, &args.sets, &options, &report)?;
@@ -75,6 +79,7 @@ pub fn options_of(loaded: &Loaded, path: &Path) -> Result<CompileOptions> {
             Strategy::from_form(form).ok_or_else(|| unknown("construction of automata", &format!("{form:#x}")))?,
         ),
         by_time: set.has_times(),
+        no_lines: !set.has_lines(),
         ..CompileOptions::default()
     })
 }

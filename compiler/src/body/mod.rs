@@ -1,13 +1,15 @@
 //! Reads the bytes of a robots.txt to its groups.
 //!
 //! Total: any bytes give a [`Robots`], with [`Diagnostic`]s about the lines that do not count or are read in part.
-//! `lines` decodes lines and recognises keys, `html` recognises web pages, [`directives`] reads the lines that decide
-//! no URL. Whom a group is for is in [`crate::rules::groups`], what a pattern means in [`crate::rules::order`].
+//! `lines` decodes lines and recognises keys, `html` recognises web pages, `challenge` the pages of firewalls, `not_found`
+//! those that say that nothing was found; [`directives`] reads the lines that decide no URL. Whom a group is for is in [`crate::rules::groups`], what a pattern means in [`crate::rules::order`].
 
+pub(crate) mod challenge;
 mod diagnostics;
 pub mod directives;
 pub(crate) mod html;
 mod lines;
+pub(crate) mod not_found;
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;

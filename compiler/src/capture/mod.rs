@@ -12,10 +12,14 @@ mod timeline;
 use std::fmt;
 use std::str::FromStr;
 
+pub use reptile_engine::verdict::Challenger;
+
 pub use self::choice::{Captures, Decision, Discarded, KeptCapture};
 pub use self::profile::{
-    ALL, CRAWLER_COMMONS, Effect, Freshness, GOOGLE, KOSTER_1996, NUTCH, NotText, Outcome, Profile, RFC9309, YANDEX,
+    ALL, COMMONCRAWL, CRAWLER_COMMONS, Effect, Freshness, GOOGLE, KOSTER_1996, NUTCH, NotText, Outcome, Profile,
+    RFC9309, YANDEX,
 };
+pub use crate::body::challenge::{challenge_header, challenger_of_header};
 use crate::names::UnknownName;
 
 /// Seconds since the beginning of 1970, UTC; from [`crate::limits::MIN_TIME`] to [`crate::limits::MAX_TIME`].
@@ -39,6 +43,9 @@ pub struct Capture {
     pub max_age: Option<u64>,
     /// The media type that its `Content-Type` names; see [`media_type`].
     pub media_type: Option<Box<str>>,
+    /// The product that marked the answer as a challenge by a response header; see [`challenger_of_header`]. A product that
+    /// the body shows need not be given.
+    pub challenger: Option<Challenger>,
     /// Why the body is not whole, if it is not.
     pub truncated: Option<Truncation>,
     /// Whether there was no answer, or not a valid one: no such name, no connection, broken off.

@@ -10,9 +10,9 @@ use std::str::FromStr;
 use reptile_engine::verdict::Cause;
 
 use super::{Capture, DAY, Time, Truncation};
-use crate::body::html;
+use crate::body::{challenge, html, not_found};
 use crate::dialect::{self, Dialect};
-use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_NOT_FOUND_BYTES, MAX_TIME};
+use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_TIME};
 use crate::names::UnknownName;
 
 /// What a crawler does about a fetch that brought no rules.
@@ -75,6 +75,9 @@ pub struct Profile {
     pub other_status: Effect,
     /// No answer, or one that broke off.
     pub network_error: Effect,
+    /// A challenge page, which a firewall serves instead of the file, whatever its status; not a page in which there is a
+    /// rule.
+    pub challenge: Effect,
     /// A body that is not text.
     pub not_text: NotText,
     /// The size in bytes above which a file is ignored and everything is allowed. A dialect may also truncate it.
@@ -84,8 +87,8 @@ pub struct Profile {
     pub patience: Time,
     /// Whether the last answer is kept after that time as well, so that only without one everything is allowed.
     pub keeps_last_answer: bool,
-    /// Whether a status of 5xx counts as 404 where the body says that nothing was found: within its first
-    /// [`MAX_NOT_FOUND_BYTES`] bytes, in any letter case, `not found`.
+    /// Whether a status of 5xx counts as 404 where the body says that nothing was found: as its title, a heading or its
+    /// whole text, within its first [`MAX_NOT_FOUND_BYTES`](crate::limits::MAX_NOT_FOUND_BYTES) bytes.
     pub reads_not_found: bool,
     /// How long an answer is fresh; `None` if the crawler keeps none.
     pub freshness: Option<Freshness>,
@@ -103,6 +106,7 @@ pub const GOOGLE: Profile = Profile {
     server_error: Effect::Unreachable,                                          // D
     other_status: Effect::Unreachable,                                          // I: no valid answer
     network_error: Effect::Unreachable,                                         // D
+    challenge: Effect::Unreachable,                                             // I: nobody has seen the file
     not_text: NotText::Read,                                                    // D
     max_bytes: None,                                                            // D: the rest is ignored
     patience: 30 * DAY,                                                         // D, Dnew
@@ -123,6 +127,7 @@ pub const RFC9309: Profile = Profile {
     server_error: Effect::Unreachable,                                     // R231
     other_status: Effect::Unreachable,                                     // I
     network_error: Effect::Unreachable,                                    // R231
+    challenge: Effect::Unreachable,                                        // I
     not_text: NotText::Read,                                               // R2315
     max_bytes: None,                                                       // R25
     patience: 30 * DAY,                                                    // R231, as its example
@@ -143,6 +148,7 @@ pub const YANDEX: Profile = Profile {
     server_error: Effect::Allow,             // Ysize
     other_status: Effect::Allow,             // Ysize
     network_error: Effect::Allow,            // I
+    challenge: Effect::Allow,                // Ysize: no answer with 200, or not text
     not_text: NotText::Allow,                // Ysize
     max_bytes: Some(MAX_BODY_BYTES_500_KIB), // Ysize
     patience: 0,                             // nothing is out of reach
@@ -163,12 +169,34 @@ pub const NUTCH: Profile = Profile {
     server_error: Effect::Disallow,      // N: visits are put off
     other_status: Effect::Allow,         // N; 600 and above I
     network_error: Effect::Allow,        // N
+    challenge: Effect::Disallow,         // I: visits are put off, as after 429
     not_text: NotText::WithoutTags,      // C, which reads its files
     max_bytes: None,                     // N
     patience: 0,                         // it keeps no copy
     keeps_last_answer: false,
     reads_not_found: false,
     freshness: None, // N: for one run
+};
+
+/// Common Crawl's crawler CCBot, a fork of Nutch.
+pub const COMMONCRAWL: Profile = Profile {
+    name: Cow::Borrowed("commoncrawl"),
+    any_2xx: false,                      // CC
+    max_redirects: 5,                    // CC, CCfaq
+    redirected: Effect::Allow,           // CC
+    forbidden: Effect::Disallow,         // I: see DIALECTS.md
+    too_many_requests: Effect::Disallow, // CC: visits are put off
+    client_error: Effect::Allow,         // CC
+    server_error: Effect::Disallow,      // CC: visits are put off
+    other_status: Effect::Allow,         // CC
+    network_error: Effect::Allow,        // CC
+    challenge: Effect::Disallow,         // CCanubis: an error, no permission to crawl
+    not_text: NotText::WithoutTags,      // C, which reads its files
+    max_bytes: None,                     // CC: the fetcher cuts the rest off
+    patience: 0,                         // it keeps no copy
+    keeps_last_answer: false,
+    reads_not_found: false,
+    freshness: None, // CC: for one segment
 };
 
 /// The library crawler-commons, for whose caller it is to fetch.
@@ -183,6 +211,7 @@ pub const CRAWLER_COMMONS: Profile = Profile {
     server_error: Effect::Disallow,   // C: visits are put off
     other_status: Effect::Disallow,   // C: visits are put off
     network_error: Effect::Disallow,  // I: the caller's; as every failure that is no status of 4xx
+    challenge: Effect::Disallow,      // I: visits are put off
     not_text: NotText::WithoutTags,   // C
     max_bytes: None,                  // C
     patience: 0,                      // it keeps no copy
@@ -203,6 +232,7 @@ pub const KOSTER_1996: Profile = Profile {
     server_error: Effect::Disallow,      // K96: puts off
     other_status: Effect::Disallow,      // I
     network_error: Effect::Disallow,     // K96: puts off
+    challenge: Effect::Disallow,         // I: as 401 and 403
     not_text: NotText::Read,             // I
     max_bytes: None,                     // K96
     patience: 0,                         // K96 keeps no copy
@@ -212,7 +242,7 @@ pub const KOSTER_1996: Profile = Profile {
 };
 
 /// Every profile, in the order in which they are listed to users.
-pub const ALL: [&Profile; 6] = [&GOOGLE, &RFC9309, &YANDEX, &NUTCH, &CRAWLER_COMMONS, &KOSTER_1996];
+pub const ALL: [&Profile; 7] = [&GOOGLE, &RFC9309, &YANDEX, &NUTCH, &COMMONCRAWL, &CRAWLER_COMMONS, &KOSTER_1996];
 
 /// What one capture means by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -279,6 +309,14 @@ impl Profile {
             return of(self.redirected, Cause::Redirects);
         }
         let status = capture.status.unwrap_or(200);
+        // Before the status, which says what the firewall does and nothing about the file.
+        if !matches!(status, 300..=399)
+            && let Some(challenger) = capture.challenger.or_else(|| challenge::challenger_of(body))
+            && !challenge::has_rule(&self.readable(capture, body))
+        {
+            return of(self.challenge, Cause::Challenge(challenger));
+        }
+        let mut cause = Cause::Status(status);
         let effect = match status {
             200 => None,
             201..=299 if self.any_2xx => None,
@@ -286,12 +324,15 @@ impl Profile {
             401 | 403 => Some(self.forbidden),
             429 => Some(self.too_many_requests),
             400..=499 => Some(self.client_error),
-            500..=599 if self.reads_not_found && says_not_found(body) => Some(self.client_error),
+            500..=599 if self.reads_not_found && not_found::says_not_found(body) => {
+                cause = Cause::NotFoundPage(status);
+                Some(self.client_error)
+            }
             500..=599 => Some(self.server_error),
             _ => Some(self.other_status),
         };
         if let Some(effect) = effect {
-            return of(effect, Cause::Status(status));
+            return of(effect, cause);
         }
         if self.not_text == NotText::Allow && !is_text(capture.media_type.as_deref(), body) {
             return Outcome::Allow(Cause::NotText);
@@ -339,13 +380,6 @@ impl FromStr for Profile {
         let known = || ALL.map(|profile| profile.as_str());
         Profile::from_name(name).cloned().ok_or_else(|| UnknownName::new("fetch profile", name, known()))
     }
-}
-
-/// Whether a page says that nothing was found.
-fn says_not_found(body: &[u8]) -> bool {
-    const WORDS: &[u8] = b"not found";
-    let start = &body[..body.len().min(MAX_NOT_FOUND_BYTES)];
-    start.windows(WORDS.len()).any(|window| window.eq_ignore_ascii_case(WORDS))
 }
 
 /// Whether a body is text and not a web page: by the media type that the server gave, and by how it begins.

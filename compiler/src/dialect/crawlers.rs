@@ -49,7 +49,7 @@ const fn free(name: &'static str, source: &'static str) -> Crawler {
 }
 
 /// The crawlers, by family.
-pub const ALL: [Crawler; 62] = {
+pub const ALL: [Crawler; 70] = {
     use Family::{Bing, Google, Other, Yandex};
     const TRAINING: Purposes = Purposes::AI_TRAINING;
     const SEARCH: Purposes = Purposes::SEARCH;
@@ -79,6 +79,10 @@ pub const ALL: [Crawler; 62] = {
         free("Google-Site-Verification", "Dspec: users trigger it"),
         free("Google-NotebookLM", "Dspec: users trigger it"),
         free("Google-Pinpoint", "Dspec: users trigger it"),
+        free("Google-GeminiNotebook", "Dspec: users trigger it"),
+        free("Google-Agent", "Dspec: users trigger it"),
+        free("Google-CWS", "Dspec: users trigger it"),
+        free("GoogleMessages", "Dspec: users trigger it"),
         crawler(&["YandexBot", "Yandex"], true, Yandex, SEARCH, "Yua"),
         crawler(&["YandexImages", "Yandex"], true, Yandex, SEARCH, "Yua"),
         crawler(&["YandexVideo", "Yandex"], true, Yandex, SEARCH, "Yua"),
@@ -107,6 +111,7 @@ pub const ALL: [Crawler; 62] = {
         crawler(&["Amazonbot"], true, Other, TRAINING, "Amazon"),
         crawler(&["meta-externalagent"], true, Other, TRAINING, "Meta"),
         crawler(&["facebookexternalhit"], true, Other, NONE, "Meta"),
+        crawler(&["Meta-ExternalFetcher"], true, Other, NONE, "Meta: users trigger it; the rules for * I"),
         crawler(&["Diffbot"], true, Other, TRAINING, "Diffbot"),
         crawler(&["cohere-ai"], true, Other, TRAINING, "I"),
         crawler(&["cohere-training-data-crawler"], true, Other, TRAINING, "I"),
@@ -117,6 +122,9 @@ pub const ALL: [Crawler; 62] = {
         crawler(&["DuckAssistBot"], true, Other, SEARCH, "DuckDuckGo"),
         crawler(&["Baiduspider"], true, Other, SEARCH, "Baidu"),
         crawler(&["PetalBot"], true, Other, SEARCH, "Huawei"),
+        crawler(&["PanguBot"], true, Other, TRAINING, "I"),
+        crawler(&["AI2Bot"], true, Other, TRAINING, "Allen Institute for AI"),
+        crawler(&["MJ12bot"], true, Other, NONE, "Majestic"),
     ]
 };
 
@@ -184,9 +192,36 @@ impl From<TokenError> for ResolveError {
     }
 }
 
+/// Returns the product token that a user-agent line with a known crawler's name is read as, if the dialect does not read the
+/// whole name: `MJ` for MJ12bot where product tokens have no digits.
+///
+/// ```
+/// use reptile_compiler::dialect::{GOOGLE, YANDEX, crawlers::read_as};
+/// assert_eq!((read_as("mj12bot", &GOOGLE), read_as("mj12bot", &YANDEX)), (Some("mj"), None));
+/// assert_eq!((read_as("Googlebot", &GOOGLE), read_as("My12bot", &GOOGLE)), (None, None));
+/// ```
+#[must_use]
+pub fn read_as<'n>(name: &'n str, dialect: &Dialect) -> Option<&'n str> {
+    let is_known = ALL.iter().any(|known| known.name.eq_ignore_ascii_case(name));
+    let read = dialect.token_syntax.token_of(name.as_bytes());
+    name.get(..read.len()).filter(|_| is_known && read.len() < name.len())
+}
+
+/// The agent of a known crawler whose name a user gives: [`of_name`], with each product token as the dialect reads it from a
+/// user-agent line.
+fn of_known(name: &str, dialect: &Dialect) -> Resolved {
+    let mut agent = of_name(name.as_bytes(), dialect);
+    for token in &mut agent.tokens {
+        token.truncate(dialect.token_syntax.token_of(token).len());
+    }
+    agent.tokens.retain(|token| !token.is_empty());
+    agent
+}
+
 /// Resolves what a user writes to the agents that are meant: a product token, a known crawler's name, a chain such as
 /// `Googlebot-News>Googlebot>*` (which falls back to the default group only if it ends in `*`), `*` for the default
-/// group alone, or a group of crawlers such as `@ai-training`.
+/// group alone, or a group of crawlers such as `@ai-training`. A known crawler whose name no user-agent line can contain
+/// obeys the groups for what such a line is read as ([`read_as`]).
 ///
 /// ```
 /// use reptile_compiler::dialect::{GOOGLE, GOOGLE_LIB, crawlers::resolve};
@@ -206,13 +241,14 @@ pub fn resolve(spec: &str, dialect: &Dialect) -> Result<Vec<Resolved>, ResolveEr
         Spec::Any => vec![Resolved { name: spec.into(), tokens: Vec::new(), honours_default_group: true }],
         Spec::Group(purposes) => {
             let members = ALL.iter().filter(|crawler| crawler.purposes.contains(purposes));
-            members.map(|crawler| of_name(crawler.name.as_bytes(), dialect)).collect()
+            members.map(|crawler| of_known(crawler.name, dialect)).collect()
         }
         Spec::Chain { tokens, honours_default_group } => {
             let tokens = tokens.into_iter().map(|name| product_token(name, dialect).map(<[u8]>::to_vec));
             let tokens = tokens.collect::<Result<Vec<Vec<u8>>, TokenError>>()?;
             vec![Resolved { name: spec.into(), tokens, honours_default_group }]
         }
+        Spec::Name(name) if read_as(name, dialect).is_some() => vec![of_known(name, dialect)],
         Spec::Name(name) => {
             product_token(name, dialect)?;
             vec![of_name(name.as_bytes(), dialect)]
@@ -324,7 +360,9 @@ mod tests {
         assert_eq!(chain("adsbot-google-mobile", &GOOGLE), "AdsBot-Google-Mobile>AdsBot-Google");
         assert_eq!(chain("adsbot-google-mobile", &GOOGLE_LIB), "adsbot-google-mobile>*");
         assert_eq!(chain("AdsBot-Google-Mobile-Apps", &GOOGLE), "AdsBot-Google-Mobile-Apps>AdsBot-Google");
-        for free in ["Google-Safety", "FeedFetcher-Google", "feedfetcher", "Google-Read-Aloud", "Google-NotebookLM"] {
+        let others = ["Google-Agent", "google-cws", "GoogleMessages"];
+        let free = ["Google-Safety", "FeedFetcher-Google", "feedfetcher", "Google-Read-Aloud", "Google-NotebookLM"];
+        for free in free.into_iter().chain(others) {
             assert_eq!(chain(free, &GOOGLE), "", "{free}");
             assert_eq!(chain(free, &GOOGLE_LIB), format!("{free}>*"));
         }
@@ -353,6 +391,40 @@ mod tests {
         assert_eq!(error, "unknown group of crawlers \"@nobody\"; the known ones are @ai-training and @search");
         assert!(resolve("@AI-training", &GOOGLE_LIB).unwrap().iter().any(|agent| agent.name == "GPTBot"));
         assert!(resolve("@ai-training", &GOOGLE_LIB).unwrap().iter().all(|agent| agent.name != "Googlebot"));
+    }
+
+    #[test]
+    fn known_crawlers_are_accepted_where_their_names_are_read_in_part() {
+        let tokens = |spec: &str, dialect| {
+            let found = resolve(spec, dialect).map_err(|error| error.to_string())?;
+            let names = found.iter().flat_map(|agent| &agent.tokens).map(|token| String::from_utf8_lossy(token).into());
+            Ok::<Vec<String>, String>(names.collect())
+        };
+        for (spec, read_by_google, read_by_yandex) in [
+            ("MJ12bot", Some("MJ"), Some("MJ12bot")),
+            ("mj12BOT", Some("MJ"), Some("mj12BOT")),
+            ("AI2Bot", Some("AI"), Some("AI2Bot")),
+            // A name that is not known, a version, a list, and a chain, whose names are product tokens.
+            ("MJ13bot", None, Some("MJ13bot")),
+            ("MJ12bot/1", None, Some("MJ12bot")),
+            ("MJ12bot,AI2Bot", None, None),
+            ("MJ12bot x", None, None),
+            ("MJ12bot>*", None, Some("MJ12bot")),
+        ] {
+            for (dialect, expected) in [(&GOOGLE, read_by_google), (&YANDEX, read_by_yandex)] {
+                let found = tokens(spec, dialect);
+                let as_given = found.as_ref().ok().and_then(|tokens| tokens.first()).map(String::as_str);
+                let is_equal = match (as_given, expected) {
+                    (Some(found), Some(expected)) => found.eq_ignore_ascii_case(expected),
+                    (found, expected) => found == expected,
+                };
+                assert!(is_equal, "{spec} under {dialect}: {found:?}");
+            }
+        }
+        let training = tokens("@ai-training", &GOOGLE).unwrap();
+        assert!(training.iter().any(|token| token == "AI") && training.iter().all(|token| token != "AI2Bot"));
+        // Names as they are, for conformance tests.
+        assert_eq!(chain("MJ12bot", &GOOGLE_LIB), "MJ12bot>*");
     }
 
     #[test]

@@ -199,6 +199,9 @@ pub const KOSTER_1996: Dialect = Dialect {
 /// The dialect that holds where none is chosen: what Google's documentation says that its crawlers do.
 pub const DEFAULT: &Dialect = &GOOGLE;
 
+/// The dialect that takes the most lines for rules: with misspelt keys, and without a colon.
+pub(crate) const LENIENT: &Dialect = &GOOGLE_LIB;
+
 /// Every dialect that has a name, in the order in which they are listed to users.
 pub const ALL: [&Dialect; 9] =
     [&GOOGLE_LIB, &GOOGLE, &RFC9309, &RFC9309_STRICT, &YANDEX, &YANDEX_2017, &BING, &KOSTER_1994, &KOSTER_1996];

@@ -8,7 +8,7 @@ use super::container::Section;
 use super::pool::{References, verify_pool};
 use super::{FormatError, NONE, put, u32_at};
 use crate::platform::prefetch;
-use crate::verdict::{Cause, PolicySource};
+use crate::verdict::{Cause, Challenger, PolicySource};
 
 /// The unit of addresses, in bytes.
 pub(super) const UNIT: usize = 8;
@@ -86,6 +86,8 @@ pub(super) fn numbers_of_cause(cause: Cause) -> (u8, u16) {
         Cause::NotText => (4, 0),
         Cause::TooLarge => (5, 0),
         Cause::Unreachable(days) => (6, days),
+        Cause::NotFoundPage(status) => (7, status),
+        Cause::Challenge(challenger) => (8, challenger.number()),
     }
 }
 
@@ -98,6 +100,8 @@ pub(super) fn cause_of_numbers(cause: u8, number: u16) -> Option<Cause> {
         (4, 0) => Some(Cause::NotText),
         (5, 0) => Some(Cause::TooLarge),
         (6, days) => Some(Cause::Unreachable(days)),
+        (7, status) => Some(Cause::NotFoundPage(status)),
+        (8, number) => Some(Cause::Challenge(Challenger::from_number(number))),
         _ => None,
     }
 }
@@ -458,9 +462,10 @@ mod tests {
     #[test]
     fn every_source_comes_back_and_nothing_else_is_one() {
         let mut causes = vec![Cause::Redirects, Cause::Network, Cause::NotText, Cause::TooLarge];
-        causes.extend(
-            [0, 1, 404, u16::MAX].into_iter().flat_map(|number| [Cause::Status(number), Cause::Unreachable(number)]),
-        );
+        causes.extend([0, 1, 404, u16::MAX].into_iter().flat_map(|number| {
+            let challenge = Cause::Challenge(Challenger::from_number(number));
+            [Cause::Status(number), Cause::Unreachable(number), Cause::NotFoundPage(number), challenge]
+        }));
         let sources = causes.iter().flat_map(|&cause| {
             [PolicySource::LastGoodCopy(cause), PolicySource::AllowAll(cause), PolicySource::DisallowAll(cause)]
         });
@@ -476,7 +481,33 @@ mod tests {
         let kinds = (0..16_u32).flat_map(|number| (0..=0xFFFF).map(move |low| number << 16 | low));
         let known: Vec<u32> = kinds.filter(|&kind| source_of_kind(kind).is_some()).collect();
         assert!(known.iter().all(|&kind| source_of_kind(kind).map(kind_of_source) == Some(kind)));
-        assert_eq!(known.len(), 1 + 3 * (4 + 2 * 16));
+        assert_eq!(known.len(), 1 + 3 * (4 + 4 * 16));
+    }
+
+    /// The numbers are those of `FORMAT.md`; a set that was written with them has to be read for ever.
+    #[test]
+    fn kinds_have_the_numbers_of_the_format() {
+        for (source, kind) in [
+            (PolicySource::Rules, 0),
+            (PolicySource::AllowAll(Cause::Status(404)), 404 << 16 | 0x12),
+            (PolicySource::DisallowAll(Cause::Redirects), 0x23),
+            (PolicySource::LastGoodCopy(Cause::Network), 0x31),
+            (PolicySource::AllowAll(Cause::NotText), 0x42),
+            (PolicySource::AllowAll(Cause::TooLarge), 0x52),
+            (PolicySource::AllowAll(Cause::Unreachable(30)), 30 << 16 | 0x62),
+            (PolicySource::AllowAll(Cause::NotFoundPage(503)), 503 << 16 | 0x72),
+            (PolicySource::LastGoodCopy(Cause::Challenge(Challenger::ANUBIS)), 1 << 16 | 0x81),
+            (PolicySource::DisallowAll(Cause::Challenge(Challenger::VERCEL)), 9 << 16 | 0x83),
+            (PolicySource::DisallowAll(Cause::Challenge(Challenger::from_number(10))), 10 << 16 | 0x83),
+        ] {
+            assert_eq!((kind_of_source(source), source_of_kind(kind)), (kind, Some(source)));
+        }
+        assert_eq!(Cause::Challenge(Challenger::ANUBIS).to_string(), "challenge page of Anubis");
+        assert_eq!(Cause::Challenge(Challenger::VERCEL).to_string(), "challenge page of Vercel");
+        for number in [0, 10, u16::MAX] {
+            assert_eq!(Cause::Challenge(Challenger::from_number(number)).to_string(), "challenge page");
+        }
+        assert_eq!([9 << 4 | 2, 0x92, 0xF3].map(source_of_kind), [None; 3]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ use reptile_engine::url::MAX_URL_BYTES;
 use reptile_engine::verdict::{Explanation, Verdict};
 
 use crate::error::{Exit, Failure, Result, Stop, note};
-use crate::inputs::bodies::read_robots;
+use crate::inputs::bodies::{read_answer, read_robots};
 use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
 use crate::inputs::options::{self, ExactAgent};
 use crate::inputs::sets::agents::{agents_for, agents_under};
@@ -113,7 +113,7 @@ pub struct Args {
     /// Answer under every dialect, mark what differs from --dialect, and say why
     #[arg(long)]
     all_dialects: bool,
-    /// The status with which the server answered; the file is the body of that answer
+    /// The status with which the server answered; the file is the body of that answer, and may be a web page
     #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(100..=999))]
     status: Option<u16>,
     /// The fetch profile: whose habits say what the status means [default: that of the dialect]
@@ -148,7 +148,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     if from_stdin && args.urls.is_empty() {
         return Err(Failure::new("standard input cannot be both the robots.txt and the URLs; give some URLs"));
     }
-    let body = read_robots(&args.robots)?;
+    // With a status the file is an answer, and what a page means is the fetch profile's question.
+    let is_answer = args.status.is_some() || args.profile.is_some();
+    let body = if is_answer { read_answer(&args.robots) } else { read_robots(&args.robots) }?;
     if let Some(url) = args.urls.iter().find(|url| url.len() > MAX_URL_BYTES) {
         let start = String::from_utf8_lossy(&url.as_bytes()[..40]).into_owned();
         let message = format!("a URL of {} bytes, over the limit of {MAX_URL_BYTES}: {start:?}...", url.len());

@@ -8,7 +8,7 @@ use std::fmt;
 
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
-use reptile_compiler::capture::{Time, Truncation};
+use reptile_compiler::capture::{Challenger, Time, Truncation, challenge_header, challenger_of_header};
 use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_engine::url::MAX_URL_BYTES;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
@@ -301,6 +301,8 @@ pub struct Headers {
     pub cache_control: Option<String>,
     /// The values of Content-Type.
     pub content_type: Option<String>,
+    /// The values of the fields by which products mark their challenges.
+    challenges: Vec<(&'static str, Option<String>)>,
 }
 
 visited!(Headers, HeadersVisitor);
@@ -340,8 +342,21 @@ impl Headers {
         match name {
             HeaderName::CacheControl => Some(&mut self.cache_control),
             HeaderName::ContentType => Some(&mut self.content_type),
+            HeaderName::Challenge(name) => {
+                // As many as there are such names, at most.
+                let index = self.challenges.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+                    self.challenges.push((name, None));
+                    self.challenges.len() - 1
+                });
+                self.challenges.get_mut(index).map(|(_, value)| value)
+            }
             HeaderName::Other => None,
         }
+    }
+
+    /// Returns the product that marked the answer as a challenge, if one did.
+    pub fn challenger(&self) -> Option<Challenger> {
+        self.challenges.iter().find_map(|(name, value)| challenger_of_header(name, value.as_deref()?))
     }
 }
 
@@ -382,6 +397,8 @@ impl<'de> Visitor<'de> for HeaderPair<'_> {
 enum HeaderName {
     CacheControl,
     ContentType,
+    /// One by which a product marks its challenges, in lower case.
+    Challenge(&'static str),
     Other,
 }
 
@@ -398,7 +415,7 @@ impl Visitor<'_> for HeaderNameVisitor {
         Ok(match name {
             name if name.eq_ignore_ascii_case("cache-control") => HeaderName::CacheControl,
             name if name.eq_ignore_ascii_case("content-type") => HeaderName::ContentType,
-            _ => HeaderName::Other,
+            name => challenge_header(name).map_or(HeaderName::Other, HeaderName::Challenge),
         })
     }
 }

@@ -199,6 +199,7 @@ fn capture(
         time: fields.time.map(|when| when.0),
         max_age: headers.cache_control.as_deref().and_then(capture::max_age),
         media_type: headers.content_type.as_deref().map(capture::media_type),
+        challenger: headers.challenger(),
         truncated: fields.truncated.and_then(|truncated| truncated.0),
         has_failed: fields.error.is_some_and(|error| !error.is_empty),
     };

@@ -3,18 +3,20 @@
 //! [`agents`] resolves them by the crawler table of a set. [`agents_of`] and [`agents_under`] resolve them by the table of
 //! the compiler, for commands that compare dialects or read the engine's tables.
 
+use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use bumpalo::Bump;
 use reptile::{Agents, Crawler, CrawlerError, CrawlerErrorKind};
 use reptile_compiler::body::parse;
-use reptile_compiler::dialect::crawlers::{Resolved, nearly, resolve};
+use reptile_compiler::dialect::crawlers::{Resolved, nearly, read_as, resolve};
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::oracle::{ChosenBy, choose};
 use reptile_engine::set::Set;
 
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Result, note};
 use crate::inputs::options::ExactAgent;
 
 /// The crawlers that the user names, resolved in a set; the path of the set is for messages. Reads the set's crawler table
@@ -40,7 +42,31 @@ pub fn agents(set: &reptile::Set, path: &Path, specs: &[String], exact: ExactAge
     }
     let agents = set.agents(crawlers).map_err(failed)?;
     refuse_mistakes(specs, exact, |name| set.agent(Crawler::token(name)).is_ok_and(|agent| agent.is_named()))?;
+    for agent in agents.iter() {
+        let name = agent.crawler().to_string();
+        if let Some(read_as) = agent.read_as().filter(|_| specs.contains(&name)) {
+            note_read_in_part(&name, &String::from_utf8_lossy(read_as));
+        }
+    }
     Ok(agents)
+}
+
+/// Tells the user, once for each name, that a dialect reads only the beginning of a known crawler's name.
+fn note_read_in_part(name: &str, read_as: &str) {
+    static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if NOTED.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned()) {
+        note(format_args!(
+            "--agent {name}: the dialect reads a user-agent line with this name as \"{read_as}\", so the crawler obeys the \
+             groups for that"
+        ));
+    }
+}
+
+/// Tells the user of the names of known crawlers that a dialect reads in part.
+fn note_all_read_in_part(specs: &[String], dialect: &Dialect) {
+    for (name, read_as) in specs.iter().filter_map(|spec| Some((spec, read_as(spec, dialect)?))) {
+        note_read_in_part(name, read_as);
+    }
 }
 
 /// Refuses names that are most likely a mistake: nearly the name of a known crawler, and named by no robots.txt, as
@@ -71,9 +97,11 @@ fn refuse_mistakes(specs: &[String], exact: ExactAgent, is_named: impl Fn(&str) 
 /// # Errors
 /// The errors of [`agents`].
 pub fn agents_of(set: &Set<&[u8]>, specs: &[String], exact: ExactAgent) -> Result<Vec<Resolved>> {
-    let agents = agents_under(Dialect::from_name(&set.dialect()).unwrap_or(dialect::DEFAULT), specs)?;
+    let dialect = Dialect::from_name(&set.dialect()).unwrap_or(dialect::DEFAULT);
+    let agents = agents_under(dialect, specs)?;
     // A damaged set is told by whatever asks it next.
     refuse_mistakes(specs, exact, |name| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named()))?;
+    note_all_read_in_part(specs, dialect);
     Ok(agents)
 }
 
@@ -95,6 +123,7 @@ pub fn agents_for(
             |body| matches!(choose(&parse(body, dialect, &Bump::new()), dialect, &token).by, ChosenBy::Token(_));
         bodies.iter().any(|&body| is_named(body))
     })?;
+    note_all_read_in_part(specs, dialect);
     Ok(agents)
 }
 
@@ -150,6 +179,7 @@ mod tests {
     #[test]
     fn a_set_resolves_names_as_its_compiler_does() {
         let mut specs = vec!["*", "A>B>*", "A>B", "A>*", "FooBot", "FooBot/2.1", "yandexWhatever/3.0", "GPTBot,CCBot"];
+        specs.extend(["mj12bot", "MJ12bot/1.4", "MJ12bot x", "MJ12bot>*", "MJ13bot"]);
         specs.extend([
             "",
             ">",

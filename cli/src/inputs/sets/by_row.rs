@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn crawlers_are_found_in_headers_and_browsers_are_not_crawlers() {
         let set = set();
-        let cases: [(&str, Option<&str>, Option<&str>); 24] = [
+        let cases: [(&str, Option<&str>, Option<&str>); 25] = [
             // A cell, the crawler if it may be a token, and the crawler if it is a header.
             ("GPTBot", Some("GPTBot"), Some("GPTBot")),
             ("MyTool", Some("MyTool"), None),
@@ -333,7 +333,8 @@ mod tests {
             ("Googlebot-Image/1.0", Some("Googlebot-Image"), Some("Googlebot-Image")),
             ("Wget/1.21", Some("Wget"), Some("Wget")),
             ("curl/8.5.0", None, None),
-            ("MJ12bot/v1.4.8", Some("MJ"), Some("MJ")),
+            ("MJ12bot/v1.4.8", Some("MJ12bot"), Some("MJ12bot")),
+            ("MJ13bot/v1.4.8", Some("MJ"), Some("MJ")),
             ("360Spider/1.0", None, None),
             ("Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)", Some("GPTBot"), Some("GPTBot")),
             (

@@ -7,7 +7,7 @@ use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, Sta
 use chunked_transfer::Decoder as ChunkDecoder;
 use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use memchr::memchr;
-use reptile_compiler::capture::{self, Capture};
+use reptile_compiler::capture::{self, Capture, Challenger};
 use reptile_compiler::limits::MAX_BODY_BYTES;
 
 use super::records::fields;
@@ -25,7 +25,7 @@ const HTTP: &[u8] = b"HTTP/";
 /// An HTTP answer.
 #[derive(Debug)]
 pub struct Answer {
-    /// Its status, media type and age; what a record says is not in it.
+    /// Its status, media type, age, and mark of a challenge; what a record says is not in it.
     pub capture: Capture,
     /// Its `Location`.
     pub location: Option<Vec<u8>>,
@@ -48,6 +48,7 @@ pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
     let status = status(&block)?;
     let (mut cache_control, mut content_type) = (None, None);
     let (mut location, mut codings, mut is_chunked) = (None, Vec::new(), false);
+    let mut challenger = None;
     for (name, value) in fields(&block[..header_end]) {
         match &*name.to_ascii_lowercase() {
             b"cache-control" => join(&mut cache_control, &value),
@@ -63,7 +64,7 @@ pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
                     }
                 }
             }
-            _ => {}
+            _ => challenger = challenger.or_else(|| challenger_of(&name, &value)),
         }
     }
     block.drain(..header_end);
@@ -74,9 +75,16 @@ pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
         status: Some(status),
         max_age: text(cache_control).as_deref().and_then(capture::max_age),
         media_type: text(content_type).as_deref().map(capture::media_type),
+        challenger,
         ..Capture::default()
     };
     Ok(Answer { capture, location, body })
+}
+
+/// Returns the product that marks its challenges with this field, if one does.
+fn challenger_of(name: &[u8], value: &[u8]) -> Option<Challenger> {
+    let name = capture::challenge_header(str::from_utf8(name).ok()?)?;
+    capture::challenger_of_header(name, &String::from_utf8_lossy(value))
 }
 
 /// Where the body begins: after the first empty line.

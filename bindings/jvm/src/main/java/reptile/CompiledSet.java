@@ -166,8 +166,8 @@ public final class CompiledSet {
             return agent(name, new Crawlers.Chain(new ArrayList<>(), true));
         }
         String bytes = bytesOf(name);
-        Names.check(bytes, crawlers);
-        return agent(name, crawlers.find(bytes));
+        Names.check(bytes, crawlers, true);
+        return agent(name, crawlers.asRead(crawlers.find(bytes)));
     }
 
     /**
@@ -182,7 +182,7 @@ public final class CompiledSet {
         List<String> chain = new ArrayList<>();
         for (String token : tokens) {
             String bytes = bytesOf(token);
-            Names.check(bytes, crawlers);
+            Names.check(bytes, crawlers, false);
             chain.add(crawlers.cutsVersion ? Names.withoutVersion(bytes) : bytes);
         }
         return agent(String.join(">", tokens), new Crawlers.Chain(chain, honoursDefaultGroup));
@@ -205,7 +205,7 @@ public final class CompiledSet {
         }
         // A name such as MJ12bot is one that a user-agent line of letters cannot have; such a line names MJ.
         String token = Names.readBack(name, crawlers.syntax);
-        Names.check(token, crawlers);
+        Names.check(token, crawlers, false);
         return agent(header, crawlers.find(token));
     }
 

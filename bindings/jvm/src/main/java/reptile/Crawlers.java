@@ -104,6 +104,24 @@ final class Crawlers {
         return new String(section.copy(at, length), StandardCharsets.ISO_8859_1);
     }
 
+    /** Whether a name is that of an entry, in any letter case. */
+    boolean isKnown(String name) {
+        String lower = Names.lower(name);
+        return entries.stream().anyMatch(entry -> Names.lower(entry.name).equals(lower));
+    }
+
+    /** A chain with each token as it is read from a user-agent line; one of which nothing is read is left out. */
+    Chain asRead(Chain chain) {
+        List<String> read = new ArrayList<>();
+        for (String token : chain.tokens) {
+            String text = Names.readBack(token, syntax);
+            if (!text.isEmpty()) {
+                read.add(text);
+            }
+        }
+        return new Chain(read, chain.honoursDefaultGroup);
+    }
+
     /** Looks a name up, in any letter case. Time: compares it with each known name. */
     Chain find(String given) {
         String name = cutsVersion ? Names.withoutVersion(given) : given;

@@ -47,8 +47,8 @@ public final class Explanation {
     /**
      * The number that belongs to the reason.
      *
-     * @return the status for {@link Reason#STATUS}, the days for {@link Reason#UNREACHABLE}; with {@link #isFromLastGoodCopy} that of the
-     *     failure since then; else 0
+     * @return the status for {@link Reason#STATUS} and {@link Reason#NOT_FOUND_PAGE}, the days for {@link Reason#UNREACHABLE}, the product for
+     *     {@link Reason#CHALLENGE_PAGE}; with {@link #isFromLastGoodCopy} that of the failure since then; else 0
      */
     public int number() {
         return number;

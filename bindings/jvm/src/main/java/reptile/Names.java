@@ -50,8 +50,10 @@ final class Names {
         return trimEnd(slash < 0 ? name : name.substring(0, slash));
     }
 
-    /** Checks that a user-agent line can name this text. */
-    static void check(String name, Crawlers crawlers) {
+    /**
+     * Checks that a user-agent line can name this text, or names its beginning and the text is a known crawler, if {@code mayBeKnown}.
+     */
+    static void check(String name, Crawlers crawlers, boolean mayBeKnown) {
         int slash = name.indexOf('/');
         if (name.indexOf('(') >= 0 || slash >= 0 && hasInnerSpace(name)) {
             String meant = inHeader(name, crawlers);
@@ -70,7 +72,8 @@ final class Names {
             throw new AgentNameException("empty product token: write a crawler's name, or \"*\" for the default group");
         }
         String read = readBack(token, crawlers.syntax);
-        if (!read.equals(token) || isDefaultGroup(token, crawlers.syntax)) {
+        boolean isRead = read.equals(token) || mayBeKnown && crawlers.isKnown(name);
+        if (!isRead || isDefaultGroup(token, crawlers.syntax)) {
             throw new AgentNameException("no group can name " + quoted(token) + ": a user-agent line with it is read as " + quoted(read));
         }
     }

@@ -13,7 +13,7 @@ final class Policy {
     private static final int UNIT = 8;
     private static final int HEADER_BYTES = 16;
     private static final int MAX_SOURCE = 3;
-    private static final int MAX_CAUSE = 6;
+    private static final int MAX_CAUSE = 8;
 
     private final Section section;
     private final long at;
@@ -34,7 +34,7 @@ final class Policy {
         tokens = (int) tokenCount;
         groups = (int) groupCount;
         if (source() > MAX_SOURCE || cause() > MAX_CAUSE || buffer.get(index + 1) != 0) {
-            throw section.damaged(at, "a source up to 3 and a cause up to 6", Integer.toHexString(buffer.getInt(index)));
+            throw section.damaged(at, "a source up to 3 and a cause up to 8", Integer.toHexString(buffer.getInt(index)));
         }
     }
 

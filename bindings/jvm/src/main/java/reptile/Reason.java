@@ -20,6 +20,15 @@ public enum Reason {
     TOO_LARGE,
     /** The origin was out of reach for longer than {@link Explanation#number()} days. */
     UNREACHABLE,
+    /**
+     * The answer had a status of 5xx, and its page says "not found", which counts as 404; {@link Explanation#number()} is the status.
+     */
+    NOT_FOUND_PAGE,
+    /**
+     * A challenge page, which tests browsers, was served instead of the robots.txt; {@link Explanation#number()} is the product that served
+     * it, as {@code engine/FORMAT.md} lists them.
+     */
+    CHALLENGE_PAGE,
     /** The policy says that everything is allowed, or everything disallowed, without a cause. */
     NO_CAUSE,
     /** The set has no robots.txt for the origin; the verdict is {@link Verdict#UNKNOWN}. */
@@ -28,7 +37,7 @@ public enum Reason {
     NOT_A_URL;
 
     private static final Reason[] CAUSES =
-            {NO_CAUSE, STATUS, TOO_MANY_REDIRECTS, NETWORK_ERROR, NOT_TEXT, TOO_LARGE, UNREACHABLE};
+            {NO_CAUSE, STATUS, TOO_MANY_REDIRECTS, NETWORK_ERROR, NOT_TEXT, TOO_LARGE, UNREACHABLE, NOT_FOUND_PAGE, CHALLENGE_PAGE};
 
     static Reason ofCause(int cause) {
         return CAUSES[cause];

@@ -39,8 +39,15 @@ final class NamesTest {
         Check.equal(Verdict.ALLOW, free.decide("https://shop.example.com/cart"), "a crawler that obeys no robots.txt");
         Check.equal(Verdict.ALLOW, free.explain("https://shop.example.com/cart").verdict(), "a crawler that obeys no robots.txt");
         Check.refused(AgentNameException.class, () -> set.agent("FooBot/2.1"), "a version that is not cut off");
+        CompiledSet google = CompiledSet.open(data.resolve("suite/google.reptile"));
+        Check.equal(Arrays.asList("MJ"), google.agent("mj12BOT").tokens(), "a known crawler whose name is read in part");
+        for (String name : new String[] {"MJ13bot", "MJ12bot/1.4", "MJ12bot x"}) {
+            Check.refused(AgentNameException.class, () -> google.agent(name), name);
+        }
+        Check.refused(AgentNameException.class, () -> google.agentOfTokens(Arrays.asList("MJ12bot"), true), "a product token");
         CompiledSet yandex = CompiledSet.open(data.resolve("suite/yandex.reptile"));
         Check.equal(Arrays.asList("FooBot"), yandex.agent("FooBot/2.1").tokens(), "a version that is cut off");
+        Check.equal(Arrays.asList("MJ12bot"), yandex.agent("MJ12bot").tokens(), "a known crawler whose name is read whole");
         Check.equal(Arrays.asList("Foo.Bot1"), yandex.agent("Foo.Bot1").tokens(), "a name of other than letters");
     }
 }

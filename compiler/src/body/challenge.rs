@@ -1,0 +1,256 @@
+//! Challenge pages: tests for browsers that a firewall serves instead of the file that was asked for.
+//!
+//! Such a page says nothing about the site's rules. It comes with any status, 200 and 202 included, and crawlers that
+//! read it as a robots.txt find no rule in it (TecharoHQ/anubis issue 1865). [`challenger_of_header`] recognizes the
+//! response header that marks one, [`challenger_of`] the page itself. The fingerprints are data; each names its source.
+
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use reptile_engine::verdict::Challenger;
+
+use super::html::begins_like_html;
+use super::lines::{Line, Lines, line_of};
+use crate::dialect::LENIENT;
+use crate::limits::MAX_CHALLENGE_BYTES;
+
+/// A response header by which a product marks its challenges.
+struct Header {
+    name: &'static str,
+    /// The values, in lower case.
+    values: &'static [&'static str],
+    challenger: Challenger,
+}
+
+const HEADERS: [Header; 4] = [
+    // developers.cloudflare.com, "Detect a Challenge Page response": all of them have it, and no other response.
+    Header { name: "cf-mitigated", values: &["challenge"], challenger: Challenger::CLOUDFLARE },
+    // AWS WAF API reference, ChallengeAction (status 202) and CaptchaAction (status 405).
+    Header { name: "x-amzn-waf-action", values: &["challenge", "captcha"], challenger: Challenger::AWS_WAF },
+    // Responses recorded in public: 202 with this header and a refresh to /.well-known/sgcaptcha/.
+    Header { name: "sg-captcha", values: &["challenge"], challenger: Challenger::SITEGROUND },
+    // microlinkhq/is-antibot, provider vercel; Vercel answers 403 or 429 with it.
+    Header { name: "x-vercel-mitigated", values: &["challenge"], challenger: Challenger::VERCEL },
+];
+
+/// Texts that are all in a product's challenge page, and not all in other pages of the sites that use the product.
+struct Fingerprint {
+    texts: &'static [&'static str],
+    challenger: Challenger,
+}
+
+const fn fingerprint(challenger: Challenger, texts: &'static [&'static str]) -> Fingerprint {
+    Fingerprint { texts, challenger }
+}
+
+const FINGERPRINTS: [Fingerprint; 12] = [
+    // TecharoHQ/anubis, the template of the page: the data of the challenge, which any language of the page has.
+    fingerprint(Challenger::ANUBIS, &["id=\"anubis_challenge\""]),
+    // The same template before version 1.16, which has the script alone.
+    fingerprint(Challenger::ANUBIS, &["/.within.website/x/cmd/anubis/static/js/main.mjs"]),
+    // cloudflare-docs and issues of cloudscraper: the title, and the path of the challenge's scripts. The path alone is
+    // in ordinary pages too.
+    fingerprint(Challenger::CLOUDFLARE, &["<title>Just a moment...</title>", "/cdn-cgi/challenge-platform/"]),
+    // The options of the challenge's script, in a page of any language.
+    fingerprint(Challenger::CLOUDFLARE, &["_cf_chl_opt", "/cdn-cgi/challenge-platform/"]),
+    // docs.aws.amazon.com, the script of the Challenge action, and what its interstitial page sets.
+    fingerprint(Challenger::AWS_WAF, &["AwsWafIntegration", "gokuProps"]),
+    fingerprint(Challenger::AWS_WAF, &["awswaf.com/", "gokuProps"]),
+    // docs.capsolver.com, "DataDome": the page loads its slider or device check from this host, by this variable.
+    fingerprint(Challenger::DATADOME, &["captcha-delivery.com/", "var dd="]),
+    // Responses recorded in public: the frame that loads the challenge. The resource alone is in ordinary pages too, and in
+    // the refusals of 2019.
+    fingerprint(Challenger::IMPERVA, &["<iframe id=\"main-iframe\" src=\"/_Incapsula_Resource?"]),
+    // Anorov/cloudflare-scrape issues 76 and 277: the page that sets a cookie.
+    fingerprint(Challenger::SUCURI, &["sucuri_cloudproxy_js", "<title>You are being redirected...</title>"]),
+    // git.gammaspectra.live/git/go-away: the assets of its challenge pages, whatever their template.
+    fingerprint(Challenger::GO_AWAY, &["/.well-known/.git.gammaspectra.live/git/go-away/cmd/go-away/"]),
+    // Responses recorded in public, and the one in TecharoHQ/anubis issue 1865: a refresh to the captcha.
+    fingerprint(Challenger::SITEGROUND, &["http-equiv=\"refresh\"", "/.well-known/sgcaptcha/"]),
+    // The page of Vercel's firewall.
+    fingerprint(Challenger::VERCEL, &["<title>Vercel Security Checkpoint</title>"]),
+];
+
+/// Finds the texts of all fingerprints at once.
+static FINDER: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::new(FINGERPRINTS.iter().flat_map(|fingerprint| fingerprint.texts)).ok());
+
+/// Returns the name, in lower case, of the response header by which a product marks its challenges, if this is one.
+#[must_use]
+pub fn challenge_header(name: &str) -> Option<&'static str> {
+    HEADERS.iter().map(|header| header.name).find(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Returns the product that marks its challenges with a response header of this name and value, if one does. The value may
+/// be a list: that of several headers of this name.
+///
+/// The letter case of both does not matter.
+///
+/// ```
+/// use reptile_compiler::capture::challenger_of_header;
+/// let found = challenger_of_header("CF-Mitigated", "challenge");
+/// assert_eq!(found.and_then(|challenger| challenger.name()), Some("Cloudflare"));
+/// assert_eq!(challenger_of_header("x-vercel-mitigated", "deny"), None);
+/// ```
+#[must_use]
+pub fn challenger_of_header(name: &str, value: &str) -> Option<Challenger> {
+    let header = HEADERS.iter().find(|header| header.name.eq_ignore_ascii_case(name))?;
+    let is_challenge = |value: &str| header.values.iter().any(|known| known.eq_ignore_ascii_case(value.trim()));
+    value.split(',').any(is_challenge).then_some(header.challenger)
+}
+
+/// Returns the product whose challenge page a body is, if it is one: if it begins like a web page, and has all texts of a
+/// fingerprint in its first [`MAX_CHALLENGE_BYTES`] bytes. Linear; a body that is not a page costs a look at its
+/// beginning.
+pub(crate) fn challenger_of(body: &[u8]) -> Option<Challenger> {
+    if !begins_like_page(body) {
+        return None;
+    }
+    let start = &body[..body.len().min(MAX_CHALLENGE_BYTES)];
+    let mut is_there = 0_u64;
+    // Overlapping, since one text may be the beginning of another.
+    for found in FINDER.as_ref()?.find_overlapping_iter(start) {
+        is_there |= 1 << found.pattern().as_u32();
+    }
+    let mut first = 0;
+    FINGERPRINTS.iter().find_map(|fingerprint| {
+        let texts = ((1_u64 << fingerprint.texts.len()) - 1) << first;
+        first += fingerprint.texts.len();
+        (is_there & texts == texts).then_some(fingerprint.challenger)
+    })
+}
+
+/// Whether a body begins as web pages do. Challenges are made for browsers, and some leave out what a document should
+/// begin with.
+fn begins_like_page(body: &[u8]) -> bool {
+    const FRAGMENTS: [&[u8]; 4] = [b"<meta", b"<script", b"<title", b"<!--"];
+    let start = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
+    let begins = |with: &&[u8]| start.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    begins_like_html(body) || FRAGMENTS.iter().any(begins)
+}
+
+/// Whether any dialect may read a rule in a body: whether an `Allow` or `Disallow` line comes after a user-agent line, as
+/// the most lenient dialect recognizes them. Linear.
+pub(crate) fn has_rule(body: &[u8]) -> bool {
+    let mut has_agent = false;
+    Lines::new(body, LENIENT.byte_order_mark).any(|line| match line_of(line, LENIENT, &mut |_| ()) {
+        Some(Line::Agent(_)) => {
+            has_agent = true;
+            false
+        }
+        Some(Line::Rule(..)) => has_agent,
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A page with these texts.
+    fn page(texts: &[&str]) -> String {
+        format!("<!DOCTYPE html><html><head>{}</head></html>", texts.join("\n"))
+    }
+
+    #[test]
+    fn each_fingerprint_is_recognized_and_no_part_of_it() {
+        assert!(FINGERPRINTS.iter().map(|fingerprint| fingerprint.texts.len()).sum::<usize>() <= 64);
+        let mut compared = 0;
+        for fingerprint in &FINGERPRINTS {
+            let name = fingerprint.challenger.name().unwrap();
+            assert_eq!(challenger_of(page(fingerprint.texts).as_bytes()), Some(fingerprint.challenger), "{name}");
+            // Not without a page around it, and not with a text left out.
+            assert_eq!(challenger_of(format!("# {}", fingerprint.texts.join("\n# ")).as_bytes()), None, "{name}");
+            for left_out in fingerprint.texts {
+                let rest: Vec<&str> = fingerprint.texts.iter().copied().filter(|text| text != left_out).collect();
+                assert_eq!(challenger_of(page(&rest).as_bytes()), None, "{name} without {left_out}");
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, 19);
+    }
+
+    #[test]
+    fn pages_as_they_are_served() {
+        for (body, name) in [
+            (
+                "<!doctype html><html lang=\"en\"><head><title>Making sure you&#39;re not a bot!</title><script \
+                 id=\"anubis_version\" type=\"application/json\">\"1.26\"</script><script id=\"anubis_challenge\" \
+                 type=\"application/json\">{\"rules\":{}}</script>",
+                Some("Anubis"),
+            ),
+            (
+                "\u{feff}\n<html><head><meta http-equiv=\"refresh\" content=\"0;/.well-known/sgcaptcha/?r=%2Frobots.txt\">",
+                Some("SiteGround"),
+            ),
+            ("<meta http-equiv=\"refresh\" content=\"0;/.well-known/sgcaptcha/?r=%2F&y=ipc:1\">", Some("SiteGround")),
+            (
+                "<html><title>You are being redirected...</title>\n<script>var s={},sucuri_cloudproxy_js='',S='';",
+                Some("Sucuri"),
+            ),
+            // An article about challenge pages, a page behind one of the products, and a robots.txt that names one.
+            ("<html><title>Just a moment...</title><p>This is what Cloudflare says.", None),
+            ("<html><script src=\"/cdn-cgi/challenge-platform/scripts/jsd/main.js\"></script>", None),
+            (
+                "<html style=\"height:100%\"><body><iframe id=\"main-iframe\" src=\"/_Incapsula_Resource?SWUDNSAI=31&xinfo=1\">",
+                Some("Imperva"),
+            ),
+            ("<html><script src=\"/_Incapsula_Resource?SWJIYLWA=1\"></script>", None),
+            (
+                "<html><iframe src=\"/_Incapsula_Resource?SWUDNSAI=9\">Request unsuccessful. Incapsula incident ID: 1",
+                None,
+            ),
+            ("user-agent: *\ndisallow: /.well-known/sgcaptcha/\ndisallow: /cdn-cgi/challenge-platform/\n", None),
+            ("", None),
+        ] {
+            assert_eq!(challenger_of(body.as_bytes()).and_then(Challenger::name), name, "{body}");
+        }
+    }
+
+    #[test]
+    fn the_search_ends_at_its_limit() {
+        let text = FINGERPRINTS[0].texts[0];
+        for (end, is_found) in
+            [(MAX_CHALLENGE_BYTES - 1, true), (MAX_CHALLENGE_BYTES, true), (MAX_CHALLENGE_BYTES + 1, false)]
+        {
+            let body = format!("<html>{}{text}", " ".repeat(end - text.len() - 6));
+            assert_eq!(body.len(), end);
+            assert_eq!(challenger_of(body.as_bytes()).is_some(), is_found, "{end}");
+        }
+    }
+
+    #[test]
+    fn headers_count_with_their_value() {
+        for (name, value, expected) in [
+            ("CF-Mitigated", " Challenge ", Some("Cloudflare")),
+            ("cf-mitigated", "block", None),
+            ("cf-mitigated", "challenge, challenge", Some("Cloudflare")),
+            ("cf-mitigated", "challenged", None),
+            ("cf-mitigated", "", None),
+            ("cf-ray", "challenge", None),
+            ("x-amzn-waf-action", "challenge", Some("AWS WAF")),
+            ("x-amzn-waf-action", "captcha", Some("AWS WAF")),
+            ("SG-Captcha", "challenge", Some("SiteGround")),
+            ("X-Vercel-Mitigated", "challenge", Some("Vercel")),
+            ("X-Vercel-Mitigated", "deny", None),
+        ] {
+            assert_eq!(challenger_of_header(name, value).and_then(Challenger::name), expected, "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn rules_are_recognized_as_the_most_lenient_dialect_does() {
+        for (body, expected) in [
+            ("<html>\nuser-agent: *\ndisallow: /\n", true),
+            ("<html>\nUseragent *\nDissalow /\n", true),
+            ("<html>\nuser-agent: *\nallow: /\n", true),
+            ("<html>\ndisallow: /\nuser-agent: *\n", false),
+            ("<html>\ndisallow: /\n", false),
+            ("<html>\nuser-agent: *\nsitemap: /x\n", false),
+            ("<html>user-agent: *\ndisallow: /\n", false),
+            ("", false),
+        ] {
+            assert_eq!(has_rule(body.as_bytes()), expected, "{body}");
+        }
+    }
+}

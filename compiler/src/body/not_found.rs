@@ -1,0 +1,348 @@
+//! Whether the page that comes with a server error says that nothing was found.
+//!
+//! Some sites answer requests for missing pages with 5xx, and Google takes such an answer for a 404. The words alone
+//! prove nothing: `Host not found` is the error of a proxy, and `table or view not found` of a database. So the page has
+//! to say it as its title, as a heading, or as its whole text. In doubt it does not, and the site stays closed.
+
+use std::sync::LazyLock;
+
+use memchr::{memchr, memmem};
+
+use crate::limits::MAX_NOT_FOUND_BYTES;
+
+/// A phrase by which error pages say that nothing was found.
+struct Phrase {
+    text: &'static str,
+    /// Whether it says that a page was not found. Only such a phrase may stand next to the site's name in a title.
+    names_page: bool,
+}
+
+const fn phrase(text: &'static str, names_page: bool) -> Phrase {
+    Phrase { text, names_page }
+}
+
+/// The phrases, in the languages of the documents that the dialects were read from.
+const PHRASES: [Phrase; 15] = [
+    phrase("Not Found", false),     // RFC 9110 section 15.5.5; the page of Apache and nginx
+    phrase("Page not found", true), // WordPress, wp_get_document_title; Django, 404.html; Drupal
+    phrase("This page could not be found", true), // Next.js, the default page
+    phrase("Sayfa bulunamadı", true), // tr: Laravel-Lang/http-statuses, 404
+    phrase("Bulunamadı", false),    // tr: I, without the noun
+    phrase("پیدا نشد", false),      // fa: Laravel-Lang/http-statuses, 404
+    phrase("یافت نشد", false),      // fa: I, without the noun
+    phrase("صفحه پیدا نشد", true),  // fa: the same with the noun, I
+    phrase("صفحه یافت نشد", true),  // fa: the pages of WordPress themes
+    phrase("الصفحة غير موجودة", true), // ar: Laravel-Lang/http-statuses, 404; the pages of WordPress themes
+    phrase("لم يتم العثور على الصفحة", true), // ar: I, as "the page was not found"
+    phrase("पृष्ठ नहीं मिला", true),   // hi: the pages of public sites, such as that of the RTI portal
+    phrase("पेज नहीं मिला", true),    // hi: the same with the English noun, I
+    phrase("पृष्ठ लापता", true),      // hi: Django's translation, 404.html
+    phrase("पता नहीं चला", false),   // hi: Laravel-Lang/http-statuses, 404
+];
+
+/// The phrases as [`fold`] leaves them.
+static FOLDED: LazyLock<Vec<(String, bool)>> =
+    LazyLock::new(|| PHRASES.iter().map(|phrase| (fold(phrase.text), phrase.names_page)).collect());
+
+/// Words that may stand around a phrase if the status 404 is among them.
+const AROUND_STATUS: [&str; 7] = ["404", "error", "http", "hata", "خطا", "خطای", "त्रुटि"];
+
+/// Whether a page says that nothing was found. Looks at the first [`MAX_NOT_FOUND_BYTES`] bytes; a longer page has no
+/// whole text. Linear.
+pub(crate) fn says_not_found(body: &[u8]) -> bool {
+    let start = &body[..body.len().min(MAX_NOT_FOUND_BYTES)];
+    let is_whole = start.len() == body.len();
+    let text = String::from_utf8_lossy(start);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    if !text.starts_with('<') {
+        return is_whole && is_statement(text, false);
+    }
+    let text = without_hidden(text);
+    let title = elements(&text, "title").next();
+    let headings = || elements(&text, "h1").chain(elements(&text, "h2"));
+    // A page that names a server error as well does not say which of them it is about.
+    if title.into_iter().chain(headings()).any(names_server_error) {
+        return false;
+    }
+    title.is_some_and(|title| is_statement(title, true))
+        || headings().any(|heading| is_statement(heading, false))
+        || (is_whole && is_statement(&text, false))
+}
+
+/// Whether a text, which may have tags and entities, is one of the phrases, with or without the status 404; a title may
+/// have the site's name as well.
+fn is_statement(text: &str, is_title: bool) -> bool {
+    let folded = fold(&without_tags(text));
+    let mut parts: Vec<&str> = parts(&folded).map(without_status).collect();
+    parts.retain(|part| !part.is_empty());
+    let names = |part: &str| FOLDED.iter().find(|(phrase, _)| phrase == part).map(|&(_, names_page)| names_page);
+    match &parts[..] {
+        [only] => names(only).is_some(),
+        [first, .., last] => is_title && (names(first) == Some(true) || names(last) == Some(true)),
+        [] => false,
+    }
+}
+
+/// Whether a text has a number from 500 to 599 as a word.
+fn names_server_error(text: &str) -> bool {
+    let folded = fold(&without_tags(text));
+    let mut words = folded.split(|char: char| !char.is_alphanumeric());
+    words.any(|word| word.len() == 3 && word.starts_with('5') && word.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The parts of a folded text between separators: signs that titles put between a statement and a name.
+fn parts(folded: &str) -> impl Iterator<Item = &str> {
+    const SEPARATORS: [char; 12] = ['|', '·', '•', '»', '«', '–', '—', '(', ')', '[', ']', ':'];
+    folded.split(SEPARATORS).flat_map(|part| part.split(" - "))
+}
+
+/// A part without the status 404 and the words that go with it, and without punctuation around it. A part from which no
+/// status is taken keeps those words.
+fn without_status(part: &str) -> &str {
+    let trim = |text| str::trim_matches(text, |char: char| char.is_whitespace() || PUNCTUATION.contains(char));
+    let whole = trim(part);
+    let (mut rest, mut has_status) = (whole, false);
+    loop {
+        let first = rest.split(' ').next().unwrap_or_default();
+        let last = rest.rsplit(' ').next().unwrap_or_default();
+        let word = [first, last].into_iter().find(|word| AROUND_STATUS.contains(&trim(word)));
+        let Some(word) = word.filter(|word| !word.is_empty()) else { break };
+        has_status |= trim(word) == "404";
+        rest = trim(rest.strip_prefix(word).or_else(|| rest.strip_suffix(word)).unwrap_or_default());
+    }
+    if has_status { rest } else { whole }
+}
+
+/// Punctuation that may stand around a phrase.
+const PUNCTUATION: &str = ".,;!?…-\"'“”‘’،؛؟۔।";
+
+/// The contents of the complete elements of this name, with their tags and entities.
+fn elements<'t>(text: &'t str, name: &'static str) -> impl Iterator<Item = &'t str> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(tag) = text.get(at..).and_then(|rest| memchr(b'<', rest.as_bytes())) {
+            let start = at + tag + 1;
+            at = start;
+            if !is_tag(&text[start..], name) {
+                continue;
+            }
+            let content = start + memchr(b'>', &text.as_bytes()[start..])? + 1;
+            let end = memmem::find_iter(&text.as_bytes()[content..], b"</")
+                .find(|&end| is_tag(&text[content + end + 2..], name))?;
+            at = content + end;
+            return Some(&text[content..content + end]);
+        }
+        None
+    })
+}
+
+/// Whether a text after `<` or `</` is the tag of this name.
+fn is_tag(text: &str, name: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_name = bytes.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()));
+    is_name && bytes.get(name.len()).is_some_and(|&next| next == b'>' || next == b'/' || next.is_ascii_whitespace())
+}
+
+/// A page without its comments, scripts and styles, which nobody sees. One that does not end hides the rest.
+fn without_hidden(text: &str) -> String {
+    const HIDDEN: [&str; 4] = ["script", "style", "noscript", "template"];
+    let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(start) = memchr(b'<', rest.as_bytes()) {
+        kept.push_str(&rest[..start]);
+        let tag = &rest[start..];
+        let end = if tag.starts_with("<!--") {
+            Some(tag.find("-->").map_or(tag.len(), |end| end + 3))
+        } else if let Some(name) = HIDDEN.into_iter().find(|name| is_tag(&tag[1..], name)) {
+            let close = memmem::find_iter(tag.as_bytes(), b"</").find(|&close| is_tag(&tag[close + 2..], name));
+            Some(close.map_or(tag.len(), |close| close + 2 + name.len()))
+        } else {
+            None
+        };
+        match end {
+            Some(end) => rest = &tag[end..],
+            None => {
+                kept.push('<');
+                rest = &tag[1..];
+            }
+        }
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// A text with a space in place of each tag.
+fn without_tags(text: &str) -> String {
+    let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(start) = memchr(b'<', rest.as_bytes()) {
+        kept.push_str(&rest[..start]);
+        kept.push(' ');
+        rest = memchr(b'>', &rest.as_bytes()[start..]).map_or("", |end| &rest[start + end + 1..]);
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// A text without entities, in lower case, with one space for any white space, and without what writers of one language
+/// write differently: the dot of the Turkish `i`, the forms of Arabic and Persian letters, marks that join or separate.
+fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(char) = rest.chars().next() {
+        let (char, len) = if char == '&' { entity(rest).unwrap_or((char, 1)) } else { (char, char.len_utf8()) };
+        rest = &rest[len..];
+        for char in char.to_lowercase() {
+            match char {
+                // Joiners, marks of direction, soft hyphens, the dot of a Turkish capital, marks on Arabic letters.
+                '\u{ad}' | '\u{307}' | '\u{640}' | '\u{64b}'..='\u{652}' | '\u{200b}'..='\u{200f}' | '\u{feff}' => {}
+                'ı' => folded.push('i'),
+                'ي' | 'ى' => folded.push('ی'),
+                'ك' => folded.push('ک'),
+                '٠'..='٩' => folded.push(digit(char, '٠')),
+                '۰'..='۹' => folded.push(digit(char, '۰')),
+                '०'..='९' => folded.push(digit(char, '०')),
+                char if char.is_whitespace() => {
+                    if !folded.ends_with(' ') {
+                        folded.push(' ');
+                    }
+                }
+                char => folded.push(char),
+            }
+        }
+    }
+    folded.trim().to_owned()
+}
+
+/// The ASCII digit of a digit in another script, whose zero is given.
+fn digit(char: char, zero: char) -> char {
+    char::from_digit(u32::from(char) - u32::from(zero), 10).unwrap_or(char)
+}
+
+/// The entity that a text begins with, and its length in bytes: a number, or a name that error pages use.
+fn entity(text: &str) -> Option<(char, usize)> {
+    const NAMES: [(&str, char); 14] = [
+        ("amp", '&'),
+        ("lt", '<'),
+        ("gt", '>'),
+        ("quot", '"'),
+        ("apos", '\''),
+        ("nbsp", ' '),
+        ("ndash", '–'),
+        ("mdash", '—'),
+        ("middot", '·'),
+        ("bull", '•'),
+        ("raquo", '»'),
+        ("laquo", '«'),
+        ("hellip", '…'),
+        ("rsquo", '’'),
+    ];
+    /// `&#x10FFFF;` and a few zeros.
+    const MAX_BYTES: usize = 16;
+    let end = memchr(b';', &text.as_bytes()[..text.len().min(MAX_BYTES)])?;
+    let name = text.get(1..end)?;
+    let char = match name.strip_prefix('#') {
+        Some(number) => {
+            let hex = number.strip_prefix(['x', 'X']);
+            let code = hex.map_or_else(|| number.parse().ok(), |hex| u32::from_str_radix(hex, 16).ok());
+            char::from_u32(code?)?
+        }
+        None => NAMES.iter().find(|(known, _)| *known == name)?.1,
+    };
+    Some((char, end + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_phrase_is_read_as_title_heading_and_whole_text() {
+        let mut compared = 0;
+        for Phrase { text, names_page } in &PHRASES {
+            for (body, expected) in [
+                (format!("<!DOCTYPE html><html><head><title>{text}</title></head><body><p>x</p></body></html>"), true),
+                (format!("<html><title>404 - {text}</title><p>x"), true),
+                (format!("<html><title>Error 404: {text}!</title><p>x"), true),
+                (format!("<html><title>{text} (404)</title><p>x"), true),
+                (format!("<html><body><H1 class=x>{text}.</H1><p>x"), true),
+                (format!("<html><body><h2><span>404</span> <b>{text}</b></h2><p>x"), true),
+                (format!("<html><body><p>{text}</p></body></html>"), true),
+                (text.to_string(), true),
+                (format!("\u{feff}\r\n 404 {text}.\r\n"), true),
+                (format!("<html><title>{text} - My shop</title><p>x"), *names_page),
+                (format!("<html><title>My shop | {text}</title><p>x"), *names_page),
+                (format!("<html><body><h1>{text} - My shop</h1><p>x"), false),
+                (format!("<html><body><p>{text}</p><p>x</p>"), false),
+                (format!("x {text}"), false),
+                (format!("{text}: x"), false),
+                (format!("<html><title>Host: {text}</title>"), *names_page),
+                (format!("<html><title>503</title><h1>{text}</h1>"), false),
+                (format!("<html><title>{text}</title><h1>HTTP Error 500.19</h1>"), false),
+                (format!("<html><!-- <title>{text}</title> --><p>x"), false),
+                (format!("<html><script>'<title>{text}</title>'</script><p>x"), false),
+                (format!("<html><h3>{text}</h3><p>x"), false),
+                (format!("<html><title>{text}<p>x"), false),
+            ] {
+                assert_eq!(says_not_found(body.as_bytes()), expected, "{body}");
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, 15 * 22);
+    }
+
+    #[test]
+    fn pages_as_they_are_served() {
+        for (body, expected) in [
+            (
+                "<html>\r\n<head><title>404 Not Found</title></head>\r\n<body>\r\n<center><h1>404 Not Found</h1></center>",
+                true,
+            ),
+            ("<title>Page not found &#8211; My Blog</title><p>x", true),
+            ("<title>Page not found &ndash; My Blog</title><p>x", true),
+            ("<title>PAGE&nbsp;NOT\n FOUND</title><p>x", true),
+            ("<title>404: This page could not be found.</title><p>x", true),
+            ("<h1>SAYFA BULUNAMADI</h1><p>x", true),
+            ("<h1>Sayfa Bulunamad&#x131;</h1><p>x", true),
+            ("<h1>صفحه\u{200c} يافت نشد</h1><p>x", true),
+            ("<h1>خطای ۴۰۴: صفحه یافت نشد</h1><p>x", true),
+            ("<title>पृष्ठ नहीं मिला (४०४)</title><p>x", true),
+            ("404", false),
+            ("", false),
+            ("<", false),
+            ("&", false),
+            ("Host not found", false),
+            ("<title>Host not found</title>", false),
+            ("<title>Host not found - 404</title>", false),
+            ("<h1>Error: not found</h1>", false),
+            ("<h1>Error Not Found</h1>", false),
+            ("<h1>500 Internal Server Error</h1><p>The page was not found", false),
+            ("SQLSTATE[42S02]: Base table or view not found: 1146 Table 'x.y' doesn't exist", false),
+            ("Fatal error: Class 'Not Found' not found", false),
+            ("<p>not found</p><p>Try again later</p>", false),
+        ] {
+            assert_eq!(says_not_found(body.as_bytes()), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn the_search_ends_at_its_limit() {
+        for (len, is_found) in
+            [(MAX_NOT_FOUND_BYTES - 1, true), (MAX_NOT_FOUND_BYTES, true), (MAX_NOT_FOUND_BYTES + 1, false)]
+        {
+            let text = format!("{:>len$}", "Not Found");
+            assert_eq!(says_not_found(text.as_bytes()), is_found, "{len}");
+            // The closing tag of a title may end at the limit, and not beyond it.
+            let title = "<title>Not Found</title>";
+            let page = format!("<html>{}{title}<p>x", " ".repeat(len - "<html>".len() - title.len()));
+            assert_eq!(says_not_found(page.as_bytes()), is_found, "{len}");
+        }
+    }
+
+    #[test]
+    fn hostile_pages_take_linear_time() {
+        for unit in ["<", "<title>", "<h1><h1", "</", "<!--", "<script", "&", "&#", "&amp;", "404 ", "- ", "<title></"]
+        {
+            let page = format!("<{}", unit.repeat(MAX_NOT_FOUND_BYTES / unit.len()));
+            assert!(!says_not_found(page.as_bytes()), "{unit}");
+        }
+    }
+}
