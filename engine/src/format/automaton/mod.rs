@@ -79,12 +79,15 @@
 
 mod decode;
 pub(crate) mod error;
+mod fingerprints;
 mod read;
 mod write;
 
 pub use decode::{Decoded, decode};
 pub use error::Corrupt;
 pub(crate) use error::corrupt;
+pub(crate) use fingerprints::passes_start;
+pub use fingerprints::{start_of, write_fingerprints};
 pub use read::{
     Automaton, Children, FallbackReader, Segments, StateView, TrieEnd, Width, WildcardView, at_fingerprints, header,
     known_width, width, without_fingerprints,
