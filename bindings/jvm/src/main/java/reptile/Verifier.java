@@ -69,7 +69,7 @@ final class Verifier {
 
     private void verifyRulesets() {
         for (long number = 0; number < rulesets.count(); number++) {
-            new AutomatonVerifier(rulesets.get(number)).verify();
+            new AutomatonVerifier(rulesets.get(number), container.section("prints")).verify();
         }
         Section index = container.section("index");
         Section bytes = container.section("rulesets");
@@ -109,6 +109,9 @@ final class Verifier {
         while (at < policies.length) {
             starts.add(at);
             Policy policy = new Policy(policies, at / 8);
+            if (!policy.hasRules() && (policy.defaultGroup() >= 0 || policy.tokenCount() + policy.groupCount() > 0)) {
+                throw policies.damaged(at, "no groups where no rules decide", policy.groupCount());
+            }
             policy.defaultGroup();
             for (int group = 0; group < policy.groupCount(); group++) {
                 long number = policy.ruleset(group);
