@@ -242,7 +242,8 @@ fn wildcard_automata_that_are_not_the_machines_of_their_segments_are_refused() {
             draft.states.get_mut(at).map(|state| state.children = &state.children[..state.children.len() / 2]).is_some()
         }),
         ("the transitions of the suffix", |draft, at| {
-            let other = draft.wildcards[0].children[0].1;
+            let largest = draft.wildcards.iter().max_by_key(|wildcard| wildcard.children.len()).unwrap();
+            let other = largest.children[0].1;
             let Some(state) = draft.states.get_mut(at).filter(|state| !state.children.is_empty()) else { return false };
             state.children = Vec::leak(state.children.iter().map(|&(byte, _)| (byte, other)).collect());
             true

@@ -54,7 +54,7 @@ impl<'d> Machines<'d> {
         Machines { decoded, draft, suffixes, open: BinaryHeap::new(), steps: 0 }
     }
 
-    /// Checks a wildcard automaton (*machine*, *fingerprints*). All of its states must belong to it alone.
+    /// Checks a wildcard automaton (*machine*, *fingerprints pass*). All of its states must belong to it alone.
     pub(super) fn check(&mut self, index: usize) -> Result<(), Corrupt> {
         let wildcard = &self.draft.wildcards[index];
         let (children, fingerprints) = (wildcard.children, wildcard.fingerprints);

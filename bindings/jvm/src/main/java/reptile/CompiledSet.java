@@ -136,13 +136,14 @@ public final class CompiledSet {
     }
 
     /**
-     * Checks the whole file: every hash, and that every record and every ruleset can be read. Time: one pass over the file.
+     * Checks the whole file: every hash, every record and every ruleset, and all that answers follow from, such as flags that follow from
+     * ranks. What it accepts answers as {@code reptile} does. Time: one pass over the file.
      *
      * @throws DamagedSetException with the first mistake that is found
      */
     public void verify() {
         container.checkHashes();
-        new Verifier(container, isByTime()).verify();
+        new Verifier(container, isByTime(), time()).verify();
     }
 
     /**
