@@ -373,8 +373,4 @@ public final class CompiledSet {
     long line(long address, int rule) {
         return lines.line(address, rule);
     }
-
-    NormalForm normalForm() {
-        return container.normalForm;
-    }
 }
