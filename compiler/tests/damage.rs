@@ -13,7 +13,7 @@ use reptile_engine::format::container::{self, Container, ENTRY_BYTES, HEADER_BYT
 use reptile_engine::set::Set;
 use reptile_engine::threads::OneThread;
 use reptile_engine::url::{Origin, Scheme};
-use reptile_engine::verdict::Cause;
+use reptile_engine::verdict::{Cause, Explanation};
 use xxhash_rust::xxh3::xxh3_64;
 
 const URLS: [&[u8]; 16] = [
@@ -283,6 +283,44 @@ fn sections_may_hold_anything_under_a_right_checksum() {
             }
         }
     }
+}
+
+/// What a set answers to all questions.
+fn answers<D: AsRef<[u8]>>(set: &Set<D>) -> Vec<Explanation> {
+    let agents = AGENTS.map(|agent| set.agent(agent).unwrap());
+    let questions = agents.iter().flat_map(|agent| URLS.map(|url| (agent, url)));
+    questions.map(|(agent, url)| set.explain(agent, url).unwrap()).collect()
+}
+
+/// Fingerprints follow from the segments of the automata: a place where a segment begins must pass. What else passes costs
+/// time only.
+#[test]
+fn fingerprints_that_contradict_the_rules_are_refused() {
+    let whole = sample(Strategy::Factored);
+    let (header, sections) = sections_of(&whole);
+    let expected = answers(&Set::from_bytes(&whole[..]).unwrap());
+    let (mut refused, mut accepted) = (0, 0);
+    for at in 0..sections[Section::Prints as usize].len() {
+        for bit in 0..8 {
+            let mut damaged = sections.clone();
+            damaged[Section::Prints as usize][at] ^= 1 << bit;
+            let bytes = written(&header, &damaged);
+            let set = Set::from_bytes(&bytes[..]).unwrap();
+            if set.verify().is_ok() {
+                accepted += 1;
+                assert_eq!(answers(&set), expected, "byte {at}, bit {bit}");
+            } else {
+                refused += 1;
+                let has_bit = sections[Section::Prints as usize][at] >> bit & 1 != 0;
+                assert!(has_bit, "byte {at}, bit {bit}: refused for a place more that passes");
+            }
+        }
+    }
+    let mut none = sections.clone();
+    none[Section::Prints as usize].fill(0);
+    assert!(Set::from_bytes(written(&header, &none)).unwrap().verify().is_err());
+    println!("{refused} refused, {accepted} accepted");
+    assert!(refused > 0 && accepted > 0);
 }
 
 #[test]

@@ -214,6 +214,59 @@ fn broken_invariants_are_refused() {
     }
 }
 
+/// Segments that are beginnings, ends and parts of each other, so that states take transitions and ranks over.
+const SEGMENTS: &str = "user-agent: *\ndisallow: /*abc\ndisallow: /*bcd\nallow: /*cd\ndisallow: /*bc\nallow: /*abcde?\n\
+     disallow: /*cab\ndisallow: /*xb*bc\nallow: /*b*d$\n";
+
+/// A way to break a draft in a state or an automaton, if it can be broken there, by its number.
+type BreakAt = fn(&mut Draft<'_>, usize) -> bool;
+
+#[test]
+fn wildcard_automata_that_are_not_the_machines_of_their_segments_are_refused() {
+    let whole = compiled(SEGMENTS, Strategy::Factored);
+    Ruleset::new(&whole).unwrap().verify().unwrap();
+    let decoded = decode(&whole).unwrap();
+    let breaks: [(&str, BreakAt); 6] = [
+        ("fingerprints that pass every segment", |draft, at| {
+            draft.wildcards.get_mut(at).map(|wildcard| wildcard.fingerprints = &[0; 96]).is_some()
+        }),
+        // For a segment of one byte, whatever follows it.
+        ("fingerprints that pass every segment", |draft, at| {
+            let Some(wildcard) = draft.wildcards.get_mut(at) else { return false };
+            let mut tables = *wildcard.fingerprints;
+            tables[64 + 7] = 0;
+            wildcard.fingerprints = Box::leak(Box::new(tables));
+            true
+        }),
+        ("the transitions of the suffix", |draft, at| {
+            draft.states.get_mut(at).map(|state| state.children = &state.children[..state.children.len() / 2]).is_some()
+        }),
+        ("the transitions of the suffix", |draft, at| {
+            let largest = draft.wildcards.iter().max_by_key(|wildcard| wildcard.children.len()).unwrap();
+            let other = largest.children[0].1;
+            let Some(state) = draft.states.get_mut(at).filter(|state| !state.children.is_empty()) else { return false };
+            state.children = Vec::leak(state.children.iter().map(|&(byte, _)| (byte, other)).collect());
+            true
+        }),
+        ("all that the state of the longest suffix finds", |draft, at| {
+            draft.states.get_mut(at).map(|state| state.accept = NO_RANKS).is_some()
+        }),
+        ("another number for each segment", |draft, at| {
+            let Some(state) = draft.states.get_mut(at).filter(|state| state.wildcards.len() == 1) else { return false };
+            state.wildcards = Vec::leak(vec![state.wildcards[0]; 2]);
+            true
+        }),
+    ];
+    for (number, (expected, break_at)) in breaks.into_iter().enumerate() {
+        let errors = (0..decoded.draft().states.len()).filter_map(|at| {
+            let mut draft = decoded.draft();
+            break_at(&mut draft, at).then(|| Ruleset::new(&write(&draft).unwrap()).unwrap().verify().err()).flatten()
+        });
+        let errors: Vec<String> = errors.map(|error| error.expected().to_string()).collect();
+        assert!(errors.iter().any(|error| error.contains(expected)), "{number}, {expected}: {errors:?}");
+    }
+}
+
 /// Automata of a size, each referring to itself in another way.
 fn self_referring(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let leak = |list: Vec<(u8, u32)>| &*Vec::leak(list);

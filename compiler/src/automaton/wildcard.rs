@@ -9,8 +9,10 @@ use std::ops::Range;
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-use reptile_engine::format::automaton::{MAX_WILDCARD_BRANCHES, NO_RANKS, Ranks, State, WildcardAutomaton};
-use reptile_engine::platform::{FINGERPRINT_BYTES, Fingerprints};
+use reptile_engine::format::automaton::{
+    MAX_WILDCARD_BRANCHES, NO_RANKS, Ranks, State, WildcardAutomaton, start_of, write_fingerprints,
+};
+use reptile_engine::platform::Fingerprints;
 
 use super::{Builder, accept, merge};
 use crate::limits::{MAX_TRANSITIONS_PER_BYTE, MAX_WILDCARD_STATES};
@@ -355,26 +357,12 @@ fn sort(segments: &mut [Segment<'_>]) {
 /// The fingerprints of the first bytes of the segments.
 fn fingerprints<'l>(segments: &[Segment<'_>], arena: &'l Bump) -> &'l Fingerprints {
     // The segments are sorted, and so are their starts.
-    let starts = || segments.iter().map(|segment| &segment.text[..segment.text.len().min(FINGERPRINT_BYTES)]);
+    let starts = || segments.iter().map(|segment| start_of(segment.text));
     let is_new = |(index, start): &(usize, &[u8])| *index == 0 || !segments[index - 1].text.starts_with(start);
     let runs = || starts().enumerate().filter(is_new).map(|(_, start)| start);
-    let count = runs().count();
-    let table = arena.alloc([0; 32 * FINGERPRINT_BYTES]);
-    for (index, start) in runs().enumerate() {
-        // Neighbours share bytes, so putting them into the same bucket causes the fewest false candidates.
-        let bucket = 1 << (index * 8 / count);
-        for offset in 0..FINGERPRINT_BYTES {
-            let buckets = &mut table[offset * 32..][..32];
-            match start.get(offset) {
-                Some(byte) => {
-                    buckets[usize::from(byte & 15)] |= bucket;
-                    buckets[usize::from(16 + (byte >> 4))] |= bucket;
-                }
-                None => buckets.iter_mut().for_each(|buckets| *buckets |= bucket),
-            }
-        }
-    }
-    table
+    let tables = arena.alloc([0; size_of::<Fingerprints>()]);
+    write_fingerprints(tables, runs(), runs().count());
+    tables
 }
 
 const FOUND_NOTHING: Found<'static> = Found { accept: NO_RANKS, accept_at_end: NO_RANKS, wildcards: &[] };

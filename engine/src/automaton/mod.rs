@@ -14,6 +14,7 @@ use crate::format::rulesets::{MAX_PATCHED_BYTES, StoredRuleset};
 use crate::verdict::{RuleKind, Verdict};
 
 mod list;
+mod machine;
 mod passes;
 mod show;
 mod verify;

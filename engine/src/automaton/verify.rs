@@ -6,6 +6,7 @@
 //! texts of fallback patterns adds the logarithm of their number.
 
 use super::list::{NOT_ALL, TrieRules, text_of};
+use super::machine::Machines;
 use super::passes::passes;
 use super::walk::TOO_MANY_PASSES;
 use crate::format::automaton::{
@@ -163,6 +164,7 @@ impl Verify<'_> {
         // How many automata nest from each on, itself included.
         let mut height: Vec<usize> = Vec::with_capacity(self.draft.wildcards.len());
         let mut is_nested = vec![false; self.draft.wildcards.len()];
+        let mut machines = Machines::new(self.decoded, self.draft);
         for (index, wildcard) in self.draft.wildcards.iter().enumerate() {
             let at = self.decoded.wildcard_at(index);
             let (mut best, mut nested_height) = (NO_RANKS, 0);
@@ -206,8 +208,10 @@ impl Verify<'_> {
             if best != wildcard.best {
                 return Err(corrupt!(at, "the best ranks of the automaton's states", "other ranks"));
             }
+            machines.check(index)?;
             self.check_list(index)?;
         }
+        self.steps += machines.steps;
         self.check_list_members(&is_nested)
     }
 

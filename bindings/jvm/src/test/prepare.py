@@ -1,6 +1,6 @@
 """Makes the data of the tests: sets by the command `reptile`, and the questions and answers as plain files of rows.
 
-    prepare.py REPOSITORY DATA REPTILE... [--full]
+    prepare.py REPOSITORY DATA MUTANTS REPTILE... [--full]
 
 Python has a reader of TOML and Java has none; so the conformance suite becomes rows here. A row of `suite/DIALECT.tsv` has the
 origin of the case, the agent and the URL (both in base64), the verdict, the line (`-` if the case gives none) and the name of the case.
@@ -150,10 +150,12 @@ def by_time(repository, data, reptile):
         "--columns", "verdict,line", "-o", folder / "answers.tsv")
 
 
-def damage(data, reptile):
-    """A small set by time with all that a set can have: patches, several groups of a token, wildcards after wildcards, fallback patterns."""
+def damage(repository, data, reptile, mutants, full):
+    """Damaged sets, with what the engine makes of each: see `engine/examples/mutants.rs`."""
     folder = data / "damage"
     folder.mkdir()
+    # A small set by time with all that a set can have: patches, several groups of a token, wildcards after wildcards, fallback
+    # patterns.
     shops = [f"user-agent: *\ndisallow: /{number}/cart\ndisallow: /{number}/checkouts\nallow: /{number}/open\ndisallow: /*/a*b*c$\n"
              for number in (1234567, 7654321)]
     deep = "user-agent: *\ndisallow: /" + "*".join("abcdefghijklmnopqrst") + "\nallow: /x*" + "*y" * 3 + "\ndisallow: /*?s=\n"
@@ -162,14 +164,40 @@ def damage(data, reptile):
     lines = [json.dumps({"url": f"https://{host}/robots.txt", "time": 1_690_000_000, "body": body}) for host, body in bodies.items()]
     lines += [json.dumps({"url": "https://deep.example/robots.txt", "time": 1_700_000_000, "status": 503}),
               json.dumps({"url": "https://gone.example/robots.txt", "time": 1_700_000_000, "status": 404})]
-    (folder / "rich.jsonl").write_text("\n".join(lines) + "\n")
-    run(*reptile, "compile", "--by-time", "-o", folder / "rich.reptile", folder / "rich.jsonl")
     tails = ["", "1234567/cart/1", "7654321/open", "x/a1b2c", "abcdefghijklmnopqrst", "xyyy?s=1", "ab", "a1b"]
-    (folder / "rich.urls").write_text("\n".join(f"https://{host}/{tail}" for host in [*bodies, "gone.example"] for tail in tails) + "\n")
+    urls = [f"https://{host}/{tail}" for host in [*bodies, "gone.example"] for tail in tails]
+    sets = [("rich", ["--by-time"], lines, urls)]
+    # Segments that are suffixes and beginnings of others, wildcards that begin one after another in the trie, and tables of
+    # transitions; under dialects with operators and without, and with each way of comparing names.
+    words = "user-agent: *\n" + "".join(f"disallow: /*{word}\n" for word in ("abc", "bcd", "cd", "bc", "abcde?", "cab", "xbc", "d$"))
+    places = "user-agent: *\ndisallow: /*sort=\ndisallow: /de/*sort=\nallow: /de/*sort=1\nallow: /de/shop/*.html$\n" + "".join(
+        f"disallow: /{letter}*{letter}{letter}\n" for letter in "fghijklmno")
+    named = "user-agent: Googlebot\ndisallow: /g\n\nuser-agent: GPTBot\ndisallow: /*abc\nallow: /\n\nuser-agent: *\ndisallow: /*bc\n"
+    # The same name in files whose captures fail keeps the last good copy, and other outcomes.
+    bodies = {"words.example": words, "places.example": places, "named.example": named}
+    lines = [json.dumps({"url": f"https://{host}/robots.txt", "body": body}) for host, body in bodies.items()]
+    lines += [json.dumps({"url": "https://gone.example/robots.txt", "status": 404}),
+              json.dumps({"url": "http://closed.example/robots.txt", "status": 503})]
+    tails = ["", "xabcd", "xxabcde?", "bcabd", "cabcd", "abxbcde", "de/xsort=1", "de/shop/a.html", "de/shop/asort=.html", "f/ff", "off/ff",
+             "mm/m?", "g", "abc", "%61bc", "*sort="]
+    urls = [f"https://{host}/{tail}" for host in bodies for tail in tails] + ["https://gone.example/", "http://closed.example/a"]
+    for dialect in ("google", "bing", "koster-1996"):
+        sets.append((dialect, ["--dialect", dialect], lines, urls))
+    golden = repository / "engine" / "tests" / "golden"
+    urls = dict.fromkeys(row.split(b"\t")[1] for row in (golden / "v3.tsv").read_bytes().splitlines())
+    (folder / "golden.urls").write_bytes(b"\n".join(urls) + b"\n")
+    files = [golden / "v3.set", folder / "golden.urls"]
+    for name, options, lines, urls in sets:
+        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+        (folder / f"{name}.urls").write_text("\n".join(urls) + "\n")
+        run(*reptile, "compile", *options, "-o", folder / f"{name}.reptile", folder / f"{name}.jsonl")
+        files += [folder / f"{name}.reptile", folder / f"{name}.urls"]
+    every, count = (9, 60_000) if full else (0, 4_000)
+    run(mutants, folder / "mutants", every, count, 9309, *files)
 
 
 def main():
-    repository, data, *reptile = sys.argv[1:]
+    repository, data, mutants, *reptile = sys.argv[1:]
     full = "--full" in reptile
     reptile = [part for part in reptile if part != "--full"]
     repository, data = pathlib.Path(repository), pathlib.Path(data)
@@ -179,7 +207,7 @@ def main():
     (data / "compare").mkdir()
     spellings(reptile, data / "compare")
     by_time(repository, data, reptile)
-    damage(data, reptile)
+    damage(repository, data, reptile, mutants, full)
     real(pathlib.Path(os.environ.get("REPTILE_SHARED", repository.parent / "shared")), reptile, data, full)
 
 

@@ -61,6 +61,12 @@
 //! [`MAX_WILDCARD_DEPTH`] nest. Every state belongs to the trie or to exactly one wildcard automaton. Checked by
 //! `verify`; a walk over unverified bytes enforces it by counting.
 //!
+//! **Machine.** A wildcard automaton is the machine of Aho and Corasick for its segments: each state has the transitions of
+//! the state of the longest suffix of its text, and finds what that one finds. Checked by `verify`.
+//!
+//! **Fingerprints pass.** Fingerprints pass every place where a segment begins. That more places pass is only slower.
+//! Checked by `verify`.
+//!
 //! **Passes.** A decision goes over one path at most [`MAX_PASSES`] times, through the trie, wildcard automata and fallback
 //! patterns together. Checked by `verify`; a walk over unverified bytes enforces it by counting.
 //!
@@ -79,12 +85,15 @@
 
 mod decode;
 pub(crate) mod error;
+mod fingerprints;
 mod read;
 mod write;
 
 pub use decode::{Decoded, decode};
 pub use error::Corrupt;
 pub(crate) use error::corrupt;
+pub(crate) use fingerprints::passes_start;
+pub use fingerprints::{start_of, write_fingerprints};
 pub use read::{
     Automaton, Children, FallbackReader, Segments, StateView, TrieEnd, Width, WildcardView, at_fingerprints, header,
     known_width, width, without_fingerprints,

@@ -1,6 +1,7 @@
 package reptile;
 
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 
 /** The bytes of one ruleset, as the chapter on automata draws them. {@link Walk} walks over a path with it. */
 final class Automaton {
@@ -121,6 +122,15 @@ final class Automaton {
         return number;
     }
 
+    /** A number of four bytes that may be any. */
+    long u32(long at) {
+        if (at > length) {
+            throw beyond(length, 4);
+        }
+        check((int) at, 4);
+        return buffer.getInt(base + (int) at) & 0xFFFF_FFFFL;
+    }
+
     private int field(int place) {
         return number(1 + place * width);
     }
@@ -177,9 +187,67 @@ final class Automaton {
         return 0;
     }
 
+    /** All transitions: the bytes in order, and the states that they lead to. */
+    int[][] transitions(int at, int children) {
+        boolean isTable = children > MAX_LISTED;
+        int count = isTable ? children + 1 : children;
+        int first = isTable ? at + 1 : at;
+        int[] letters = new int[count];
+        int[] targets = new int[count];
+        int len = 0;
+        int end = end();
+        for (int child = 0; child < count; child++) {
+            int target = number(first + child * width);
+            letters[len] = isTable ? u8(at) + child : u8(at + children * width + child);
+            targets[len] = target;
+            boolean isOrdered = len == 0 || letters[len - 1] < letters[len];
+            // A table may be longer than the bytes that there are, if nothing is in what is beyond.
+            if (target >= end || target == 0 && !isTable || target != 0 && (!isOrdered || letters[len] > 0xFF)) {
+                throw damaged(first + child * width, "the offset of a state before " + end + ", by bytes in order", target);
+            }
+            len += target != 0 ? 1 : 0;
+        }
+        return new int[][] {Arrays.copyOf(letters, len), Arrays.copyOf(targets, len)};
+    }
+
+    /** Where the label of a state begins. */
+    int labelAt(int state) {
+        return state + STATE_BYTES + transitionBytes(u8(state + 2));
+    }
+
+    /** Where the ranks of a state end, and with them the state. */
+    int stateEnd(int state) {
+        return labelAt(state) + u8(state) + width * Integer.bitCount(u8(state + 1) & 15);
+    }
+
+    /** The ranks of a state, of an allow and a disallow; those at the end of the path, or those in any case. */
+    int[] ranks(int state, boolean isAtEnd) {
+        int flags = u8(state + 1);
+        int at = labelAt(state) + u8(state) + (isAtEnd ? width * Integer.bitCount(flags & (ALLOW | DISALLOW)) : 0);
+        flags = isAtEnd ? flags >> 2 : flags;
+        int[] ranks = {NO_RANK, NO_RANK};
+        for (int kind = 0; kind < 2; kind++) {
+            if ((flags >> kind & 1) != 0) {
+                ranks[kind] = rank(at);
+                at += width;
+            }
+        }
+        return ranks;
+    }
+
+    /** The wildcard automata that begin in a state, each as its number and its root. */
+    int[][] wildcards(int state) {
+        int[][] entries = new int[(u8(state + 1) & BEGINS_WILDCARDS) == 0 ? 0 : u8(state - 1)][];
+        for (int place = 0; place < entries.length; place++) {
+            int entry = state - 1 - (entries.length - place) * (1 + width);
+            entries[place] = new int[] {u8(entry), number(entry + 1)};
+        }
+        return entries;
+    }
+
     /** The joint rank of the rule of a rank, among the rules that decide together; -1 if the ruleset decides alone. */
     long jointRank(int rank) {
-        int at = field(JOINT_RANKS);
+        int at = jointRanks();
         if (at == 0) {
             return -1;
         }
@@ -194,6 +262,20 @@ final class Automaton {
     /** The offset of the texts; 0 if there are none. */
     int texts() {
         return field(TEXTS);
+    }
+
+    /** Where the texts end. */
+    int textsEnd() {
+        int at = texts();
+        checkTexts(at);
+        int count = number(at);
+        int texts = at + width + 2 * count * width;
+        return count == 0 ? texts : texts + number(texts - width);
+    }
+
+    /** The offset of the joint ranks; 0 if the ruleset decides alone. */
+    int jointRanks() {
+        return field(JOINT_RANKS);
     }
 
     /** The pattern of a rank, where it cannot be read off the trie; else null. Time: logarithmic in the number of texts. */
@@ -223,6 +305,13 @@ final class Automaton {
         return width == 2 ? buffer.getShort(place) & 0x3FFF : buffer.getInt(place) & 0x3FFF_FFFF;
     }
 
+    /** Whether the rule of a text opens the directory of the index page that it shows. */
+    boolean opensDirectory(int at, int text) {
+        checkTexts(at);
+        int place = base + at + width + text * width;
+        return (width == 2 ? buffer.getShort(place) & 0x8000 : buffer.getInt(place) & 0x8000_0000) != 0;
+    }
+
     private void checkTexts(int at) {
         int count = number(at);
         if (at + width + 2L * count * width > length) {
@@ -250,7 +339,7 @@ final class Automaton {
         return buffer.getInt(base + at) == -1;
     }
 
-    private byte[] copy(int at, int count) {
+    byte[] copy(int at, int count) {
         check(at, count);
         if (count > Section.MAX_TEXT_BYTES) {
             throw damaged(at, "a text of at most " + Section.MAX_TEXT_BYTES + " bytes", count);

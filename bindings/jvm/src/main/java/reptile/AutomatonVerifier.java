@@ -1,45 +1,169 @@
 package reptile;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
-/** Reads every part of an automaton, and follows every offset. Time and memory: linear in the bytes. */
+/**
+ * Reads every part of an automaton, follows every offset, and checks all that follows from something else: what states accept, their
+ * flags, the lists of wildcard automata, the best ranks. Time and memory: linear in the bytes.
+ *
+ * <p>{@link MachineVerifier} checks the wildcard automata.
+ */
 final class AutomatonVerifier {
+    /** The owner of a state of the trie; that of any other state is the root of its wildcard automaton. */
+    private static final Integer TRIE = 0;
+
+    private static final int NO_RANK = Automaton.NO_RANK;
+    private static final int[] NO_RANKS = {NO_RANK, NO_RANK};
+
     private final Automaton automaton;
     private final int width;
     private final BitSet texts = new BitSet();
-    /** The wildcard automaton that a state belongs to, by its root; 0 for the trie. */
+    /** The ranks that the trie is the first to accept, each at one state. */
+    private final BitSet inTrie = new BitSet();
     private final Map<Integer, Integer> owners = new HashMap<>();
-    /** How deep wildcard automata begin one in another from each on. */
-    private final Map<Integer, Integer> heights = new HashMap<>();
-    /** The farthest place in the path at which an automaton of a list begins, from each on. */
-    private final Map<Integer, Integer> farthest = new HashMap<>();
-    /** How many automata a list has, from each on. */
-    private final Map<Integer, Integer> lengths = new HashMap<>();
+    /** The wildcard automata by the offsets of their roots, which come after those that they lead to. */
+    private final TreeMap<Integer, Wildcard> wildcards = new TreeMap<>();
+    private final MachineVerifier machines;
     private final int end;
+    /** The bytes that belong to a part. */
+    private final BitSet claimed = new BitSet();
+    private int fallbacksEnd;
 
-    AutomatonVerifier(Automaton automaton) {
+    AutomatonVerifier(Automaton automaton, Section prints) {
         this.automaton = automaton;
         width = automaton.width;
         end = automaton.end();
+        machines = new MachineVerifier(automaton, prints);
     }
 
-    void verify() {
+    /** A wildcard automaton, and the list that begins with it if it begins in the trie. */
+    private final class Wildcard {
+        final int root;
+        final int[] best;
+        final int from;
+        final int next;
+        final int deciding;
+        int height = 1;
+        /** How many passes over a path it may take, with those that it leads to. */
+        long passes = 1;
+        boolean isNested;
+        boolean isListed;
+        /** Of the list: the best ranks of all, and of those that a verdict needs; the farthest beginning; the first that a verdict needs. */
+        final int[] listBest = NO_RANKS.clone();
+        final int[] listDecidingBest = NO_RANKS.clone();
+        int listFrom;
+        long listPasses;
+
+        Wildcard(int root) {
+            this.root = root;
+            best = new int[] {automaton.rank(root + 1), automaton.rank(root + 1 + width)};
+            from = automaton.number(root + 1 + 2 * width);
+            next = automaton.number(root + 1 + 3 * width);
+            deciding = automaton.number(root + 1 + 4 * width);
+            if (next >= root || deciding > root) {
+                throw automaton.damaged(root, "automata of the list before this one", next + " and " + deciding);
+            }
+        }
+    }
+
+    /** Checks everything; the most times that a decision goes over a path. */
+    int verify() {
+        claim(0, 1 + 8 * width);
         verifyTexts();
-        if (automaton.otherwise() != Automaton.NO_RANK) {
+        BitSet listed = (BitSet) texts.clone();
+        if (automaton.otherwise() != NO_RANK) {
             checkRank(automaton.otherwise(), 0);
+            checkOnce(listed, automaton.otherwise());
         }
         if (automaton.rules() > 0) {
             automaton.jointRank(2 * (automaton.rules() - 1));
         }
-        if (automaton.trie() != 0) {
-            verifyTrie();
+        int trie = automaton.trie();
+        long passes = 1;
+        if (trie != 0) {
+            List<Integer> states = ownAll(new int[] {trie}, TRIE);
+            findWildcards(states);
+            verifyWildcards();
+            passes = verifyTrie(trie);
+        }
+        if (automaton.wildcards() != wildcards.size()) {
+            throw automaton.damaged(0, "the number of wildcard automata, " + wildcards.size(), automaton.wildcards());
         }
         if (automaton.fallbacks() != 0) {
-            verifyFallbacks(automaton.fallbacks());
+            passes += verifyFallbacks(automaton.fallbacks());
         }
+        verifyParts();
+        if (passes > Walk.MAX_PASSES) {
+            throw automaton.damaged(0, "at most " + Walk.MAX_PASSES + " passes over a path", passes);
+        }
+        for (int rank = inTrie.nextSetBit(0); rank >= 0; rank = inTrie.nextSetBit(rank + 1)) {
+            if (!texts.get(rank)) {
+                checkOnce(listed, rank);
+            }
+        }
+        // Each rule has one rank, of either kind.
+        for (int rule = 0; rule < automaton.rules(); rule++) {
+            if (listed.get(2 * rule) == listed.get(2 * rule + 1)) {
+                throw automaton.damaged(0, "every rule listed once", "not so rule " + rule);
+            }
+        }
+        return (int) passes;
+    }
+
+    /** Claims bytes that no other part has. */
+    private void claim(int from, int to) {
+        int other = from < 0 ? from : claimed.nextSetBit(from);
+        if (from < 0 || from > to || to > end || other >= 0 && other < to) {
+            throw automaton.damaged(from, "bytes that belong to nothing else, before " + end, "parts that overlap");
+        }
+        claimed.set(from, to);
+    }
+
+    /** Checks that the parts follow each other without gaps, and then zeros. */
+    private void verifyParts() {
+        int states = claimed.nextClearBit(0);
+        if (claimed.length() != states) {
+            throw automaton.damaged(states, "states and wildcard automata without gaps", "a gap");
+        }
+        int at = states;
+        if (automaton.fallbacks() != 0) {
+            at = checkPart(automaton.fallbacks(), at, fallbacksEnd);
+        }
+        if (automaton.texts() != 0) {
+            at = checkPart(automaton.texts(), at, automaton.textsEnd());
+        }
+        if (automaton.jointRanks() != 0) {
+            at = checkPart(automaton.jointRanks(), at, automaton.jointRanks() + 4 * automaton.rules());
+        }
+        for (; at < end; at++) {
+            if (automaton.u8(at) != 0) {
+                throw automaton.damaged(at, "zeros before " + end, automaton.u8(at));
+            }
+        }
+        if (at != end) {
+            throw automaton.damaged(at, "the end of all parts at " + end, at);
+        }
+    }
+
+    private int checkPart(int start, int expected, int partEnd) {
+        if (start != expected || partEnd <= start) {
+            throw automaton.damaged(expected, "the next part", "one at " + start);
+        }
+        return partEnd;
+    }
+
+    private void checkOnce(BitSet listed, int rank) {
+        if (listed.get(rank)) {
+            throw automaton.damaged(0, "every rule listed once", "the rank " + rank + " twice");
+        }
+        listed.set(rank);
     }
 
     private void checkRank(int rank, int at) {
@@ -57,204 +181,350 @@ final class AutomatonVerifier {
             if (rank <= last) {
                 throw automaton.damaged(at, "texts in the order of their ranks", rank + " after " + last);
             }
-            automaton.text(at, text);
+            byte[] pattern = automaton.text(at, text);
+            boolean hasSlash = false;
+            for (byte letter : pattern) {
+                hasSlash |= letter == '/';
+            }
+            if (pattern.length == 0 || automaton.opensDirectory(at, text) && ((rank & 1) != 0 || !hasSlash)) {
+                throw automaton.damaged(at, "the pattern of a rule", Utf8.shown(pattern));
+            }
             texts.set(rank);
             last = rank;
         }
     }
 
-    /** Checks the header of a state, its ranks, and where it leads; the end of its ranks. */
-    private int checkState(int state, boolean isInTrie) {
-        int flags = automaton.u8(state + 1);
-        int children = automaton.u8(state + 2);
-        int at = state + Automaton.STATE_BYTES + automaton.transitionBytes(children) + automaton.u8(state);
-        for (int flag = Automaton.ALLOW; flag <= Automaton.DISALLOW_AT_END; flag <<= 1) {
-            if ((flags & flag) == 0) {
-                continue;
-            }
-            int rank = automaton.rank(at);
-            checkRank(rank, at);
-            boolean isAllow = (flag & (Automaton.ALLOW | Automaton.ALLOW_AT_END)) != 0;
-            if (isAllow != ((rank & 1) == 0) || !isInTrie && !texts.get(rank)) {
-                throw automaton.damaged(at, "the rank of " + (isAllow ? "an allow" : "a disallow") + " with a text", rank);
-            }
-            at += width;
-        }
-        if (at > end) {
-            throw automaton.damaged(state, "a state that ends before " + end, at);
-        }
-        return at;
-    }
-
-    /** A state of the trie that is still to be looked at. */
-    private static final class Next {
-        final int state;
-        final int depth;
-
-        Next(int state, int depth) {
-            this.state = state;
-            this.depth = depth;
-        }
-    }
-
-    private void verifyTrie() {
-        ArrayDeque<Next> waiting = new ArrayDeque<>();
-        waiting.add(new Next(automaton.trie(), 0));
-        while (!waiting.isEmpty()) {
-            Next next = waiting.removeLast();
-            if (owners.put(next.state, 0) != null) {
-                throw automaton.damaged(next.state, "a state of the trie that one transition leads to", "another transition");
-            }
-            checkState(next.state, true);
-            int depth = next.depth + automaton.u8(next.state);
-            if ((automaton.u8(next.state + 1) & Automaton.BEGINS_WILDCARDS) != 0) {
-                verifyLists(next.state, depth);
-            }
-            int children = automaton.u8(next.state + 2);
-            for (int target : targets(next.state + Automaton.STATE_BYTES, children)) {
-                waiting.add(new Next(target, depth + 1));
-            }
-        }
-    }
-
-    /** The states that transitions lead to. */
-    private int[] targets(int at, int children) {
-        int count = children <= Automaton.MAX_LISTED ? children : children + 1;
-        int first = children <= Automaton.MAX_LISTED ? at : at + 1;
-        int[] targets = new int[count];
-        int len = 0;
-        for (int child = 0; child < count; child++) {
-            int target = automaton.number(first + child * width);
-            if (target >= end || target == 0 && children <= Automaton.MAX_LISTED) {
-                throw automaton.damaged(first + child * width, "the offset of a state before " + end, target);
-            }
-            if (target != 0) {
-                targets[len++] = target;
-            }
-        }
-        return java.util.Arrays.copyOf(targets, len);
-    }
-
-    private void verifyLists(int state, int depth) {
-        int entry = state - 1 - 2 * (1 + width);
-        int takesAll = automaton.u8(entry);
-        int deciding = automaton.number(entry + 1);
-        int all = automaton.number(entry + 1 + 1 + width);
-        if (automaton.u8(state - 1) != 2 || takesAll > 1 || automaton.u8(entry + 1 + width) != 0) {
-            throw automaton.damaged(entry, "two lists of wildcard automata", automaton.u8(state - 1));
-        }
-        if (Math.max(farthest(deciding), farthest(all)) > depth) {
-            throw automaton.damaged(entry, "wildcards that begin within " + depth + " bytes", "a later one");
-        }
-    }
-
-    /** Checks the automata of a list; the farthest place at which one begins. */
-    private int farthest(int first) {
-        ArrayDeque<Integer> list = new ArrayDeque<>();
-        int root = first;
-        while (root != 0 && !farthest.containsKey(root)) {
-            list.push(root);
-            checkLength(root, list.size());
-            height(root, 1);
-            root = automaton.number(root + 1 + 3 * width);
-        }
-        int far = root == 0 ? 0 : farthest.get(root);
-        int length = root == 0 ? 0 : lengths.get(root);
-        for (int each : list) {
-            length++;
-            checkLength(each, length);
-            lengths.put(each, length);
-            int deciding = automaton.number(each + 1 + 4 * width);
-            int next = automaton.number(each + 1 + 3 * width);
-            if (deciding != 0 && deciding != each && !farthest.containsKey(deciding) || next == each) {
-                throw automaton.damaged(each, "an automaton of the list after this one", deciding);
-            }
-            far = Math.max(far, automaton.number(each + 1 + 2 * width));
-            farthest.put(each, far);
-        }
-        return far;
-    }
-
-    private void checkLength(int root, int length) {
-        if (length > automaton.wildcards()) {
-            throw automaton.damaged(root, "a list of at most " + automaton.wildcards() + " wildcard automata", "a longer one");
-        }
-    }
-
-    /** Checks a wildcard automaton and those that it leads to; how many begin one in another. */
-    private int height(int root, int depth) {
-        Integer known = heights.get(root);
-        if (known != null || depth > Walk.MAX_DEPTH) {
-            if (known == null || depth + known - 1 > Walk.MAX_DEPTH) {
-                throw automaton.damaged(root, "wildcard automata up to " + Walk.MAX_DEPTH + " deep", "deeper ones");
-            }
-            return known;
-        }
-        for (int kind = 0; kind < 2; kind++) {
-            int rank = automaton.rank(root + 1 + kind * width);
-            if (rank != Automaton.NO_RANK && (rank & 1) != kind) {
-                throw automaton.damaged(root, "the rank of " + (kind == 0 ? "an allow" : "a disallow"), rank);
-            }
-        }
-        int height = 1;
+    /** Gives all states that transitions reach from some states to an owner, which nobody else may own; these states. */
+    private List<Integer> ownAll(int[] first, Integer owner) {
+        List<Integer> all = new ArrayList<>();
         ArrayDeque<Integer> waiting = new ArrayDeque<>();
-        for (int target : targets(root + 1 + 6 * width, automaton.u8(root))) {
-            waiting.add(target);
+        for (int state : first) {
+            waiting.add(state);
         }
         while (!waiting.isEmpty()) {
             int state = waiting.removeLast();
-            Integer owner = owners.putIfAbsent(state, root);
-            if (owner != null && owner.intValue() != root) {
-                throw automaton.damaged(state, "a state of one automaton", "another automaton");
+            Integer known = owners.putIfAbsent(state, owner);
+            if (known != null && !known.equals(owner)) {
+                throw automaton.damaged(state, "a state of one automaton", "a state that two automata reach");
             }
-            if (owner != null) {
+            if (known == null) {
+                checkState(state);
+                all.add(state);
+                for (int target : automaton.transitions(state + Automaton.STATE_BYTES, automaton.u8(state + 2))[1]) {
+                    waiting.add(target);
+                }
+            }
+        }
+        return all;
+    }
+
+    /** Checks that a state lies before the end, and that its ranks are of rules of their kinds. */
+    private void checkState(int state) {
+        for (boolean isAtEnd : new boolean[] {false, true}) {
+            int[] ranks = automaton.ranks(state, isAtEnd);
+            for (int kind = 0; kind < 2; kind++) {
+                if (ranks[kind] != NO_RANK) {
+                    checkRank(ranks[kind], state);
+                    if ((ranks[kind] & 1) != kind) {
+                        throw automaton.damaged(state, "the rank of " + (kind == 0 ? "an allow" : "a disallow"), ranks[kind]);
+                    }
+                }
+            }
+        }
+        int before = (automaton.u8(state + 1) & Automaton.BEGINS_WILDCARDS) == 0 ? 0 : 1 + automaton.u8(state - 1) * (1 + width);
+        claim(state - before, automaton.stateEnd(state));
+    }
+
+    private boolean beginsWildcards(int state) {
+        return (automaton.u8(state + 1) & Automaton.BEGINS_WILDCARDS) != 0;
+    }
+
+    /** Finds all wildcard automata that states of the trie lead to, directly or through others, and gives them their states. */
+    private void findWildcards(List<Integer> trie) {
+        ArrayDeque<Integer> waiting = new ArrayDeque<>();
+        addWildcards(trie, waiting);
+        while (!waiting.isEmpty()) {
+            int root = waiting.removeLast();
+            if (root == 0 || wildcards.containsKey(root)) {
                 continue;
             }
-            checkState(state, false);
-            if ((automaton.u8(state + 1) & Automaton.BEGINS_WILDCARDS) != 0) {
-                height = Math.max(height, 1 + nestedHeight(state, depth));
+            Wildcard wildcard = new Wildcard(root);
+            wildcards.put(root, wildcard);
+            claim(root, root + 1 + 6 * width + automaton.transitionBytes(automaton.u8(root)));
+            int[] children = automaton.transitions(root + 1 + 6 * width, automaton.u8(root))[1];
+            if (children.length == 0) {
+                throw automaton.damaged(root, "a wildcard automaton with a segment", "no segment");
             }
-            for (int target : targets(state + Automaton.STATE_BYTES, automaton.u8(state + 2))) {
-                waiting.add(target);
-            }
+            waiting.add(wildcard.next);
+            waiting.add(wildcard.deciding);
+            addWildcards(ownAll(children, root), waiting);
         }
-        heights.put(root, height);
-        return height;
     }
 
-    private int nestedHeight(int state, int depth) {
-        int height = 0;
-        for (int left = automaton.u8(state - 1); left > 0; left--) {
-            int entry = state - 1 - left * (1 + width);
-            if (automaton.u8(entry) > 63) {
-                throw automaton.damaged(entry, "a number up to 63", automaton.u8(entry));
+    private void addWildcards(List<Integer> states, ArrayDeque<Integer> waiting) {
+        for (int state : states) {
+            if (beginsWildcards(state)) {
+                for (int[] entry : automaton.wildcards(state)) {
+                    waiting.add(entry[1]);
+                }
             }
-            height = Math.max(height, height(automaton.number(entry + 1), depth + 1));
         }
-        return height;
     }
 
-    private void verifyFallbacks(int start) {
+    private void verifyWildcards() {
+        Map<Integer, List<Integer>> states = new HashMap<>();
+        for (Map.Entry<Integer, Integer> owned : owners.entrySet()) {
+            states.computeIfAbsent(owned.getValue(), owner -> new ArrayList<>()).add(owned.getKey());
+        }
+        for (Wildcard wildcard : wildcards.values()) {
+            verifyWildcard(wildcard, states.get(wildcard.root));
+            machines.verify(wildcard.root);
+            verifyList(wildcard);
+        }
+        for (int state : states.get(TRIE)) {
+            if (beginsWildcards(state)) {
+                for (int[] entry : automaton.wildcards(state)) {
+                    list(entry[1]);
+                }
+            }
+        }
+        for (Wildcard wildcard : wildcards.values()) {
+            list(wildcard.next);
+        }
+        for (Wildcard wildcard : wildcards.values()) {
+            boolean isPlain = wildcard.from == 0 && wildcard.next == 0 && wildcard.deciding == 0;
+            if (wildcard.isListed == wildcard.isNested || !wildcard.isListed && !isPlain) {
+                throw automaton.damaged(wildcard.root, "an automaton that begins in the trie or after another", "both or neither");
+            }
+        }
+    }
+
+    private void list(int root) {
+        if (root != 0) {
+            wildcards.get(root).isListed = true;
+        }
+    }
+
+    /** Checks the states of a wildcard automaton, and its best ranks. */
+    private void verifyWildcard(Wildcard wildcard, List<Integer> states) {
+        int[] best = NO_RANKS.clone();
+        int[] numbers = new int[64];
+        for (int state : states) {
+            int flags = automaton.u8(state + 1);
+            if ((flags & (Automaton.DISALLOWS | Automaton.DISALLOWS_AT_END | Automaton.SETTLED)) != 0) {
+                throw automaton.damaged(state, "a state without the flags of the trie", flags);
+            }
+            for (boolean isAtEnd : new boolean[] {false, true}) {
+                int[] ranks = automaton.ranks(state, isAtEnd);
+                for (int rank : ranks) {
+                    if (rank != NO_RANK && !texts.get(rank)) {
+                        throw automaton.damaged(state, "a rank with a text", rank);
+                    }
+                }
+                merge(best, ranks);
+            }
+            for (int[] entry : beginsWildcards(state) ? automaton.wildcards(state) : new int[0][]) {
+                boolean isBefore = entry[1] != 0 && entry[1] < wildcard.root;
+                if (entry[0] > 63 || !isBefore || numbers[entry[0]] != 0 && numbers[entry[0]] != entry[1]) {
+                    throw automaton.damaged(state, "a wildcard automaton before this one, by one number up to 63", entry[0]);
+                }
+                Wildcard nested = wildcards.get(entry[1]);
+                if (numbers[entry[0]] == 0) {
+                    wildcard.passes = Math.min(wildcard.passes + nested.passes, Walk.MAX_PASSES + 1);
+                }
+                numbers[entry[0]] = entry[1];
+                nested.isNested = true;
+                wildcard.height = Math.max(wildcard.height, nested.height + 1);
+                merge(best, nested.best);
+            }
+        }
+        if (wildcard.height > Walk.MAX_DEPTH) {
+            throw automaton.damaged(wildcard.root, "wildcard automata up to " + Walk.MAX_DEPTH + " deep", "deeper ones");
+        }
+        if (!Arrays.equals(best, wildcard.best)) {
+            throw automaton.damaged(wildcard.root, "the best ranks of the automaton's states", "other ranks");
+        }
+    }
+
+    /** Checks the list that begins with an automaton, by that which begins with the next one. */
+    private void verifyList(Wildcard wildcard) {
+        Wildcard next = wildcard.next == 0 ? null : wildcards.get(wildcard.next);
+        int deciding = 0;
+        if (next != null) {
+            merge(wildcard.listBest, next.listBest);
+            merge(wildcard.listDecidingBest, next.listDecidingBest);
+            wildcard.listFrom = next.listFrom;
+            wildcard.listPasses = next.listPasses;
+            deciding = next.deciding;
+        }
+        merge(wildcard.listBest, wildcard.best);
+        if (wildcard.deciding == wildcard.root) {
+            merge(wildcard.listDecidingBest, wildcard.best);
+        } else if (wildcard.deciding != deciding) {
+            throw automaton.damaged(wildcard.root, "the first automaton of the list that a verdict needs", wildcard.deciding);
+        }
+        wildcard.listFrom = Math.max(wildcard.listFrom, wildcard.from);
+        wildcard.listPasses = Math.min(wildcard.listPasses + wildcard.passes, Walk.MAX_PASSES + 1);
+    }
+
+    /** What is known on the way to a state of the trie. */
+    private static final class Way {
+        final int state;
+        final int depth;
+        final int[] ranks;
+        /** The best ranks of the wildcard automata that have begun and that a verdict needs. */
+        final int[] wildcards;
+
+        Way(int state, int depth, int[] ranks, int[] wildcards) {
+            this.state = state;
+            this.depth = depth;
+            this.ranks = ranks;
+            this.wildcards = wildcards;
+        }
+    }
+
+    /** Follows every way through the trie; the most passes that a path takes, without fallback patterns. */
+    private long verifyTrie(int trie) {
+        Map<Integer, int[]> seen = new HashMap<>();
+        ArrayDeque<Way> waiting = new ArrayDeque<>();
+        waiting.add(new Way(trie, 0, NO_RANKS, NO_RANKS));
+        long most = 0;
+        while (!waiting.isEmpty()) {
+            Way way = waiting.removeLast();
+            int state = way.state;
+            int[] accepted = automaton.ranks(state, false);
+            int[] ranks = Arrays.equals(accepted, NO_RANKS) ? way.ranks : accepted;
+            checkNotWorse(ranks, way.ranks, state);
+            int[] before = seen.putIfAbsent(state, ranks);
+            if (before != null) {
+                if (!Arrays.equals(before, ranks) || !wildcards.isEmpty()) {
+                    throw automaton.damaged(state, "a trie state that is reached on one way", "two ways");
+                }
+                continue;
+            }
+            int[] acceptedAtEnd = automaton.ranks(state, true);
+            int[] atEnd = Arrays.equals(acceptedAtEnd, NO_RANKS) ? ranks : acceptedAtEnd;
+            checkNotWorse(atEnd, ranks, state);
+            note(ranks, way.ranks, state);
+            note(atEnd, ranks, state);
+            int depth = way.depth + automaton.u8(state);
+            int[] best = way.wildcards;
+            if (beginsWildcards(state)) {
+                Wildcard list = verifyLists(state, depth, ranks);
+                most = Math.max(most, list.listPasses);
+                best = automaton.wildcards(state)[0][0] == 1 ? list.listBest : list.listDecidingBest;
+            }
+            int flags = automaton.u8(state + 1) & (Automaton.SETTLED | Automaton.DISALLOWS | Automaton.DISALLOWS_AT_END);
+            int expected = (Math.min(best[0], best[1]) >= Math.min(ranks[0], ranks[1]) ? Automaton.SETTLED : 0)
+                    | (ranks[1] < ranks[0] ? Automaton.DISALLOWS : 0)
+                    | (atEnd[1] < atEnd[0] ? Automaton.DISALLOWS_AT_END : 0);
+            if (flags != expected) {
+                throw automaton.damaged(state + 1, "the flags that follow from the ranks, " + expected, flags);
+            }
+            for (int target : automaton.transitions(state + Automaton.STATE_BYTES, automaton.u8(state + 2))[1]) {
+                waiting.add(new Way(target, depth + 1, ranks, best));
+            }
+        }
+        return 1 + most;
+    }
+
+    private void checkNotWorse(int[] ranks, int[] than, int state) {
+        if (ranks[0] > than[0] || ranks[1] > than[1]) {
+            throw automaton.damaged(state, "ranks at least as good as those accepted before", "worse ranks");
+        }
+    }
+
+    /** Notes the ranks that are accepted for the first time on a way. Each is so at one state. */
+    private void note(int[] ranks, int[] before, int state) {
+        for (int kind = 0; kind < 2; kind++) {
+            if (ranks[kind] != before[kind] && ranks[kind] != NO_RANK) {
+                checkOnce(inTrie, ranks[kind]);
+            }
+        }
+    }
+
+    /** Checks the two lists of a trie state; the first automaton of all. */
+    private Wildcard verifyLists(int state, int depth, int[] ranks) {
+        int[][] entries = automaton.wildcards(state);
+        if (entries.length != 2 || entries[0][0] > 1 || entries[1][0] != 0 || entries[1][1] == 0) {
+            throw automaton.damaged(state, "two lists of wildcard automata", entries.length);
+        }
+        boolean needsAll = entries[0][0] == 1;
+        Wildcard list = wildcards.get(entries[1][1]);
+        if (entries[0][1] != (needsAll ? list.root : list.deciding) || list.listFrom > depth) {
+            throw automaton.damaged(state, "the list that a verdict needs, begun within " + depth + " bytes", entries[0][1]);
+        }
+        int[] best = needsAll ? list.listBest : list.listDecidingBest;
+        for (int kind = 0; kind < 2; kind++) {
+            if (Math.min(best[kind], ranks[kind]) == NO_RANK && list.listBest[kind] != NO_RANK) {
+                throw automaton.damaged(state, "a list for verdicts with both kinds of rule", "a kind that is left out");
+            }
+        }
+        return list;
+    }
+
+    /** Checks the fallback patterns; the most that a path may have to be searched for. */
+    private long verifyFallbacks(int start) {
         long at = start;
+        int last = -1;
+        List<byte[]> firsts = new ArrayList<>();
         while (!automaton.isNone((int) at)) {
             int rank = automaton.u31((int) at);
             checkRank(rank, (int) at);
-            if (!texts.get(rank)) {
-                throw automaton.damaged((int) at, "a rank with a text", rank);
+            if (!texts.get(rank) || rank <= last) {
+                throw automaton.damaged((int) at, "ranks with texts, in order", rank);
             }
+            last = rank;
             if (automaton.u31((int) at + 4) > 1) {
                 throw automaton.damaged((int) at + 4, "0 or 1", automaton.u31((int) at + 4));
             }
             int segments = automaton.u31((int) at + 8);
+            if (segments == 0) {
+                throw automaton.damaged((int) at + 8, "a segment", segments);
+            }
+            int bytes = automaton.u31((int) at + 12);
             at += 16;
+            long after = at + bytes;
             for (int segment = 0; segment < segments; segment++) {
                 int length = automaton.u31((int) at);
                 automaton.check((int) at + 4, length);
+                if (segment == 0) {
+                    firsts.add(automaton.copy((int) at + 4, length));
+                }
                 at += 4 + length;
+            }
+            if (at != after) {
+                throw automaton.damaged(start, "segments of " + bytes + " bytes", at - after + " more");
             }
             if (at - start > Walk.MAX_FALLBACK_BYTES) {
                 throw automaton.damaged(start, "at most " + Walk.MAX_FALLBACK_BYTES + " bytes of fallback patterns", "more");
             }
         }
+        fallbacksEnd = (int) at + 4;
+        return mostPrefixes(firsts);
+    }
+
+    /** How many of some texts one path may begin with. */
+    private static long mostPrefixes(List<byte[]> texts) {
+        texts.sort(Arrays::compareUnsigned);
+        ArrayDeque<byte[]> prefixes = new ArrayDeque<>();
+        long most = 0;
+        for (byte[] text : texts) {
+            while (!prefixes.isEmpty() && !startsWith(text, prefixes.getLast())) {
+                prefixes.removeLast();
+            }
+            prefixes.add(text);
+            most = Math.max(most, prefixes.size());
+        }
+        return most;
+    }
+
+    private static boolean startsWith(byte[] text, byte[] start) {
+        return text.length >= start.length && Arrays.equals(text, 0, start.length, start, 0, start.length);
+    }
+
+    private static void merge(int[] into, int[] from) {
+        into[0] = Math.min(into[0], from[0]);
+        into[1] = Math.min(into[1], from[1]);
     }
 }

@@ -60,6 +60,16 @@ public final class CompiledSet {
         if (reading.length != expected) {
             throw reading.damaged(36, "names that end with the section of " + reading.length + " bytes", expected);
         }
+        for (int number = 0; number < 3; number++) {
+            if ((flags >> number & 1) == 0 && reading.i64(8 * number) != 0) {
+                throw reading.damaged(8 * number, "zero, as the flags say that it is not there", reading.i64(8 * number));
+            }
+        }
+        for (long at = READING_BYTES + dialectBytes + profileBytes; at < expected; at++) {
+            if (reading.u8(at) != 0) {
+                throw reading.damaged(at, "zeros after the names", reading.u8(at));
+            }
+        }
         dialect = text(reading, READING_BYTES, dialectBytes);
         profile = text(reading, READING_BYTES + dialectBytes, profileBytes);
         crawlers = new Crawlers(container.section("crawlers"));
@@ -126,13 +136,14 @@ public final class CompiledSet {
     }
 
     /**
-     * Checks the whole file: every hash, and that every record and every ruleset can be read. Time: one pass over the file.
+     * Checks the whole file: every hash, every record and every ruleset, and all that answers follow from, such as flags that follow from
+     * ranks. What it accepts answers as {@code reptile} does. Time: one pass over the file.
      *
      * @throws DamagedSetException with the first mistake that is found
      */
     public void verify() {
         container.checkHashes();
-        new Verifier(container, isByTime()).verify();
+        new Verifier(container, isByTime(), time()).verify();
     }
 
     /**
@@ -361,9 +372,5 @@ public final class CompiledSet {
 
     long line(long address, int rule) {
         return lines.line(address, rule);
-    }
-
-    NormalForm normalForm() {
-        return container.normalForm;
     }
 }

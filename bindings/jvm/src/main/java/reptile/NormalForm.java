@@ -136,15 +136,6 @@ enum NormalForm {
         }
     }
 
-    /** A pattern as it is shown to people, with {@code *} and {@code $} again for the bytes that stand for them. */
-    byte[] shown(byte[] pattern) {
-        byte[] shown = pattern.clone();
-        for (int at = 0; at < shown.length && !hasOperators(); at++) {
-            shown[at] = shown[at] == STAR ? (byte) '*' : shown[at] == DOLLAR ? (byte) '$' : shown[at];
-        }
-        return shown;
-    }
-
     static boolean isUnreserved(int letter) {
         return letter >= 'a' && letter <= 'z' || letter >= 'A' && letter <= 'Z' || letter >= '0' && letter <= '9'
                 || letter == '-' || letter == '.' || letter == '_' || letter == '~';

@@ -13,6 +13,8 @@ final class Policy {
     private static final int UNIT = 8;
     private static final int HEADER_BYTES = 16;
     private static final int MAX_SOURCE = 3;
+    private static final int STATUS = 1;
+    private static final int UNREACHABLE = 6;
     private static final int MAX_CAUSE = 8;
 
     private final Section section;
@@ -33,9 +35,17 @@ final class Policy {
         section.check(at, HEADER_BYTES + 8 * tokenCount + 8 * groupCount, "a policy");
         tokens = (int) tokenCount;
         groups = (int) groupCount;
-        if (source() > MAX_SOURCE || cause() > MAX_CAUSE || buffer.get(index + 1) != 0) {
+        if (buffer.getInt(index) != 0 && !isKnown()) {
             throw section.damaged(at, "a source up to 3 and a cause up to 8", Integer.toHexString(buffer.getInt(index)));
         }
+    }
+
+    /** Whether the kind, which is not zero, is a cause that goes with a source, with a number only where the cause has one. */
+    private boolean isKnown() {
+        int source = source();
+        boolean hasNumber = cause() == STATUS || cause() >= UNREACHABLE;
+        return source > RULES && source <= MAX_SOURCE && cause() > 0 && cause() <= MAX_CAUSE && (hasNumber || number() == 0)
+                && buffer.get(index + 1) == 0;
     }
 
     DamagedSetException damaged(String expected, Object found) {

@@ -55,7 +55,7 @@ final class Together {
     }
 
     private Rule rule(Walk walk, int rank, long lines) {
-        return new Rule((rank & 1) == 0, set.line(lines, rank >> 1), set.normalForm().shown(walk.pattern(rank)));
+        return new Rule((rank & 1) == 0, set.line(lines, rank >> 1), walk.pattern(rank));
     }
 
     private Explanation explanation(Policy policy, boolean hasGroup) {

@@ -1,19 +1,24 @@
 package reptile;
 
 /**
- * Reads every record that a decision can meet, and follows every reference. What it accepts answers without an error, but for one case: a
- * ruleset that would go over a path more than {@link Walk#MAX_PASSES} times, which only the walk finds. It does not prove that the bytes
- * are the only encoding of their content; {@code reptile verify} does.
+ * Reads every record that a decision can meet, follows every reference, and checks all that answers follow from. What it accepts answers
+ * without an error, as {@code reptile} does. It does not prove that the bytes are the only encoding of their content; {@code reptile verify}
+ * does. FORMAT.md lists the differences.
  */
 final class Verifier {
     private final Container container;
     private final boolean isByTime;
+    private final long time;
     private final Rulesets rulesets;
     private final Tokens tokens;
+    /** For each ruleset, how often a decision may go over a path. */
+    private short[] passes = new short[0];
 
-    Verifier(Container container, boolean isByTime) {
+    /** The time is the one that the set is for; {@link Long#MIN_VALUE} if there is none. */
+    Verifier(Container container, boolean isByTime, long time) {
         this.container = container;
         this.isByTime = isByTime;
+        this.time = time;
         rulesets = new Rulesets(container.section("index"), container.section("rulesets"));
         tokens = new Tokens(container.section("tokens"));
     }
@@ -48,12 +53,26 @@ final class Verifier {
     }
 
     void verify() {
+        verifyCrawlers();
         verifyTokens();
         verifyRulesets();
         Starts lines = verifyLines();
         Starts policies = verifyPolicies(lines);
         Starts captures = verifyCaptures(policies);
         verifyOrigins(policies, captures);
+    }
+
+    /** Names are in order, so that the longest beginning of a name is the last one. */
+    private void verifyCrawlers() {
+        Section section = container.section("crawlers");
+        String last = null;
+        for (Crawlers.Entry entry : new Crawlers(section).entries) {
+            String name = Names.lower(entry.name);
+            if (last != null && last.compareTo(name) >= 0) {
+                throw section.damaged(0, "crawlers in order, each once", name);
+            }
+            last = name;
+        }
     }
 
     private void verifyTokens() {
@@ -68,8 +87,12 @@ final class Verifier {
     }
 
     private void verifyRulesets() {
-        for (long number = 0; number < rulesets.count(); number++) {
-            new AutomatonVerifier(rulesets.get(number)).verify();
+        if (rulesets.count() > Integer.MAX_VALUE - 8) {
+            throw container.section("index").damaged(0, "fewer than 2^31 rulesets, the most that this reader verifies", rulesets.count());
+        }
+        passes = new short[(int) rulesets.count()];
+        for (int number = 0; number < passes.length; number++) {
+            passes[number] = (short) new AutomatonVerifier(rulesets.get(number), container.section("prints")).verify();
         }
         Section index = container.section("index");
         Section bytes = container.section("rulesets");
@@ -109,6 +132,9 @@ final class Verifier {
         while (at < policies.length) {
             starts.add(at);
             Policy policy = new Policy(policies, at / 8);
+            if (!policy.hasRules() && (policy.defaultGroup() >= 0 || policy.tokenCount() + policy.groupCount() > 0)) {
+                throw policies.damaged(at, "no groups where no rules decide", policy.groupCount());
+            }
             policy.defaultGroup();
             for (int group = 0; group < policy.groupCount(); group++) {
                 long number = policy.ruleset(group);
@@ -131,8 +157,14 @@ final class Verifier {
 
     /** The tokens of a policy are in order, and groups that decide together have joint ranks. */
     private void verifyGroups(Section policies, Policy policy, long at) {
+        int sum = 0;
         for (int place = 0; place < policy.tokenCount(); place++) {
             int group = policy.groupOf(place);
+            boolean isSame = place > 0 && policy.token(place - 1) == policy.token(place);
+            sum = (isSame ? sum : 0) + passes[(int) policy.ruleset(group)];
+            if (sum > Walk.MAX_PASSES) {
+                throw policies.damaged(at, "at most " + Walk.MAX_PASSES + " passes of the groups of a token", sum);
+            }
             if (policy.token(place) >= tokens.count()) {
                 throw policies.damaged(at, "one of " + tokens.count() + " tokens", policy.token(place));
             }
@@ -211,6 +243,7 @@ final class Verifier {
     private void verifyOrigins(Starts policies, Starts captures) {
         Section records = container.section("origins");
         Origins origins = new Origins(container.section("buckets"), records);
+        Timelines timelines = new Timelines(container.section("captures"));
         long at = 0;
         long count = 0;
         while (at < records.length) {
@@ -219,6 +252,9 @@ final class Verifier {
             long address = records.u32(at + 4);
             if (address != Section.NONE) {
                 captures.check(address, records, at + 4);
+                if (isByTime && timelines.policyAt(address, time) != records.u32(at)) {
+                    throw records.damaged(at, "the policy in force at the time of the set", records.u32(at));
+                }
             }
             int length = records.u8(at + 15);
             byte[] host = records.copy(at + Origins.RECORD_BYTES, length);

@@ -2,19 +2,20 @@ package reptile;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.BitSet;
 import java.util.List;
 
 /** Damaged sets: cut, with a byte changed, and with a byte changed and all hashes made to match. */
 final class DamageTest {
     private static final String[] SECTIONS = Container.NAMES;
 
-    private static final int INDEX = Arrays.asList(SECTIONS).indexOf("index");
-    private static final int RULESETS = Arrays.asList(SECTIONS).indexOf("rulesets");
+    /** The questions of the program that makes the mutants. */
+    private static final String[] AGENTS = {"GPTBot", "*", "Googlebot-Image"};
+    private static final long[] TIMES = {Long.MIN_VALUE, 1_690_000_000L, 1_695_000_000L, 1_700_000_000L};
 
     private static final boolean IS_FULL = Boolean.getBoolean("reptile.full");
     private static final int[] ALL_MASKS = {1, 2, 4, 8, 16, 32, 64, 128, 0xFF};
@@ -31,14 +32,7 @@ final class DamageTest {
         }
         cut(bytes);
         flipped(bytes, urls);
-        mended(bytes, urls);
-        // A set by time, with patches, several groups of a token, wildcards in wildcards and fallback patterns.
-        byte[] rich = Files.readAllBytes(data.resolve("damage/rich.reptile"));
-        List<byte[]> richUrls = new ArrayList<>();
-        for (String[] row : Check.rows(data.resolve("damage/rich.urls"))) {
-            richUrls.add(Check.bytes(row[0]));
-        }
-        mended(rich, richUrls);
+        mutants(data.resolve("damage/mutants"));
     }
 
     /** What is done to a byte: one bit of it is changed, another one for each byte; all with {@code -Dreptile.full=true}. */
@@ -68,48 +62,145 @@ final class DamageTest {
         }
     }
 
-    /** The same with hashes that match: refused, or it answers, without an error if verify accepts it. */
-    private static void mended(byte[] bytes, List<byte[]> urls) {
-        int accepted = 0;
-        int tried = 0;
-        BitSet headers = headers(bytes);
-        for (int at = 64; at < bytes.length; at++) {
-            for (int mask : headers.get(at) ? ALL_MASKS : masks(at)) {
-                byte[] copy = bytes.clone();
-                copy[at] ^= (byte) mask;
-                mend(copy);
-                String where = "byte " + at + " changed by " + mask + ", with hashes that match";
-                boolean isAccepted = false;
-                tried++;
-                try {
-                    CompiledSet.of(copy).verify();
-                    isAccepted = true;
-                    accepted++;
-                } catch (DamagedSetException refused) {
-                    Check.that(Arrays.asList(SECTIONS).contains(refused.section()) || refused.section().equals("header"), where);
-                } catch (RuntimeException | StackOverflowError other) {
-                    Check.fail(where + ": " + other);
-                }
-                boolean hasAnswers = ask(copy, urls, where);
-                Check.that(hasAnswers || !isAccepted, where + ": accepted, and then refused");
+    /** A set that is damaged, and the questions that it is asked. */
+    private static final class Base {
+        final byte[] bytes;
+        final List<byte[]> urls = new ArrayList<>();
+
+        Base(ByteBuffer file) {
+            bytes = text(file);
+            for (int left = file.getInt(); left > 0; left--) {
+                urls.add(text(file));
             }
         }
-        System.out.println("damaged sets: " + accepted + " of " + tried + " with matching hashes are accepted");
+
+        private static byte[] text(ByteBuffer file) {
+            byte[] text = new byte[file.getInt()];
+            file.get(text);
+            return text;
+        }
     }
 
-    /** The headers of the automata, whose counts and offsets bound all the rest: they are changed in every way. */
-    private static BitSet headers(byte[] bytes) {
-        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-        int index = (int) buffer.getLong(64 + 32 * INDEX + 8);
-        int rulesets = (int) buffer.getLong(64 + 32 * RULESETS + 8);
-        BitSet headers = new BitSet();
-        int start = rulesets;
-        for (int entry = 0; entry < buffer.getLong(64 + 32 * INDEX + 16); entry += 8) {
-            int end = rulesets + (int) (buffer.getLong(index + entry) & 0xFFFFFFFFFFFFL);
-            headers.set(start, Math.min(end, start + 1 + 8 * bytes[start]));
-            start = end;
+    /**
+     * Damage with hashes that match, which {@code engine/examples/mutants.rs} has tried on the engine: what the engine accepts is accepted
+     * and answers the same; what it refuses is refused, or at least answers the same wherever the engine has an answer.
+     */
+    private static void mutants(Path path) throws Exception {
+        ByteBuffer file = ByteBuffer.wrap(Files.readAllBytes(path)).order(ByteOrder.LITTLE_ENDIAN);
+        List<Base> bases = new ArrayList<>();
+        for (int left = file.getInt(); left > 0; left--) {
+            bases.add(new Base(file));
         }
-        return headers;
+        int tried = 0;
+        int accepted = 0;
+        int lenient = 0;
+        while (file.hasRemaining()) {
+            int place = file.get();
+            Base base = bases.get(place);
+            byte[] bytes = base.bytes.clone();
+            StringBuilder where = new StringBuilder("set " + place);
+            for (int left = file.get(); left > 0; left--) {
+                int at = file.getInt();
+                byte[] edit = new byte[file.get()];
+                file.get(edit);
+                System.arraycopy(edit, 0, bytes, at, edit.length);
+                where.append(", at ").append(at).append(' ').append(Arrays.toString(edit));
+            }
+            repair(bytes);
+            int outcome = file.get();
+            long digest = file.getLong();
+            tried++;
+            boolean isAccepted = false;
+            String rows = null;
+            try {
+                CompiledSet set = CompiledSet.of(bytes);
+                rows = answers(set, base.urls);
+                set.verify();
+                isAccepted = true;
+            } catch (DamagedSetException refused) {
+                Check.that(Arrays.asList(SECTIONS).contains(refused.section()) || refused.section().equals("header"), where);
+            } catch (RuntimeException | StackOverflowError other) {
+                Check.fail(where + ": " + other);
+            }
+            accepted += isAccepted ? 1 : 0;
+            boolean isSame = rows != null && hash(rows) == digest;
+            if (outcome == 2) {
+                Check.that(isAccepted && isSame, where + ": the engine accepts it" + (isAccepted ? " and has other answers" : ""));
+            } else if (isAccepted) {
+                lenient++;
+                Check.that(isSame, where + ": the engine refuses it" + (outcome == 0 ? " when it opens it" : " and has other answers"));
+            } else {
+                Check.that(true, where);
+            }
+        }
+        System.out.println("damaged sets: " + accepted + " of " + tried + " with matching hashes are accepted, of which the engine refuses "
+                + lenient + " that answer the same");
+    }
+
+    private static long hash(String rows) {
+        byte[] bytes = rows.getBytes(StandardCharsets.UTF_8);
+        return XxHash3.hash(bytes, 0, bytes.length, 0);
+    }
+
+    /** What a set answers, as the program that makes the mutants writes it. */
+    private static String answers(CompiledSet set, List<byte[]> urls) {
+        StringBuilder rows = new StringBuilder();
+        for (String name : AGENTS) {
+            Agent agent;
+            try {
+                agent = set.agentUnchecked(Check.bytes(name));
+            } catch (DamagedSetException refused) {
+                rows.append("\u0001\u0001\n");
+                continue;
+            }
+            for (byte[] url : urls) {
+                row(rows, () -> String.valueOf(agent.decide(url).ordinal()));
+                row(rows, () -> row(agent.explain(url)));
+                for (int time = 0; set.isByTime() && time < TIMES.length; time++) {
+                    long at = TIMES[time];
+                    row(rows, () -> row(agent.explainAt(Utf8.shown(url), at)));
+                }
+            }
+        }
+        return rows.toString();
+    }
+
+    /** An answer as a row. */
+    private interface Row {
+        String get();
+    }
+
+    private static void row(StringBuilder rows, Row row) {
+        try {
+            rows.append(row.get());
+        } catch (DamagedSetException refused) {
+            rows.append('\u0001');
+        }
+        rows.append('\n');
+    }
+
+    private static String row(Explanation answer) {
+        int cause = Arrays.asList(Reason.NO_CAUSE, Reason.STATUS, Reason.TOO_MANY_REDIRECTS, Reason.NETWORK_ERROR, Reason.NOT_TEXT,
+                Reason.TOO_LARGE, Reason.UNREACHABLE).indexOf(answer.reason());
+        String reason = cause >= 0 ? cause + " " + answer.number() : "";
+        switch (answer.reason()) {
+            case RULE:
+                reason = "rule " + (answer.isFromLastGoodCopy() ? 1 : 0);
+                break;
+            case NO_RULE_MATCHES:
+            case NO_GROUP:
+                reason = "no rule";
+                break;
+            case NO_ROBOTS_TXT:
+                reason = "no robots";
+                break;
+            case NOT_A_URL:
+                reason = "no url";
+                break;
+            default:
+        }
+        String rule = answer.rule().map(found -> found.line() + " " + found).orElse("");
+        return answer.verdict().ordinal() + "\t" + reason + "\t" + rule;
     }
 
     /** Asks many questions. Whether all were answered; the only exception may be a refusal. */
@@ -147,7 +238,7 @@ final class DamageTest {
     }
 
     /** Makes all hashes match. */
-    private static void mend(byte[] bytes) {
+    private static void repair(byte[] bytes) {
         ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         int count = Math.max(0, Math.min(SECTIONS.length, buffer.getInt(20)));
         for (int entry = 0; entry < count; entry++) {

@@ -13,7 +13,7 @@ final class LimitsTest {
             int by = over;
             holds(by, () -> walk(lists(Walk.MAX_PASSES - 1 + by)), "passes");
             holds(by, () -> walk(nested(Walk.MAX_DEPTH + by)), "depth");
-            holds(by, () -> new AutomatonVerifier(nested(Walk.MAX_DEPTH + by)).verify(), "depth, verified");
+            holds(by, () -> verify(nested(Walk.MAX_DEPTH + by)), "depth, verified");
             holds(by, () -> walk(fallback(Walk.MAX_FALLBACK_BYTES + by)), "bytes of fallback patterns");
             holds(by, () -> patched(Rulesets.MAX_PATCHED_BYTES + by), "bytes of a patched ruleset");
             holds(by, () -> section("lines", new byte[32], 4).copy(0, 16 + by), "bytes of a record in one part of a file");
@@ -46,6 +46,13 @@ final class LimitsTest {
         Arrays.fill(path, (byte) 'a');
         path[0] = '/';
         Walk.disallows(automaton, path, 0, path.length);
+    }
+
+    /** Verifies an automaton with fingerprints that pass every place. */
+    private static void verify(Automaton automaton) {
+        byte[] prints = new byte[96];
+        Arrays.fill(prints, (byte) -1);
+        new AutomatonVerifier(automaton, section("prints", prints, 30)).verify();
     }
 
     private static ByteBuffer buffer(int bytes) {
@@ -93,23 +100,34 @@ final class LimitsTest {
         return automaton(bytes);
     }
 
-    /** Wildcard automata that begin one in another, so many deep. */
+    /** Wildcard automata that begin one in another, so many deep: all follow an {@code a}, and the innermost has a disallow. */
     private static Automaton nested(int depth) {
-        ByteBuffer bytes = header(17 + 7, depth);
-        trie(bytes, 28);
-        int here = 28;
+        ByteBuffer bytes = header(0, depth);
+        int inner = 0;
         for (int at = 0; at < depth; at++) {
+            int root = bytes.position();
             boolean isLast = at == depth - 1;
-            int next = here + (isLast ? 0 : 13 + 3 + 4 + 3);
-            root(bytes, isLast ? 0 : 1, 0, here);
-            if (!isLast) {
-                bytes.putShort((short) (here + 20)).put((byte) 'a');
-                bytes.put((byte) 0).putShort((short) next).put((byte) 1);
+            bytes.put((byte) 1).putShort((short) -1).putShort((short) 1).putShort((short) (isLast ? 1 : 0)).putShort((short) 0);
+            bytes.putShort((short) (isLast ? root : 0)).putShort((short) 0);
+            bytes.putShort((short) (root + 16 + (at == 0 ? 0 : 4))).put((byte) 'a');
+            if (at == 0) {
+                bytes.put((byte) 0).put((byte) Automaton.DISALLOW).put((byte) 0).putShort((short) 1);
+            } else {
+                bytes.put((byte) 0).putShort((short) inner).put((byte) 1);
                 bytes.put((byte) 0).put((byte) Automaton.BEGINS_WILDCARDS).put((byte) 0);
             }
-            here = next;
+            inner = root;
         }
-        return automaton(bytes);
+        bytes.putShort(3, (short) (bytes.position() + 7));
+        trie(bytes, inner);
+        bytes.putShort(7, (short) bytes.position());
+        bytes.putShort((short) 1).putShort((short) 1).putShort((short) 1).put((byte) '*');
+        // The place of the fingerprints follows the end.
+        Automaton automaton = automaton(bytes);
+        int end = bytes.position();
+        ByteBuffer stored = ByteBuffer.wrap(Arrays.copyOf(bytes.array(), end + 4)).order(ByteOrder.LITTLE_ENDIAN);
+        Check.equal(automaton.end(), end, "the end of an automaton");
+        return new Automaton(stored, 0, 0);
     }
 
     /** Numbers of four bytes, and one fallback pattern with so many bytes. */
@@ -177,6 +195,6 @@ final class LimitsTest {
         root(bytes, 0, 28, 28);
         Automaton circle = automaton(bytes);
         Check.refused(DamagedSetException.class, () -> walk(circle), "a list in a circle");
-        Check.refused(DamagedSetException.class, () -> new AutomatonVerifier(circle).verify(), "a list in a circle, verified");
+        Check.refused(DamagedSetException.class, () -> verify(circle), "a list in a circle, verified");
     }
 }
