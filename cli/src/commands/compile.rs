@@ -186,7 +186,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let outputs = args.target.open(inputs.iter().map(PathBuf::as_path))?;
     let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&inputs), &args.options, &[])?;
     outputs.publish(set, &inputs, &args.options, &report)?;
-    Ok(Exit::from_bad(report.any_bad() || (args.strict && report.strange.any())))
+    Ok(Exit::from_bad(report.any_bad() || (args.strict && (report.strange.any() || report.lacks_columns))))
 }
 
 /// A set is not replaced by one with fewer than this part of its origins: most likely an input was cut short.
