@@ -85,7 +85,7 @@ impl Discarded {
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
-            Discarded::Superseded => "there is a later or a better one",
+            Discarded::Superseded => "another one counts, by its time or by what it has",
             Discarded::Failed => "failed, the answer before it is kept",
             Discarded::TooLate => "fetched after the time asked for",
         }

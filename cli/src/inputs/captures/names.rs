@@ -487,6 +487,19 @@ mod tests {
     }
 
     #[test]
+    fn the_guide_lists_every_name() {
+        let mut fields = Field::all();
+        let rows = include_str!("../../../guide/compile.md").lines().filter(|line| line.starts_with("| `"));
+        for row in rows {
+            let field = fields.next().unwrap();
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            let names: Vec<String> = field.names().iter().map(|name| format!("`{name}`")).collect();
+            assert_eq!((cells[1], cells[2]), (&*names[0], &*names.join(", ")));
+        }
+        assert_eq!(fields.next(), None);
+    }
+
+    #[test]
     fn long_names_are_not_looked_at() {
         for (len, is_known) in
             [(MAX_SHOWN_NAME_BYTES - 1, true), (MAX_SHOWN_NAME_BYTES, true), (MAX_SHOWN_NAME_BYTES + 1, false)]
