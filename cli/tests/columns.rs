@@ -172,8 +172,8 @@ fn renamed_columns_that_are_not_known_are_named() {
 #[test]
 fn two_columns_of_one_field_are_an_error_that_names_both() {
     let folder = Folder::new();
-    let names = renamed("redirects", "Fetch_Status");
-    let says = "\"status\" and \"Fetch_Status\" are both names of the status";
+    let names = renamed("error", "Con-Tent");
+    let says = "\"body\" and \"Con-Tent\" are both names of the body";
     for format in FORMATS {
         let code = if format == "jsonl" { 1 } else { 2 };
         let run = compile(&folder, format, &names, &[]);

@@ -91,8 +91,8 @@ pub struct Args {
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     target: Target,
-    /// Exit with 1 if a robots.txt is no text, such as a page that a server has sent, or if no capture of a table has a
-    /// status, or none a time
+    /// Exit with 1 if a robots.txt is no text, such as a page that a server has sent, if no capture of a table has a
+    /// status or a time, or if only a hash says which of two captures counts
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -173,6 +173,7 @@ impl Outputs<'_> {
         }
         publish([complete].into_iter().chain(made))?;
         report.name_discarded();
+        report.note_ties();
         report.note_future();
         summary.row("time", seconds(self.start.elapsed()));
         summary.print();
@@ -189,7 +190,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let outputs = args.target.open(inputs.iter().map(PathBuf::as_path))?;
     let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&inputs), &args.options, &[])?;
     outputs.publish(set, &inputs, &args.options, &report)?;
-    Ok(Exit::from_bad(report.any_bad() || (args.strict && (report.strange.any() || report.lacks_columns))))
+    Ok(Exit::from_bad(
+        report.any_bad() || (args.strict && (report.strange.any() || report.lacks_columns || report.captures.ties > 0)),
+    ))
 }
 
 /// A set is not replaced by one with fewer than this part of its origins: most likely an input was cut short.

@@ -228,6 +228,17 @@ impl Report {
         }
     }
 
+    /// Warns of origins with different captures of the same time, or without one.
+    pub fn note_ties(&self) {
+        let Some((origin, time)) = &self.captures.first_tie else { return };
+        let time = time.map_or("without a time".into(), |time| format!("of {}", show_time(time)));
+        note(format_args!(
+            "{} times two different captures of an origin have the same time or none, and a hash of the body chooses: \
+             first {origin}, {time}; `reptile compile --help` has the rule",
+            self.captures.ties
+        ));
+    }
+
     /// Warns if the set is for a time in the future: one wrong clock makes every other capture look old.
     pub fn note_future(&self) {
         let now = now();
