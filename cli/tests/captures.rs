@@ -203,9 +203,9 @@ fn a_profile_says_what_captures_mean() {
             "everything allowed (too many redirects)  1\n",
             "everything disallowed (network error)  1\n",
             "no longer fresh  1\n",
-            "discarded: there is a later or a better one  1\n",
+            "discarded: another one counts, by its time or by what it has  1\n",
             "discarded: failed, the answer before it is kept  1\n",
-            "discarded: http://a.example/robots.txt, fetched 2026-01-01T00:00:00Z: there is a later or a better one\n",
+            "discarded: http://a.example/robots.txt, fetched 2026-01-01T00:00:00Z: another one counts, by its time or by what it has\n",
             "discarded: http://a.example/robots.txt, fetched 2026-02-01T00:00:00Z, status 503: failed, the answer",
         ],
     );
@@ -351,7 +351,7 @@ fn tsv_says_what_json_lines_say() {
     }
     // A table of URLs is not one of captures, and a table without rows holds nothing.
     folder.write("urls.tsv", "url\ttitle\nhttp://a.example/robots.txt\tx\n");
-    folder.run(&["compile", "-o", "x", "urls.tsv"]).says(2, &["urls.tsv: is a single file"]);
+    folder.run(&["compile", "-o", "x", "urls.tsv"]).says(2, &["urls.tsv: is a table of URLs"]);
     folder.write("none.tsv", "url\tstatus\n");
     folder.run(&["compile", "-o", "x", "none.tsv"]).says(2, &["no robots.txt found in none.tsv"]);
     // The same bytes are a table of URLs where URLs are asked for.

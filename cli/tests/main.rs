@@ -15,6 +15,7 @@ mod classify_many;
 mod classify_output;
 mod classify_parquet;
 mod classify_tables;
+mod columns;
 mod compile;
 mod damage;
 mod diff;

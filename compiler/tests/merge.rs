@@ -96,8 +96,8 @@ fn merged_by(
 
 /// What a report says, as it can be compared.
 fn said(set: &CompiledSet) -> impl PartialEq + std::fmt::Debug {
-    let CaptureReport { at, origins, stale, discarded, .. } = set.report().clone();
-    (at, origins, stale, discarded, set.report().listed())
+    let CaptureReport { at, origins, stale, discarded, ties, first_tie, .. } = set.report().clone();
+    (at, origins, stale, discarded, ties, first_tie, set.report().listed())
 }
 
 proptest! {

@@ -23,7 +23,7 @@ const MERGE_MEMORY: u64 = 2 << 30;
 ///
 /// ``captures`` is a mapping of the URL of a robots.txt to its body (str or bytes), or an iterable of such pairs or of dictionaries
 /// with ``url`` and, where known, ``body``, ``status``, ``time`` (seconds since 1970), ``redirects``, ``cache_control``,
-/// ``content_type``, ``truncated`` and ``failed``. Their order does not matter; of several captures of an origin the fetch profile
+/// ``content_type``, ``truncated`` and ``error`` (what went wrong if there was no answer: a text, or ``True``). Their order does not matter; of several captures of an origin the fetch profile
 /// chooses by time.
 ///
 /// With ``path`` the set is written to that file, which is either complete or absent, and opened from there; otherwise it is in
@@ -198,7 +198,8 @@ fn of_fields(py: Python<'_>, fields: &Bound<'_, PyDict>) -> PyResult<Capture> {
             "redirects" => capture.redirects = value.extract()?,
             "cache_control" => capture.cache_control = Some(value.extract()?),
             "content_type" => capture.content_type = Some(value.extract()?),
-            "failed" => capture.has_failed = value.extract()?,
+            // A text of what went wrong, or a flag; `failed` is its older name. Either of them says that there was no answer.
+            "error" | "failed" => capture.has_failed |= has_failed(&value)?,
             "truncated" => {
                 let name: String = value.extract()?;
                 let unknown = || PyValueError::new_err(format!("truncated: unknown {name:?}"));
@@ -208,4 +209,12 @@ fn of_fields(py: Python<'_>, fields: &Bound<'_, PyDict>) -> PyResult<Capture> {
         }
     }
     Ok(capture)
+}
+
+/// Whether the value of ``error`` says that there was no answer: a text that is not empty, or a flag.
+fn has_failed(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match value.cast::<PyString>() {
+        Ok(text) => Ok(!text.to_str()?.is_empty()),
+        Err(_) => value.extract(),
+    }
 }

@@ -89,11 +89,11 @@ def test_parts_are_merged_to_the_bytes_of_the_whole(tmp_path):
         *CAPTURES,
         {"url": "https://shop.example/robots.txt", "time": 1_600_000_000, "status": 404},
         {"url": "https://shop.example/robots.txt", "time": 1_800_000_000, "body": "user-agent: *\ndisallow: /new"},
-        {"url": "https://lost.example/robots.txt", "time": 1_800_000_000, "failed": True},
+        {"url": "https://lost.example/robots.txt", "time": 1_800_000_000, "error": "time-out"},
         {"url": "https://cut.example/robots.txt", "body": "user-agent: *\ndisallow: /x", "truncated": "length", "redirects": 2},
     ]
     in_spark = [
-        dict(row, error="time-out" if row.pop("failed", False) else None) if isinstance(row, dict) else row
+        dict(row, error=row.get("error")) if isinstance(row, dict) else row
         for row in map(copy_of, captures)
     ]
     for number, options in enumerate([{}, {"dialect": "rfc9309", "line_numbers": False}, {"by_time": True, "at": 1_750_000_000}]):

@@ -32,7 +32,7 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 ///                   are left out
 ///   a tar archive   the same; a folder around all hosts is seen through
 ///   JSON Lines      a capture on each line
-///   TSV             a capture on each line; the first line names the columns
+///   TSV, CSV        a capture in each row; the first line names the columns
 ///   a Parquet file  a capture in each row, with columns of these names
 ///   a WARC file     of a crawler, such as the robotstxt files of Common Crawl
 ///   a single file   with --host HOST, or the URL that it was fetched from
@@ -47,15 +47,17 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 /// Cache-Control and Content-Type matter); "time" (2026-03-14T15:09:26Z, or seconds
 /// since 1970); "redirects" (how many were followed, or a list of them); "truncated"
 /// (true, or why: "length", "time", "disconnect", "unspecified"); "error" (a text, if
-/// there was no answer). All but "url" may be left out. --profile says what they mean.
+/// there was no answer) or "failed" (true). All but "url" may be left out. --profile says
+/// what they mean. Other usual names are known too, such as fetch_status, warc_date and
+/// Status Code: cli/guide/compile.md lists them. The summary says which were not used.
 /// In a WARC file the records of answers have the same; the steps of a redirect are put
 /// together, and a damaged record is left out and costs no other. In TSV a tab, a line end
 /// and a backslash are \t, \n and \\, and \N is no value; "body_base64" is a body in base64,
 /// in every format.
 ///
 /// Of several captures for one origin the profile chooses by their times, not by their
-/// order. One without a time is older than any with one. Of two at the same time one
-/// counts, always the same. Hidden files are left out. With --by-time the set keeps them
+/// order. One without a time is older than any with one. Of two at the same time one with
+/// rules counts; of two with rules, the one that a hash of the body says. Hidden files are left out. With --by-time the set keeps them
 /// all, and knows what was in force when: `reptile classify --at-column` decides each URL
 /// by the rules of its own time.
 ///
@@ -89,7 +91,8 @@ pub struct Args {
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     target: Target,
-    /// Exit with 1 if a robots.txt is no text, such as a page or a picture that a server has sent
+    /// Exit with 1 if a robots.txt is no text, such as a page that a server has sent, if no capture of a table has a
+    /// status or a time, or if only a hash says which of two captures counts
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -170,6 +173,7 @@ impl Outputs<'_> {
         }
         publish([complete].into_iter().chain(made))?;
         report.name_discarded();
+        report.note_ties();
         report.note_future();
         summary.row("time", seconds(self.start.elapsed()));
         summary.print();
@@ -186,7 +190,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let outputs = args.target.open(inputs.iter().map(PathBuf::as_path))?;
     let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&inputs), &args.options, &[])?;
     outputs.publish(set, &inputs, &args.options, &report)?;
-    Ok(Exit::from_bad(report.any_bad() || (args.strict && report.strange.any())))
+    Ok(Exit::from_bad(
+        report.any_bad() || (args.strict && (report.strange.any() || report.lacks_columns || report.captures.ties > 0)),
+    ))
 }
 
 /// A set is not replaced by one with fewer than this part of its origins: most likely an input was cut short.

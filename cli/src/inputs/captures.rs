@@ -1,11 +1,13 @@
 //! Captures of robots.txt files in the columns of a table: the columns, and what their cells mean.
 //!
-//! The names are those of the fields of a capture in JSON Lines. A cell is written as a text, or of the type that fits where
-//! a table has types. [`Lines`] are the lines of an input with a capture on each.
+//! [`names`] lists the fields and their names, for tables and for JSON Lines. A cell is written as a text, or of the type that
+//! fits where a table has types. [`Lines`] are the lines of an input with a capture on each.
+
+pub mod names;
 
 use std::fmt::Write as _;
 
-use reptile_compiler::capture::{Capture, Truncation};
+use reptile_compiler::capture::{self, Capture, Truncation};
 use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::set::origin::{OwnedOrigin, RobotsUrlError};
 use reptile_engine::url::MAX_URL_BYTES;
@@ -17,25 +19,7 @@ use super::time::read_time;
 use super::tsv;
 use super::{Item, Robots, Sink};
 use crate::error::Result;
-
-/// Bytes of a cell that is a word or a number.
-const MAX_WORD_BYTES: usize = 1 << 10;
-
-/// Bytes of a body in base64, with its line ends.
-const MAX_BASE64_BYTES: usize = 2 * MAX_BODY_BYTES;
-
-/// The columns of a capture, each with the most bytes of its cells and with its names, of which the first that the table has
-/// counts.
-pub const COLUMNS: [(usize, &[&str]); 8] = [
-    (MAX_URL_BYTES, &["url", "uri"]),
-    (MAX_WORD_BYTES, &["status"]),
-    (MAX_WORD_BYTES, &["time"]),
-    (MAX_BODY_BYTES, &["body", "content"]),
-    (MAX_BASE64_BYTES, &["body_base64", "content_base64", "body_b64", "content_b64"]),
-    (MAX_WORD_BYTES, &["error"]),
-    (MAX_WORD_BYTES, &["truncated"]),
-    (MAX_WORD_BYTES, &["redirects"]),
-];
+use names::{CELLS, Field, NameUse};
 
 /// A cell of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +65,7 @@ impl Lines {
     /// # Errors
     /// If there is no memory for a body, and the errors of the sink.
     pub fn read(&self, bytes: &[u8], first: u64, sink: &mut Sink<'_>) -> Result<()> {
-        let mut json = jsonl::FieldReader::new(bytes);
+        let (mut json, mut names) = (jsonl::FieldReader::new(bytes), NameUse::default());
         let unended = bytes.last().is_some_and(|&byte| byte != b'\n').then_some(bytes.len());
         let mut start = 0;
         for (number, end) in (first..).zip(memchr::memchr_iter(b'\n', bytes).chain(unended)) {
@@ -92,11 +76,11 @@ impl Lines {
                 continue;
             }
             sink(match &self.columns {
-                None => jsonl::item(&mut json, line, self.name(number))?,
+                None => jsonl::item(&mut json, line, self.name(number), &mut names)?,
                 Some(columns) => columns.item(text, self.name(number))?,
             })?;
         }
-        Ok(())
+        if names.is_empty() { Ok(()) } else { sink(Item::Names(names)) }
     }
 }
 
@@ -110,7 +94,7 @@ pub const NO_CAPTURE: &str = "not a valid capture";
 ///
 /// # Errors
 /// If there is no memory for its body.
-pub fn item(name: String, cells: [Cell<'_>; COLUMNS.len()]) -> Result<Item> {
+pub fn item(name: String, cells: [Cell<'_>; CELLS]) -> Result<Item> {
     Ok(match capture(cells) {
         Ok((_, Some(Body::NoMemory(len)), _)) => return Err(no_memory(&name, len as u64)),
         Ok((_, Some(Body::TooLarge(len)), _)) => {
@@ -124,8 +108,8 @@ pub fn item(name: String, cells: [Cell<'_>; COLUMNS.len()]) -> Result<Item> {
     })
 }
 
-fn capture(cells: [Cell<'_>; COLUMNS.len()]) -> std::result::Result<(Capture, Option<Body>, OwnedOrigin), Bad> {
-    let [url, status, time, body, base64, error, truncated, redirects] = cells;
+fn capture(cells: [Cell<'_>; CELLS]) -> std::result::Result<(Capture, Option<Body>, OwnedOrigin), Bad> {
+    let [url, status, time, body, base64, error, failed, truncated, redirects, content_type, cache_control] = cells;
     let origin = match url {
         Cell::Text(url) => OwnedOrigin::of_robots_url(url).map_err(|error| match error {
             RobotsUrlError::OtherPath => ("not the url of a robots.txt", format!("\"{}\"", shown(url))),
@@ -146,9 +130,13 @@ fn capture(cells: [Cell<'_>; COLUMNS.len()]) -> std::result::Result<(Capture, Op
         status: word(status, status_of)?,
         time: word(time, |text| read_time(text.trim()))?,
         truncated: word(truncated, truncation_of)?.flatten(),
-        has_failed: word(error, |text| Ok(!text.is_empty()))?.unwrap_or(false),
+        has_failed: word(error, |text| Ok(is_error(text)))?.unwrap_or(false)
+            || word(failed, failed_of)?.unwrap_or(false),
         redirects: word(redirects, redirects_of)?.unwrap_or(0),
-        ..Capture::default()
+        media_type: header_of(content_type, Field::ContentType)?.as_deref().and_then(media_type_of),
+        max_age: header_of(cache_control, Field::CacheControl)?.as_deref().and_then(capture::max_age),
+        // A table has no columns for these header fields; the page itself still shows a challenge.
+        challenger: None,
     };
     Ok((capture, body, origin))
 }
@@ -179,21 +167,68 @@ fn word<T>(
     }
 }
 
+/// Whether the text of what went wrong says that anything did. Programs that have nothing to say write one of these words.
+pub fn is_error(text: &str) -> bool {
+    let text = text.trim();
+    !text.is_empty() && !["false", "none", "null", "nan", "0"].iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Whether a fetch has failed, as a word or a number.
+///
+/// # Errors
+/// If the text is neither true nor false.
+pub fn failed_of(text: &str) -> std::result::Result<bool, String> {
+    let text = text.trim();
+    let is = |words: [&str; 3]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+    match text {
+        _ if text.is_empty() || is(["false", "0", "no"]) => Ok(false),
+        _ if is(["true", "1", "yes"]) => Ok(true),
+        _ => Err(format!("expected true or false for failed, found \"{}\"", shown(text.as_bytes()))),
+    }
+}
+
+/// The media type of a body by a Content-Type, unless that is the one of a whole HTTP message in a WARC record.
+pub fn media_type_of(content_type: &str) -> Option<Box<str>> {
+    Some(capture::media_type(content_type)).filter(|media_type| &**media_type != "application/http")
+}
+
+/// The value of a header field in a cell.
+fn header_of(cell: Cell<'_>, field: Field) -> std::result::Result<Option<String>, Bad> {
+    match cell {
+        Cell::Null => Ok(None),
+        Cell::Text(text) => Ok(Some(String::from_utf8_lossy(text).into_owned()).filter(|text| !text.is_empty())),
+        Cell::TooLong => Err((NO_CAPTURE, format!("the {} has more than {} bytes", field.name(), field.limit()))),
+    }
+}
+
+/// A whole number as databases write one, also in a column that has rows without one: `404.0`.
+fn whole(text: &str) -> &str {
+    let text = text.trim();
+    match text.split_once('.') {
+        Some((whole, fraction)) if !fraction.is_empty() && fraction.bytes().all(|byte| byte == b'0') => whole,
+        _ => text,
+    }
+}
+
 fn status_of(text: &str) -> std::result::Result<u16, String> {
-    let status = text.trim().parse().ok().filter(|status| (100..=999).contains(status));
+    let status = whole(text).parse().ok().filter(|status| (100..=999).contains(status));
     status.ok_or_else(|| format!("expected a status, a number from 100 to 999, found \"{}\"", shown(text.as_bytes())))
 }
 
 fn redirects_of(text: &str) -> std::result::Result<u32, String> {
-    let count: Option<u64> = text.trim().parse().ok();
+    let count: Option<u64> = whole(text).parse().ok();
     let count = count.map(|count| count.try_into().unwrap_or(u32::MAX));
     count.ok_or_else(|| format!("expected the number of redirects, found \"{}\"", shown(text.as_bytes())))
 }
 
-fn truncation_of(text: &str) -> std::result::Result<Option<Truncation>, String> {
+/// Why a body is cut, if it is.
+///
+/// # Errors
+/// If the text is not one of the words.
+pub fn truncation_of(text: &str) -> std::result::Result<Option<Truncation>, String> {
     match text {
-        "false" | "" => Ok(None),
-        "true" => Ok(Some(Truncation::Unspecified)),
+        text if ["", "false", "0"].iter().any(|word| text.eq_ignore_ascii_case(word)) => Ok(None),
+        text if ["true", "1"].iter().any(|word| text.eq_ignore_ascii_case(word)) => Ok(Some(Truncation::Unspecified)),
         word => Truncation::from_name(word).map(Some).ok_or_else(|| {
             let expected = "true, false, \"length\", \"time\", \"disconnect\" or \"unspecified\"";
             format!("expected {expected} for truncated, found \"{}\"", shown(word.as_bytes()))

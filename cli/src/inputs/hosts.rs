@@ -3,7 +3,7 @@
 //! Only `HOST`, `HOST:PORT`, `HOST/robots.txt` and `HOST:PORT/robots.txt` govern a host: a mirror of a site has other files
 //! below its host, also some called `robots.txt`. A folder around all hosts that is no host itself is seen through.
 
-use reptile_compiler::set::origin::OwnedOrigin;
+use reptile_compiler::set::origin::{OwnedOrigin, RobotsUrlError};
 use reptile_engine::url::{Scheme, UrlError, origin_of, split};
 
 use super::{Item, shown};
@@ -31,15 +31,35 @@ impl Naming {
     }
 }
 
-/// The origins of `--host`: a host, `host:port`, or a URL, which says its scheme.
+/// The origins of a host, `host:port`, or any URL of a page, which says its scheme.
 ///
 /// # Errors
 /// If the host or the port is invalid.
-pub fn origins_of_option(text: &str, naming: &Naming) -> std::result::Result<Vec<OwnedOrigin>, UrlError> {
+pub fn origins_of_name(text: &str, naming: &Naming) -> std::result::Result<Vec<OwnedOrigin>, UrlError> {
     if text.contains("://") {
         return Ok(vec![OwnedOrigin::new(&split(text.as_bytes())?.origin)?]);
     }
     naming.origins(text.as_bytes())
+}
+
+/// The origins of `--host`: a host, `host:port`, or the URL of an origin or of its `/robots.txt`. A file that was fetched from
+/// any other path governs nothing (RFC 9309 section 2.3).
+///
+/// # Errors
+/// In words: if the host or the port is invalid, or the URL has another path.
+pub fn origins_of_option(text: &str, naming: &Naming) -> std::result::Result<Vec<OwnedOrigin>, String> {
+    if !text.contains("://") {
+        return naming.origins(text.as_bytes()).map_err(|error| error.to_string());
+    }
+    match OwnedOrigin::of_robots_url(text.as_bytes()) {
+        Ok(origin) => Ok(vec![origin]),
+        Err(RobotsUrlError::OtherPath) => text.parse().map(|origin| vec![origin]).map_err(|_| {
+            "a robots.txt governs its origin only from the path /robots.txt, in lower case and without a query: give \
+             https://HOST or https://HOST/robots.txt"
+                .to_owned()
+        }),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Whether a file or folder of this name is left out.
@@ -221,10 +241,31 @@ mod tests {
         let naming = Naming::Hosts(vec![Scheme::Http, Scheme::Https]);
         let ports =
             |text| origins_of_option(text, &naming).map(|all| all.iter().map(|one| one.port).collect::<Vec<_>>());
-        assert_eq!(ports("a.example"), Ok(vec![80, 443]));
-        assert_eq!(ports("https://a.example/robots.txt"), Ok(vec![443]));
-        assert_eq!(ports("http://a.example:81"), Ok(vec![81]));
-        assert!(ports("mailto://a").is_err() && ports("a/robots.txt").is_err());
+        let cases: [(&str, &[u16]); 18] = [
+            ("a.example", &[80, 443]),
+            ("a.example:81", &[81]),
+            ("https://a.example/robots.txt", &[443]),
+            ("https://a.example/robots.txt#x", &[443]),
+            ("http://a.example:81", &[81]),
+            ("https://a.example/", &[443]),
+            // Another file, which governs nothing.
+            ("https://a.example/folder/robots.txt", &[]),
+            ("https://a.example/Robots.txt", &[]),
+            ("https://a.example/ROBOTS.TXT", &[]),
+            ("https://a.example/robots.txt?x", &[]),
+            ("https://a.example/robots.txt/", &[]),
+            ("https://a.example/robots.txt.gz", &[]),
+            ("https://a.example//robots.txt", &[]),
+            ("https://a.example?x", &[]),
+            ("https://a.example/index.html", &[]),
+            ("mailto://a", &[]),
+            ("a/robots.txt", &[]),
+            ("https:///robots.txt", &[]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(ports(text).unwrap_or_default(), expected, "{text}");
+        }
+        assert!(origins_of_name("https://a.example/folder/page", &naming).is_ok());
     }
 
     #[test]

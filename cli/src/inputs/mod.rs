@@ -6,7 +6,8 @@
 
 mod archives;
 pub mod bodies;
-mod captures;
+pub mod captures;
+mod csv_captures;
 mod folders;
 pub mod globs;
 mod gzip;
@@ -37,6 +38,8 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::error::{Failure, Result};
 use bodies::read_sized;
 use captures::Lines;
+use captures::names::{NameUse, TableKind};
+use csv_captures::Delimiter;
 use hosts::Naming;
 use open::Input;
 use options::CompileOptions;
@@ -67,6 +70,8 @@ pub enum Item {
         /// The details of this one; may be empty.
         detail: String,
     },
+    /// The names of columns or keys of a part of the input. They are reported, and are nothing by themselves.
+    Names(NameUse),
     /// Something that is rightly left out, and counted.
     LeftOut {
         /// The reason, in the same words for all that have it.
@@ -116,6 +121,8 @@ impl Item {
             Item::Lines { count, bytes, .. } => count * own + bytes.len(),
             Item::Bad { name, detail, .. } => name.len() + detail.len(),
             Item::LeftOut { name, .. } => name.as_ref().map_or(0, String::len),
+            // Bounded, and rare.
+            Item::Names(_) => 0,
         }
     }
 }
@@ -167,8 +174,9 @@ impl<'o> Reading<'o> {
     /// If the input cannot be read to its end, or holds nothing at all, or if a file in it is for the origin of another
     /// file. Faults of single files are [`Item::Bad`].
     pub fn read(&self, input: Input, sink: &mut Sink<'_>) -> Result<()> {
-        if self.host.is_some() && input.content.is_collection() {
-            let what = input.content.describe();
+        if self.host.is_some()
+            && let Some(what) = input.collection()
+        {
             return Err(Failure::at(&input.path, format!("--host goes with a single robots.txt, and this is {what}")));
         }
         read_some(input, &self.naming, self.host, &mut |item| {
@@ -195,7 +203,7 @@ fn read_some(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<
     let path = input.path.clone();
     let mut found = false;
     read(input, naming, host, &mut |item| {
-        found = true;
+        found |= !matches!(item, Item::Names(_));
         sink(item)
     })?;
     if found { Ok(()) } else { Err(no_robots(&path)) }
@@ -222,15 +230,22 @@ fn read(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) 
                 Err(fault) => fault.item(name)?,
             })
         }
-        (Content::Text, None) if input.is_captures() => tsv::read(&path, input.into_source(), sink),
-        (Content::Text, None) => Err(Failure::at(&path, SINGLE_FILE)),
+        (Content::Text, None) => match input.table() {
+            Some((TableKind::Captures, Delimiter::Tab)) => tsv::read(&path, input.into_source(), sink),
+            Some((TableKind::Captures, delimiter)) => csv_captures::read(&path, input.into_source(), delimiter, sink),
+            Some(_) => Err(Failure::at(&path, TABLE_OF_URLS)),
+            None => Err(Failure::at(&path, SINGLE_FILE)),
+        },
         (Content::Empty, None) => Ok(()),
         (_, None) => Err(input.refused(Wanted::Captures)),
     }
 }
 
 const SINGLE_FILE: &str = "is a single file; say whose robots.txt it is with --host HOST[:PORT], or give a folder, a tar \
-                           archive, or captures in JSON Lines, TSV, a Parquet or a WARC file";
+                           archive, or captures in JSON Lines, TSV, CSV, a Parquet or a WARC file";
+
+const TABLE_OF_URLS: &str = "is a table of URLs: its first line names no column of captures, such as \"status\" or \"body\"; \
+                             `reptile compile --help` says which columns are read";
 
 /// The files that were read, by the origins that they are for.
 #[derive(Default)]

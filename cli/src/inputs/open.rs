@@ -8,9 +8,10 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use super::captures::names::TableKind;
+use super::csv_captures::{Delimiter, table_of};
 use super::gzip::Unpack;
 use super::recognise::{Content, Wanted, recognise};
-use super::tsv::Columns;
 use super::unpack::{Packing, unpack};
 use crate::error::{Failure, Result};
 
@@ -81,11 +82,30 @@ impl Input {
         self.source
     }
 
+    /// What kind of table it is, and what is between its cells, if it is text whose first line names a column of URLs.
+    pub fn table(&self) -> Option<(TableKind, Delimiter)> {
+        if self.content != Content::Text {
+            return None;
+        }
+        table_of(first_line(&self.source.bytes)).filter(|(kind, _)| *kind != TableKind::Other)
+    }
+
     /// Whether it holds captures, each of which says itself which origin it is for: by its first bytes, which are also
-    /// those of a table of URLs, if it is TSV.
+    /// those of a table of URLs, if it is TSV or CSV.
     pub fn is_captures(&self) -> bool {
-        let is_tsv = || self.content == Content::Text && Columns::of_header(first_line(&self.source.bytes)).is_some();
-        self.content.is_captures() || is_tsv()
+        self.content.is_captures() || self.table().is_some_and(|(kind, _)| kind == TableKind::Captures)
+    }
+
+    /// In words, what holds more than a single robots.txt, if it surely does.
+    pub fn collection(&self) -> Option<&'static str> {
+        let is_url = |line: &[u8]| line.starts_with(b"http://") || line.starts_with(b"https://");
+        match self.table() {
+            _ if self.content.is_collection() => Some(self.content.describe()),
+            Some((TableKind::Captures, _)) => Some("a table of captures"),
+            Some(_) => Some("a table of URLs"),
+            None if self.content == Content::Text && is_url(&self.source.bytes) => Some("a list of URLs"),
+            None => None,
+        }
     }
 
     /// Whether it holds robots.txt files, each with the name of what it is for.

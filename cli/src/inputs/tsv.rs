@@ -13,40 +13,17 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter};
 
-use super::captures::{COLUMNS, Cell, Lines, NO_CAPTURE, item};
+use super::captures::names::{CELLS, Field, Header};
+use super::captures::{Cell, Lines, NO_CAPTURE, item};
 use super::jsonl::{Next, READ_BYTES, next_line, read_lines};
 use super::open::START_BYTES;
 use super::{Item, Sink};
 use crate::error::{Failure, Result};
 
-/// The columns, by what they mean, that a table of captures has one of, beside that of the URLs. Without them it is any table.
-const TELLING: [usize; 3] = [BODY, BASE64, 1];
-
-/// The place of bodies among [`COLUMNS`].
-const BODY: usize = 3;
-
-/// The place of bodies in base64.
-const BASE64: usize = 4;
-
 /// The columns of a table.
-pub struct Columns {
-    /// For each of [`COLUMNS`] its number in the table.
-    numbers: [Option<usize>; COLUMNS.len()],
-    count: usize,
-}
+pub struct Columns(Header);
 
 impl Columns {
-    /// The columns that the first line of a table names, if they are those of captures.
-    pub fn of_header(line: &[u8]) -> Option<Columns> {
-        memchr(b'\t', line)?;
-        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        let names: Vec<&[u8]> = without_cr(line).split(|&byte| byte == b'\t').map(<[u8]>::trim_ascii).collect();
-        let number_of = |wanted: &str| names.iter().position(|name| *name == wanted.as_bytes());
-        let numbers = COLUMNS.map(|(_, wanted)| wanted.iter().find_map(|name| number_of(name)));
-        let is_table = numbers[0].is_some() && TELLING.iter().any(|&at| numbers[at].is_some());
-        is_table.then_some(Columns { numbers, count: names.len() })
-    }
-
     /// The capture of a row, or what is wrong with it.
     ///
     /// # Errors
@@ -54,43 +31,51 @@ impl Columns {
     pub fn item(&self, line: &[u8], name: String) -> Result<Item> {
         let line = without_cr(line);
         let count = memchr_iter(b'\t', line).count() + 1;
-        if count != self.count {
-            let detail = format!("expected {} columns, as in the first line, found {count}", self.count);
+        if count != self.0.count() {
+            let detail = format!("expected {} columns, as in the first line, found {count}", self.0.count());
             return Ok(Item::Bad { name, reason: NO_CAPTURE, detail });
         }
-        let mut texts: [Option<Cow<'_, [u8]>>; COLUMNS.len()] = Default::default();
+        let mut texts: [Option<Cow<'_, [u8]>>; CELLS] = Default::default();
         for (number, cell) in line.split(|&byte| byte == b'\t').enumerate() {
-            // One column may be wanted once at most, since no two have a name in common.
-            if let Some(at) = self.numbers.iter().position(|&wanted| wanted == Some(number)) {
-                let is_absent = cell == b"\\N" || (cell.is_empty() && at != BODY);
-                texts[at] = (!is_absent).then(|| if at == BASE64 { cell.into() } else { unescape(cell) });
+            if let Some(field) = self.0.field(number) {
+                let is_absent = cell == b"\\N" || (cell.is_empty() && field != Field::Body);
+                let text = || if field == Field::Base64 { cell.into() } else { unescape(cell) };
+                texts[field as usize] = (!is_absent).then(text);
             }
         }
-        let cells = std::array::from_fn(|at| match &texts[at] {
-            None => Cell::Null,
-            Some(text) if text.len() > COLUMNS[at].0 => Cell::TooLong,
-            Some(text) => Cell::Text(text),
-        });
+        let mut cells = [Cell::Null; CELLS];
+        for ((cell, text), field) in cells.iter_mut().zip(&texts).zip(Field::all()) {
+            *cell = match text {
+                None => Cell::Null,
+                Some(text) if text.len() > field.limit() => Cell::TooLong,
+                Some(text) => Cell::Text(text),
+            };
+        }
         item(name, cells)
     }
 }
 
-/// Reads every row.
+/// Reads every row of a table whose first line names columns of captures.
 ///
 /// # Errors
-/// If the input cannot be read to its end.
+/// If the input cannot be read to its end, or if two columns are names of one field.
 pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
     let mut source = BufReader::with_capacity(READ_BYTES, source);
     let mut header = Vec::new();
     let next = next_line(&mut source, &mut header, START_BYTES);
     let next = next.map_err(|error| Failure::at(path, format!("cannot be read: {error}")))?;
-    let columns = matches!(next, Next::Line).then(|| Columns::of_header(&header)).flatten();
-    let Some(columns) = columns else {
-        return Err(Failure::at(path, "its first line does not name the columns of captures"));
-    };
-    let lines = Lines { path: path.display().to_string(), columns: Some(columns) };
+    if !matches!(next, Next::Line) {
+        return Err(Failure::at(path, format!("its first line has more than {START_BYTES} bytes")));
+    }
+    let line = without_cr(header.strip_prefix(MARK).unwrap_or(&header));
+    let header = Header::new(line.split(|&byte| byte == b'\t')).map_err(|text| Failure::at(path, text))?;
+    sink(Item::Names(header.names.clone()))?;
+    let lines = Lines { path: path.display().to_string(), columns: Some(Columns(header)) };
     read_lines(&Arc::new(lines), &mut source, 2, sink)
 }
+
+/// The mark at the start of text in UTF-8, as some programs write it.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A line without the CR that some programs write at its end.
 fn without_cr(line: &[u8]) -> &[u8] {
@@ -155,27 +140,9 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_first_line_names_the_columns_of_captures() {
-        for (line, is_table) in [
-            (&b"url\tstatus\ttime\tbody"[..], true),
-            (b"url\tbody_base64\r", true),
-            (b"\xef\xbb\xbfid\tcontent\turi", true),
-            (b"url\tstatus", true),
-            (b"url\ttitle", false),
-            (b"url", false),
-            (b"status\tbody", false),
-            (b"URL\tbody", false),
-            (b"http://a.example/\tstatus", false),
-            (b"", false),
-        ] {
-            assert_eq!(Columns::of_header(line).is_some(), is_table, "{}", line.escape_ascii());
-        }
-    }
-
     /// Whether a row is a capture, and the bytes of its body.
     fn read_row(url: &str, body: &[u8], base64: &[u8]) -> Option<usize> {
-        let columns = Columns::of_header(b"url\tbody\tbody_base64").unwrap();
+        let columns = Columns(Header::new([&b"url"[..], b"body", b"body_base64"]).unwrap());
         let row = [url.as_bytes(), body, base64].join(&b'\t');
         match columns.item(&row, "name".into()).unwrap() {
             Item::Robots(Robots { body, .. }) => Some(body.map_or(0, |body| body.len())),
@@ -194,7 +161,7 @@ mod tests {
             assert_eq!(read_row(url, escaped.as_bytes(), b""), fits.then_some(body.len()));
             let long = format!("{url}#{}", "a".repeat(MAX_URL_BYTES - 2 + more - url.len()));
             assert_eq!(read_row(&long, b"body", b""), fits.then_some(4), "{}", long.len());
-            let mut base64 = vec![b'\n'; COLUMNS[BASE64].0 - 1 + more];
+            let mut base64 = vec![b'\n'; Field::Base64.limit() - 1 + more];
             base64[..4].copy_from_slice(b"YWJj");
             assert_eq!(read_row(url, b"", &base64.iter().map(|_| b' ').collect::<Vec<_>>()).is_some(), fits);
             base64[4..].fill(b' ');

@@ -4,6 +4,7 @@ use reptile_engine::format::TooLarge;
 use reptile_engine::verdict::{Cause, PolicySource};
 
 use super::profile::{Outcome, Profile};
+use super::stored::UNKNOWN_BODY;
 use super::timeline::AllCaptures;
 use super::{DAY, Time};
 use crate::limits::MAX_CAPTURES_BY_TIME;
@@ -31,6 +32,13 @@ pub struct KeptCapture {
 impl KeptCapture {
     pub(crate) fn is_failure(&self) -> bool {
         matches!(self.outcome, Outcome::Unreachable(_))
+    }
+
+    /// Whether nothing but a hash of their bodies says which of two captures counts: both have rules, of the same time.
+    fn is_tied_with(&self, other: &KeptCapture) -> bool {
+        let (own, others) = (self.body_hash, other.body_hash);
+        let have_rules = (self.outcome, other.outcome) == (Outcome::Use, Outcome::Use);
+        self.time == other.time && have_rules && own != others && own != UNKNOWN_BODY && others != UNKNOWN_BODY
     }
 }
 
@@ -85,7 +93,7 @@ impl Discarded {
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
-            Discarded::Superseded => "there is a later or a better one",
+            Discarded::Superseded => "another one counts, by its time or by what it has",
             Discarded::Failed => "failed, the answer before it is kept",
             Discarded::TooLate => "fetched after the time asked for",
         }
@@ -121,6 +129,27 @@ impl Captures {
             Kept::Latest(latest) => latest.add(kept),
             Kept::All(all) => [all.add(kept), None],
         }
+    }
+
+    /// Whether a capture ties with one of these: only a hash says which of the two counts.
+    pub(crate) fn is_tied_with(&self, kept: &KeptCapture) -> bool {
+        match &self.0 {
+            Kept::Latest(_) => self.all().any(|own| own.is_tied_with(kept)),
+            Kept::All(AllCaptures(all)) => {
+                let place = all.binary_search_by_key(&kept.time, |own| own.time);
+                place.is_ok_and(|place| all[place].is_tied_with(kept))
+            }
+        }
+    }
+
+    /// The times of captures that tie with some of these.
+    pub(crate) fn ties<'k>(&'k self, others: &'k Captures) -> impl Iterator<Item = Option<Time>> + 'k {
+        others.all().filter(|kept| self.is_tied_with(kept)).map(|kept| kept.time)
+    }
+
+    /// Whether one of these of this time has rules.
+    pub(crate) fn has_rules_at(&self, time: Option<Time>) -> bool {
+        self.all().any(|kept| kept.time == time && kept.outcome == Outcome::Use)
     }
 
     /// What the captures mean at a time. None of them was fetched after it; the caller leaves those out.

@@ -46,7 +46,7 @@ impl KeptCapture {
 }
 
 /// The hash of a body that is not known.
-const UNKNOWN_BODY: u64 = 0;
+pub(super) const UNKNOWN_BODY: u64 = 0;
 
 impl KeptCapture {
     /// A file that was fetched successfully and of which nothing else is known but its rules, by the caller's number.
@@ -111,7 +111,7 @@ impl Captures {
     }
 
     /// The captures that are kept.
-    fn all(&self) -> impl Iterator<Item = &KeptCapture> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &KeptCapture> {
         let (all, newest, answered): (&[KeptCapture], _, _) = match &self.0 {
             Kept::All(AllCaptures(all)) => (all, None, None),
             Kept::Latest(LatestCaptures { newest, failures }) => {

@@ -1,7 +1,7 @@
 //! Collects prepared files and captures, and compiles them to a set.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use foldhash::fast::RandomState;
@@ -22,6 +22,7 @@ use crate::automaton::{Strategy, Workspace};
 use crate::capture::{Capture, Captures, Decision, Discarded, KeptCapture, Outcome, Profile, Time};
 use crate::dialect::Dialect;
 use crate::rules::order::RuleList;
+use crate::set::report::TieTimes;
 use crate::set::{CaptureReport, OwnedOrigin, Prepared, crawler_table};
 
 /// The memory that an origin takes beside the bytes of its host: its captures, and its places in lists and tables, which
@@ -49,6 +50,8 @@ pub struct SetBuilder {
     /// The latest time of any capture.
     pub(super) newest: Option<Time>,
     pub(super) report: CaptureReport,
+    /// The times at which captures tie, of the few origins that have such. They stay when a part is compiled.
+    pub(super) ties: BTreeMap<OwnedOrigin, TieTimes>,
     contents: Contents,
     /// The memory that origins and captures take, about.
     held_bytes: usize,
@@ -76,6 +79,7 @@ impl SetBuilder {
             by_time: false,
             newest: None,
             report: CaptureReport::default(),
+            ties: BTreeMap::new(),
             contents: Contents::default(),
             held_bytes: 0,
             origins: HashMap::default(),
@@ -143,7 +147,16 @@ impl SetBuilder {
                 false if kept.is_failure() => FAILURE_BYTES,
                 false => 0,
             };
-            for kept in self.captures[*origin.get() as usize].add(kept).iter().flatten() {
+            let captures = &mut self.captures[*origin.get() as usize];
+            if captures.is_tied_with(&kept) {
+                let times = self.ties.entry(origin.key().clone()).or_default();
+                // Only the last one can still count, unless the set is by time.
+                if !self.by_time && times.last() < Some(&kept.time) {
+                    times.clear();
+                }
+                times.insert(kept.time);
+            }
+            for kept in captures.add(kept).iter().flatten() {
                 self.report.discard(origin.key(), kept, Discarded::Superseded);
                 discarded += 1;
             }
@@ -187,6 +200,7 @@ impl SetBuilder {
             dialect: self.dialect.clone(),
             profile: self.profile.clone(),
             report: CaptureReport::default(),
+            ties: BTreeMap::new(),
             contents: std::mem::take(&mut self.contents),
             held_bytes: std::mem::take(&mut self.held_bytes),
             origins: std::mem::take(&mut self.origins),
@@ -224,6 +238,9 @@ impl SetBuilder {
                 (captures.rules(), captures.whole(name))
             } else {
                 report.count(&|| origin.clone(), &decision);
+                if let Some(times) = self.ties.get(origin) {
+                    report.count_ties(origin, times, &captures);
+                }
                 (decision.rules, captures.stored(&decision, &self.profile, name))
             };
             content.add(origin, &decision, file, stored);

@@ -3,6 +3,7 @@
 //! The engine merges the records ([`reptile_engine::format::merge`]); here is what it asks for, namely which capture of an
 //! origin counts. A set that is too large to be compiled in memory is compiled in parts, which are merged in the same way.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
@@ -18,6 +19,7 @@ use reptile_engine::threads::Threads;
 
 use crate::automaton::Strategy;
 use crate::capture::{Captures, Discarded, Profile, Time};
+use crate::set::report::TieTimes;
 use crate::set::{CaptureReport, CompiledSet, OwnedOrigin, SetBuilder, crawler_table};
 
 /// Why a set cannot be merged with others.
@@ -115,7 +117,7 @@ impl SetBuilder {
         let own = own.map_err(|error| (None, MergeError::Damaged(error)))?;
         let first = usize::from(own.is_some());
         let all: Vec<&Set<&[u8]>> = own.iter().chain(sets).collect();
-        let decider = Decider { profile: &self.profile, at, by_time: self.by_time };
+        let decider = Decider { profile: &self.profile, at, by_time: self.by_time, ties: &self.ties };
         let reading = Reading { by_time: self.by_time, ..self.profile.reading(&self.dialect.name, at) };
         let merged = merge::merge(&all, &reading, &crawler_table(&self.dialect), &decider, threads, store);
         let merged = merged.map_err(|error| match error {
@@ -162,6 +164,8 @@ struct Decider<'p> {
     profile: &'p Profile,
     at: Option<Time>,
     by_time: bool,
+    /// The times at which captures tie in parts that were compiled.
+    ties: &'p BTreeMap<OwnedOrigin, TieTimes>,
 }
 
 impl Decide for Decider<'_> {
@@ -176,12 +180,14 @@ impl Decide for Decider<'_> {
     ) -> Result<Decided, Self::Error> {
         let owned = || OwnedOrigin { host: origin.host.into(), scheme: origin.scheme, port: origin.port };
         let mut captures = Captures::new(self.by_time);
+        let mut ties = if self.ties.is_empty() { None } else { self.ties.get(&owned()).cloned() }.unwrap_or_default();
         for (part, stored) in found {
             let stored = match stored {
                 StoredCaptures::History(history) => Captures::from_stored(history),
                 StoredCaptures::Timeline(timeline) => Captures::from_timeline(timeline),
             };
             let stored = stored.ok_or((*part, MergeError::Unreadable))?;
+            ties.extend(captures.ties(&stored));
             let dropped = captures.add_stored(&stored).ok_or_else(|| (*part, MergeError::Undecided(owned())))?;
             for kept in &dropped {
                 report.discard(&owned(), kept, Discarded::Superseded);
@@ -191,6 +197,9 @@ impl Decide for Decider<'_> {
         let decision = captures.decide(self.profile, self.at).ok_or((first, MergeError::Unreadable))?;
         captures.check_count().map_err(|error| (first, MergeError::TooLarge(error)))?;
         report.count(&owned, &decision);
+        if !ties.is_empty() {
+            report.count_ties(&owned(), &ties, &captures);
+        }
         let mut policies = Vec::new();
         let captures = captures.stored(&decision, self.profile, |source, file| {
             policies.push((source, file));

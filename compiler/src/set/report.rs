@@ -1,10 +1,10 @@
 //! What happened to the captures that a set was made from.
 
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use reptile_engine::verdict::PolicySource;
 
-use crate::capture::{Decision, Discarded, KeptCapture, Time};
+use crate::capture::{Captures, Decision, Discarded, KeptCapture, Time};
 use crate::limits::MAX_DISCARDED_LISTED;
 use crate::set::OwnedOrigin;
 
@@ -19,8 +19,16 @@ pub struct CaptureReport {
     pub stale: u64,
     /// The number of discarded captures, by reason. A capture that was added for several origins is counted for each.
     pub discarded: BTreeMap<Discarded, u64>,
+    /// The number of times at which an origin has different captures with rules, where only a hash of their bodies says which
+    /// of them counts. In a set that is not by time, times of captures that can still count.
+    pub ties: u64,
+    /// The first origin that has such captures, and their time.
+    pub first_tie: Option<(OwnedOrigin, Option<Time>)>,
     pub(super) listed: BinaryHeap<DiscardedCapture>,
 }
+
+/// The times at which captures of an origin tie.
+pub(super) type TieTimes = BTreeSet<Option<Time>>;
 
 /// A capture that was discarded.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +53,20 @@ impl CaptureReport {
         }
     }
 
+    /// Counts those times of ties that still matter for an origin of these captures.
+    pub(super) fn count_ties(&mut self, origin: &OwnedOrigin, times: &TieTimes, captures: &Captures) {
+        for &time in times.iter().filter(|&&time| captures.has_rules_at(time)) {
+            self.ties += 1;
+            self.note_tie((origin.clone(), time));
+        }
+    }
+
+    fn note_tie(&mut self, tie: (OwnedOrigin, Option<Time>)) {
+        if self.first_tie.as_ref().is_none_or(|first| tie < *first) {
+            self.first_tie = Some(tie);
+        }
+    }
+
     /// Adds the counts of other origins, and of captures that were discarded elsewhere.
     pub(super) fn add(&mut self, other: CaptureReport) {
         self.stale += other.stale;
@@ -54,6 +76,8 @@ impl CaptureReport {
         for (why, count) in other.discarded {
             *self.discarded.entry(why).or_default() += count;
         }
+        self.ties += other.ties;
+        other.first_tie.into_iter().for_each(|tie| self.note_tie(tie));
         other.listed.into_iter().for_each(|entry| self.list(entry));
     }
 

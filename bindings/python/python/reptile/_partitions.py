@@ -138,8 +138,6 @@ def _capture(cells: dict[str, pyarrow.Scalar]) -> dict[str, Any]:
         raise ValueError(f"expected the number of redirects, found {fields['redirects']}")
     if "time" in fields:
         fields["time"] = _seconds(fields["time"])
-    if fields.pop("error", ""):
-        fields["failed"] = True
     truncated = fields.pop("truncated", False)
     if truncated not in (False, "false", ""):
         fields["truncated"] = "unspecified" if truncated in (True, "true") else truncated

@@ -190,7 +190,7 @@ impl Report<'_> {
                 self.is_partial = true;
                 note(format!("{name}: {reason}: {detail}"));
             }
-            Item::Robots(_) | Item::LeftOut { .. } | Item::Lines { .. } => {}
+            Item::Robots(_) | Item::LeftOut { .. } | Item::Lines { .. } | Item::Names(_) => {}
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{MAX_URL_BYTES, Origin, Scheme};
 
 use crate::error::{Failure, Stop};
-use crate::inputs::hosts::{Naming, origins_of_option};
+use crate::inputs::hosts::{Naming, origins_of_name};
 use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
 
 /// The origin that a row is about.
@@ -104,7 +104,7 @@ pub fn each_name(list: &Path, mut work: impl FnMut(Name<'static>) -> Result<(), 
 /// The origin that a line names: that of a URL, or that of a host under https.
 fn named(line: &[u8]) -> Name<'static> {
     let text = std::str::from_utf8(line.get(..MAX_URL_BYTES).unwrap_or(line)).unwrap_or_default();
-    let origins = origins_of_option(text.trim(), &Naming::Hosts(vec![Scheme::Https]));
+    let origins = origins_of_name(text.trim(), &Naming::Hosts(vec![Scheme::Https]));
     match origins.ok().and_then(|origins| origins.into_iter().next()) {
         None => Name::Invalid(text.as_bytes().into()),
         Some(origin) => Name::Listed(origin),

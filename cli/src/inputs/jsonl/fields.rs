@@ -14,30 +14,30 @@ use reptile_engine::url::MAX_URL_BYTES;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use crate::inputs::captures::names::{FIELDS, Field, MAX_HEADER_BYTES, MAX_LISTED_NAMES, two_names};
+use crate::inputs::captures::{failed_of, is_error, truncation_of};
 use crate::inputs::shown::shown;
 use crate::inputs::time::read_time;
-
-/// Bytes of the values of one header field, joined. Servers and clients refuse header fields of 8 or 16 KiB.
-pub const MAX_HEADER_BYTES: usize = 64 << 10;
 
 /// Bytes of a time that is written as a text.
 const MAX_TIME_BYTES: usize = 64;
 
+/// Characters of a key with escapes that are kept: more than a report shows, and more than a name of a field has.
+const MAX_KEPT_KEY_CHARS: usize = 128;
+
 /// A text in the place of something else. Its words stay out of the message, since it may be of any length.
 const A_TEXT: Unexpected<'static> = Unexpected::Other("a text");
 
-/// The fields of a capture. Other fields are ignored; all but the URL may be absent or null.
-#[derive(Deserialize)]
+/// The fields of a capture, by any of their names. All but the URL may be absent or null.
+#[derive(Default)]
 pub struct CaptureFields<'a> {
     /// The URL that was requested, before any redirect.
-    #[serde(borrow)]
     pub url: Url<'a>,
     /// The HTTP status of the last answer.
     pub status: Option<Status>,
     /// The body of the last answer.
     pub body: Option<Body>,
     /// The body in base64, which counts before one that is text.
-    #[serde(alias = "content_base64", alias = "body_b64", alias = "content_b64")]
     pub body_base64: Option<Base64Body>,
     /// The time of the fetch.
     pub time: Option<When>,
@@ -45,10 +45,129 @@ pub struct CaptureFields<'a> {
     pub redirects: Option<Redirects>,
     /// The header fields of the last answer.
     pub headers: Option<Headers>,
+    /// The Content-Type of the last answer, which counts before that of the header fields.
+    pub content_type: Option<Joined>,
+    /// The Cache-Control of the last answer, which counts before that of the header fields.
+    pub cache_control: Option<Joined>,
     /// Whether, or why, the body is cut.
     pub truncated: Option<Truncated>,
     /// What went wrong with the connection, in any words.
-    pub error: Option<Words>,
+    pub error: Option<Problem>,
+    /// Whether there was no answer.
+    pub failed: Option<Failed>,
+    /// The keys of the object.
+    pub keys: Keys<'a>,
+}
+
+/// The keys of an object.
+#[derive(Default, PartialEq, Eq)]
+pub struct Keys<'a> {
+    /// For each field the key that has a value, or else one that is null.
+    pub used: [Option<Cow<'a, str>>; FIELDS],
+    /// Keys that are not names of fields: the first [`MAX_LISTED_NAMES`].
+    pub unused: Vec<Cow<'a, str>>,
+    /// Whether there are more of them.
+    pub has_more: bool,
+}
+
+/// A key of an object.
+struct Key<'a> {
+    name: Cow<'a, str>,
+    field: Option<Field>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Key<'a>, D::Error> {
+        deserializer.deserialize_str(KeyVisitor)
+    }
+}
+
+struct KeyVisitor;
+
+impl<'de> Visitor<'de> for KeyVisitor {
+    type Value = Key<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> std::result::Result<Key<'de>, E> {
+        Ok(Key { name: Cow::Borrowed(name), field: Field::of_name(name.as_bytes()) })
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> std::result::Result<Key<'de>, E> {
+        // A key with escapes may be of any length, and is only shown.
+        let start = name.char_indices().nth(MAX_KEPT_KEY_CHARS).map_or(name, |(end, _)| &name[..end]);
+        Ok(Key { name: Cow::Owned(start.to_owned()), field: Field::of_name(name.as_bytes()) })
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for CaptureFields<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<CaptureFields<'a>, D::Error> {
+        deserializer.deserialize_map(CaptureVisitor)
+    }
+}
+
+struct CaptureVisitor;
+
+impl<'de> Visitor<'de> for CaptureVisitor {
+    type Value = CaptureFields<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<CaptureFields<'de>, A::Error> {
+        let mut fields = CaptureFields::default();
+        let mut url = None;
+        while let Some(Key { name, field }) = map.next_key()? {
+            let Some(field) = field else {
+                map.next_value::<IgnoredAny>()?;
+                match fields.keys.unused.len() < MAX_LISTED_NAMES {
+                    true => fields.keys.unused.push(name),
+                    false => fields.keys.has_more = true,
+                }
+                continue;
+            };
+            let used = &mut fields.keys.used[field as usize];
+            if used.as_ref() == Some(&name) {
+                return Err(A::Error::custom(format_args!("duplicate field `{}`", shown(name.as_bytes()))));
+            }
+            let (is_new, has_both) = match field {
+                Field::Url => put(&mut url, map.next_value()?),
+                Field::Status => put(&mut fields.status, map.next_value()?),
+                Field::Time => put(&mut fields.time, map.next_value()?),
+                Field::Body => put(&mut fields.body, map.next_value()?),
+                Field::Base64 => put(&mut fields.body_base64, map.next_value()?),
+                Field::Error => put(&mut fields.error, map.next_value()?),
+                Field::Failed => put(&mut fields.failed, map.next_value()?),
+                Field::Truncated => put(&mut fields.truncated, map.next_value()?),
+                Field::Redirects => put(&mut fields.redirects, map.next_value()?),
+                Field::ContentType => put(&mut fields.content_type, map.next_value()?),
+                Field::CacheControl => put(&mut fields.cache_control, map.next_value()?),
+                Field::Headers => put(&mut fields.headers, map.next_value()?),
+            };
+            match used {
+                Some(first) if has_both => {
+                    return Err(A::Error::custom(two_names(field, first.as_bytes(), name.as_bytes())));
+                }
+                Some(_) if !is_new => {}
+                used => *used = Some(name),
+            }
+        }
+        fields.url = url.ok_or_else(|| A::Error::missing_field("url"))?;
+        Ok(fields)
+    }
+}
+
+/// Puts a value, unless it is null, in the place of one. Returns whether it is a value, and whether there was one before.
+fn put<T>(place: &mut Option<T>, value: Option<T>) -> (bool, bool) {
+    let has_both = place.is_some() && value.is_some();
+    let is_new = value.is_some();
+    if is_new {
+        *place = value;
+    }
+    (is_new, has_both)
 }
 
 /// Implements `Deserialize` by a visitor that takes a value of any type.
@@ -65,6 +184,7 @@ macro_rules! visited {
 }
 
 /// A URL of at most [`MAX_URL_BYTES`].
+#[derive(Default)]
 pub struct Url<'a>(pub Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Url<'a> {
@@ -261,8 +381,21 @@ impl<'de> Visitor<'de> for RedirectsVisitor {
         Ok(Redirects(count.try_into().unwrap_or(u32::MAX)))
     }
 
-    fn visit_str<E: Error>(self, _: &str) -> std::result::Result<Redirects, E> {
-        Err(E::invalid_type(A_TEXT, &self))
+    fn visit_f64<E: Error>(self, count: f64) -> std::result::Result<Redirects, E> {
+        // So programs write whole numbers of a column that also has rows without one.
+        match count.fract() == 0.0 && (0.0..=1e9).contains(&count) {
+            true => Ok(Redirects(count as u32)),
+            false => Err(E::invalid_value(Unexpected::Float(count), &self)),
+        }
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Redirects, E> {
+        // Some programs write every value as a text.
+        let is_number = !text.is_empty() && text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number {
+            return Err(E::invalid_type(A_TEXT, &self));
+        }
+        Ok(Redirects(text.parse().unwrap_or(u32::MAX)))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Redirects, A::Error> {
@@ -275,10 +408,7 @@ impl<'de> Visitor<'de> for RedirectsVisitor {
 }
 
 /// A text that is not kept.
-pub struct Words {
-    /// Whether it has no bytes.
-    pub is_empty: bool,
-}
+pub struct Words;
 
 visited!(Words, WordsVisitor);
 
@@ -289,8 +419,71 @@ impl Visitor<'_> for WordsVisitor {
         f.write_str("a text")
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Words, E> {
-        Ok(Words { is_empty: text.is_empty() })
+    fn visit_str<E: Error>(self, _: &str) -> std::result::Result<Words, E> {
+        Ok(Words)
+    }
+}
+
+/// What went wrong, which is not kept.
+pub struct Problem {
+    /// Whether anything did.
+    pub is_error: bool,
+}
+
+visited!(Problem, ProblemVisitor);
+
+impl Visitor<'_> for ProblemVisitor {
+    type Value = Problem;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Problem, E> {
+        Ok(Problem { is_error: is_error(text) })
+    }
+
+    fn visit_bool<E: Error>(self, is_error: bool) -> std::result::Result<Problem, E> {
+        Ok(Problem { is_error })
+    }
+}
+
+/// Whether there was no answer: true or false, 1 or 0, or a text of these.
+pub struct Failed(pub bool);
+
+visited!(Failed, FailedVisitor);
+
+impl Visitor<'_> for FailedVisitor {
+    type Value = Failed;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("true or false")
+    }
+
+    fn visit_bool<E: Error>(self, has_failed: bool) -> std::result::Result<Failed, E> {
+        Ok(Failed(has_failed))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> std::result::Result<Failed, E> {
+        if number > 1 {
+            return Err(E::invalid_value(Unexpected::Unsigned(number), &self));
+        }
+        Ok(Failed(number == 1))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Failed, E> {
+        failed_of(text).map(Failed).map_err(E::custom)
+    }
+}
+
+/// The value of one header field; several are joined by commas.
+pub struct Joined(pub String);
+
+impl<'de> Deserialize<'de> for Joined {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Joined, D::Error> {
+        let mut joined = None;
+        HeaderValue { joined: &mut joined, may_be_list: true }.deserialize(deserializer)?;
+        Ok(Joined(joined.unwrap_or_default()))
     }
 }
 
@@ -489,8 +682,7 @@ impl Visitor<'_> for TruncatedVisitor {
     }
 
     fn visit_str<E: Error>(self, word: &str) -> std::result::Result<Truncated, E> {
-        let truncation = Truncation::from_name(word).map(Some).map(Truncated);
-        truncation.ok_or_else(|| {
+        truncation_of(word).map(Truncated).map_err(|_| {
             E::custom(format_args!("invalid value: string \"{}\", expected {}", shown(word.as_bytes()), Self::EXPECTED))
         })
     }

@@ -18,15 +18,17 @@ use serde_json::de::SliceRead;
 use serde_json::{Deserializer, StreamDeserializer};
 
 use super::bodies::{TOO_LARGE, no_memory};
-use super::captures::Lines;
+pub use super::captures::names::MAX_HEADER_BYTES;
+use super::captures::names::{Field, NameUse};
+use super::captures::{Lines, media_type_of};
 use super::shown::shown;
 use super::{Item, Robots, Sink};
 use crate::error::{Failure, Result};
-use fields::CaptureFields;
-pub use fields::{Body, MAX_HEADER_BYTES, base64_body};
+pub use fields::{Body, base64_body};
+use fields::{CaptureFields, Keys};
 
-/// Bytes of one line: a body of the greatest size, each byte of it written as `\u0000`, and room for the rest.
-const MAX_LINE_BYTES: usize = 6 * MAX_BODY_BYTES + (1 << 20);
+/// Maximum bytes of a line: a body of the greatest size, each byte of it written as `\u0000`, and room for the rest.
+pub const MAX_LINE_BYTES: usize = 6 * MAX_BODY_BYTES + (1 << 20);
 
 /// Bytes that are read at once.
 pub const READ_BYTES: usize = 1 << 16;
@@ -116,17 +118,20 @@ pub struct FieldReader<'l> {
     /// Where the reader begins: after a line.
     start: usize,
     reader: StreamDeserializer<'l, SliceRead<'l>, CaptureFields<'l>>,
+    /// The keys of the line before: most lines have the same.
+    last_keys: Keys<'l>,
 }
 
 impl<'l> FieldReader<'l> {
     /// Reads from the start of the lines.
     pub fn new(lines: &'l [u8]) -> FieldReader<'l> {
-        FieldReader { lines, start: 0, reader: Deserializer::from_slice(lines).into_iter() }
+        FieldReader { lines, start: 0, reader: Deserializer::from_slice(lines).into_iter(), last_keys: Keys::default() }
     }
 
     /// Goes on at a byte.
     fn go_to(&mut self, start: usize) {
-        *self = FieldReader { start, reader: Deserializer::from_slice(&self.lines[start..]).into_iter(), ..*self };
+        self.start = start;
+        self.reader = Deserializer::from_slice(&self.lines[start..]).into_iter();
     }
 
     /// The fields on the next line that is not blank.
@@ -145,14 +150,29 @@ impl<'l> FieldReader<'l> {
             }
         }
     }
+
+    /// Records the keys of a line.
+    fn note_keys(&mut self, keys: Keys<'l>, names: &mut NameUse) {
+        if keys == self.last_keys {
+            return;
+        }
+        for (field, name) in Field::all().zip(&keys.used) {
+            name.iter().for_each(|name| names.add_used(field, name.as_bytes()));
+        }
+        keys.unused.iter().for_each(|name| names.add_unused(name.as_bytes()));
+        if keys.has_more {
+            names.add_more();
+        }
+        self.last_keys = keys;
+    }
 }
 
-/// The capture that the next line describes, or what is wrong with the line.
+/// The capture that the next line describes, or what is wrong with the line. Records its keys.
 ///
 /// # Errors
 /// If there is no memory for its body.
-pub fn item(fields: &mut FieldReader<'_>, line: Range<usize>, name: String) -> Result<Item> {
-    let (capture, body, origin) = match capture(fields, line) {
+pub fn item(fields: &mut FieldReader<'_>, line: Range<usize>, name: String, names: &mut NameUse) -> Result<Item> {
+    let (capture, body, origin) = match capture(fields, line, names) {
         Ok(found) => found,
         Err((reason, detail)) => return Ok(Item::Bad { name, reason, detail }),
     };
@@ -173,35 +193,40 @@ pub fn item(fields: &mut FieldReader<'_>, line: Range<usize>, name: String) -> R
 /// # Errors
 /// The reason and the details of [`Item::Bad`].
 fn capture(
-    fields: &mut FieldReader<'_>,
+    reader: &mut FieldReader<'_>,
     line: Range<usize>,
+    names: &mut NameUse,
 ) -> std::result::Result<(Capture, Option<Body>, OwnedOrigin), (&'static str, String)> {
-    let text = &fields.lines[line.clone()];
+    let text = &reader.lines[line.clone()];
     // Serde would also read a list of the values in the order of the fields, which nobody means.
     if !text.trim_ascii_start().starts_with(b"{") {
-        fields.go_to(line.end);
+        reader.go_to(line.end);
         return Err(("not a valid capture", format!("expected an object, found: {}", shown(text))));
     }
-    let fields = fields.read(line).map_err(|error| {
+    let mut fields = reader.read(line).map_err(|error| {
         let text = error.to_string();
         let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
         ("not a valid capture", format!("{} (column {})", shown(text.as_bytes()), error.column()))
     })?;
+    reader.note_keys(std::mem::take(&mut fields.keys), names);
     let url = &*fields.url.0;
     let origin = OwnedOrigin::of_robots_url(url.as_bytes()).map_err(|error| match error {
         RobotsUrlError::OtherPath => ("not the url of a robots.txt", format!("\"{}\"", shown(url.as_bytes()))),
         error => ("no valid url", format!("\"{}\": {error}", shown(url.as_bytes()))),
     })?;
     let headers = fields.headers.unwrap_or_default();
+    let challenger = headers.challenger();
+    let content_type = fields.content_type.map(|value| value.0).or(headers.content_type);
+    let cache_control = fields.cache_control.map(|value| value.0).or(headers.cache_control);
     let capture = Capture {
         status: fields.status.map(|status| status.0),
         redirects: fields.redirects.map_or(0, |redirects| redirects.0),
         time: fields.time.map(|when| when.0),
-        max_age: headers.cache_control.as_deref().and_then(capture::max_age),
-        media_type: headers.content_type.as_deref().map(capture::media_type),
-        challenger: headers.challenger(),
+        max_age: cache_control.as_deref().and_then(capture::max_age),
+        media_type: content_type.as_deref().and_then(media_type_of),
+        challenger,
         truncated: fields.truncated.and_then(|truncated| truncated.0),
-        has_failed: fields.error.is_some_and(|error| !error.is_empty),
+        has_failed: fields.error.is_some_and(|error| error.is_error) || fields.failed.is_some_and(|failed| failed.0),
     };
     Ok((capture, fields.body_base64.map(|body| body.0).or(fields.body), origin))
 }
@@ -261,14 +286,16 @@ mod tests {
                 format!("{name} {} {capture:?} {body:?}", origins[0])
             }
             Item::Bad { name, reason, detail } => format!("{name} {reason} {detail}"),
-            Item::Lines { .. } | Item::LeftOut { .. } => String::new(),
+            Item::Lines { .. } | Item::LeftOut { .. } | Item::Names(_) => String::new(),
         }
     }
 
     fn read_block(bytes: &[u8], first: u64) -> Vec<String> {
         let (lines, mut found) = (Lines { path: "p".into(), columns: None }, Vec::new());
         let read = lines.read(bytes, first, &mut |item| {
-            found.push(words(&item));
+            if !matches!(item, Item::Names(_)) {
+                found.push(words(&item));
+            }
             Ok(())
         });
         read.unwrap();

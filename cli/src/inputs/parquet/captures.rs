@@ -1,5 +1,4 @@
-//! Captures of robots.txt files in a Parquet file, a row for each, with the columns that a capture in JSON Lines has as
-//! fields.
+//! Captures of robots.txt files in a Parquet file, a row for each, with columns of the names that every table may have.
 //!
 //! A column may be text or of the type that fits: numbers for the status, a timestamp for the time, bytes for the body.
 
@@ -8,26 +7,30 @@ use std::sync::Arc;
 
 use super::{Batches, ParquetFile};
 use crate::error::{Failure, Result};
-use crate::inputs::Sink;
-use crate::inputs::captures::{COLUMNS, Cell, item};
+use crate::inputs::captures::names::{CELLS, Field, Header};
+use crate::inputs::captures::{Cell, item};
+use crate::inputs::{Item, Sink};
 
 /// Reads every row.
 ///
 /// # Errors
-/// If the file cannot be read to its end, or has no column of URLs.
+/// If the file cannot be read to its end, has no column of URLs, or has two columns of one field.
 pub fn read(path: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let file = Arc::new(ParquetFile::open(path)?);
-    let (mut columns, mut places) = (Vec::new(), [None; COLUMNS.len()]);
-    for (place, (limit, names)) in places.iter_mut().zip(COLUMNS) {
-        if let Some(found) = names.iter().find_map(|name| file.named(name)) {
-            *place = Some(columns.len());
-            columns.push((found, limit));
-        }
-    }
-    if places[0].is_none() {
+    let paths: Vec<String> = file.columns().iter().map(|column| column.path().string()).collect();
+    let header = Header::new(paths.iter().map(String::as_bytes)).map_err(|text| file.failure(text))?;
+    if header.number(Field::Url).is_none() {
         let names = file.names();
         return Err(file.failure(format!("has no column \"url\" with the URLs of robots.txt files; it has {names}")));
     }
+    let (mut columns, mut places) = (Vec::new(), [None; CELLS]);
+    for (place, field) in places.iter_mut().zip(Field::all()) {
+        if let Some(number) = header.number(field) {
+            *place = Some(columns.len());
+            columns.push((number, field.limit()));
+        }
+    }
+    sink(Item::Names(header.names))?;
     let mut batches = Batches::new(Arc::clone(&file), &columns).map_err(|text| file.failure(text))?;
     let mut number = 0_u64;
     loop {

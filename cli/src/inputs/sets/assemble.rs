@@ -155,6 +155,7 @@ fn assemble_in(
         _ => builder.finish_with(strategy, &COMPILING).map_err(too_large)?,
     };
     report.captures = set.report().clone();
+    report.note_missing(&names);
     Ok((set, report))
 }
 
@@ -191,7 +192,7 @@ fn merge(
         for (set, loaded) in opened.iter().skip(parts.len()).zip(sets) {
             set.verify_checksums().map_err(|error| damaged(&loaded.path, &error))?;
             let (captures, bytes) = (set.origin_count(), loaded.bytes().len() as u64);
-            report.inputs.push(InputCounts { captures, bytes, bad: 0, is_set: true });
+            report.inputs.push(InputCounts { captures, bytes, is_set: true, ..InputCounts::default() });
         }
         let merged = builder.finish_merged(&opened, strategy, &QUIETLY, room);
         merged.map_err(|(part, error)| match part.and_then(|part| sets.get(part.checked_sub(parts.len())?)) {
@@ -294,6 +295,9 @@ fn take(input: usize, done: Done, builder: &mut SetBuilder, report: &mut Report,
         Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics, strange } => {
             counts.captures += 1;
             counts.bytes += bytes;
+            counts.answers += u64::from(!capture.has_failed);
+            counts.with_status += u64::from(capture.status.is_some());
+            counts.with_time += u64::from(capture.time.is_some());
             report.rules += prepared.as_ref().map_or(0, |prepared| prepared.rule_count as u64);
             for (kind, count) in diagnostics {
                 *report.diagnostics.entry(kind).or_insert(0) += count;
@@ -318,6 +322,10 @@ fn take(input: usize, done: Done, builder: &mut SetBuilder, report: &mut Report,
             if let Some(name) = name {
                 told.tell(input, Message::LeftOut(reason, name), report);
             }
+        }
+        Done::Other(Item::Names(names)) => {
+            counts.has_names = true;
+            report.names.extend(names);
         }
         Done::Failed(failure) => return Err(failure),
         // A robots.txt is always parsed and a line always read, so they never come here.

@@ -7,6 +7,7 @@ use reptile_compiler::set::{CaptureReport, DiscardedCapture};
 use reptile_engine::verdict::PolicySource;
 
 use crate::error::note;
+use crate::inputs::captures::names::{Field, NameUse};
 use crate::inputs::recognise::Content;
 use crate::inputs::time::{now, show_time};
 use crate::outputs::summary::Summary;
@@ -27,6 +28,10 @@ pub struct Report {
     pub named: BTreeMap<&'static str, u64>,
     /// Bodies that are no text.
     pub strange: Strange,
+    /// The names of columns and keys in tables of captures.
+    pub names: NameUse,
+    /// Whether in some table no capture has a status, or none has a time.
+    pub lacks_columns: bool,
     /// How the captures were chosen.
     pub captures: CaptureReport,
     /// Rules as written, before equal rulesets are merged.
@@ -44,6 +49,14 @@ pub struct InputCounts {
     pub bytes: u64,
     /// Files and captures that could not be read.
     pub bad: u64,
+    /// Captures that are answers: not failed.
+    pub answers: u64,
+    /// Captures with a status.
+    pub with_status: u64,
+    /// Captures with a time.
+    pub with_time: u64,
+    /// Whether the captures have columns or keys with names.
+    pub has_names: bool,
     /// Whether the input is a set: then `captures` are its origins, and `bytes` its own.
     pub is_set: bool,
 }
@@ -140,6 +153,42 @@ impl Report {
             summary.count(format!("  left out: {reason}"), count);
         }
         self.strange.describe(summary);
+        if !self.names.is_empty() {
+            summary.row("columns used", self.names.used());
+        }
+        if let Some(names) = self.names.unused() {
+            summary.row("  not used", names);
+        }
+    }
+
+    /// Warns of tables without a status or a time in any row: most likely the column has a name that is not known. `inputs`
+    /// are the paths; of many tables the first few are named.
+    pub fn note_missing(&mut self, inputs: &[String]) {
+        let mut named = 0;
+        for (counts, path) in self.inputs.iter().zip(inputs).filter(|(counts, _)| counts.has_names) {
+            let lacks_status = counts.answers > 0 && counts.with_status == 0;
+            let lacks_time = counts.captures > 0 && counts.with_time == 0;
+            let status = ("status", "each answer counts as 200", Field::Status);
+            let time = ("time", "no time says which of several counts", Field::Time);
+            let (what, then, field) = if lacks_status { status } else { time };
+            if !lacks_status && !lacks_time {
+                continue;
+            }
+            self.lacks_columns = true;
+            named += 1;
+            if named > MAX_NAMED {
+                continue;
+            }
+            let both = if lacks_status && lacks_time { ", and none has a time" } else { "" };
+            let known = field.names().iter().take(3).copied().collect::<Vec<_>>().join(", ");
+            let unused = self.names.unused().map(|names| format!("; not used: {names}")).unwrap_or_default();
+            note(format_args!(
+                "{path}: no capture has a {what}{both}: {then} (expected a column such as {known}{unused})"
+            ));
+        }
+        if named > MAX_NAMED {
+            note(format_args!("{} more inputs without a status or a time in any capture", named - MAX_NAMED));
+        }
     }
 
     /// Adds rows for the policies that come from a fetch rather than from the rules of a file.
@@ -177,6 +226,17 @@ impl Report {
         if more > 0 {
             note(format_args!("discarded: {more} more"));
         }
+    }
+
+    /// Warns of origins with different captures of the same time, or without one.
+    pub fn note_ties(&self) {
+        let Some((origin, time)) = &self.captures.first_tie else { return };
+        let time = time.map_or("without a time".into(), |time| format!("of {}", show_time(time)));
+        note(format_args!(
+            "{} times two different captures of an origin have the same time or none, and a hash of the body chooses: \
+             first {origin}, {time}; `reptile compile --help` has the rule",
+            self.captures.ties
+        ));
     }
 
     /// Warns if the set is for a time in the future: one wrong clock makes every other capture look old.
