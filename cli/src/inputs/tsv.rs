@@ -16,6 +16,7 @@ use memchr::{memchr, memchr_iter};
 use super::captures::{COLUMNS, Cell, Lines, NO_CAPTURE, item};
 use super::jsonl::{Next, READ_BYTES, next_line, read_lines};
 use super::open::START_BYTES;
+use super::time::Zone;
 use super::{Item, Sink};
 use crate::error::{Failure, Result};
 
@@ -51,7 +52,7 @@ impl Columns {
     ///
     /// # Errors
     /// If there is no memory for its body.
-    pub fn item(&self, line: &[u8], name: String) -> Result<Item> {
+    pub fn item(&self, line: &[u8], name: String, zone: &Zone) -> Result<Item> {
         let line = without_cr(line);
         let count = memchr_iter(b'\t', line).count() + 1;
         if count != self.count {
@@ -71,7 +72,7 @@ impl Columns {
             Some(text) if text.len() > COLUMNS[at].0 => Cell::TooLong,
             Some(text) => Cell::Text(text),
         });
-        item(name, cells)
+        item(name, cells, zone)
     }
 }
 
@@ -79,7 +80,7 @@ impl Columns {
 ///
 /// # Errors
 /// If the input cannot be read to its end.
-pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
+pub fn read(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let mut source = BufReader::with_capacity(READ_BYTES, source);
     let mut header = Vec::new();
     let next = next_line(&mut source, &mut header, START_BYTES);
@@ -88,7 +89,7 @@ pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
     let Some(columns) = columns else {
         return Err(Failure::at(path, "its first line does not name the columns of captures"));
     };
-    let lines = Lines { path: path.display().to_string(), columns: Some(columns) };
+    let lines = Lines { path: path.display().to_string(), columns: Some(columns), zone: zone.clone() };
     read_lines(&Arc::new(lines), &mut source, 2, sink)
 }
 
@@ -177,7 +178,7 @@ mod tests {
     fn read_row(url: &str, body: &[u8], base64: &[u8]) -> Option<usize> {
         let columns = Columns::of_header(b"url\tbody\tbody_base64").unwrap();
         let row = [url.as_bytes(), body, base64].join(&b'\t');
-        match columns.item(&row, "name".into()).unwrap() {
+        match columns.item(&row, "name".into(), &Zone::default()).unwrap() {
             Item::Robots(Robots { body, .. }) => Some(body.map_or(0, |body| body.len())),
             _ => None,
         }

@@ -69,14 +69,14 @@ impl Record {
         let Args { agents, exact, agent_column, url_column, split_columns, at_column, input_format, .. } = args;
         let Args { scope, written, .. } = args;
         let columns = format!("{url_column:?} {split_columns} {at_column:?} {agent_column:?} {input_format:?}");
-        let site = &asked.site;
+        let (site, zone) = (&asked.site, &args.options.timezone);
         Record {
             made_by: Tool::this(),
             set: asked.identity.clone(),
             options: vec![
                 format!("{agents:?} {exact:?}"),
                 columns,
-                format!("{scope:?} {site:?}"),
+                format!("{scope:?} {site:?} {zone}"),
                 format!("{written:?}"),
             ],
             input,

@@ -121,8 +121,9 @@ pub struct Args {
     split_columns: bool,
     /// The column of times: each URL is decided by the rules that were in force at its own time
     ///
-    /// As SET holds them that was compiled with --by-time. Times are RFC 3339 (2026-03-14T15:09:26Z), dates, seconds or
-    /// milliseconds since 1970, 14 digits (20260314150926), or those of access logs. The column is called time in an access
+    /// As SET holds them that was compiled with --by-time. Times are dates with or without a time of day (2026-03-14,
+    /// 2026-03-14 15:09:26, 2026-03-14T15:09:26Z), dates of web archives (4 to 14 digits), seconds since 1970 (10 digits;
+    /// also 13, 16 or 19 for smaller units), or those of access logs; --timezone says the zone of those that name none. The column is called time in an access
     /// log and timestamp in CDXJ. A row without a time is invalid; before the first capture of its origin a URL is unknown.
     #[arg(long, value_name = "COLUMN")]
     at_column: Option<String>,
@@ -313,6 +314,7 @@ fn decide(
     let header = args.written.header(&layout, &names, &table, shows_rows);
     let decider = Decider::new(agents, by_row, layout, args.written.only(), asked.by_time, coloured, shows_rows);
     let decider = decider.keep_rejected(rejects.are_kept()).count_tops(report.is_wanted()).in_scope(args.scope);
+    let decider = decider.in_zone(table.zone_of_times(&args.options.timezone));
     let (totals, complete) = pipeline.decide(table, &header, &decider, rejects, args)?;
     let time = start.elapsed();
     let urls = format!(", read as {}", totals.table);

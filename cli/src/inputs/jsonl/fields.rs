@@ -8,20 +8,17 @@ use std::fmt;
 
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
-use reptile_compiler::capture::{Time, Truncation};
+use reptile_compiler::capture::Truncation;
 use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_engine::url::MAX_URL_BYTES;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::inputs::shown::shown;
-use crate::inputs::time::read_time;
+use crate::inputs::time::{MAX_TIME_BYTES, WrittenTime};
 
 /// Bytes of the values of one header field, joined. Servers and clients refuse header fields of 8 or 16 KiB.
 pub const MAX_HEADER_BYTES: usize = 64 << 10;
-
-/// Bytes of a time that is written as a text.
-const MAX_TIME_BYTES: usize = 64;
 
 /// A text in the place of something else. Its words stay out of the message, since it may be of any length.
 const A_TEXT: Unexpected<'static> = Unexpected::Other("a text");
@@ -212,8 +209,9 @@ pub fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str> {
     Ok(if len > MAX_BODY_BYTES { Body::TooLarge(len) } else { Body::Whole(body) })
 }
 
-/// A time in any of the forms of [`read_time`], as a number or as a text.
-pub struct When(pub Time);
+/// A time in any of the forms of [`WrittenTime`], as a number or as a text. JSON does not say the unit of a number, so its
+/// digits do, as in a text.
+pub struct When(pub WrittenTime);
 
 visited!(When, WhenVisitor);
 
@@ -221,27 +219,26 @@ impl Visitor<'_> for WhenVisitor {
     type Value = When;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a time: seconds since 1970, or a text such as 2026-03-14T15:09:26Z")
+        f.write_str("a time: a number since 1970, or a text such as 2026-03-14T15:09:26Z")
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> std::result::Result<When, E> {
-        read_time(&number.to_string()).map(When).map_err(E::custom)
+        self.visit_str(&number.to_string())
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> std::result::Result<When, E> {
-        self.visit_i64(Time::try_from(number).unwrap_or(Time::MAX))
+        self.visit_str(&number.to_string())
     }
 
-    /// A fraction is dropped, as in a text.
     fn visit_f64<E: Error>(self, number: f64) -> std::result::Result<When, E> {
-        self.visit_i64(number.floor() as i64)
+        self.visit_str(&number.to_string())
     }
 
     fn visit_str<E: Error>(self, text: &str) -> std::result::Result<When, E> {
         if text.len() > MAX_TIME_BYTES {
             return Err(E::invalid_value(Unexpected::Other("a long text"), &self));
         }
-        read_time(text).map(When).map_err(E::custom)
+        WrittenTime::parse(text).map(When).map_err(E::custom)
     }
 }
 

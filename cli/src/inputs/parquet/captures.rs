@@ -10,12 +10,13 @@ use super::{Batches, ParquetFile};
 use crate::error::{Failure, Result};
 use crate::inputs::Sink;
 use crate::inputs::captures::{COLUMNS, Cell, item};
+use crate::inputs::time::Zone;
 
 /// Reads every row.
 ///
 /// # Errors
 /// If the file cannot be read to its end, or has no column of URLs.
-pub fn read(path: &Path, sink: &mut Sink<'_>) -> Result<()> {
+pub fn read(path: &Path, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let file = Arc::new(ParquetFile::open(path)?);
     let (mut columns, mut places) = (Vec::new(), [None; COLUMNS.len()]);
     for (place, (limit, names)) in places.iter_mut().zip(COLUMNS) {
@@ -39,7 +40,7 @@ pub fn read(path: &Path, sink: &mut Sink<'_>) -> Result<()> {
             number += 1;
             let name = format!("{}: row {number}", path.display());
             let cells = places.map(|place| place.map_or(Cell::Null, |at| batches.columns[at].get(row)));
-            sink(item(name, cells)?)?;
+            sink(item(name, cells, zone)?)?;
         }
         batches.take(rows);
     }

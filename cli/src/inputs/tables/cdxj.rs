@@ -30,8 +30,12 @@ impl Cdxj {
         if !self.fields.read(object, arena, cells) {
             return Err(Fault::NotJson);
         }
-        // A time with milliseconds has three digits more; a shorter one would be read as seconds.
-        let timestamp = timestamp.get(..14).filter(|_| matches!(timestamp.len(), 14 | 17));
+        // A time with milliseconds has three digits more. Ten digits would be read as seconds.
+        let timestamp = match timestamp.len() {
+            17 => timestamp.get(..14),
+            4 | 6 | 8 | 12 | 14 => Some(timestamp),
+            _ => None,
+        };
         self.timestamps.iter().for_each(|&cell| cells[cell] = timestamp);
         Ok(())
     }

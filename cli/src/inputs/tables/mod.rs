@@ -18,6 +18,7 @@ use clap::ValueEnum;
 use memchr::memchr;
 
 use super::lines::{MAX_LINE_BYTES, RowEnds, without_lf, without_line_end};
+use super::time::Zone;
 use cdxj::Cdxj;
 use csv::{Records, RowKind, plain_cells};
 use json::Fields;
@@ -191,6 +192,15 @@ impl Table {
     /// Where the rows of the table end.
     pub fn row_ends(&self) -> RowEnds {
         if self.format == Format::Csv { RowEnds::Csv } else { RowEnds::Lines }
+    }
+
+    /// Returns the zone of times in the second of the wanted cells that name none; `zone` is that of the user. The times of
+    /// CDXJ are in UTC.
+    pub fn zone_of_times(&self, zone: &Zone) -> Zone {
+        match &self.columns {
+            Columns::Cdxj(cdxj) if cdxj.timestamps.contains(&1) => Zone::default(),
+            _ => zone.clone(),
+        }
     }
 
     /// The rows of a block of whole rows. Cells that are not written in the block as they are go to `arena`.
