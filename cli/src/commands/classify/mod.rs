@@ -28,7 +28,7 @@ use crate::inputs::sets::by_row::ByRow;
 use crate::inputs::sets::report::Report as SetReport;
 use crate::inputs::tables::log::shape::Site;
 use crate::inputs::tables::open::Opening;
-use crate::inputs::tables::{Format, Wanted};
+use crate::inputs::tables::{COMMA, Delimiter, Format, Wanted};
 use crate::outputs::columns::Column;
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::made::Identity;
@@ -130,6 +130,11 @@ pub struct Args {
     /// The format of URLS [default: recognised by the first line and the end of the name]
     #[arg(long, value_name = "FORMAT")]
     input_format: Option<Format>,
+    /// What stands between the cells of CSV: comma, semicolon, tab, pipe or one character [default: recognised]
+    ///
+    /// Recognised are the first four, by the first row: it must have the columns that are asked for, or one URL.
+    #[arg(long, value_name = "CHARACTER", value_parser = Delimiter::of_name)]
+    delimiter: Option<Delimiter>,
     /// Which origins decide a URL [default: origin]
     ///
     /// A robots.txt governs its own origin only (RFC 9309), and a URL of another one is unknown. With more than that, what
@@ -207,7 +212,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 /// A list that was decided.
 struct Decided {
-    /// Whether most rows are invalid.
+    /// Whether most rows are invalid, or the last one has a quote that is not closed.
     is_bad: bool,
     totals: Totals,
     decider: Decider,
@@ -295,7 +300,8 @@ fn decide(
     let wanted = wanted(args);
     let last_cell = wanted.len() - 1;
     let site = asked.site.clone();
-    let opening = Opening { path: args.urls.clone(), format: args.input_format, wanted, site };
+    let opening =
+        Opening { path: args.urls.clone(), format: args.input_format, delimiter: args.delimiter, wanted, site };
     let is_terminal = output.is_terminal();
     let sink = sink(args, output, asked.named.as_ref())?;
     let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
@@ -310,7 +316,7 @@ fn decide(
         }
     };
     let names = names_of(&agents);
-    let layout = args.written.layout(table.format, &names, by_row.is_some())?;
+    let layout = args.written.layout((table.format, table.delimiter), &names, by_row.is_some())?;
     let header = args.written.header(&layout, &names, &table, shows_rows);
     let decider = Decider::new(agents, by_row, layout, args.written.only(), asked.by_time, coloured, shows_rows);
     let decider = decider.keep_rejected(rejects.are_kept()).count_tops(report.is_wanted()).in_scope(args.scope);
@@ -320,7 +326,7 @@ fn decide(
     let urls = format!(", read as {}", totals.table);
     let subject = Subject { name: &args.urls, urls, set_path: &args.set, set: &asked.set };
     let report = report.complete(&subject, &totals, &decider, time)?;
-    let beside = beside(&complete, totals.most_are_invalid())?;
+    let beside = beside(&complete, totals.is_bad())?;
     // The record first: without the file it says nothing, and a file without it cannot be told from any other.
     publish(beside.into_iter().chain(complete).chain(report))?;
     let is_bad = totals.report(&args.urls, &decider, time);
@@ -334,7 +340,7 @@ fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
     }
     // The columns do not depend on the format of the input, to which nothing can be added here.
     let names = named.map_or_else(|| vec![String::new()], names_of);
-    let layout = args.written.layout(Format::List, &names, named.is_none())?;
+    let layout = args.written.layout((Format::List, COMMA), &names, named.is_none())?;
     Sink::new(output, Some(columns_of(&layout, &names)))
 }
 

@@ -200,6 +200,9 @@ impl Pipeline {
         progress.say(|| format!(", {} URLs", grouped(totals.lines)));
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         if let Part::Text(chunk) = part {
+            if let Some(row) = chunk.unclosed {
+                totals.name_unclosed(row, &args.urls);
+            }
             // The reader may have ended already, and needs no buffer then.
             let _ = self.used_buffers.send(chunk.buffer);
         }
@@ -272,6 +275,7 @@ struct LongLines {
 /// A part of a line that is too long.
 struct LongText {
     text: Vec<u8>,
+    line_ends: u64,
     is_first: bool,
     is_last: bool,
 }
@@ -280,13 +284,14 @@ impl LongLines {
     /// The next part.
     fn part(&mut self, chunk: &Chunk, is_last: bool) -> LongText {
         let text = long_part(chunk.bytes(), is_last, &mut self.held_cr);
-        LongText { text, is_first: std::mem::replace(&mut self.is_first, is_last), is_last }
+        let line_ends = memchr::memchr_iter(b'\n', chunk.bytes()).count() as u64;
+        LongText { text, line_ends, is_first: std::mem::replace(&mut self.is_first, is_last), is_last }
     }
 }
 
 impl LongText {
     fn as_part(&self) -> LongPart<'_> {
-        LongPart { text: &self.text, is_first: self.is_first, is_last: self.is_last }
+        LongPart { text: &self.text, line_ends: self.line_ends, is_first: self.is_first, is_last: self.is_last }
     }
 }
 

@@ -82,7 +82,8 @@ mod tests {
         };
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(read(r#"a,b)/ 20240101000000 {"x":1,"url":"u"}"#), Ok((some("u"), some("20240101000000"))));
-        assert_eq!(read(r#"a,b)/ 2024 {"uri":"u"}"#), Ok((None, None)));
+        assert_eq!(read(r#"a,b)/ 2024 {"uri":"u"}"#), Ok((None, some("2024"))));
+        assert_eq!(read(r#"a,b)/ 2024010112 {"url":"u"}"#), Ok((some("u"), None)));
         assert_eq!(read(r#"a,b)/ 20240101000000999 {"url":"u"}"#), Ok((some("u"), some("20240101000000"))));
         assert_eq!(read(r#"a,b)/ 2024 {"url":"u""#), Err(Fault::NotJson));
         assert_eq!(read("a,b)/ 2024 []"), Err(Fault::NotJson));

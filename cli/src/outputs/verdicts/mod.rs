@@ -19,7 +19,7 @@ use super::scope::{Scope, StandIn};
 use super::style::Style;
 use super::text::{are_plain_columns, url_column};
 use super::tops::Tops;
-use crate::inputs::lines::{MAX_LINE_BYTES, lines, without_line_end};
+use crate::inputs::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
 use crate::inputs::parquet::urls;
 use crate::inputs::sets::by_row::{ByRow, Counted, NamedRow, Session};
 use crate::inputs::tables::{Fault, Format, Row, Table};
@@ -431,7 +431,7 @@ impl Decider {
         while rows.len() > 0 {
             urls.clear();
             urls.extend(rows.by_ref().take(PARTS_AT_ONCE).map(|(row, parts)| {
-                parts.unwrap_or_else(|fault| {
+                parts.map(trimmed_parts).unwrap_or_else(|fault| {
                     faults.add(fault, || row as u64);
                     NOT_A_URL
                 })
@@ -577,7 +577,7 @@ impl Decider {
         if let (true, Some(lead)) = (self.layout.has_url, self.leads.first()) {
             buffer.clear();
             buffer.extend_from_slice(lead);
-            self.layout.format.push(line.as_ref(), buffer);
+            self.layout.format.push(line.url(), buffer);
             text.push(buffer);
         }
     }
@@ -607,6 +607,25 @@ fn over_all(verdicts: &[Verdict]) -> Verdict {
 fn alike(verdicts: &[Verdict]) -> Option<&Verdict> {
     let (first, rest) = verdicts.split_first()?;
     (!rest.is_empty() && rest.iter().all(|verdict| verdict == first)).then_some(first)
+}
+
+/// A URL in parts without white space around it, as [`trimmed_url`] leaves the joined URL.
+#[inline]
+fn trimmed_parts<'b>(mut parts: UrlParts<'b>) -> UrlParts<'b> {
+    let is_white = |byte: Option<&u8>| byte.is_some_and(|&byte| byte <= b' ');
+    if is_white(parts.scheme.first()) {
+        parts.scheme = trimmed_url(parts.scheme);
+    }
+    let last = parts.query.unwrap_or(parts.path);
+    if is_white(last.last()) {
+        let len = last.iter().rposition(|&byte| byte > b' ').map_or(0, |at| at + 1);
+        let trimmed = Some(&last[..len]);
+        match parts.query {
+            Some(_) => parts.query = trimmed,
+            None => parts.path = trimmed.unwrap_or_default(),
+        }
+    }
+    parts
 }
 
 /// The time in the second of the wanted cells. A row without one has a fault.
@@ -697,9 +716,17 @@ impl<'b> Line<'b> {
     }
 }
 
+/// The URL that is decided, without white space around it.
 impl AsRef<[u8]> for Line<'_> {
     #[inline]
     fn as_ref(&self) -> &[u8] {
+        trimmed_url(self.url())
+    }
+}
+
+impl<'b> Line<'b> {
+    /// The URL as it is given.
+    fn url(&self) -> &'b [u8] {
         &self.rest[..self.len]
     }
 }
