@@ -119,8 +119,7 @@ fn not_a_time(text: &str) -> String {
         return found;
     }
     found
-        + ": a number is a date (4, 6, 8, 12 or 14 digits) or counts from 1970 (10 digits seconds, 13 milliseconds, \
-           16 microseconds, 19 nanoseconds); @ before it means seconds"
+        + ": digits are a date (4, 6, 8, 12, 14) or count from 1970 (10: s, 13: ms, 16: us, 19: ns); @ makes it seconds"
 }
 
 /// Reads a time in any form.
@@ -498,7 +497,7 @@ mod tests {
             ("", false),
         ] {
             let message = read_time(text, &Zone::default()).unwrap_err();
-            assert_eq!(message.contains("13 milliseconds"), lists_lengths, "{message}");
+            assert_eq!(message.contains("13: ms"), lists_lengths, "{message}");
         }
     }
 

@@ -49,7 +49,7 @@ use written::WrittenOptions;
 ///
 /// URLS is a list with a URL on each line; TSV, CSV, JSON Lines or Parquet with a column of
 /// URLs; CDXJ; or an access log of nginx or Apache, of which each line is the URL that was
-/// requested: of the virtual host that it names, or of --host, with --scheme (https).
+/// requested: of the virtual host that it names, else of --host, with --scheme (https).
 /// Writes a line for each row, in the same order: the URL as it is given, and a column
 /// for each agent, separated by tabs:
 ///   allow     the rules allow it, or say nothing about it
@@ -59,8 +59,10 @@ use written::WrittenOptions;
 /// With --agent-column a row that names no crawler is unknown too.
 ///
 /// Lines end at LF; one CR before it is removed. Tabs and other characters that a
-/// terminal acts on are written as %XX. A row of a table that cannot be read is invalid,
-/// counted and named. Memory does not depend on how long URLS or a line is.
+/// terminal acts on are written as %XX. White space around a URL is not a part of it. A
+/// row of a table that cannot be read is invalid, counted and named; so is a quote of CSV
+/// that is never closed, which takes the rest of URLS. Memory does not depend on how long
+/// URLS or a line is.
 #[derive(Clone, clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -81,8 +83,8 @@ else Googlebot, else *. A chain says the same under any dialect:
 \"Googlebot-Image>Googlebot>*\"; without the * at its end the rules for * do not
 apply. @ai-training and @search are groups of crawlers, a column each.
 
-Exit code: 0 done, whatever the verdicts; 1 most rows are invalid, or SET was
-compiled from an input and some of its files were bad; 2 the command could not go
+Exit code: 0 done, whatever the verdicts; 1 most rows are invalid, a quote of CSV is
+not closed, or SET was compiled from an input and some of its files were bad; 2 the command could not go
 on, and no file is left by -o."
 )]
 pub struct Args {

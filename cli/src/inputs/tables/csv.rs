@@ -141,8 +141,10 @@ impl Records {
         let mut scan = Scan::default();
         let len = if is_plain { line } else { scan.read(bytes, self.delimiter).unwrap_or(bytes.len()) };
         let row = &bytes[..len];
+        // A line end inside quotes ends nothing and counts.
+        let text = if scan.is_open() { row } else { without_lf(row) };
         let kind = match is_plain {
-            _ if without_lf(row).len() > self.max_row_bytes => RowKind::TooLong,
+            _ if text.len() > self.max_row_bytes => RowKind::TooLong,
             true => RowKind::Plain,
             false if scan.is_open() => RowKind::Unclosed,
             false => {

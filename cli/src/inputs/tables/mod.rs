@@ -1,6 +1,6 @@
 //! Tables of URLs: lists, TSV, CSV, JSON Lines, CDXJ and access logs, as rows whose wanted cells have been found.
 //!
-//! [`open`] recognises the format and finds the columns; this file hands out the rows of a part of the table. [`csv`],
+//! [`open`] recognises the format, [`delimiter`] what separates the cells of CSV, and both find the columns; this file hands out the rows of a part of the table. [`csv`],
 //! [`json`], [`cdxj`] and [`log`] read a row of their format. Nothing here knows what a cell means, and nothing is allocated
 //! for a row, unless a cell has quotes or escapes within it; the URLs of a log are put together in the memory of a block.
 

@@ -17,6 +17,10 @@ use crate::error::{Failure, Result};
 use crate::inputs::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
 use crate::inputs::shown::shown;
 
+/// Maximum number of lines of an access log in which virtual hosts are looked for if the user says the host. Without that,
+/// [`MAX_LINE_BYTES`] are read.
+const MAX_HOST_LINES: usize = 100;
+
 /// Bytes that are read at once while the first row is not complete.
 const READ_BYTES: usize = 1 << 16;
 
@@ -195,20 +199,22 @@ impl Opening {
 }
 
 /// What an access log has by the first line that says enough, and whether there is one; else by its first line that can be
-/// read. A line says enough if it has a virtual host; if the host is known, so do the lines at hand. The last line counts if it
-/// is whole.
+/// read. A line says enough if it has a virtual host; if the user says the host, so do [`MAX_HOST_LINES`]. The last line counts
+/// if it is whole.
 fn shape(bytes: &[u8], is_host_known: bool, at_end: bool) -> (Option<Shape>, bool) {
-    let mut first = None;
+    let (mut first, mut readable) = (None, 0);
     for line in lines(bytes).filter(|line| at_end || line.ends_with(b"\n")) {
         let Some(shape) = shape_of(without_line_end(line)) else { continue };
         if shape.host != HostOf::Nothing {
             return (Some(shape), true);
         }
         first.get_or_insert(shape);
+        readable += 1;
+        if is_host_known && readable == MAX_HOST_LINES {
+            return (first, true);
+        }
     }
-    // If the host is known, the lines that were read are enough: the next ones may be long in coming.
-    let is_enough = is_host_known && first.is_some();
-    (first, is_enough)
+    (first, false)
 }
 
 /// The column of an access log that has this name; without a name, the URLs.
