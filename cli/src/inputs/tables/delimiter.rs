@@ -71,11 +71,11 @@ pub fn cells_of(start: &[u8], delimiter: u8) -> Option<(Vec<Vec<u8>>, usize)> {
 /// Returns an error if the row could be one URL, or a URL and other cells.
 pub fn delimiter_of(start: &[u8], wanted: &[Wanted]) -> Result<u8, String> {
     let whole = cells_of(start, COMMA).map(|(cells, _)| cells).unwrap_or_default();
-    let candidates = KNOWN.iter().filter_map(|&(byte, name)| {
-        let (cells, _) = cells_of(start, byte).filter(|(cells, _)| cells.len() > 1)?;
-        has_wanted(&cells, wanted).then_some((byte, name))
+    let found = KNOWN.iter().find(|&&(byte, _)| {
+        let cells = cells_of(start, byte).map(|(cells, _)| cells).filter(|cells| cells.len() > 1);
+        cells.is_some_and(|cells| has_wanted(&cells, wanted))
     });
-    let Some((byte, name)) = candidates.into_iter().next() else { return Ok(COMMA) };
+    let Some(&(byte, name)) = found else { return Ok(COMMA) };
     // Tabs are in no URL; the others may be.
     let may_be_a_url = byte != COMMA && byte != b'\t' && whole.len() == 1 && is_url(start);
     if may_be_a_url {
