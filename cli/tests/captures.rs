@@ -81,8 +81,8 @@ fn json_lines_say_origin_and_status() {
             "bad.jsonl:11: not a valid capture: invalid type: integer `-1`, expected the number of redirects",
             "bad.jsonl:12: not a valid capture: invalid type: integer `1`, expected",
             "bad.jsonl:13: not a valid capture: expected a time such as 2026-03-14T15:09:26Z, found \"yesterday\"",
-            "bad.jsonl:14: not a valid capture: expected a time in the years 1 to 9999, found 253402128001",
-            "bad.jsonl:15: not a valid capture: expected a time in the years 1 to 9999, found 9223372036854775807",
+            "bad.jsonl:14: not a valid capture: expected a time such as 2026-03-14T15:09:26Z, found \"253402128001\": digits are a date (4,",
+            "bad.jsonl:15: not a valid capture: expected a time such as 2026-03-14T15:09:26Z, found \"1000000000000000",
             "bad.jsonl:16: not a valid capture: invalid value: string \"half\", expected true, false, \"length\"",
             "bad.jsonl:17: not a valid capture: invalid type: integer `5`, expected the text of a header field",
             "bad.jsonl:18: not a valid capture: invalid type: a text, expected a pair of the name and the value of",
@@ -253,7 +253,8 @@ fn a_profile_says_what_captures_mean() {
     run.says(0, &["the set is for 9000-01-01T00:00:00Z, which is in the future", "as of  9000-01-01T00:00:00Z\n"]);
     folder.run(&["compile", "-o", "x", "c.jsonl", "--at", "now"]).says(2, &["expected a time such as"]);
     folder.run(&["compile", "-o", "x", "c.jsonl", "--profile", "yahoo"]).says(2, &["possible values: google,"]);
-    folder.run(&["classify", "set", "--agent", "a", "--at", "0"]).says(2, &["is a compiled set", "--at"]);
+    folder.run(&["classify", "set", "--agent", "a", "--at", "2026-01-01"]).says(2, &["is a compiled set", "--at"]);
+    folder.run(&["classify", "set", "--agent", "a", "--at", "0"]).says(2, &["digits are a date (4, 6, 8, 12, 14)"]);
 
     // Both kinds of columns, the old ones first; and a line that is no URL.
     let args = ["classify", "set", "--agent", "any", "--explain", "--reason"];

@@ -200,7 +200,7 @@ fn masks_times_and_lists_have_types_in_parquet() {
 fn a_row_says_which_capture_and_which_ruleset_decided() {
     let folder = Folder::new();
     let capture =
-        |url: &str, time: u32, rest: &str| format!("{{\"url\":\"{url}/robots.txt\",\"time\":{time},{rest}}}\n");
+        |url: &str, time: u32, rest: &str| format!("{{\"url\":\"{url}/robots.txt\",\"time\":\"@{time}\",{rest}}}\n");
     let captures = [
         capture(
             "https://www.a.example",
@@ -277,8 +277,9 @@ fn of_groups_that_decide_together_the_one_with_the_deciding_rule_counts() {
 fn the_capture_that_decides_at_a_time_is_that_of_a_set_for_that_time() {
     let folder = Folder::new();
     const DAY: u32 = 86_400;
-    let line =
-        |day: u32, rest: &str| format!("{{\"url\":\"http://a.example/robots.txt\",\"time\":{},{rest}}}\n", day * DAY);
+    let line = |day: u32, rest: &str| {
+        format!("{{\"url\":\"http://a.example/robots.txt\",\"time\":\"@{}\",{rest}}}\n", day * DAY)
+    };
     let captures = [
         line(1, "\"body\":\"user-agent: *\\ndisallow: /a\""),
         line(5, "\"status\":503"),
@@ -290,13 +291,13 @@ fn the_capture_that_decides_at_a_time_is_that_of_a_set_for_that_time() {
     folder.write("c.jsonl", captures.concat());
     folder.run(&["compile", "--by-time", "-o", "set", "c.jsonl"]).says(0, &[]);
     let days = [0, 1, 4, 5, 8, 9, 20, 34, 36, 40, 59, 60, 69, 70, 79, 80, 99];
-    let rows: String = days.iter().map(|day| format!("http://a.example/a\t{}\n", day * DAY)).collect();
+    let rows: String = days.iter().map(|day| format!("http://a.example/a\t@{}\n", day * DAY)).collect();
     folder.write("t.tsv", format!("url\ttime\n{rows}"));
     let columns = ["--agent", "x", "--columns", "capture_time,verdict"];
     let found = folder.run(&[&["classify", "set", "t.tsv", "--at-column", "time"], &columns[..]].concat()).says(0, &[]);
     let mut times = std::collections::HashSet::new();
     for (day, row) in days.iter().zip(found.text().lines()) {
-        let at = (day * DAY).to_string();
+        let at = format!("@{}", day * DAY);
         folder.run(&["compile", "--force", "--at", &at, "-o", "then", "c.jsonl"]);
         let then = folder.run_with(&[&["classify", "then", "-"], &columns[..]].concat(), b"http://a.example/a\n");
         assert_eq!(then.text(), format!("{row}\n"), "day {day}");

@@ -28,7 +28,12 @@ fn logs_and_cdxj_are_recognised_and_can_be_said() {
     let cases: [(&[&str], [String; 2], &str); 9] = [
         (&of_a, [private, open].map(line), log_of_a),
         (&["--host", "http://a.example"], [private, open].map(|request| combined(request, "x")), log_of_a),
-        (&of_a, [private, open].map(|request| format!("c.example:80 {}", line(request))), log_of_a),
+        // The user's host is for requests without a virtual host.
+        (
+            &["--host", "c.example"],
+            [private, open].map(|request| format!("a.example:80 {}", line(request))),
+            "an access log, URLs in the requests, virtual hosts at the start of the lines",
+        ),
         (&[], [private, open].map(|request| format!("a.example:80 {}", line(request))), first),
         (&["--scheme", "http"], [private, open].map(|request| format!("a.example {}", combined(request, "x"))), first),
         (
@@ -177,6 +182,12 @@ fn virtual_hosts_may_show_late() {
         let says = format!("allow 0, disallow 2, unknown 0, invalid {invalid}");
         classify(&folder, "log", &[]).says(i32::from(lines > 2), &[&says]);
     }
+    // If the user says the host, a hundred lines show whether there are others.
+    for (lines, disallow) in [(0, 2), (1, 2), (98, 2), (99, 2), (100, 0)] {
+        folder.write("log", with("-").repeat(lines) + &with("a.example:80") + &with("b.example:80"));
+        let says = format!("allow 0, disallow {disallow}, unknown {}, invalid 0", lines + 2 - disallow);
+        classify(&folder, "log", &["--host", "c.example", "--scheme", "http"]).says(0, &[&says]);
+    }
     // After the first mebibyte nothing is looked for.
     folder.write("log", with("-").repeat(20_000) + &with("a.example:80"));
     classify(&folder, "log", &[]).says(2, &["no virtual hosts"]);
@@ -200,9 +211,9 @@ fn times_of_logs_and_cdxj_choose_the_rules() {
         run.says(0, &["log:4: no time in the time of the request"]).text(),
         "unknown\ndisallow\nallow\ninvalid\n"
     );
-    let cdxj = ["20251231235959", "20260101000000", "20260301000000", "2026"]
+    let cdxj = ["20251231235959", "20260101000000", "202603", "2026010100"]
         .map(|time| format!("example,a)/a {time} {{\"url\": \"https://a.example/a\", \"timestamp\": \"x\"}}\n"));
     folder.write("cdxj", cdxj.concat());
-    let run = classify(&folder, "cdxj", &["--at-column", "timestamp", "--columns", "verdict"]);
+    let run = classify(&folder, "cdxj", &["--at-column", "timestamp", "--columns", "verdict", "--timezone", "+12:00"]);
     assert_eq!(run.says(0, &["cdxj:4: no time"]).text(), "unknown\ndisallow\nallow\ninvalid\n");
 }

@@ -366,7 +366,7 @@ fn times_of_every_type_are_those_of_text() {
     let folder = Folder::new();
     let line = |time: i64, rule: &str| {
         format!(
-            "{{\"url\":\"http://a.example/robots.txt\",\"time\":{time},\"body\":\"user-agent: *\\ndisallow: {rule}\"}}\n"
+            "{{\"url\":\"http://a.example/robots.txt\",\"time\":\"@{time}\",\"body\":\"user-agent: *\\ndisallow: {rule}\"}}\n"
         )
     };
     folder.write("c.jsonl", line(86_400, "/") + &line(172_800, "/x"));
@@ -379,11 +379,27 @@ fn times_of_every_type_are_those_of_text() {
         value.set_data(nanoseconds as u32, (nanoseconds >> 32) as u32, (time / 86_400 + 2_440_588) as u32);
         value
     });
-    let cases: [(&str, Column, &str); 8] = [
+    let late = |by: i64| required(Cells::Int64([1_700_000_000; 4].map(|time| time * by).into()));
+    let cases: [(&str, Column, &str); 14] = [
         ("required int64 t (TIMESTAMP(MILLIS,true));", scaled(1_000), "unknown disallow disallow allow"),
         ("required int64 t (TIMESTAMP(MICROS,true));", scaled(1_000_000), "unknown disallow disallow allow"),
         ("required int64 t (TIMESTAMP(NANOS,false));", scaled(1_000_000_000), "unknown disallow disallow allow"),
-        ("required int64 t;", scaled(1), "unknown disallow disallow allow"),
+        // The type does not say the unit, so the digits do, as in JSON; these are too few.
+        ("required int64 t;", scaled(1), "invalid invalid invalid invalid"),
+        ("required int64 t;", late(1), "allow allow allow allow"),
+        ("required int64 t;", late(1_000), "allow allow allow allow"),
+        ("required int64 t;", late(1_000_000_000), "allow allow allow allow"),
+        (
+            "required int64 t (INTEGER(64,false));",
+            required(Cells::Int64(vec![-1, 1_700_000_000, 0, 19700102])),
+            "invalid allow invalid disallow",
+        ),
+        (
+            "required int32 t (INTEGER(32,false));",
+            required(Cells::Int32(vec![-1, 1_700_000_000, 0, 19700101])),
+            "allow allow invalid unknown",
+        ),
+        ("required int64 t (TIMESTAMP(MILLIS,false));", scaled(1_000), "unknown disallow disallow allow"),
         ("required int96 t;", required(Cells::Int96(int96.into())), "unknown disallow disallow allow"),
         ("required int32 t (DATE);", required(Cells::Int32(vec![0, 1, 1, 2])), "unknown disallow disallow allow"),
         (
@@ -393,8 +409,8 @@ fn times_of_every_type_are_those_of_text() {
         ),
         (
             "required double t;",
-            required(Cells::Doubles(vec![86_399.5, f64::NAN, 86_400.0, 172_800.0])),
-            "unknown invalid disallow allow",
+            required(Cells::Doubles(vec![86_399.5, f64::NAN, 1_700_000_000.5, 19_700_102.0])),
+            "invalid invalid allow disallow",
         ),
     ];
     for (schema, times, verdicts) in cases {
@@ -402,6 +418,19 @@ fn times_of_every_type_are_those_of_text() {
         folder.write("a.parquet", file(&format!("optional binary url; {schema}"), &[columns], plain()));
         let args = ["classify", "set", "a.parquet", "--agent", "a", "--at-column", "t", "--columns", "verdict"];
         assert_eq!(folder.run(&args).text().trim().replace('\n', " "), verdicts, "{schema}");
+    }
+    // A zone moves local times, and no instants.
+    let day = "disallow disallow allow allow";
+    for (schema, times, verdicts) in [
+        ("required int64 t (TIMESTAMP(MILLIS,true));", scaled(1_000), "unknown disallow disallow allow"),
+        ("required int64 t (TIMESTAMP(MILLIS,false));", scaled(1_000), day),
+        ("required int32 t (DATE);", required(Cells::Int32(vec![1, 1, 2, 3])), day),
+    ] {
+        let columns = vec![texts(&[Some("http://a.example/"); 4]), times];
+        folder.write("a.parquet", file(&format!("optional binary url; {schema}"), &[columns], plain()));
+        let args = ["classify", "set", "a.parquet", "--agent", "a", "--at-column", "t", "--columns", "verdict"];
+        let args = [&args[..], &["--timezone", "-01:00"]].concat();
+        assert_eq!(folder.run(&args).text().trim().replace('\n', " "), verdicts, "{schema} an hour later");
     }
 }
 

@@ -16,7 +16,27 @@ fn classify(folder: &Folder, name: &str, options: &[&str]) -> Run {
 
 /// A table that is recognised, or whose columns are said: its name, options, text, and what the summary calls it. Each has
 /// [`PRIVATE`] in its first row of data and [`CLOSED`] in its second.
-const TABLES: [(&str, &[&str], &str, &str); 23] = [
+const TABLES: [(&str, &[&str], &str, &str); 33] = [
+    ("a.csv", &[], "x;url\n1;P\n2;C\n", "CSV with semicolons between cells, URLs in column 2 (\"url\")"),
+    ("a", &[], "url;x\nP;\"a;\n\"\nC;\n", "CSV with semicolons between cells, URLs in column 1 (\"url\")"),
+    ("a", &[], "\u{feff}x|URI\r\n|P\r\n|C\r\n", "CSV with pipes between cells, URLs in column 2 (\"URI\")"),
+    ("a.csv", &[], "url\tx\nP\t\"1\n\"\nC\t\n", "CSV with tabs between cells, URLs in column 1 (\"url\")"),
+    ("a.csv", &["--url-column", "link"], "x;link\n;P\n;C\n", "CSV with semicolons between cells, URLs in column 2"),
+    ("a", &["--url-column", "2"], "1;P\n2;C\n", "CSV with semicolons between cells, URLs in column 2"),
+    ("a", &["--delimiter", ";"], "P;1\nC;2\n", "CSV with semicolons between cells, URLs in column 1"),
+    (
+        "a",
+        &["--delimiter", "^", "--url-column", "u"],
+        "x^u\n^P\n^\"C\"\n",
+        "CSV with \"^\" between cells, URLs in column 2",
+    ),
+    ("a", &["--delimiter", "tab"], "url\tx\nP\t\"\nC\t\n", "TSV, URLs in column 1 (\"url\")"),
+    (
+        "a",
+        &["--delimiter", "tab", "--input-format", "csv"],
+        "\"x\ny\"\turl\n\tP\n\tC\n",
+        "CSV with tabs between cells, URLs",
+    ),
     ("a.txt", &[], "P\nC\n", "a list of URLs"),
     ("a", &[], "\u{feff}P\r\nC\r\n", "a list of URLs"),
     ("a.tsv", &[], "id\tURL\tx\n1\tP\tx\n2\tC\ty\n", "TSV, URLs in column 2 (\"URL\")"),
@@ -76,10 +96,78 @@ fn every_format_is_recognised_and_can_be_said() {
     }
 }
 
+/// White space around a URL, which browsers remove, is no part of it; the output keeps it.
+#[test]
+fn white_space_around_urls_is_no_part_of_them() {
+    let folder = Folder::with_set();
+    let mut tried = 0;
+    for (before, after) in [("", " "), (" ", ""), ("\t", "\t "), ("\u{1f}", ""), ("", "\r"), ("  ", "   \r")] {
+        let cell = format!("{before}{PRIVATE}{after}");
+        let json = cell.replace('\t', "\\t").replace('\r', "\\r").replace('\u{1f}', "\\u001f");
+        let texts = [
+            ("list", format!("{cell}\n{CLOSED}\n")),
+            ("csv", format!("x,url\n1,\"{cell}\"\n2,{cell}\n")),
+            ("jsonl", format!("{{\"url\":\"{json}\"}}\n")),
+        ];
+        for (format, text) in texts {
+            folder.write("t", text);
+            let options = ["--input-format", format];
+            for columns in [&["--columns", "verdict"][..], &["--columns", "verdict,reason", "--header"]] {
+                let run = classify(&folder, "t", &[&options[..], columns].concat()).says(0, &[]);
+                let text = run.text();
+                let verdicts: Vec<&str> = text.lines().filter(|line| line.starts_with("disallow")).collect();
+                assert_eq!(verdicts.len(), if format == "jsonl" { 1 } else { 2 }, "{cell:?} {format} {text}");
+                tried += 1;
+            }
+        }
+    }
+    assert_eq!(tried, 36);
+    folder.write("t", format!(" {PRIVATE} \n \n\n{PRIVATE}/a\tb\n"));
+    let run = classify(&folder, "t", &["--input-format", "list"]);
+    assert_eq!(run.text(), format!(" {PRIVATE} \tdisallow\n \tinvalid\n\tinvalid\n{PRIVATE}/a%09b\tinvalid\n"));
+}
+
+/// A host whose bytes are not UTF-8 belongs to nobody; a path may have any bytes.
+#[test]
+fn hosts_that_are_not_utf8_are_invalid() {
+    let folder = Folder::with_set();
+    let urls =
+        [&b"http://b\xfccher.example/\n"[..], b"http://b%FCcher.example/\n", b"http://a.example/\xfc\n"].concat();
+    folder.write("list", &urls);
+    folder.write("t.csv", [b"url\n", &urls[..]].concat());
+    for name in ["list", "t.csv"] {
+        let text = classify(&folder, name, &["--columns", "verdict"]).text();
+        assert_eq!(text, "invalid\ninvalid\nallow\n", "{name}");
+    }
+}
+
 #[test]
 fn a_column_that_cannot_be_found_ends_the_command() {
     let folder = Folder::with_set();
-    let cases: [(&str, &[&str], &str, &str); 10] = [
+    let cases: [(&str, &[&str], &str, &str); 18] = [
+        (
+            "a.csv",
+            &[],
+            "id;link\n1;P\n",
+            "the first row is \"id;link\" (read with commas between cells; --delimiter sets",
+        ),
+        (
+            "a.csv",
+            &[],
+            "P;1\nC;2\n",
+            "a URL with the character ';': give --delimiter comma if that belongs to the URL, else",
+        ),
+        ("a.csv", &[], "P|1\n", "else --delimiter pipe"),
+        ("a", &["--delimiter", "x"], "", "expected comma, semicolon, tab, pipe or one character"),
+        (
+            "a",
+            &["--delimiter", ";", "--input-format", "jsonl"],
+            "",
+            "--delimiter: is for CSV, and --input-format says JSON",
+        ),
+        ("a.tsv", &["--delimiter", ";", "--input-format", "tsv"], "", "--delimiter: TSV has tabs between its cells"),
+        ("a.csv", &[], "url,x\rP,1\rC,2\r", "a.csv: its lines end with CR alone; expected LF or CRLF"),
+        ("a.csv", &[], "\"url,x\nP,1\n", "a.csv: its first row has a quote that is not closed"),
         (
             "a.csv",
             &[],
@@ -122,7 +210,7 @@ fn a_row_that_cannot_be_read_is_invalid_counted_and_named() {
     let folder = Folder::with_set();
     let long = "x".repeat(3 << 20);
     let deep = "[".repeat(100_000);
-    let cases: [(&str, &str, &str, &[&str]); 8] = [
+    let cases: [(&str, &str, &str, &[&str]); 7] = [
         (
             "t.tsv",
             "a\turl\n1\tP\n2\n\n4\tC\tx\n5\tP\n",
@@ -133,12 +221,6 @@ fn a_row_that_cannot_be_read_is_invalid_counted_and_named() {
                 "invalid: without column 2 (\"url\") 2\n",
                 "lines 5\n",
             ],
-        ),
-        (
-            "t.csv",
-            "url,a\nP,1\n\"P\",\"x\ny\"\nC,\"\nP,\n",
-            "P\tdisallow\nP\tdisallow\n\tinvalid\nP\tdisallow\n",
-            &["t.csv:5: a quote that is not closed", "invalid: a quote that is not closed 1\n", "lines 4\n"],
         ),
         (
             "t.jsonl",
@@ -192,6 +274,161 @@ fn a_row_that_cannot_be_read_is_invalid_counted_and_named() {
     }
 }
 
+/// A row of CSV with line ends in a quoted cell, shorter than a chunk and longer, is one row in every output.
+#[test]
+fn a_long_row_of_csv_is_one_row() {
+    let folder = Folder::with_set();
+    let mut tried = 0;
+    for lines in [2_200, 12_000] {
+        let inner = format!("{PRIVATE}/{},x\n", "n".repeat(500)).repeat(lines);
+        let long = format!("\"{inner}\"\"\",{CLOSED}\n");
+        let (first, last) = (format!("1,{PRIVATE}\n"), format!("2,{PRIVATE}\n"));
+        let text = format!("note,url\n{first}{long}short\n{last}");
+        folder.write("t.csv", &text);
+        let short_line = lines + 4;
+        let says = ["3: more than 1048576 bytes", &format!("{short_line}: without column 2"), "lines 4\n"];
+        let columns = "bot-a:verdict,note,url\n";
+        let outputs = [
+            (&[][..], format!("{PRIVATE}\tdisallow\n\tinvalid\n\tinvalid\n{PRIVATE}\tdisallow\n")),
+            (&["--columns", "verdict"], "disallow\ninvalid\ninvalid\ndisallow\n".into()),
+            (&["--add-columns"], format!("{columns}disallow,{first}invalid,{long}invalid,short\ndisallow,{last}")),
+            (&["--only", "disallow"], format!("note,url\n{first}{last}")),
+            (&["--only", "allow", "--invalid", "allow"], format!("note,url\n{long}short\n")),
+        ];
+        for (options, output) in outputs {
+            for threads in ["1", "2"] {
+                let options = [options, &["--threads", threads, "--rejects", "bad", "--force"]].concat();
+                let run = classify(&folder, "t.csv", &options).says(0, &says);
+                assert!(run.text() == output, "{lines} {options:?}");
+                let rejected =
+                    format!("3\tmore than 1048576 bytes\t{long}{short_line}\twithout column 2 (\"url\")\tshort\n");
+                assert!(folder.read("bad") == rejected.as_bytes(), "{lines} {options:?}");
+                let args = [&["classify", "set", "--agent", "bot-a", "--input-format", "csv"], &options[..]].concat();
+                assert!(folder.run_with(&args, text.as_bytes()).says(0, &says).text() == output, "{lines} {options:?}");
+                tried += 1;
+            }
+        }
+    }
+    assert_eq!(tried, 20);
+}
+
+/// A quote that is never closed ends the table: one invalid row, whose place and length are named.
+#[test]
+fn a_quote_that_is_not_closed_ends_the_table() {
+    let folder = Folder::with_set();
+    let rest = |lines: usize| format!("{PRIVATE}/{},\"x\"\n", "n".repeat(500)).repeat(lines);
+    let mut tried = 0;
+    for (before, lines) in
+        [("", 0), ("", 3), ("two\nlines\",\"", 3), ("", 2_200), ("two\nlines\",\"", 2_200), ("", 12_001)]
+    {
+        // The quotes of each line close the quote and open another one.
+        let rest = rest(lines).replace('"', "");
+        let row = format!("\"{before}{CLOSED},\n{rest}");
+        let text = format!("note,url\n1,{PRIVATE}\n2,{PRIVATE}\n{row}");
+        folder.write("t.csv", &text);
+        let line = if before.is_empty() { 4 } else { 5 };
+        let bytes = grouped(row.len());
+        let message = format!("{line}: a quote that is not closed, in row 3: {bytes} bytes up to the end of the input");
+        let fault = if row.len() > 1 << 20 { "more than 1048576 bytes" } else { "a quote that is not closed" };
+        let says = [&message[..], &format!("invalid: {fault} 1\n"), "lines 3\n"];
+        for (options, output) in [
+            (&["--columns", "verdict"][..], "disallow\ndisallow\ninvalid\n".to_owned()),
+            (&["--only", "disallow"], format!("note,url\n1,{PRIVATE}\n2,{PRIVATE}\n")),
+            (
+                &["--add-columns"],
+                format!("bot-a:verdict,note,url\ndisallow,1,{PRIVATE}\ndisallow,2,{PRIVATE}\ninvalid,{row}"),
+            ),
+        ] {
+            for threads in ["1", "2"] {
+                let options = [options, &["--threads", threads]].concat();
+                assert!(classify(&folder, "t.csv", &options).says(1, &says).text() == output, "{lines} {options:?}");
+                let args = [&["classify", "set", "--agent", "bot-a", "--input-format", "csv"], &options[..]].concat();
+                assert!(folder.run_with(&args, text.as_bytes()).says(1, &says).text() == output, "{lines} {options:?}");
+                tried += 1;
+            }
+        }
+    }
+    assert_eq!(tried, 36);
+}
+
+/// A number with commas between thousands, as summaries show it.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let head = digits.len() % 3;
+    let (head, rest) = digits.split_at(head);
+    let groups = rest.as_bytes().chunks(3).map(|group| String::from_utf8_lossy(group).into_owned());
+    [head.to_owned()].into_iter().filter(|head| !head.is_empty()).chain(groups).collect::<Vec<_>>().join(",")
+}
+
+/// The rows that Python's module csv reads from random files: as many, with the same URLs, in the output with columns too.
+/// Two differences are known. To Python a CR alone ends a row outside quotes; here it is a character. And Python reads the
+/// rest of a file whose quote is not closed, or a row of any length, as cells; here it is one invalid row without a URL.
+#[test]
+#[ignore = "needs Python"]
+fn python_reads_the_same_rows() {
+    const PYTHON: &str = r#"
+import csv, json, random, sys
+folder, what = sys.argv[1:]
+random.seed(7)
+FILES = 400
+if what == "write":
+    def cell(kind):
+        text = "".join(random.choice(["a", ",", ";", " ", "\n", "\r\n", "\r", '"', "\u00e9", "http://a.example/private"])
+                       for _ in range(random.randrange(6)))
+        if kind == 0:
+            return '"' + text.replace('"', '""') + '"'
+        bare = "".join(letter for letter in text if letter not in ",\r\n")
+        return bare.lstrip('"') if kind == 1 else '"' + text.replace('"', '""') + '"' + bare.lstrip('"')
+    for number in range(FILES):
+        end = random.choice(["\n", "\r\n"])
+        rows = ["a,url,b"]
+        for _ in range(random.randrange(40)):
+            rows.append(",".join(cell(random.randrange(3)) for _ in range(random.choice([0, 1, 3, 3, 3, 3, 4]))))
+        text = end.join(rows) + random.choice([end, end, ""])
+        if number % 10 == 0:
+            text += end + 'x,"open' + end + "y,z" + end
+        open(f"{folder}/{number}.csv", "w", newline="").write(text)
+else:
+    csv.field_size_limit(1 << 30)
+    def shown(url):
+        return "".join("%{:02X}".format(ord(letter)) if letter < " " or letter == "\x7f" else letter for letter in url)
+    count = 0
+    for number in range(FILES):
+        rows = list(csv.reader(open(f"{folder}/{number}.csv", newline="")))[1:]
+        urls = [json.loads(line)["url"] for line in open(f"{folder}/out/{number}.csv.jsonl")]
+        expected = [shown(row[1]) if len(row) > 1 else "" for row in rows]
+        if number % 10 == 0:
+            expected[-1] = ""
+        assert urls == expected, (number, urls, expected)
+        added = list(csv.reader(open(f"{folder}/added/{number}.csv", newline="")))[1:]
+        assert [row[1:] for row in added] == [row or [""] for row in rows], number
+        count += len(rows)
+    print(count, "rows")
+    assert count > 5000
+"#;
+    let folder = Folder::with_set();
+    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
+    let run = |what: &str| {
+        let done = std::process::Command::new(&python).args(["-c", PYTHON]).arg(folder.path("")).arg(what).output();
+        let done = done.unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        print!("{}", String::from_utf8_lossy(&done.stdout));
+    };
+    run("write");
+    let files: Vec<String> = (0..400).map(|number| format!("{number}.csv")).collect();
+    let args = |folder, options: &[&'static str]| {
+        let start = ["classify", "set", "--agent", "bot-a", "--output-folder", folder];
+        start.iter().chain(options).map(|arg| (*arg).to_owned()).chain(files.clone()).collect::<Vec<String>>()
+    };
+    for (name, options) in
+        [("out", &["--columns", "url,verdict", "--format", "jsonl"][..]), ("added", &["--add-columns"])]
+    {
+        let args = args(name, options);
+        assert_eq!(folder.run(&args.iter().map(String::as_str).collect::<Vec<_>>()).code, Some(1));
+    }
+    run("read");
+}
+
 /// In the middle of a table, many faults are counted and the first ones named.
 #[test]
 fn few_of_many_faults_are_named_and_their_lines_are_right() {
@@ -227,6 +464,17 @@ fn a_list_of_which_most_rows_are_invalid_says_what_it_looks_like() {
             "2 of 2 rows are invalid, read as a list of URLs; they look like TSV: give --input-format tsv",
             true,
         ),
+        ("id;x;link\n1;x;P\n", "they look like CSV with semicolons: give --delimiter semicolon, and the column", true),
+        ("id|x|link\n1|x|P\n", "they look like CSV with pipes: give --delimiter pipe", true),
+        (
+            "{\"id\":1,\"link\":\"P\",\"a\\\"b\":{\"url\":2}}\n{\"id\":2}\n",
+            "JSON Lines, URLs in the field \"url\"; they are JSON objects without the field \"url\"; the fields of the first \
+             are \"id\", \"link\", \"a\"b\"; name the field with --url-column",
+            true,
+        ),
+        ("{}\n", "the fields of the first are none;", true),
+        ("{\"url\":\"x\",\"b\":1}\n", "they look like", false),
+        ("P\rC\rP\r", "they look like lines that end with CR alone: tr", true),
         ("a.example/private\nb.example\n", "they look like URLs without a scheme: write https:// before each", true),
         ("1.2.3.4 - - [x] \"GET /private HTTP/1.1\" 200 1\n", "they look like an access log", true),
         ("# x\n{\"url\":\"P\"}\n{\"url\":\"P\"}\n", "they look like JSON Lines: give --input-format jsonl", true),

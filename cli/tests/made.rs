@@ -27,7 +27,7 @@ fn a_record_says_how_the_set_was_made() {
         "dialect": "yandex",
         "profile": "yandex",
         "as_of": "2026-02-01T00:00:00Z",
-        "options": {"at": null, "strategy": "factored", "schemes": ["https"], "host": null, "no_other": false,
+        "options": {"at": null, "timezone": "UTC", "strategy": "factored", "schemes": ["https"], "host": null, "no_other": false,
                     "no_lines": false, "by_time": false},
         "inputs": [
             {"path": "./robots", "captures": 3, "bytes": bytes, "bad": 1},

@@ -150,6 +150,11 @@ fn decode(host: &[u8]) -> Option<Host> {
     Some(decoded)
 }
 
+/// Returns whether a host is UTF-8 once its escapes are decoded.
+pub(crate) fn is_utf8(host: &[u8]) -> bool {
+    decode(host).is_some_and(|host| std::str::from_utf8(host.as_bytes()).is_ok())
+}
+
 /// Whether a byte is forbidden in host names: the forbidden domain code points of the WHATWG URL standard. A table, since
 /// a set of millions of origins asks for each byte of their names.
 static FORBIDDEN: [bool; 256] = {

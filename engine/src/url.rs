@@ -127,6 +127,8 @@ pub enum UrlError {
     UserInfo,
     /// The host is empty, longer than [`MAX_HOST_BYTES`], or has a byte that no host name may have, escaped or not.
     Host,
+    /// The host is not UTF-8 once its escapes are decoded. Encodings such as Latin-1 give the same bytes other names.
+    HostNotUtf8,
     /// The port is not a number from 0 to 65535.
     Port,
     /// A path, query or fragment where only an origin is expected.
@@ -146,6 +148,7 @@ impl fmt::Display for UrlError {
             }
             UrlError::UserInfo => "its user information has a second @ or a character that must be escaped",
             UrlError::Host => "no valid host after ://",
+            UrlError::HostNotUtf8 => "its host is not UTF-8",
             UrlError::Port => "port is not a number from 0 to 65535",
             UrlError::Path => "an origin has no path, query or fragment",
         })
@@ -174,6 +177,7 @@ impl std::error::Error for UrlError {}
 /// | tab, line break or other control before the path | browsers remove tabs and line breaks; RFC 3986 allows no control | [`UrlError::Ambiguous`] |
 /// | `http://a%2Fb/`, and `%40`, `%3A`, `%5B`, `%20` ... | a name in RFC 3986, an error in browsers, `a` to a client that decodes first | [`UrlError::Host`] |
 /// | `http://a@b@c/`, `http://[a]@b/`, `http://a b@c/`, `http://a%@b/` | browsers take the last `@`; RFC 3986 has only one, and these bytes only as escapes | [`UrlError::UserInfo`] |
+/// | a host that is not UTF-8, escaped or not: `http://b%FCcher/` | an error in browsers; other clients guess an encoding | [`UrlError::HostNotUtf8`] |
 /// | `http:///a` | browsers connect to `a`; in RFC 3986 the host is empty | [`UrlError::Host`] |
 /// | `http:/a`, `http:a`, `http:\\a`, a space or control before `http` | browsers mend these and connect to `a`; RFC 3986 has no host there | [`UrlError::NoScheme`] |
 ///
@@ -240,7 +244,7 @@ pub(crate) fn split_any(url: &[u8]) -> Result<UrlRef<'_>, UrlError> {
     let rest = &url[authority_start..];
     let (authority_len, kinds) = authority_len(rest);
     let (authority, tail) = rest.split_at(authority_len);
-    let origin = if kinds & !UPPER == 0 && (1..=MAX_HOST_BYTES).contains(&authority.len()) {
+    let origin = if kinds == 0 && (1..=MAX_HOST_BYTES).contains(&authority.len()) {
         Origin { scheme, host: authority, port: scheme.default_port() }
     } else {
         origin_of_kinds(scheme, authority, kinds)?
@@ -251,8 +255,8 @@ pub(crate) fn split_any(url: &[u8]) -> Result<UrlRef<'_>, UrlError> {
 
 /// Ends the authority.
 const END: u8 = 1;
-/// A capital letter.
-const UPPER: u8 = 2;
+/// Is not ASCII.
+const BEYOND_ASCII: u8 = 2;
 /// Makes the origin ambiguous wherever in the authority it is.
 const AMBIGUOUS: u8 = 4;
 /// Is not allowed in an authority by RFC 3986 section 3.2.
@@ -266,14 +270,14 @@ const BRACKET: u8 = 64;
 /// Begins an escape.
 const PERCENT: u8 = 128;
 
-/// What each byte means in an authority. Zero for the bytes of names, those beyond ASCII included.
+/// What each byte means in an authority. Zero for the bytes of names in ASCII.
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 0;
     while byte < 256 {
         kinds[byte] = match byte as u8 {
             b'/' | b'?' | b'#' => END,
-            b'A'..=b'Z' => UPPER,
+            0x80.. => BEYOND_ASCII,
             b'\\' | b';' | 0x7F | 0..b' ' => AMBIGUOUS,
             b' ' | b'"' | b'<' | b'>' | b'^' | b'`' | b'{' | b'|' | b'}' => FORBIDDEN,
             b'@' => AT,
@@ -289,7 +293,7 @@ const KINDS: [u8; 256] = {
 
 /// Whether a byte may occur in a host name without an escape.
 const fn is_name_byte(byte: u8) -> bool {
-    KINDS[byte as usize] & !UPPER == 0
+    KINDS[byte as usize] & !BEYOND_ASCII == 0
 }
 
 /// The length of the authority at the start of a text, and the kinds of bytes in it. Makes one simple pass: most
@@ -347,7 +351,7 @@ fn scheme_of(url: &[u8]) -> Result<(Scheme, usize), UrlError> {
 /// Reads `[user@]host[:port]`. [`split`] lists the spellings that are refused. Linear; no allocation.
 ///
 /// # Errors
-/// [`UrlError::Ambiguous`], [`UrlError::UserInfo`], [`UrlError::Host`] or [`UrlError::Port`].
+/// [`UrlError::Ambiguous`], [`UrlError::UserInfo`], [`UrlError::Host`], [`UrlError::HostNotUtf8`] or [`UrlError::Port`].
 #[inline]
 pub fn origin_of(scheme: Scheme, authority: &[u8]) -> Result<Origin<'_>, UrlError> {
     origin_of_kinds(scheme, authority, authority.iter().fold(0, |kinds, &byte| kinds | KINDS[usize::from(byte)]))
@@ -370,6 +374,9 @@ fn origin_of_kinds(scheme: Scheme, authority: &[u8], kinds: u8) -> Result<Origin
     let is_checked = kinds & (END | FORBIDDEN | BRACKET | PERCENT) == 0;
     if host.is_empty() || host.len() > MAX_HOST_BYTES || !(is_checked || is_host(host)) {
         return Err(UrlError::Host);
+    }
+    if kinds & (BEYOND_ASCII | PERCENT) != 0 && !crate::host::is_utf8(host) {
+        return Err(UrlError::HostNotUtf8);
     }
     let port = match port {
         [] | [b':'] => scheme.default_port(),
@@ -561,7 +568,7 @@ mod tests {
 
     #[test]
     fn says_why_a_text_is_not_a_url() {
-        let table: [(&[u8], UrlError); 34] = [
+        let table: [(&[u8], UrlError); 42] = [
             (b"", UrlError::Empty),
             (b"example.com/a", UrlError::NoScheme),
             (b"/a", UrlError::NoScheme),
@@ -596,9 +603,31 @@ mod tests {
             (b"http://[a]@c/", UrlError::UserInfo),
             ("http://\u{fc}@c/".as_bytes(), UrlError::UserInfo),
             (b"http://h/a\0b", UrlError::Control),
+            // Latin-1, half a letter, a surrogate, an overlong letter.
+            (b"http://b\xFCcher.example/", UrlError::HostNotUtf8),
+            (b"https://B\xFCcher.example:8080/a", UrlError::HostNotUtf8),
+            (b"http://u@b\xFCcher/", UrlError::HostNotUtf8),
+            (b"http://b%FCcher/", UrlError::HostNotUtf8),
+            (b"http://b%C3/", UrlError::HostNotUtf8),
+            (b"http://b\xED\xA0\x80/", UrlError::HostNotUtf8),
+            (b"http://b\xC0\xAE/", UrlError::HostNotUtf8),
+            (b"http://\xE9", UrlError::HostNotUtf8),
         ];
         for (url, error) in table {
             assert_eq!(split(url), Err(error), "{:?}", url.escape_ascii().to_string());
+        }
+    }
+
+    #[test]
+    fn hosts_in_utf8_and_paths_in_any_bytes_are_valid() {
+        for url in [
+            "http://b\u{fc}cher.example/".as_bytes(),
+            b"http://b%C3%BCcher.example/",
+            // One letter, half of it escaped.
+            b"http://b%C3\xBCcher.example/",
+            b"http://h/\xFC?\xE9#\xFF",
+        ] {
+            assert!(split(url).is_ok(), "{}", url.escape_ascii());
         }
     }
 

@@ -44,8 +44,8 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 ///
 /// A capture is one fetch of one robots.txt: a JSON object with the "url" that was
 /// requested first, and of the last answer "status", "body" and "headers" (an object:
-/// Cache-Control and Content-Type matter); "time" (2026-03-14T15:09:26Z, or seconds
-/// since 1970); "redirects" (how many were followed, or a list of them); "truncated"
+/// Cache-Control and Content-Type matter); "time" (2026-03-14T15:09:26Z, or one
+/// of the other forms in guide/by-time.md); "redirects" (how many were followed, or a list of them); "truncated"
 /// (true, or why: "length", "time", "disconnect", "unspecified"); "error" (a text, if
 /// there was no answer) or "failed" (true). All but "url" may be left out. --profile says
 /// what they mean. Other usual names are known too, such as fetch_status, warc_date and

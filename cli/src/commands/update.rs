@@ -12,6 +12,7 @@ use crate::inputs::globs::expand;
 use crate::inputs::options::{CompileOptions, schemes};
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::assemble::assemble_with;
+use crate::inputs::time::Zone;
 
 /// Add captures to a set
 ///
@@ -51,6 +52,18 @@ pub struct Args {
     /// Leave out the other directives of what is added: Sitemap, Crawl-delay and the like
     #[arg(long)]
     no_other: bool,
+    /// The zone of times that are written without one: UTC, an offset, or a name such as Europe/Berlin [default: UTC]
+    ///
+    /// An offset is written +02:00. Names are those of this system's time zone database.
+    #[arg(
+        long,
+        value_name = "ZONE",
+        value_parser = Zone::of_name,
+        default_value = "UTC",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    timezone: Zone,
     #[command(flatten)]
     pub threads: crate::Threads,
 }
@@ -67,6 +80,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         schemes: args.schemes.clone(),
         host: args.host.clone(),
         no_other: args.no_other,
+        timezone: args.timezone.clone(),
         ..options_of(&old, &args.set)?
     };
     let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&inputs), &options, std::slice::from_ref(&old))?;

@@ -15,7 +15,7 @@ use reptile_engine::url::MAX_URL_BYTES;
 use super::bodies::{TOO_LARGE, no_memory};
 use super::jsonl::{self, Body, base64_body};
 use super::shown::shown;
-use super::time::read_time;
+use super::time::{Zone, read_time};
 use super::tsv;
 use super::{Item, Robots, Sink};
 use crate::error::Result;
@@ -46,6 +46,8 @@ pub struct Lines {
     pub path: String,
     /// The columns of TSV; without them the lines are JSON.
     pub columns: Option<tsv::Columns>,
+    /// The zone of times that are written without one.
+    pub zone: Zone,
 }
 
 impl Lines {
@@ -76,8 +78,8 @@ impl Lines {
                 continue;
             }
             sink(match &self.columns {
-                None => jsonl::item(&mut json, line, self.name(number), &mut names)?,
-                Some(columns) => columns.item(text, self.name(number))?,
+                None => jsonl::item(&mut json, line, self.name(number), &self.zone, &mut names)?,
+                Some(columns) => columns.item(text, self.name(number), &self.zone)?,
             })?;
         }
         if names.is_empty() { Ok(()) } else { sink(Item::Names(names)) }
@@ -90,12 +92,12 @@ type Bad = (&'static str, String);
 /// The reason of most of them.
 pub const NO_CAPTURE: &str = "not a valid capture";
 
-/// The capture of a row, or what is wrong with it.
+/// The capture of a row, or what is wrong with it. `zone` is the zone of a time that is written without one.
 ///
 /// # Errors
 /// If there is no memory for its body.
-pub fn item(name: String, cells: [Cell<'_>; CELLS]) -> Result<Item> {
-    Ok(match capture(cells) {
+pub fn item(name: String, cells: [Cell<'_>; CELLS], zone: &Zone) -> Result<Item> {
+    Ok(match capture(cells, zone) {
         Ok((_, Some(Body::NoMemory(len)), _)) => return Err(no_memory(&name, len as u64)),
         Ok((_, Some(Body::TooLarge(len)), _)) => {
             Item::Bad { name, reason: TOO_LARGE, detail: format!("{len} bytes; the limit is {MAX_BODY_BYTES}") }
@@ -108,7 +110,7 @@ pub fn item(name: String, cells: [Cell<'_>; CELLS]) -> Result<Item> {
     })
 }
 
-fn capture(cells: [Cell<'_>; CELLS]) -> std::result::Result<(Capture, Option<Body>, OwnedOrigin), Bad> {
+fn capture(cells: [Cell<'_>; CELLS], zone: &Zone) -> std::result::Result<(Capture, Option<Body>, OwnedOrigin), Bad> {
     let [url, status, time, body, base64, error, failed, truncated, redirects, content_type, cache_control] = cells;
     let origin = match url {
         Cell::Text(url) => OwnedOrigin::of_robots_url(url).map_err(|error| match error {
@@ -128,7 +130,7 @@ fn capture(cells: [Cell<'_>; CELLS]) -> std::result::Result<(Capture, Option<Bod
     };
     let capture = Capture {
         status: word(status, status_of)?,
-        time: word(time, |text| read_time(text.trim()))?,
+        time: word(time, |text| read_time(text, zone))?,
         truncated: word(truncated, truncation_of)?.flatten(),
         has_failed: word(error, |text| Ok(is_error(text)))?.unwrap_or(false)
             || word(failed, failed_of)?.unwrap_or(false),

@@ -14,6 +14,7 @@ use super::captures::names::{CELLS, Field, Header, TableKind};
 use super::captures::{Cell, NO_CAPTURE, item};
 use super::jsonl::READ_BYTES;
 use super::open::START_BYTES;
+use super::time::Zone;
 use super::{Item, Sink};
 use crate::error::{Failure, Result};
 
@@ -71,7 +72,7 @@ fn cells_of(line: &[u8], delimiter: Delimiter) -> Vec<Vec<u8>> {
 ///
 /// # Errors
 /// If the input cannot be read to its end, ends within a quoted cell, or has two columns of one field.
-pub fn read(path: &Path, source: impl Read, delimiter: Delimiter, sink: &mut Sink<'_>) -> Result<()> {
+pub fn read(path: &Path, source: impl Read, delimiter: Delimiter, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let mut table = Cells::new(BufReader::with_capacity(READ_BYTES, source), delimiter);
     let header = read_header(path, &mut table)?;
     sink(Item::Names(header.names.clone()))?;
@@ -97,7 +98,7 @@ pub fn read(path: &Path, source: impl Read, delimiter: Delimiter, sink: &mut Sin
             sink(Item::Bad { name, reason: NO_CAPTURE, detail })?;
             continue;
         }
-        sink(item(name, row.cells())?)?;
+        sink(item(name, row.cells(), zone)?)?;
     }
 }
 

@@ -1,7 +1,7 @@
 //! Lists of lines, read in chunks that are worth handing to another thread, with bounded memory.
 //!
 //! Nothing here knows what the lines mean. A line that is too long to be kept is passed on in parts. Rows of CSV, which may
-//! have line ends in them, are cut as lines are.
+//! have line ends in them, are cut as lines are, but never inside quotes.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read};
@@ -12,7 +12,7 @@ use reptile_engine::url::MAX_URL_BYTES;
 
 use super::open::Input;
 use super::recognise::Wanted;
-use super::tables::csv::Records;
+use super::tables::csv::{Records, UnclosedRow};
 use crate::error::{Failure, Result};
 
 /// Bytes of a line that is kept whole. A longer line is far over [`MAX_URL_BYTES`] and is passed on in parts, unread.
@@ -37,6 +37,8 @@ pub struct Chunk {
     pub kind: ChunkKind,
     /// For rows that are not lines, where blocks of about [`BLOCK_BYTES`] end.
     row_ends: Vec<usize>,
+    /// The last row, if the input ends inside its quotes.
+    pub unclosed: Option<UnclosedRow>,
 }
 
 /// Where rows end.
@@ -44,8 +46,8 @@ pub struct Chunk {
 pub enum RowEnds {
     /// At each line end.
     Lines,
-    /// At each line end outside quotes.
-    Csv,
+    /// At each line end outside quotes, which only open at the start of the input, of a line, or after this byte.
+    Csv(u8),
 }
 
 /// Whether a chunk holds whole lines.
@@ -102,7 +104,10 @@ impl<R: Read> Chunks<R> {
     }
 
     pub(super) fn with_sizes(source: R, ends: RowEnds, chunk_bytes: usize, max_line_bytes: usize) -> Chunks<R> {
-        let records = (ends == RowEnds::Csv).then(|| Records::with_limit(max_line_bytes));
+        let records = match ends {
+            RowEnds::Lines => None,
+            RowEnds::Csv(delimiter) => Some(Records::with_limit(delimiter, max_line_bytes)),
+        };
         Chunks { source, carry: Vec::new(), at_end: false, in_long_line: false, chunk_bytes, max_line_bytes, records }
     }
 
@@ -123,11 +128,15 @@ impl<R: Read> Chunks<R> {
             if filled == 0 && !self.in_long_line {
                 return Ok(None);
             }
+            let was_in_long_line = self.in_long_line;
             let (end, kind, row_ends) = self.cut(&buffer[..filled]);
             // A line end within a row of CSV is not enough.
             if end > 0 || self.at_end || filled == buffer.len() {
                 self.carry.extend_from_slice(&buffer[end..filled]);
-                return Ok(Some(Chunk { buffer, filled: end, kind, row_ends }));
+                let is_last = self.at_end && end == filled;
+                let rows = (!was_in_long_line).then_some(&buffer[..filled]);
+                let unclosed = self.records.as_ref().filter(|_| is_last).and_then(|records| records.unclosed(rows));
+                return Ok(Some(Chunk { buffer, filled: end, kind, row_ends, unclosed }));
             }
         }
     }
@@ -154,10 +163,13 @@ impl<R: Read> Chunks<R> {
     /// Where the chunk ends, what it is, and where blocks of rows of CSV end.
     fn cut(&mut self, bytes: &[u8]) -> (usize, ChunkKind, Vec<usize>) {
         if self.in_long_line {
-            let line_end = memchr(b'\n', bytes);
-            let last = line_end.is_some() || self.at_end;
+            let (end, is_ended) = match &mut self.records {
+                Some(records) => records.skip(bytes),
+                None => memchr(b'\n', bytes).map_or((bytes.len(), false), |at| (at + 1, true)),
+            };
+            let last = is_ended || self.at_end;
             self.in_long_line = !last;
-            return (line_end.map_or(bytes.len(), |at| at + 1), ChunkKind::LongLine { last }, Vec::new());
+            return (end, ChunkKind::LongLine { last }, Vec::new());
         }
         let row_ends = match &mut self.records {
             Some(records) => records.ends(bytes, self.at_end, BLOCK_BYTES),
@@ -170,6 +182,9 @@ impl<R: Read> Chunks<R> {
         let rest_is_long = bytes.len() - whole_lines > self.max_line_bytes;
         if whole_lines == 0 && rest_is_long {
             self.in_long_line = !self.at_end;
+            if let Some(records) = &mut self.records {
+                records.begin_long(bytes);
+            }
             return (bytes.len(), ChunkKind::LongLine { last: self.at_end }, Vec::new());
         }
         let end = if self.at_end && !rest_is_long { bytes.len() } else { whole_lines };
@@ -214,6 +229,21 @@ pub fn without_line_end(line: &[u8]) -> &[u8] {
         [text @ .., b'\r', b'\n'] | [text @ .., b'\n'] => text,
         _ => line,
     }
+}
+
+/// Returns a URL without the spaces and C0 controls at its ends, which the WHATWG URL standard removes too. Those within
+/// it stay, and make it invalid unless they are in its path.
+#[inline]
+#[must_use]
+pub fn trimmed_url(url: &[u8]) -> &[u8] {
+    let is_white = |byte: &u8| *byte <= b' ';
+    // Nearly every URL has none.
+    if !url.first().is_some_and(is_white) && !url.last().is_some_and(is_white) {
+        return url;
+    }
+    let start = url.iter().position(|byte| !is_white(byte)).unwrap_or(url.len());
+    let end = url.iter().rposition(|byte| !is_white(byte)).map_or(start, |last| last + 1);
+    &url[start..end]
 }
 
 /// Opens a list of lines, unpacked; `-` is standard input.
@@ -362,6 +392,26 @@ mod tests {
         ];
         for (line, text) in table {
             assert_eq!(without_line_end(line), text);
+        }
+    }
+
+    #[test]
+    fn urls_lose_spaces_and_controls_at_their_ends_only() {
+        let table: [(&[u8], &[u8]); 10] = [
+            (b"", b""),
+            (b" \t\r\n\0", b""),
+            (b"a", b"a"),
+            (b" a", b"a"),
+            (b"a\x1f", b"a"),
+            (b"\0 a b\t\r ", b"a b"),
+            (b"a\tb", b"a\tb"),
+            // Neither DEL nor a no-break space is among them.
+            (b"a\x7f", b"a\x7f"),
+            ("\u{a0}a".as_bytes(), "\u{a0}a".as_bytes()),
+            (b"\xffa ", b"\xffa"),
+        ];
+        for (url, trimmed) in table {
+            assert_eq!(trimmed_url(url), trimmed, "{}", url.escape_ascii());
         }
     }
 

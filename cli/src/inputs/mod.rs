@@ -45,6 +45,7 @@ use open::Input;
 use options::CompileOptions;
 use recognise::{Content, Wanted};
 use shown::shown;
+use time::Zone;
 
 /// Something found in an input.
 pub enum Item {
@@ -156,6 +157,7 @@ pub enum Inputs<'p> {
 pub struct Reading<'o> {
     naming: Naming,
     host: Option<&'o str>,
+    zone: &'o Zone,
     files: Mutex<Files>,
 }
 
@@ -163,7 +165,7 @@ impl<'o> Reading<'o> {
     /// Nothing is read yet.
     pub fn new(options: &'o CompileOptions) -> Reading<'o> {
         let naming = Naming::Hosts(options.schemes());
-        Reading { naming, host: options.host.as_deref(), files: Mutex::default() }
+        Reading { naming, host: options.host.as_deref(), zone: &options.timezone, files: Mutex::default() }
     }
 
     /// Reads an input. Lines of JSON Lines and TSV are not looked into. An input of files, which is one that does not hold captures
@@ -179,7 +181,7 @@ impl<'o> Reading<'o> {
         {
             return Err(Failure::at(&input.path, format!("--host goes with a single robots.txt, and this is {what}")));
         }
-        read_some(input, &self.naming, self.host, &mut |item| {
+        read_some(input, &self.naming, self.host, self.zone, &mut |item| {
             if let Item::Robots(robots) = &item
                 && robots.is_file
             {
@@ -195,14 +197,14 @@ impl<'o> Reading<'o> {
 /// # Errors
 /// As [`Reading::read`].
 pub fn read_bodies(input: Input, sink: &mut Sink<'_>) -> Result<()> {
-    read_some(input, &Naming::Any, None, &mut |item| item.read(sink))
+    read_some(input, &Naming::Any, None, &Zone::default(), &mut |item| item.read(sink))
 }
 
 /// Reads an input, and fails if it holds nothing.
-fn read_some(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) -> Result<()> {
+fn read_some(input: Input, naming: &Naming, host: Option<&str>, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let path = input.path.clone();
     let mut found = false;
-    read(input, naming, host, &mut |item| {
+    read(input, naming, host, zone, &mut |item| {
         found |= !matches!(item, Item::Names(_));
         sink(item)
     })?;
@@ -210,14 +212,16 @@ fn read_some(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<
 }
 
 /// Splits an input into what it holds.
-fn read(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) -> Result<()> {
+fn read(input: Input, naming: &Naming, host: Option<&str>, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let path = input.path.clone();
     match (input.content, host) {
         (Content::Folder, _) => folders::read_folder(&path, naming, sink),
         (Content::Tar, _) => archives::read_tar(&path, input.into_source(), naming, sink),
-        (Content::Json, _) => jsonl::read(&path, input.into_source(), sink),
+        (Content::Json, _) => jsonl::read(&path, input.into_source(), zone, sink),
         (Content::Warc, _) => warc::read(&path, input.into_source(), sink),
-        (Content::Parquet, _) if input.packing.is_none() && input.is_regular => parquet::captures::read(&path, sink),
+        (Content::Parquet, _) if input.packing.is_none() && input.is_regular => {
+            parquet::captures::read(&path, zone, sink)
+        }
         (Content::Set | Content::Zip | Content::Parquet, _) => Err(input.refused(Wanted::Captures)),
         // Whatever a server sent as its robots.txt is one, and the protocol says what it means.
         (_, Some(host)) => {
@@ -231,8 +235,10 @@ fn read(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) 
             })
         }
         (Content::Text, None) => match input.table() {
-            Some((TableKind::Captures, Delimiter::Tab)) => tsv::read(&path, input.into_source(), sink),
-            Some((TableKind::Captures, delimiter)) => csv_captures::read(&path, input.into_source(), delimiter, sink),
+            Some((TableKind::Captures, Delimiter::Tab)) => tsv::read(&path, input.into_source(), zone, sink),
+            Some((TableKind::Captures, delimiter)) => {
+                csv_captures::read(&path, input.into_source(), delimiter, zone, sink)
+            }
             Some(_) => Err(Failure::at(&path, TABLE_OF_URLS)),
             None => Err(Failure::at(&path, SINGLE_FILE)),
         },

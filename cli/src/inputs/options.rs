@@ -6,7 +6,9 @@ use reptile_compiler::capture::{self, Profile, Time};
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_engine::url::Scheme;
 
-use super::time::read_time;
+use crate::error::{Failure, Result};
+
+use super::time::{WrittenTime, Zone};
 
 /// The options of compiling, as given.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -19,9 +21,22 @@ pub struct CompileOptions {
     pub profile: Option<&'static Profile>,
     /// The time that the set is for; captures fetched later do not count [default: that of the newest capture]
     ///
-    /// Such as 2026-03-14T15:09:26Z, 2026-03-14, or seconds since 1970.
-    #[arg(long, value_name = "TIME", value_parser = read_time, allow_negative_numbers = true)]
-    pub at: Option<Time>,
+    /// Such as 2026-03-14T15:09:26Z, 2026-03-14, 20260314150926, or seconds since 1970.
+    #[arg(long, value_name = "TIME", value_parser = WrittenTime::parse, allow_negative_numbers = true)]
+    pub at: Option<WrittenTime>,
+    /// The zone of times that are written without one: UTC, an offset, or a name such as Europe/Berlin [default: UTC]
+    ///
+    /// An offset is written +02:00. Names are those of this system's time zone database. A local time that is skipped or
+    /// repeated when the clocks change is an error. WARC-Date and the times of CDXJ are in UTC whatever the zone.
+    #[arg(
+        long,
+        value_name = "ZONE",
+        value_parser = Zone::of_name,
+        default_value = "UTC",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    pub timezone: Zone,
     /// How the rules of a group become an automaton; the verdicts are the same [default: factored]
     #[arg(long, value_name = "NAME", value_parser = strategies())]
     pub strategy: Option<Strategy>,
@@ -64,6 +79,15 @@ impl CompileOptions {
     /// The fetch profile, given or that of the dialect.
     pub fn profile(&self) -> &'static Profile {
         self.profile.unwrap_or_else(|| Profile::of_dialect(self.dialect()))
+    }
+
+    /// The time that the set is for, if it was given.
+    ///
+    /// # Errors
+    /// Returns an error if it is not an instant in the given zone.
+    pub fn at(&self) -> Result<Option<Time>> {
+        let time = self.at.map(|at| at.in_zone(&self.timezone)).transpose();
+        time.map_err(|error| Failure::new(format!("--at: {error}")))
     }
 
     /// The name of the strategy, given or by default.

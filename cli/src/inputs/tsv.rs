@@ -17,6 +17,7 @@ use super::captures::names::{CELLS, Field, Header};
 use super::captures::{Cell, Lines, NO_CAPTURE, item};
 use super::jsonl::{Next, READ_BYTES, next_line, read_lines};
 use super::open::START_BYTES;
+use super::time::Zone;
 use super::{Item, Sink};
 use crate::error::{Failure, Result};
 
@@ -28,7 +29,7 @@ impl Columns {
     ///
     /// # Errors
     /// If there is no memory for its body.
-    pub fn item(&self, line: &[u8], name: String) -> Result<Item> {
+    pub fn item(&self, line: &[u8], name: String, zone: &Zone) -> Result<Item> {
         let line = without_cr(line);
         let count = memchr_iter(b'\t', line).count() + 1;
         if count != self.0.count() {
@@ -51,7 +52,7 @@ impl Columns {
                 Some(text) => Cell::Text(text),
             };
         }
-        item(name, cells)
+        item(name, cells, zone)
     }
 }
 
@@ -59,7 +60,7 @@ impl Columns {
 ///
 /// # Errors
 /// If the input cannot be read to its end, or if two columns are names of one field.
-pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
+pub fn read(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let mut source = BufReader::with_capacity(READ_BYTES, source);
     let mut header = Vec::new();
     let next = next_line(&mut source, &mut header, START_BYTES);
@@ -70,7 +71,7 @@ pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
     let line = without_cr(header.strip_prefix(MARK).unwrap_or(&header));
     let header = Header::new(line.split(|&byte| byte == b'\t')).map_err(|text| Failure::at(path, text))?;
     sink(Item::Names(header.names.clone()))?;
-    let lines = Lines { path: path.display().to_string(), columns: Some(Columns(header)) };
+    let lines = Lines { path: path.display().to_string(), columns: Some(Columns(header)), zone: zone.clone() };
     read_lines(&Arc::new(lines), &mut source, 2, sink)
 }
 
@@ -144,7 +145,7 @@ mod tests {
     fn read_row(url: &str, body: &[u8], base64: &[u8]) -> Option<usize> {
         let columns = Columns(Header::new([&b"url"[..], b"body", b"body_base64"]).unwrap());
         let row = [url.as_bytes(), body, base64].join(&b'\t');
-        match columns.item(&row, "name".into()).unwrap() {
+        match columns.item(&row, "name".into(), &Zone::default()).unwrap() {
             Item::Robots(Robots { body, .. }) => Some(body.map_or(0, |body| body.len())),
             _ => None,
         }

@@ -49,6 +49,9 @@ pub enum Format {
     Tsv,
     /// Commas between the cells, and quotes where a cell needs them (RFC 4180)
     Csv,
+    /// CSV with another byte between the cells: the format of a table with such rows
+    #[value(skip)]
+    Delimited(u8),
     /// A JSON object on each line
     #[value(alias = "ndjson")]
     Jsonl,
@@ -58,8 +61,9 @@ pub enum Format {
 
 impl Format {
     /// The format in which columns can be added to a table.
-    pub fn of_table(format: tables::Format) -> Format {
+    pub fn of_table(format: tables::Format, delimiter: u8) -> Format {
         match format {
+            tables::Format::Csv if delimiter != b',' => Format::Delimited(delimiter),
             tables::Format::List
             | tables::Format::Tsv
             | tables::Format::Cdxj
@@ -72,7 +76,11 @@ impl Format {
 
     /// What stands between two cells.
     fn separator(self) -> u8 {
-        if self == Format::Tsv { b'\t' } else { b',' }
+        match self {
+            Format::Tsv => b'\t',
+            Format::Delimited(delimiter) => delimiter,
+            Format::Csv | Format::Jsonl | Format::Parquet => b',',
+        }
     }
 
     /// What stands before each cell of a row whose cells have these names.
@@ -109,14 +117,14 @@ impl Format {
         match self {
             Format::Parquet => push_sized(&as_utf8(&cell), text),
             Format::Tsv => text.extend_from_slice(&cell),
-            Format::Csv if cell.iter().any(|byte| matches!(byte, b'"' | b',')) => {
+            Format::Csv | Format::Delimited(_) if cell.iter().any(|&byte| byte == b'"' || byte == self.separator()) => {
                 text.push(b'"');
                 for &byte in &*cell {
                     text.extend_from_slice(if byte == b'"' { b"\"\"" } else { std::slice::from_ref(&byte) });
                 }
                 text.push(b'"');
             }
-            Format::Csv => text.extend_from_slice(&cell),
+            Format::Csv | Format::Delimited(_) => text.extend_from_slice(&cell),
             Format::Jsonl => push_json(&cell, text),
         }
     }

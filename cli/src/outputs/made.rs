@@ -70,6 +70,8 @@ pub struct Identity {
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 struct Options {
     at: Option<String>,
+    #[serde(default)]
+    timezone: String,
     strategy: String,
     schemes: Vec<String>,
     host: Option<String>,
@@ -130,7 +132,8 @@ impl Made {
             profile: options.profile().as_str().into(),
             as_of: report.captures.at.map(show_time),
             options: Options {
-                at: options.at.map(show_time),
+                at: options.at().ok().flatten().map(show_time),
+                timezone: options.timezone.to_string(),
                 strategy: options.strategy_name().into(),
                 schemes: options.schemes().into_iter().map(|scheme| scheme.as_str().into()).collect(),
                 host: options.host.clone(),

@@ -35,7 +35,7 @@ pub fn check(columns: &[Column], format: Format, names: &[String], is_by_row: bo
         let message = format!("--columns mask: expected {MAX_MASKED_AGENTS} {message} {first:?}, found {count} agents");
         return Err(Failure::new(message));
     }
-    let is_text = matches!(format, Format::Tsv | Format::Csv);
+    let is_text = matches!(format, Format::Tsv | Format::Csv | Format::Delimited(_));
     let is_unclear = |name: &&String| {
         name.contains(BETWEEN)
             || [Verdict::Unknown, Verdict::Invalid].iter().any(|verdict| name.eq_ignore_ascii_case(verdict.name()))

@@ -29,7 +29,7 @@ struct Record {
     options: Vec<String>,
     input: Input,
     file: Identity,
-    /// Whether most rows of the list were invalid, of which the exit code speaks each time.
+    /// Whether most rows of the list were invalid, or its last quote not closed, which the exit code says each time.
     most_are_invalid: bool,
 }
 
@@ -66,17 +66,19 @@ impl Input {
 impl Record {
     /// The record of a file of these bytes, made from a list as it was.
     fn new(args: &Args, asked: &Asked, input: Input, file: Identity, most_are_invalid: bool) -> Record {
-        let Args { agents, exact, agent_column, url_column, split_columns, at_column, input_format, .. } = args;
+        let Args { agents, exact, agent_column, url_column, split_columns, at_column, input_format, delimiter, .. } =
+            args;
         let Args { scope, written, .. } = args;
-        let columns = format!("{url_column:?} {split_columns} {at_column:?} {agent_column:?} {input_format:?}");
-        let site = &asked.site;
+        let columns =
+            format!("{url_column:?} {split_columns} {at_column:?} {agent_column:?} {input_format:?} {delimiter:?}");
+        let (site, zone) = (&asked.site, &args.options.timezone);
         Record {
             made_by: Tool::this(),
             set: asked.identity.clone(),
             options: vec![
                 format!("{agents:?} {exact:?}"),
                 columns,
-                format!("{scope:?} {site:?}"),
+                format!("{scope:?} {site:?} {zone}"),
                 format!("{written:?}"),
             ],
             input,

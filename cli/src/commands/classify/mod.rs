@@ -28,7 +28,7 @@ use crate::inputs::sets::by_row::ByRow;
 use crate::inputs::sets::report::Report as SetReport;
 use crate::inputs::tables::log::shape::Site;
 use crate::inputs::tables::open::Opening;
-use crate::inputs::tables::{Format, Wanted};
+use crate::inputs::tables::{COMMA, Delimiter, Format, Wanted};
 use crate::outputs::columns::Column;
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::made::Identity;
@@ -49,7 +49,7 @@ use written::WrittenOptions;
 ///
 /// URLS is a list with a URL on each line; TSV, CSV, JSON Lines or Parquet with a column of
 /// URLs; CDXJ; or an access log of nginx or Apache, of which each line is the URL that was
-/// requested: of the virtual host that it names, or of --host, with --scheme (https).
+/// requested: of the virtual host that it names, else of --host, with --scheme (https).
 /// Writes a line for each row, in the same order: the URL as it is given, and a column
 /// for each agent, separated by tabs:
 ///   allow     the rules allow it, or say nothing about it
@@ -59,8 +59,10 @@ use written::WrittenOptions;
 /// With --agent-column a row that names no crawler is unknown too.
 ///
 /// Lines end at LF; one CR before it is removed. Tabs and other characters that a
-/// terminal acts on are written as %XX. A row of a table that cannot be read is invalid,
-/// counted and named. Memory does not depend on how long URLS or a line is.
+/// terminal acts on are written as %XX. White space around a URL is not a part of it. A
+/// row of a table that cannot be read is invalid, counted and named; so is a quote of CSV
+/// that is never closed, which takes the rest of URLS. Memory does not depend on how long
+/// URLS or a line is.
 #[derive(Clone, clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -81,8 +83,8 @@ else Googlebot, else *. A chain says the same under any dialect:
 \"Googlebot-Image>Googlebot>*\"; without the * at its end the rules for * do not
 apply. @ai-training and @search are groups of crawlers, a column each.
 
-Exit code: 0 done, whatever the verdicts; 1 most rows are invalid, or SET was
-compiled from an input and some of its files were bad; 2 the command could not go
+Exit code: 0 done, whatever the verdicts; 1 most rows are invalid, a quote of CSV is
+not closed, or SET was compiled from an input and some of its files were bad; 2 the command could not go
 on, and no file is left by -o."
 )]
 pub struct Args {
@@ -121,14 +123,20 @@ pub struct Args {
     split_columns: bool,
     /// The column of times: each URL is decided by the rules that were in force at its own time
     ///
-    /// As SET holds them that was compiled with --by-time. Times are RFC 3339 (2026-03-14T15:09:26Z), dates, seconds or
-    /// milliseconds since 1970, 14 digits (20260314150926), or those of access logs. The column is called time in an access
+    /// As SET holds them that was compiled with --by-time. Times are dates with or without a time of day (2026-03-14,
+    /// 2026-03-14 15:09:26, 2026-03-14T15:09:26Z), dates of web archives (4 to 14 digits), seconds since 1970 (10 digits;
+    /// also 13, 16 or 19 for smaller units), or those of access logs; --timezone says the zone of those that name none. The column is called time in an access
     /// log and timestamp in CDXJ. A row without a time is invalid; before the first capture of its origin a URL is unknown.
     #[arg(long, value_name = "COLUMN")]
     at_column: Option<String>,
     /// The format of URLS [default: recognised by the first line and the end of the name]
     #[arg(long, value_name = "FORMAT")]
     input_format: Option<Format>,
+    /// What stands between the cells of CSV: comma, semicolon, tab, pipe or one character [default: recognised]
+    ///
+    /// Recognised are the first four, by the first row: it must have the columns that are asked for, or one URL.
+    #[arg(long, value_name = "CHARACTER", value_parser = Delimiter::of_name)]
+    delimiter: Option<Delimiter>,
     /// Which origins decide a URL [default: origin]
     ///
     /// A robots.txt governs its own origin only (RFC 9309), and a URL of another one is unknown. With more than that, what
@@ -206,7 +214,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 /// A list that was decided.
 struct Decided {
-    /// Whether most rows are invalid.
+    /// Whether most rows are invalid, or the last one has a quote that is not closed.
     is_bad: bool,
     totals: Totals,
     decider: Decider,
@@ -294,7 +302,8 @@ fn decide(
     let wanted = wanted(args);
     let last_cell = wanted.len() - 1;
     let site = asked.site.clone();
-    let opening = Opening { path: args.urls.clone(), format: args.input_format, wanted, site };
+    let opening =
+        Opening { path: args.urls.clone(), format: args.input_format, delimiter: args.delimiter, wanted, site };
     let is_terminal = output.is_terminal();
     let sink = sink(args, output, asked.named.as_ref())?;
     let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
@@ -309,16 +318,17 @@ fn decide(
         }
     };
     let names = names_of(&agents);
-    let layout = args.written.layout(table.format, &names, by_row.is_some())?;
+    let layout = args.written.layout((table.format, table.delimiter), &names, by_row.is_some())?;
     let header = args.written.header(&layout, &names, &table, shows_rows);
     let decider = Decider::new(agents, by_row, layout, args.written.only(), asked.by_time, coloured, shows_rows);
     let decider = decider.keep_rejected(rejects.are_kept()).count_tops(report.is_wanted()).in_scope(args.scope);
+    let decider = decider.in_zone(table.zone_of_times(&args.options.timezone));
     let (totals, complete) = pipeline.decide(table, &header, &decider, rejects, args)?;
     let time = start.elapsed();
     let urls = format!(", read as {}", totals.table);
     let subject = Subject { name: &args.urls, urls, set_path: &args.set, set: &asked.set };
     let report = report.complete(&subject, &totals, &decider, time)?;
-    let beside = beside(&complete, totals.most_are_invalid())?;
+    let beside = beside(&complete, totals.is_bad())?;
     // The record first: without the file it says nothing, and a file without it cannot be told from any other.
     publish(beside.into_iter().chain(complete).chain(report))?;
     let is_bad = totals.report(&args.urls, &decider, time);
@@ -332,7 +342,7 @@ fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
     }
     // The columns do not depend on the format of the input, to which nothing can be added here.
     let names = named.map_or_else(|| vec![String::new()], names_of);
-    let layout = args.written.layout(Format::List, &names, named.is_none())?;
+    let layout = args.written.layout((Format::List, COMMA), &names, named.is_none())?;
     Sink::new(output, Some(columns_of(&layout, &names)))
 }
 

@@ -144,7 +144,7 @@ impl Pipeline {
         state: &mut State<'_>,
     ) -> std::result::Result<(), Stop> {
         let mut begun = VecDeque::with_capacity(AT_ONCE);
-        let mut long_lines = LongLines { held_cr: false, is_first: true };
+        let mut long_lines = LongLines { held: Vec::new(), is_first: true };
         let mut end = None;
         loop {
             while end.is_none() && begun.len() < AT_ONCE {
@@ -200,6 +200,9 @@ impl Pipeline {
         progress.say(|| format!(", {} URLs", grouped(totals.lines)));
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         if let Part::Text(chunk) = part {
+            if let Some(row) = chunk.unclosed {
+                totals.name_unclosed(row, &args.urls);
+            }
             // The reader may have ended already, and needs no buffer then.
             let _ = self.used_buffers.send(chunk.buffer);
         }
@@ -263,8 +266,9 @@ enum Stop {
 
 /// How far a line has come that is too long.
 struct LongLines {
-    /// Whether the last part ended with a CR, which may belong to the end of the line; only the next part shows it.
-    held_cr: bool,
+    /// CR and LF at the end of the last part, which may be the end of the line; only the next part shows it. A row of CSV may
+    /// have them in a cell.
+    held: Vec<u8>,
     /// Whether the next part is the first of its line.
     is_first: bool,
 }
@@ -272,6 +276,7 @@ struct LongLines {
 /// A part of a line that is too long.
 struct LongText {
     text: Vec<u8>,
+    line_ends: u64,
     is_first: bool,
     is_last: bool,
 }
@@ -279,25 +284,28 @@ struct LongText {
 impl LongLines {
     /// The next part.
     fn part(&mut self, chunk: &Chunk, is_last: bool) -> LongText {
-        let text = long_part(chunk.bytes(), is_last, &mut self.held_cr);
-        LongText { text, is_first: std::mem::replace(&mut self.is_first, is_last), is_last }
+        let text = long_part(chunk.bytes(), is_last, &mut self.held);
+        let line_ends = memchr::memchr_iter(b'\n', chunk.bytes()).count() as u64;
+        LongText { text, line_ends, is_first: std::mem::replace(&mut self.is_first, is_last), is_last }
     }
 }
 
 impl LongText {
     fn as_part(&self) -> LongPart<'_> {
-        LongPart { text: &self.text, is_first: self.is_first, is_last: self.is_last }
+        LongPart { text: &self.text, line_ends: self.line_ends, is_first: self.is_first, is_last: self.is_last }
     }
 }
 
-/// A part of a long line without the end of the line. `held_cr` keeps a CR at the end of a part until the next one.
-fn long_part(bytes: &[u8], last: bool, held_cr: &mut bool) -> Vec<u8> {
-    let mut part = if std::mem::take(held_cr) { vec![b'\r'] } else { Vec::new() };
+/// A part of a long line without the end of the line. `held` keeps CR and LF at the end of a part until the next one.
+fn long_part(bytes: &[u8], last: bool, held: &mut Vec<u8>) -> Vec<u8> {
+    let mut part = std::mem::take(held);
     part.extend_from_slice(bytes);
+    let text = without_line_end(&part);
     if last {
-        part.truncate(without_line_end(&part).len());
+        part.truncate(text.len());
     } else {
-        *held_cr = part.pop_if(|end| *end == b'\r').is_some();
+        let text = if text.len() == part.len() { text.strip_suffix(b"\r").unwrap_or(text) } else { text };
+        *held = part.split_off(text.len());
     }
     part
 }

@@ -88,6 +88,9 @@ impl Source {
                     let message = format!("--input-format: is a Parquet file, not {format}");
                     return Err(Failure::at(&opening.path, message));
                 }
+                if opening.delimiter.is_some() {
+                    return Err(Failure::at(&opening.path, "--delimiter: is a Parquet file, not CSV"));
+                }
                 let (table, rows) = urls::Rows::open(file, &opening.wanted, split)?;
                 Ok((table, Rows::Parquet(rows)))
             }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use reptile::{Agents, Verdict};
 
 use crate::error::note;
-use crate::inputs::tables::{Fault, Format, Table, looks_like};
+use crate::inputs::tables::csv::UnclosedRow;
+use crate::inputs::tables::{Fault, Format, Table, hint};
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
 use crate::outputs::text::printable;
 use crate::outputs::tops::Tops;
@@ -45,6 +46,8 @@ pub struct Totals {
     line_ends: u64,
     faults: [u64; Fault::ALL.len()],
     named_faults: usize,
+    /// Whether the last row has a quote that is not closed.
+    is_unclosed: bool,
     sample: Vec<u8>,
     /// The verdicts for crawlers that rows name, and for those that are too many.
     crawlers: HashMap<Arc<str>, [u64; 4]>,
@@ -66,6 +69,7 @@ impl Totals {
             line_ends,
             faults: [0; Fault::ALL.len()],
             named_faults: 0,
+            is_unclosed: false,
             sample: Vec::new(),
             crawlers: HashMap::new(),
             other_crawlers: [0; 4],
@@ -89,7 +93,8 @@ impl Totals {
     /// Adds the verdicts of a block. Names the first rows of the table at `path` that could not be read.
     pub fn add(&mut self, answers: &Answers, path: &Path) {
         for &(line, fault) in &answers.faults.first {
-            if self.named_faults < MAX_NAMED_FAULTS {
+            // An unclosed row is named when all of it has been read.
+            if self.named_faults < MAX_NAMED_FAULTS && fault != Fault::Unclosed {
                 self.named_faults += 1;
                 let line = self.line_ends + line + 1;
                 let place = if self.table.format == Format::Parquet { " row " } else { "" };
@@ -107,8 +112,21 @@ impl Totals {
         answers.crawlers.iter().for_each(|(name, counts)| self.add_crawler(name, counts));
     }
 
+    /// Names the last row, which was added, if its quote is not closed.
+    pub fn name_unclosed(&mut self, row: UnclosedRow, path: &Path) {
+        self.is_unclosed = true;
+        let quote_line = self.line_ends - row.line_ends + 1;
+        note(format_args!(
+            "{}:{quote_line}: a quote that is not closed, in row {}: {} bytes up to the end of the input are not read as rows",
+            path.display(),
+            grouped(self.lines),
+            grouped(row.bytes)
+        ));
+    }
+
     /// Adds the verdicts of another list.
     pub fn merge(&mut self, other: &Totals) {
+        self.is_unclosed |= other.is_unclosed;
         self.lines += other.lines;
         self.stood_in += other.stood_in;
         self.faults.iter_mut().zip(other.faults).for_each(|(total, count)| *total += count);
@@ -130,8 +148,8 @@ impl Totals {
         }
     }
 
-    /// Prints the figures, and names the agents that no robots.txt names. Returns whether most rows are invalid, which is
-    /// said too.
+    /// Prints the figures, and names the agents that no robots.txt names. Returns [`Totals::is_bad`], whose reasons are
+    /// printed too.
     pub fn report(&self, path: &Path, decider: &Decider, time: Duration) -> bool {
         let mut summary = Summary::default();
         summary.row("input", self.table.to_string());
@@ -160,9 +178,9 @@ impl Totals {
             };
             note(format_args!("agent {} {applies}", printable(agent.crawler().to_string().as_bytes())));
         }
-        let most_are_invalid = self.warn_of_invalid(path);
+        self.warn_of_invalid(path);
         summary.print();
-        most_are_invalid
+        self.is_bad()
     }
 
     /// What is wrong with rows that could not be read, and with how many.
@@ -225,22 +243,26 @@ impl Totals {
         self.tally.first().map_or(0, |counts| counts[Verdict::Invalid as usize])
     }
 
+    /// Returns whether most rows are invalid, or the last one has a quote that is not closed.
+    pub fn is_bad(&self) -> bool {
+        self.is_unclosed || self.most_are_invalid()
+    }
+
     /// Whether most rows are invalid.
-    pub fn most_are_invalid(&self) -> bool {
+    fn most_are_invalid(&self) -> bool {
         self.invalid() * 2 > self.lines
     }
 
     /// Says so if most rows are invalid, and what they look like.
-    fn warn_of_invalid(&self, path: &Path) -> bool {
+    fn warn_of_invalid(&self, path: &Path) {
         if !self.most_are_invalid() {
-            return false;
+            return;
         }
         let invalid = self.invalid();
         let (shown, invalid, lines) = (path.display(), grouped(invalid), grouped(self.lines));
-        let looks_like = looks_like(&self.sample, self.table.format);
-        let looks_like = looks_like.map(|what| format!("; they look like {what}")).unwrap_or_default();
-        note(format_args!("{shown}: {invalid} of {lines} rows are invalid, read as {}{looks_like}", self.table));
-        true
+        let lacks_cells = self.faults[Fault::NoCell as usize] * 2 > self.invalid();
+        let hint = hint(&self.sample, &self.table, lacks_cells).map(|hint| format!("; {hint}")).unwrap_or_default();
+        note(format_args!("{shown}: {invalid} of {lines} rows are invalid, read as {}{hint}", self.table));
     }
 }
 

@@ -106,7 +106,7 @@ impl WrittenOptions {
     pub fn ending(&self) -> Option<&'static str> {
         let ending = match self.format.unwrap_or_default() {
             Format::Tsv => ".tsv",
-            Format::Csv => ".csv",
+            Format::Csv | Format::Delimited(_) => ".csv",
             Format::Jsonl => ".jsonl",
             Format::Parquet => ".parquet",
         };
@@ -138,11 +138,17 @@ impl WrittenOptions {
         })
     }
 
-    /// The cells of a row for agents of these names, or for the one that the row names, for a table of this format.
+    /// The cells of a row for agents of these names, or for the one that the row names, for a table of this format and with this
+    /// delimiter.
     ///
     /// # Errors
     /// If the options do not go together with each other or with the format.
-    pub fn layout(&self, table: tables::Format, agents: &[String], is_by_row: bool) -> Result<Layout> {
+    pub fn layout(
+        &self,
+        (table, delimiter): (tables::Format, u8),
+        agents: &[String],
+        is_by_row: bool,
+    ) -> Result<Layout> {
         if table == tables::Format::Parquet && self.has_rows() {
             let option = if self.add_columns { "--add-columns" } else { "--only" };
             let message = "passes rows of text on, and URLS is a Parquet file; its rows keep their order and their number, so \
@@ -150,7 +156,7 @@ impl WrittenOptions {
             return Err(Failure::new(format!("{option}: {message}")));
         }
         let format = match self.add_columns {
-            true => Format::of_table(table),
+            true => Format::of_table(table, delimiter),
             false => self.format.unwrap_or_default(),
         };
         if self.header && format == Format::Parquet {

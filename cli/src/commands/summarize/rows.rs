@@ -133,7 +133,7 @@ impl Cells<'_> {
     fn end(self) {
         match self.format {
             Format::Jsonl => self.text.extend_from_slice(b"}\n"),
-            Format::Tsv | Format::Csv => self.text.push(b'\n'),
+            Format::Tsv | Format::Csv | Format::Delimited(_) => self.text.push(b'\n'),
             Format::Parquet => {}
         }
     }

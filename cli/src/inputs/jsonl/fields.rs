@@ -8,7 +8,7 @@ use std::fmt;
 
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
-use reptile_compiler::capture::{Challenger, Time, Truncation, challenge_header, challenger_of_header};
+use reptile_compiler::capture::{Challenger, Truncation, challenge_header, challenger_of_header};
 use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_engine::url::MAX_URL_BYTES;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
@@ -17,10 +17,7 @@ use serde::{Deserialize, Deserializer};
 use crate::inputs::captures::names::{FIELDS, Field, MAX_HEADER_BYTES, MAX_LISTED_NAMES, two_names};
 use crate::inputs::captures::{failed_of, is_error, truncation_of};
 use crate::inputs::shown::shown;
-use crate::inputs::time::read_time;
-
-/// Bytes of a time that is written as a text.
-const MAX_TIME_BYTES: usize = 64;
+use crate::inputs::time::{MAX_TIME_BYTES, WrittenTime};
 
 /// Characters of a key with escapes that are kept: more than a report shows, and more than a name of a field has.
 const MAX_KEPT_KEY_CHARS: usize = 128;
@@ -332,8 +329,9 @@ pub fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str> {
     Ok(if len > MAX_BODY_BYTES { Body::TooLarge(len) } else { Body::Whole(body) })
 }
 
-/// A time in any of the forms of [`read_time`], as a number or as a text.
-pub struct When(pub Time);
+/// A time in any of the forms of [`WrittenTime`], as a number or as a text. JSON does not say the unit of a number, so its
+/// digits do, as in a text.
+pub struct When(pub WrittenTime);
 
 visited!(When, WhenVisitor);
 
@@ -341,27 +339,26 @@ impl Visitor<'_> for WhenVisitor {
     type Value = When;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a time: seconds since 1970, or a text such as 2026-03-14T15:09:26Z")
+        f.write_str("a time: a number since 1970, or a text such as 2026-03-14T15:09:26Z")
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> std::result::Result<When, E> {
-        read_time(&number.to_string()).map(When).map_err(E::custom)
+        self.visit_str(&number.to_string())
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> std::result::Result<When, E> {
-        self.visit_i64(Time::try_from(number).unwrap_or(Time::MAX))
+        self.visit_str(&number.to_string())
     }
 
-    /// A fraction is dropped, as in a text.
     fn visit_f64<E: Error>(self, number: f64) -> std::result::Result<When, E> {
-        self.visit_i64(number.floor() as i64)
+        self.visit_str(&number.to_string())
     }
 
     fn visit_str<E: Error>(self, text: &str) -> std::result::Result<When, E> {
         if text.len() > MAX_TIME_BYTES {
             return Err(E::invalid_value(Unexpected::Other("a long text"), &self));
         }
-        read_time(text).map(When).map_err(E::custom)
+        WrittenTime::parse(text).map(When).map_err(E::custom)
     }
 }
 

@@ -20,8 +20,9 @@ use serde_json::{Deserializer, StreamDeserializer};
 use super::bodies::{TOO_LARGE, no_memory};
 pub use super::captures::names::MAX_HEADER_BYTES;
 use super::captures::names::{Field, NameUse};
-use super::captures::{Lines, media_type_of};
+use super::captures::{Lines, NO_CAPTURE, media_type_of};
 use super::shown::shown;
+use super::time::Zone;
 use super::{Item, Robots, Sink};
 use crate::error::{Failure, Result};
 pub use fields::{Body, base64_body};
@@ -46,9 +47,9 @@ const BLOCK_BYTES: usize = 1 << 16;
 ///
 /// # Errors
 /// If the input cannot be read to its end.
-pub fn read(path: &Path, source: impl Read, sink: &mut Sink<'_>) -> Result<()> {
+pub fn read(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let mut source = BufReader::with_capacity(READ_BYTES, source);
-    let lines = Lines { path: path.display().to_string(), columns: None };
+    let lines = Lines { path: path.display().to_string(), columns: None, zone: zone.clone() };
     read_lines(&Arc::new(lines), &mut source, 1, sink)
 }
 
@@ -171,8 +172,14 @@ impl<'l> FieldReader<'l> {
 ///
 /// # Errors
 /// If there is no memory for its body.
-pub fn item(fields: &mut FieldReader<'_>, line: Range<usize>, name: String, names: &mut NameUse) -> Result<Item> {
-    let (capture, body, origin) = match capture(fields, line, names) {
+pub fn item(
+    fields: &mut FieldReader<'_>,
+    line: Range<usize>,
+    name: String,
+    zone: &Zone,
+    names: &mut NameUse,
+) -> Result<Item> {
+    let (capture, body, origin) = match capture(fields, line, zone, names) {
         Ok(found) => found,
         Err((reason, detail)) => return Ok(Item::Bad { name, reason, detail }),
     };
@@ -195,18 +202,19 @@ pub fn item(fields: &mut FieldReader<'_>, line: Range<usize>, name: String, name
 fn capture(
     reader: &mut FieldReader<'_>,
     line: Range<usize>,
+    zone: &Zone,
     names: &mut NameUse,
 ) -> std::result::Result<(Capture, Option<Body>, OwnedOrigin), (&'static str, String)> {
     let text = &reader.lines[line.clone()];
     // Serde would also read a list of the values in the order of the fields, which nobody means.
     if !text.trim_ascii_start().starts_with(b"{") {
         reader.go_to(line.end);
-        return Err(("not a valid capture", format!("expected an object, found: {}", shown(text))));
+        return Err((NO_CAPTURE, format!("expected an object, found: {}", shown(text))));
     }
     let mut fields = reader.read(line).map_err(|error| {
         let text = error.to_string();
         let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
-        ("not a valid capture", format!("{} (column {})", shown(text.as_bytes()), error.column()))
+        (NO_CAPTURE, format!("{} (column {})", shown(text.as_bytes()), error.column()))
     })?;
     reader.note_keys(std::mem::take(&mut fields.keys), names);
     let url = &*fields.url.0;
@@ -221,7 +229,7 @@ fn capture(
     let capture = Capture {
         status: fields.status.map(|status| status.0),
         redirects: fields.redirects.map_or(0, |redirects| redirects.0),
-        time: fields.time.map(|when| when.0),
+        time: fields.time.map(|when| when.0.in_zone(zone)).transpose().map_err(|text| (NO_CAPTURE, text))?,
         max_age: cache_control.as_deref().and_then(capture::max_age),
         media_type: content_type.as_deref().and_then(media_type_of),
         challenger,
@@ -291,7 +299,7 @@ mod tests {
     }
 
     fn read_block(bytes: &[u8], first: u64) -> Vec<String> {
-        let (lines, mut found) = (Lines { path: "p".into(), columns: None }, Vec::new());
+        let (lines, mut found) = (Lines { path: "p".into(), columns: None, zone: Zone::default() }, Vec::new());
         let read = lines.read(bytes, first, &mut |item| {
             if !matches!(item, Item::Names(_)) {
                 found.push(words(&item));
@@ -339,7 +347,7 @@ mod tests {
     fn a_block_ends_with_the_line_that_fills_it() {
         for (len, blocks) in [(BLOCK_BYTES - 2, 1), (BLOCK_BYTES - 1, 2), (BLOCK_BYTES, 2)] {
             let text = format!("{}\nx\n", "a".repeat(len));
-            let lines = Arc::new(Lines { path: "p".into(), columns: None });
+            let lines = Arc::new(Lines { path: "p".into(), columns: None, zone: Zone::default() });
             let (mut found, mut read) = (Vec::new(), Vec::new());
             let result = read_lines(&lines, &mut text.as_bytes(), 3, &mut |item| {
                 let Item::Lines { first, count, bytes, .. } = item else { panic!("not lines") };

@@ -9,13 +9,14 @@ use super::{Batches, ParquetFile};
 use crate::error::{Failure, Result};
 use crate::inputs::captures::names::{CELLS, Field, Header};
 use crate::inputs::captures::{Cell, item};
+use crate::inputs::time::Zone;
 use crate::inputs::{Item, Sink};
 
 /// Reads every row.
 ///
 /// # Errors
 /// If the file cannot be read to its end, has no column of URLs, or has two columns of one field.
-pub fn read(path: &Path, sink: &mut Sink<'_>) -> Result<()> {
+pub fn read(path: &Path, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let file = Arc::new(ParquetFile::open(path)?);
     let paths: Vec<String> = file.columns().iter().map(|column| column.path().string()).collect();
     let header = Header::new(paths.iter().map(String::as_bytes)).map_err(|text| file.failure(text))?;
@@ -42,7 +43,7 @@ pub fn read(path: &Path, sink: &mut Sink<'_>) -> Result<()> {
             number += 1;
             let name = format!("{}: row {number}", path.display());
             let cells = places.map(|place| place.map_or(Cell::Null, |at| batches.columns[at].get(row)));
-            sink(item(name, cells)?)?;
+            sink(item(name, cells, zone)?)?;
         }
         batches.take(rows);
     }

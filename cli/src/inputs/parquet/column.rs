@@ -1,7 +1,8 @@
 //! One column of a Parquet file, read in batches of cells.
 //!
 //! A cell becomes the bytes that a table of text would have in its place: texts stay as they are, numbers are written in
-//! digits, and times become seconds since 1970.
+//! digits, and times become texts that [`WrittenTime`](crate::inputs::time::WrittenTime) reads: instants `@` and their
+//! seconds since 1970, dates and local times RFC 3339 without a zone.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -20,6 +21,7 @@ use super::guard::guarded;
 use super::source::{CheckedPages, Checks, Chunk, Loaded, Source};
 use super::texts::Texts;
 use crate::inputs::captures::Cell;
+use crate::inputs::time::show_local;
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 16;
@@ -51,10 +53,14 @@ const JULIAN_1970: i64 = 2_440_588;
 enum Meaning {
     /// Themselves; or the column has no numbers.
     Plain,
+    /// Themselves, without a sign.
+    Unsigned,
     /// Days since 1970.
     Days,
-    /// So many of them are a second since 1970.
+    /// Instants, of which so many units are a second since 1970.
     PerSecond(i64),
+    /// Local dates and times, counted as if they were in UTC.
+    LocalPerSecond(i64),
 }
 
 /// A column, and the cells of it that were read and are not used yet.
@@ -250,12 +256,23 @@ impl Cells {
     }
 
     fn push_number(&mut self, number: i64, meaning: Meaning) {
-        let number = match meaning {
-            Meaning::Plain => number,
-            Meaning::Days => number.saturating_mul(DAY),
-            Meaning::PerSecond(parts) => number.div_euclid(parts),
-        };
-        self.push(number.to_string().as_bytes());
+        match meaning {
+            Meaning::Plain => self.push(number.to_string().as_bytes()),
+            Meaning::Unsigned => self.push(number.cast_unsigned().to_string().as_bytes()),
+            Meaning::Days => self.push_local(number.saturating_mul(DAY)),
+            Meaning::PerSecond(parts) => self.push_instant(number.div_euclid(parts)),
+            Meaning::LocalPerSecond(parts) => self.push_local(number.div_euclid(parts)),
+        }
+    }
+
+    /// Adds an instant in seconds since 1970.
+    fn push_instant(&mut self, seconds: i64) {
+        self.push(format!("@{seconds}").as_bytes());
+    }
+
+    /// Adds a local date and time, in seconds since it was 1970 there.
+    fn push_local(&mut self, seconds: i64) {
+        self.push(show_local(seconds).as_bytes());
     }
 
     /// A number that is not whole, or none, as programs that know no empty cells of numbers write it.
@@ -383,9 +400,11 @@ impl Column {
             ColumnReader::FixedLenByteArrayColumnReader(reader) => {
                 self.read(reader, cells, |text, cells| cells.push(text.as_bytes()))
             }
-            ColumnReader::Int32ColumnReader(reader) => {
-                self.read(reader, cells, |&number, cells| cells.push_number(number.into(), meaning))
-            }
+            ColumnReader::Int32ColumnReader(reader) => self.read(reader, cells, |&number, cells| {
+                let number = i64::from(number);
+                let is_unsigned = meaning == Meaning::Unsigned;
+                cells.push_number(if is_unsigned { number & i64::from(u32::MAX) } else { number }, meaning);
+            }),
             ColumnReader::Int64ColumnReader(reader) => {
                 self.read(reader, cells, |&number, cells| cells.push_number(number, meaning))
             }
@@ -394,7 +413,7 @@ impl Column {
                 let [low, high, day] = [0, 1, 2].map(|at| time.data().get(at).copied().unwrap_or(0));
                 let nanoseconds = (u64::from(high) << 32 | u64::from(low)) / 1_000_000_000;
                 let seconds = (i64::from(day) - JULIAN_1970) * DAY;
-                cells.push_number(seconds.saturating_add_unsigned(nanoseconds), Meaning::Plain);
+                cells.push_instant(seconds.saturating_add_unsigned(nanoseconds));
             }),
             ColumnReader::FloatColumnReader(reader) => {
                 self.read(reader, cells, |&number, cells| cells.push_float(number.into()))
@@ -455,11 +474,18 @@ fn meaning_of(descr: &ColumnDescPtr) -> Meaning {
     }
     match (descr.logical_type_ref(), descr.converted_type()) {
         (Some(LogicalType::Date), _) | (None, ConvertedType::DATE) => Meaning::Days,
-        (Some(LogicalType::Timestamp(time)), _) => Meaning::PerSecond(match time.unit {
-            TimeUnit::MILLIS => 1_000,
-            TimeUnit::MICROS => 1_000_000,
-            TimeUnit::NANOS => 1_000_000_000,
-        }),
+        (Some(LogicalType::Timestamp(time)), _) => {
+            let parts = match time.unit {
+                TimeUnit::MILLIS => 1_000,
+                TimeUnit::MICROS => 1_000_000,
+                TimeUnit::NANOS => 1_000_000_000,
+            };
+            if time.is_adjusted_to_u_t_c { Meaning::PerSecond(parts) } else { Meaning::LocalPerSecond(parts) }
+        }
+        (Some(LogicalType::Integer(integer)), _) if !integer.is_signed => Meaning::Unsigned,
+        (None, ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64) => {
+            Meaning::Unsigned
+        }
         (None, ConvertedType::TIMESTAMP_MILLIS) => Meaning::PerSecond(1_000),
         (None, ConvertedType::TIMESTAMP_MICROS) => Meaning::PerSecond(1_000_000),
         _ => Meaning::Plain,
@@ -558,19 +584,23 @@ mod tests {
     }
 
     #[test]
-    fn numbers_become_seconds() {
+    fn numbers_become_times_of_their_type() {
         let mut cells = Cells::new(100);
         cells.push_number(-1, Meaning::Plain);
+        cells.push_number(-1, Meaning::Unsigned);
         cells.push_number(-1, Meaning::PerSecond(1_000));
         cells.push_number(1_999, Meaning::PerSecond(1_000));
         cells.push_number(-1, Meaning::Days);
         cells.push_number(i64::MAX, Meaning::Days);
+        cells.push_number(86_399_999, Meaning::LocalPerSecond(1_000));
+        cells.push_instant(0);
         cells.push_float(200.0);
         cells.push_float(f64::NAN);
         let texts: Vec<Option<&str>> =
-            (0..7).map(|at| cells.get(at).text().map(|text| str::from_utf8(text).unwrap())).collect();
-        let days = i64::MAX.to_string();
-        assert_eq!(texts, [Some("-1"), Some("-1"), Some("1"), Some("-86400"), Some(&days), Some("200"), None]);
+            (0..10).map(|at| cells.get(at).text().map(|text| str::from_utf8(text).unwrap())).collect();
+        let (unsigned, days) = (u64::MAX.to_string(), format!("@{}", i64::MAX));
+        let expected = ["-1", &unsigned, "@-1", "@1", "1969-12-31T00:00:00", &days, "1970-01-01T23:59:59", "@0", "200"];
+        assert_eq!(texts, expected.into_iter().map(Some).chain([None]).collect::<Vec<_>>());
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn assemble_in(
 ) -> Result<(CompiledSet, Report)> {
     let (dialect, profile) = (options.dialect(), options.profile());
     let strategy = options.strategy.unwrap_or_default();
-    let builder = SetBuilder::with_profile(dialect, profile, options.at);
+    let builder = SetBuilder::with_profile(dialect, profile, options.at()?);
     let mut builder = builder.line_numbers(!options.no_lines).by_time(options.by_time);
     let names = match &inputs {
         Inputs::Opened(input) => vec![input.path.display().to_string()],

@@ -30,8 +30,12 @@ impl Cdxj {
         if !self.fields.read(object, arena, cells) {
             return Err(Fault::NotJson);
         }
-        // A time with milliseconds has three digits more; a shorter one would be read as seconds.
-        let timestamp = timestamp.get(..14).filter(|_| matches!(timestamp.len(), 14 | 17));
+        // A time with milliseconds has three digits more. Ten digits would be read as seconds.
+        let timestamp = match timestamp.len() {
+            17 => timestamp.get(..14),
+            4 | 6 | 8 | 12 | 14 => Some(timestamp),
+            _ => None,
+        };
         self.timestamps.iter().for_each(|&cell| cells[cell] = timestamp);
         Ok(())
     }
@@ -78,7 +82,8 @@ mod tests {
         };
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(read(r#"a,b)/ 20240101000000 {"x":1,"url":"u"}"#), Ok((some("u"), some("20240101000000"))));
-        assert_eq!(read(r#"a,b)/ 2024 {"uri":"u"}"#), Ok((None, None)));
+        assert_eq!(read(r#"a,b)/ 2024 {"uri":"u"}"#), Ok((None, some("2024"))));
+        assert_eq!(read(r#"a,b)/ 2024010112 {"url":"u"}"#), Ok((some("u"), None)));
         assert_eq!(read(r#"a,b)/ 20240101000000999 {"url":"u"}"#), Ok((some("u"), some("20240101000000"))));
         assert_eq!(read(r#"a,b)/ 2024 {"url":"u""#), Err(Fault::NotJson));
         assert_eq!(read("a,b)/ 2024 []"), Err(Fault::NotJson));

@@ -1,128 +1,206 @@
-//! Rows and cells of CSV, read by the crate `csv-core`; here is only where a row ends if its quotes are damaged.
+//! Rows and cells of CSV (RFC 4180), with any delimiter.
 //!
-//! A row ends at a line end that is outside quotes. A row whose quote is still open after [`MAX_LINE_BYTES`], or at the end
-//! of the input, has no such end: then its first line is the row, and the next line begins the next row. So a quote that
-//! is never closed costs one row, and not the rest of the file.
+//! A row ends at a line end outside quotes; a quote opens a cell only as its first byte, and elsewhere it is text. A row of
+//! more than [`MAX_LINE_BYTES`] ends where any other row ends. A quote that is never closed takes all bytes up to the end of
+//! the input into its row. So every byte belongs to exactly one row, and no part of a cell is ever read as a row.
 
-use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
-use crate::inputs::lines::MAX_LINE_BYTES;
+use crate::inputs::lines::{MAX_LINE_BYTES, without_lf, without_line_end};
 
-/// A row: its length with its line end, and what it is.
+/// A row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Bytes of the row, its line end included.
+    /// Length in bytes with the line end.
     pub len: usize,
-    /// What it is.
+    /// Whether it can be read, and how.
     pub kind: RowKind,
 }
 
-/// What a row is.
+/// Whether a row can be read, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowKind {
-    /// A line without any quote.
+    /// A line without quotes.
     Plain,
-    /// A row with quotes, which [`Records::cells`] has split.
+    /// A row with quotes, which [`Records::cells`] splits.
     Quoted,
-    /// A line with a quote that is not closed.
+    /// The last row, with a quote that is not closed.
     Unclosed,
-    /// A line of more than [`MAX_LINE_BYTES`].
+    /// A row of more than [`MAX_LINE_BYTES`].
     TooLong,
 }
 
-/// Finds rows, and splits those that have quotes. The memory is used again for each row.
-pub struct Records {
-    reader: Reader,
-    max_row_bytes: usize,
-    /// The cells of the last quoted row, without their quotes, one after the other.
-    cells: Vec<u8>,
-    /// Where each of them ends.
-    ends: Vec<usize>,
-    cell_count: usize,
+/// A state of reading a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// At the first byte of a cell.
+    #[default]
+    CellStart,
+    /// In a cell, outside quotes.
+    Cell,
+    /// In a cell, inside quotes.
+    Quoted,
+    /// After a quote inside quotes, which closes them unless another quote follows.
+    AfterQuote,
 }
 
-impl Default for Records {
-    fn default() -> Records {
-        Records::with_limit(MAX_LINE_BYTES)
+/// A row that was read up to some byte. Each byte is read once, however many pieces the row comes in.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scan {
+    state: State,
+    /// Bytes that were read.
+    len: usize,
+    /// Offset of the last quote that opened a cell.
+    quote: usize,
+}
+
+impl Scan {
+    /// Reads on in a row that begins with `row`. Returns the length of the row if it ends.
+    fn read(&mut self, row: &[u8], delimiter: u8) -> Option<usize> {
+        while let Some(&first) = row.get(self.len) {
+            let rest = &row[self.len..];
+            match self.state {
+                State::CellStart if first == b'"' => {
+                    (self.state, self.quote) = (State::Quoted, self.len);
+                    self.len += 1;
+                }
+                State::CellStart => self.state = State::Cell,
+                State::Cell => match memchr2(delimiter, b'\n', rest) {
+                    Some(end) => {
+                        self.state = State::CellStart;
+                        self.len += end + 1;
+                        if rest[end] == b'\n' {
+                            return Some(self.len);
+                        }
+                    }
+                    None => self.len = row.len(),
+                },
+                State::Quoted => match memchr(b'"', rest) {
+                    Some(end) => {
+                        self.state = State::AfterQuote;
+                        self.len += end + 1;
+                    }
+                    None => self.len = row.len(),
+                },
+                State::AfterQuote if first == b'"' => {
+                    self.state = State::Quoted;
+                    self.len += 1;
+                }
+                State::AfterQuote => self.state = State::Cell,
+            }
+        }
+        None
     }
+
+    /// Whether the row cannot end here.
+    fn is_open(&self) -> bool {
+        self.state == State::Quoted
+    }
+}
+
+/// A row at the end of the input whose quote is not closed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnclosedRow {
+    /// Bytes from the start of the row to the end of the input.
+    pub bytes: u64,
+    /// Line ends from the quote to the end of the input.
+    pub line_ends: u64,
+}
+
+/// Finds rows, and splits those that have quotes. The memory is reused for each row.
+pub struct Records {
+    delimiter: u8,
+    max_row_bytes: usize,
+    /// The row that did not end in the bytes before.
+    pending: Scan,
+    /// The part of a long row that was read.
+    long: UnclosedRow,
+    /// Cells of the last quoted row, without their quotes, one after the other.
+    cells: Vec<u8>,
+    /// End of each cell.
+    ends: Vec<usize>,
 }
 
 impl Records {
-    /// Rows of at most this many bytes.
-    pub fn with_limit(max_row_bytes: usize) -> Records {
-        // A CR alone ends no line, here as in a list.
-        let reader = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
-        Records { reader, max_row_bytes, cells: Vec::new(), ends: Vec::new(), cell_count: 0 }
+    /// Rows of at most [`MAX_LINE_BYTES`] with this byte between their cells.
+    pub fn new(delimiter: u8) -> Records {
+        Records::with_limit(delimiter, MAX_LINE_BYTES)
     }
 
-    /// The row at the start of `bytes`, which are not empty, or `None` if more bytes are needed to tell. `at_end` says that
-    /// there are no more.
-    ///
-    /// Steps: at most one over each of the first [`MAX_LINE_BYTES`] bytes.
-    pub fn row(&mut self, bytes: &[u8], at_end: bool) -> Option<Row> {
-        let window = &bytes[..bytes.len().min(self.max_row_bytes + 1)];
-        let line = memchr(b'\n', window).map(|at| at + 1);
-        let Some(line_len) = line.or((window.len() <= self.max_row_bytes && at_end).then_some(window.len())) else {
-            let end = memchr(b'\n', bytes).map(|at| at + 1).or(at_end.then_some(bytes.len()));
-            return end.map(|len| Row { len, kind: RowKind::TooLong });
-        };
-        if memchr(b'"', &window[..line_len]).is_none() {
-            return Some(Row { len: line_len, kind: RowKind::Plain });
-        }
-        match self.split(window, at_end && bytes.len() <= self.max_row_bytes) {
-            Some(len) => Some(Row { len, kind: RowKind::Quoted }),
-            None if at_end || window.len() > self.max_row_bytes => Some(Row { len: line_len, kind: RowKind::Unclosed }),
-            None => None,
-        }
+    /// Rows of at most this many bytes without their line ends.
+    pub fn with_limit(delimiter: u8, max_row_bytes: usize) -> Records {
+        let (pending, long) = (Scan::default(), UnclosedRow::default());
+        Records { delimiter, max_row_bytes, pending, long, cells: Vec::new(), ends: Vec::new() }
     }
 
-    /// Splits the row at the start of `bytes`. Returns its length, or `None` if it does not end in them.
-    fn split(&mut self, bytes: &[u8], at_end: bool) -> Option<usize> {
-        self.reader.reset();
-        let (mut read, mut written) = (0, 0);
-        self.cell_count = 0;
-        let mut input = bytes;
-        loop {
-            // To the reader, no bytes are the end of the input.
-            let (result, read_now, written_now, cells_now) = match input {
-                [] => (ReadRecordResult::InputEmpty, 0, 0, 0),
-                _ => self.reader.read_record(input, &mut self.cells[written..], &mut self.ends[self.cell_count..]),
-            };
-            input = &input[read_now..];
-            read += read_now;
-            written += written_now;
-            self.cell_count += cells_now;
-            match result {
-                ReadRecordResult::Record => return Some(read.min(bytes.len())),
-                ReadRecordResult::OutputFull => self.cells.resize((self.cells.len() * 2).max(1 << 12), 0),
-                ReadRecordResult::OutputEndsFull => self.ends.resize((self.ends.len() * 2).max(1 << 6), 0),
-                // The last line of the input needs no line end; inside quotes this one ends nothing.
-                ReadRecordResult::InputEmpty if at_end && read == bytes.len() && bytes.last() != Some(&b'\n') => {
-                    input = b"\n";
-                }
-                ReadRecordResult::InputEmpty | ReadRecordResult::End => return None,
+    /// Returns the row at the start of `bytes`, which are not empty and whose end is the end of a row or of the input.
+    /// Cost: linear in the row.
+    pub fn row(&mut self, bytes: &[u8]) -> Row {
+        let line = memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
+        let is_plain = memchr(b'"', &bytes[..line]).is_none();
+        let mut scan = Scan::default();
+        let len = if is_plain { line } else { scan.read(bytes, self.delimiter).unwrap_or(bytes.len()) };
+        let row = &bytes[..len];
+        // A line end inside quotes ends nothing and counts.
+        let text = if scan.is_open() { row } else { without_lf(row) };
+        let kind = match is_plain {
+            _ if text.len() > self.max_row_bytes => RowKind::TooLong,
+            true => RowKind::Plain,
+            false if scan.is_open() => RowKind::Unclosed,
+            false => {
+                self.split(without_line_end(row));
+                RowKind::Quoted
             }
+        };
+        Row { len, kind }
+    }
+
+    /// Returns whether `bytes` hold the whole row that they begin with.
+    pub fn has_row(&self, bytes: &[u8]) -> bool {
+        Scan::default().read(bytes, self.delimiter).is_some()
+    }
+
+    /// Splits a row without its line end into cells.
+    fn split(&mut self, row: &[u8]) {
+        self.cells.clear();
+        self.ends.clear();
+        let mut rest = row;
+        loop {
+            if let Some(mut quoted) = rest.strip_prefix(b"\"") {
+                while let Some(quote) = memchr(b'"', quoted) {
+                    self.cells.extend_from_slice(&quoted[..quote]);
+                    quoted = &quoted[quote + 1..];
+                    rest = quoted;
+                    let Some(after) = quoted.strip_prefix(b"\"") else { break };
+                    self.cells.push(b'"');
+                    quoted = after;
+                }
+            }
+            // Text after the closing quote belongs to the cell, as in all common readers.
+            let end = memchr(self.delimiter, rest);
+            self.cells.extend_from_slice(&rest[..end.unwrap_or(rest.len())]);
+            self.ends.push(self.cells.len());
+            let Some(end) = end else { return };
+            rest = &rest[end + 1..];
         }
     }
 
-    /// A cell of the last row, if that was [`RowKind::Quoted`]; the CR of a line end is not a part of it.
+    /// Returns a cell of the last row, if that was [`RowKind::Quoted`].
     pub fn cell(&self, number: usize) -> Option<&[u8]> {
-        let ends = &self.ends[..self.cell_count];
-        let end = *ends.get(number)?;
-        let start = if number == 0 { 0 } else { ends[number - 1] };
-        let cell = &self.cells[start..end];
-        let is_last = number + 1 == ends.len();
-        Some(if is_last { cell.strip_suffix(b"\r").unwrap_or(cell) } else { cell })
+        let end = *self.ends.get(number)?;
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        Some(&self.cells[start..end])
     }
 
-    /// Where the rows of `bytes` that are whole end, in steps of about `block_bytes`; the last step is the end of the last
-    /// whole row. `bytes` begin with a row.
+    /// Returns the ends of the whole rows in `bytes`, in steps of about `block_bytes`; the last step is the end of the last
+    /// whole row. `bytes` begin with a row, the one that did not end in the bytes of the last call if there was one; the
+    /// end of the input ends the last row.
     pub fn ends(&mut self, bytes: &[u8], at_end: bool, block_bytes: usize) -> Vec<usize> {
         let (mut ends, mut at, mut last) = (Vec::new(), 0, 0);
+        let mut pending = std::mem::take(&mut self.pending);
         while at < bytes.len() {
-            // Up to the line of the next quote every line is a row.
-            let quote = memchr(b'"', &bytes[at..]).map(|quote| at + quote);
+            // Every line before that of the next quote is a row.
+            let quote = if pending.len > 0 { Some(at) } else { memchr(b'"', &bytes[at..]).map(|quote| at + quote) };
             let plain_end = memrchr(b'\n', &bytes[at..quote.unwrap_or(bytes.len())]).map_or(at, |found| at + found + 1);
             let plain_end = if quote.is_none() && at_end { bytes.len() } else { plain_end };
             while plain_end - last >= block_bytes {
@@ -131,8 +209,20 @@ impl Records {
                 ends.push(last);
             }
             at = plain_end;
-            let Some(row) = quote.and_then(|_| self.row(&bytes[at..], at_end)) else { break };
-            at += row.len;
+            if quote.is_none() {
+                break;
+            }
+            match pending.read(&bytes[at..], self.delimiter) {
+                Some(len) => at += len,
+                None => {
+                    self.pending = pending;
+                    if at_end {
+                        at = bytes.len();
+                    }
+                    break;
+                }
+            }
+            pending = Scan::default();
             if at - last >= block_bytes {
                 last = at;
                 ends.push(last);
@@ -142,6 +232,53 @@ impl Records {
             ends.push(at);
         }
         ends
+    }
+
+    /// Reads the first part of a row that is too long to be kept. No row ends in it.
+    pub fn begin_long(&mut self, part: &[u8]) {
+        self.pending.read(part, self.delimiter);
+        self.long = UnclosedRow::default();
+        self.count(part);
+    }
+
+    /// Reads the next bytes after a part of a row that is too long to be kept. Returns the length of the row's next part, and
+    /// whether the row ends with it.
+    pub fn skip(&mut self, bytes: &[u8]) -> (usize, bool) {
+        // A quote that opens in this part has an offset in it, an earlier one has none.
+        self.pending = Scan { len: 0, quote: usize::MAX, ..self.pending };
+        match self.pending.read(bytes, self.delimiter) {
+            Some(end) => {
+                self.pending = Scan::default();
+                (end, true)
+            }
+            None => {
+                self.count(bytes);
+                (bytes.len(), false)
+            }
+        }
+    }
+
+    /// Counts a part of a long row, up to whose end the row was read.
+    fn count(&mut self, part: &[u8]) {
+        let line_ends = |bytes: &[u8]| memchr_iter(b'\n', bytes).count() as u64;
+        self.long.bytes += part.len() as u64;
+        self.long.line_ends = match (self.pending.state, part.get(self.pending.quote..)) {
+            (State::Quoted | State::AfterQuote, Some(quoted)) => line_ends(quoted),
+            (State::Quoted | State::AfterQuote, None) => self.long.line_ends + line_ends(part),
+            _ => 0,
+        };
+    }
+
+    /// Returns the last row of the input if its quote is not closed, after [`Records::skip`] or [`Records::ends`] has read
+    /// the end of the input: for `ends`, `bytes` are those of that call, and for `skip` none.
+    pub fn unclosed(&self, bytes: Option<&[u8]>) -> Option<UnclosedRow> {
+        let Scan { len, quote, .. } = self.pending;
+        if !self.pending.is_open() {
+            return None;
+        }
+        let Some(bytes) = bytes else { return Some(self.long) };
+        let quoted = bytes.get(bytes.len().checked_sub(len)? + quote..)?;
+        Some(UnclosedRow { bytes: len as u64, line_ends: memchr_iter(b'\n', quoted).count() as u64 })
     }
 }
 
@@ -168,9 +305,9 @@ mod tests {
 
     /// Every row, its kind, and its cells if it has quotes.
     fn rows(mut bytes: &[u8], limit: usize) -> Vec<(Vec<u8>, RowKind, Vec<Vec<u8>>)> {
-        let (mut records, mut rows) = (Records::with_limit(limit), Vec::new());
+        let (mut records, mut rows) = (Records::with_limit(b',', limit), Vec::new());
         while !bytes.is_empty() {
-            let Row { len, kind } = records.row(bytes, true).unwrap();
+            let Row { len, kind } = records.row(bytes);
             let cells: Vec<Vec<u8>> = match kind {
                 RowKind::Quoted => (0..).map_while(|number| records.cell(number).map(<[u8]>::to_vec)).collect(),
                 _ => Vec::new(),
@@ -182,24 +319,29 @@ mod tests {
     }
 
     #[test]
-    fn rows_end_outside_quotes_and_lost_quotes_cost_a_line() {
+    fn rows_end_outside_quotes_only() {
         use RowKind::{Plain, Quoted, TooLong, Unclosed};
         type Case<'c> = (&'c str, &'c [(&'c str, RowKind, &'c [&'c str])]);
-        let cases: [Case<'_>; 11] = [
+        let cases: [Case<'_>; 18] = [
             ("a,b\nc", &[("a,b\n", Plain, &[]), ("c", Plain, &[])]),
             ("\n\r\n", &[("\n", Plain, &[]), ("\r\n", Plain, &[])]),
             ("\"a\nb\",c\nd", &[("\"a\nb\",c\n", Quoted, &["a\nb", "c"]), ("d", Plain, &[])]),
             ("\"a\"\"b\",\"\"\r\n", &[("\"a\"\"b\",\"\"\r\n", Quoted, &["a\"b", ""])]),
             ("a\"b,c\nd\n", &[("a\"b,c\n", Quoted, &["a\"b", "c"]), ("d\n", Plain, &[])]),
             ("\"a\"x,c", &[("\"a\"x,c", Quoted, &["ax", "c"])]),
+            ("\"a\"x\"y,c\n", &[("\"a\"x\"y,c\n", Quoted, &["ax\"y", "c"])]),
+            // A CR alone ends nothing, and in quotes it belongs to the cell.
+            ("a\r\"b\"\n", &[("a\r\"b\"\n", Quoted, &["a\r\"b\""])]),
+            ("\"a\r\"\n", &[("\"a\r\"\n", Quoted, &["a\r"])]),
+            ("\"a\0\",\0\n", &[("\"a\0\",\0\n", Quoted, &["a\0", "\0"])]),
+            ("\u{feff}\"a\"\n", &[("\u{feff}\"a\"\n", Quoted, &["\u{feff}\"a\""])]),
             ("\"a", &[("\"a", Unclosed, &[])]),
-            ("\"a\nb\nc\n", &[("\"a\n", Unclosed, &[]), ("b\n", Plain, &[]), ("c\n", Plain, &[])]),
-            ("x,\"a\n\"\"b\n", &[("x,\"a\n", Unclosed, &[]), ("\"\"b\n", Quoted, &["b"])]),
+            ("\"a\"\"", &[("\"a\"\"", Unclosed, &[])]),
+            ("\"a\nb\nc\n", &[("\"a\nb\nc\n", Unclosed, &[])]),
+            ("y\nx,\"a\n\"\"b\n", &[("y\n", Plain, &[]), ("x,\"a\n\"\"b\n", Unclosed, &[])]),
             ("0123456789abcdefg\n", &[("0123456789abcdefg\n", TooLong, &[])]),
-            (
-                "\"0123456\n89abcdef\"\nx",
-                &[("\"0123456\n", Unclosed, &[]), ("89abcdef\"\n", Quoted, &["89abcdef\""]), ("x", Plain, &[])],
-            ),
+            ("\"0123456\n89abcdef\"\nx", &[("\"0123456\n89abcdef\"\n", TooLong, &[]), ("x", Plain, &[])]),
+            ("\"0123456\n89abcdef\nx", &[("\"0123456\n89abcdef\nx", TooLong, &[])]),
         ];
         for (text, expected) in cases {
             let found = rows(text.as_bytes(), 16);
@@ -215,16 +357,14 @@ mod tests {
 
     #[test]
     fn the_limit_of_a_row_holds_at_its_edges() {
-        for (len, kind) in [(15, RowKind::Plain), (16, RowKind::Plain), (17, RowKind::TooLong)] {
+        for (len, is_long) in [(15, false), (16, false), (17, true)] {
             for end in ["", "\n", "\nx\n"] {
-                let text = "a".repeat(len) + end;
-                assert_eq!(rows(text.as_bytes(), 16)[0].1, kind, "{len} {end:?}");
-            }
-        }
-        for (len, kind) in [(15, RowKind::Quoted), (16, RowKind::Quoted), (17, RowKind::Unclosed)] {
-            for end in ["\n", "\nx\n"] {
-                let text = format!("\"\n{}\"{end}", "a".repeat(len - 3));
-                assert_eq!(rows(text.as_bytes(), 16)[0].1, kind, "{len} {end:?}");
+                for (text, kind) in
+                    [("a".repeat(len), RowKind::Plain), (format!("\"\n{}\"", "a".repeat(len - 3)), RowKind::Quoted)]
+                {
+                    let kind = if is_long { RowKind::TooLong } else { kind };
+                    assert_eq!(rows((text + end).as_bytes(), 16)[0].1, kind, "{len} {end:?}");
+                }
             }
         }
     }
@@ -276,19 +416,20 @@ mod tests {
         }
     }
 
-    /// Where chunks and blocks end changes no row, whatever the quotes are.
+    /// The ends of chunks and blocks change no row, whatever the quotes are.
     #[test]
     fn rows_do_not_depend_on_chunks() {
         let mut below = numbers();
-        let mut kinds = [0; 4];
+        let (mut kinds, mut unclosed) = ([0; 4], 0);
         for round in 0..20_000 {
-            let text: Vec<u8> = (0..below(90)).map(|_| b"aaab\"\",\n\n\r"[below(10)]).collect();
+            let text: Vec<u8> = (0..below(120)).map(|_| b"aaab\"\",\n\n\r"[below(10)]).collect();
             let expected = rows(&text, 16);
             expected.iter().for_each(|(_, kind, _)| kinds[*kind as usize] += 1);
             let source = Drops(&text, 1 + below(40));
-            let mut chunks = Chunks::with_sizes(source, RowEnds::Csv, 40, 16);
-            let (mut found, mut long) = (Vec::new(), Vec::new());
+            let mut chunks = Chunks::with_sizes(source, RowEnds::Csv(b','), 40, 16);
+            let (mut found, mut long, mut last) = (Vec::new(), Vec::new(), None);
             while let Some(chunk) = chunks.next(Vec::new(), || round % 2 == 0).unwrap() {
+                assert_eq!(last, None, "rows after the end");
                 match chunk.kind {
                     ChunkKind::Lines => {
                         found.extend(chunk.blocks().into_iter().flat_map(|block| rows(block, 16)));
@@ -300,9 +441,13 @@ mod tests {
                         }
                     }
                 }
+                last = chunk.unclosed;
             }
-            assert_eq!(found, expected, "{:?}", text.escape_ascii().to_string());
-            let mut records = Records::with_limit(16);
+            let shown = text.escape_ascii().to_string();
+            assert_eq!(found, expected, "{shown:?}");
+            assert_eq!(last, unclosed_by_bytes(&text), "{shown:?}");
+            unclosed += usize::from(last.is_some());
+            let mut records = Records::with_limit(b',', 16);
             let ends = records.ends(&text, true, 1 + below(20));
             let all: Vec<usize> = expected
                 .iter()
@@ -313,6 +458,26 @@ mod tests {
                 .collect();
             assert!(ends.iter().all(|end| all.contains(end)) && ends.last() == all.last(), "{ends:?} {all:?}");
         }
-        assert!(kinds.iter().all(|&count| count > 1000), "{kinds:?}");
+        assert!(kinds.iter().all(|&count| count > 1000) && unclosed > 1000, "{kinds:?} {unclosed}");
+    }
+
+    /// The last row if its quote is not closed, read byte by byte.
+    fn unclosed_by_bytes(text: &[u8]) -> Option<UnclosedRow> {
+        let (mut row, mut quote, mut is_open, mut is_cell_start) = (0, 0, false, true);
+        let mut at = 0;
+        while at < text.len() {
+            let is_start = std::mem::replace(&mut is_cell_start, false);
+            match text[at] {
+                b'"' if is_open && text.get(at + 1) == Some(&b'"') => at += 1,
+                b'"' if is_open => is_open = false,
+                b'"' if is_start => (is_open, quote) = (true, at),
+                b',' if !is_open => is_cell_start = true,
+                b'\n' if !is_open => (is_cell_start, row) = (true, at + 1),
+                _ => {}
+            }
+            at += 1;
+        }
+        let line_ends = text[quote..].iter().filter(|&&byte| byte == b'\n').count() as u64;
+        is_open.then_some(UnclosedRow { bytes: (text.len() - row) as u64, line_ends })
     }
 }

@@ -1,10 +1,15 @@
 //! What the first lines of a table look like, to choose a format and to say what else a list of invalid lines could be.
 
+use std::fmt;
 use std::path::Path;
+
+use serde::Deserializer as _;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 
 use super::csv::plain_cells;
 use super::log::shape::is_log;
-use super::{Format, Wanted, cdxj};
+use super::{COMMA, Format, Table, Wanted, cdxj};
+use crate::inputs::shown::shown;
 
 /// The names of a column of URLs, in lower case, that are found without being asked for.
 const URL_NAMES: [&str; 2] = ["url", "uri"];
@@ -35,20 +40,19 @@ pub fn format_of(line: &[u8], path: &Path, wanted: &[Wanted]) -> Format {
     if let Some(format) = named {
         return format;
     }
-    let (mut tabs, mut commas) = (plain_cells(line, b'\t'), plain_cells(line, b','));
     let has_tab = line.contains(&b'\t');
-    let is_row = |cells: &mut dyn Iterator<Item = &[u8]>| {
+    let row = |delimiter| {
         let (mut names, mut urls) = (0, 0);
-        for cell in cells {
+        for cell in plain_cells(line, delimiter) {
             names += usize::from(is_url_name(cell.trim_ascii_end()));
             urls += usize::from(is_url(cell));
         }
         (names, urls)
     };
-    match (is_row(&mut tabs), is_row(&mut commas)) {
+    match (row(b'\t'), [COMMA, b';', b'|'].map(row)) {
         ((1, 0), _) => Format::Tsv,
         ((0, 1), _) if has_tab => Format::Tsv,
-        (_, (1, 0)) => Format::Csv,
+        (_, others) if others.contains(&(1, 0)) => Format::Csv,
         _ if wanted.iter().any(|wanted| wanted.name.is_some()) => {
             if has_tab {
                 Format::Tsv
@@ -78,13 +82,64 @@ fn format_of_name(path: &Path) -> Option<Format> {
     ends.into_iter().find_map(|(end, format)| name.ends_with(end).then_some(format))
 }
 
-/// What lines look like that are not what a table should have, with what to do about it. `None` if they look like nothing
-/// known.
-pub fn looks_like(sample: &[u8], format: Format) -> Option<&'static str> {
-    if format == Format::Parquet {
+/// Returns what to say of a table most of whose rows are invalid, and what to do about it. `lacks_cells` says that most of
+/// these rows lack the wanted column. `None` if the rows look like nothing known.
+pub fn hint(sample: &[u8], table: &Table, lacks_cells: bool) -> Option<String> {
+    if table.format == Format::Parquet {
         return None;
     }
     let lines: Vec<&[u8]> = sample.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
+    if table.format == Format::Jsonl && lacks_cells {
+        return lines.first().and_then(|line| hint_of_fields(line, table));
+    }
+    looks_like(&lines, table).map(|what| format!("they look like {what}"))
+}
+
+/// Returns the hint for objects without the wanted field.
+fn hint_of_fields(line: &[u8], table: &Table) -> Option<String> {
+    let mut names = FieldNames::default();
+    // The sample may end within the line; the names before that are enough.
+    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(&mut names);
+    if !line.trim_ascii_start().starts_with(b"{") {
+        return None;
+    }
+    let wanted = table.names.first().map_or("the field", String::as_str);
+    let more = names.0.len().saturating_sub(MAX_SHOWN_FIELDS);
+    let shown: Vec<String> =
+        names.0.iter().take(MAX_SHOWN_FIELDS).map(|name| format!("\"{}\"", shown(name.as_bytes()))).collect();
+    let fields = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!(
+        "they are JSON objects without {wanted}; the fields of the first are {fields}{more}; name the field with --url-column"
+    ))
+}
+
+/// Maximum number of fields that a message lists.
+const MAX_SHOWN_FIELDS: usize = 20;
+
+/// The names of an object's fields, at its outermost level.
+#[derive(Default)]
+struct FieldNames(Vec<String>);
+
+impl<'de> Visitor<'de> for &mut FieldNames {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(name) = map.next_key()? {
+            self.0.push(name);
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns what lines look like that are not rows of the table, and what to do about it.
+fn looks_like(lines: &[&[u8]], table: &Table) -> Option<&'static str> {
+    let format = table.format;
     let most = |is: &dyn Fn(&[u8]) -> bool| lines.iter().filter(|line| is(line)).count() * 2 > lines.len();
     let has = |line: &[u8], text: &[u8]| memchr::memmem::find(line, text).is_some();
     let is_format = |other: Format| format != other;
@@ -97,14 +152,30 @@ pub fn looks_like(sample: &[u8], format: Format) -> Option<&'static str> {
     if is_format(Format::Log) && most(&|line| has(line, b" HTTP/")) {
         return Some("an access log in a format of its own: cut the URLs out of it first");
     }
-    if is_format(Format::Jsonl) && most(&|line| line.trim_ascii_start().starts_with(b"{")) {
+    let is_object = |line: &[u8]| line.trim_ascii_start().starts_with(b"{");
+    if is_format(Format::Jsonl) && most(&is_object) {
         return Some("JSON Lines: give --input-format jsonl");
+    }
+    // Whatever is wrong with objects, they are not rows.
+    if most(&is_object) {
+        return None;
+    }
+    if most(&|line| line.trim_ascii_end().contains(&b'\r')) {
+        return Some("lines that end with CR alone: tr '\\r' '\\n' makes lines of them");
     }
     if is_format(Format::Tsv) && most(&|line| line.contains(&b'\t')) {
         return Some("TSV: give --input-format tsv, and the column with --url-column");
     }
-    if is_format(Format::Csv) && most(&|line| line.contains(&b',')) {
-        return Some("CSV: give --input-format csv, and the column with --url-column");
+    let is_csv_of = |delimiter: u8| format == Format::Csv && table.delimiter == delimiter;
+    let delimiters = [
+        (COMMA, "CSV: give --input-format csv, and the column with --url-column"),
+        (b';', "CSV with semicolons: give --delimiter semicolon, and the column with --url-column"),
+        (b'|', "CSV with pipes: give --delimiter pipe, and the column with --url-column"),
+    ];
+    for (delimiter, what) in delimiters {
+        if most(&|line| line.contains(&delimiter)) {
+            return (!is_csv_of(delimiter)).then_some(what);
+        }
     }
     let is_host = |line: &[u8]| line.contains(&b'.') && !line.contains(&b' ') && !has(line, b"://");
     most(&is_host).then_some("URLs without a scheme: write https:// before each")

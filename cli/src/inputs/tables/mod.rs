@@ -1,11 +1,12 @@
 //! Tables of URLs: lists, TSV, CSV, JSON Lines, CDXJ and access logs, as rows whose wanted cells have been found.
 //!
-//! [`open`] recognises the format and finds the columns; this file hands out the rows of a part of the table. [`csv`],
+//! [`open`] recognises the format, [`delimiter`] what separates the cells of CSV, and both find the columns; this file hands out the rows of a part of the table. [`csv`],
 //! [`json`], [`cdxj`] and [`log`] read a row of their format. Nothing here knows what a cell means, and nothing is allocated
 //! for a row, unless a cell has quotes or escapes within it; the URLs of a log are put together in the memory of a block.
 
 mod cdxj;
 pub mod csv;
+mod delimiter;
 mod guess;
 mod json;
 pub mod log;
@@ -18,12 +19,14 @@ use clap::ValueEnum;
 use memchr::memchr;
 
 use super::lines::{MAX_LINE_BYTES, RowEnds, without_lf, without_line_end};
+use super::time::Zone;
 use cdxj::Cdxj;
 use csv::{Records, RowKind, plain_cells};
 use json::Fields;
 use log::Log;
 
-pub use guess::{is_url_name, looks_like};
+pub use delimiter::{COMMA, Delimiter, shown_delimiter};
+pub use guess::{hint, is_url_name};
 
 /// The most columns that a command asks for.
 pub const MAX_CELLS: usize = 3;
@@ -38,7 +41,7 @@ pub enum Format {
     List,
     /// A row on each line, tabs between its cells, no quotes
     Tsv,
-    /// Commas between the cells of a row; cells may have quotes (RFC 4180)
+    /// Commas or --delimiter between the cells of a row; cells may have quotes (RFC 4180)
     Csv,
     /// A JSON object on each line
     #[value(alias = "ndjson")]
@@ -79,6 +82,8 @@ pub struct Wanted {
 pub struct Table {
     /// The format.
     pub format: Format,
+    /// The byte between two cells of a row of CSV.
+    pub delimiter: u8,
     /// The first row with its line end, if it names the columns; else empty.
     pub header: Vec<u8>,
     /// What the wanted columns are called, for messages.
@@ -108,7 +113,7 @@ enum Columns {
 pub enum Fault {
     /// It has more than [`MAX_LINE_BYTES`].
     TooLong,
-    /// It opens a quote and does not close it.
+    /// It opens a quote that is not closed up to the end of the input.
     Unclosed,
     /// It is not a JSON object.
     NotJson,
@@ -180,23 +185,37 @@ pub struct Row<'b> {
 impl Table {
     /// A list of URLs.
     pub fn list() -> Table {
-        Table { format: Format::List, header: Vec::new(), names: Vec::new(), columns: Columns::Line }
+        Table::new(Format::List, Vec::new(), Columns::Line)
     }
 
     /// A table in a Parquet file, of which just the wanted columns are handed on.
     pub fn of_parquet(names: Vec<String>) -> Table {
-        Table { format: Format::Parquet, header: Vec::new(), names, columns: Columns::AtHand }
+        Table::new(Format::Parquet, names, Columns::AtHand)
+    }
+
+    /// A table without a header.
+    fn new(format: Format, names: Vec<String>, columns: Columns) -> Table {
+        Table { format, delimiter: COMMA, header: Vec::new(), names, columns }
     }
 
     /// Where the rows of the table end.
     pub fn row_ends(&self) -> RowEnds {
-        if self.format == Format::Csv { RowEnds::Csv } else { RowEnds::Lines }
+        if self.format == Format::Csv { RowEnds::Csv(self.delimiter) } else { RowEnds::Lines }
+    }
+
+    /// Returns the zone of times in the second of the wanted cells that name none; `zone` is that of the user. The times of
+    /// CDXJ are in UTC.
+    pub fn zone_of_times(&self, zone: &Zone) -> Zone {
+        match &self.columns {
+            Columns::Cdxj(cdxj) if cdxj.timestamps.contains(&1) => Zone::default(),
+            _ => zone.clone(),
+        }
     }
 
     /// The rows of a block of whole rows. Cells that are not written in the block as they are go to `arena`.
     pub fn rows<'b>(&'b self, block: &'b [u8], arena: &'b Bump) -> impl Iterator<Item = Row<'b>> {
         // Its tables take some time to build, and only CSV needs them.
-        let mut records = (self.format == Format::Csv).then(Records::default);
+        let mut records = (self.format == Format::Csv).then(|| Records::new(self.delimiter));
         let mut start = 0;
         std::iter::from_fn(move || {
             let rest = block.get(start..).filter(|rest| !rest.is_empty())?;
@@ -243,10 +262,10 @@ impl Table {
     /// Reads the row of CSV at the start of `rest`. Returns its length.
     fn csv_row<'b>(&self, rest: &'b [u8], records: &mut Records, arena: &'b Bump, row: &mut Row<'b>) -> usize {
         let Columns::Numbers(numbers) = &self.columns else { return rest.len() };
-        let Some(found) = records.row(rest, true) else { return rest.len() };
+        let found = records.row(rest);
         match found.kind {
             RowKind::Plain => {
-                pick(plain_cells(without_line_end(&rest[..found.len]), b','), numbers, &mut row.cells);
+                pick(plain_cells(without_line_end(&rest[..found.len]), self.delimiter), numbers, &mut row.cells);
             }
             RowKind::Quoted => {
                 for (cell, &number) in row.cells.iter_mut().zip(numbers) {
@@ -275,6 +294,9 @@ impl fmt::Display for Table {
     /// The format and the columns, in a few words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.format)?;
+        if self.format == Format::Csv && self.delimiter != COMMA {
+            write!(f, " with {}", shown_delimiter(self.delimiter))?;
+        }
         if let Some(first) = self.names.first() {
             write!(f, ", URLs in {first}")?;
         }

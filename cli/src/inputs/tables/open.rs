@@ -6,15 +6,20 @@ use std::io::{Chain, Cursor, ErrorKind, Read};
 use std::path::PathBuf;
 
 use super::cdxj::{self, Cdxj, TIMESTAMP};
-use super::csv::{Records, plain_cells};
+use super::csv::plain_cells;
+use super::delimiter::{Delimiter, cells_of, delimiter_of, has_first_row, shown_delimiter};
 use super::guess::{format_of, is_url, is_url_name};
 use super::json::{Fields, steps};
 use super::log::shape::{Shape, Site, shape_of};
 use super::log::{HostOf, Log, LogCell};
 use super::{Columns, Format, Table, Wanted};
 use crate::error::{Failure, Result};
-use crate::inputs::lines::{MAX_LINE_BYTES, lines, without_line_end};
+use crate::inputs::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
 use crate::inputs::shown::shown;
+
+/// Maximum number of lines of an access log in which virtual hosts are looked for if the user says the host. Without that,
+/// [`MAX_LINE_BYTES`] are read.
+const MAX_HOST_LINES: usize = 100;
 
 /// Bytes that are read at once while the first row is not complete.
 const READ_BYTES: usize = 1 << 16;
@@ -31,6 +36,8 @@ pub struct Opening {
     pub path: PathBuf,
     /// The format, if the user says it.
     pub format: Option<Format>,
+    /// The byte between two cells, if the user says it.
+    pub delimiter: Option<Delimiter>,
     /// The wanted columns; that of the URLs is the first.
     pub wanted: Vec<Wanted>,
     /// What the user says of the requests in an access log, or what is wrong with that.
@@ -70,13 +77,14 @@ impl Opening {
         if self.format.is_none() && is_json_list(line) {
             return Err("is a JSON list; expected JSON Lines, an object on each line".into());
         }
-        let format = self.format.unwrap_or_else(|| format_of(line, &self.path, &self.wanted));
-        let mut records = Records::default();
-        while format == Format::Csv && !at_end && !start.is_empty() && records.row(start, false).is_none() {
-            if start.len() > MAX_LINE_BYTES {
-                break;
-            }
+        let format = self.format_of(line)?;
+        let has_cr_alone = has_cr_alone(line);
+        while format == Format::Csv && !at_end && start.len() <= MAX_LINE_BYTES && !has_first_row(start, self.delimiter)
+        {
             at_end = more(source, start)?;
+        }
+        if matches!(format, Format::Csv | Format::Tsv) && has_cr_alone {
+            return Err("its lines end with CR alone; expected LF or CRLF: tr '\\r' '\\n'".into());
         }
         match format {
             Format::List => match self.wanted.iter().find(|wanted| wanted.name.is_some()) {
@@ -87,14 +95,38 @@ impl Opening {
             Format::Cdxj => self.cdxj(start),
             Format::Log => self.log(&self.site.clone()?, source, start, at_end).map(|table| (table, 0)),
             Format::Parquet => Err("--input-format parquet: is not a Parquet file".into()),
-            Format::Tsv | Format::Csv => find_columns(format, start, &self.wanted),
+            Format::Tsv => find_columns(format, b'\t', start, &self.wanted),
+            Format::Csv => {
+                let delimiter = match self.delimiter {
+                    Some(delimiter) => delimiter.0,
+                    None => delimiter_of(start, &self.wanted)?,
+                };
+                find_columns(format, delimiter, start, &self.wanted)
+            }
+        }
+    }
+
+    /// Returns the format, as given or recognized by the first line.
+    fn format_of(&self, line: &[u8]) -> Found<Format> {
+        match (self.format, self.delimiter) {
+            (None, None) => Ok(format_of(line, &self.path, &self.wanted)),
+            (None, Some(Delimiter(b'\t'))) => Ok(Format::Tsv),
+            (None, Some(_)) => Ok(Format::Csv),
+            (Some(format @ (Format::Csv | Format::Tsv)), Some(delimiter)) => match (format, delimiter) {
+                (Format::Tsv, Delimiter(byte)) if byte != b'\t' => {
+                    Err("--delimiter: TSV has tabs between its cells".into())
+                }
+                _ => Ok(format),
+            },
+            (Some(format), None) => Ok(format),
+            (Some(format), Some(_)) => Err(format!("--delimiter: is for CSV, and --input-format says {format}")),
         }
     }
 
     /// The table of JSON Lines.
     fn fields(&self) -> Found<Table> {
         let (fields, names) = self.steps()?;
-        Ok(Table { format: Format::Jsonl, header: Vec::new(), names, columns: Columns::Fields(fields) })
+        Ok(Table::new(Format::Jsonl, names, Columns::Fields(fields)))
     }
 
     /// The wanted fields of JSON, and what they are called in messages.
@@ -117,7 +149,7 @@ impl Opening {
         let header = start[..line_len].to_vec();
         let header = if cdxj::is_header(&header) { header } else { Vec::new() };
         let header_len = header.len();
-        Ok((Table { format: Format::Cdxj, header, names, columns }, header_len))
+        Ok((Table { header, ..Table::new(Format::Cdxj, names, columns) }, header_len))
     }
 
     /// The table of an access log. Reads on until a line shows where the virtual hosts are, unless the user says the host.
@@ -135,11 +167,11 @@ impl Opening {
     /// The table of an access log of this shape, or of which no line could be read.
     fn log_of(&self, site: &Site, shape: Option<Shape>) -> Found<Table> {
         let host = match (site.start(), &shape) {
-            (Some(start), _) => HostOf::All(start),
+            (Some(start), None | Some(Shape { host: HostOf::Nothing, .. })) => HostOf::All(start),
             (None, Some(Shape { host: HostOf::Nothing, .. })) => {
                 return Err("no virtual hosts in this access log: give its host with --host".into());
             }
-            (None, Some(shape)) => shape.host.clone(),
+            (_, Some(shape)) => shape.host.clone(),
             (None, None) => HostOf::Nothing,
         };
         let (mut cells, mut names) = (Vec::new(), Vec::new());
@@ -160,21 +192,27 @@ impl Opening {
                 (LogCell::Url, HostOf::Nothing) => "the requests".to_owned(),
             });
         }
-        let columns = Columns::Log(Log { host, scheme: site.scheme, cells });
-        Ok(Table { format: Format::Log, header: Vec::new(), names, columns })
+        let default = site.start().filter(|_| !matches!(host, HostOf::All(_)));
+        let columns = Columns::Log(Log { host, default, scheme: site.scheme, cells });
+        Ok(Table::new(Format::Log, names, columns))
     }
 }
 
 /// What an access log has by the first line that says enough, and whether there is one; else by its first line that can be
-/// read. A line says enough if it has a virtual host, or if the host is known. The last line counts if it is whole.
+/// read. A line says enough if it has a virtual host; if the user says the host, so do [`MAX_HOST_LINES`]. The last line counts
+/// if it is whole.
 fn shape(bytes: &[u8], is_host_known: bool, at_end: bool) -> (Option<Shape>, bool) {
-    let mut first = None;
+    let (mut first, mut readable) = (None, 0);
     for line in lines(bytes).filter(|line| at_end || line.ends_with(b"\n")) {
         let Some(shape) = shape_of(without_line_end(line)) else { continue };
-        if is_host_known || shape.host != HostOf::Nothing {
+        if shape.host != HostOf::Nothing {
             return (Some(shape), true);
         }
         first.get_or_insert(shape);
+        readable += 1;
+        if is_host_known && readable == MAX_HOST_LINES {
+            return (first, true);
+        }
     }
     (first, false)
 }
@@ -214,43 +252,46 @@ fn more(source: &mut impl Read, bytes: &mut Vec<u8>) -> Found<bool> {
     read.map(|read| read == 0).map_err(|error| format!("cannot be read: {error}"))
 }
 
+/// Returns whether a CR in a line comes before anything but another CR or the end of the line.
+fn has_cr_alone(line: &[u8]) -> bool {
+    line.windows(2).any(|pair| pair[0] == b'\r' && pair[1] != b'\r')
+}
+
 /// The table whose first row is at the start of these bytes, and the length of that row if it is a header.
-fn find_columns(format: Format, start: &[u8], wanted: &[Wanted]) -> Found<(Table, usize)> {
+fn find_columns(format: Format, delimiter: u8, start: &[u8], wanted: &[Wanted]) -> Found<(Table, usize)> {
+    let table = |names, numbers| Table { delimiter, ..Table::new(format, names, Columns::Numbers(numbers)) };
     if start.is_empty() {
-        let columns = Columns::Numbers(Vec::new());
-        return Ok((Table { format, header: Vec::new(), names: Vec::new(), columns }, 0));
+        return Ok((table(Vec::new(), Vec::new()), 0));
     }
-    let (row, len) = first_row(format, start);
-    let found: Vec<Column> = wanted.iter().map(|wanted| Column::find(&row, wanted)).collect::<Found<_>>()?;
+    let (row, len) = first_row(format, delimiter, start)?;
+    let seen = |text: String| match format {
+        Format::Csv => format!("{text} (read with {}; --delimiter sets another delimiter)", shown_delimiter(delimiter)),
+        _ => text,
+    };
+    let found = wanted.iter().map(|wanted| Column::find(&row, wanted)).collect::<Found<_>>();
+    let found: Vec<Column> = found.map_err(seen)?;
     // A first row with a URL in the column of URLs names nothing.
     let url = found.first().and_then(|found| row.get(found.number));
-    let is_header = found.iter().any(|found| found.is_named) || !url.is_some_and(|cell| is_url(cell));
+    let is_header = found.iter().any(|found| found.is_named) || !url.is_some_and(|cell| is_url(trimmed_url(cell)));
     let name = |found: &Column| match row.get(found.number) {
         Some(name) if is_header => format!("column {} (\"{}\")", found.number + 1, shown(name)),
         _ => format!("column {}", found.number + 1),
     };
     let names = found.iter().map(name).collect();
-    let columns = Columns::Numbers(found.iter().map(|found| found.number).collect());
     let header_len = if is_header { len } else { 0 };
-    Ok((Table { format, header: start[..header_len].to_vec(), names, columns }, header_len))
+    let table = table(names, found.iter().map(|found| found.number).collect());
+    Ok((Table { header: start[..header_len].to_vec(), ..table }, header_len))
 }
 
 /// The cells of the first row, and its length.
-fn first_row(format: Format, start: &[u8]) -> (Vec<Vec<u8>>, usize) {
-    let mut records = Records::default();
-    let len = start.iter().position(|&byte| byte == b'\n').map_or(start.len(), |at| at + 1);
-    let quoted = match format {
-        Format::Csv => records.row(start, true).filter(|row| row.kind == super::RowKind::Quoted),
-        _ => None,
-    };
-    match quoted {
-        Some(row) => ((0..).map_while(|number| records.cell(number).map(<[u8]>::to_vec)).collect(), row.len),
-        None => {
-            let delimiter = if format == Format::Csv { b',' } else { b'\t' };
-            let line = without_line_end(&start[..len]);
-            (plain_cells(line, delimiter).map(<[u8]>::to_vec).collect(), len)
-        }
+fn first_row(format: Format, delimiter: u8, start: &[u8]) -> Found<(Vec<Vec<u8>>, usize)> {
+    if format == Format::Csv {
+        let message = "its first row has a quote that is not closed, or more than";
+        return cells_of(start, delimiter).ok_or_else(|| format!("{message} {MAX_LINE_BYTES} bytes"));
     }
+    let len = start.iter().position(|&byte| byte == b'\n').map_or(start.len(), |at| at + 1);
+    let line = without_line_end(&start[..len]);
+    Ok((plain_cells(line, delimiter).map(<[u8]>::to_vec).collect(), len))
 }
 
 /// A column that was found.

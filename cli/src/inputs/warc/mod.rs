@@ -21,7 +21,7 @@ use reptile_compiler::set::origin::OwnedOrigin;
 use super::bodies::{TOO_LARGE, no_memory};
 use super::gzip::Unpack;
 use super::shown::shown;
-use super::time::read_time;
+use super::time::{MAX_TIME_BYTES, Zone, read_time};
 use super::{Item, Sink};
 use crate::error::{Failure, Result};
 use http::{Answer, answer};
@@ -135,14 +135,11 @@ fn answer_in(record: &Record, block: Vec<u8>) -> std::result::Result<Answer, htt
 
 fn read_date(date: &[u8]) -> std::result::Result<Time, String> {
     let text = std::str::from_utf8(date).map_err(|_| format!("\"{}\"", shown(date)))?;
-    if text.len() > MAX_DATE_BYTES {
+    if text.len() > MAX_TIME_BYTES {
         return Err(format!("\"{}\"", shown(date)));
     }
-    read_time(text)
+    read_time(text, &Zone::default())
 }
-
-/// Bytes of a date that is read.
-const MAX_DATE_BYTES: usize = 64;
 
 /// Why a body is cut. A word that is not known is a reason too.
 fn truncation(word: &[u8]) -> Truncation {

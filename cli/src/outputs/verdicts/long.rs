@@ -11,6 +11,8 @@ use crate::outputs::text::opaque_column;
 pub struct LongPart<'b> {
     /// The bytes.
     pub text: &'b [u8],
+    /// Line ends in it, and after it if there is one.
+    pub line_ends: u64,
     /// Whether the line begins with it.
     pub is_first: bool,
     /// Whether the line ends with it.
@@ -23,13 +25,16 @@ impl Decider {
     pub fn pass_on(&self, table: &Table, part: &LongPart<'_>, answers: &mut Answers) {
         answers.clear(self.tallies());
         let is_list = table.format == Format::List;
+        // A long row of CSV may have line ends in each part.
+        answers.line_ends = part.line_ends;
+        if part.is_first && !is_list {
+            answers.faults.first.push((0, Fault::TooLong));
+        }
         if part.is_last {
             answers.lines = 1;
-            answers.line_ends = 1;
             answers.tally.iter_mut().for_each(|counts| counts[Verdict::Invalid as usize] = 1);
             if !is_list {
                 answers.faults.counts[Fault::TooLong as usize] = 1;
-                answers.faults.first.push((0, Fault::TooLong));
             }
         }
         let mut buffer = Vec::new();

@@ -19,11 +19,11 @@ use super::scope::{Scope, StandIn};
 use super::style::Style;
 use super::text::{are_plain_columns, url_column};
 use super::tops::Tops;
-use crate::inputs::lines::{MAX_LINE_BYTES, lines, without_line_end};
+use crate::inputs::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
 use crate::inputs::parquet::urls;
 use crate::inputs::sets::by_row::{ByRow, Counted, NamedRow, Session};
 use crate::inputs::tables::{Fault, Format, Row, Table};
-use crate::inputs::time::read_time;
+use crate::inputs::time::{Zone, read_time};
 
 pub use self::long::LongPart;
 
@@ -51,6 +51,8 @@ pub struct Decider {
     only: Option<Verdict>,
     /// Whether each row is decided by the rules of its own time, which is in the second of its wanted cells.
     by_time: bool,
+    /// The zone of times that are written without one.
+    zone: Zone,
     /// The origins that decide a URL.
     scope: Scope,
     /// Whether origins and rules are counted.
@@ -192,6 +194,7 @@ impl Decider {
             layout,
             only,
             by_time,
+            zone: Zone::default(),
             scope,
             counts_tops,
             shows_rows,
@@ -210,6 +213,11 @@ impl Decider {
     /// Sets which origins decide a URL. The default is the URL's own.
     pub fn in_scope(self, scope: Scope) -> Decider {
         Decider { scope, ..self }
+    }
+
+    /// Sets the zone of times that are written without one. The default is UTC.
+    pub fn in_zone(self, zone: Zone) -> Decider {
+        Decider { zone, ..self }
     }
 
     /// Counts the origins and rules that disallow URLs, and the origins that are unknown. Takes about twice the time.
@@ -324,7 +332,7 @@ impl Decider {
         ends_before: impl Fn(&Row<'b>) -> u64,
         arena: &'b Bump,
     ) -> Line<'b> {
-        let time = if self.by_time { time_of(&mut row) } else { None };
+        let time = if self.by_time { time_of(&mut row, &self.zone) } else { None };
         faults.note(&row, || ends_before(&row));
         let url = row.cells[0].unwrap_or_default();
         let agent = self.by_row.as_ref().and_then(|by_row| row.cells[by_row.cell]).unwrap_or_default();
@@ -423,7 +431,7 @@ impl Decider {
         while rows.len() > 0 {
             urls.clear();
             urls.extend(rows.by_ref().take(PARTS_AT_ONCE).map(|(row, parts)| {
-                parts.unwrap_or_else(|fault| {
+                parts.map(trimmed_parts).unwrap_or_else(|fault| {
                     faults.add(fault, || row as u64);
                     NOT_A_URL
                 })
@@ -569,7 +577,7 @@ impl Decider {
         if let (true, Some(lead)) = (self.layout.has_url, self.leads.first()) {
             buffer.clear();
             buffer.extend_from_slice(lead);
-            self.layout.format.push(line.as_ref(), buffer);
+            self.layout.format.push(line.url(), buffer);
             text.push(buffer);
         }
     }
@@ -601,10 +609,29 @@ fn alike(verdicts: &[Verdict]) -> Option<&Verdict> {
     (!rest.is_empty() && rest.iter().all(|verdict| verdict == first)).then_some(first)
 }
 
+/// A URL in parts without white space around it, as [`trimmed_url`] leaves the joined URL.
+#[inline]
+fn trimmed_parts<'b>(mut parts: UrlParts<'b>) -> UrlParts<'b> {
+    let is_white = |byte: Option<&u8>| byte.is_some_and(|&byte| byte <= b' ');
+    if is_white(parts.scheme.first()) {
+        parts.scheme = trimmed_url(parts.scheme);
+    }
+    let last = parts.query.unwrap_or(parts.path);
+    if is_white(last.last()) {
+        let len = last.iter().rposition(|&byte| byte > b' ').map_or(0, |at| at + 1);
+        let trimmed = Some(&last[..len]);
+        match parts.query {
+            Some(_) => parts.query = trimmed,
+            None => parts.path = trimmed.unwrap_or_default(),
+        }
+    }
+    parts
+}
+
 /// The time in the second of the wanted cells. A row without one has a fault.
-fn time_of(row: &mut Row<'_>) -> Option<Time> {
+fn time_of(row: &mut Row<'_>, zone: &Zone) -> Option<Time> {
     let cell = row.cells[1].and_then(|cell| str::from_utf8(cell).ok());
-    let time = cell.and_then(|cell| read_time(cell.trim_ascii()).ok());
+    let time = cell.and_then(|cell| read_time(cell, zone).ok());
     if time.is_none() && row.fault.is_none() {
         row.fault = Some(Fault::NoTime);
     }
@@ -689,9 +716,17 @@ impl<'b> Line<'b> {
     }
 }
 
+/// The URL that is decided, without white space around it.
 impl AsRef<[u8]> for Line<'_> {
     #[inline]
     fn as_ref(&self) -> &[u8] {
+        trimmed_url(self.url())
+    }
+}
+
+impl<'b> Line<'b> {
+    /// The URL as it is given.
+    fn url(&self) -> &'b [u8] {
         &self.rest[..self.len]
     }
 }

@@ -22,6 +22,8 @@ const USER_AGENT: usize = 3;
 pub struct Log {
     /// Where the host of a request is.
     pub host: HostOf,
+    /// The start of the URLs of requests that name no virtual host, if the user says it.
+    pub default: Option<Vec<u8>>,
     /// The scheme, if the user says it: `http` or `https`.
     pub scheme: Option<&'static str>,
     /// What each wanted cell is.
@@ -97,7 +99,10 @@ impl Log {
             HostOf::After(number) => fields(parts.after).nth(*number).map(|(text, _)| text),
             HostOf::Nothing => None,
         };
-        let authority = field.filter(|field| is_authority(field)).ok_or(Fault::NoHost)?;
+        let Some(authority) = field.filter(|field| is_authority(field)) else {
+            let start = self.default.as_ref().filter(|_| field.is_none_or(is_no_host)).ok_or(Fault::NoHost)?;
+            return Ok(joined(&[start, target], arena));
+        };
         let (scheme, authority) = self.scheme_of(authority);
         Ok(joined(&[scheme.as_bytes(), b"://", authority, target], arena))
     }
@@ -174,10 +179,15 @@ fn target_of(request: &[u8]) -> Result<&[u8], Fault> {
     Ok(target)
 }
 
-/// Whether a virtual host can stand in a URL as it is. Servers write `-` or `_` for none.
+/// Whether a virtual host is absent: servers write `-` or `_` then.
+fn is_no_host(field: &[u8]) -> bool {
+    matches!(field, b"" | b"-" | b"_")
+}
+
+/// Whether a virtual host can stand in a URL as it is.
 fn is_authority(field: &[u8]) -> bool {
     let ends_host = |&byte: &u8| byte <= b' ' || b"/?#@\\\"".contains(&byte);
-    !matches!(field, b"" | b"-" | b"_") && !field.iter().any(ends_host)
+    !is_no_host(field) && !field.iter().any(ends_host)
 }
 
 /// These parts, one after the other.
@@ -238,7 +248,7 @@ mod tests {
     const TIME: &str = "10/Oct/2000:13:55:36 -0700";
 
     fn log(host: HostOf) -> Log {
-        Log { host, scheme: None, cells: vec![LogCell::Url, LogCell::Time, LogCell::UserAgent] }
+        Log { host, default: None, scheme: None, cells: vec![LogCell::Url, LogCell::Time, LogCell::UserAgent] }
     }
 
     fn all() -> HostOf {
@@ -352,6 +362,20 @@ mod tests {
         }
         let line = format!("1.2.3.4 - - {request} \"-\" \"bot/1\"");
         assert_eq!(url(&line, &log(HostOf::After(4))), Err(Fault::NoHost));
+        // The user's host fills gaps only, and replaces nothing.
+        let default = Some(b"http://a.example".to_vec());
+        for (host, expected) in [
+            ("b.example", Ok("https://b.example/x")),
+            ("-", Ok("http://a.example/x")),
+            ("_", Ok("http://a.example/x")),
+            ("a@b.example", Err(Fault::NoHost)),
+        ] {
+            let log = Log { default: default.clone(), ..log(HostOf::First) };
+            let line = format!("{host} 1.2.3.4 - - {request}");
+            assert_eq!(url(&line, &log), expected.map(str::to_owned), "{line}");
+        }
+        let log_after = Log { default, ..log(HostOf::After(4)) };
+        assert_eq!(url(&line, &log_after), Ok("http://a.example/x".into()));
         assert_eq!(url(&line, &log(HostOf::Nothing)), Err(Fault::NoHost));
     }
 }

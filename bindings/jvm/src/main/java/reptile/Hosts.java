@@ -80,6 +80,19 @@ final class Hosts {
         return true;
     }
 
+    /** Whether a host is UTF-8 once its escapes are decoded. */
+    static boolean isUtf8(byte[] in, int from, int to) {
+        boolean isPlain = true;
+        for (int at = from; at < to; at++) {
+            isPlain &= in[at] >= 0 && in[at] != '%';
+        }
+        if (isPlain) {
+            return true;
+        }
+        byte[] host = decode(in, from, to);
+        return host != null && Utf8.strict(host) != null;
+    }
+
     /** A copy with the escapes decoded; null if it is too long. A {@code %} that begins no escape stays. */
     private static byte[] decode(byte[] in, int from, int to) {
         byte[] out = new byte[to - from];

@@ -149,7 +149,7 @@ final class Url {
         if ((kinds & (FORBIDDEN | BRACKET | PERCENT)) != 0 && !isHost(isAddress)) {
             return false;
         }
-        return hostTo == end || readPort(hostTo, end);
+        return Hosts.isUtf8(text, hostFrom, hostTo) && (hostTo == end || readPort(hostTo, end));
     }
 
     /** Where the host begins after user information that is valid; -1 if it is not, or if another {@code @} follows. */

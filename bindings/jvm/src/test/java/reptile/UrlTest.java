@@ -46,10 +46,13 @@ final class UrlTest {
             {"http://[a]@b/", null}, {"http://a b@c/", null}, {"http://a%@b/", null}, {"http://a b/", null}, {"http://[::1/", null},
             {"http://[::1]x/", null}, {"http://[::1]]/", null}, {"http://a[b/", null}, {"http://@/", null}, {"http://a%/", null},
             {"http://\u00e9@h/", null}, {"http://h/a\tb", null}, {"http://h/a#\n", null}, {"http://h/\0", null}, {"http://h/\u0001", "0 h 80 /\u0001"},
+            {"http://b%FCcher/", null}, {"http://b%C3/", null}, {"http://b%C3%BCcher/", "0 b%C3%BCcher 80 /"}, {"http://h/%FC", "0 h 80 /%FC"},
         };
         for (String[] row : table) {
             Check.equal(row[1], split(row[0]), row[0]);
         }
+        Check.that(Url.split("http://b\u00fccher/".getBytes(StandardCharsets.ISO_8859_1)) == null, "a host in Latin-1");
+        Check.that(Url.split("http://h/\u00fc".getBytes(StandardCharsets.ISO_8859_1)) != null, "a path in Latin-1");
         Check.that(Utf8.bytes("http://h/\ud800") == null && Utf8.bytes("http://h/\u00e9\ud800") == null, "half of a pair");
         Check.equal("http://h/\ud83d\ude00?", text(Utf8.bytes("http://h/\ud83d\ude00?")), "a pair");
     }
