@@ -369,6 +369,29 @@ mod tests {
         }
     }
 
+    /// A file of one row with a text of two bytes, which counts for ten.
+    #[test]
+    fn the_limit_of_the_cells_of_a_file_holds_at_its_edges() {
+        use super::super::limits::MIN_EXPANDED_BYTES;
+        let schema = Arc::new(parse_message_type("message m { required binary url; }").unwrap());
+        let mut bytes = tempfile::NamedTempFile::new().unwrap();
+        let mut file = SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+        let mut group = file.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        if let ColumnWriter::ByteArrayColumnWriter(column) = column.untyped() {
+            column.write_batch(&["ab".into()], None, None).unwrap();
+        }
+        column.close().unwrap();
+        group.close().unwrap();
+        file.close().unwrap();
+        let file = Arc::new(ParquetFile::open(bytes.path()).unwrap());
+        for (more, fits) in [(9, true), (10, true), (11, false)] {
+            let mut batches = Batches::new(Arc::clone(&file), &[(0, 100)]).unwrap();
+            batches.expanded = MIN_EXPANDED_BYTES - 20 + more;
+            assert_eq!(batches.fill().is_ok(), fits, "{more}");
+        }
+    }
+
     #[test]
     fn the_limit_of_a_cell_holds_at_its_edges() {
         let mut cells = Cells::new(8);

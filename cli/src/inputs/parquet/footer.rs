@@ -443,6 +443,73 @@ mod tests {
         }
     }
 
+    /// A footer with a list of so many structs as field `number`, each of these bytes.
+    fn list_of(number: u8, len: usize, element: &[u8]) -> Vec<u8> {
+        let mut footer = vec![number << 4 | types::LIST];
+        footer.extend(list_header(len));
+        footer.extend(element.repeat(len));
+        footer.push(0);
+        footer
+    }
+
+    #[test]
+    fn the_limits_of_lists_hold_at_their_edges() {
+        // An empty row group, a row group of a hundred empty chunks, and a pair of metadata.
+        let chunks = [&[0x19, 0xfc, 100][..], &[0; 100], &[0]].concat();
+        for (number, element, per, limit) in
+            [(4, &[0][..], 1, MAX_ROW_GROUPS), (4, &chunks, 100, MAX_CHUNKS), (5, &[0], 1, MAX_FOOTER_STRUCTS)]
+        {
+            let edge = limit / per;
+            for (len, fits) in [(edge - 1, true), (edge, true), (edge + 1, false)] {
+                assert_eq!(check(&list_of(number, len as usize, element)).is_ok(), fits, "{number} {limit} {len}");
+            }
+        }
+    }
+
+    /// Each column has the names of all its groups: few bytes of names may be many of paths.
+    #[test]
+    fn the_limit_of_paths_holds_at_its_edges() {
+        let columns = 1_000;
+        let root = MAX_PATH_BYTES / columns - 1 - 2 * NAME_BYTES;
+        for (name, fits) in [(root - 1, true), (root, true), (root + 1, false)] {
+            let mut footer = vec![0x19];
+            footer.extend(list_header(columns as usize + 1));
+            footer.extend([0x48, name as u8 | 0x80, (name >> 7) as u8 | 0x80, (name >> 14) as u8]);
+            footer.extend(vec![b'g'; name as usize]);
+            footer.extend([0x15, 0xd0, 0x0f, 0]);
+            footer.extend([0x48, 1, b'c', 0].repeat(columns as usize));
+            footer.push(0);
+            // The list is field 2.
+            footer[0] = 0x29;
+            assert_eq!(check(&footer).is_ok(), fits, "{name} {:?}", check(&footer));
+        }
+    }
+
+    #[test]
+    fn a_group_has_no_more_children_than_there_are_elements() {
+        // A group that claims 2, 1 and 2^30 children, and one column.
+        for (children, fits) in [(&[4][..], false), (&[2], true), (&[0x80, 0x80, 0x80, 0x80, 8], false)] {
+            let footer = [&[0x29, 0x2c, 0x48, 1, b'g', 0x15][..], children, &[0, 0x48, 1, b'c', 0, 0]].concat();
+            assert_eq!(check(&footer).is_ok(), fits, "{children:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_named() {
+        // A row group with a chunk whose metadata has an encoding, and one with a compression.
+        let chunk = |metadata: &[u8]| list_of(4, 1, &[&[0x19, 0x1c, 0x3c][..], metadata, &[0, 0, 0]].concat());
+        for (metadata, says) in [
+            (&[0x29, 0x15, 20][..], None),
+            (&[0x29, 0x15, 22], Some("the encoding 11, which is not known; it may be of a newer format")),
+            (&[0x45, 14], None),
+            (&[0x45, 16], Some("the compression 8, which is not known; it may be of a newer format")),
+        ] {
+            let found = check(&chunk(metadata));
+            assert_eq!(found.is_ok(), says.is_none(), "{found:?}");
+            assert!(says.is_none_or(|says| found.unwrap_err().contains(says)));
+        }
+    }
+
     #[test]
     fn a_footer_that_ends_early_is_damaged() {
         let whole = chain(3);

@@ -7,6 +7,12 @@ use bytes::Bytes;
 
 use super::footer::varint;
 
+/// Numbers of a group of packed numbers.
+const GROUP_NUMBERS: usize = 8;
+
+/// Numbers to a multiple of which DuckDB fills up a packed run with zeros.
+const MAX_FILLED_NUMBERS: usize = 256;
+
 /// Numbers of one width in runs: of one number that repeats, or of numbers packed bit by bit.
 pub struct Hybrid {
     bytes: Bytes,
@@ -65,10 +71,18 @@ impl Hybrid {
         Some(())
     }
 
-    /// Whether no number is left. The last group of packed numbers has eight, of which the page may need fewer.
+    /// Returns whether no number is left, except for those that fill up the last packed run.
     pub fn is_at_end(&self) -> bool {
-        let most = if let Run::Packed(_) = self.run { 7 } else { 0 };
-        self.left <= most && self.at == self.bytes.len()
+        let is_done = match self.run {
+            Run::Same(_) => self.left == 0,
+            Run::Packed(_) if self.left < GROUP_NUMBERS => true,
+            Run::Packed(bit) => {
+                let width = self.width as usize;
+                let is_zero = |number: usize| bits_at(&self.bytes, bit + number * width, width) == 0;
+                self.left < MAX_FILLED_NUMBERS && (0..self.left).all(is_zero)
+            }
+        };
+        is_done && self.at == self.bytes.len()
     }
 
     /// Begins the next run.
@@ -302,6 +316,11 @@ mod tests {
             (&packed, 9, true),
             (&packed, 8, false),
             (&[10 << 1, 1, 0][..], 10, false),
+            // Filled up with zeros to 256 numbers, and to more.
+            (&[&[0x41, 0xff][..], &[0; 31]].concat(), 8, true),
+            (&[&[0x41, 0xff][..], &[0; 31]].concat(), 7, false),
+            (&[&[0x41, 0xff][..], &[0; 30], &[1]].concat(), 8, false),
+            (&[&[0x43, 0xff][..], &[0; 32]].concat(), 8, false),
         ] {
             let mut hybrid = Hybrid::new(Bytes::copy_from_slice(bytes), 1).unwrap();
             hybrid.read(count, &mut Vec::new()).unwrap();
@@ -369,7 +388,6 @@ mod tests {
             (&[8, 0, 5, 2, 2, 0], &[5]),
             (&[1, 2, 5, 2, 2, 0], &[5]),
             (&[8, 1, 5, 2, 2, 65, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], &[5]),
-            (&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 1, 2, 0, 0, 0], &[2]),
         ] {
             assert_eq!(deltas(bytes, pieces), None, "{bytes:?}");
         }
