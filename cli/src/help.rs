@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 29] = [
+const RARE: [&str; 30] = [
     "profile",
     "at",
     "strategy",
@@ -37,6 +37,7 @@ const RARE: [&str; 29] = [
     "output_folder",
     "resume",
     "split_columns",
+    "missing_columns",
     "taken_unknown",
     "taken_invalid",
 ];

@@ -31,6 +31,8 @@ mod lint;
 mod made;
 mod memory;
 mod merge;
+mod parquet_mutants;
+mod parquet_refused;
 mod report;
 mod scope;
 mod side_by_side;

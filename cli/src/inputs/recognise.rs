@@ -4,7 +4,7 @@
 //! compiled sets called `robots.txt`.
 
 use super::archives::is_tar;
-use super::parquet::MAGIC;
+use super::parquet::{ENCRYPTED_MAGIC, MAGIC};
 use super::sets::LABEL_START;
 
 /// What an input holds.
@@ -104,7 +104,7 @@ pub fn recognise(start: &[u8]) -> Content {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => return Content::Utf16,
         _ if start.starts_with(LABEL_START) => return Content::Set,
         _ if start.starts_with(b"WARC/") => return Content::Warc,
-        _ if start.starts_with(MAGIC) => return Content::Parquet,
+        _ if start.starts_with(MAGIC) || start.starts_with(ENCRYPTED_MAGIC) => return Content::Parquet,
         _ if is_tar(start) => return Content::Tar,
         _ => {}
     }

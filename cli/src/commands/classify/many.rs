@@ -68,9 +68,10 @@ impl Record {
     fn new(args: &Args, asked: &Asked, input: Input, file: Identity, most_are_invalid: bool) -> Record {
         let Args { agents, exact, agent_column, url_column, split_columns, at_column, input_format, delimiter, .. } =
             args;
-        let Args { scope, written, .. } = args;
-        let columns =
-            format!("{url_column:?} {split_columns} {at_column:?} {agent_column:?} {input_format:?} {delimiter:?}");
+        let Args { missing_columns, scope, written, .. } = args;
+        let columns = format!(
+            "{url_column:?} {split_columns} {missing_columns:?} {at_column:?} {agent_column:?} {input_format:?} {delimiter:?}"
+        );
         let (site, zone) = (&asked.site, &args.options.timezone);
         Record {
             made_by: Tool::this(),

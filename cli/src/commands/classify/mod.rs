@@ -21,6 +21,7 @@ use reptile::{Agents, Set};
 use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::globs::expand;
 use crate::inputs::options::{CompileOptions, ExactAgent};
+use crate::inputs::parquet::urls::{AT_OPTION, Splitting};
 use crate::inputs::same::{is_same_place, refuse_overwriting};
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents;
@@ -121,6 +122,11 @@ pub struct Args {
     /// As Common Crawl's index has them. They are also taken if the file has no other column of URLs.
     #[arg(long, conflicts_with = "url_column")]
     split_columns: bool,
+    /// Take url_port and url_query as empty in every row if a Parquet file with split URLs does not have them [default: an error]
+    ///
+    /// Without its query a URL is another one, and may get another verdict.
+    #[arg(long, value_name = "AS", value_parser = ["empty"], conflicts_with = "url_column")]
+    missing_columns: Option<String>,
     /// The column of times: each URL is decided by the rules that were in force at its own time
     ///
     /// As SET holds them that was compiled with --by-time. Times are dates with or without a time of day (2026-03-14,
@@ -232,7 +238,8 @@ struct Files {
 impl Files {
     fn open(args: &Args) -> Result<Files> {
         refuse_same_files(args)?;
-        let source = Source::open(&args.urls, args.split_columns)?;
+        let splitting = Splitting { is_split: args.split_columns, absent_is_empty: args.missing_columns.is_some() };
+        let source = Source::open(&args.urls, splitting)?;
         let output = match &args.output {
             Some(path) => Output::create(path, args.force)?,
             None => Output::stdout(),
@@ -369,7 +376,7 @@ fn refuse_same_files(args: &Args) -> Result<()> {
 fn wanted(args: &Args) -> Vec<Wanted> {
     let named = |option, name: &Option<String>| name.clone().map(|name| Wanted { option, name: Some(name) });
     let url = Wanted { option: "--url-column", name: args.url_column.clone() };
-    let others = [named("--at-column", &args.at_column), named("--agent-column", &args.agent_column)];
+    let others = [named(AT_OPTION, &args.at_column), named("--agent-column", &args.agent_column)];
     [url].into_iter().chain(others.into_iter().flatten()).collect()
 }
 

@@ -8,7 +8,7 @@ use crate::error::{Failure, Result};
 use crate::inputs::lines::{self, Chunk, Chunks};
 use crate::inputs::open::Input;
 use crate::inputs::parquet::ParquetFile;
-use crate::inputs::parquet::urls;
+use crate::inputs::parquet::urls::{self, Splitting};
 use crate::inputs::recognise::Content;
 use crate::inputs::tables::open::{self, Opening};
 use crate::inputs::tables::{Format, Table};
@@ -18,8 +18,8 @@ use crate::outputs::verdicts::Block;
 pub enum Source {
     /// Text.
     Text(Box<dyn Read + Send>),
-    /// A Parquet file, and whether its URLs are in the columns of Common Crawl's index.
-    Parquet(ParquetFile, bool),
+    /// A Parquet file, and where its URLs are.
+    Parquet(ParquetFile, Splitting),
 }
 
 /// The rows of a table that are still to come.
@@ -61,13 +61,16 @@ impl Source {
     ///
     /// # Errors
     /// If it cannot be opened, or is neither text nor Parquet in a file of its own.
-    pub fn open(path: &Path, split: bool) -> Result<Source> {
+    pub fn open(path: &Path, splitting: Splitting) -> Result<Source> {
         let is_file = path != Path::new("-") && fs::metadata(path).is_ok_and(|found| found.is_file());
         if is_file && is_parquet(&Input::open(path)?) {
-            return Ok(Source::Parquet(ParquetFile::open(path)?, split));
+            return Ok(Source::Parquet(ParquetFile::open(path)?, splitting));
         }
-        if split {
-            return Err(Failure::at(path, "--split-columns: is not a Parquet file"));
+        let Splitting { is_split, absent_is_empty } = splitting;
+        for (option, is_given) in [("--split-columns", is_split), ("--missing-columns", absent_is_empty)] {
+            if is_given {
+                return Err(Failure::at(path, format!("{option}: is not a Parquet file")));
+            }
         }
         lines::open_urls(path).map(Source::Text)
     }
@@ -83,7 +86,7 @@ impl Source {
                 let ends = table.row_ends();
                 Ok((table, Rows::Text(Box::new(Chunks::of_rows(rows, ends)))))
             }
-            Source::Parquet(file, split) => {
+            Source::Parquet(file, splitting) => {
                 if let Some(format) = opening.format.filter(|&format| format != Format::Parquet) {
                     let message = format!("--input-format: is a Parquet file, not {format}");
                     return Err(Failure::at(&opening.path, message));
@@ -91,7 +94,7 @@ impl Source {
                 if opening.delimiter.is_some() {
                     return Err(Failure::at(&opening.path, "--delimiter: is a Parquet file, not CSV"));
                 }
-                let (table, rows) = urls::Rows::open(file, &opening.wanted, split)?;
+                let (table, rows) = urls::Rows::open(file, &opening.wanted, splitting)?;
                 Ok((table, Rows::Parquet(rows)))
             }
         }

@@ -1,21 +1,21 @@
-//! The pages of a column of texts, unpacked on all threads, some ahead of the one that is needed.
+//! The pages of a column chunk, unpacked on all threads, some ahead of the one that is needed.
 //!
 //! Each page is packed by itself, so that the pages of one column chunk can be unpacked at the same time once the headers have
-//! been read; the crate `parquet` unpacks each as if it were all of the chunk. So a file with one row group, whose largest
-//! column is most of it, is read on all threads, too.
+//! been read. So a file with one row group, whose largest column is most of it, is read on all threads, too.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use parquet::basic::Compression;
-use parquet::column::page::{Page, PageReader};
+use parquet::basic::{CompressionCodec, Type};
 use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::serialized_reader::SerializedPageReader;
-use parquet::schema::types::ColumnDescPtr;
+use parquet::schema::types::ColumnDescriptor;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
+use super::encoding::Encoding;
 use super::guard::guarded;
-use super::source::{Checks, Chunk, Source};
+use super::limits::{MAX_DICTIONARY_VALUES, within};
+use super::page::{Data, Header, Kind, Page, check_codec, in_page, read_header, read_page};
+use super::source::Source;
 
 /// Bytes of unpacked pages from which on no more pages are unpacked ahead. Writers make pages of a megabyte; a larger page than
 /// this one is unpacked by itself.
@@ -24,94 +24,149 @@ const AHEAD_BYTES: u64 = 4 << 20;
 /// Pages that are unpacked ahead, however small they are.
 const MAX_AHEAD_PAGES: usize = 64;
 
+/// Bytes of memory for each text of a dictionary: where it begins and ends.
+const DICTIONARY_TEXT_BYTES: u64 = 8;
+
+/// Where a column chunk is in a file.
+pub struct Chunk {
+    source: Arc<Source>,
+    codec: CompressionCodec,
+    is_text: bool,
+    start: u64,
+    end: u64,
+}
+
+impl Chunk {
+    /// The chunk of a column in a row group of `rows` rows.
+    ///
+    /// # Errors
+    /// If it cannot be in the file, has other rows than its row group, or has a compression that is not read.
+    pub fn new(
+        source: &Arc<Source>,
+        column: &ColumnDescriptor,
+        chunk: &ColumnChunkMetaData,
+        rows: u64,
+    ) -> Result<Chunk, String> {
+        let codec = chunk.compression_codec();
+        check_codec(codec)?;
+        if u64::try_from(chunk.num_values()) != Ok(rows) {
+            return Err(format!("has {} values, and its row group has {rows} rows", chunk.num_values()));
+        }
+        let first = chunk.data_page_offset();
+        // Old writers give 0 for a dictionary that is absent.
+        let dictionary = chunk.dictionary_page_offset().filter(|&dictionary| 0 < dictionary && dictionary < first);
+        let (start, len) = (u64::try_from(dictionary.unwrap_or(first)), u64::try_from(chunk.compressed_size()));
+        let range = start.ok().zip(len.ok()).and_then(|(start, len)| Some((start, start.checked_add(len)?)));
+        let (start, end) = range.filter(|&(_, end)| end <= source.len()).ok_or("ends after the end of the file")?;
+        let is_text = column.physical_type() == Type::BYTE_ARRAY;
+        Ok(Chunk { source: Arc::clone(source), codec, is_text, start, end })
+    }
+
+    /// Reads the header of a page, which has to be in the chunk.
+    fn header(&self, offset: u64) -> Result<Header, String> {
+        let header = read_header(&self.source, offset)?;
+        match header.len + header.packed <= self.end - offset {
+            true => Ok(header),
+            false => Err(in_page(offset, "it ends after the end of its column chunk")),
+        }
+    }
+
+    /// Checks the headers of all pages against each other, before any page is read. Returns the memory that the pages take at
+    /// once: the dictionary, and the largest page, packed and unpacked.
+    ///
+    /// Time: linear in the number of pages.
+    ///
+    /// # Errors
+    /// If a header is damaged, if a dictionary is not the first page, or if the pages have not as many values as there are
+    /// rows.
+    pub fn survey(&self, rows: u64) -> Result<u64, String> {
+        let (mut offset, mut values, mut largest, mut dictionary) = (self.start, 0_u64, 0, 0);
+        while offset < self.end {
+            let header = self.header(offset)?;
+            let packed = if self.codec == CompressionCodec::UNCOMPRESSED { 0 } else { header.packed };
+            let unpacked = header.unpacked.max(header.packed);
+            match header.kind {
+                Kind::Dictionary(..) if offset > self.start => {
+                    return Err(in_page(offset, "it is a dictionary, and only the first page may be one"));
+                }
+                Kind::Dictionary(count, _) => {
+                    within(
+                        || in_page(offset, "values of its dictionary:"),
+                        count.into(),
+                        MAX_DICTIONARY_VALUES.into(),
+                    )?;
+                    let texts = if self.is_text { DICTIONARY_TEXT_BYTES * u64::from(count) } else { 0 };
+                    dictionary = unpacked + texts;
+                    largest = packed;
+                }
+                Kind::Data(Data { values: count, encoding, .. }) => {
+                    values += u64::from(count);
+                    // The text before each one is kept, and has no more bytes than the page.
+                    let before = if encoding == Encoding::DeltaByteArray { 2 * unpacked } else { 0 };
+                    largest = largest.max(packed + unpacked + before);
+                }
+                Kind::Index => {}
+            }
+            offset += header.len + header.packed;
+        }
+        if values != rows {
+            return Err(format!("has pages with {values} values, and its row group has {rows} rows"));
+        }
+        Ok(dictionary + largest)
+    }
+}
+
 /// The pages of a column chunk that are still to come.
 pub struct AheadPages {
-    source: Arc<Source>,
-    column: ColumnDescPtr,
-    packing: Compression,
-    checks: Checks,
-    /// Where the next page begins that was not unpacked, and where the last one ends.
+    chunk: Chunk,
+    /// Where the next page begins that was not unpacked.
     next: u64,
-    end: u64,
-    ready: VecDeque<Result<Option<Page>, String>>,
+    ready: VecDeque<Result<Page, String>>,
 }
 
 impl AheadPages {
-    /// The pages of a chunk of a column.
-    ///
-    /// # Errors
-    /// If its place in the file is impossible.
-    pub fn new(
-        source: &Arc<Source>,
-        column: &ColumnDescPtr,
-        chunk: &ColumnChunkMetaData,
-        checks: Checks,
-    ) -> Result<AheadPages, String> {
-        let (next, len) = guarded(|| Ok::<_, String>(chunk.byte_range()))?;
-        let end = next.checked_add(len).ok_or("its place in the file is impossible")?;
-        let (source, column, packing) = (Arc::clone(source), Arc::clone(column), chunk.compression());
-        Ok(AheadPages { source, column, packing, checks, next, end, ready: VecDeque::new() })
+    /// The pages of a chunk.
+    pub fn new(chunk: Chunk) -> AheadPages {
+        AheadPages { next: chunk.start, chunk, ready: VecDeque::new() }
     }
 
-    /// The next page that has something in it; `None` at the end.
+    /// The next page; `None` at the end.
     ///
     /// # Errors
     /// If it is damaged, or cannot be read.
     pub fn next(&mut self) -> Result<Option<Page>, String> {
-        loop {
-            match self.ready.pop_front() {
-                Some(page) => {
-                    // An index of the pages is no page of its own.
-                    let Some(page) = page? else { continue };
-                    if guarded(|| self.checks.pass(&page))? {
-                        return Ok(Some(page));
-                    }
-                }
-                None if self.next >= self.end => return Ok(None),
-                None => self.unpack(),
-            }
+        if self.ready.is_empty() && self.next < self.chunk.end {
+            self.unpack();
         }
+        self.ready.pop_front().transpose()
     }
 
     /// Unpacks the next pages: one at least, and several within the limits.
     fn unpack(&mut self) {
-        let (mut spans, mut bytes, mut failure) = (Vec::new(), 0, None);
-        while self.next < self.end {
-            match guarded(|| self.source.page_header(self.next)) {
-                Ok((_, sizes)) => {
-                    bytes += sizes.unpacked;
-                    if is_enough(spans.len(), bytes) {
+        let (mut pages, mut bytes, mut failure) = (Vec::new(), 0, None);
+        while self.next < self.chunk.end {
+            match self.chunk.header(self.next) {
+                Ok(header) => {
+                    bytes += header.unpacked.max(header.packed);
+                    if is_enough(pages.len(), bytes) {
                         break;
                     }
-                    // Of a page that is longer than what is left, the crate says so.
-                    let len = (sizes.header + sizes.packed).min(self.end - self.next);
-                    spans.push((self.next, len));
-                    self.next += len;
+                    pages.push((self.next, header));
+                    self.next += header.len + header.packed;
                 }
                 Err(error) => {
-                    self.next = self.end;
+                    self.next = self.chunk.end;
                     failure = Some(Err(error));
                 }
             }
         }
-        let unpacked: Vec<_> = match spans[..] {
-            [(start, len)] => vec![self.page(start, len)],
-            _ => spans.into_par_iter().map(|(start, len)| self.page(start, len)).collect(),
+        let Chunk { source, codec, .. } = &self.chunk;
+        let page = |(offset, header): (u64, Header)| guarded(|| read_page(source, offset, &header, *codec));
+        let unpacked: Vec<_> = match pages[..] {
+            [only] => vec![page(only)],
+            _ => pages.into_par_iter().map(page).collect(),
         };
         self.ready.extend(unpacked.into_iter().chain(failure));
-    }
-
-    /// The page that is so many bytes from a place on.
-    fn page(&self, start: u64, len: u64) -> Result<Option<Page>, String> {
-        guarded(|| {
-            // All that the crate asks of a chunk to unpack a page of it.
-            let chunk = ColumnChunkMetaData::builder(Arc::clone(&self.column))
-                .set_compression(self.packing)
-                .set_data_page_offset(i64::try_from(start)?)
-                .set_total_compressed_size(i64::try_from(len)?)
-                .build()?;
-            SerializedPageReader::new(Arc::new(Chunk(Arc::clone(&self.source))), &chunk, 0, None)?.get_next_page()
-        })
     }
 }
 
@@ -168,12 +223,13 @@ mod tests {
         file.close().unwrap();
         let file = ParquetFile::open(packed.path()).unwrap();
         let column = &file.columns()[0];
-        let checks = Checks::new(Arc::clone(column), Arc::default());
         let chunk = file.metadata.row_group(0).column(0);
-        let mut ahead = AheadPages::new(&file.source, column, chunk, checks).unwrap();
+        let chunk = Chunk::new(&file.source, column, chunk, pages as u64).unwrap();
+        assert!(chunk.survey(pages as u64).unwrap() < 2 * (len as u64 + 4));
+        let mut ahead = AheadPages::new(chunk);
         let (mut found, mut most) = (0, 0);
         while let Some(page) = ahead.next().unwrap() {
-            assert_eq!((page.num_values(), page.buffer().len()), (1, len + 4));
+            assert_eq!(page.bytes.len(), len + 4);
             found += 1;
             most = most.max(ahead.ready.len() + 1);
         }

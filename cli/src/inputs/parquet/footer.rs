@@ -1,32 +1,50 @@
-//! The shape of a Parquet footer and of a page header, looked at before the crate `parquet` reads them.
+//! The shape of a Parquet footer, looked at before the crate `parquet` reads it.
 //!
-//! That crate builds the schema by recursion, however deep it is, and reserves the memory that a page header says the page
-//! needs. So both are walked here first, in the compact protocol of Thrift, and only their shape and sizes are kept. What
-//! they mean is read by the crate.
+//! That crate builds the schema by recursion, however deep it is, and reserves memory for as many elements as a list or a group
+//! claims. So the footer is walked here first, in the compact protocol of Thrift, and only its shape is kept. What it means is
+//! read by the crate.
 
-/// The most levels of groups within groups in a schema.
-pub const MAX_SCHEMA_DEPTH: usize = 64;
+use super::encoding::Encoding;
+use super::limits::{
+    MAX_CHUNKS, MAX_FOOTER_STRUCTS, MAX_NESTING, MAX_PATH_BYTES, MAX_ROW_GROUPS, MAX_SCHEMA_DEPTH, MAX_SCHEMA_ELEMENTS,
+    NAME_BYTES, within,
+};
 
-/// The most elements of a schema: columns, and the groups that they are in.
-pub const MAX_SCHEMA_ELEMENTS: usize = 100_000;
+/// Fields of the footer.
+mod fields {
+    /// The list of schema elements.
+    pub const SCHEMA: i32 = 2;
+    /// The list of row groups.
+    pub const ROW_GROUPS: i32 = 4;
+    /// How the file is encrypted, if its footer is not.
+    pub const ENCRYPTION: i32 = 8;
+    /// In a schema element: its name.
+    pub const NAME: i32 = 4;
+    /// In a schema element: the number of its children.
+    pub const CHILDREN: i32 = 5;
+    /// In a row group: the list of column chunks.
+    pub const CHUNKS: i32 = 1;
+    /// In a column chunk: the file that it is in, if that is another one.
+    pub const FILE_PATH: i32 = 1;
+    /// In a column chunk: what is known of its column.
+    pub const METADATA: i32 = 3;
+    /// In the metadata of a column: the list of encodings.
+    pub const ENCODINGS: i32 = 2;
+    /// In the metadata of a column: how it is compressed.
+    pub const CODEC: i32 = 4;
+}
 
-/// The most levels of structs and lists within one element of the footer.
-const MAX_NESTING: usize = 32;
+/// The codecs of the format have numbers up to this one.
+const LAST_CODEC: i32 = 7;
 
-/// The field of the footer that holds the list of schema elements.
-const SCHEMA: i32 = 2;
+/// What is said of a footer that ends early, or has a type of value that no footer has.
+const DAMAGED: &str = "is a damaged Parquet file: its footer is damaged";
 
-/// The field of a page header that holds the size of the unpacked page.
-const UNPACKED: i32 = 2;
-
-/// The field of a page header that holds the size of the packed page.
-const PACKED: i32 = 3;
-
-/// The field of a schema element that holds the number of its children.
-const CHILDREN: i32 = 5;
+/// What is said of an encrypted file.
+pub const ENCRYPTED: &str = "is an encrypted Parquet file, which is not read; write it without encryption";
 
 /// The number of a type in the compact protocol.
-mod types {
+pub mod types {
     pub const BYTE: u8 = 3;
     pub const DOUBLE: u8 = 7;
     pub const BINARY: u8 = 8;
@@ -36,58 +54,45 @@ mod types {
     pub const UUID: u8 = 13;
 }
 
-/// Checks the shape of the schema in a footer, without its length and its magic bytes.
+/// Checks the shape of a footer, without its length and its magic bytes.
 ///
 /// Time: linear in the footer. Memory: [`MAX_SCHEMA_DEPTH`] numbers.
 ///
 /// # Errors
-/// If the footer ends early or has a type of value that no footer has, or if its schema is larger or deeper than the
-/// limits.
+/// If the footer ends early or has a type of value that no footer has, if it is larger or deeper than the limits, or if what it
+/// describes is encrypted, in other files, or not known: in words that follow the path of the file.
 pub fn check(footer: &[u8]) -> Result<(), String> {
     let mut skim = Skim { rest: footer };
-    let mut id = 0;
-    while let Some((kind, number)) = skim.field(id).ok_or("its footer is damaged")? {
+    let (mut id, mut counts) = (0, Counts::default());
+    while let Some((kind, number)) = skim.field(id).ok_or(DAMAGED)? {
         id = number;
         match (number, kind) {
-            (SCHEMA, types::LIST) => skim.schema()?,
-            _ => skim.skip(kind, MAX_NESTING).ok_or("its footer is damaged")?,
+            (fields::SCHEMA, types::LIST) => skim.schema()?,
+            (fields::ROW_GROUPS, types::LIST) => skim.row_groups(&mut counts)?,
+            (fields::ENCRYPTION, types::STRUCT) => return Err(ENCRYPTED.into()),
+            _ => skim.skip(kind, MAX_NESTING, &mut counts.structs).ok_or(DAMAGED)?,
         }
+        counts.check()?;
     }
     Ok(())
 }
 
-/// The bytes of a page, as its header says them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageSizes {
-    /// The header itself.
-    pub header: u64,
-    /// The rest of the page, unpacked.
-    pub unpacked: u64,
-    /// The same as it is in the file.
-    pub packed: u64,
+/// How many elements the lists of a footer have.
+#[derive(Default)]
+struct Counts {
+    row_groups: u64,
+    chunks: u64,
+    structs: u64,
 }
 
-/// The unpacked and the packed size that a page header gives. `None` if the header is damaged, gives a size twice, or
-/// does not end in these bytes.
-///
-/// Time: linear in the bytes.
-pub fn page_sizes(header: &[u8]) -> Option<PageSizes> {
-    let mut skim = Skim { rest: header };
-    let (mut id, mut sizes) = (0, [None; 2]);
-    while let Some((kind, number)) = skim.field(id)? {
-        id = number;
-        match (number, kind) {
-            (UNPACKED | PACKED, 4..=6) => {
-                let size = u64::try_from(skim.signed()?).ok()?;
-                let known = sizes[usize::from(number == PACKED)].replace(size);
-                if known.is_some() {
-                    return None;
-                }
-            }
-            _ => skim.skip(kind, MAX_NESTING)?,
-        }
+impl Counts {
+    /// Refuses more than the limits.
+    fn check(&self) -> Result<(), String> {
+        let what = |what: &'static str| move || format!("cannot be read: {what} in its footer:");
+        within(what("row groups"), self.row_groups, MAX_ROW_GROUPS)?;
+        within(what("column chunks"), self.chunks, MAX_CHUNKS)?;
+        within(what("structs"), self.structs, MAX_FOOTER_STRUCTS)
     }
-    Some(PageSizes { header: (header.len() - skim.rest.len()) as u64, unpacked: sizes[0]?, packed: sizes[1]? })
 }
 
 /// Takes a number in the form that has as many bytes as it needs, which headers and pages share: seven bits in each byte,
@@ -105,8 +110,9 @@ pub fn varint(rest: &mut &[u8]) -> Option<u64> {
 }
 
 /// What is left of a footer or a header.
-struct Skim<'b> {
-    rest: &'b [u8],
+pub struct Skim<'b> {
+    /// The bytes.
+    pub rest: &'b [u8],
 }
 
 impl Skim<'_> {
@@ -125,13 +131,14 @@ impl Skim<'_> {
         varint(&mut self.rest)
     }
 
-    fn signed(&mut self) -> Option<i32> {
+    /// Takes a number that may be negative.
+    pub fn signed(&mut self) -> Option<i32> {
         let number = self.number()?;
         i32::try_from((number >> 1) as i64 ^ -((number & 1) as i64)).ok()
     }
 
     /// The type and the number of the next field of a struct, whose field before was `last`; `Some(None)` at its end.
-    fn field(&mut self, last: i32) -> Option<Option<(u8, i32)>> {
+    pub fn field(&mut self, last: i32) -> Option<Option<(u8, i32)>> {
         let byte = self.byte()?;
         if byte == 0 {
             return Some(None);
@@ -150,8 +157,34 @@ impl Skim<'_> {
         Some((byte & 15, len))
     }
 
-    /// Skips a value. A flag in a field is in the type of the field, and has no bytes.
-    fn skip(&mut self, kind: u8, nesting: usize) -> Option<()> {
+    /// The numbers of the fields 1 to `N` of a struct, flags as 0 and 1. `None` if one is there twice.
+    pub fn numbers<const N: usize>(&mut self) -> Option<[Option<i32>; N]> {
+        let (mut id, mut numbers) = (0, [None; N]);
+        while let Some((kind, field)) = self.field(id)? {
+            id = field;
+            let slot = usize::try_from(field).ok().and_then(|field| numbers.get_mut(field.checked_sub(1)?));
+            let number = match (slot.is_some(), kind) {
+                (true, 1 | 2) => i32::from(kind == 1),
+                (true, 4..=6) => self.signed()?,
+                _ => {
+                    self.skip_any(kind)?;
+                    continue;
+                }
+            };
+            if slot?.replace(number).is_some() {
+                return None;
+            }
+        }
+        Some(numbers)
+    }
+
+    /// Skips a value of a field.
+    pub fn skip_any(&mut self, kind: u8) -> Option<()> {
+        self.skip(kind, MAX_NESTING, &mut 0)
+    }
+
+    /// Skips a value, and counts the structs in lists. A flag in a field is in the type of the field, and has no bytes.
+    fn skip(&mut self, kind: u8, nesting: usize, structs: &mut u64) -> Option<()> {
         match kind {
             1 | 2 => Some(()),
             types::BYTE => self.bytes(1),
@@ -164,11 +197,14 @@ impl Skim<'_> {
             }
             types::LIST | types::SET => {
                 let (kind, len) = self.list()?;
+                if kind == types::STRUCT {
+                    *structs = structs.saturating_add(len);
+                }
                 // Each element has a byte at least, flags in lists included.
                 for _ in 0..len {
                     match kind {
                         1 | 2 => self.bytes(1)?,
-                        _ => self.skip(kind, nesting.checked_sub(1)?)?,
+                        _ => self.skip(kind, nesting.checked_sub(1)?, structs)?,
                     }
                 }
                 Some(())
@@ -178,7 +214,7 @@ impl Skim<'_> {
                 let mut id = 0;
                 while let Some((kind, number)) = self.field(id)? {
                     id = number;
-                    self.skip(kind, nesting)?;
+                    self.skip(kind, nesting, structs)?;
                 }
                 Some(())
             }
@@ -189,43 +225,157 @@ impl Skim<'_> {
 
     /// Walks the list of schema elements, in which each group is followed by its children.
     fn schema(&mut self) -> Result<(), String> {
-        let damaged = "the schema in its footer is damaged";
+        let damaged = "is a damaged Parquet file: the schema in its footer is damaged";
         let (kind, len) = self.list().ok_or(damaged)?;
-        if len > MAX_SCHEMA_ELEMENTS as u64 {
-            return Err(format!("its schema has {len} elements; the limit is {MAX_SCHEMA_ELEMENTS}"));
-        }
+        within(|| "cannot be read: elements of its schema:".into(), len, MAX_SCHEMA_ELEMENTS as u64)?;
         if kind != types::STRUCT {
             return Err(damaged.into());
         }
-        // How many children of each open group are still to come.
-        let mut open: Vec<u64> = Vec::new();
-        for _ in 0..len {
-            let children = self.element().ok_or(damaged)?;
-            while open.pop_if(|left| *left == 0).is_some() {}
-            if let Some(left) = open.last_mut() {
+        // Of each open group: how many children are still to come, and the bytes of its path.
+        let mut open: Vec<(u64, u64)> = Vec::new();
+        let mut path_bytes = 0_u64;
+        for number in 0..len {
+            let (name, children) = self.element().ok_or(damaged)?;
+            // The crate reserves memory for as many children as a group claims.
+            if children >= len - number && children > 0 {
+                return Err(damaged.into());
+            }
+            while open.pop_if(|(left, _)| *left == 0).is_some() {}
+            let mut path = name.saturating_add(NAME_BYTES);
+            if let Some((left, before)) = open.last_mut() {
                 *left -= 1;
+                path = path.saturating_add(*before);
             }
             if children > 0 {
-                open.push(children);
+                open.push((children, path));
+            } else {
+                // Each column has the names of its groups for itself.
+                path_bytes = path_bytes.saturating_add(path);
             }
-            if open.len() > MAX_SCHEMA_DEPTH {
-                return Err(format!("its schema has more than {MAX_SCHEMA_DEPTH} groups within groups"));
+            within(
+                || "cannot be read: groups within groups in its schema:".into(),
+                open.len() as u64,
+                MAX_SCHEMA_DEPTH as u64,
+            )?;
+            within(|| "cannot be read: bytes of the names in its schema:".into(), path_bytes, MAX_PATH_BYTES)?;
+        }
+        Ok(())
+    }
+
+    /// Skips a schema element. Returns the bytes of its name, and the number of its children.
+    fn element(&mut self) -> Option<(u64, u64)> {
+        let (mut id, mut name, mut children) = (0, 0, 0);
+        while let Some((kind, number)) = self.field(id)? {
+            id = number;
+            match (number, kind) {
+                (fields::CHILDREN, 4..=6) => children = u64::try_from(self.signed()?).ok()?,
+                (fields::NAME, types::BINARY) => {
+                    name = self.number()?;
+                    self.bytes(name)?;
+                }
+                _ => self.skip_any(kind)?,
+            }
+        }
+        Some((name, children))
+    }
+
+    /// Walks a list of structs. `walk` is called for each field of them that `skip` does not skip.
+    fn structs(
+        &mut self,
+        counted: impl FnOnce(u64) -> Result<(), String>,
+        mut walk: impl FnMut(&mut Self, u8, i32) -> Result<bool, String>,
+    ) -> Result<(), String> {
+        let (kind, len) = self.list().ok_or(DAMAGED)?;
+        if kind != types::STRUCT && len > 0 {
+            return Err(DAMAGED.into());
+        }
+        counted(len)?;
+        for _ in 0..len {
+            self.fields(&mut walk)?;
+        }
+        Ok(())
+    }
+
+    /// Walks the fields of a struct. `walk` returns whether it has taken the value of a field, which is skipped otherwise.
+    fn fields(&mut self, mut walk: impl FnMut(&mut Self, u8, i32) -> Result<bool, String>) -> Result<(), String> {
+        let mut id = 0;
+        while let Some((kind, number)) = self.field(id).ok_or(DAMAGED)? {
+            id = number;
+            if !walk(self, kind, number)? {
+                self.skip_any(kind).ok_or(DAMAGED)?;
             }
         }
         Ok(())
     }
 
-    /// Skips a schema element. Returns the number of its children.
-    fn element(&mut self) -> Option<u64> {
-        let (mut id, mut children) = (0, 0);
-        while let Some((kind, number)) = self.field(id)? {
-            id = number;
-            match (number, kind) {
-                (CHILDREN, 4..=6) => children = u64::try_from(self.signed()?).ok()?,
-                _ => self.skip(kind, MAX_NESTING)?,
+    /// Walks the list of row groups.
+    fn row_groups(&mut self, counts: &mut Counts) -> Result<(), String> {
+        let Counts { row_groups, chunks, structs } = counts;
+        let count = |len: u64| {
+            *row_groups = row_groups.saturating_add(len);
+            Counts { row_groups: *row_groups, ..Counts::default() }.check()
+        };
+        self.structs(count, |skim, kind, number| {
+            if (number, kind) != (fields::CHUNKS, types::LIST) {
+                skim.skip(kind, MAX_NESTING, structs).ok_or(DAMAGED)?;
+                Counts { structs: *structs, ..Counts::default() }.check()?;
+                return Ok(true);
+            }
+            let count = |len: u64| {
+                *chunks = chunks.saturating_add(len);
+                Counts { chunks: *chunks, ..Counts::default() }.check()
+            };
+            skim.structs(count, |skim, kind, number| skim.chunk_field(kind, number, structs))?;
+            Ok(true)
+        })
+    }
+
+    /// Looks at a field of a column chunk.
+    fn chunk_field(&mut self, kind: u8, number: i32, structs: &mut u64) -> Result<bool, String> {
+        match (number, kind) {
+            (fields::FILE_PATH, types::BINARY) => {
+                let len = self.number().ok_or(DAMAGED)?;
+                self.bytes(len).ok_or(DAMAGED)?;
+                if len > 0 {
+                    return Err("has its columns in other files, as a file _metadata has; give those files".into());
+                }
+                Ok(true)
+            }
+            (fields::METADATA, types::STRUCT) => {
+                self.fields(|skim, kind, number| skim.metadata_field(kind, number, structs))?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Looks at a field of the metadata of a column.
+    fn metadata_field(&mut self, kind: u8, number: i32, structs: &mut u64) -> Result<bool, String> {
+        match (number, kind) {
+            (fields::ENCODINGS, types::LIST) => {
+                let (kind, len) = self.list().ok_or(DAMAGED)?;
+                if !(4..=6).contains(&kind) && len > 0 {
+                    return Err(DAMAGED.into());
+                }
+                for _ in 0..len {
+                    let number = self.signed().ok_or(DAMAGED)?;
+                    Encoding::of(number).map_err(|error| format!("cannot be read: {error}"))?;
+                }
+            }
+            (fields::CODEC, 4..=6) => {
+                let codec = self.signed().ok_or(DAMAGED)?;
+                if !(0..=LAST_CODEC).contains(&codec) {
+                    return Err(format!(
+                        "cannot be read: a column has the compression {codec}, which is not known; it may be of a newer format"
+                    ));
+                }
+            }
+            _ => {
+                self.skip(kind, MAX_NESTING, structs).ok_or(DAMAGED)?;
+                Counts { structs: *structs, ..Counts::default() }.check()?;
             }
         }
-        Some(children)
+        Ok(true)
     }
 }
 
@@ -293,20 +443,71 @@ mod tests {
         }
     }
 
+    /// A footer with a list of so many structs as field `number`, each of these bytes.
+    fn list_of(number: u8, len: usize, element: &[u8]) -> Vec<u8> {
+        let mut footer = vec![number << 4 | types::LIST];
+        footer.extend(list_header(len));
+        footer.extend(element.repeat(len));
+        footer.push(0);
+        footer
+    }
+
     #[test]
-    fn a_page_header_gives_each_size_once() {
-        // Type 0, 300 bytes unpacked, 200 packed, and a struct with one number.
-        let header = [0x15, 0, 0x15, 0xd8, 4, 0x15, 0x90, 3, 0x2c, 0x15, 2, 0, 0];
-        let sizes = PageSizes { header: header.len() as u64, unpacked: 300, packed: 200 };
-        assert_eq!(page_sizes(&header), Some(sizes));
-        assert_eq!(page_sizes(&[&header[..], b"the page"].concat()), Some(sizes));
-        for len in 0..header.len() {
-            assert_eq!(page_sizes(&header[..len]), None, "{len}");
+    fn the_limits_of_lists_hold_at_their_edges() {
+        // An empty row group, a row group of a hundred empty chunks, and a pair of metadata.
+        let chunks = [&[0x19, 0xfc, 100][..], &[0; 100], &[0]].concat();
+        for (number, element, per, limit) in
+            [(4, &[0][..], 1, MAX_ROW_GROUPS), (4, &chunks, 100, MAX_CHUNKS), (5, &[0], 1, MAX_FOOTER_STRUCTS)]
+        {
+            let edge = limit / per;
+            for (len, fits) in [(edge - 1, true), (edge, true), (edge + 1, false)] {
+                assert_eq!(check(&list_of(number, len as usize, element)).is_ok(), fits, "{number} {limit} {len}");
+            }
         }
-        let twice = [&header[..8], &[5, 4, 0x90, 3, 0]].concat();
-        assert_eq!(page_sizes(&twice), None);
-        // Fewer than no bytes.
-        assert_eq!(page_sizes(&[0x15, 0, 0x15, 1, 0x15, 2, 0]), None);
+    }
+
+    /// Each column has the names of all its groups: few bytes of names may be many of paths.
+    #[test]
+    fn the_limit_of_paths_holds_at_its_edges() {
+        let columns = 1_000;
+        let root = MAX_PATH_BYTES / columns - 1 - 2 * NAME_BYTES;
+        for (name, fits) in [(root - 1, true), (root, true), (root + 1, false)] {
+            let mut footer = vec![0x19];
+            footer.extend(list_header(columns as usize + 1));
+            footer.extend([0x48, name as u8 | 0x80, (name >> 7) as u8 | 0x80, (name >> 14) as u8]);
+            footer.extend(vec![b'g'; name as usize]);
+            footer.extend([0x15, 0xd0, 0x0f, 0]);
+            footer.extend([0x48, 1, b'c', 0].repeat(columns as usize));
+            footer.push(0);
+            // The list is field 2.
+            footer[0] = 0x29;
+            assert_eq!(check(&footer).is_ok(), fits, "{name} {:?}", check(&footer));
+        }
+    }
+
+    #[test]
+    fn a_group_has_no_more_children_than_there_are_elements() {
+        // A group that claims 2, 1 and 2^30 children, and one column.
+        for (children, fits) in [(&[4][..], false), (&[2], true), (&[0x80, 0x80, 0x80, 0x80, 8], false)] {
+            let footer = [&[0x29, 0x2c, 0x48, 1, b'g', 0x15][..], children, &[0, 0x48, 1, b'c', 0, 0]].concat();
+            assert_eq!(check(&footer).is_ok(), fits, "{children:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_named() {
+        // A row group with a chunk whose metadata has an encoding, and one with a compression.
+        let chunk = |metadata: &[u8]| list_of(4, 1, &[&[0x19, 0x1c, 0x3c][..], metadata, &[0, 0, 0]].concat());
+        for (metadata, says) in [
+            (&[0x29, 0x15, 20][..], None),
+            (&[0x29, 0x15, 22], Some("the encoding 11, which is not known; it may be of a newer format")),
+            (&[0x45, 14], None),
+            (&[0x45, 16], Some("the compression 8, which is not known; it may be of a newer format")),
+        ] {
+            let found = check(&chunk(metadata));
+            assert_eq!(found.is_ok(), says.is_none(), "{found:?}");
+            assert!(says.is_none_or(|says| found.unwrap_err().contains(says)));
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Calls of the crate `parquet` that turn its panics into errors.
+//! Calls of other crates that turn their panics into errors.
 //!
-//! The crate answers most damaged files with an error, but not all: it asserts that a page with indices comes after a
-//! dictionary, and slices by lengths that a page says. Nothing of its state is used after a panic.
+//! The crate `parquet` and those that unpack pages answer most damaged files with an error, but none promises it for all.
+//! Nothing of their state is used after a panic.
 
 use std::cell::Cell;
 use std::fmt::Display;

@@ -1,23 +1,27 @@
 //! Parquet files: their columns by name, and batches of cells of some columns.
 //!
-//! The crate `parquet` decodes; here a file is opened within limits ([`source`], [`footer`]) and its columns are found and
-//! read side by side ([`column`]). [`urls`] makes rows of a table of URLs of them, [`captures`] captures of robots.txt
-//! files. Nothing here keeps more of a file than a page, a dictionary and some megabytes of pages for each column that is read.
+//! The crate `parquet` reads the footer, after its shape was checked ([`footer`]). Pages are read and unpacked here ([`page`],
+//! [`ahead`]), and their values become cells ([`decode`], [`runs`]), all within the limits in [`limits`]. [`kinds`] says which
+//! types of columns are read. [`urls`] makes rows of a table of URLs of them, [`captures`] captures of robots.txt files.
 
 mod ahead;
 pub mod captures;
 mod column;
+mod decode;
+mod encoding;
 mod footer;
 mod guard;
+mod kinds;
+mod limits;
+mod page;
+mod runs;
 mod source;
-mod texts;
 pub mod urls;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parquet::basic::Type;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::ColumnDescriptor;
 
@@ -25,13 +29,18 @@ use super::shown::shown;
 use crate::error::{Failure, Result};
 use column::Column;
 use guard::guarded;
-use source::{MAX_FOOTER_BYTES, Source};
+use kinds::Class;
+use limits::{MAX_FOOTER_BYTES, MAX_GROUP_BYTES, max_expanded_bytes, within};
+use source::Source;
 
 /// Bytes at the end of a file: the length of the footer, and the magic bytes.
 const TAIL_BYTES: u64 = 8;
 
 /// The first and the last bytes of a file.
 pub const MAGIC: &[u8] = b"PAR1";
+
+/// The same of a file whose footer is encrypted.
+pub const ENCRYPTED_MAGIC: &[u8] = b"PARE";
 
 /// The names of columns that a message lists.
 const MAX_SHOWN_NAMES: usize = 20;
@@ -90,11 +99,6 @@ impl ParquetFile {
         Err(format!("{quoted}: there is no such column; the file has {}", self.names()))
     }
 
-    /// The place of a column by its name, if there is just one of this name.
-    fn named(&self, name: &str) -> Option<usize> {
-        self.find(name).ok().filter(|_| name.parse::<usize>().is_err())
-    }
-
     /// The names of the columns for a message.
     fn names(&self) -> String {
         let name = |column: &Arc<ColumnDescriptor>| format!("\"{}\"", shown(column.path().string().as_bytes()));
@@ -109,12 +113,30 @@ impl ParquetFile {
         format!("column {} (\"{}\")", at + 1, shown(name.as_bytes()))
     }
 
-    /// Whether a column holds texts.
-    fn is_text(&self, at: usize) -> bool {
-        self.columns().get(at).is_some_and(|column| {
-            matches!(column.physical_type(), Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY)
-                && column.max_rep_level() == 0
-        })
+    /// The place of the column with a name.
+    ///
+    /// # Errors
+    /// If several columns have this name.
+    fn only(&self, name: &str) -> Found<Option<usize>> {
+        let is_named = |column: &Arc<ColumnDescriptor>| column.path().string().eq_ignore_ascii_case(name);
+        match self.columns().iter().any(is_named) {
+            true => self.find(name).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Checks that a column has one of the types of which `expected` says what they are.
+    ///
+    /// # Errors
+    /// If not: the column, its type, and what was expected.
+    fn expect(&self, at: usize, classes: &[Class], expected: &str) -> Found<()> {
+        let Some(column) = self.columns().get(at) else { return Err("has no columns".into()) };
+        let found = match kinds::class_of(column) {
+            Ok((class, _)) if classes.contains(&class) => return Ok(()),
+            Ok(_) => format!("has the type {}", kinds::type_name(column)),
+            Err(text) => text,
+        };
+        Err(format!("{} {found}; expected {expected}", self.describe(at)))
     }
 
     /// A failure of this file.
@@ -131,6 +153,7 @@ fn read_footer(source: &Source) -> Found<ParquetMetaData> {
     let tail = source.at(end, TAIL_BYTES as usize).map_err(cannot)?;
     let len = match tail.split_first_chunk() {
         Some((&len, MAGIC)) => u32::from_le_bytes(len) as usize,
+        Some((_, ENCRYPTED_MAGIC)) => return Err(footer::ENCRYPTED.into()),
         _ => return Err(damaged.into()),
     };
     if len > MAX_FOOTER_BYTES {
@@ -138,9 +161,15 @@ fn read_footer(source: &Source) -> Found<ParquetMetaData> {
     }
     let start = end.checked_sub(len as u64).ok_or("is a damaged Parquet file: its footer is longer than the file")?;
     let footer = source.at(start, len).map_err(cannot)?;
-    footer::check(&footer).map_err(|text| format!("is a damaged Parquet file: {text}"))?;
-    guarded(|| ParquetMetaDataReader::decode_metadata(&footer))
-        .map_err(|text| format!("is a damaged Parquet file: {text}"))
+    footer::check(&footer)?;
+    let metadata = guarded(|| ParquetMetaDataReader::decode_metadata(&footer))
+        .map_err(|text| format!("is a damaged Parquet file: {text}"))?;
+    let rows = metadata.row_groups().iter().try_fold(0_i64, |sum, group| sum.checked_add(group.num_rows()));
+    if rows != Some(metadata.file_metadata().num_rows()) {
+        let whole = metadata.file_metadata().num_rows();
+        return Err(format!("is a damaged Parquet file: its row groups have not the {whole} rows of its footer"));
+    }
+    Ok(metadata)
 }
 
 /// Reads columns side by side, row group by row group.
@@ -151,6 +180,8 @@ pub struct Batches {
     next_group: usize,
     /// Rows of the row group that were not given yet.
     left: u64,
+    /// Bytes of all cells so far.
+    expanded: u64,
 }
 
 impl Batches {
@@ -166,7 +197,7 @@ impl Batches {
                 Column::new(at, Arc::clone(descr), limit).map_err(|text| format!("{} {text}", file.describe(at)))
             })
             .collect();
-        Ok(Batches { columns: columns?, file, next_group: 0, left: 0 })
+        Ok(Batches { columns: columns?, file, next_group: 0, left: 0, expanded: 0 })
     }
 
     /// Reads on where the rows that were read are used up. Returns how many rows every column has now; 0 at the end.
@@ -182,17 +213,25 @@ impl Batches {
             }
             let group = metadata.row_group(self.next_group);
             self.left = u64::try_from(group.num_rows()).map_err(|_| "a row group has a negative length")?;
+            let mut memory = 0;
             for column in &mut self.columns {
                 let chunk = group.columns().get(column.place()).ok_or("a row group lacks a column")?;
-                column
+                memory += column
                     .begin(&self.file.source, chunk, self.left)
                     .map_err(|text| self.file.damage(self.next_group, column.place(), &text))?;
             }
             self.next_group += 1;
+            let what = || format!("row group {}: bytes of the largest pages of its columns:", self.next_group);
+            within(what, memory, MAX_GROUP_BYTES)?;
         }
         let (file, group) = (&self.file, self.next_group - 1);
         let fill = |column: &mut Column| column.fill().map_err(|text| file.damage(group, column.place(), &text));
-        self.columns.par_iter_mut().try_for_each(fill)?;
+        // Of several columns that are damaged, always the same is named.
+        let filled: Vec<Found<u64>> = self.columns.par_iter_mut().map(fill).collect();
+        for bytes in filled {
+            self.expanded = self.expanded.saturating_add(bytes?);
+        }
+        within(|| "bytes of its cells so far:".into(), self.expanded, max_expanded_bytes(file.source.len()))?;
         Ok(self.columns.iter().map(Column::waiting).min().unwrap_or(0))
     }
 

@@ -9,6 +9,7 @@ use bumpalo::Bump;
 use reptile::{Agents, KnownHosts, UrlParts};
 
 use super::column::Cells;
+use super::kinds::{Class, class_of};
 use super::{Batches, Found, ParquetFile};
 use crate::error::Result;
 use crate::inputs::captures::Cell;
@@ -19,8 +20,41 @@ use crate::inputs::tables::{self, Fault, MAX_CELLS, Row, Table, Wanted, is_url_n
 /// batches a file took a tenth more time.
 const BLOCK_ROWS: usize = 1 << 12;
 
-/// The columns into which Common Crawl's index splits a URL. The port and the query may be absent.
+/// The columns into which Common Crawl's index splits a URL.
 const SPLIT: [&str; 5] = ["url_protocol", "url_host_name", "url_port", "url_path", "url_query"];
+
+/// The columns among them that may be absent if the user says so: the port and the query. Without them a URL is another one.
+const MAY_BE_ABSENT: [usize; 2] = [2, 4];
+
+/// The types of the columns of the split URL. The port may be a text or a number, as some programs write it.
+const SPLIT_CLASSES: [&[Class]; 5] = [
+    &[Class::Text],
+    &[Class::Text],
+    &[Class::Whole, Class::Float, Class::Text, Class::Null],
+    &[Class::Text],
+    &[Class::Text, Class::Null],
+];
+
+/// Types of texts, in words.
+const TEXT: &str = "text (BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY)";
+
+/// Types of times, in words.
+const TIME: &str = "a time, a date, a number or text";
+
+/// Types of ports, in words.
+const PORT: &str = "a number or text";
+
+/// The option that names the column of times.
+pub const AT_OPTION: &str = "--at-column";
+
+/// The options that say where the URL is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Splitting {
+    /// The URL is in the columns of Common Crawl's index, even if the file has another column of URLs.
+    pub is_split: bool,
+    /// Of these, an absent port or query is taken as empty.
+    pub absent_is_empty: bool,
+}
 
 /// Where the host is among them.
 const HOST: usize = 1;
@@ -43,26 +77,32 @@ enum Url {
 }
 
 impl Rows {
-    /// Finds the columns; that of the URLs is the first. `split` says that the URL is in the columns of Common Crawl's index,
-    /// which are also taken if the file has no other column of URLs.
+    /// Finds the columns; the column of URLs is the first. The columns of Common Crawl's index are also taken if the file has no
+    /// other column of URLs.
     ///
     /// # Errors
-    /// If there is no such column, or one is a list.
-    pub fn open(file: ParquetFile, wanted: &[Wanted], split: bool) -> Result<(Table, Rows)> {
+    /// If there is no such column, or one has another type than it needs.
+    pub fn open(file: ParquetFile, wanted: &[Wanted], splitting: Splitting) -> Result<(Table, Rows)> {
         let file = Arc::new(file);
-        Rows::find(&file, wanted, split).map_err(|text| file.failure(text))
+        Rows::find(&file, wanted, splitting).map_err(|text| file.failure(text))
     }
 
-    fn find(file: &Arc<ParquetFile>, wanted: &[Wanted], split: bool) -> Found<(Table, Rows)> {
+    fn find(file: &Arc<ParquetFile>, wanted: &[Wanted], splitting: Splitting) -> Found<(Table, Rows)> {
         let mut places = Vec::new();
-        let url = Url::find(file, wanted.first(), split, &mut places)?;
+        let url = Url::find(file, wanted.first(), splitting, &mut places)?;
         let mut names = vec![match (&url, &places[..]) {
+            (Url::Split(parts), _) => describe_split(parts),
             (Url::Whole, &[place]) => file.describe(place),
-            _ => format!("columns {}", SPLIT.join(", ")),
+            (Url::Whole, _) => "the column of URLs".into(),
         }];
         let others = (places.len(), wanted.len().saturating_sub(1));
         for Wanted { option, name } in wanted.iter().skip(1) {
             let place = file.find(name.as_deref().unwrap_or_default()).map_err(|text| format!("{option} {text}"))?;
+            let (classes, expected) = match *option {
+                AT_OPTION => (&[Class::Time, Class::Whole, Class::Float, Class::Text][..], TIME),
+                _ => (&[Class::Text][..], TEXT),
+            };
+            file.expect(place, classes, expected).map_err(|text| format!("{option}: {text}"))?;
             places.push(place);
             names.push(file.describe(place));
         }
@@ -186,32 +226,73 @@ impl<'b> Block<'b> {
     }
 }
 
+/// The columns of a split URL for a message, and those that are taken as empty.
+fn describe_split(parts: &[Option<usize>; SPLIT.len()]) -> String {
+    let names = |is_present: bool| -> Vec<&str> {
+        SPLIT.into_iter().zip(parts).filter(|(_, part)| part.is_some() == is_present).map(|(name, _)| name).collect()
+    };
+    let absent = names(false);
+    let taken = if absent.is_empty() { String::new() } else { format!(" ({} taken as empty)", absent.join(", ")) };
+    format!("columns {}{taken}", names(true).join(", "))
+}
+
 impl Url {
     /// Finds the columns of the URL, and adds their places to `places`.
-    fn find(file: &ParquetFile, wanted: Option<&Wanted>, split: bool, places: &mut Vec<usize>) -> Found<Url> {
+    fn find(
+        file: &ParquetFile,
+        wanted: Option<&Wanted>,
+        Splitting { is_split, absent_is_empty }: Splitting,
+        places: &mut Vec<usize>,
+    ) -> Found<Url> {
         let option = wanted.map_or("--url-column", |wanted| wanted.option);
-        let place = match wanted.and_then(|wanted| wanted.name.as_deref()) {
+        let name = wanted.and_then(|wanted| wanted.name.as_deref());
+        let place = match name {
             Some(name) => Some(file.find(name).map_err(|text| format!("{option} {text}"))?),
-            None if split => None,
-            None => file.url_column(),
+            None if is_split => None,
+            None => file.url_column(option)?,
         };
         if let Some(place) = place {
+            let given = if name.is_some() { format!("{option}: ") } else { String::new() };
+            if absent_is_empty {
+                return Err(format!("--missing-columns: the URLs are in {}, which is one", file.describe(place)));
+            }
+            file.expect(place, &[Class::Text], TEXT).map_err(|text| format!("{given}{text}"))?;
             places.push(place);
             return Ok(Url::Whole);
         }
-        let parts = SPLIT.map(|name| file.named(name));
-        let [Some(_), Some(_), _, Some(_), _] = parts else {
-            let problem = match split {
+        let mut parts = [None; SPLIT.len()];
+        for (part, name) in parts.iter_mut().zip(SPLIT) {
+            *part = file.only(name)?;
+        }
+        if parts.iter().all(Option::is_none) {
+            let problem = match is_split {
                 true => format!("--split-columns: there are no columns {}", SPLIT.join(", ")),
                 false => format!("which column has the URLs? Say it with {option}"),
             };
             return Err(format!("{problem}; the file has {}", file.names()));
-        };
+        }
+        for (at, name) in SPLIT.into_iter().enumerate() {
+            let expected = if at == MAY_BE_ABSENT[0] { PORT } else { TEXT };
+            match parts[at] {
+                Some(place) => file.expect(place, SPLIT_CLASSES[at], expected)?,
+                None if MAY_BE_ABSENT.contains(&at) && absent_is_empty => {}
+                None => return Err(absent(file, at, name, option)),
+            }
+        }
         Ok(Url::Split(parts.map(|place| {
             places.push(place?);
             Some(places.len() - 1)
         })))
     }
+}
+
+/// What is said of a column of the split URL that the file does not have.
+fn absent(file: &ParquetFile, at: usize, name: &str, option: &str) -> String {
+    let advice = match MAY_BE_ABSENT.contains(&at) {
+        true => "without it URLs are decided as others; if it is always empty, give --missing-columns empty".to_owned(),
+        false => format!("say with {option} which column has the URLs"),
+    };
+    format!("there is no column \"{name}\" for the split URL: {advice}; the file has {}", file.names())
 }
 
 /// The parts of a URL, joined in `arena`. Without scheme or host there is no URL.
@@ -241,14 +322,27 @@ fn join<'b>(parts: [Cell<'b>; SPLIT.len()], arena: &'b Bump) -> Cell<'b> {
 }
 
 impl ParquetFile {
-    /// The column of URLs, if there is no doubt which it is: by its name, or the only column of texts.
-    fn url_column(&self) -> Option<usize> {
-        let all = || 0..self.columns().len();
-        let is_named = |&at: &usize| self.is_text(at) && is_url_name(self.columns()[at].path().string().as_bytes());
-        let named: Vec<usize> = all().filter(is_named).collect();
-        match (&named[..], &all().filter(|&at| self.is_text(at)).collect::<Vec<_>>()[..]) {
-            (&[at], _) | (&[], &[at]) => Some(at),
-            _ => None,
+    /// The column of URLs: the one with a name of it, whatever its type; or the only column of texts, if none has such a name and
+    /// none is a part of a URL.
+    ///
+    /// # Errors
+    /// If several columns have such a name.
+    fn url_column(&self, option: &str) -> Found<Option<usize>> {
+        let name = |at: usize| self.columns()[at].path().string();
+        let places =
+            |is: &dyn Fn(usize) -> bool| (0..self.columns().len()).filter(|&at| is(at)).collect::<Vec<usize>>();
+        match places(&|at| is_url_name(name(at).as_bytes()))[..] {
+            [] => {}
+            [at] => return Ok(Some(at)),
+            [first, second, ..] => {
+                let (first, second) = (self.describe(first), self.describe(second));
+                return Err(format!("which column has the URLs, {first} or {second}? Say it with {option}"));
+            }
         }
+        if !places(&|at| SPLIT.iter().any(|part| name(at).eq_ignore_ascii_case(part))).is_empty() {
+            return Ok(None);
+        }
+        let is_text = |at: usize| matches!(class_of(&self.columns()[at]), Ok((Class::Text, _)));
+        Ok(if let [at] = places(&is_text)[..] { Some(at) } else { None })
     }
 }

@@ -1,0 +1,474 @@
+//! Pages of a column chunk: their headers, their checksums, and their bytes unpacked.
+//!
+//! What a header claims is checked before memory is reserved for it, and an unpacked page has exactly the bytes that its header
+//! says. Sources: the Parquet format, parquet.thrift, Compression.md.
+
+use std::io::{Cursor, Read};
+
+use bytes::Bytes;
+use parquet::basic::CompressionCodec;
+
+use super::encoding::Encoding;
+use super::footer::{Skim, types};
+use super::limits::{MAX_HEADER_BYTES, MAX_PAGE_BYTES, within};
+use super::source::Source;
+
+/// Bytes that are read at once for the header of a page.
+const HEADER_BYTES: usize = 1 << 10;
+
+/// What the header of a page says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Bytes of the header itself.
+    pub len: u64,
+    /// Bytes of the rest of the page, unpacked.
+    pub unpacked: u64,
+    /// The same as it is in the file.
+    pub packed: u64,
+    /// The checksum of the page as it is in the file.
+    crc: Option<u32>,
+    /// What is in the page.
+    pub kind: Kind,
+}
+
+/// What is in a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// So many values of a dictionary.
+    Dictionary(u32, Encoding),
+    /// Values of rows.
+    Data(Data),
+    /// An index, which nothing here needs.
+    Index,
+}
+
+/// What is in a page of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// The number of values, nulls included.
+    pub values: u32,
+    /// How those that are not null are written.
+    pub encoding: Encoding,
+    /// Where the levels are that say which are null.
+    pub levels: Levels,
+}
+
+/// Where the levels of a page are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Levels {
+    /// Packed with the values, their length before them.
+    V1 {
+        /// The encoding of the definition levels.
+        encoding: Encoding,
+    },
+    /// Before the values, never packed.
+    V2 {
+        /// The number of nulls.
+        nulls: u32,
+        /// Bytes of the repetition levels.
+        repetition: u32,
+        /// Bytes of the definition levels after them.
+        definition: u32,
+        /// Whether the values are packed.
+        is_packed: bool,
+    },
+}
+
+/// An unpacked page.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Where it begins in the file, with its header.
+    pub offset: u64,
+    /// What is in it.
+    pub kind: Kind,
+    /// Its bytes after the header.
+    pub bytes: Bytes,
+}
+
+/// Reads the header of the page at an offset, within the limits.
+///
+/// # Errors
+/// If there is no such header, if the page is too large, or if the file cannot be read.
+pub fn read_header(source: &Source, offset: u64) -> Result<Header, String> {
+    let left = source.len().saturating_sub(offset);
+    let read = |limit: usize| {
+        let bytes = source.at(offset, left.min(limit as u64) as usize);
+        bytes.map_err(|error| format!("cannot be read: {error}"))
+    };
+    let mut header = header(&read(HEADER_BYTES)?);
+    if header.is_none() {
+        header = self::header(&read(MAX_HEADER_BYTES)?);
+    }
+    let header = header.ok_or_else(|| in_page(offset, "its header is damaged"))??;
+    for (what, bytes) in [("unpacked", header.unpacked), ("packed", header.packed)] {
+        within(|| format!("the page at byte {offset}: its bytes, {what}:"), bytes, MAX_PAGE_BYTES)?;
+    }
+    Ok(header)
+}
+
+/// A problem of a page, with the place of the page.
+pub fn in_page(offset: u64, text: impl std::fmt::Display) -> String {
+    format!("the page at byte {offset}: {text}")
+}
+
+/// Reads a header at the start of some bytes. `None` if it is damaged, gives something twice, or does not end in them; an
+/// error if it is whole and what it says is not known.
+fn header(bytes: &[u8]) -> Option<Result<Header, String>> {
+    let mut skim = Skim { rest: bytes };
+    let (mut id, mut numbers) = (0, [None; 4]);
+    let (mut v1, mut v2, mut dictionary) = (None, None, None);
+    while let Some((kind, number)) = skim.field(id)? {
+        id = number;
+        let is_known = match (number, kind) {
+            (1..=4, 4..=6) => {
+                let slot = numbers.get_mut(usize::try_from(number - 1).ok()?)?;
+                slot.replace(skim.signed()?).is_some()
+            }
+            (5, types::STRUCT) => v1.replace(skim.numbers::<4>()?).is_some(),
+            (7, types::STRUCT) => dictionary.replace(skim.numbers::<2>()?).is_some(),
+            (8, types::STRUCT) => v2.replace(skim.numbers::<7>()?).is_some(),
+            _ => {
+                skim.skip_any(kind)?;
+                false
+            }
+        };
+        if is_known {
+            return None;
+        }
+    }
+    let [kind, unpacked, packed, crc] = numbers;
+    let count = |number: Option<i32>| u32::try_from(number?).ok();
+    let kind = match kind? {
+        0 => {
+            let [values, encoding, definition, _] = v1?;
+            let values = count(values)?;
+            match (Encoding::of(encoding?), Encoding::of(definition?)) {
+                (Ok(encoding), Ok(definition)) => {
+                    Kind::Data(Data { values, encoding, levels: Levels::V1 { encoding: definition } })
+                }
+                (Err(error), _) | (_, Err(error)) => return Some(Err(error)),
+            }
+        }
+        1 => Kind::Index,
+        2 => {
+            let [values, encoding] = dictionary?;
+            match Encoding::of(encoding?) {
+                Ok(encoding) => Kind::Dictionary(count(values)?, encoding),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        3 => {
+            let [values, nulls, rows, encoding, definition, repetition, is_packed] = v2?;
+            let values = count(values)?;
+            // Columns whose rows have several values are not read.
+            if count(rows)? != values {
+                return Some(Err("the header of a page has other numbers of rows and of values".into()));
+            }
+            let levels = Levels::V2 {
+                nulls: count(nulls)?,
+                repetition: count(repetition)?,
+                definition: count(definition)?,
+                is_packed: is_packed != Some(0),
+            };
+            match Encoding::of(encoding?) {
+                Ok(encoding) => Kind::Data(Data { values, encoding, levels }),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        other => {
+            return Some(Err(format!("a page is of type {other}, which is not known; it may be of a newer format")));
+        }
+    };
+    let len = (bytes.len() - skim.rest.len()) as u64;
+    let crc = crc.map(|crc| crc as u32);
+    Some(Ok(Header { len, unpacked: count(unpacked)?.into(), packed: count(packed)?.into(), crc, kind }))
+}
+
+/// Reads the page at an offset, whose header was read, and checks and unpacks it.
+///
+/// # Errors
+/// If the file cannot be read, the checksum is not that of the bytes, or they cannot be unpacked to the length that the header
+/// says.
+pub fn read_page(source: &Source, offset: u64, header: &Header, codec: CompressionCodec) -> Result<Page, String> {
+    let packed = source.at(offset + header.len, header.packed as usize);
+    let packed = packed.map_err(|error| in_page(offset, format!("cannot be read: {error}")))?;
+    if let Some(expected) = header.crc {
+        let mut crc = flate2::Crc::new();
+        crc.update(&packed);
+        if crc.sum() != expected {
+            return Err(in_page(offset, "its bytes do not have the checksum in its header"));
+        }
+    }
+    let (start, is_packed) = match header.kind {
+        Kind::Data(Data { levels: Levels::V2 { repetition, definition, is_packed, .. }, .. }) => {
+            (repetition as usize + definition as usize, is_packed)
+        }
+        _ => (0, true),
+    };
+    let bytes = if is_packed && codec != CompressionCodec::UNCOMPRESSED {
+        unpack(codec, &packed, start, header.unpacked as usize).map_err(|text| in_page(offset, text))?
+    } else {
+        packed
+    };
+    Ok(Page { offset, kind: header.kind, bytes: bytes.into() })
+}
+
+/// Whether pages of a codec can be unpacked.
+///
+/// # Errors
+/// If not: the name of the codec, and those that can.
+pub fn check_codec(codec: CompressionCodec) -> Result<(), String> {
+    if codec == CompressionCodec::LZO {
+        return Err("is compressed with LZO, which is not read; write it with snappy, zstd, gzip, LZ4 or brotli".into());
+    }
+    Ok(())
+}
+
+/// Unpacks a page to so many bytes, of which the first `start` are not packed.
+fn unpack(codec: CompressionCodec, packed: &[u8], start: usize, len: usize) -> Result<Vec<u8>, String> {
+    let no_memory = |_| format!("there is no memory for its {len} bytes");
+    let (Some((levels, packed)), true) = (packed.split_at_checked(start), start <= len) else {
+        return Err("its levels are longer than the page".into());
+    };
+    if let Some(most) = most_unpacked(codec, packed.len())
+        && len - start > most
+    {
+        return Err(format!("says that it has {len} bytes, unpacked, and has no more than {most}"));
+    }
+    let mut bytes = Vec::new();
+    // One more, so that a page that is too long is seen.
+    bytes.try_reserve_exact(len + 1).map_err(no_memory)?;
+    bytes.extend_from_slice(levels);
+    if len > start {
+        let left = len - start;
+        let done = match codec {
+            CompressionCodec::SNAPPY => {
+                bytes.resize(len, 0);
+                snap::raw::Decoder::new().decompress(packed, &mut bytes[start..]).map_err(|error| error.to_string())
+            }
+            CompressionCodec::GZIP => read_all(flate2::read::MultiGzDecoder::new(packed), left, &mut bytes),
+            CompressionCodec::BROTLI => {
+                read_all(brotli_decompressor::Decompressor::new(packed, 1 << 16), left, &mut bytes)
+            }
+            CompressionCodec::ZSTD => {
+                let mut to = Cursor::new(&mut bytes);
+                to.set_position(start as u64);
+                zstd::bulk::Decompressor::new()
+                    .and_then(|mut decoder| decoder.decompress_to_buffer(packed, &mut to))
+                    .map_err(|error| error.to_string())
+            }
+            CompressionCodec::LZ4_RAW => {
+                bytes.resize(len, 0);
+                lz4_flex::block::decompress_into(packed, &mut bytes[start..]).map_err(|error| error.to_string())
+            }
+            CompressionCodec::LZ4 => unpack_lz4(packed, start, len, &mut bytes),
+            CompressionCodec::LZO | CompressionCodec::UNCOMPRESSED => Err("the compression is not known".into()),
+        };
+        let done = done.map_err(|error| format!("cannot be unpacked: {error}"))?;
+        if done != left {
+            bytes.truncate(start);
+        }
+    }
+    if bytes.len() == len {
+        return Ok(bytes);
+    }
+    Err(format!("has not the {len} bytes, unpacked, that its header says"))
+}
+
+/// The most bytes that so many packed ones can stand for, where that is few and memory is filled before they are unpacked.
+fn most_unpacked(codec: CompressionCodec, packed: usize) -> Option<usize> {
+    match codec {
+        // A copy of 64 bytes takes two.
+        CompressionCodec::SNAPPY => Some(packed.saturating_mul(32)),
+        // A byte adds 255 to the length of a copy, and a copy begins with a few.
+        CompressionCodec::LZ4 | CompressionCodec::LZ4_RAW => Some(packed.saturating_mul(256).saturating_add(256)),
+        _ => None,
+    }
+}
+
+/// Reads all that a decoder gives, but no more than one byte too many.
+fn read_all(decoder: impl Read, len: usize, bytes: &mut Vec<u8>) -> Result<usize, String> {
+    decoder.take(len as u64 + 1).read_to_end(bytes).map_err(|error| error.to_string())
+}
+
+/// Unpacks what the format calls LZ4, which writers have understood in three ways: blocks with their lengths before them, as
+/// Hadoop writes them, frames of LZ4, and one block.
+fn unpack_lz4(packed: &[u8], start: usize, len: usize, bytes: &mut Vec<u8>) -> Result<usize, String> {
+    bytes.resize(len, 0);
+    if let Some(done) = unpack_blocks(packed, &mut bytes[start..]) {
+        return Ok(done);
+    }
+    bytes.truncate(start);
+    if let Ok(done) = read_all(lz4_flex::frame::FrameDecoder::new(packed), len - start, bytes) {
+        return Ok(done);
+    }
+    bytes.resize(len, 0);
+    lz4_flex::block::decompress_into(packed, &mut bytes[start..]).map_err(|error| error.to_string())
+}
+
+/// Unpacks blocks of LZ4, each after its unpacked and its packed length. `None` if they are not that.
+fn unpack_blocks(mut packed: &[u8], bytes: &mut [u8]) -> Option<usize> {
+    let mut done = 0_usize;
+    while !packed.is_empty() {
+        let len = u32::from_be_bytes(*packed.split_off(..4)?.first_chunk()?) as usize;
+        let packed_len = u32::from_be_bytes(*packed.split_off(..4)?.first_chunk()?) as usize;
+        let block = packed.split_off(..packed_len)?;
+        let to = bytes.get_mut(done..done.checked_add(len)?)?;
+        if lz4_flex::block::decompress_into(block, to).ok()? != len {
+            return None;
+        }
+        done += len;
+    }
+    Some(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// Type 0, 300 bytes unpacked, 200 packed, and a page of data with two values.
+    const HEADER: [u8; 18] = [0x15, 0, 0x15, 0xd8, 4, 0x15, 0x90, 3, 0x2c, 0x15, 4, 0x15, 0, 0x15, 6, 0x15, 6, 0];
+
+    fn source(bytes: &[u8]) -> Source {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        Source::new(file, bytes.len() as u64)
+    }
+
+    #[test]
+    fn a_header_gives_each_number_once() {
+        let whole = [&HEADER[..], &[0]].concat();
+        let data = Data { values: 2, encoding: Encoding::Plain, levels: Levels::V1 { encoding: Encoding::Rle } };
+        let expected =
+            Header { len: whole.len() as u64, unpacked: 300, packed: 200, crc: None, kind: Kind::Data(data) };
+        assert_eq!(header(&whole), Some(Ok(expected)));
+        assert_eq!(header(&[&whole[..], b"the page"].concat()), Some(Ok(expected)));
+        for len in 0..whole.len() {
+            assert_eq!(header(&whole[..len]), None, "{len}");
+        }
+        let twice = [&HEADER[..8], &[5, 4, 0x90, 3, 0]].concat();
+        assert_eq!(header(&twice), None);
+        // Fewer than no bytes.
+        assert_eq!(header(&[0x15, 0, 0x15, 1, 0x15, 2, 0]), None);
+        // An encoding and a type of page that are not known.
+        for (at, number) in [(12, 22), (1, 8)] {
+            let mut newer = whole.clone();
+            newer[at] = number;
+            assert!(matches!(header(&newer), Some(Err(_))), "{at}");
+        }
+    }
+
+    #[test]
+    fn the_limit_of_a_header_holds_at_its_edges() {
+        for (len, fits) in [
+            (HEADER_BYTES, true),
+            (MAX_HEADER_BYTES - 1, true),
+            (MAX_HEADER_BYTES, true),
+            (MAX_HEADER_BYTES + 1, false),
+        ] {
+            // A text after all of it, of so many bytes that the header has `len`.
+            let mut bytes = [&HEADER[..], &[0xf8]].concat();
+            let text = len - bytes.len() - 4;
+            bytes.extend([text as u8 | 0x80, (text >> 7) as u8 | 0x80, (text >> 14) as u8]);
+            bytes.resize(len - 1, b'a');
+            bytes.extend(b"\0the page");
+            assert_eq!(read_header(&source(&bytes), 0).is_ok(), fits, "{len}");
+        }
+    }
+
+    #[test]
+    fn the_limit_of_a_page_holds_at_its_edges() {
+        for (len, fits) in
+            [(MAX_PAGE_BYTES - 1, true), (MAX_PAGE_BYTES, true), (MAX_PAGE_BYTES + 1, false), (i32::MAX as u64, false)]
+        {
+            for is_packed in [false, true] {
+                let size = |is_long: bool| {
+                    let number = if is_long { len * 2 } else { 2 };
+                    let parts = [0, 7, 14, 21].map(|shift| (number >> shift) as u8 | 0x80);
+                    [&[0x15][..], &parts, &[(number >> 28) as u8]].concat()
+                };
+                let header = [&HEADER[..2], &size(!is_packed), &size(is_packed), &HEADER[8..], &[0, 0, 0, 0]].concat();
+                let found = read_header(&source(&header), 0);
+                assert_eq!(found.is_ok(), fits, "{len} {found:?}");
+            }
+        }
+    }
+
+    /// The same text in every codec, and damaged in its middle and at its end.
+    #[test]
+    fn every_codec_is_unpacked_to_just_its_length() {
+        let text: Vec<u8> = (0..3_000_u32).flat_map(|number| number.to_string().into_bytes()).collect();
+        let gzip = {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+            encoder.write_all(&text).unwrap();
+            encoder.finish().unwrap()
+        };
+        let frame = {
+            let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+            encoder.write_all(&text).unwrap();
+            encoder.finish().unwrap()
+        };
+        let block = lz4_flex::block::compress(&text);
+        let lens = [text.len(), block.len()].map(|len| (len as u32).to_be_bytes()).concat();
+        // One block of brotli that is not packed, and the end.
+        let brotli = {
+            let len = text.len() - 1;
+            let header = (len as u32) << 4 | 1 << 20;
+            [&header.to_le_bytes()[..3], &text, &[3]].concat()
+        };
+        let snappy = snap::raw::Encoder::new().compress_vec(&text).unwrap();
+        for (codec, packed) in [
+            (CompressionCodec::SNAPPY, snappy),
+            (CompressionCodec::GZIP, gzip),
+            (CompressionCodec::ZSTD, zstd::encode_all(&text[..], 1).unwrap()),
+            (CompressionCodec::LZ4_RAW, block.clone()),
+            (CompressionCodec::LZ4, [&lens, &block[..]].concat()),
+            (CompressionCodec::LZ4, frame),
+            (CompressionCodec::LZ4, block.clone()),
+            (CompressionCodec::BROTLI, brotli),
+        ] {
+            assert_eq!(unpack(codec, &packed, 0, text.len()).as_ref(), Ok(&text), "{codec:?}");
+            // With levels before it.
+            let with_levels = [&b"levels"[..], &packed].concat();
+            let expected = [&b"levels"[..], &text].concat();
+            assert_eq!(unpack(codec, &with_levels, 6, expected.len()), Ok(expected), "{codec:?}");
+            for len in [0, 1, text.len() - 1, text.len() + 1, 2 * text.len()] {
+                let found = unpack(codec, &packed, 0, len);
+                assert_eq!(found.is_ok(), len == 0, "{codec:?} {len}");
+            }
+            assert!(unpack(codec, &packed[..packed.len() - 5], 0, text.len()).is_err(), "{codec:?}");
+            assert!(unpack(codec, &packed, packed.len() + 1, text.len()).is_err(), "{codec:?}");
+        }
+        assert!(check_codec(CompressionCodec::LZO).is_err() && check_codec(CompressionCodec::BROTLI).is_ok());
+    }
+
+    /// A packed page that is far longer than its header says stops at the first byte too many.
+    #[test]
+    fn a_page_that_unpacks_to_more_than_it_says_takes_no_memory() {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let zeros = vec![0; 1 << 20];
+        for _ in 0..64 {
+            encoder.write_all(&zeros).unwrap();
+        }
+        let packed = encoder.finish().unwrap();
+        let mut bytes = Vec::with_capacity(101);
+        assert_eq!(read_all(flate2::read::MultiGzDecoder::new(&packed[..]), 100, &mut bytes), Ok(101));
+        assert!(bytes.capacity() < 1 << 16);
+        assert!(unpack(CompressionCodec::GZIP, &packed, 0, 100).is_err());
+    }
+
+    #[test]
+    fn a_checksum_is_checked() {
+        let body = b"the bytes of a page";
+        let mut crc = flate2::Crc::new();
+        crc.update(body);
+        for (sum, is_ok) in [(None, true), (Some(crc.sum()), true), (Some(!crc.sum()), false)] {
+            let header = Header { len: 3, unpacked: 19, packed: 19, crc: sum, kind: Kind::Index };
+            let source = source(&[&b"abc"[..], body].concat());
+            let page = read_page(&source, 0, &header, CompressionCodec::UNCOMPRESSED);
+            assert_eq!(page.is_ok(), is_ok, "{page:?}");
+        }
+    }
+}
