@@ -216,6 +216,21 @@ pub fn without_line_end(line: &[u8]) -> &[u8] {
     }
 }
 
+/// Returns a URL without the spaces and C0 controls at its ends, which the WHATWG URL standard removes too. Those within
+/// it stay, and make it invalid unless they are in its path.
+#[inline]
+#[must_use]
+pub fn trimmed_url(url: &[u8]) -> &[u8] {
+    let is_white = |byte: &u8| *byte <= b' ';
+    // Nearly every URL has none.
+    if !url.first().is_some_and(is_white) && !url.last().is_some_and(is_white) {
+        return url;
+    }
+    let start = url.iter().position(|byte| !is_white(byte)).unwrap_or(url.len());
+    let end = url.iter().rposition(|byte| !is_white(byte)).map_or(start, |last| last + 1);
+    &url[start..end]
+}
+
 /// Opens a list of lines, unpacked; `-` is standard input.
 ///
 /// # Errors
@@ -362,6 +377,26 @@ mod tests {
         ];
         for (line, text) in table {
             assert_eq!(without_line_end(line), text);
+        }
+    }
+
+    #[test]
+    fn urls_lose_spaces_and_controls_at_their_ends_only() {
+        let table: [(&[u8], &[u8]); 10] = [
+            (b"", b""),
+            (b" \t\r\n\0", b""),
+            (b"a", b"a"),
+            (b" a", b"a"),
+            (b"a\x1f", b"a"),
+            (b"\0 a b\t\r ", b"a b"),
+            (b"a\tb", b"a\tb"),
+            // Neither DEL nor a no-break space is among them.
+            (b"a\x7f", b"a\x7f"),
+            ("\u{a0}a".as_bytes(), "\u{a0}a".as_bytes()),
+            (b"\xffa ", b"\xffa"),
+        ];
+        for (url, trimmed) in table {
+            assert_eq!(trimmed_url(url), trimmed, "{}", url.escape_ascii());
         }
     }
 
