@@ -115,7 +115,7 @@ fn rows_that_look_like_other_lines_are_rows() {
             "1 rows: 0 checked, 0 verdict differences, 0 line differences, 0 without robots.txt, 1 malformed",
         ),
         ("#\n#x\ty\t/a\tALLOW\n", "0 rows: 0 checked"),
-        ("x\t#\t/a#b\tdisALLOW\t2\r\n", "1 rows: 1 checked, 0 verdict differences"),
+        ("#x\ty\t/b\nx\ty\t/a#b\tdisALLOW\t2\r\n", "1 rows: 1 checked, 0 verdict differences"),
         ("x\ty\t/b\tallow", "1 rows: 1 checked, 0 verdict differences"),
     ] {
         let run = folder.run_with(&["check", "-", "--robots", "robots.txt"], rows.as_bytes());

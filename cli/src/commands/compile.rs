@@ -20,6 +20,7 @@ use crate::inputs::sets::assemble::assemble_with;
 use crate::inputs::sets::report::Report;
 use crate::inputs::sets::room::{DEFAULT_MEMORY, Room, memory, passing_through};
 use crate::inputs::sets::{Loaded, damaged};
+use crate::outputs::endings::refuse_for_set;
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::made::{self, Made};
 use crate::outputs::summary::{Summary, grouped, seconds};
@@ -137,6 +138,7 @@ impl Target {
         if self.output == Path::new("-") {
             return Err(Failure::new("a set is mapped from its file, so --output needs the name of a file"));
         }
+        refuse_for_set(&self.output)?;
         let made_path = made::path_of(&self.output)?;
         for path in [&self.output, &made_path] {
             refuse_overwriting(path, inputs.clone())?;
