@@ -138,11 +138,11 @@ impl Target {
         if self.output == Path::new("-") {
             return Err(Failure::new("a set is mapped from its file, so --output needs the name of a file"));
         }
-        refuse_for_set(&self.output)?;
         let made_path = made::path_of(&self.output)?;
         for path in [&self.output, &made_path] {
             refuse_overwriting(path, inputs.clone())?;
         }
+        refuse_for_set(&self.output)?;
         let set = Output::create_file(&self.output, self.force)?;
         let made = Output::create_file(&made_path, self.force)?;
         let room = Room::new(self.memory, &made_path);

@@ -19,8 +19,8 @@ use crate::inputs::sets::agents::agents;
 use crate::inputs::sets::report::Report;
 use crate::inputs::shown::shown;
 use crate::inputs::unpack::Packing;
-use crate::inputs::warc::read_date;
 use crate::inputs::warc::raw::{NextStored, PackedRecords, PlainRecords, Stored};
+use crate::inputs::warc::read_date;
 use crate::inputs::warc::records::{RECORD_START, Record};
 use crate::outputs::file::Output;
 use crate::outputs::summary::Summary;
@@ -276,7 +276,9 @@ impl Filter<'_> {
                 counts.without_date += 1;
                 if counts.without_date <= MAX_NAMED_DAMAGES {
                     let (path, number, date) = (path.display(), record.number, shown(date));
-                    note(format_args!("{path}: record {number}: \"{date}\" is not a date, so that no rules are of its time"));
+                    note(format_args!(
+                        "{path}: record {number}: \"{date}\" is not a date, so that no rules are of its time"
+                    ));
                 }
                 Ok(())
             }

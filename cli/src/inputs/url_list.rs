@@ -15,9 +15,8 @@ use crate::error::{Failure, Result, Stop, note};
 use crate::outputs::summary::grouped;
 
 /// Endings of file names that people give to lists, tables and archives. A host does not end in any of them.
-const FILE_ENDINGS: [&str; 13] = [
-    ".txt", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".warc", ".cdxj", ".gz", ".zst", ".bz2", ".xz",
-];
+const FILE_ENDINGS: [&str; 13] =
+    [".txt", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".warc", ".cdxj", ".gz", ".zst", ".bz2", ".xz"];
 
 /// Hands each URL of a list to `work`, as the list comes, and flushes `out` after each part of it. White space around a
 /// URL does not count, and blank lines are skipped. Returns the number of lines that are too long for a URL; a note says

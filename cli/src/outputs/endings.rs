@@ -7,8 +7,7 @@ use super::columns::Format;
 use crate::error::{Failure, Result};
 
 /// Ends of names that say what a file holds, which is never a compiled set.
-const NOT_SETS: [&str; 11] =
-    ["tsv", "csv", "json", "jsonl", "ndjson", "parquet", "warc", "gz", "zst", "bz2", "xz"];
+const NOT_SETS: [&str; 11] = ["tsv", "csv", "json", "jsonl", "ndjson", "parquet", "warc", "gz", "zst", "bz2", "xz"];
 
 /// Returns the format that the name of an output says, or `None` if it says none.
 pub fn format_of(output: &Path) -> Option<Format> {

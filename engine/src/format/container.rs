@@ -255,7 +255,9 @@ fn read_header(file: &[u8]) -> Result<Header, FormatError> {
     if version != FORMAT_VERSION {
         let origin = match version {
             1..FORMAT_VERSION => "an older reptile wrote the set; compile it again",
-            FORMAT_VERSION..=MAX_PLAUSIBLE_VERSION => "a newer reptile wrote the set; use that one, or compile it again",
+            FORMAT_VERSION..=MAX_PLAUSIBLE_VERSION => {
+                "a newer reptile wrote the set; use that one, or compile it again"
+            }
             _ => "the header is damaged",
         };
         let expected = format!("format version {FORMAT_VERSION}, the only one that this program reads");

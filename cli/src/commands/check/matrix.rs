@@ -165,12 +165,7 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> crate::error::Re
 }
 
 /// Counts the differences of a block of rows.
-fn count_block(
-    block: &[u8],
-    sets: &[Set<&[u8]>],
-    one_for_all: bool,
-    args: &Args,
-) -> Result<Counts, FormatError> {
+fn count_block(block: &[u8], sets: &[Set<&[u8]>], one_for_all: bool, args: &Args) -> Result<Counts, FormatError> {
     let mut counts = Counts::new();
     // A table has few agents and many rows, and looking an agent up may cost more than deciding a row.
     let mut agents: HashMap<&[u8], Result<Vec<Agent>, String>> = HashMap::new();
@@ -201,11 +196,7 @@ fn count_block(
 }
 
 /// Returns the agent of a cell under every dialect, or what is wrong with a name that no dialect takes.
-fn agents_of_cell(
-    sets: &[Set<&[u8]>],
-    cell: &[u8],
-    args: &Args,
-) -> Result<Result<Vec<Agent>, String>, FormatError> {
+fn agents_of_cell(sets: &[Set<&[u8]>], cell: &[u8], args: &Args) -> Result<Result<Vec<Agent>, String>, FormatError> {
     let mut fault = None;
     for (set, dialect) in sets.iter().zip(ALL) {
         match agent_of_cell(set, dialect, cell, args.exact) {

@@ -68,7 +68,8 @@ impl Record {
     fn new(args: &Args, asked: &Asked, input: Input, file: Identity, most_are_invalid: bool) -> Record {
         let Args { agents, exact, agent_column, url_column, split_columns, at_column, input_format, .. } = args;
         let Args { scope, written, options, .. } = args;
-        let columns = format!("{url_column:?} {split_columns} {at_column:?} {agent_column:?} {input_format:?} {:?}", options.at);
+        let columns =
+            format!("{url_column:?} {split_columns} {at_column:?} {agent_column:?} {input_format:?} {:?}", options.at);
         let site = &asked.site;
         Record {
             made_by: Tool::this(),

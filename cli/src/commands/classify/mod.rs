@@ -22,10 +22,10 @@ use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::globs::expand;
 use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::same::{is_same_place, refuse_overwriting};
-use crate::inputs::sets::{Loaded, note_without_times, refuse_swapped};
 use crate::inputs::sets::agents::agents;
 use crate::inputs::sets::by_row::{ByRow, Times};
 use crate::inputs::sets::report::Report as SetReport;
+use crate::inputs::sets::{Loaded, note_without_times, refuse_swapped};
 use crate::inputs::tables::log::shape::Site;
 use crate::inputs::tables::open::Opening;
 use crate::inputs::tables::{Format, Wanted};
@@ -278,8 +278,10 @@ impl Asked {
         }
         if times != Times::None && !set.has_times() {
             let option = if times == Times::OfRows { "--at-column" } else { "--at" };
-            let message =
-                format!("does not keep what was in force when, which {option} asks for; compile it again with --by-time");
+            let message = format!(
+                "is a compiled set that does not keep what was in force when, which {option} asks for; compile it again \
+                 with --by-time"
+            );
             return Err(Failure::at(&args.set, message));
         }
         if is_set && times == Times::None && set.has_times() {

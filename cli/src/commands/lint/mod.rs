@@ -6,7 +6,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reptile_compiler::advice::lint::{Code, Finding, Fix, Fixed, Linted, MAX_FINDINGS_PER_CODE, Severity, fix_of_host, lint_of_host};
+use reptile_compiler::advice::lint::{
+    Code, Finding, Fix, Fixed, Linted, MAX_FINDINGS_PER_CODE, Severity, fix_of_host, lint_of_host,
+};
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_engine::url::Scheme;
 use serde::Serialize;
@@ -211,8 +213,7 @@ impl Report<'_> {
         self.progress.add(1);
         let host = self.host.clone().or_else(|| host.map(<[u8]>::to_vec)).or_else(|| host_of(name));
         let name = printable(name.as_bytes());
-        let Linted { findings, counts } =
-            lint_of_host(body, self.dialect, self.args.max_findings, host.as_deref());
+        let Linted { findings, counts } = lint_of_host(body, self.dialect, self.args.max_findings, host.as_deref());
         for ((severity, code), count) in counts.into_iter().filter(|((severity, _), _)| *severity >= self.args.severity)
         {
             *self.counts.entry((Reverse(severity), code)).or_default() += count;
@@ -245,8 +246,7 @@ impl Report<'_> {
             return Err(Failure::at(input, "--fix does not change packed files"));
         }
         let host = self.host.clone().or_else(|| host_of(&input.display().to_string()));
-        let Fixed { body: fixed, changes } =
-            fix_of_host(&body, self.dialect, self.args.severity, host.as_deref());
+        let Fixed { body: fixed, changes } = fix_of_host(&body, self.dialect, self.args.severity, host.as_deref());
         if fixed != body {
             let mut output = Output::create_file(input, true)?;
             let written = output.write_all(&fixed);

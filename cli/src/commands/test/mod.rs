@@ -198,7 +198,10 @@ fn read_body(args: &Args) -> Result<Vec<u8>> {
                 return Err(refused);
             }
             let name = args.robots.display();
-            note(format_args!("{name}: is a web page (HTML); Google obeys the rules in it ({})", grouped(rules as u64)));
+            note(format_args!(
+                "{name}: is a web page (HTML); Google obeys the rules in it ({})",
+                grouped(rules as u64)
+            ));
             Ok(body)
         }
         _ => {
@@ -300,9 +303,8 @@ fn answer(file: &File<'_>, out: &mut impl Write) -> std::result::Result<u64, Sto
     if args.brief {
         // The column of URLs is as wide as those that are known now.
         let brief = answers::Brief::new(&column, &file.urls);
-        return file.each_url(out, |url, out| {
-            (0..column.agents.len()).try_for_each(|agent| brief.write(url, agent, out))
-        });
+        return file
+            .each_url(out, |url, out| (0..column.agents.len()).try_for_each(|agent| brief.write(url, agent, out)));
     }
     let (urls, left_out) = few_urls(file, out)?;
     let tested = Tested { name: &args.robots, column: &column, answers: column.answers(&urls)?, urls: &urls };

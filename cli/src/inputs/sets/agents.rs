@@ -9,10 +9,11 @@ use std::path::Path;
 use bumpalo::Bump;
 use reptile::{Agents, Crawler, CrawlerError, CrawlerErrorKind};
 use reptile_compiler::body::parse;
-use reptile_compiler::dialect::crawlers::{Resolved, nearly, resolve};
+use reptile_compiler::dialect::crawlers::{ResolveError, Resolved, nearly, of_name, resolve};
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::oracle::{ChosenBy, choose};
 use reptile_engine::set::Set;
+use reptile_engine::token::TokenError;
 
 use crate::error::{Failure, Result};
 use crate::inputs::options::ExactAgent;
@@ -82,7 +83,11 @@ pub fn agent_of_cell(
     exact: ExactAgent,
 ) -> std::result::Result<Resolved, String> {
     let name = std::str::from_utf8(cell).map_err(|_| "the agent is not UTF-8".to_owned())?;
-    let mut agents = resolve(name, dialect).map_err(|error| error.to_string())?;
+    let mut agents = match resolve(name, dialect) {
+        // A table has names as crawlers have them, and one that no line can name obeys the rules for *.
+        Err(ResolveError::Token(TokenError::Unnameable { .. })) if is_word(cell) => vec![of_name(cell, dialect)],
+        resolved => resolved.map_err(|error| error.to_string())?,
+    };
     let is_named = |name: &str| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named());
     match (agents.pop(), mistake(name, is_named)) {
         _ if name.starts_with('@') => Err(format!("expected one crawler, found the group \"{name}\"")),
@@ -90,6 +95,11 @@ pub fn agent_of_cell(
         (Some(agent), _) => Ok(agent),
         (None, _) => Err("it names no crawler".into()),
     }
+}
+
+/// Whether a name is of letters, digits and the signs that product tokens have.
+fn is_word(name: &[u8]) -> bool {
+    name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
 }
 
 /// Refuses names that are the names of files.

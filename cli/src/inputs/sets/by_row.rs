@@ -529,7 +529,8 @@ mod tests {
         assert!(found.names.values().all(|near| *near == "Googlebot") && !found.names.is_empty(), "{found:?}");
         assert_eq!(misspelt_in(&cells, true).rows, 0);
         // Each letter of a long name can be wrong.
-        let names: Vec<String> = (0..=MAX_MISSPELT_NAMES).map(|at| format!("AhrefsBo{}", (b'a' + at as u8) as char)).collect();
+        let names: Vec<String> =
+            (0..=MAX_MISSPELT_NAMES).map(|at| format!("Googlebo{}", (b'a' + at as u8) as char)).collect();
         for count in [MAX_MISSPELT_NAMES - 1, MAX_MISSPELT_NAMES, MAX_MISSPELT_NAMES + 1] {
             let cells: Vec<&str> = names[..count].iter().map(String::as_str).collect();
             let found = misspelt_in(&cells, false);

@@ -392,11 +392,7 @@ impl Decider {
     }
 
     /// Decides rows, and writes their cells one by one, in an order that is not the usual one.
-    fn write_in_order<'b>(
-        &self,
-        rows: impl Iterator<Item = Line<'b>>,
-        written: Written<'_, '_>,
-    ) -> Result<(), Error> {
+    fn write_in_order<'b>(&self, rows: impl Iterator<Item = Line<'b>>, written: Written<'_, '_>) -> Result<(), Error> {
         let mut buffer = Vec::new();
         self.decide_each(rows, written, |row, text, tally| {
             let Decided { line, verdicts, crawler } = *row;
