@@ -258,8 +258,8 @@ fn agents_of_cases_are_checked_as_those_of_options_are() {
             assert!(both.contains(malformed) || code == 0, "{agent}: {both}");
         }
     }
-    folder.write("rows", "c.example:8080\tGoogelbot\t/\tALLOW\n");
-    folder.run(&["check", "rows", "--robots", "robots", "--exact-agent"]).says(0, &["1 checked"]);
+    folder.write("rows", "c.example:8080\tGoogelbot\t/\tALLOW\nc.example:8080\tMozilla/5.0 (x)\t/\tALLOW\n");
+    folder.run(&["check", "rows", "--robots", "robots", "--exact-agent"]).says(0, &["2 checked"]);
     // A row that expects nothing checks nothing.
     folder.write("rows", "c.example:8080\tbot-a\t/\n");
     folder.run(&["check", "rows", "--robots", "robots"]).says(2, &["rows: no row expects a verdict", "--print"]);

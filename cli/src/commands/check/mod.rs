@@ -68,8 +68,9 @@ pub struct Args {
     /// Above the diagonal are the numbers of rows, below it those of their hosts. What the rows expect is ignored.
     #[arg(long, conflicts_with = "dialect", conflicts_with = "max_differences")]
     all_dialects: bool,
-    #[command(flatten)]
-    exact: ExactAgent,
+    /// Take the agents of all rows as they are, also headers and misspelt names: for tests of conformance
+    #[arg(long)]
+    exact_agent: bool,
     /// How the rules of a group become an automaton; the verdicts are the same [default: factored]
     #[arg(long, value_name = "NAME", value_parser = strategies())]
     strategy: Option<Strategy>,
@@ -101,7 +102,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let set = opened(args, &bytes)?;
 
     let checker =
-        Checker { set, dialect, one_for_all, exact: args.exact, print: args.print, max_shown: args.max_differences };
+        Checker { set, dialect, one_for_all, exact: args.exact(), print: args.print, max_shown: args.max_differences };
     let total = checker.check_all(cases, args)?;
     tell(&format!(
         "{} rows: {} checked, {} verdict differences, {} line differences, {} without robots.txt{} ({}, {} rows/s)\n",
@@ -120,6 +121,13 @@ pub fn run(args: &Args) -> Result<Exit> {
         return Err(Failure::at(&args.cases, message));
     }
     Ok(Exit::from_bad(total.shown_of > 0))
+}
+
+impl Args {
+    /// Whether agents are taken as they are.
+    fn exact(&self) -> ExactAgent {
+        ExactAgent { exact_agent: self.exact_agent }
+    }
 }
 
 /// Refuses a table without rows, which would pass.

@@ -72,7 +72,7 @@ fn mistake(spec: &str, is_named: impl Fn(&str) -> bool) -> Option<String> {
     })
 }
 
-/// Returns the crawler of a cell of a table, by the checks of `--agent`.
+/// Returns the crawler of a cell of a table, by the checks of `--agent`, or the name as it is if it is exact.
 ///
 /// # Errors
 /// Returns what is wrong with the name, in a few words.
@@ -82,6 +82,9 @@ pub fn agent_of_cell(
     cell: &[u8],
     exact: ExactAgent,
 ) -> std::result::Result<Resolved, String> {
+    if exact.exact_agent {
+        return Ok(of_name(cell, dialect));
+    }
     let name = std::str::from_utf8(cell).map_err(|_| "the agent is not UTF-8".to_owned())?;
     let mut agents = match resolve(name, dialect) {
         // A table has names as crawlers have them, and one that no line can name obeys the rules for *.
@@ -91,7 +94,7 @@ pub fn agent_of_cell(
     let is_named = |name: &str| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named());
     match (agents.pop(), mistake(name, is_named)) {
         _ if name.starts_with('@') => Err(format!("expected one crawler, found the group \"{name}\"")),
-        (_, Some(mistake)) if !exact.exact_agent => Err(mistake),
+        (_, Some(mistake)) => Err(mistake),
         (Some(agent), _) => Ok(agent),
         (None, _) => Err("it names no crawler".into()),
     }
