@@ -66,7 +66,7 @@ pub fn each_url<W: Write>(
 /// # Errors
 /// Returns an error for an argument that is most likely a file: it has neither `scheme://` nor a slash at its start, and
 /// is the name of a file or ends as one. `command` makes the command line that reads the list of this name.
-pub fn typed_urls<'u>(urls: &'u [String], command: impl Fn(&str) -> String) -> Result<Vec<&'u [u8]>> {
+pub fn typed_urls(urls: &[String], command: impl Fn(&str) -> String) -> Result<Vec<&[u8]>> {
     for url in urls {
         if let Some(file) = file_name(url) {
             let what = if Path::new(file).is_file() { "is a file" } else { "looks like the name of a file" };

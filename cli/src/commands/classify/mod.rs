@@ -277,11 +277,13 @@ impl Asked {
             set.verify().map_err(|error| Failure::at(&args.set, error))?;
         }
         if times != Times::None && !set.has_times() {
-            let option = if times == Times::OfRows { "--at-column" } else { "--at" };
-            let message = format!(
-                "is a compiled set that does not keep what was in force when, which {option} asks for; compile it again \
-                 with --by-time"
-            );
+            let what = "what was in force when, which";
+            let message = match times {
+                Times::At(_) => {
+                    format!("is a compiled set without {what} --at asks for; compile it again with --by-time")
+                }
+                _ => format!("does not keep {what} --at-column asks for; compile it again with --by-time"),
+            };
             return Err(Failure::at(&args.set, message));
         }
         if is_set && times == Times::None && set.has_times() {

@@ -12,6 +12,9 @@ use crate::outputs::scope::Scope;
 /// What the `reason` of a row says that names no crawler.
 const NO_CRAWLER: &str = "no crawler";
 
+/// An explanation, or the reason why there is none.
+type ExplainedOrReason = Result<Explained, &'static str>;
+
 impl Decider {
     /// The verdict of one agent for a URL, with its reasons. `None` for a URL without a time where times are asked for.
     pub(super) fn explain(&self, agent: &Agent, line: &Line<'_>) -> Result<Option<Explained>, Error> {
@@ -101,7 +104,7 @@ impl Decider {
         &self,
         row: &Line<'_>,
         session: &mut Session<'_>,
-    ) -> Result<(Verdict, Result<Explained, &'static str>, Option<usize>), Error> {
+    ) -> Result<(Verdict, ExplainedOrReason, Option<usize>), Error> {
         let place = session.crawler(row)?;
         let (_, agents) = session.agents(place);
         let found = agents.iter().next().map(|agent| self.explain(agent, row)).transpose()?.flatten();
