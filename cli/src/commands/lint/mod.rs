@@ -308,10 +308,12 @@ fn given_host(text: &str) -> Result<Vec<u8>> {
     Ok(origins.into_iter().next().map(|origin| origin.host.to_vec()).unwrap_or_default())
 }
 
-/// Returns the host that a file is named after, as `compile` reads names.
+/// Returns the host that a file is named after, as `compile` reads names. A name without a dot may be any file's.
 fn host_of(path: &str) -> Option<Vec<u8>> {
     match Hosts::default().of(path.as_bytes(), &Naming::Hosts(vec![Scheme::Https])) {
-        Ok(Place::Of(origins)) => Some(origins.first()?.host.to_vec()),
+        Ok(Place::Of(origins)) => {
+            origins.first().map(|origin| origin.host.to_vec()).filter(|host| host.contains(&b'.'))
+        }
         Ok(Place::Elsewhere(_)) | Err(_) => None,
     }
 }
