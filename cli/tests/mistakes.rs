@@ -364,6 +364,9 @@ fn only_urls_of_the_own_host_are_fixed() {
         text.contains("if \"https://other.example\" is this site, write Disallow: /y; if not, remove it"),
         "{text}"
     );
+    // A name without a dot may be any file's.
+    folder.write("file", body);
+    assert_eq!(folder.run(&["lint", "file"]).says(1, &[]).text(), text.replace("robots.txt:", "file:"));
     folder.run(&["lint", "robots.txt", "--host", "a b"]).says(2, &["--host a b"]);
     folder.write("robots/example.com", body);
     let text = folder.run(&["lint", "robots"]).says(1, &[]).text();
