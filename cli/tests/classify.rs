@@ -110,7 +110,7 @@ fn agents_may_have_several_names() {
         "http://h.example/x\tdisallow\tdisallow\tdisallow\tallow\tallow\tdisallow\n\
          http://h.example/g\tdisallow\tdisallow\tdisallow\tdisallow\tallow\tdisallow\n"
     );
-    let run = folder.run_with(&["classify", "google", "--agent", "@ai-training", "--agent", "GPTBot"], urls);
+    let run = folder.run_with(&["classify", "google", "--agent", "@ai-training", "--agent", "Googlebot"], urls);
     let columns = run.says(0, &["agent GPTBot", "agent CCBot"]).text().lines().next().unwrap().split('\t').count();
     assert!(columns > 10, "{columns}");
     folder.run_with(&["classify", "google", "--agent", "@nobody"], urls).says(2, &["@nobody", "@ai-training"]);

@@ -77,7 +77,7 @@ fn each_row_is_decided_for_the_crawler_that_it_names() {
     let json =
         classify(&folder, "log", &[&OF_A[..], &["--format", "jsonl", "--columns", "agent,url,verdict"]].concat());
     assert!(
-        json.text().starts_with("{\"url\":\"https://a.example/x\",\"agent\":\"GPTBot\",\"verdict\":\"disallow\"}\n")
+        json.text().starts_with("{\"agent\":\"GPTBot\",\"url\":\"https://a.example/x\",\"verdict\":\"disallow\"}\n")
     );
 }
 

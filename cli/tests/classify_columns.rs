@@ -36,14 +36,14 @@ fn the_agents_that_are_refused_are_one_cell_in_every_text() {
     let csv = run(&folder, URLS, &["--columns", "url,mask,refused", "--header", "--format", "csv"]).text();
     assert_eq!(csv, tsv.replace('\t', ","));
     let json = run(&folder, URLS, &["--columns", "refused,verdict,mask", "--format", "jsonl"]).says(0, &[]).text();
-    let verdicts = |a: &str, x: &str| format!("\"bot-a:verdict\":\"{a}\",\"x:verdict\":\"{x}\"}}");
+    let verdicts = |a: &str, x: &str| format!("\"bot-a:verdict\":\"{a}\",\"x:verdict\":\"{x}\"");
     let expected = [
-        "{\"refused\":[\"bot-a\"],\"mask\":1,".to_owned() + &verdicts("disallow", "allow"),
-        "{\"refused\":[\"x\"],\"mask\":2,".to_owned() + &verdicts("allow", "disallow"),
-        "{\"refused\":[\"bot-a\",\"x\"],\"mask\":3,".to_owned() + &verdicts("disallow", "disallow"),
-        "{\"refused\":[],\"mask\":0,".to_owned() + &verdicts("allow", "allow"),
-        "{\"refused\":null,\"mask\":null,".to_owned() + &verdicts("unknown", "unknown"),
-        "{\"refused\":null,\"mask\":null,".to_owned() + &verdicts("invalid", "invalid"),
+        "{\"refused\":[\"bot-a\"],".to_owned() + &verdicts("disallow", "allow") + ",\"mask\":1}",
+        "{\"refused\":[\"x\"],".to_owned() + &verdicts("allow", "disallow") + ",\"mask\":2}",
+        "{\"refused\":[\"bot-a\",\"x\"],".to_owned() + &verdicts("disallow", "disallow") + ",\"mask\":3}",
+        "{\"refused\":[],".to_owned() + &verdicts("allow", "allow") + ",\"mask\":0}",
+        "{\"refused\":null,".to_owned() + &verdicts("unknown", "unknown") + ",\"mask\":null}",
+        "{\"refused\":null,".to_owned() + &verdicts("invalid", "invalid") + ",\"mask\":null}",
     ];
     assert_eq!(json.lines().collect::<Vec<_>>(), expected);
     let row = "http://a.example/private\n";
@@ -312,8 +312,8 @@ fn rows_that_no_rules_decide_are_taken_for_what_the_user_says() {
     let counts = "agent bot-a allow 2, disallow 2, unknown 1, invalid 1\n";
     let found = run(&folder, URLS, &["--columns", "verdict,mask", "--unknown", "disallow", "--invalid", "allow"]);
     let found = found.says(0, &[counts, "unknown, taken for disallow 1\n", "invalid, taken for allow 1\n"]);
-    let expected = ["1\tdisallow\tallow", "2\tallow\tdisallow", "3\tdisallow\tdisallow", "0\tallow\tallow"];
-    let expected = [&expected[..], &["3\tdisallow\tdisallow", "0\tallow\tallow"]].concat();
+    let expected = ["disallow\tallow\t1", "allow\tdisallow\t2", "disallow\tdisallow\t3", "allow\tallow\t0"];
+    let expected = [&expected[..], &["disallow\tdisallow\t3", "allow\tallow\t0"]].concat();
     assert_eq!(found.text().lines().collect::<Vec<_>>(), expected);
     // The reason stays, in every way of deciding; so do the rejected rows.
     let reason = ["--columns", "verdict,reason", "--unknown", "allow", "--any-of", "--rejects", "bad"];

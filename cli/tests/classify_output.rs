@@ -67,7 +67,7 @@ fn columns_are_a_choice() {
         (&["--columns", "verdict"], "disallow\n"),
         (&["--columns", "verdict", "--format", "csv", "--header"], "bot-a:verdict\ndisallow\n"),
         (&["--columns", "verdict", "--format", "jsonl"], "{\"bot-a:verdict\":\"disallow\"}\n"),
-        (&["--columns", "rule,url"], "http://a.example/private\tDisallow: /private\n"),
+        (&["--columns", "rule,url"], "Disallow: /private\thttp://a.example/private\n"),
         (&["--columns", "url"], "http://a.example/private\n"),
         (&["--columns", "line", "--any-of"], "2\tdisallow\n"),
         (

@@ -151,7 +151,7 @@ fn messages_say_what_would_be_right() {
         (&["compile", "-o", "x", "good"], "good: is a compiled set, not a folder or archive of robots.txt files"),
         (&["compile", "-o", "x", "zip"], "unpack it, and give the files or the folder"),
         // Swapped arguments.
-        (&["classify", "urls", "good", "--agent", "a"], "good: is a compiled set, not a list or a table of URLs"),
+        (&["classify", "urls", "good", "--agent", "a"], "which comes first: `reptile classify good urls`"),
         (
             &["inspect", "h.example", "good"],
             "good: is a compiled set, which comes first: `reptile inspect good h.example`",

@@ -31,6 +31,7 @@ mod lint;
 mod made;
 mod memory;
 mod merge;
+mod mistakes;
 mod parquet_mutants;
 mod parquet_refused;
 mod report;

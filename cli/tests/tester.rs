@@ -352,7 +352,7 @@ fn an_expected_verdict_is_an_exit_code() {
     }
     let args = ["test", "robots.txt", "--agent", "a", "--expect", "allow", "--all-dialects", "/x"];
     folder.run(&args).says(1, &["9 of 9 verdicts are not allow"]);
-    folder.run_with(&["test", "robots.txt", "--agent", "a", "--expect", "allow"], b"").says(1, &["no URL was tested"]);
+    folder.run_with(&["test", "robots.txt", "--agent", "a", "--expect", "allow"], b"").says(2, &["no URL in it"]);
     let long = format!("/a\n/{}\n", "a".repeat(1 << 20));
     let args = ["test", "robots.txt", "--agent", "a", "--expect", "allow"];
     folder.run_with(&args, long.as_bytes()).says(1, &["1 lines are too long for a URL"]);

@@ -353,10 +353,18 @@ fn another_version_or_byte_order_is_refused_by_name() {
         other[at..at + bytes.len()].copy_from_slice(bytes);
         Set::from_bytes(other).err().expect("was opened").to_string()
     };
-    assert_eq!(
-        refused(8, &1_u32.to_le_bytes()),
-        "header: expected format version 3; compile the set again with this version, found version 1"
-    );
+    for (version, origin) in [
+        (0, "the header is damaged"),
+        (1, "an older reptile wrote the set; compile it again"),
+        (2, "an older reptile wrote the set; compile it again"),
+        (4, "a newer reptile wrote the set; use that one, or compile it again"),
+        (999, "a newer reptile wrote the set; use that one, or compile it again"),
+        (1000, "the header is damaged"),
+        (u32::MAX, "the header is damaged"),
+    ] {
+        let expected = "header: expected format version 3, the only one that this program reads";
+        assert_eq!(refused(8, &version.to_le_bytes()), format!("{expected}, found version {version}: {origin}"));
+    }
     assert!(refused(12, &[1, 2, 3, 4]).contains("byte-order mark 04 03 02 01, found [01, 02, 03, 04]"));
     assert!(refused(0, b"User-age").starts_with("header: expected the label"));
 }

@@ -12,7 +12,7 @@ use bumpalo::Bump;
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use reptile_compiler::advice::lint::{
-    Code, Fix, MAX_COMPARED_STEPS, MAX_FINDINGS_PER_CODE, Severity, fix, lint, lint_counted,
+    Code, Fix, MAX_COMPARED_STEPS, MAX_FINDINGS_PER_CODE, Severity, fix, fix_of_host, lint, lint_counted, lint_of_host,
 };
 use reptile_compiler::body::parse;
 use reptile_compiler::dialect::crawlers::of_name;
@@ -270,7 +270,7 @@ fn fixes_of_each_kind() {
             "User-agent: Mozilla/5.0 (compatible; Googlebot-Image/1.0)\nDisallow: /x\n",
             "User-agent: Googlebot-Image\nDisallow: /x\n",
         ),
-        ("User-agent: Foo/1.0\nDisallow: https://example.com/x\n", "User-agent: Foo\nDisallow: /x\n"),
+        ("User-agent: Foo/1.0\nDisallow: /x\n", "User-agent: Foo\nDisallow: /x\n"),
         ("User-agent: *\nDisallow: https://example.com/\n", "User-agent: *\nDisallow: https://example.com/\n"),
         ("User-agent: *\nDisallow: example.com/x\n", "User-agent: *\nDisallow: example.com/x\n"),
         // The allow becomes a rule, so the longer disallow is not superfluous any more.
@@ -288,6 +288,37 @@ fn fixes_of_each_kind() {
     let changes: Vec<_> =
         fixed.changes.iter().map(|change| (change.line, change.code, change.keeps_verdicts)).collect();
     assert_eq!(changes, [(1, Code::AgentList, false), (4, Code::NoLeadingSlash, false), (3, Code::ShadowedRule, true)]);
+}
+
+#[test]
+fn only_urls_of_the_own_host_become_paths() {
+    let cases = [
+        // The host of the file, the value of a rule, and the value after the fix if there is one.
+        (Some("example.com"), "https://example.com/x", Some("/x")),
+        (Some("example.com"), "HTTP://EXAMPLE.COM/x?y", Some("/x?y")),
+        (Some("example.com"), "http://example.com:80/x", Some("/x")),
+        (Some("example.com"), "https://example.com/", None),
+        (Some("example.com"), "https://other.example/x", None),
+        (Some("example.com"), "https://www.example.com/x", None),
+        (Some("example.com"), "https://example.com.evil.example/x", None),
+        (Some("example.com"), "https://example.com@evil.example/x", None),
+        (Some("example.com"), "https://example.com:8443/x", None),
+        (Some("example.com"), "https://*.example.com/x", None),
+        (None, "https://example.com/x", None),
+        (None, "http://localhost/x", None),
+    ];
+    for (host, value, fixed) in cases {
+        let host = host.map(str::as_bytes);
+        let body = format!("User-agent: *\nDisallow: {value}\n");
+        for dialect in ALL {
+            let found = fix_of_host(body.as_bytes(), dialect, Severity::Note, host);
+            let expected = format!("User-agent: *\nDisallow: {}\n", fixed.unwrap_or(value));
+            assert_eq!(String::from_utf8_lossy(&found.body), expected, "{} {host:?}", dialect.name);
+        }
+        let found = lint_of_host(body.as_bytes(), &GOOGLE_LIB, MAX_FINDINGS_PER_CODE, host).findings;
+        let finding = found.iter().find(|finding| finding.code == Code::AbsoluteUrl).unwrap();
+        assert_eq!(matches!(finding.fix, Some(Fix::Replace { .. })), fixed.is_some(), "{value}");
+    }
 }
 
 proptest! {

@@ -24,7 +24,8 @@ fn a_set_of_another_version_is_refused_by_both_numbers() {
         assert_eq!(
             error.to_string(),
             format!(
-                "header: expected format version 3; compile the set again with this version, found version {version}"
+                "header: expected format version 3, the only one that this program reads, found version {version}: an \
+                 older reptile wrote the set; compile it again"
             )
         );
     }

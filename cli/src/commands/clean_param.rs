@@ -18,6 +18,7 @@ use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_lf, without_l
 use crate::inputs::options::CompileOptions;
 use crate::inputs::sets::single::ONE_ORIGIN;
 use crate::inputs::sets::{Loaded, refuse_swapped};
+use crate::inputs::url_list::{command_line, typed_urls};
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
 use crate::outputs::text::{opaque_column, url_column};
@@ -66,15 +67,17 @@ pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("clean-param", &args.set, args.urls.first().map(String::as_str))?;
     let options = CompileOptions { dialect: args.options.dialect.or(Some(&YANDEX)), ..args.options.clone() };
     let is_set = Loaded::is_set(&args.set)?;
+    let set = args.set.display().to_string();
+    let urls = typed_urls(&args.urls, |list| command_line(["clean-param", &set, "--urls", list]))?;
     let (loaded, is_one) = Loaded::open_or_robots(&args.set, if is_set { &args.options } else { &options })?;
     let set = loaded.verified()?;
     loaded.note_without_other_directives(&set);
     let mut cleaner = Cleaner { set: &set, is_one, known: HashMap::new() };
     let mut out = BufWriter::new(Output::stdout());
-    let done = if args.urls.is_empty() {
+    let done = if urls.is_empty() {
         clean_list(args, &mut cleaner, &mut out)
     } else {
-        args.urls.iter().try_for_each(|url| clean_line(args, &mut cleaner, url.as_bytes(), b"\n", &mut out))
+        urls.iter().try_for_each(|url| clean_line(args, &mut cleaner, url, b"\n", &mut out))
     };
     done.and_then(|()| out.flush().map_err(Stop::Write)).map_err(|stop| stop.failure(out.get_ref(), &args.set))?;
     Ok(Exit::Done)

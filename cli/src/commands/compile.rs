@@ -20,6 +20,7 @@ use crate::inputs::sets::assemble::assemble_with;
 use crate::inputs::sets::report::Report;
 use crate::inputs::sets::room::{DEFAULT_MEMORY, Room, memory, passing_through};
 use crate::inputs::sets::{Loaded, damaged};
+use crate::outputs::endings::refuse_for_set;
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::made::{self, Made};
 use crate::outputs::summary::{Summary, grouped, seconds};
@@ -144,6 +145,7 @@ impl Target {
         for path in [&self.output, &made_path] {
             refuse_overwriting(path, inputs.clone())?;
         }
+        refuse_for_set(&self.output)?;
         let set = Output::create_file(&self.output, self.force)?;
         let made = Output::create_file(&made_path, self.force)?;
         let room = Room::new(self.memory, &made_path);

@@ -22,6 +22,7 @@ use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::sets::agents::agents_of;
 use crate::inputs::sets::single::ONE_ORIGIN;
 use crate::inputs::sets::{Loaded, damaged, refuse_swapped};
+use crate::inputs::url_list::refuse_file_as_host;
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
 use crate::outputs::names::{Few, MAX_NAMES_SHOWN};
@@ -89,6 +90,7 @@ fn kinds() -> impl TypedValueParser<Value = DirectiveKind> {
 /// If the set or the input cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("fields", &args.set, args.origin.as_deref())?;
+    refuse_file_as_host(&args.set, args.origin.as_deref())?;
     let mut options = args.options.clone();
     // With a set file, --scheme only chooses what is shown.
     if args.origin.is_some() && Loaded::is_set(&args.set)? {

@@ -17,8 +17,10 @@ use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents;
 use crate::inputs::sets::report::Report;
+use crate::inputs::shown::shown;
 use crate::inputs::unpack::Packing;
 use crate::inputs::warc::raw::{NextStored, PackedRecords, PlainRecords, Stored};
+use crate::inputs::warc::read_date;
 use crate::inputs::warc::records::{RECORD_START, Record};
 use crate::outputs::file::Output;
 use crate::outputs::summary::Summary;
@@ -34,6 +36,8 @@ const MAX_NAMED_DAMAGES: u64 = 10;
 /// Reads WARC, WET and WAT files and writes the records whose URL (WARC-Target-URI) is
 /// allowed, byte for byte: a record that is a gzip member is copied packed. So requests and
 /// metadata go with their answers. Records without a URL, such as warcinfo, are kept.
+/// With a set by time each record is decided by the rules of its own WARC-Date; one without
+/// a valid date is counted as invalid.
 /// Damaged records are named, counted and left out. To a name that ends in .gz, records that
 /// are not packed are written as a gzip member each.
 #[derive(clap::Args)]
@@ -111,7 +115,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     let any_bad = loaded.report.as_ref().is_some_and(Report::any_bad);
     let set = loaded.into_set()?;
     set.verify().map_err(|error| Failure::at(&args.set, error))?;
-    let filter = Filter { agents: agents(&set, &args.set, &args.agents, args.exact)?, args };
+    let by_time = set.has_times();
+    let filter = Filter { by_time, agents: agents(&set, &args.set, &args.agents, args.exact)?, args };
     let counts = match into_folder {
         Some(folder) => filter.each_into(folder)?,
         None => filter.all_into_one()?,
@@ -128,6 +133,8 @@ fn ends_in_slash(path: &Path) -> bool {
 /// What is kept, and why.
 struct Filter<'a> {
     agents: Agents,
+    /// Whether each record is decided by the rules of its own date.
+    by_time: bool,
     args: &'a Args,
 }
 
@@ -137,6 +144,8 @@ struct Counts {
     /// In the order of the verdicts' numbers.
     verdicts: [u64; 4],
     without_url: u64,
+    /// Those of the invalid records that have no valid date.
+    without_date: u64,
     damaged: u64,
     kept: u64,
     bytes: u64,
@@ -241,7 +250,7 @@ impl Filter<'_> {
                     return Err(Failure::at(path, message));
                 }
                 NextStored::Record(record, stored) => {
-                    if self.keeps(&record, counts)? {
+                    if self.keeps(path, &record, counts)? {
                         counts.kept += 1;
                         counts.bytes += write(stored)?;
                     }
@@ -253,13 +262,28 @@ impl Filter<'_> {
     }
 
     /// Whether a record is kept. Counts its verdict.
-    fn keeps(&self, record: &Record, counts: &mut Counts) -> Result<bool> {
+    fn keeps(&self, path: &Path, record: &Record, counts: &mut Counts) -> Result<bool> {
         let Some(url) = &record.target else {
             counts.without_url += 1;
             return Ok(true);
         };
         let mut verdicts = vec![Verdict::Invalid; self.agents.len()];
-        self.agents.decide(url, &mut verdicts).map_err(|error| Failure::at(&self.args.set, error))?;
+        let date = record.date.as_deref().unwrap_or_default();
+        let decided = match read_date(date) {
+            _ if !self.by_time => self.agents.decide(url, &mut verdicts),
+            Ok(time) => self.agents.decide_all_at(&[url], &[time], &mut verdicts),
+            Err(_) => {
+                counts.without_date += 1;
+                if counts.without_date <= MAX_NAMED_DAMAGES {
+                    let (path, number, date) = (path.display(), record.number, shown(date));
+                    note(format_args!(
+                        "{path}: record {number}: \"{date}\" is not a date, so that no rules are of its time"
+                    ));
+                }
+                Ok(())
+            }
+        };
+        decided.map_err(|error| Failure::at(&self.args.set, error))?;
         let is_allowed = |verdict: &Verdict| *verdict == Verdict::Allow;
         let verdict = match verdicts.first() {
             Some(&verdict @ (Verdict::Unknown | Verdict::Invalid)) => verdict,
@@ -281,6 +305,7 @@ impl Counts {
     fn and(mut self, other: Counts) -> Counts {
         self.verdicts.iter_mut().zip(other.verdicts).for_each(|(count, more)| *count += more);
         self.without_url += other.without_url;
+        self.without_date += other.without_date;
         self.damaged += other.damaged;
         self.kept += other.kept;
         self.bytes += other.bytes;
@@ -292,6 +317,9 @@ impl Counts {
         summary.count("records", self.verdicts.iter().sum::<u64>() + self.without_url + self.damaged);
         for verdict in [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid] {
             summary.count(format!("  {verdict}"), self.verdicts[verdict as usize]);
+        }
+        if self.without_date > 0 {
+            summary.count("    without a valid date", self.without_date);
         }
         summary.count("  without a URL", self.without_url);
         summary.count("  damaged", self.damaged);

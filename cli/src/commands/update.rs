@@ -10,8 +10,8 @@ use crate::error::{Exit, Result};
 use crate::inputs::Inputs;
 use crate::inputs::globs::expand;
 use crate::inputs::options::{CompileOptions, schemes};
-use crate::inputs::sets::Loaded;
 use crate::inputs::sets::assemble::assemble_with;
+use crate::inputs::sets::{Loaded, refuse_swapped};
 use crate::inputs::time::Zone;
 
 /// Add captures to a set
@@ -73,6 +73,7 @@ pub struct Args {
 /// # Errors
 /// If the set or an input cannot be read, if they do not go together, or if the new set cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
+    refuse_swapped("update", &args.set, args.inputs.first().and_then(|input| input.to_str()))?;
     let mut inputs = expand(&args.inputs)?;
     let outputs = args.target.open(inputs.iter().map(PathBuf::as_path))?;
     let old = Loaded::open_set(&args.set)?;

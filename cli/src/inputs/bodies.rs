@@ -90,16 +90,6 @@ pub fn read_robots(path: &Path) -> Result<Vec<u8>> {
     read_input(Input::open(path)?.text(Wanted::Robots)?)
 }
 
-/// Reads the body of an answer to a request for a robots.txt, unpacked: a robots.txt, or a web page. `-` is standard input.
-///
-/// # Errors
-/// As [`read_robots`].
-pub fn read_answer(path: &Path) -> Result<Vec<u8>> {
-    let input = Input::open(path)?;
-    let is_page = matches!(input.content, Content::Html | Content::Xml);
-    read_input(if is_page { input } else { input.text(Wanted::Robots)? })
-}
-
 /// Reads a single body from an input, whatever it holds.
 ///
 /// # Errors

@@ -25,6 +25,7 @@ pub mod tables;
 pub mod time;
 mod tsv;
 pub mod unpack;
+pub mod url_list;
 pub mod warc;
 
 use std::collections::HashMap;

@@ -194,6 +194,11 @@ impl Content {
         let is_line_by_line = matches!(wanted, Wanted::List | Wanted::Urls | Wanted::Table);
         Some(match self {
             Content::Set if wanted == Wanted::Table => "`reptile check` takes robots.txt files, not sets".into(),
+            Content::Set if wanted == Wanted::Captures => {
+                format!(
+                    "`reptile update` adds captures to a set, `reptile merge` joins sets, `reptile inspect {path}` shows it"
+                )
+            }
             Content::Set => {
                 format!("`reptile classify {path} URLS` decides URLs by it, `reptile inspect {path}` shows it")
             }

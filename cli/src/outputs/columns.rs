@@ -74,6 +74,16 @@ impl Format {
         }
     }
 
+    /// The name, as `--format` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Tsv => "tsv",
+            Format::Csv | Format::Delimited(_) => "csv",
+            Format::Jsonl => "jsonl",
+            Format::Parquet => "parquet",
+        }
+    }
+
     /// What stands between two cells.
     fn separator(self) -> u8 {
         match self {
@@ -223,14 +233,29 @@ fn push_json(cell: &[u8], text: &mut Vec<u8>) {
     text.push(b'"');
 }
 
+/// A cell of a row of answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// The URL.
+    Url,
+    /// Another cell that a row has once.
+    Once(Column),
+    /// A cell of the crawler at this place.
+    Agent(usize, Column),
+    /// The verdict over all crawlers.
+    AnyOf,
+}
+
 /// Which cells a row of answers has, and in which order.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// How they are written.
     pub format: Format,
-    /// Whether the URL is the first cell.
+    /// The columns in the order of their cells.
+    pub order: Vec<Column>,
+    /// Whether the URL is a cell.
     pub has_url: bool,
-    /// The cells that a row has once, after the URL.
+    /// The other cells that a row has once.
     pub once: Vec<Column>,
     /// The cells of each crawler.
     pub columns: Vec<Column>,
@@ -255,24 +280,45 @@ impl Layout {
         self.once.contains(&Column::CaptureTime) || self.columns.contains(&Column::Ruleset)
     }
 
-    /// The number of cells before those of the crawlers.
+    /// The number of cells before those of the crawlers, if the order is the usual one.
     pub fn first_of_agents(&self) -> usize {
         usize::from(self.has_url) + self.once.len()
     }
 
+    /// Whether the URL comes first, then what a row has once, then the cells of the crawlers.
+    pub fn is_usual_order(&self) -> bool {
+        self.order.is_sorted_by_key(|column| match column {
+            Column::Url => 0,
+            column if column.is_once() => 1,
+            _ => 2,
+        })
+    }
+
+    /// Returns the cells of a row for `agents` crawlers, in order. Columns of crawlers that follow each other come
+    /// together for each crawler.
+    pub fn cells(&self, agents: usize) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for run in self.order.chunk_by(|a, b| !a.is_once() && !b.is_once()) {
+            match run {
+                [Column::Url] => cells.push(Cell::Url),
+                [column] if column.is_once() => cells.push(Cell::Once(*column)),
+                _ => cells.extend((0..agents).flat_map(|at| run.iter().map(move |&column| Cell::Agent(at, column)))),
+            }
+        }
+        cells.extend(self.any_of.then_some(Cell::AnyOf));
+        cells
+    }
+
     /// The names of the cells.
     pub fn names(&self, agents: &[String]) -> Vec<String> {
-        let mut names = Vec::new();
-        names.extend(self.has_url.then(|| "url".to_owned()));
-        names.extend(self.once.iter().map(|column| column.name().to_owned()));
-        for agent in agents {
-            names.extend(self.columns.iter().map(|column| match self.is_by_row {
-                true => column.name().to_owned(),
-                false => format!("{agent}:{}", column.name()),
-            }));
-        }
-        names.extend(self.any_of.then(|| "verdict".to_owned()));
-        names
+        let name = |cell| match cell {
+            Cell::Url => "url".to_owned(),
+            Cell::Once(column) => column.name().to_owned(),
+            Cell::Agent(_, column) if self.is_by_row => column.name().to_owned(),
+            Cell::Agent(at, column) => format!("{}:{}", agents[at], column.name()),
+            Cell::AnyOf => "verdict".to_owned(),
+        };
+        self.cells(agents.len()).into_iter().map(name).collect()
     }
 
     /// What stands before each cell.

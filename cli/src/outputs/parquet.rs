@@ -17,7 +17,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
 use reptile::Verdict;
 
-use super::columns::{Column, Layout};
+use super::columns::{Cell, Column, Layout};
 use super::file::Output;
 use super::over_agents::NO_LIST;
 use crate::error::{Failure, Result};
@@ -174,10 +174,11 @@ fn cannot(error: ParquetError) -> Failure {
 
 /// The columns of a layout for these agents.
 pub fn columns_of(layout: &Layout, agents: &[String]) -> Vec<(String, Kind)> {
-    let of_agents = agents.iter().flat_map(|_| &layout.columns);
-    let url = layout.has_url.then_some(&Column::Url);
-    let kinds = url.into_iter().chain(&layout.once).chain(of_agents).map(|&column| kind_of(column, agents));
-    let kinds = kinds.chain(layout.any_of.then_some(Kind::Verdict));
+    let kinds = layout.cells(agents.len()).into_iter().map(|cell| match cell {
+        Cell::Url => Kind::Text,
+        Cell::Once(column) | Cell::Agent(_, column) => kind_of(column, agents),
+        Cell::AnyOf => Kind::Verdict,
+    });
     layout.names(agents).into_iter().zip(kinds).collect()
 }
 

@@ -15,6 +15,9 @@ const LABEL: [u8; 8] = *b"\x89RPTL\r\n\x1a";
 /// On a machine of the file's byte order, which is always little-endian, the mark is read as this number.
 const ENDIAN_MARK: u32 = 0x0102_0304;
 
+/// The greatest number that is taken for the version of a newer format. A greater one is damage.
+const MAX_PLAUSIBLE_VERSION: u32 = 999;
+
 /// Bytes of the header: one cache line.
 pub const HEADER_BYTES: usize = 64;
 
@@ -239,6 +242,10 @@ fn number(file: &[u8], at: usize) -> Result<u32, FormatError> {
 
 /// Checks the fields at fixed places of the header.
 fn read_header(file: &[u8]) -> Result<Header, FormatError> {
+    if file.len() < LABEL.len() && LABEL.starts_with(file) {
+        number(file, 0)?;
+        number(file, 4)?;
+    }
     if !file.starts_with(&LABEL) {
         let start = &file[..file.len().min(LABEL.len())];
         let found = if start.is_empty() { "an empty file".into() } else { format!("\"{}\"", start.escape_ascii()) };
@@ -246,8 +253,15 @@ fn read_header(file: &[u8]) -> Result<Header, FormatError> {
     }
     let version = number(file, 8)?;
     if version != FORMAT_VERSION {
-        let expected = format!("format version {FORMAT_VERSION}; compile the set again with this version");
-        return Err(FormatError::new("header", expected, format!("version {version}")));
+        let origin = match version {
+            1..FORMAT_VERSION => "an older reptile wrote the set; compile it again",
+            FORMAT_VERSION..=MAX_PLAUSIBLE_VERSION => {
+                "a newer reptile wrote the set; use that one, or compile it again"
+            }
+            _ => "the header is damaged",
+        };
+        let expected = format!("format version {FORMAT_VERSION}, the only one that this program reads");
+        return Err(FormatError::new("header", expected, format!("version {version}: {origin}")));
     }
     if number(file, 12)? != ENDIAN_MARK {
         return Err(error(12, "the byte-order mark 04 03 02 01", format!("{:02x?}", &file[12..16])));

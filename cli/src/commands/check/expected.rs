@@ -1,11 +1,12 @@
 //! The comparison of each row with the verdict and the line that it expects.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::{self, Read, Write};
 
 use reptile_compiler::dialect::Dialect;
-use reptile_compiler::dialect::crawlers::of_name;
 use reptile_engine::format::FormatError;
-use reptile_engine::set::Set;
+use reptile_engine::set::{Agent, Set};
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::{RuleKind, Verdict};
 
@@ -13,6 +14,8 @@ use super::Args;
 use super::rows::{MAX_SHOWN_BYTES, Row, TOO_LONG, each_block, policy_of, word};
 use crate::error::Result;
 use crate::inputs::lines::{lines, without_line_end};
+use crate::inputs::options::ExactAgent;
+use crate::inputs::sets::agents::agent_of_cell;
 use crate::outputs::file::Output;
 use crate::outputs::terminal::tell;
 use crate::outputs::text::printable;
@@ -50,10 +53,39 @@ pub struct Checker<'s> {
     pub dialect: &'static Dialect,
     /// Whether a single robots.txt decides for all hosts.
     pub one_for_all: bool,
+    /// Whether names of agents are taken as they are.
+    pub exact: ExactAgent,
     /// Whether every row is printed with its verdict.
     pub print: bool,
     /// The greatest number of differences that are shown.
     pub max_shown: usize,
+}
+
+/// The agents of the rows of a block. A table has few agents and many rows.
+#[derive(Default)]
+struct CellAgents<'r>(HashMap<&'r [u8], std::result::Result<Agent, String>>);
+
+impl<'r> CellAgents<'r> {
+    /// Returns the agent of a cell, or what is wrong with its name.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged.
+    fn of(
+        &mut self,
+        cell: &'r [u8],
+        checker: &Checker<'_>,
+    ) -> std::result::Result<&std::result::Result<Agent, String>, FormatError> {
+        Ok(match self.0.entry(cell) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let resolved = agent_of_cell(&checker.set, checker.dialect, cell, checker.exact);
+                new.insert(match resolved {
+                    Ok(agent) => Ok(agent.look_up(&checker.set)?),
+                    Err(fault) => Err(fault),
+                })
+            }
+        })
+    }
 }
 
 impl Checker<'_> {
@@ -110,10 +142,10 @@ impl Checker<'_> {
 
     /// Compares the rows of a block.
     fn check_block(&self, block: &[u8]) -> std::result::Result<Tally, FormatError> {
-        let mut tally = Tally::default();
+        let (mut tally, mut agents) = (Tally::default(), CellAgents::default());
         for line in lines(block) {
             match Row::read(line) {
-                Ok(Some(row)) => self.check_row(&row, &mut tally)?,
+                Ok(Some(row)) => self.check_row(&row, &mut agents, &mut tally)?,
                 Ok(None) => tally.skipped += 1,
                 Err(fault) => self.malformed(fault, without_line_end(line), &mut tally),
             }
@@ -146,15 +178,26 @@ impl Checker<'_> {
     }
 
     /// Compares one row.
-    fn check_row(&self, row: &Row<'_>, tally: &mut Tally) -> std::result::Result<(), FormatError> {
+    fn check_row<'r>(
+        &self,
+        row: &Row<'r>,
+        agents: &mut CellAgents<'r>,
+        tally: &mut Tally,
+    ) -> std::result::Result<(), FormatError> {
         let Some(policy) = policy_of(&self.set, self.one_for_all, row.host)? else {
             tally.unknown += 1;
             self.note(tally, || [&row.columns(), &b"\tno robots.txt for this host"[..]].concat());
             self.print(row, "UNKNOWN", 0, tally);
             return Ok(());
         };
-        let agent = of_name(row.agent, self.dialect).look_up(&self.set)?;
-        let explanation = path_of(row.url).with(|path| policy.explain(&agent, path))?;
+        let agent = match agents.of(row.agent, self)? {
+            Ok(agent) => agent,
+            Err(fault) => {
+                self.malformed(&format!("the agent: {fault}"), &row.columns(), tally);
+                return Ok(());
+            }
+        };
+        let explanation = path_of(row.url).with(|path| policy.explain(agent, path))?;
         let kind = if explanation.verdict == Verdict::Disallow { RuleKind::Disallow } else { RuleKind::Allow };
         let line = explanation.rule().map_or(0, |rule| rule.line);
         self.print(row, word(kind), line, tally);

@@ -17,10 +17,11 @@ use reptile_engine::verdict::Verdict;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::rows::{MAX_SHOWN_BYTES, Row, TOO_LONG, each_block, policy_of};
-use super::{Args, compiled, opened};
-use crate::error::{Exit, Result, note};
+use super::{Args, compiled, opened, refuse_nothing};
+use crate::error::{Exit, note};
 use crate::inputs::Inputs;
 use crate::inputs::lines::lines;
+use crate::inputs::sets::agents::agent_of_cell;
 use crate::inputs::sets::map::Temporary;
 use crate::outputs::file::Output;
 use crate::outputs::summary::{grouped, rate, seconds};
@@ -114,18 +115,18 @@ impl Counts {
 ///
 /// # Errors
 /// If the table or the robots.txt files cannot be read.
-pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Exit> {
+pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> crate::error::Result<Exit> {
     let start = std::time::Instant::now();
     let robots = || Inputs::Paths(std::slice::from_ref(&args.robots));
     let compile = |dialect| Temporary::new(&compiled(args, dialect, one_for_all, robots())?);
-    let maps = ALL.into_iter().map(compile).collect::<Result<Vec<_>>>()?;
-    let sets = maps.iter().map(|map| opened(args, map.bytes())).collect::<Result<Vec<_>>>()?;
+    let maps = ALL.into_iter().map(compile).collect::<crate::error::Result<Vec<_>>>()?;
+    let sets = maps.iter().map(|map| opened(args, map.bytes())).collect::<crate::error::Result<Vec<_>>>()?;
     let mut total = Counts::new();
     let mut stdout = Output::stdout();
     each_block(
         cases,
         args,
-        |block| count_block(block, &sets, one_for_all, args.print),
+        |block| count_block(block, &sets, one_for_all, args),
         || Counts { read: 1, malformed: 1, faults: vec![(0, TOO_LONG.into())], ..Counts::new() },
         |mut counts| {
             let printed = std::mem::take(&mut counts.printed);
@@ -133,6 +134,7 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Exit> {
             stdout.write_all(&printed).map_err(|error| stdout.failure(&error))
         },
     )?;
+    refuse_nothing(args, total.read - total.skipped)?;
     for (row, why) in &total.faults {
         note(format!("{}: row {}: {why}", args.cases.display(), row + 1));
     }
@@ -163,24 +165,24 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> Result<Exit> {
 }
 
 /// Counts the differences of a block of rows.
-fn count_block(
-    block: &[u8],
-    sets: &[Set<&[u8]>],
-    one_for_all: bool,
-    print: bool,
-) -> std::result::Result<Counts, FormatError> {
+fn count_block(block: &[u8], sets: &[Set<&[u8]>], one_for_all: bool, args: &Args) -> Result<Counts, FormatError> {
     let mut counts = Counts::new();
     // A table has few agents and many rows, and looking an agent up may cost more than deciding a row.
-    let mut agents: HashMap<&[u8], Vec<Agent>> = HashMap::new();
+    let mut agents: HashMap<&[u8], Result<Vec<Agent>, String>> = HashMap::new();
     for line in lines(block) {
         match Row::read(line) {
             Ok(Some(row)) => {
-                if !agents.contains_key(row.agent) {
-                    let looked_up = sets.iter().zip(ALL).map(|(set, dialect)| of_name(row.agent, dialect).look_up(set));
-                    agents.insert(row.agent, looked_up.collect::<std::result::Result<_, _>>()?);
+                let agents = match agents.entry(row.agent) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(new) => new.insert(agents_of_cell(sets, row.agent, args)?),
+                };
+                match agents {
+                    Ok(agents) => count_row(&row, sets, agents, one_for_all, args.print, &mut counts)?,
+                    Err(fault) => {
+                        counts.malformed += 1;
+                        counts.fault(|| format!("malformed row, the agent: {fault}"));
+                    }
                 }
-                let agents = agents.get(row.agent).map_or(&[][..], Vec::as_slice);
-                count_row(&row, sets, agents, one_for_all, print, &mut counts)?;
             }
             Ok(None) => counts.skipped += 1,
             Err(fault) => {
@@ -193,6 +195,25 @@ fn count_block(
     Ok(counts)
 }
 
+/// Returns the agent of a cell under every dialect, or what is wrong with a name that no dialect takes.
+fn agents_of_cell(sets: &[Set<&[u8]>], cell: &[u8], args: &Args) -> Result<Result<Vec<Agent>, String>, FormatError> {
+    let mut fault = None;
+    for (set, dialect) in sets.iter().zip(ALL) {
+        match agent_of_cell(set, dialect, cell, args.exact()) {
+            Ok(_) => {
+                fault = None;
+                break;
+            }
+            Err(other) => fault = fault.or(Some(other)),
+        }
+    }
+    if let Some(fault) = fault {
+        return Ok(Err(fault));
+    }
+    let looked_up = sets.iter().zip(ALL).map(|(set, dialect)| of_name(cell, dialect).look_up(set));
+    looked_up.collect::<Result<_, _>>().map(Ok)
+}
+
 /// Decides a row by every dialect, and counts the differences.
 fn count_row(
     row: &Row<'_>,
@@ -201,7 +222,7 @@ fn count_row(
     one_for_all: bool,
     print: bool,
     counts: &mut Counts,
-) -> std::result::Result<(), FormatError> {
+) -> Result<(), FormatError> {
     let mut disallows = [false; ALL.len()];
     let mut cells = Vec::new();
     for ((set, agent), disallows) in sets.iter().zip(agents).zip(&mut disallows) {

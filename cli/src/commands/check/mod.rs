@@ -13,11 +13,11 @@ use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::set::CompiledSet;
 use reptile_engine::set::Set;
 
-use crate::error::{Exit, Result};
+use crate::error::{Exit, Failure, Result};
 use crate::inputs::Inputs;
 use crate::inputs::lines;
 use crate::inputs::open::Input;
-use crate::inputs::options::{CompileOptions, dialects, strategies};
+use crate::inputs::options::{CompileOptions, ExactAgent, dialects, strategies};
 use crate::inputs::recognise::Wanted;
 use crate::inputs::sets::assemble::assemble;
 use crate::inputs::sets::damaged;
@@ -34,7 +34,8 @@ const ANY_HOST: &str = "localhost";
 ///   host  agent  url  [ALLOW|DISALLOW  [line]]
 /// The host, or a URL in its place, chooses the robots.txt, and only the path of the
 /// url counts, so that a path alone will do. The agent is a product token, or the name
-/// of a crawler that the dialect knows. The line is that of the deciding rule, 0 if no
+/// of a crawler that the dialect knows, with the checks of --agent in other commands: a
+/// row with a User-Agent header or a misspelt crawler in its place is malformed. The line is that of the deciding rule, 0 if no
 /// rule decides. A header, empty lines and lines that begin with # are passed over;
 /// letter case does not matter in ALLOW and DISALLOW; nothing is trimmed.
 ///
@@ -49,7 +50,8 @@ const ANY_HOST: &str = "localhost";
   reptile check urls.tsv --robots robots.tar.gz --print > verdicts.tsv
 
 Exit code: 0 all as expected; 1 differences, malformed rows, or hosts without
-robots.txt; 2 the command could not go on."
+robots.txt; 2 the command could not go on, or no row
+expects a verdict."
 )]
 pub struct Args {
     /// The table; unpacked if it is packed; - is standard input
@@ -66,6 +68,9 @@ pub struct Args {
     /// Above the diagonal are the numbers of rows, below it those of their hosts. What the rows expect is ignored.
     #[arg(long, conflicts_with = "dialect", conflicts_with = "max_differences")]
     all_dialects: bool,
+    /// Take the agents of all rows as they are, also headers and misspelt names: for tests of conformance
+    #[arg(long)]
+    exact_agent: bool,
     /// How the rules of a group become an automaton; the verdicts are the same [default: factored]
     #[arg(long, value_name = "NAME", value_parser = strategies())]
     strategy: Option<Strategy>,
@@ -96,7 +101,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     let bytes = compiled(args, dialect, one_for_all, Inputs::Opened(Box::new(robots)))?.to_bytes();
     let set = opened(args, &bytes)?;
 
-    let checker = Checker { set, dialect, one_for_all, print: args.print, max_shown: args.max_differences };
+    let checker =
+        Checker { set, dialect, one_for_all, exact: args.exact(), print: args.print, max_shown: args.max_differences };
     let total = checker.check_all(cases, args)?;
     tell(&format!(
         "{} rows: {} checked, {} verdict differences, {} line differences, {} without robots.txt{} ({}, {} rows/s)\n",
@@ -109,7 +115,30 @@ pub fn run(args: &Args) -> Result<Exit> {
         seconds(start.elapsed()),
         rate(total.read, start.elapsed()),
     ));
+    refuse_nothing(args, total.read - total.skipped)?;
+    if !args.print && total.checked == 0 && total.shown_of == 0 {
+        let message = "no row expects a verdict, so there is nothing to compare; --print writes the verdicts";
+        return Err(Failure::at(&args.cases, message));
+    }
     Ok(Exit::from_bad(total.shown_of > 0))
+}
+
+impl Args {
+    /// Whether agents are taken as they are.
+    fn exact(&self) -> ExactAgent {
+        ExactAgent { exact_agent: self.exact_agent }
+    }
+}
+
+/// Refuses a table without rows, which would pass.
+///
+/// # Errors
+/// Returns an error if there is no row.
+fn refuse_nothing(args: &Args, rows: u64) -> Result<()> {
+    match rows {
+        0 => Err(Failure::at(&args.cases, "no case in it; expected a row with host, agent and url")),
+        _ => Ok(()),
+    }
 }
 
 /// The set that decides the rows, without other directives.

@@ -68,11 +68,12 @@ impl Record {
     fn new(args: &Args, asked: &Asked, input: Input, file: Identity, most_are_invalid: bool) -> Record {
         let Args { agents, exact, agent_column, url_column, split_columns, at_column, input_format, delimiter, .. } =
             args;
-        let Args { missing_columns, scope, written, .. } = args;
+        let Args { missing_columns, scope, written, options, .. } = args;
         let columns = format!(
-            "{url_column:?} {split_columns} {missing_columns:?} {at_column:?} {agent_column:?} {input_format:?} {delimiter:?}"
+            "{url_column:?} {split_columns} {missing_columns:?} {at_column:?} {agent_column:?} {input_format:?} {delimiter:?} {:?}",
+            options.at
         );
-        let (site, zone) = (&asked.site, &args.options.timezone);
+        let (site, zone) = (&asked.site, &options.timezone);
         Record {
             made_by: Tool::this(),
             set: asked.identity.clone(),

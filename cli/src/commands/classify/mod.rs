@@ -23,10 +23,10 @@ use crate::inputs::globs::expand;
 use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::parquet::urls::{AT_OPTION, Splitting};
 use crate::inputs::same::{is_same_place, refuse_overwriting};
-use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents;
-use crate::inputs::sets::by_row::ByRow;
+use crate::inputs::sets::by_row::{ByRow, Times};
 use crate::inputs::sets::report::Report as SetReport;
+use crate::inputs::sets::{Loaded, note_without_times, refuse_swapped};
 use crate::inputs::tables::log::shape::Site;
 use crate::inputs::tables::open::Opening;
 use crate::inputs::tables::{COMMA, Delimiter, Format, Wanted};
@@ -73,6 +73,7 @@ use written::WrittenOptions;
   reptile classify web.reptile --agent MyBot --agent OtherBot < urls.txt > verdicts.tsv
   reptile classify web.reptile crawl.csv.gz --url-column target --agent MyBot
   reptile classify years.reptile visits.tsv --at-column time --agent MyBot
+  reptile classify years.reptile urls.txt --at 2026-03-14 --agent MyBot -o out.parquet
   reptile classify web.reptile access.log --host example.com --agent-column user_agent
   reptile classify web.reptile day-*.gz --agent MyBot --output-folder out --resume
   reptile classify robots/ urls.txt --agent MyBot --explain
@@ -133,7 +134,7 @@ pub struct Args {
     /// 2026-03-14 15:09:26, 2026-03-14T15:09:26Z), dates of web archives (4 to 14 digits), seconds since 1970 (10 digits;
     /// also 13, 16 or 19 for smaller units), or those of access logs; --timezone says the zone of those that name none. The column is called time in an access
     /// log and timestamp in CDXJ. A row without a time is invalid; before the first capture of its origin a URL is unknown.
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", conflicts_with = "at")]
     at_column: Option<String>,
     /// The format of URLS [default: recognised by the first line and the end of the name]
     #[arg(long, value_name = "FORMAT")]
@@ -154,6 +155,8 @@ pub struct Args {
     #[command(flatten)]
     written: WrittenOptions,
     /// Write to this file instead of standard output; it appears under its name only when it is whole
+    ///
+    /// A name that ends in .tsv, .csv, .jsonl or .parquet chooses the format, and .gz or .zst after it the compression.
     #[arg(short, long, value_name = "OUT", group = "files")]
     output: Option<PathBuf>,
     /// Replace the output file if there is one
@@ -211,7 +214,9 @@ pub fn run(args: &Args) -> Result<Exit> {
             "there are several lists of URLs; --output-folder DIR writes a file for each of them",
         ));
     };
-    let args = Args { urls: list.clone(), ..args.clone() };
+    refuse_swapped("classify", &args.set, list.to_str())?;
+    let written = args.written.for_output(args.output.as_deref())?;
+    let args = Args { urls: list.clone(), written, ..args.clone() };
     let files = Files::open(&args)?;
     let asked = Asked::open(&args)?;
     let decided = decide(&args, files, &asked, |_, _| Ok(None))?;
@@ -258,7 +263,7 @@ struct Asked {
     any_bad: bool,
     /// The crawlers, if rows do not name theirs.
     named: Option<Agents>,
-    by_time: bool,
+    times: Times,
     site: std::result::Result<Site, String>,
     site_options: SiteOptions,
 }
@@ -266,10 +271,17 @@ struct Asked {
 impl Asked {
     fn open(args: &Args) -> Result<Asked> {
         // An input that is compiled for this is compiled by time; a set file is so or not.
-        let by_time = args.at_column.is_some();
         let mut options = args.options.clone();
         let is_set = Loaded::is_set(&args.set)?;
-        options.by_time |= by_time && !is_set;
+        // A set by time keeps the rules of every time; an input is compiled for the one that is given.
+        let at = if is_set { options.at()? } else { None };
+        options.at.take_if(|_| is_set);
+        let times = match (&args.at_column, at) {
+            (Some(_), _) => Times::OfRows,
+            (None, Some(time)) => Times::At(time),
+            (None, None) => Times::None,
+        };
+        options.by_time |= times == Times::OfRows && !is_set;
         let (site, site_options) = SiteOptions::take(&mut options, &args.set, is_set);
         let mut loaded = Loaded::open(&args.set, &options)?;
         if args.large_pages {
@@ -281,16 +293,24 @@ impl Asked {
         if !args.no_verify {
             set.verify().map_err(|error| Failure::at(&args.set, error))?;
         }
-        if by_time && !set.has_times() {
-            let message =
-                "does not keep what was in force when, which --at-column asks for; compile it again with --by-time";
+        if times != Times::None && !set.has_times() {
+            let what = "what was in force when, which";
+            let message = match times {
+                Times::At(_) => {
+                    format!("is a compiled set without {what} --at asks for; compile it again with --by-time")
+                }
+                _ => format!("does not keep {what} --at-column asks for; compile it again with --by-time"),
+            };
             return Err(Failure::at(&args.set, message));
+        }
+        if is_set && times == Times::None && set.has_times() {
+            note_without_times(&args.set, set.time(), "--at-column or --at");
         }
         if args.written.has(Column::Line) && !set.has_line_numbers() {
             note(format_args!("{}: no line numbers in it; every line is 0", args.set.display()));
         }
         let named = args.agent_column.is_none().then(|| agents(&set, &args.set, &args.agents, args.exact));
-        Ok(Asked { named: named.transpose()?, set, identity, any_bad, by_time, site, site_options })
+        Ok(Asked { named: named.transpose()?, set, identity, any_bad, times, site, site_options })
     }
 }
 
@@ -320,14 +340,18 @@ fn decide(
         Some(named) => (named.clone(), None),
         None => {
             let by_row = ByRow::new(&asked.set, last_cell, table.format == Format::Log);
+            let by_row = by_row.map(|by_row| by_row.take_names_exactly(args.exact.exact_agent));
             let by_row = by_row.map_err(|error| Failure::at(&args.set, error))?;
             (by_row.anyone().clone(), Some(by_row))
         }
     };
     let names = names_of(&agents);
     let layout = args.written.layout((table.format, table.delimiter), &names, by_row.is_some())?;
+    if let Some(output) = args.output.as_deref().filter(|_| args.output_folder.is_none()) {
+        args.written.check_name(output, table.format)?;
+    }
     let header = args.written.header(&layout, &names, &table, shows_rows);
-    let decider = Decider::new(agents, by_row, layout, args.written.only(), asked.by_time, coloured, shows_rows);
+    let decider = Decider::new(agents, by_row, layout, args.written.only(), asked.times, coloured, shows_rows);
     let decider = decider.keep_rejected(rejects.are_kept()).count_tops(report.is_wanted()).in_scope(args.scope);
     let decider = decider.in_zone(table.zone_of_times(&args.options.timezone));
     let (totals, complete) = pipeline.decide(table, &header, &decider, rejects, args)?;

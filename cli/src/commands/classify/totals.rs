@@ -8,6 +8,7 @@ use std::time::Duration;
 use reptile::{Agents, Verdict};
 
 use crate::error::note;
+use crate::inputs::sets::by_row::Misspelt;
 use crate::inputs::tables::csv::UnclosedRow;
 use crate::inputs::tables::{Fault, Format, Table, hint};
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
@@ -177,6 +178,19 @@ impl Totals {
                 (false, _) => "is named by no robots.txt of this set, and does not obey the rules for *",
             };
             note(format_args!("agent {} {applies}", printable(agent.crawler().to_string().as_bytes())));
+        }
+        if let Some(Misspelt { rows, names }) = decider.misspelt() {
+            summary.count("  rows that name a crawler almost", rows);
+            let names = names.iter().map(|(name, near)| format!("\"{name}\" for \"{near}\""));
+            let (path, rows) = (path.display(), grouped(rows));
+            let names = names.collect::<Vec<_>>().join(", ");
+            note(format_args!(
+                "{path}: {rows} rows name crawlers that no robots.txt names and that are nearly known ones: {names}; \
+                 --exact-agent takes them as they are"
+            ));
+        }
+        if self.lines == 0 {
+            note(format_args!("{}: no row in it", path.display()));
         }
         self.warn_of_invalid(path);
         summary.print();

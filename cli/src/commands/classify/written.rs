@@ -1,11 +1,14 @@
 //! The options of `reptile classify` that say what is written.
 
+use std::path::Path;
+
 use clap::ValueEnum;
 use reptile::Verdict;
 
 use crate::error::{Failure, Result};
 use crate::inputs::tables::{self, Table};
 use crate::outputs::columns::{Column, Format, Layout, shown_row};
+use crate::outputs::endings::{chosen_format, format_of};
 use crate::outputs::over_agents;
 use crate::outputs::verdicts::VERDICTS;
 
@@ -14,8 +17,9 @@ use crate::outputs::verdicts::VERDICTS;
 pub struct WrittenOptions {
     /// The columns, with commas between them [default: url,verdict]
     ///
-    /// url, mask, refused and capture_time are written once, first, the others for each agent, in this order; those are called
-    /// AGENT:verdict, AGENT:line and so on. Without url the output is much shorter. The bits of mask are in the order in which
+    /// They are written in this order: url, mask, refused and capture_time once, the others for each agent, called
+    /// AGENT:verdict, AGENT:line and so on. Of several agents, others that follow each other come together for each agent. No
+    /// column may be given twice. Without url the output is much shorter. The bits of mask are in the order in which
     /// the summary lists the agents; a Parquet file has their names in its metadata. Where the verdict is unknown or invalid,
     /// mask is empty or null; so is refused in JSON Lines and Parquet, and in TSV and CSV it is that word.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_enum, conflicts_with_all = ["explain", "reason", "only"])]
@@ -29,7 +33,7 @@ pub struct WrittenOptions {
     /// Add a last column with one verdict over all agents: disallow if any of them is refused
     #[arg(long, conflicts_with = "agent_column")]
     any_of: bool,
-    /// How the output is written [default: tsv]
+    /// How the output is written [default: by the end of the name of --output, or else tsv]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// Write the names of the columns as the first line
@@ -174,13 +178,48 @@ impl WrittenOptions {
                 "--only unknown: no row is left to be unknown, since --unknown says what they are",
             ));
         }
+        if let Some((at, column)) = columns.iter().enumerate().find(|&(at, column)| columns[..at].contains(column)) {
+            let (name, place) = (column.name(), at + 1);
+            return Err(Failure::new(format!("--columns: {name} is given twice, the second time as column {place}")));
+        }
         over_agents::check(&columns, format, agents, is_by_row)?;
+        let order = columns.clone();
         let (mut once, columns): (Vec<Column>, _) = columns.into_iter().partition(|column| column.is_once());
         let has_url = once.contains(&Column::Url);
         once.retain(|&column| column != Column::Url);
         let any_of = self.any_of || (self.only.is_some() && agents.len() > 1);
         let taken = self.taken();
-        Ok(Layout { format, has_url, once, columns, any_of, has_row: self.add_columns, is_by_row, taken })
+        Ok(Layout { format, order, has_url, once, columns, any_of, has_row: self.add_columns, is_by_row, taken })
+    }
+
+    /// The options for an output of this name, which may say the format.
+    ///
+    /// # Errors
+    /// Returns an error if the name says another format than `--format`.
+    pub fn for_output(&self, output: Option<&Path>) -> Result<WrittenOptions> {
+        if self.has_rows() {
+            return Ok(self.clone());
+        }
+        Ok(WrittenOptions { format: chosen_format(output, self.format)?, ..self.clone() })
+    }
+
+    /// Checks the name of an output that has the rows of a table of this format.
+    ///
+    /// # Errors
+    /// Returns an error if the name says another format.
+    pub fn check_name(&self, output: &Path, table: tables::Format) -> Result<()> {
+        let Some(named) = format_of(output).filter(|_| self.has_rows()) else { return Ok(()) };
+        // A list of URLs is a table of one column, however cells are separated, unless columns are added.
+        let is_list = table == tables::Format::List && self.only.is_some() && named == Format::Csv;
+        // CSV is CSV, whatever stands between its cells.
+        let written = Format::of_table(table, b',');
+        if named == written || is_list {
+            return Ok(());
+        }
+        let (option, named, written) =
+            (if self.add_columns { "--add-columns" } else { "--only" }, named.name(), written.name());
+        let message = format!("its name says {named}, and {option} keeps the format of URLS, {written}; rename it");
+        Err(Failure::at(output, message))
     }
 
     /// Whether a Parquet file is written.

@@ -16,17 +16,18 @@ mod show;
 mod urls;
 
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
 use reptile_compiler::dialect::{self, Dialect};
 
-use crate::error::{Exit, Result, Stop, note};
+use crate::error::{Exit, Failure, Result, Stop, note};
 use crate::inputs::bodies::read_robots;
 use crate::inputs::options::{ExactAgent, dialects};
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents_for;
 use crate::inputs::sets::single::compile_one;
+use crate::inputs::url_list::{command_line, refuse_url_list};
 use crate::outputs::file::Output;
 use groups::{File, Names};
 
@@ -67,7 +68,8 @@ and of two sets:
                 many more_agents; other_directives
   verdict       the same, with rule and reason
 
-Exit code: 0 nothing changed; 1 something changed; 2 the command could not go on."
+Exit code: 0 nothing changed; 1 something changed; 2 the command could not go on, or
+--urls has no URL."
 )]
 pub struct Args {
     /// The old robots.txt, or set
@@ -95,17 +97,38 @@ pub struct Args {
 /// # Errors
 /// If a file or the list of URLs cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    if Loaded::is_set(&args.old)? && Loaded::is_set(&args.new)? {
-        return sets::run(args);
-    }
     let dialect = args.dialect.unwrap_or(dialect::DEFAULT);
-    let bodies = [read_robots(&args.old)?, read_robots(&args.new)?];
+    match (Loaded::is_set(&args.old)?, Loaded::is_set(&args.new)?) {
+        (true, true) => return sets::run(args),
+        (false, false) => {}
+        (is_old, _) => {
+            let (set, other) = if is_old { (&args.old, &args.new) } else { (&args.new, &args.old) };
+            let other = other.display();
+            let message = format!("is a compiled set, and {other} is not: expected two sets, or two robots.txt files");
+            return Err(Failure::at(set, message));
+        }
+    }
+    let bodies = [body(args, &args.old)?, body(args, &args.new)?];
     let mut out = BufWriter::new(Output::stdout());
     let compared = compare(args, dialect, &bodies, &mut out);
     let any = compared
         .and_then(|any| out.flush().map(|()| any).map_err(Stop::Write))
         .map_err(|stop| stop.failure(out.get_ref(), &args.new))?;
     Ok(Exit::from_bad(any))
+}
+
+/// Reads one of the files.
+///
+/// # Errors
+/// Returns an error if it cannot be read, or is a list of URLs.
+fn body(args: &Args, path: &Path) -> Result<Vec<u8>> {
+    let body = read_robots(path)?;
+    refuse_url_list(path, &body, || {
+        let other = if path == args.old { &args.new } else { &args.old };
+        let [list, other] = [path, other].map(|path| path.display().to_string());
+        format!("`{}` decides them by two files", command_line(["diff", &other, "NEW.TXT", "--urls", &list]))
+    })?;
+    Ok(body)
 }
 
 /// Writes what changed. Returns whether anything did.

@@ -11,14 +11,14 @@ use reptile_compiler::dialect::Dialect;
 use reptile_compiler::dialect::crawlers::{Resolved, of_name};
 use reptile_engine::format::FormatError;
 use reptile_engine::set::{Agent, Policy, Set};
-use reptile_engine::url::{MAX_URL_BYTES, path_of};
+use reptile_engine::url::path_of;
 use reptile_engine::verdict::Verdict;
 use serde_json::json;
 
 use super::groups::{File, Names};
-use crate::error::{Failure, Stop, note};
-use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
+use crate::error::{Failure, Stop};
 use crate::inputs::sets::single::ONE_ORIGIN;
+use crate::inputs::url_list::each_url;
 use crate::outputs::json::json_line;
 use crate::outputs::names::Few;
 use crate::outputs::summary::grouped;
@@ -70,7 +70,7 @@ pub fn rows_of_names(names: &Names<'_>, files: &[File<'_>; 2], dialect: &Dialect
 /// Writes a line for each URL of a list and row of crawlers whose verdict changes. Returns whether there are any.
 ///
 /// # Errors
-/// If the list cannot be read, a set is damaged, or `out` cannot be written.
+/// If the list cannot be read or has no URL, a set is damaged, or `out` cannot be written.
 pub fn compare(
     sets: &[Vec<u8>; 2],
     rows: &[Row],
@@ -98,41 +98,6 @@ pub fn compare(
         Ok(())
     })?;
     Ok(any)
-}
-
-/// Hands each URL of a list to `work`, as the list comes, and flushes `out` whenever what has come is done. Lines that are
-/// too long for a URL are counted, and the user is told.
-///
-/// # Errors
-/// If the list cannot be read or `out` cannot be flushed, and those of `work`.
-pub fn each_url<W: Write>(
-    list: &Path,
-    out: &mut W,
-    mut work: impl FnMut(&[u8], &mut W) -> Result<(), Stop>,
-) -> Result<(), Stop> {
-    let mut chunks = Chunks::new(open(list).map_err(Stop::Other)?);
-    let (mut buffer, mut too_long) = (Vec::new(), 0_u64);
-    let unreadable = |error| Stop::Other(Failure::at(list, error));
-    while let Some(chunk) = chunks.next(buffer, || true).map_err(unreadable)? {
-        match chunk.kind {
-            ChunkKind::Lines => {
-                for url in lines(chunk.bytes()).map(without_line_end).filter(|url| !url.is_empty()) {
-                    if url.len() > MAX_URL_BYTES {
-                        too_long += 1;
-                    } else {
-                        work(url, out)?;
-                    }
-                }
-            }
-            ChunkKind::LongLine { last } => too_long += u64::from(last),
-        }
-        out.flush()?;
-        buffer = chunk.buffer;
-    }
-    if too_long > 0 {
-        note(format_args!("{}: {} lines are too long for a URL", list.display(), grouped(too_long)));
-    }
-    Ok(())
 }
 
 impl Row {

@@ -27,6 +27,7 @@ use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::sets::agents::agents_of;
 use crate::inputs::sets::{Loaded, refuse_swapped};
 use crate::inputs::time::show_time;
+use crate::inputs::url_list::refuse_file_as_host;
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
 use crate::outputs::made;
@@ -107,6 +108,7 @@ pub struct Args {
 /// If the set cannot be read or is damaged, an argument is invalid, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("inspect", &args.set, args.origin.as_deref())?;
+    refuse_file_as_host(&args.set, args.origin.as_deref())?;
     // With a set file, --scheme only chooses what is shown.
     let mut options = args.options.clone();
     if args.origin.is_some() && Loaded::is_set(&args.set)? {

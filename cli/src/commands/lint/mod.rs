@@ -6,8 +6,11 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reptile_compiler::advice::lint::{Code, Finding, Fix, Fixed, Linted, MAX_FINDINGS_PER_CODE, Severity, fix, lint};
+use reptile_compiler::advice::lint::{
+    Code, Finding, Fix, Fixed, Linted, MAX_FINDINGS_PER_CODE, Severity, fix_of_host, lint_of_host,
+};
 use reptile_compiler::dialect::{self, Dialect};
+use reptile_engine::url::Scheme;
 use serde::Serialize;
 
 mod github;
@@ -15,6 +18,7 @@ mod sarif;
 
 use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::bodies::{read_input, read_robots, settle};
+use crate::inputs::hosts::{Hosts, Naming, Place, origins_of_option};
 use crate::inputs::open::Input;
 use crate::inputs::options::dialects;
 use crate::inputs::recognise::{Content, Wanted};
@@ -64,9 +68,14 @@ pub struct Args {
     /// Write the fixes that cannot be wrong into the files, print each, then what is left to find
     ///
     /// Superfluous lines go, lines are written as they are read anyway, and lines of
-    /// errors as they were obviously meant; where that changes verdicts, it says so.
+    /// errors as they were obviously meant; where that changes verdicts, it says so. A rule
+    /// with a URL is fixed only if the URL is of the file's own host: that of --host, or
+    /// that the file is named after.
     #[arg(long, verbatim_doc_comment)]
     fix: bool,
+    /// The host whose robots.txt the files are [default: that a file is named after, or none]
+    #[arg(long, value_name = "HOST")]
+    host: Option<String>,
     /// Print every kind of finding
     #[arg(long, exclusive = true)]
     list: bool,
@@ -111,6 +120,8 @@ struct Report<'a> {
     args: &'a Args,
     format: Format,
     dialect: &'static Dialect,
+    /// The host of `--host`.
+    host: Option<Vec<u8>>,
     output: BufWriter<Output>,
     /// The number of findings of each kind.
     counts: BTreeMap<(Reverse<Severity>, Code), u64>,
@@ -141,6 +152,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         args,
         format: if args.json { Format::Json } else { args.format },
         dialect: args.dialect.unwrap_or(dialect::DEFAULT),
+        host: args.host.as_deref().map(given_host).transpose()?,
         output: BufWriter::new(output),
         counts: BTreeMap::new(),
         files_with: BTreeMap::new(),
@@ -163,7 +175,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             content => {
                 let name = path.display().to_string();
                 report.strange.add(&name, content);
-                report.file(&name, &read_input(input)?)?;
+                report.file(&name, None, &read_input(input)?)?;
             }
         }
     }
@@ -175,13 +187,13 @@ impl Report<'_> {
     fn item(&mut self, item: Item) -> Result<()> {
         match item {
             // The body of an error page is not a robots.txt, whatever it holds.
-            Item::Robots(Robots { name, capture, body: Some(body), .. })
+            Item::Robots(Robots { name, origins, capture, body: Some(body), .. })
                 if capture.status.is_none_or(|status| status / 100 == 2) =>
             {
                 match settle(body) {
                     Ok((body, content)) => {
                         self.strange.add(&name, content);
-                        self.file(&name, &body)?;
+                        self.file(&name, origins.first().map(|origin| &origin.host[..]), &body)?;
                     }
                     Err(fault) => self.item(fault.item(name)?)?,
                 }
@@ -195,12 +207,13 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Checks a robots.txt, and prints the findings.
-    fn file(&mut self, name: &str, body: &[u8]) -> Result<()> {
+    /// Checks a robots.txt, of this host if it is known, and prints the findings.
+    fn file(&mut self, name: &str, host: Option<&[u8]>, body: &[u8]) -> Result<()> {
         self.files += 1;
         self.progress.add(1);
+        let host = self.host.clone().or_else(|| host.map(<[u8]>::to_vec)).or_else(|| host_of(name));
         let name = printable(name.as_bytes());
-        let Linted { findings, counts } = lint(body, self.dialect, self.args.max_findings);
+        let Linted { findings, counts } = lint_of_host(body, self.dialect, self.args.max_findings, host.as_deref());
         for ((severity, code), count) in counts.into_iter().filter(|((severity, _), _)| *severity >= self.args.severity)
         {
             *self.counts.entry((Reverse(severity), code)).or_default() += count;
@@ -232,7 +245,8 @@ impl Report<'_> {
         if std::fs::read(input).map_err(|error| Failure::at(input, error))? != body {
             return Err(Failure::at(input, "--fix does not change packed files"));
         }
-        let Fixed { body: fixed, changes } = fix(&body, self.dialect, self.args.severity);
+        let host = self.host.clone().or_else(|| host_of(&input.display().to_string()));
+        let Fixed { body: fixed, changes } = fix_of_host(&body, self.dialect, self.args.severity, host.as_deref());
         if fixed != body {
             let mut output = Output::create_file(input, true)?;
             let written = output.write_all(&fixed);
@@ -245,7 +259,7 @@ impl Report<'_> {
             let verdicts = if change.keeps_verdicts { "" } else { "; verdicts may change" };
             note(format!("{name}:{}: fixed[{}]: \"{}\" {after}{verdicts}", change.line, change.code, change.before));
         }
-        self.file(&name, &fixed)
+        self.file(&name, None, &fixed)
     }
 
     fn write(&mut self, text: &str) -> Result<()> {
@@ -281,6 +295,26 @@ impl Report<'_> {
         }
         let is_strange = args.strict && strange.any();
         Ok(Exit::from_bad(is_strange || counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
+    }
+}
+
+/// Returns the host of `--host`.
+///
+/// # Errors
+/// Returns an error if the host is invalid.
+fn given_host(text: &str) -> Result<Vec<u8>> {
+    let naming = Naming::Hosts(vec![Scheme::Https]);
+    let origins = origins_of_option(text, &naming).map_err(|error| Failure::new(format!("--host {text}: {error}")))?;
+    Ok(origins.into_iter().next().map(|origin| origin.host.to_vec()).unwrap_or_default())
+}
+
+/// Returns the host that a file is named after, as `compile` reads names. A name without a dot may be any file's.
+fn host_of(path: &str) -> Option<Vec<u8>> {
+    match Hosts::default().of(path.as_bytes(), &Naming::Hosts(vec![Scheme::Https])) {
+        Ok(Place::Of(origins)) => {
+            origins.first().map(|origin| origin.host.to_vec()).filter(|host| host.contains(&b'.'))
+        }
+        Ok(Place::Elsewhere(_)) | Err(_) => None,
     }
 }
 

@@ -22,8 +22,9 @@ use crate::inputs::options::{CompileOptions, ExactAgent};
 use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::agents::agents_of;
 use crate::inputs::sets::report::Report;
-use crate::inputs::sets::{Loaded, damaged};
+use crate::inputs::sets::{Loaded, damaged, note_without_times, refuse_swapped};
 use crate::outputs::columns::Format;
+use crate::outputs::endings::chosen_format;
 use crate::outputs::file::Output;
 use crate::outputs::progress::Progress;
 use crate::outputs::sink::Sink;
@@ -95,13 +96,15 @@ pub struct Args {
     /// belong to no site: those of SET are counted and left out, and a line of ORIGINS is invalid.
     #[arg(long)]
     by_site: bool,
-    /// How the output is written [default: tsv]
+    /// How the output is written [default: by the end of the name of --output, or else tsv]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// Write the names of the columns as the first line
     #[arg(long)]
     header: bool,
     /// Write to this file instead of standard output; it appears under its name only when it is whole
+    ///
+    /// A name that ends in .tsv, .csv, .jsonl or .parquet chooses the format, and .gz or .zst after it the compression.
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Replace the output file if there is one
@@ -118,7 +121,10 @@ pub struct Args {
 /// # Errors
 /// If the set cannot be read or is damaged, an argument is invalid, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    let format = args.format.unwrap_or_default();
+    if let Some(origins) = &args.origins {
+        refuse_swapped("summarize", &args.set, origins.to_str())?;
+    }
+    let format = chosen_format(args.output.as_deref(), args.format)?.unwrap_or_default();
     let keys = keys(args)?;
     if args.header && format == Format::Jsonl {
         return Err(Failure::new("--header: JSON Lines have the names of the columns in each row"));
@@ -141,6 +147,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let loaded = Loaded::open(&args.set, &args.options)?;
     let set = loaded.verified()?;
     let agents = Agents::resolve(&set, &args.set, args)?;
+    if loaded.mapped().is_some() && set.has_times() {
+        note_without_times(&args.set, set.reading().at, "");
+    }
     let header = if args.header { rows.header() } else { Vec::new() };
     sink.write(&header)?;
     let mut summarizer = Summarizer {
@@ -166,6 +175,9 @@ pub fn run(args: &Args) -> Result<Exit> {
         Stop::Write(error) => Failure::new(error),
     })?;
     sink.finish()?.finish()?;
+    if let Some(origins) = args.origins.as_deref().filter(|_| summarizer.count == 0) {
+        note(format_args!("{}: no host or URL in it", origins.display()));
+    }
     summarizer.report(start, args.by_site);
     Ok(Exit::from_bad(loaded.report.as_ref().is_some_and(Report::any_bad)))
 }
@@ -178,7 +190,10 @@ fn keys(args: &Args) -> Result<Vec<Key>> {
         (keys, true) if keys.contains(&Key::Url) => {
             Err(Failure::new("--key url: with --by-site a row is about up to four URLs; expected host, domain or surt"))
         }
-        (keys, _) => Ok(keys.to_vec()),
+        (keys, _) => match keys.iter().enumerate().find(|&(at, key)| keys[..at].contains(key)) {
+            Some((_, key)) => Err(Failure::new(format!("--key: {} is given twice", key.name()))),
+            None => Ok(keys.to_vec()),
+        },
     }
 }
 

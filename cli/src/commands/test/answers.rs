@@ -24,10 +24,10 @@ pub struct Brief<'t> {
 
 impl<'t> Brief<'t> {
     /// Prepares the columns for these URLs. Others may follow; those are not aligned.
-    pub fn new(column: &'t Column<'t>, urls: &[String]) -> Brief<'t> {
+    pub fn new(column: &'t Column<'t>, urls: &[&[u8]]) -> Brief<'t> {
         let names: Vec<String> = column.agents.iter().map(|agent| printable(agent.name.as_bytes())).collect();
         let agent_width = names.iter().map(|name| width(name)).max().unwrap_or(0);
-        let widths = urls.iter().map(|url| width(&printable(url.as_bytes())));
+        let widths = urls.iter().map(|url| width(&printable(url)));
         Brief { column, agent_width, url_width: widths.max().unwrap_or(0).min(MAX_COLUMN), names }
     }
 

@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use bumpalo::Bump;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reptile_compiler::advice::explanation::{Reading, Why};
+use reptile_compiler::body::parse;
 use reptile_compiler::capture::{Capture, Profile};
 use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::dialect::{self, Dialect};
@@ -35,12 +36,14 @@ use reptile_engine::url::MAX_URL_BYTES;
 use reptile_engine::verdict::{Explanation, Verdict};
 
 use crate::error::{Exit, Failure, Result, Stop, note};
-use crate::inputs::bodies::{read_answer, read_robots};
-use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
+use crate::inputs::bodies::read_input;
+use crate::inputs::open::Input;
 use crate::inputs::options::{self, ExactAgent};
+use crate::inputs::recognise::{Content, Wanted};
 use crate::inputs::sets::agents::{agents_for, agents_under};
 use crate::inputs::sets::damaged;
 use crate::inputs::sets::single::{ONE_ORIGIN, compile_capture, compile_one};
+use crate::inputs::url_list::{command_line, each_url, is_robots, refuse_url_list, typed_urls};
 use crate::outputs::file::Output;
 use crate::outputs::summary::grouped;
 use typed::Typed;
@@ -60,8 +63,11 @@ const MAX_NAMING_LINES: usize = 100;
 /// Shows the file with the lines that matter, and for each URL and crawler the group
 /// that it obeys, the best Allow and the best Disallow that match, which of the two
 /// wins, and why. Only the path of a URL counts here, so a path such as /a/b will do.
-/// Under every dialect but google-lib, spaces and letters beyond ASCII are escaped as a
-/// browser escapes them, and a path without its first slash gets one; a remark says so.
+/// White space around a URL does not count. Under every dialect but google-lib, spaces and
+/// letters beyond ASCII are escaped as a browser escapes them, and a path without its first
+/// slash gets one; a remark says so. The name of a file is not taken for a path: --urls
+/// reads URLs from it. A web page is read only if it has rules, as Google does, or if
+/// --status says what it is the body of.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -71,10 +77,11 @@ const MAX_NAMING_LINES: usize = 100;
   curl -s https://example.com/robots.txt | reptile test - --agent MyBot --brief /x
   reptile test robots.txt --agent MyBot --json < urls.txt
   reptile test robots.txt --agent MyBot --expect allow / /products
+  reptile test robots.txt --agent MyBot --expect allow --urls urls.txt
   reptile test robots.txt --agent MyBot --status 503 --profile rfc9309 /x
 
 The fields of --json, an object on each line:
-  url, agent   as they were given
+  url, agent   as they were given, but for white space around the URL
   dialect      the reading of the protocol that gives this answer
   verdict      allow, disallow
   line         the line of the deciding rule, 0 if no rule decides
@@ -93,14 +100,17 @@ The fields of --json, an object on each line:
   agrees       with --all-dialects: whether the verdict is that of --dialect
 
 Exit code: 0 done, whatever the verdicts; 1 with --expect, if any verdict is another;
-2 the command could not go on."
+2 the command could not go on, or there was no URL to test."
 )]
 pub struct Args {
     /// A robots.txt; - is standard input
     robots: PathBuf,
-    /// The URLs to test; without any, one on each line of standard input
-    #[arg(value_name = "URL")]
+    /// The URLs to test; without any, the lines of --urls
+    #[arg(value_name = "URL", conflicts_with = "list")]
     urls: Vec<String>,
+    /// A list, a URL or path on each line; blank lines are skipped; unpacked if it is packed; - is standard input
+    #[arg(long = "urls", value_name = "FILE", default_value = "-")]
+    list: PathBuf,
     /// A crawler: a product token, a chain such as "A>B>*", or a group of crawlers, @ai-training or @search; may be
     /// given again
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
@@ -145,26 +155,92 @@ fn expectations() -> impl TypedValueParser<Value = Verdict> {
 /// If the robots.txt or the URLs cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     let from_stdin = args.robots == Path::new("-");
-    if from_stdin && args.urls.is_empty() {
+    if from_stdin && args.urls.is_empty() && args.list == Path::new("-") {
         return Err(Failure::new("standard input cannot be both the robots.txt and the URLs; give some URLs"));
     }
-    // With a status the file is an answer, and what a page means is the fetch profile's question.
-    let is_answer = args.status.is_some() || args.profile.is_some();
-    let body = if is_answer { read_answer(&args.robots) } else { read_robots(&args.robots) }?;
-    if let Some(url) = args.urls.iter().find(|url| url.len() > MAX_URL_BYTES) {
-        let start = String::from_utf8_lossy(&url.as_bytes()[..40]).into_owned();
-        let message = format!("a URL of {} bytes, over the limit of {MAX_URL_BYTES}: {start:?}...", url.len());
-        return Err(Failure::new(message));
+    let body = read_body(args)?;
+    let urls = typed_urls(&args.urls, |list| list_command(args, &args.robots, list))?;
+    match urls.iter().find(|url| url.is_empty() || url.len() > MAX_URL_BYTES) {
+        Some([]) => return Err(Failure::new("an empty argument is not a URL; the path of the home page is /")),
+        Some(url) => {
+            let start = String::from_utf8_lossy(&url[..40]);
+            let message = format!("a URL of {} bytes, over the limit of {MAX_URL_BYTES}: {start:?}...", url.len());
+            return Err(Failure::new(message));
+        }
+        None => {}
     }
     let asked = args.dialect.unwrap_or(dialect::DEFAULT);
     agents_for(asked, &args.agents, args.exact, &[&body])?;
-    let file = File { args, body: &body, asked, given: Given::default() };
+    let file = File { args, urls, body: &body, asked, given: Given::default() };
     let mut out = BufWriter::new(Output::stdout());
     let written = answer(&file, &mut out).and_then(|left_out| out.flush().map(|()| left_out).map_err(Stop::Write));
     let left_out = written.map_err(|stop| stop.failure(out.get_ref(), &args.robots))?;
     // A URL without a verdict has not the one that is expected.
     let is_done = args.expect.is_none_or(|expected| file.given.is_all(expected) && left_out == 0);
     Ok(Exit::from_bad(!is_done))
+}
+
+/// Reads the robots.txt. With `--status` it is the body of that answer, whatever it holds.
+///
+/// # Errors
+/// Returns an error if it cannot be read, and without `--status` also if it is neither a robots.txt nor a web page with
+/// rules in it.
+fn read_body(args: &Args) -> Result<Vec<u8>> {
+    let input = Input::open(&args.robots)?;
+    match input.content {
+        Content::Folder => Err(input.refused(Wanted::Robots)),
+        _ if args.status.is_some() => read_input(input),
+        // What a page means is the fetch profile's question.
+        Content::Html | Content::Xml if args.profile.is_some() => read_input(input),
+        Content::Html => {
+            let refused = input.refused(Wanted::Robots);
+            let body = read_input(input)?;
+            let rules = rule_count(&body, args.dialect.unwrap_or(dialect::DEFAULT));
+            if rules == 0 {
+                return Err(refused);
+            }
+            let name = args.robots.display();
+            note(format_args!(
+                "{name}: is a web page (HTML); Google obeys the rules in it ({})",
+                grouped(rules as u64)
+            ));
+            Ok(body)
+        }
+        _ => {
+            let body = read_input(input.text(Wanted::Robots)?)?;
+            let swapped = || {
+                let robots = args.urls.iter().find(|url| is_robots(Path::new(url)));
+                let robots = robots.map_or("ROBOTS.TXT", String::as_str);
+                let command = list_command(args, Path::new(robots), &args.robots.display().to_string());
+                format!("`{command}` tests them")
+            };
+            refuse_url_list(&args.robots, &body, swapped)?;
+            Ok(body)
+        }
+    }
+}
+
+/// Returns the number of rules of a body that are in a group.
+fn rule_count(body: &[u8], dialect: &Dialect) -> usize {
+    let arena = Bump::new();
+    parse(body, dialect, &arena).groups.iter().map(|group| group.rules.len()).sum()
+}
+
+/// Returns the command line that tests a list with the same options.
+fn list_command(args: &Args, robots: &Path, list: &str) -> String {
+    let (robots, status) = (robots.display().to_string(), args.status.map(|status| status.to_string()));
+    let mut words = vec!["test", &robots];
+    words.extend(args.agents.iter().flat_map(|agent| ["--agent", agent]));
+    words.extend(args.exact.exact_agent.then_some("--exact-agent"));
+    words.extend(args.dialect.iter().flat_map(|dialect| ["--dialect", dialect.as_str()]));
+    words.extend(args.all_dialects.then_some("--all-dialects"));
+    words.extend(status.iter().flat_map(|status| ["--status", status]));
+    words.extend(args.profile.iter().flat_map(|profile| ["--profile", profile.as_str()]));
+    words.extend(args.expect.iter().flat_map(|expected| ["--expect", expected.name()]));
+    let flags = [("--brief", args.brief), ("--json", args.json), ("--full", args.full)];
+    words.extend(flags.iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| *flag));
+    words.extend(["--urls", list]);
+    command_line(words)
 }
 
 /// How often each verdict was given, by its number: allow, disallow.
@@ -178,17 +254,15 @@ impl Given {
         }
     }
 
-    /// Whether every verdict is the one that is expected, and there is any. Says so if not.
+    /// Whether every verdict is the one that is expected. Says so if not.
     fn is_all(&self, expected: Verdict) -> bool {
         let all = self.0.iter().map(Cell::get).sum::<u64>();
         let others = all - self.0.get(expected as usize).map_or(0, Cell::get);
-        if all == 0 {
-            note("no URL was tested");
-        } else if others > 0 {
+        if others > 0 {
             let verb = if others == 1 { "is" } else { "are" };
             note(format_args!("{} of {} verdicts {verb} not {expected}", grouped(others), grouped(all)));
         }
-        all > 0 && others == 0
+        others == 0
     }
 }
 
@@ -213,7 +287,7 @@ fn answer(file: &File<'_>, out: &mut impl Write) -> std::result::Result<u64, Sto
     if args.all_dialects && args.json && file.body.len() <= MAX_HELD_BYTES {
         let columns = dialect::ALL.iter().map(|dialect| file.column(dialect, &arena));
         let columns = columns.collect::<Result<Vec<_>>>()?;
-        return each_url(args, out, |url, out| json::write(&columns, file.asked, url, out));
+        return file.each_url(out, |url, out| json::write(&columns, file.asked, url, out));
     }
     if args.all_dialects {
         let (urls, left_out) = few_urls(file, out)?;
@@ -226,14 +300,13 @@ fn answer(file: &File<'_>, out: &mut impl Write) -> std::result::Result<u64, Sto
     }
     let column = file.column(file.asked, &arena)?;
     if args.json {
-        return each_url(args, out, |url, out| json::write(std::slice::from_ref(&column), file.asked, url, out));
+        return file.each_url(out, |url, out| json::write(std::slice::from_ref(&column), file.asked, url, out));
     }
     if args.brief {
         // The column of URLs is as wide as those that are known now.
-        let brief = answers::Brief::new(&column, &args.urls);
-        return each_url(args, out, |url, out| {
-            (0..column.agents.len()).try_for_each(|agent| brief.write(url, agent, out))
-        });
+        let brief = answers::Brief::new(&column, &file.urls);
+        return file
+            .each_url(out, |url, out| (0..column.agents.len()).try_for_each(|agent| brief.write(url, agent, out)));
     }
     let (urls, left_out) = few_urls(file, out)?;
     let tested = Tested { name: &args.robots, column: &column, answers: column.answers(&urls)?, urls: &urls };
@@ -250,7 +323,7 @@ fn few_urls(file: &File<'_>, out: &mut impl Write) -> std::result::Result<(Vec<V
     let args = file.args;
     let agent_count = agents_under(file.asked, &args.agents)?.len();
     let mut urls: Vec<Vec<u8>> = Vec::new();
-    let left_out = each_url(args, out, |url, _| {
+    let left_out = file.each_url(out, |url, _| {
         urls.push(url.to_vec());
         if urls.len() * agent_count > MAX_ANSWERS {
             let limit = grouped(MAX_ANSWERS as u64);
@@ -268,43 +341,11 @@ fn few_urls(file: &File<'_>, out: &mut impl Write) -> std::result::Result<(Vec<V
     Ok((urls, left_out))
 }
 
-/// Does something with each URL, those of standard input as they come. Returns how many lines are too long for a URL.
-fn each_url<W: Write>(
-    args: &Args,
-    out: &mut W,
-    mut work: impl FnMut(&[u8], &mut W) -> std::result::Result<(), Stop>,
-) -> std::result::Result<u64, Stop> {
-    if !args.urls.is_empty() {
-        return args.urls.iter().try_for_each(|url| work(url.as_bytes(), out)).map(|()| 0);
-    }
-    let mut chunks = Chunks::new(open(Path::new("-"))?);
-    let (mut buffer, mut too_long) = (Vec::new(), 0_u64);
-    let unreadable = |error| Failure::new(format!("standard input: {error}"));
-    while let Some(chunk) = chunks.next(buffer, || true).map_err(unreadable)? {
-        match chunk.kind {
-            ChunkKind::Lines => {
-                for url in lines(chunk.bytes()).map(without_line_end) {
-                    if url.len() > MAX_URL_BYTES {
-                        too_long += 1;
-                    } else {
-                        work(url, out)?;
-                    }
-                }
-                out.flush()?;
-            }
-            ChunkKind::LongLine { last } => too_long += u64::from(last),
-        }
-        buffer = chunk.buffer;
-    }
-    if too_long > 0 {
-        note(format_args!("standard input: {} lines are too long for a URL and have no answer", grouped(too_long)));
-    }
-    Ok(too_long)
-}
-
 /// The file, and what the user asks of it.
 struct File<'t> {
     args: &'t Args,
+    /// The URLs that were given as arguments.
+    urls: Vec<&'t [u8]>,
     body: &'t [u8],
     /// The dialect with which the others are compared.
     asked: &'static Dialect,
@@ -316,6 +357,18 @@ impl File<'_> {
     fn column<'b>(&'b self, dialect: &'static Dialect, arena: &'b Bump) -> Result<Column<'b>> {
         let agents = agents_under(dialect, &self.args.agents)?;
         Column::new(self, dialect, Fetch::of(self.args, dialect), agents, arena)
+    }
+
+    /// Hands each URL to `work`, those of a list as they come. Returns how many lines are too long for a URL.
+    fn each_url<W: Write>(
+        &self,
+        out: &mut W,
+        mut work: impl FnMut(&[u8], &mut W) -> std::result::Result<(), Stop>,
+    ) -> std::result::Result<u64, Stop> {
+        if self.urls.is_empty() {
+            return each_url(&self.args.list, out, work);
+        }
+        self.urls.iter().try_for_each(|url| work(url, out)).map(|()| 0)
     }
 }
 

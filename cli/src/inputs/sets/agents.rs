@@ -11,10 +11,11 @@ use std::sync::{Mutex, PoisonError};
 use bumpalo::Bump;
 use reptile::{Agents, Crawler, CrawlerError, CrawlerErrorKind};
 use reptile_compiler::body::parse;
-use reptile_compiler::dialect::crawlers::{Resolved, nearly, read_as, resolve};
+use reptile_compiler::dialect::crawlers::{ResolveError, Resolved, nearly, of_name, read_as, resolve};
 use reptile_compiler::dialect::{self, Dialect};
 use reptile_compiler::oracle::{ChosenBy, choose};
 use reptile_engine::set::Set;
+use reptile_engine::token::TokenError;
 
 use crate::error::{Failure, Result, note};
 use crate::inputs::options::ExactAgent;
@@ -24,18 +25,18 @@ use crate::inputs::options::ExactAgent;
 ///
 /// # Errors
 /// If a group of crawlers is unknown, a chain of product tokens is malformed, a name is not a product token under the
-/// dialect of the set, or nearly a known crawler's ([`refuse_mistakes`]), or the set is damaged.
+/// dialect of the set, or nearly a known crawler's ([`refuse_mistakes`]), a crawler is named twice, or the set is damaged.
 pub fn agents(set: &reptile::Set, path: &Path, specs: &[String], exact: ExactAgent) -> Result<Agents> {
     let failed = |error: CrawlerError| match error.source() {
         Some(damage) if error.kind() == CrawlerErrorKind::Damaged => Failure::at(path, damage),
         _ => Failure::new(format!("--agent: {error}")),
     };
+    refuse_files(specs)?;
     let mut crawlers: Vec<Crawler> = Vec::new();
+    let mut named = Named::default();
     for spec in specs {
-        // A crawler that is in two groups needs only one column; one that is named twice gets two.
-        let is_group = spec.starts_with('@');
         for crawler in set.crawlers_named(spec).map_err(failed)? {
-            if !is_group || !crawlers.contains(&crawler) {
+            if named.is_new(spec, &crawler.to_string())? {
                 crawlers.push(crawler);
             }
         }
@@ -78,17 +79,105 @@ fn refuse_mistakes(specs: &[String], exact: ExactAgent, is_named: impl Fn(&str) 
     if exact.exact_agent {
         return Ok(());
     }
-    let names = specs.iter().filter(|spec| !spec.starts_with('@')).flat_map(|spec| spec.split('>'));
-    let tokens = names.map(|name| name.split('/').next().unwrap_or(name));
-    for name in tokens {
-        if let Some(near) = nearly(name.as_bytes()).filter(|_| !is_named(name)) {
-            return Err(Failure::new(format!(
-                "--agent: no robots.txt names {name:?}, which is nearly the crawler \"{near}\": write that, or add \
-                 --exact-agent"
-            )));
-        }
+    match specs.iter().find_map(|spec| mistake(spec, &is_named)) {
+        Some(message) => Err(Failure::new(format!("--agent: {message}"))),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Returns what is most likely wrong with a name: it is nearly the name of a known crawler, and `is_named` says that no
+/// robots.txt names it.
+fn mistake(spec: &str, is_named: impl Fn(&str) -> bool) -> Option<String> {
+    let names = spec.split('>').filter(|_| !spec.starts_with('@'));
+    let mut tokens = names.map(|name| name.split('/').next().unwrap_or(name));
+    tokens.find_map(|name| {
+        let near = nearly(name.as_bytes()).filter(|_| !is_named(name))?;
+        Some(format!(
+            "no robots.txt names {name:?}, which is nearly the crawler \"{near}\": write that, or add --exact-agent"
+        ))
+    })
+}
+
+/// Returns the crawler of a cell of a table, by the checks of `--agent`, or the name as it is if it is exact.
+///
+/// # Errors
+/// Returns what is wrong with the name, in a few words.
+pub fn agent_of_cell(
+    set: &Set<&[u8]>,
+    dialect: &Dialect,
+    cell: &[u8],
+    exact: ExactAgent,
+) -> std::result::Result<Resolved, String> {
+    if exact.exact_agent {
+        return Ok(of_name(cell, dialect));
+    }
+    let name = std::str::from_utf8(cell).map_err(|_| "the agent is not UTF-8".to_owned())?;
+    let mut agents = match resolve(name, dialect) {
+        // A table has names as crawlers have them, and one that no line can name obeys the rules for *.
+        Err(ResolveError::Token(TokenError::Unnameable { .. })) if is_word(cell) => vec![of_name(cell, dialect)],
+        resolved => resolved.map_err(|error| error.to_string())?,
+    };
+    let is_named = |name: &str| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named());
+    match (agents.pop(), mistake(name, is_named)) {
+        _ if name.starts_with('@') => Err(format!("expected one crawler, found the group \"{name}\"")),
+        (_, Some(mistake)) => Err(mistake),
+        (Some(agent), _) => Ok(agent),
+        (None, _) => Err("it names no crawler".into()),
+    }
+}
+
+/// Whether a name is of letters, digits and the signs that product tokens have.
+fn is_word(name: &[u8]) -> bool {
+    name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
+}
+
+/// Refuses names that are the names of files.
+///
+/// # Errors
+/// Returns an error for the first name of which there is a file with an ending, or that has a slash as a path has.
+fn refuse_files(specs: &[String]) -> Result<()> {
+    let is_file = |spec: &&String| {
+        let path = Path::new(spec);
+        (path.extension().is_some() || spec.contains('/')) && path.is_file()
+    };
+    match specs.iter().find(is_file) {
+        Some(spec) => {
+            let message = "is a file; --agent takes a name, and is given again for each crawler";
+            Err(Failure::new(format!("--agent: {spec:?} {message}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The crawlers that were named so far, in lower case and without versions, each with the name or group that named it.
+#[derive(Default)]
+struct Named<'s>(Vec<(String, &'s str)>);
+
+impl<'s> Named<'s> {
+    /// Returns whether a crawler was not named yet. A crawler that is in two groups is needed only once.
+    ///
+    /// # Errors
+    /// Returns an error if the crawler was named before, unless two groups name it.
+    fn is_new(&mut self, spec: &'s str, crawler: &str) -> Result<bool> {
+        let name = match crawler.contains('>') {
+            true => crawler,
+            false => crawler.split('/').next().unwrap_or(crawler),
+        };
+        let name = name.to_ascii_lowercase();
+        let Some((_, before)) = self.0.iter().find(|(known, _)| *known == name) else {
+            self.0.push((name, spec));
+            return Ok(true);
+        };
+        let is_same = before.eq_ignore_ascii_case(spec);
+        let message = match (before.starts_with('@'), spec.starts_with('@')) {
+            (true, true) if !is_same => return Ok(false),
+            (true, false) => format!("{spec:?} is in the group {before:?} too: leave out one of them"),
+            (false, true) => format!("{before:?} is in the group {spec:?} too: leave out one of them"),
+            _ if *before == spec => format!("{spec:?} is given twice"),
+            _ => format!("{before:?} and {spec:?} are the same crawler: leave out one of them"),
+        };
+        Err(Failure::new(format!("--agent: {message}")))
+    }
 }
 
 /// The crawlers that the user names, as the dialect of a set understands them. In a set of a dialect that this version
@@ -131,15 +220,14 @@ pub fn agents_for(
 /// members.
 ///
 /// # Errors
-/// If a group of crawlers is unknown, or a chain of product tokens is malformed.
+/// If a group of crawlers is unknown, a chain of product tokens is malformed, or a crawler is named twice.
 pub fn agents_under(dialect: &Dialect, specs: &[String]) -> Result<Vec<Resolved>> {
+    refuse_files(specs)?;
     let mut agents: Vec<Resolved> = Vec::new();
+    let mut named = Named::default();
     for spec in specs {
-        let named = resolve(spec, dialect).map_err(|error| Failure::new(format!("--agent: {error}")))?;
-        let is_group = named.len() > 1;
-        // A crawler that is named twice gets two columns; one that is in two groups needs only one.
-        for agent in named {
-            if !is_group || !agents.contains(&agent) {
+        for agent in resolve(spec, dialect).map_err(|error| Failure::new(format!("--agent: {error}")))? {
+            if named.is_new(spec, &agent.name)? {
                 agents.push(agent);
             }
         }
@@ -214,18 +302,35 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_given_twice_has_two_columns_and_a_member_of_a_group_one() {
+    fn a_crawler_that_is_named_twice_is_refused_unless_two_groups_name_it() {
         let set = set(&dialect::GOOGLE);
-        let count = |specs: &[&str]| {
+        let cases: [(&[&str], Option<&str>); 11] = [
+            (&["GPTBot", "CCBot"], None),
+            (&["@ai-training", "@search"], None),
+            (&["@ai-training", "Googlebot-News"], None),
+            (&["Googlebot-Image", "Googlebot-Image>Googlebot>*"], None),
+            (&["GPTBot", "GPTBot"], Some("\"GPTBot\" is given twice")),
+            (&["GPTBot", "CCBot", "gptbot"], Some("\"GPTBot\" and \"gptbot\" are the same crawler")),
+            (&["*", "*"], Some("\"*\" is given twice")),
+            (&["A>B", "A>B"], Some("\"A>B\" is given twice")),
+            (&["@search", "@search"], Some("\"@search\" is given twice")),
+            (&["GPTBot", "@ai-training"], Some("\"GPTBot\" is in the group \"@ai-training\" too")),
+            (&["@ai-training", "gptbot"], Some("\"gptbot\" is in the group \"@ai-training\" too")),
+        ];
+        for (specs, message) in cases {
             let specs: Vec<String> = specs.iter().map(|&spec| spec.to_owned()).collect();
-            agents(&set, Path::new("set"), &specs, ExactAgent::default()).unwrap().len()
-        };
-        let members = count(&["@ai-training"]);
-        assert!(members > 5, "{members}");
-        assert_eq!(count(&["GPTBot", "GPTBot"]), 2);
-        assert_eq!(count(&["@ai-training", "@ai-training"]), members);
-        assert_eq!(count(&["GPTBot", "@ai-training"]), members);
-        assert_eq!(count(&["@ai-training", "GPTBot"]), members + 1);
+            let by_set = agents(&set, Path::new("set"), &specs, ExactAgent::default()).map(|agents| agents.len());
+            let by_table = agents_under(&dialect::GOOGLE, &specs).map(|agents| agents.len());
+            match message {
+                None => assert_eq!(by_set.unwrap(), by_table.unwrap(), "{specs:?}"),
+                Some(message) => {
+                    for found in [by_set, by_table] {
+                        let Err(Failure::Fatal(found)) = found else { panic!("{specs:?} is taken") };
+                        assert!(found.contains(message), "{specs:?}: {found}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

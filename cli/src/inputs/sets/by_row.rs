@@ -5,11 +5,12 @@
 //! is named by a robots.txt of the set. A header of anything else, such as a browser's, names no crawler: then no rules are
 //! for it, and the verdict is `unknown`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reptile::{Agent, Agents, Crawler, CrawlerError, CrawlerErrorKind, Error, Set, Verdict};
 use reptile_compiler::capture::Time;
+use reptile_compiler::dialect::crawlers::nearly;
 use reptile_engine::token::crawler_in_header;
 
 /// The most cells whose crawlers a thread remembers. Logs have thousands of different headers, most of them rare.
@@ -40,6 +41,22 @@ pub struct ByRow {
     anyone: Agents,
     /// What was looked up, one for each thread that is at work.
     caches: Mutex<Vec<Cache>>,
+    /// Whether names are taken as they are.
+    is_exact: bool,
+    /// The rows whose crawlers are most likely misspelt.
+    misspelt: Mutex<Misspelt>,
+}
+
+/// The most misspelt names that are kept.
+pub const MAX_MISSPELT_NAMES: usize = 10;
+
+/// Rows that name a crawler that no robots.txt of the set names, and that is nearly a known one.
+#[derive(Clone, Debug, Default)]
+pub struct Misspelt {
+    /// The number of rows.
+    pub rows: u64,
+    /// The first names in their order, each with that of the known crawler.
+    pub names: BTreeMap<Arc<str>, &'static str>,
 }
 
 /// The crawlers of some cells.
@@ -57,6 +74,8 @@ struct Found {
     name: Arc<str>,
     agents: Agents,
     counts: [u64; 4],
+    /// The known crawler of which this is nearly the name, if no robots.txt of the set names this one.
+    near: Option<&'static str>,
 }
 
 /// One thread's use of [`ByRow`], for a block of rows.
@@ -69,6 +88,29 @@ pub struct Session<'r> {
     nobody: u64,
     /// The places of the crawlers of the rows whose crawlers were found last.
     places: Vec<Option<usize>>,
+}
+
+/// The times by whose rules rows are decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Times {
+    /// No time: the set answers as one that is not by time.
+    #[default]
+    None,
+    /// One time for all rows.
+    At(Time),
+    /// Each row's own.
+    OfRows,
+}
+
+impl Times {
+    /// Returns the time of a row, or `None` if it has none.
+    pub fn of(self, row: &impl NamedRow) -> Option<Time> {
+        match self {
+            Times::None => None,
+            Times::At(time) => Some(time),
+            Times::OfRows => row.time(),
+        }
+    }
 }
 
 /// A row to decide.
@@ -91,7 +133,18 @@ impl ByRow {
             set.verify()?;
             return Err(Error::from(std::io::Error::other("the set has no rules for *")));
         };
-        Ok(ByRow { set: set.clone(), cell, is_log, known, anyone, caches: Mutex::default() })
+        let (caches, misspelt) = (Mutex::default(), Mutex::default());
+        Ok(ByRow { set: set.clone(), cell, is_log, known, anyone, caches, is_exact: false, misspelt })
+    }
+
+    /// Takes names as they are, so that none counts as misspelt.
+    pub fn take_names_exactly(self, is_exact: bool) -> ByRow {
+        ByRow { is_exact, ..self }
+    }
+
+    /// Returns the rows whose crawlers are most likely misspelt, of all blocks that are decided.
+    pub fn misspelt(&self) -> Misspelt {
+        self.misspelt.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Any crawler, to stand for the one of each row.
@@ -147,8 +200,11 @@ impl Session<'_> {
         let place = found.map(|agents| {
             let name: Arc<str> = agents.iter().map(|agent| agent.crawler().to_string()).collect::<String>().into();
             let crawlers = &mut self.cache.crawlers;
+            let is_exact = self.rows.is_exact;
             *self.cache.names.entry(Arc::clone(&name)).or_insert_with(|| {
-                crawlers.push(Found { name, agents, counts: [0; 4] });
+                let is_named = || is_exact || agents.iter().any(Agent::is_named);
+                let near = nearly(name.as_bytes()).filter(|_| !is_named());
+                crawlers.push(Found { name, agents, counts: [0; 4], near });
                 crawlers.len() - 1
             })
         });
@@ -170,6 +226,14 @@ impl Session<'_> {
     /// Moves the counts of the crawlers to those of the block.
     fn count(&mut self) {
         for found in self.cache.crawlers.iter_mut().filter(|found| found.counts != [0; 4]) {
+            if let Some(near) = found.near {
+                let mut misspelt = self.rows.misspelt.lock().unwrap_or_else(PoisonError::into_inner);
+                misspelt.rows += found.counts.iter().sum::<u64>();
+                misspelt.names.insert(Arc::clone(&found.name), near);
+                if misspelt.names.len() > MAX_MISSPELT_NAMES {
+                    misspelt.names.pop_last();
+                }
+            }
             self.counted.push((Arc::clone(&found.name), std::mem::take(&mut found.counts)));
         }
     }
@@ -202,7 +266,7 @@ impl Session<'_> {
         &self,
         rows: &[R],
         found: impl Iterator<Item = usize>,
-        by_time: bool,
+        by: Times,
         verdicts: &mut [Verdict],
     ) -> Result<(), Error> {
         let place_of = |row: usize| self.places.get(row).copied().flatten();
@@ -215,11 +279,11 @@ impl Session<'_> {
             let Some(&(place, _)) = run.first() else { continue };
             let agents = self.agents(place).1;
             let mut decided = vec![Verdict::Invalid; run.len()];
-            if by_time {
+            if by != Times::None {
                 times.clear();
-                times.extend(urls.iter().map(|row| row.time().unwrap_or_default()));
+                times.extend(urls.iter().map(|&row| by.of(row).unwrap_or_default()));
                 agents.decide_all_at(&urls, &times, &mut decided)?;
-                let without = urls.iter().zip(&mut decided).filter(|(row, _)| row.time().is_none());
+                let without = urls.iter().zip(&mut decided).filter(|(row, _)| by.of(**row).is_none());
                 without.for_each(|(_, verdict)| *verdict = Verdict::Invalid);
             } else {
                 agents.decide_all(&urls, &mut decided)?;
@@ -436,7 +500,7 @@ mod tests {
         let mut session = rows.session();
         let mut verdicts = vec![Verdict::Invalid; cells.len()];
         session.find_all(&cells).unwrap();
-        session.decide(&cells, 0..cells.len(), false, &mut verdicts).unwrap();
+        session.decide(&cells, 0..cells.len(), Times::None, &mut verdicts).unwrap();
         session.add_all(&verdicts);
         use Verdict::{Allow, Disallow, Unknown};
         for found in verdicts.chunks(5) {
@@ -445,5 +509,33 @@ mod tests {
         let (counted, nobody) = session.end();
         let names: Vec<(&str, u64)> = counted.iter().map(|(name, counts)| (&**name, counts.iter().sum())).collect();
         assert_eq!((names, nobody), (vec![("GPTBot", 300), ("Googlebot", 300), ("Wget", 300), ("x", 300)], 300));
+    }
+
+    #[test]
+    fn misspelt_names_are_counted_and_the_first_are_kept() {
+        let set = set();
+        let misspelt_in = |cells: &[&str], is_exact: bool| {
+            let rows = ByRow::new(&set, 1, false).unwrap().take_names_exactly(is_exact);
+            let mut session = rows.session();
+            for cell in cells {
+                let place = session.crawler(&Cell((*cell).into())).unwrap();
+                session.add(place, Verdict::Allow);
+            }
+            session.end();
+            rows.misspelt()
+        };
+        let cells = ["Googelbot", "GPTBot", "googelbot", "MyBot", "Googelbot/2.1 (+http://x.example/bot)", "-"];
+        let found = misspelt_in(&cells, false);
+        assert_eq!(found.rows, 3);
+        assert!(found.names.values().all(|near| *near == "Googlebot") && !found.names.is_empty(), "{found:?}");
+        assert_eq!(misspelt_in(&cells, true).rows, 0);
+        // Each letter of a long name can be wrong.
+        let names: Vec<String> =
+            (0..=MAX_MISSPELT_NAMES).map(|at| format!("Googlebo{}", (b'a' + at as u8) as char)).collect();
+        for count in [MAX_MISSPELT_NAMES - 1, MAX_MISSPELT_NAMES, MAX_MISSPELT_NAMES + 1] {
+            let cells: Vec<&str> = names[..count].iter().map(String::as_str).collect();
+            let found = misspelt_in(&cells, false);
+            assert_eq!((found.rows, found.names.len()), (count as u64, count.min(MAX_MISSPELT_NAMES)));
+        }
     }
 }

@@ -19,6 +19,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use reptile_compiler::capture::Time;
 use reptile_engine::format::FormatError;
 use reptile_engine::platform::MappedFile;
 use reptile_engine::set::Set;
@@ -28,6 +29,7 @@ use super::bodies::read_input;
 use super::open::Input;
 use super::options::CompileOptions;
 use super::recognise::{Content, Wanted};
+use super::time::show_time;
 use crate::error::{Failure, Result, note};
 use assemble::assemble;
 use report::Report;
@@ -205,6 +207,14 @@ pub fn refuse_swapped(command: &str, first: &Path, second: Option<&str>) -> Resu
     let Some(set) = second.filter(|second| has_label(Path::new(second)) && !has_label(first)) else { return Ok(()) };
     let first = first.display();
     Err(Failure::new(format!("{set}: is a compiled set, which comes first: `reptile {command} {set} {first}`")))
+}
+
+/// Notes that a set by time is asked without a time. `options` are those with which the command takes times, if it does.
+pub fn note_without_times(path: &Path, time: Option<Time>, options: &str) {
+    let path = path.display();
+    let when = time.map_or_else(|| "its newest captures".to_owned(), |time| format!("its time, {}", show_time(time)));
+    let more = if options.is_empty() { String::new() } else { format!("; {options} asks for others") };
+    note(format_args!("{path}: keeps the rules of every time, and answers by those of {when}{more}"));
 }
 
 /// Whether a file starts like a set. From a pipe this could not be told without taking its first bytes away.

@@ -133,7 +133,11 @@ fn answer_in(record: &Record, block: Vec<u8>) -> std::result::Result<Answer, htt
     Ok(Answer { capture, location: None, body: block })
 }
 
-fn read_date(date: &[u8]) -> std::result::Result<Time, String> {
+/// Reads a `WARC-Date`.
+///
+/// # Errors
+/// Returns what was found if it is not a date.
+pub fn read_date(date: &[u8]) -> std::result::Result<Time, String> {
     let text = std::str::from_utf8(date).map_err(|_| format!("\"{}\"", shown(date)))?;
     if text.len() > MAX_TIME_BYTES {
         return Err(format!("\"{}\"", shown(date)));

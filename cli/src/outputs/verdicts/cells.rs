@@ -4,7 +4,7 @@ use reptile::Verdict;
 use reptile_compiler::capture::Time;
 
 use super::{Decider, VERDICTS, over_all};
-use crate::outputs::columns::{Column, Explained, push_capture_time, push_verdict};
+use crate::outputs::columns::{Cell, Column, Explained, push_capture_time, push_verdict};
 use crate::outputs::over_agents;
 use crate::outputs::pieces::Fixed;
 
@@ -55,47 +55,55 @@ impl Decider {
         }
     }
 
-    /// Appends the cells that a row has once, after the URL.
-    pub(super) fn push_once(&self, verdicts: &[Verdict], fetched_at: Option<Time>, cells: &mut Vec<u8>) {
+    /// Appends the cells that a row has once, after the URL, if verdicts are enough for them.
+    pub(super) fn push_once(&self, verdicts: &[Verdict], cells: &mut Vec<u8>) {
         let leads = self.leads.iter().skip(usize::from(self.layout.has_url));
-        let format = self.layout.format;
         for (&column, lead) in self.layout.once.iter().zip(leads) {
             cells.extend_from_slice(lead);
-            if column == Column::CaptureTime {
-                push_capture_time(fetched_at, format, cells);
-            } else {
-                let taken = verdicts.iter().map(|&verdict| self.layout.taken[verdict as usize]);
-                over_agents::push(column, format, &self.names, taken, cells);
-            }
+            let taken = verdicts.iter().map(|&verdict| self.layout.taken[verdict as usize]);
+            over_agents::push(column, self.layout.format, &self.names, taken, cells);
         }
     }
 
-    /// Appends the cells of one crawler, by an explanation or by the reason why there is none.
-    pub(super) fn push_cells<'l>(
-        &self,
-        explanation: Result<&Explained, &str>,
-        agent: &str,
-        verdict: Verdict,
-        leads: impl Iterator<Item = &'l Vec<u8>>,
-        cells: &mut Vec<u8>,
-    ) {
-        let shown = &self.shown[verdict as usize];
-        for (column, lead) in self.layout.columns.iter().zip(leads) {
-            cells.extend_from_slice(lead);
-            match explanation {
-                Ok(found) => column.push(found, agent, shown, self.layout.format, cells),
-                Err(reason) => column.push_invalid(reason, agent, shown, self.layout.format, cells),
+    /// Appends some cells of a row, each after what stands before it. `cells` are places among all cells.
+    pub(super) fn push_cells(&self, cells: std::ops::Range<usize>, row: &Known<'_>, text: &mut Vec<u8>) {
+        let (format, taken) = (self.layout.format, self.layout.taken);
+        let places = self.order[cells.clone()].iter().zip(&self.leads[cells]);
+        for (&cell, lead) in places {
+            text.extend_from_slice(lead);
+            match cell {
+                Cell::Url => format.push(row.url, text),
+                Cell::Once(Column::CaptureTime) => push_capture_time(row.fetched_at, format, text),
+                Cell::Once(column) => {
+                    let taken = row.verdicts.iter().map(|&verdict| taken[verdict as usize]);
+                    over_agents::push(column, format, &self.names, taken, text);
+                }
+                Cell::Agent(at, column) => {
+                    let name = row.crawler.or(self.names.get(at).map(String::as_str)).unwrap_or_default();
+                    let shown = &self.shown[row.verdicts[at] as usize];
+                    match row.explained.map(|explained| &explained[at]) {
+                        Some(Ok(found)) => column.push(found, name, shown, format, text),
+                        Some(Err(reason)) => column.push_invalid(reason, name, shown, format, text),
+                        None if column == Column::Agent => format.push(name.as_bytes(), text),
+                        None => push_verdict(shown, format, text),
+                    }
+                }
+                Cell::AnyOf => push_verdict(&self.shown[over_all(row.verdicts) as usize], format, text),
             }
         }
     }
+}
 
-    /// Appends the verdict over all agents to the verdicts and to the cells, if it is wanted.
-    pub(super) fn push_over_all(&self, verdicts: &mut Vec<Verdict>, cells: &mut Vec<u8>) {
-        if let (true, Some(lead)) = (self.layout.any_of, self.leads.last()) {
-            let verdict = over_all(verdicts);
-            verdicts.push(verdict);
-            cells.extend_from_slice(lead);
-            push_verdict(&self.shown[verdict as usize], self.layout.format, cells);
-        }
-    }
+/// What is known of a row whose cells are written one by one.
+pub(super) struct Known<'k> {
+    /// The URL.
+    pub url: &'k [u8],
+    /// The verdict for each crawler.
+    pub verdicts: &'k [Verdict],
+    /// The name of the crawler that the row names, if rows do.
+    pub crawler: Option<&'k str>,
+    /// When the deciding capture was fetched, if that is known and asked for.
+    pub fetched_at: Option<Time>,
+    /// The explanation for each crawler, or the reason why there is none; `None` if the verdicts are enough.
+    pub explained: Option<&'k [Result<Explained, &'k str>]>,
 }

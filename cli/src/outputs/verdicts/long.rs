@@ -1,10 +1,13 @@
 //! Lines that are too long for a URL, or for a row of a table, which come in parts and are invalid.
 
+use std::ops::Range;
+
 use reptile::{Reason, Verdict};
 
+use super::cells::Known;
 use super::{Answers, Decider};
 use crate::inputs::tables::{Fault, Format, Table};
-use crate::outputs::columns;
+use crate::outputs::columns::{self, Cell};
 use crate::outputs::text::opaque_column;
 
 /// A part of a line that is too long, without its line end.
@@ -45,21 +48,15 @@ impl Decider {
             }
             return;
         }
-        if self.layout.format == columns::Format::Parquet {
-            // The cell of the URL begins with its length, which is not known yet; there is no URL that long.
-            if part.is_last {
-                if self.layout.has_url {
-                    self.layout.format.push(b"", &mut buffer);
-                }
-                self.push_invalid(&mut buffer);
-                answers.text.push(&buffer);
-            }
-            return;
-        }
-        if let (true, Some(lead)) = (self.layout.has_url, self.leads.first()) {
+        // The cell of a URL is written while its parts come, unless it begins with its length; no URL is that long.
+        let url = self.order.iter().position(|&cell| cell == Cell::Url);
+        let url = url.filter(|_| self.layout.format != columns::Format::Parquet);
+        let (all, has_row) = (self.order.len(), self.layout.has_row);
+        if let Some(url) = url {
             let quote: &[u8] = if self.layout.format == columns::Format::Jsonl { b"\"" } else { b"" };
             if part.is_first {
-                buffer.extend_from_slice(&[lead, quote].concat());
+                self.push_invalid(0..url, &mut buffer);
+                buffer.extend_from_slice(&[&self.leads[url], quote].concat());
             }
             if is_list {
                 self.layout.format.push_part(part.text, &mut buffer);
@@ -68,27 +65,25 @@ impl Decider {
                 buffer.extend_from_slice(quote);
             }
         }
-        let has_cells = if self.layout.has_row { part.is_first } else { part.is_last };
-        if has_cells {
-            self.push_invalid(&mut buffer);
+        // With the row there is no cell of the URL.
+        if if has_row { part.is_first } else { part.is_last } {
+            self.push_invalid(url.map_or(0, |url| url + 1)..all, &mut buffer);
+            buffer.extend_from_slice(&self.end);
         }
-        if self.layout.has_row {
+        if has_row {
             self.push_part(part, &mut buffer);
         }
         answers.text.push(&buffer);
     }
 
-    /// Appends the cells of a row that has no URL, and what stands after them.
-    fn push_invalid(&self, buffer: &mut Vec<u8>) {
-        self.push_once(&[Verdict::Invalid], None, buffer);
-        let mut leads = self.leads.iter().skip(self.layout.first_of_agents());
+    /// Appends some cells of a row that has no URL.
+    fn push_invalid(&self, cells: Range<usize>, buffer: &mut Vec<u8>) {
         let reason = Reason::NoUrl.to_string();
-        for name in &self.names {
-            let name = if self.is_by_row() { "" } else { name };
-            self.push_cells(Err(&reason), name, Verdict::Invalid, leads.by_ref(), buffer);
-        }
-        self.push_over_all(&mut vec![Verdict::Invalid], buffer);
-        buffer.extend_from_slice(&self.end);
+        let (verdicts, explained): (Vec<_>, Vec<_>) =
+            self.names.iter().map(|_| (Verdict::Invalid, Err(&*reason))).unzip();
+        let crawler = self.is_by_row().then_some("");
+        let known = Known { url: b"", verdicts: &verdicts, crawler, fetched_at: None, explained: Some(&explained) };
+        self.push_cells(cells, &known, buffer);
     }
 
     /// Appends a part of a row of the input. A row of JSON that cannot be read is left out.

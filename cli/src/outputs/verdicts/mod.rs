@@ -13,7 +13,7 @@ use reptile::{Agents, Error, UrlParts, Verdict};
 use reptile_compiler::capture::Time;
 use reptile_engine::url::split;
 
-use super::columns::{self, Layout, shown_row};
+use super::columns::{self, Cell, Layout, shown_row};
 use super::pieces::{Fixed, Text};
 use super::scope::{Scope, StandIn};
 use super::style::Style;
@@ -21,7 +21,7 @@ use super::text::{are_plain_columns, url_column};
 use super::tops::Tops;
 use crate::inputs::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
 use crate::inputs::parquet::urls;
-use crate::inputs::sets::by_row::{ByRow, Counted, NamedRow, Session};
+use crate::inputs::sets::by_row::{ByRow, Counted, Misspelt, NamedRow, Session, Times};
 use crate::inputs::tables::{Fault, Format, Row, Table};
 use crate::inputs::time::{Zone, read_time};
 
@@ -49,8 +49,8 @@ pub struct Decider {
     layout: Layout,
     /// If given, only the rows with this verdict over all agents are written, as they are.
     only: Option<Verdict>,
-    /// Whether each row is decided by the rules of its own time, which is in the second of its wanted cells.
-    by_time: bool,
+    /// The times by whose rules rows are decided. A row's own is in the second of its wanted cells.
+    times: Times,
     /// The zone of times that are written without one.
     zone: Zone,
     /// The origins that decide a URL.
@@ -59,6 +59,8 @@ pub struct Decider {
     counts_tops: bool,
     /// Whether rows of the input are made safe for a terminal.
     shows_rows: bool,
+    /// The cells of a row, in order.
+    order: Vec<Cell>,
     /// What stands before each cell.
     leads: Vec<Vec<u8>>,
     /// What stands after the last cell.
@@ -162,18 +164,18 @@ impl Faults {
 }
 
 impl Decider {
-    /// `by_time` says whether each row has its time in the second of its cells, `coloured` whether verdicts have colours, `shows_rows` whether rows of the input are made safe for a terminal.
+    /// `times` are those of the rows, `coloured` says whether verdicts have colours, `shows_rows` whether rows of the input are made safe for a terminal.
     pub fn new(
         agents: Agents,
         by_row: Option<ByRow>,
         layout: Layout,
         only: Option<Verdict>,
-        by_time: bool,
+        times: Times,
         coloured: bool,
         shows_rows: bool,
     ) -> Decider {
         let names: Vec<String> = agents.iter().map(|agent| agent.crawler().to_string()).collect();
-        let leads = layout.leads(&names);
+        let (order, leads) = (layout.cells(names.len()), layout.leads(&names));
         let end = layout.end();
         let shown = layout.taken.map(|verdict| {
             let name = verdict.name();
@@ -193,11 +195,12 @@ impl Decider {
             keeps_rejected,
             layout,
             only,
-            by_time,
+            times,
             zone: Zone::default(),
             scope,
             counts_tops,
             shows_rows,
+            order,
             leads,
             end,
             names,
@@ -238,6 +241,11 @@ impl Decider {
     /// Whether the rows name their crawlers.
     pub fn is_by_row(&self) -> bool {
         self.by_row.is_some()
+    }
+
+    /// The rows whose crawlers are most likely misspelt, if rows name theirs.
+    pub fn misspelt(&self) -> Option<Misspelt> {
+        self.by_row.as_ref().map(ByRow::misspelt).filter(|misspelt| misspelt.rows > 0)
     }
 
     /// What each verdict is taken for, in the order of their numbers. Verdicts are counted as they were given.
@@ -318,7 +326,7 @@ impl Decider {
 
     /// Whether more of a row is needed than its URL.
     fn needs_cells(&self) -> bool {
-        self.by_time || self.by_row.is_some() || self.keeps_rejected
+        self.times == Times::OfRows || self.by_row.is_some() || self.keeps_rejected
     }
 
     /// Keeps what is known of a row of a table, and notes what is wrong with it. `line_ends` is the number of line ends before
@@ -332,7 +340,7 @@ impl Decider {
         ends_before: impl Fn(&Row<'b>) -> u64,
         arena: &'b Bump,
     ) -> Line<'b> {
-        let time = if self.by_time { time_of(&mut row, &self.zone) } else { None };
+        let time = if self.times == Times::OfRows { time_of(&mut row, &self.zone) } else { None };
         faults.note(&row, || ends_before(&row));
         let url = row.cells[0].unwrap_or_default();
         let agent = self.by_row.as_ref().and_then(|by_row| row.cells[by_row.cell]).unwrap_or_default();
@@ -362,6 +370,9 @@ impl Decider {
         if self.layout.explains() {
             return self.explain_each(rows, written);
         }
+        if !self.layout.is_usual_order() {
+            return self.write_in_order(rows, written);
+        }
         let is_plain = is_plain && self.layout.format == columns::Format::Tsv;
         let Layout { has_url, has_row, .. } = self.layout;
         let (has_once, names_rows) = (!self.layout.once.is_empty(), self.names_rows());
@@ -375,7 +386,7 @@ impl Decider {
             }
             if has_once || names_rows {
                 buffer.clear();
-                self.push_once(verdicts, None, &mut buffer);
+                self.push_once(verdicts, &mut buffer);
                 if names_rows {
                     verdicts.iter().for_each(|&verdict| self.push_named(0, crawler, verdict, &mut buffer));
                 }
@@ -383,6 +394,25 @@ impl Decider {
             }
             self.push_verdicts(verdicts, text, tally);
             if has_row {
+                self.push_row(line, text, &mut buffer);
+            }
+        })
+    }
+
+    /// Decides rows, and writes their cells one by one, in an order that is not the usual one.
+    fn write_in_order<'b>(&self, rows: impl Iterator<Item = Line<'b>>, written: Written<'_, '_>) -> Result<(), Error> {
+        let mut buffer = Vec::new();
+        self.decide_each(rows, written, |row, text, tally| {
+            let Decided { line, verdicts, crawler } = *row;
+            let crawler = self.is_by_row().then_some(crawler);
+            let known = cells::Known { url: line.as_ref(), verdicts, crawler, fetched_at: None, explained: None };
+            buffer.clear();
+            self.push_cells(0..self.order.len(), &known, &mut buffer);
+            buffer.extend_from_slice(&self.end);
+            text.push(&buffer);
+            let all = self.layout.any_of.then(|| over_all(verdicts));
+            verdicts.iter().chain(&all).zip(tally).for_each(|(&verdict, counts)| counts[verdict as usize] += 1);
+            if self.layout.has_row {
                 self.push_row(line, text, &mut buffer);
             }
         })
@@ -413,7 +443,8 @@ impl Decider {
     fn needs_only_verdicts(&self) -> bool {
         let Layout { has_url, has_row, once, .. } = &self.layout;
         let needs_row = *has_url || *has_row || !once.is_empty() || self.layout.explains() || self.names_rows();
-        !(needs_row || self.needs_cells() || self.only.is_some() || self.counts_tops) && self.scope == Scope::Origin
+        let needs_more = needs_row || self.needs_cells() || self.times != Times::None || self.only.is_some();
+        !(needs_more || self.counts_tops) && self.scope == Scope::Origin
     }
 
     /// Decides rows whose URLs are in parts, and writes their verdicts.
@@ -498,15 +529,15 @@ impl Decider {
         verdicts: &mut [Verdict],
     ) -> Result<(), Error> {
         if let Some(session) = session {
-            return session.decide(urls, found, self.by_time, verdicts);
+            return session.decide(urls, found, self.times, verdicts);
         }
-        if !self.by_time {
+        if self.times == Times::None {
             return self.agents.decide_all(urls, verdicts);
         }
-        let times: Vec<Time> = urls.iter().map(|url| url.time().unwrap_or_default()).collect();
+        let times: Vec<Time> = urls.iter().map(|url| self.times.of(url).unwrap_or_default()).collect();
         self.agents.decide_all_at(urls, &times, verdicts)?;
         let rows = urls.iter().zip(verdicts.chunks_exact_mut(self.agents.len()));
-        rows.filter(|(url, _)| url.time().is_none()).for_each(|(_, row)| row.fill(Verdict::Invalid));
+        rows.filter(|(url, _)| self.times.of(*url).is_none()).for_each(|(_, row)| row.fill(Verdict::Invalid));
         Ok(())
     }
 

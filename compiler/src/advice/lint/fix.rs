@@ -8,7 +8,7 @@ use std::fmt;
 
 use bumpalo::Bump;
 
-use super::{Code, Finding, Severity, lint, quote};
+use super::{Code, Finding, Severity, lint_of_host, quote};
 use crate::body::{DiagnosticKind, Lines, parse};
 use crate::dialect::Dialect;
 
@@ -98,13 +98,20 @@ const MAX_FIXES_PER_PASS: u32 = 1000;
 /// A web page, a file that the dialect reads in part, and one in UTF-16 stay as they are.
 #[must_use]
 pub fn fix(body: &[u8], dialect: &Dialect, least: Severity) -> Fixed {
+    fix_of_host(body, dialect, least, None)
+}
+
+/// Fixes the robots.txt of a host, as [`fix`] does: a rule with a URL of this host becomes a rule with its path. Where the
+/// host is not known, and for URLs of other hosts, that would be a rule that nobody wrote.
+#[must_use]
+pub fn fix_of_host(body: &[u8], dialect: &Dialect, least: Severity, host: Option<&[u8]>) -> Fixed {
     let mut fixed = Fixed { body: body.to_vec(), changes: Vec::new() };
     let mut numbers: Vec<u32> = (1..).take(Lines::new(body, dialect.byte_order_mark).count()).collect();
     for _ in 0..MAX_FIX_PASSES {
         if is_read_in_part(&fixed.body, dialect) {
             break;
         }
-        let mut findings = lint(&fixed.body, dialect, MAX_FIXES_PER_PASS).findings;
+        let mut findings = lint_of_host(&fixed.body, dialect, MAX_FIXES_PER_PASS, host).findings;
         findings.retain(|finding| finding.severity >= least && stage_of(finding).is_some());
         let first = findings.iter().map(stage_of).min().flatten();
         findings.retain(|finding| stage_of(finding) == first);
@@ -201,7 +208,7 @@ mod tests {
         for count in [most - 1, most, most + 1] {
             // Each line but the first is superfluous, and a finding.
             let body = format!("user-agent: *\n{}", "disallow: /a\n".repeat(count + 1));
-            let listed = lint(body.as_bytes(), &GOOGLE_LIB, MAX_FIXES_PER_PASS).findings;
+            let listed = lint_of_host(body.as_bytes(), &GOOGLE_LIB, MAX_FIXES_PER_PASS, None).findings;
             let fixes = listed.iter().filter(|finding| stage_of(finding).is_some()).count();
             assert_eq!(fixes, count.min(most), "{count}");
             // What one pass leaves the next one fixes.

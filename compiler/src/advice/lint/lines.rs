@@ -1,7 +1,7 @@
 //! Findings about a line that do not depend on its group, and findings about the whole file.
 
 use memchr::{memchr, memmem, memrchr};
-use reptile_engine::url::path_of;
+use reptile_engine::url::{path_of, split};
 use reptile_engine::verdict::RuleKind;
 
 use super::agents::agent;
@@ -166,9 +166,10 @@ impl RuleLine<'_> {
     fn start(&self, found: &mut Findings) {
         let begins = |start: &[u8]| self.value.get(..start.len()).is_some_and(|v| v.eq_ignore_ascii_case(start));
         if begins(b"http://") || begins(b"https://") {
+            let is_own = found.host.as_deref().map(|host| self.is_of_host(host));
             found.add(self.number, Code::AbsoluteUrl, Severity::Error, || {
                 let message = "the value is a URL with a host, but is compared with paths: it never matches";
-                (message.into(), self.with_path_of_url())
+                (message.into(), self.with_path_of_url(is_own))
             });
         } else if !matches!(self.value[0], b'/' | b'*') {
             found.add(self.number, Code::NoLeadingSlash, Severity::Error, || {
@@ -262,12 +263,24 @@ impl RuleLine<'_> {
         }
     }
 
-    /// The path of a URL in the place of a rule. A rule for a whole site is not a fix: that would be another meaning.
-    fn with_path_of_url(&self) -> Option<Fix> {
+    /// Whether the URL of the rule is of this host, on the default port.
+    fn is_of_host(&self, host: &[u8]) -> bool {
+        let origin = split(self.value).map(|url| url.origin);
+        origin.is_ok_and(|origin| origin.host.eq_ignore_ascii_case(host) && origin.port == origin.scheme.default_port())
+    }
+
+    /// The rule with the path of its URL: words, unless the URL is known to be of the host whose robots.txt this is.
+    fn with_path_of_url(&self, is_own: Option<bool>) -> Option<Fix> {
         let path = path_of(self.value).to_vec();
-        let has_wildcard_host = self.value[..self.value.len() - path.len().min(self.value.len())].contains(&b'*');
-        let is_fix = path.len() > 1 && !has_wildcard_host && is_plain(&path);
-        is_fix.then(|| Fix::replace(self.key(), &path, false)).flatten()
+        let start = &self.value[..self.value.len() - path.len().min(self.value.len())];
+        if is_own == Some(false) {
+            let text = format!("remove it: a rule for \"{}\" counts in the robots.txt of that host only", quote(start));
+            return Some(text.into());
+        }
+        let is_fix = path.len() > 1 && !start.contains(&b'*') && is_plain(&path);
+        let fix = is_fix.then(|| Fix::replace(self.key(), &path, false)).flatten()?;
+        let text = || format!("if \"{}\" is this site, write {fix}; if not, remove it", quote(start));
+        if is_own.is_none() { Some(text().into()) } else { Some(fix) }
     }
 
     /// The rule with the slash that it lacks, where that is what was meant: not for the name of a host, nor for what

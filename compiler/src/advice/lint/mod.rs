@@ -29,7 +29,7 @@ pub use self::codes::Code;
 use self::differences::differences;
 pub use self::differences::{MAX_COMPARED_BYTES, MAX_COMPARED_RULES, MAX_COMPARED_STEPS};
 use self::directives::Directives;
-pub use self::fix::{Change, Fix, Fixed, fix};
+pub use self::fix::{Change, Fix, Fixed, fix, fix_of_host};
 use self::groups::{blank_in_group, closed_site, collapse, empty_disallow};
 use self::idle::{idle_rules, merged_groups};
 use self::ignore::Ignored;
@@ -118,11 +118,21 @@ pub fn lint(body: &[u8], dialect: &Dialect, max_per_code: u32) -> Linted {
     lint_counted(body, dialect, max_per_code).0
 }
 
+/// Lints the robots.txt of a host, as [`lint`] does: the host says which URLs in rules are of another site.
+#[must_use]
+pub fn lint_of_host(body: &[u8], dialect: &Dialect, max_per_code: u32, host: Option<&[u8]>) -> Linted {
+    lint_each(body, dialect, Findings::new(max_per_code, host)).0
+}
+
 /// Does the work of [`lint`], and counts the steps: bytes that are read, and comparisons of keys and of rules. They are
 /// at most the bytes of the body, times a constant and the logarithm of the number of its rules.
 #[must_use]
 pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linted, u64) {
-    let mut found = Findings::new(max_per_code);
+    lint_each(body, dialect, Findings::new(max_per_code, None))
+}
+
+/// Adds all findings to `found`.
+fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u64) {
     found.ignored = Ignored::read(body, dialect, &mut found);
     if body.starts_with(b"\xFF\xFE") || body.starts_with(b"\xFE\xFF") {
         found.add(1, Code::Utf16, Severity::Error, || {
@@ -190,6 +200,8 @@ struct Findings {
     list: Vec<Finding>,
     ignored: Ignored,
     max_per_code: u32,
+    /// The host whose robots.txt this is, if it is known.
+    host: Option<Vec<u8>>,
     /// The findings of each code, by its place in [`Code::ALL`].
     by_code: Vec<Found>,
     steps: u64,
@@ -207,9 +219,10 @@ struct Found {
 }
 
 impl Findings {
-    fn new(max_per_code: u32) -> Findings {
+    fn new(max_per_code: u32, host: Option<&[u8]>) -> Findings {
         let by_code = vec![Found::default(); Code::ALL.len()];
-        Findings { list: Vec::new(), ignored: Ignored::default(), max_per_code, by_code, steps: 0 }
+        let host = host.map(<[u8]>::to_vec);
+        Findings { list: Vec::new(), ignored: Ignored::default(), max_per_code, host, by_code, steps: 0 }
     }
 
     /// Counts a step.

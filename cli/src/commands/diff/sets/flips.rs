@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 use super::Pair;
 use crate::commands::diff::Args;
-use crate::commands::diff::urls::each_url;
-use crate::error::{Result, Stop, note};
+use crate::error::{Failure, Result, Stop, note};
 use crate::inputs::sets::agents::agents_of;
+use crate::inputs::url_list::each_url;
 use crate::outputs::json::json_line;
 use crate::outputs::names::Few;
 use crate::outputs::summary::grouped;
@@ -40,7 +40,7 @@ struct Flip {
 /// Writes a line for each URL of a list, and crawlers, whose verdict changes. Returns whether there are any.
 ///
 /// # Errors
-/// If the list cannot be read, a set is damaged, or `out` cannot be written.
+/// If the list cannot be read or has no URL, a set is damaged, or `out` cannot be written.
 pub fn compare(args: &Args, pair: &mut Pair<'_>, list: &Path, out: &mut impl Write) -> std::result::Result<bool, Stop> {
     let mut given = Vec::new();
     for resolved in agents_of(pair.new, &args.agents, args.exact)? {
@@ -48,13 +48,24 @@ pub fn compare(args: &Args, pair: &mut Pair<'_>, list: &Path, out: &mut impl Wri
         given.push(Crawler { name: resolved.name, agents });
     }
     let (mut any, mut left_out) = (false, 0);
+    let (mut urls, mut invalid) = (0_u64, 0_u64);
     each_url(list, out, |url, out| {
+        urls += 1;
+        invalid += u64::from(split(url).is_err());
         for flip in flips(pair, &given, url, &mut left_out)? {
             out.write_all(flip.line(url, args.json)?.as_bytes())?;
             any = true;
         }
         Ok(())
     })?;
+    if invalid > 0 {
+        let message = "are not http, https or ftp URLs, and two sets decide nothing else";
+        let message = format!("{} of {} lines {message}", grouped(invalid), grouped(urls));
+        if invalid == urls {
+            return Err(Failure::at(list, message).into());
+        }
+        note(format_args!("{}: {message}", list.display()));
+    }
     if left_out > 0 {
         let count = grouped(left_out);
         note(format_args!("{count} product tokens were not compared for some URL; choose some with --agent"));

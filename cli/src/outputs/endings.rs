@@ -1,0 +1,89 @@
+//! The ends of output names: `.tsv`, `.csv`, `.jsonl` and `.parquet` choose the format of rows, before the `.gz` or `.zst`
+//! that chooses the compression.
+
+use std::path::Path;
+
+use super::columns::Format;
+use crate::error::{Failure, Result};
+
+/// Ends of names that say what a file holds, which is never a compiled set.
+const NOT_SETS: [&str; 11] = ["tsv", "csv", "json", "jsonl", "ndjson", "parquet", "warc", "gz", "zst", "bz2", "xz"];
+
+/// Returns the format that the name of an output says, or `None` if it says none.
+pub fn format_of(output: &Path) -> Option<Format> {
+    let end_of = |path: &Path| path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+    let end = match end_of(output)?.as_str() {
+        "gz" | "zst" => end_of(Path::new(output.file_stem()?))?,
+        end => end.to_owned(),
+    };
+    match end.as_str() {
+        "tsv" => Some(Format::Tsv),
+        "csv" => Some(Format::Csv),
+        "jsonl" | "ndjson" => Some(Format::Jsonl),
+        "parquet" => Some(Format::Parquet),
+        _ => None,
+    }
+}
+
+/// Returns the format of an output: the given one, or else the one that its name says.
+///
+/// # Errors
+/// Returns an error if the two differ.
+pub fn chosen_format(output: Option<&Path>, given: Option<Format>) -> Result<Option<Format>> {
+    let Some((output, named)) = output.and_then(|output| Some((output, format_of(output)?))) else { return Ok(given) };
+    match given.filter(|&given| given != named) {
+        None => Ok(Some(named)),
+        Some(given) => {
+            let (named, given) = (named.name(), given.name());
+            let message = format!("its name says {named}, and --format says {given}; leave --format out, or rename it");
+            Err(Failure::at(output, message))
+        }
+    }
+}
+
+/// Refuses an output for a compiled set whose name says that it is something else.
+///
+/// # Errors
+/// Returns an error if the name ends as that of a table, an archive or a compressed file.
+pub fn refuse_for_set(output: &Path) -> Result<()> {
+    let end = output.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    if !NOT_SETS.contains(&&*end) {
+        return Ok(());
+    }
+    let name = output.with_extension("reptile");
+    let name = name.display();
+    Err(Failure::at(output, format!("a compiled set is not .{end}, and would not be one by its name; write -o {name}")))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_name_says_the_format() {
+        for (name, format) in [
+            ("out.tsv", Some(Format::Tsv)),
+            ("out.CSV", Some(Format::Csv)),
+            ("a/out.csv.gz", Some(Format::Csv)),
+            ("out.jsonl.zst", Some(Format::Jsonl)),
+            ("out.ndjson", Some(Format::Jsonl)),
+            ("out.parquet", Some(Format::Parquet)),
+            ("out.csv.bz2", None),
+            ("out.csv.old", None),
+            ("out", None),
+            ("csv", None),
+            (".csv", None),
+            ("out.gz", None),
+            ("-", None),
+            ("out.csv/x", None),
+        ] {
+            assert_eq!(format_of(Path::new(name)), format, "{name}");
+            let other = Format::Tsv;
+            let chosen = chosen_format(Some(Path::new(name)), Some(other));
+            assert_eq!(chosen.is_err(), format.is_some_and(|format| format != other), "{name}");
+            assert_eq!(chosen_format(Some(Path::new(name)), None).unwrap(), format, "{name}");
+        }
+        assert_eq!(chosen_format(None, Some(Format::Csv)).unwrap(), Some(Format::Csv));
+    }
+}
