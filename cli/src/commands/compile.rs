@@ -49,7 +49,8 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 /// (true, or why: "length", "time", "disconnect", "unspecified"); "error" (a text, if
 /// there was no answer). All but "url" may be left out. --profile says what they mean.
 /// In a WARC file the records of answers have the same; the steps of a redirect are put
-/// together, and a damaged record is left out and costs no other. In TSV a tab, a line end
+/// together. A damaged record is left out; where nothing says where the next one begins,
+/// reading the file stops, and what is not read is named: --resync. In TSV a tab, a line end
 /// and a backslash are \t, \n and \\, and \N is no value; "body_base64" is a body in base64,
 /// in every format.
 ///

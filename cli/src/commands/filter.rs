@@ -16,8 +16,9 @@ use crate::inputs::recognise::{Content, recognise};
 use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents;
-use crate::inputs::sets::report::Report;
+use crate::inputs::sets::report::{Report, UNTRUSTED, untrusted_from};
 use crate::inputs::unpack::Packing;
+use crate::inputs::warc::fault_of;
 use crate::inputs::warc::raw::{NextStored, PackedRecords, PlainRecords, Stored};
 use crate::inputs::warc::records::{RECORD_START, Record};
 use crate::outputs::file::Output;
@@ -34,8 +35,9 @@ const MAX_NAMED_DAMAGES: u64 = 10;
 /// Reads WARC, WET and WAT files and writes the records whose URL (WARC-Target-URI) is
 /// allowed, byte for byte: a record that is a gzip member is copied packed. So requests and
 /// metadata go with their answers. Records without a URL, such as warcinfo, are kept.
-/// Damaged records are named, counted and left out. To a name that ends in .gz, records that
-/// are not packed are written as a gzip member each.
+/// Damaged records are named, counted and left out. Where nothing says where the next record
+/// begins, reading a file stops; --resync searches for one. To a name that ends in .gz, records
+/// that are not packed are written as a gzip member each.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -107,7 +109,10 @@ pub fn run(args: &Args) -> Result<Exit> {
         let inputs = args.inputs.iter().map(PathBuf::as_path).filter(|_| into_folder.is_none());
         refuse_overwriting(output, inputs.chain([args.set.as_path()]))?;
     }
-    let loaded = Loaded::open(&args.set, &args.options)?;
+    // With a set file the options about archives are for those that are filtered.
+    let mut options = args.options.clone();
+    options.archives.resync &= !Loaded::is_set(&args.set)?;
+    let loaded = Loaded::open(&args.set, &options)?;
     let any_bad = loaded.report.as_ref().is_some_and(Report::any_bad);
     let set = loaded.into_set()?;
     set.verify().map_err(|error| Failure::at(&args.set, error))?;
@@ -138,6 +143,7 @@ struct Counts {
     verdicts: [u64; 4],
     without_url: u64,
     damaged: u64,
+    untrusted: u64,
     kept: u64,
     bytes: u64,
 }
@@ -207,11 +213,12 @@ impl Filter<'_> {
                 written.map_err(|error| output.failure(&error))
             }
         };
+        let searches = self.args.options.archives.resync;
         if is_packed {
-            let mut records = PackedRecords::new(source);
+            let mut records = PackedRecords::new(source, searches);
             self.copy_each(path, || records.next(), &mut write, counts)
         } else {
-            let mut records = PlainRecords::new(source);
+            let mut records = PlainRecords::new(source, searches);
             self.copy_each(path, || records.next(), &mut write, counts)
         }
     }
@@ -223,15 +230,16 @@ impl Filter<'_> {
         write: &mut dyn FnMut(Stored) -> Result<u64>,
         counts: &mut Counts,
     ) -> Result<()> {
-        let mut damaged = 0;
+        let (mut damaged, mut untrusted) = (0, 0);
         loop {
             match next().map_err(|error| Failure::at(path, format!("cannot be read: {error}")))? {
                 NextStored::End => break,
                 NextStored::Damaged(damage) => {
                     damaged += 1;
-                    if damaged <= MAX_NAMED_DAMAGES {
-                        let (path, number, detail) = (path.display(), damage.number, damage.detail);
-                        note(format_args!("{path}: record {number}: damaged record of a WARC file: {detail}"));
+                    if damaged <= MAX_NAMED_DAMAGES || damage.stops {
+                        let (path, number, fault, detail) =
+                            (path.display(), damage.number, fault_of(&damage), damage.detail);
+                        note(format_args!("{path}: record {number}: {fault}: {detail}"));
                     }
                 }
                 NextStored::Several(number) => {
@@ -241,6 +249,12 @@ impl Filter<'_> {
                     return Err(Failure::at(path, message));
                 }
                 NextStored::Record(record, stored) => {
+                    if record.is_untrusted {
+                        untrusted += 1;
+                        if untrusted == 1 {
+                            note(untrusted_from(&format!("{}: record {}", path.display(), record.number)));
+                        }
+                    }
                     if self.keeps(&record, counts)? {
                         counts.kept += 1;
                         counts.bytes += write(stored)?;
@@ -249,6 +263,7 @@ impl Filter<'_> {
             }
         }
         counts.damaged += damaged;
+        counts.untrusted += untrusted;
         Ok(())
     }
 
@@ -282,6 +297,7 @@ impl Counts {
         self.verdicts.iter_mut().zip(other.verdicts).for_each(|(count, more)| *count += more);
         self.without_url += other.without_url;
         self.damaged += other.damaged;
+        self.untrusted += other.untrusted;
         self.kept += other.kept;
         self.bytes += other.bytes;
         self
@@ -295,6 +311,9 @@ impl Counts {
         }
         summary.count("  without a URL", self.without_url);
         summary.count("  damaged", self.damaged);
+        if self.untrusted > 0 {
+            summary.count(format!("  {UNTRUSTED}"), self.untrusted);
+        }
         summary.count("kept", self.kept);
         summary.count("bytes written", self.bytes);
         summary.print();

@@ -9,7 +9,7 @@ use super::merge::options_of;
 use crate::error::{Exit, Result};
 use crate::inputs::Inputs;
 use crate::inputs::globs::expand;
-use crate::inputs::options::{CompileOptions, schemes};
+use crate::inputs::options::{ArchiveOptions, CompileOptions, schemes};
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::assemble::assemble_with;
 
@@ -51,6 +51,8 @@ pub struct Args {
     #[arg(long)]
     no_other: bool,
     #[command(flatten)]
+    archives: ArchiveOptions,
+    #[command(flatten)]
     pub threads: crate::Threads,
 }
 
@@ -66,6 +68,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         schemes: args.schemes.clone(),
         host: args.host.clone(),
         no_other: args.no_other,
+        archives: args.archives,
         ..options_of(&old, &args.set)?
     };
     let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&inputs), &options, std::slice::from_ref(&old))?;

@@ -67,6 +67,11 @@ pub enum Item {
         /// The details of this one; may be empty.
         detail: String,
     },
+    /// The next record of a damaged archive was found by a search, so that a website may have written it. It is counted.
+    Untrusted {
+        /// Where it is, if it is the first one of its file.
+        from: Option<String>,
+    },
     /// Something that is rightly left out, and counted.
     LeftOut {
         /// The reason, in the same words for all that have it.
@@ -115,7 +120,7 @@ impl Item {
             // Each line may become an item.
             Item::Lines { count, bytes, .. } => count * own + bytes.len(),
             Item::Bad { name, detail, .. } => name.len() + detail.len(),
-            Item::LeftOut { name, .. } => name.as_ref().map_or(0, String::len),
+            Item::LeftOut { name, .. } | Item::Untrusted { from: name } => name.as_ref().map_or(0, String::len),
         }
     }
 }
@@ -149,6 +154,8 @@ pub enum Inputs<'p> {
 pub struct Reading<'o> {
     naming: Naming,
     host: Option<&'o str>,
+    /// Whether to search damaged archives for records.
+    resync: bool,
     files: Mutex<Files>,
 }
 
@@ -156,7 +163,8 @@ impl<'o> Reading<'o> {
     /// Nothing is read yet.
     pub fn new(options: &'o CompileOptions) -> Reading<'o> {
         let naming = Naming::Hosts(options.schemes());
-        Reading { naming, host: options.host.as_deref(), files: Mutex::default() }
+        let (host, resync) = (options.host.as_deref(), options.archives.resync);
+        Reading { naming, host, resync, files: Mutex::default() }
     }
 
     /// Reads an input. Lines of JSON Lines and TSV are not looked into. An input of files, which is one that does not hold captures
@@ -171,7 +179,7 @@ impl<'o> Reading<'o> {
             let what = input.content.describe();
             return Err(Failure::at(&input.path, format!("--host goes with a single robots.txt, and this is {what}")));
         }
-        read_some(input, &self.naming, self.host, &mut |item| {
+        read_some(input, &self.naming, self.host, self.resync, &mut |item| {
             if let Item::Robots(robots) = &item
                 && robots.is_file
             {
@@ -182,19 +190,20 @@ impl<'o> Reading<'o> {
     }
 }
 
-/// Reads every body of an input, whatever the files in it are named after.
+/// Reads every body of an input, whatever the files in it are named after. With `resync`, searches damaged archives for
+/// records.
 ///
 /// # Errors
 /// As [`Reading::read`].
-pub fn read_bodies(input: Input, sink: &mut Sink<'_>) -> Result<()> {
-    read_some(input, &Naming::Any, None, &mut |item| item.read(sink))
+pub fn read_bodies(input: Input, resync: bool, sink: &mut Sink<'_>) -> Result<()> {
+    read_some(input, &Naming::Any, None, resync, &mut |item| item.read(sink))
 }
 
 /// Reads an input, and fails if it holds nothing.
-fn read_some(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) -> Result<()> {
+fn read_some(input: Input, naming: &Naming, host: Option<&str>, resync: bool, sink: &mut Sink<'_>) -> Result<()> {
     let path = input.path.clone();
     let mut found = false;
-    read(input, naming, host, &mut |item| {
+    read(input, naming, host, resync, &mut |item| {
         found = true;
         sink(item)
     })?;
@@ -202,13 +211,13 @@ fn read_some(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<
 }
 
 /// Splits an input into what it holds.
-fn read(input: Input, naming: &Naming, host: Option<&str>, sink: &mut Sink<'_>) -> Result<()> {
+fn read(input: Input, naming: &Naming, host: Option<&str>, resync: bool, sink: &mut Sink<'_>) -> Result<()> {
     let path = input.path.clone();
     match (input.content, host) {
         (Content::Folder, _) => folders::read_folder(&path, naming, sink),
         (Content::Tar, _) => archives::read_tar(&path, input.into_source(), naming, sink),
         (Content::Json, _) => jsonl::read(&path, input.into_source(), sink),
-        (Content::Warc, _) => warc::read(&path, input.into_source(), sink),
+        (Content::Warc, _) => warc::read(&path, input.into_source(), resync, sink),
         (Content::Parquet, _) if input.packing.is_none() && input.is_regular => parquet::captures::read(&path, sink),
         (Content::Set | Content::Zip | Content::Parquet, _) => Err(input.refused(Wanted::Captures)),
         // Whatever a server sent as its robots.txt is one, and the protocol says what it means.
