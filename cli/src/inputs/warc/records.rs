@@ -332,7 +332,7 @@ impl<R: Unpack> Records<R> {
         for uncounted in [0, UNCOUNTED_BYTES.min(rest.len())] {
             let separator = line_ends(uncounted);
             let after = &rest[uncounted + separator..];
-            if separator <= MAX_SEPARATOR_BYTES && (after.is_empty() || after.starts_with(RECORD_START)) {
+            if (uncounted == 0 || separator <= MAX_SEPARATOR_BYTES) && (after.is_empty() || after.starts_with(RECORD_START)) {
                 block.extend_from_slice(&rest[..uncounted]);
                 self.at += uncounted + separator;
                 return self.end_record(uncounted > 0);
@@ -501,14 +501,12 @@ impl<R: Unpack> Records<R> {
             let is_folded = matches!(line.first(), Some(b' ' | b'\t'));
             let name = memchr(b':', &line).map_or(&b""[..], |colon| line[..colon].trim_ascii());
             is_kept = if is_folded { is_kept } else { name.eq_ignore_ascii_case(b"content-length") };
-            // More of them than fit cannot all be the same number in a sensible header.
-            if is_kept && header.len() <= MAX_HEADER_BYTES {
+            if is_cut {
+                line.truncate(MAX_SKIPPED_LINE_BYTES);
+                line.extend_from_slice(b"...\n");
+            }
+            if is_kept && !header.ends_with(&line) {
                 header.extend_from_slice(&line);
-                if is_cut {
-                    header.extend_from_slice(b"...\n");
-                }
-            } else if is_kept {
-                return Ok(LineEnd::TooLong);
             }
             line.clear();
         }
@@ -695,7 +693,9 @@ pub fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
             let mut value = Cow::Borrowed(line[colon + 1..].trim_ascii());
             while let Some(folded) = lines.next_if(|line| matches!(line.first(), Some(b' ' | b'\t'))) {
                 let value = value.to_mut();
-                value.push(b' ');
+                if !value.is_empty() {
+                    value.push(b' ');
+                }
                 value.extend_from_slice(folded.trim_ascii());
             }
             return Some((line[..colon].trim_ascii(), value));
@@ -731,13 +731,74 @@ mod tests {
         }
     }
 
+    /// What a file gives: the number of its records that are whole, and the damages.
+    fn all(bytes: Vec<u8>, searches: bool) -> (usize, Vec<Damage>) {
+        let mut records = Records::new(Cursor::new(bytes), searches);
+        let (mut whole, mut damages) = (0, Vec::new());
+        loop {
+            match records.next().unwrap() {
+                Next::Record(_) => whole += 1,
+                Next::Damaged(damage) => damages.push(damage),
+                Next::End => return (whole, damages),
+            }
+        }
+    }
+
+    /// A header over the first limit costs its record, and over the second one the rest of the file.
     #[test]
-    fn the_limit_of_a_header_holds_at_its_edges() {
-        let start = "WARC/1.1\r\nContent-Length: 1\r\nX: ";
-        for len in [MAX_HEADER_BYTES - 1, MAX_HEADER_BYTES, MAX_HEADER_BYTES + 1] {
-            let value = "x".repeat(len - start.len() - 4);
-            let found = first(format!("{start}{value}\r\n\r\ny\r\n\r\n").into_bytes(), 1);
-            assert_eq!(found.is_ok(), len <= MAX_HEADER_BYTES, "{found:?}");
+    fn the_limits_of_a_header_hold_at_their_edges() {
+        for limit in [MAX_HEADER_BYTES, MAX_SKIPPED_HEADER_BYTES] {
+            for len in [limit - 1, limit, limit + 1] {
+                for (before, after) in [("", "Content-Length: 1\r\n"), ("Content-Length: 1\r\n", "")] {
+                    let start = format!("WARC/1.1\r\n{before}X: ");
+                    let end = format!("\r\n{after}\r\n");
+                    let value = "x".repeat(len - start.len() - end.len());
+                    let next = "WARC/1.0\r\nContent-Length: 0\r\n\r\n";
+                    let (whole, damages) = all(format!("{start}{value}{end}y\r\n\r\n{next}").into_bytes(), false);
+                    let expected = match len {
+                        _ if len <= MAX_HEADER_BYTES => (2, None),
+                        _ if len <= MAX_SKIPPED_HEADER_BYTES => (1, Some(false)),
+                        _ => (0, Some(true)),
+                    };
+                    assert_eq!((whole, damages.first().map(|damage| damage.stops)), expected, "{len} {damages:?}");
+                    assert!(damages.len() <= 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_limit_of_a_line_of_a_skipped_header_holds_at_its_edges() {
+        for len in [MAX_SKIPPED_LINE_BYTES - 1, MAX_SKIPPED_LINE_BYTES, MAX_SKIPPED_LINE_BYTES + 1] {
+            for zeros in ["0", " "] {
+                let line = format!("Content-Length: {}1\n", zeros.repeat(len - "Content-Length: 1\n".len()));
+                let long = "x".repeat(MAX_HEADER_BYTES);
+                let (_, damages) = all(format!("WARC/1.0\nX: {long}\n{line}\ny\n\n").into_bytes(), false);
+                assert_eq!(damages[0].stops, len > MAX_SKIPPED_LINE_BYTES, "{len} {damages:?}");
+            }
+        }
+    }
+
+    /// Of a header that is too long, the lines with its lengths are read as in any other.
+    #[test]
+    fn a_skipped_header_with_unusable_lengths_stops_the_reading() {
+        let long = format!("X: {}\r\n folded\r\n", "x".repeat(MAX_HEADER_BYTES));
+        for (header, stops) in [
+            (format!("Content-Length: 1\r\n{long}"), false),
+            (format!("{long}content-length :1\r\n"), false),
+            (format!("{long}Content-Length: 1\r\nY: z\r\n folded\r\n"), false),
+            (format!("{long}Content-Length:\r\n 1\r\n"), false),
+            (format!("Content-Length: 1\r\n{long}Content-Length: 1\r\n"), false),
+            (format!("Content-Length: 1\r\n{long}Content-Length: 2\r\n"), true),
+            (format!("{long}Content-Length: 1\r\n 0\r\n"), true),
+            (format!("{long}Content-Length: +1\r\n"), true),
+            (long.clone(), true),
+            (format!("{long}{}", "Content-Length: 1\r\n".repeat(2 * MAX_HEADER_BYTES / 19)), false),
+        ] {
+            let next = "WARC/1.0\r\nContent-Length: 0\r\n\r\n";
+            let (whole, damages) = all(format!("WARC/1.0\r\n{header}\r\ny\r\n\r\n{next}").into_bytes(), false);
+            let shown = &header[header.len() - 40..];
+            assert_eq!((whole, damages.len(), damages[0].stops), (usize::from(!stops), 1, stops), "{shown} {damages:?}");
         }
     }
 
@@ -756,13 +817,15 @@ mod tests {
             let found = first(format!("WARC/1.0\r\nContent-Length: 4\r\n\r\nbody{more}\r\n\r\n").into_bytes(), 10);
             assert_eq!(found, Ok(Some(expected.as_bytes().to_vec())), "{more:?}");
         }
-        let found = first(b"WARC/1.0\r\nContent-Length: 4\r\n\r\nbodyabc\r\n\r\n".to_vec(), 10);
-        assert!(found.unwrap_err().starts_with("3 bytes follow its block"));
+        for more in ["abc", "abc\r\n\r\n", "ab\r\n\r\n\r\n", "abWARC", "\r\nWARC"] {
+            let found = first(format!("WARC/1.0\r\nContent-Length: 4\r\n\r\nbody{more}").into_bytes(), 10);
+            assert!(found.clone().is_err_and(|detail| detail.starts_with("its block is followed by")), "{more:?} {found:?}");
+        }
     }
 
     #[test]
     fn fields_are_read_however_they_are_written() {
-        let header = b"first: line\r\nA:1\nb :  2 \r\nno colon\r\nC: x\r\n\ty\r\n z\r\nA: 3\r\n: none\r\n\r\n";
+        let header = b"first: line\r\nA:1\nb :  2 \r\nno colon\r\nC: x\r\n\ty\r\n z\r\nA:\r\n 3\r\n: none\r\n\r\n";
         let found: Vec<(&[u8], Cow<'_, [u8]>)> = fields(header).collect();
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let found: Vec<(String, String)> = found.iter().map(|(name, value)| (text(name), text(value))).collect();
@@ -791,6 +854,7 @@ mod tests {
         for _ in 0..20_000 {
             let count = random() % 12;
             let bytes: Vec<u8> = (0..count).flat_map(|_| parts[random() % parts.len()]).copied().collect();
+            let searches = random() % 2 == 0;
             let mut records = Records::new(Cursor::new(bytes.clone()), searches);
             let mut found = 0;
             while !matches!(records.next().unwrap(), Next::End) {
@@ -798,7 +862,8 @@ mod tests {
                     records.block(10).unwrap();
                 }
                 found += 1;
-                assert!(found <= count, "{:?}", String::from_utf8_lossy(&bytes));
+                // A record may be damaged in its header, and again at its end.
+                assert!(found <= 2 * count, "{:?}", String::from_utf8_lossy(&bytes));
             }
         }
     }
