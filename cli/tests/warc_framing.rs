@@ -72,8 +72,8 @@ fn cases() -> Vec<(&'static str, Vec<u8>, String, Rest)> {
             Rest::Lost,
         ),
         ("folded length", length(&format!("{}\r\n {}", len / 10, len % 10)), "not a number of bytes".into(), Rest::Lost),
-        ("length too small", length("19"), "its block is followed by".into(), Rest::Lost),
-        ("length too small by three", length(&(len - 3).to_string()), "its block is followed by".into(), Rest::Lost),
+        ("length too small", length("30"), "its block is followed by".into(), Rest::Lost),
+        ("length too small by twelve", length(&(len - 12).to_string()), "its block is followed by".into(), Rest::Lost),
         (
             "length too great",
             length("99999999"),
@@ -182,7 +182,8 @@ fn usual_lengths_are_read() {
 fn a_search_finds_later_records_and_marks_them_as_untrusted() {
     let mut searched = 0;
     for (name, bad, _, rest) in cases() {
-        if rest != Rest::Lost {
+        // A block that is too long takes the start of the next record with it.
+        if rest != Rest::Lost || name == "length too great by one" {
             continue;
         }
         searched += 1;

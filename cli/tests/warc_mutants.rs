@@ -131,7 +131,13 @@ fn damage_header(random: &mut Random, record: &mut Vec<u8>) -> &'static str {
     let len: usize = digits.parse().unwrap();
     let with_len = |value: String| header.replace(&format!("Content-Length: {digits}"), &format!("Content-Length: {value}"));
     let (header, what) = match random.below(12) {
-        0 => (with_len(random.below(2 * len + 10).to_string()), "a length"),
+        0 => {
+            let mut other = random.below(2 * len + 10);
+            while leads_to_record(&rest, other) {
+                other += 3;
+            }
+            (with_len(other.to_string()), "a length")
+        }
         1 => (with_len((len - random.below(8).min(len)).to_string()), "a smaller length"),
         2 => (with_len((len + random.below(8)).to_string()), "a greater length"),
         3 => (with_len(format!("+{len}")), "a sign"),
@@ -164,6 +170,17 @@ fn damage_header(random: &mut Random, record: &mut Vec<u8>) -> &'static str {
     what
 }
 
+/// Whether a length ends, or nearly, where a record begins within the block: then it is the end that the crawler declares,
+/// and nothing can tell.
+fn leads_to_record(block: &[u8], len: usize) -> bool {
+    let after = block.get(2 + len..).unwrap_or_default();
+    (0..after.len().min(3)).any(|at| {
+        let rest = &after[at..];
+        let line_ends = rest.iter().take_while(|byte| b"\r\n".contains(byte)).count();
+        rest[line_ends..].starts_with(b"WARC/")
+    })
+}
+
 /// A damaged file: how it is packed, how it was damaged, and its bytes.
 fn mutant(random: &mut Random) -> (&'static str, String, Vec<u8>) {
     let mut records = records();
@@ -174,7 +191,7 @@ fn mutant(random: &mut Random) -> (&'static str, String, Vec<u8>) {
         let place = random.below(records.len());
         if random.below(3) == 0 && records[place].starts_with(b"WARC/1.0\r\n") && records[place].len() < 8000 {
             let is_whole = String::from_utf8_lossy(&records[place]).contains("Content-Length: ");
-            let has_header = memchr_header(&records[place]);
+            let has_header = has_sound_header(&records[place]);
             if is_whole && has_header {
                 what.push(format!("{} in {place}", damage_header(random, &mut records[place])));
                 continue;
@@ -197,7 +214,7 @@ fn mutant(random: &mut Random) -> (&'static str, String, Vec<u8>) {
 }
 
 /// Whether a record still has a header that ends, with a length in digits.
-fn memchr_header(record: &[u8]) -> bool {
+fn has_sound_header(record: &[u8]) -> bool {
     let text = String::from_utf8_lossy(record);
     let Some(end) = text.find("\r\n\r\n") else { return false };
     // Damage before has changed how many bytes there are.
@@ -231,7 +248,7 @@ fn run(folder: &Folder, args: &[&str], stdin: &str, what: &str) -> (Option<i32>,
 /// The records of what `filter` wrote, by the plainest reader: the header with its target, and the block.
 fn written(bytes: &[u8], is_packed: bool) -> Vec<(String, String)> {
     let mut unpacked = Vec::new();
-    if is_packed {
+    if is_packed && !bytes.is_empty() {
         flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut unpacked).unwrap();
     }
     let mut records = Vec::new();

@@ -415,6 +415,10 @@ impl<R: Unpack> Records<R> {
     fn header(&mut self) -> io::Result<Result<Record, HeaderFault>> {
         let found = self.peek(RECORD_START.len())?;
         if !found.starts_with(RECORD_START) {
+            if RECORD_START.starts_with(found) {
+                self.at = self.buffer.len();
+                return Ok(Err(HeaderFault::Cut));
+            }
             let found = shown(&found[..found.len().min(SHOWN_BYTES)]);
             let detail = format!("expected \"WARC/\", the start of a record, found \"{found}\"");
             return Ok(Err(HeaderFault::Lost(detail)));
