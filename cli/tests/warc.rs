@@ -229,8 +229,7 @@ fn records_that_cannot_be_used_are_named_and_the_others_are_read() {
     let sent = |host: &str, fields: &str, body: &[u8]| {
         answer(&format!("http://{host}.example/robots.txt"), "HTTP/1.1 200", fields, body)
     };
-    let coded =
-        |host: &str, coding: &str, body: &[u8]| sent(host, &format!("Content-Encoding: {coding}\r\n"), body);
+    let coded = |host: &str, coding: &str, body: &[u8]| sent(host, &format!("Content-Encoding: {coding}\r\n"), body);
     let chunks = |host: &str, body: &[u8]| sent(host, "Transfer-Encoding: chunked\r\n", body);
     let date = format!("{}WARC-Date: soon\r\n", header("date"));
     let segment = format!("{}WARC-Segment-Number: 1\r\n", header("segment"));
@@ -261,7 +260,10 @@ fn records_that_cannot_be_used_are_named_and_the_others_are_read() {
         ),
         (coded("cut-br", "br", &brotli(CLOSED.as_bytes())[..20]), "body that cannot be decoded: br: the data is cut"),
         // A block that is not compressed holds readable rules.
-        (coded("end-br", "br", &cut(&brotli(CLOSED.as_bytes()), 1)), "body that cannot be decoded: br: the data is cut"),
+        (
+            coded("end-br", "br", &cut(&brotli(CLOSED.as_bytes()), 1)),
+            "body that cannot be decoded: br: the data is cut",
+        ),
         (
             coded("cut-twice", "br, gzip", &gz(&cut(&brotli(CLOSED.as_bytes()), 1))),
             "body that cannot be decoded: br: the data is cut",

@@ -65,27 +65,17 @@ fn cases() -> Vec<(&'static str, Vec<u8>, String, Rest)> {
             format!("its Content-Length is both \"{len}\" and \"30\"; reading stopped"),
             Rest::Lost,
         ),
+        ("two lengths in one", length(&format!("{len}, {len}")), no_number(&format!("{len}, {len}")), Rest::Lost),
         (
-            "two lengths in one",
-            length(&format!("{len}, {len}")),
-            no_number(&format!("{len}, {len}")),
+            "folded length",
+            length(&format!("{}\r\n {}", len / 10, len % 10)),
+            "not a number of bytes".into(),
             Rest::Lost,
         ),
-        ("folded length", length(&format!("{}\r\n {}", len / 10, len % 10)), "not a number of bytes".into(), Rest::Lost),
         ("length too small", length("30"), "its block is followed by".into(), Rest::Lost),
         ("length too small by twelve", length(&(len - 12).to_string()), "its block is followed by".into(), Rest::Lost),
-        (
-            "length too great",
-            length("99999999"),
-            "of the 99999999 bytes of its block".into(),
-            Rest::Swallowed,
-        ),
-        (
-            "length too great by one",
-            length(&(len + 5).to_string()),
-            "its block".into(),
-            Rest::Lost,
-        ),
+        ("length too great", length("99999999"), "of the 99999999 bytes of its block".into(), Rest::Swallowed),
+        ("length too great by one", length(&(len + 5).to_string()), "its block".into(), Rest::Lost),
         ("the greatest length", length(&u64::MAX.to_string()), "bytes of its block".into(), Rest::Swallowed),
         (
             "junk between records",
@@ -200,15 +190,19 @@ fn a_search_finds_later_records_and_marks_them_as_untrusted() {
     let folder = Folder::new();
     let later = ["a.example", "b.example", "c.example"].map(closed).concat();
     folder.write("f.warc", [&closed("x.example")[..], b"junk\r\n", &later].concat());
-    folder.run(&["compile", "-o", "set", "f.warc", "--resync"]).says(1, &["by --resync 3\n", "f.warc: record 3: found"]);
+    folder
+        .run(&["compile", "-o", "set", "f.warc", "--resync"])
+        .says(1, &["by --resync 3\n", "f.warc: record 3: found"]);
     // `filter` and `lint` search too, and `update`, whose set says how it was made.
     let args = ["filter", "f.warc", "--set", "set", "--agent", "bot-a", "--unknown", "keep"];
     folder.run(&args).says(1, &["record 2: damaged WARC file, not read to its end", "records 2\n", "reading stopped"]);
-    folder.run(&[&args[..], &["--resync"]].concat()).says(1, &["by --resync 3\n", "records 5\n", "f.warc: record 3: found"]);
+    folder
+        .run(&[&args[..], &["--resync"]].concat())
+        .says(1, &["by --resync 3\n", "records 5\n", "f.warc: record 3: found"]);
     folder.run(&["lint", "f.warc", "--resync"]).says(2, &["by --resync 3\n", "files 4\n"]);
     folder.run(&["lint", "f.warc"]).says(2, &["not read to its end", "files 1\n"]);
     folder.run(&["update", "set", "f.warc", "-o", "new", "--resync"]).says(1, &["by --resync 3\n"]);
-    assert!(String::from_utf8(folder.read("new.made.json")).unwrap().contains("\"resync\":true"));
+    assert!(String::from_utf8(folder.read("new.made.json")).unwrap().contains("\"resync\": true"));
     // A set file has no damage to search behind.
     let run = folder.run_with(&["classify", "set", "--agent", "bot-a", "--resync"], b"http://a.example/\n");
     run.says(2, &["--resync are for inputs"]);
@@ -274,7 +268,8 @@ fn filter_keeps_no_record_within_a_record() {
     let mut count = 0;
     for (name, bad, message, rest) in cases() {
         let records = [closed("victim.example"), bad, closed("after.example")];
-        for (file, bytes) in packed(&records).into_iter().filter(|(file, _)| ["members.warc.gz", "plain.warc"].contains(file))
+        for (file, bytes) in
+            packed(&records).into_iter().filter(|(file, _)| ["members.warc.gz", "plain.warc"].contains(file))
         {
             folder.write(file, bytes);
             let is_member = file == "members.warc.gz";
@@ -305,7 +300,9 @@ fn a_member_within_a_corrupt_member_is_never_read() {
     folder.write("robots/victim.example", "");
     folder.run(&["compile", "-o", "open", "robots"]).says(0, &[]);
     let args = ["filter", "f.warc.gz", "--set", "open", "--agent", "bot-a", "--unknown", "keep"];
-    let run = folder.run(&args).says(1, &["record 2: damaged WARC file, not read to its end: ", "reading stopped", "kept 1\n"]);
+    let run = folder
+        .run(&args)
+        .says(1, &["record 2: damaged WARC file, not read to its end: ", "reading stopped", "kept 1\n"]);
     assert!(run.stdout == gz(&closed("victim.example")));
     // With a search it is, and so is the record behind it.
     let run = folder.run(&[&args[..], &["--resync"]].concat());

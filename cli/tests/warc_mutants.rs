@@ -129,7 +129,8 @@ fn damage_header(random: &mut Random, record: &mut Vec<u8>) -> &'static str {
     let start = header.find("Content-Length: ").unwrap() + "Content-Length: ".len();
     let digits: String = header[start..].chars().take_while(char::is_ascii_digit).collect();
     let len: usize = digits.parse().unwrap();
-    let with_len = |value: String| header.replace(&format!("Content-Length: {digits}"), &format!("Content-Length: {value}"));
+    let with_len =
+        |value: String| header.replace(&format!("Content-Length: {digits}"), &format!("Content-Length: {value}"));
     let (header, what) = match random.below(12) {
         0 => {
             let mut other = random.below(2 * len + 10);
@@ -154,7 +155,13 @@ fn damage_header(random: &mut Random, record: &mut Vec<u8>) -> &'static str {
         9 => {
             let victim = String::from_utf8(forged(VICTIMS[random.below(3)])).unwrap();
             let long = "x".repeat(60_000 + random.below(12_000));
-            (format!("{header}WARC-Refers-To-Target-URI: http://stranger.example/{long}/{}\r\n", victim.replace("\r\n", "%0A")), "a long field")
+            (
+                format!(
+                    "{header}WARC-Refers-To-Target-URI: http://stranger.example/{long}/{}\r\n",
+                    victim.replace("\r\n", "%0A")
+                ),
+                "a long field",
+            )
         }
         10 => {
             let victim = String::from_utf8(forged(VICTIMS[random.below(3)])).unwrap();
@@ -163,7 +170,10 @@ fn damage_header(random: &mut Random, record: &mut Vec<u8>) -> &'static str {
         }
         _ => {
             let long = "x".repeat(66_000);
-            (header.replace(&format!("Content-Length: {digits}\r\n"), &format!("X: {long}\r\n")), "a long field, no length")
+            (
+                header.replace(&format!("Content-Length: {digits}\r\n"), &format!("X: {long}\r\n")),
+                "a long field, no length",
+            )
         }
     };
     *record = [header.as_bytes(), &rest].concat();
@@ -219,7 +229,11 @@ fn has_sound_header(record: &[u8]) -> bool {
     let Some(end) = text.find("\r\n\r\n") else { return false };
     // Damage before has changed how many bytes there are.
     let length = text[..end].split_once("Content-Length: ").map(|(_, rest)| rest.lines().next().unwrap_or_default());
-    text.is_char_boundary(end) && record[..end].is_ascii() && length.is_some_and(|length| length.parse::<u32>().is_ok())
+    text.is_char_boundary(end)
+        && record[..end].is_ascii()
+        && length.is_some_and(|length| {
+            !length.is_empty() && length.len() < 9 && length.bytes().all(|byte| byte.is_ascii_digit())
+        })
 }
 
 /// Runs the command within the limits of memory and time, and returns its exit code and what it printed.
@@ -267,7 +281,9 @@ fn written(bytes: &[u8], is_packed: bool) -> Vec<(String, String)> {
                 Some((name, value)) if name.trim().eq_ignore_ascii_case("content-length") => {
                     length = value.trim().parse::<usize>().ok().or(length)
                 }
-                Some((name, value)) if name.trim().eq_ignore_ascii_case("warc-target-uri") => target = value.trim().into(),
+                Some((name, value)) if name.trim().eq_ignore_ascii_case("warc-target-uri") => {
+                    target = value.trim().into()
+                }
                 _ => {}
             }
         }
@@ -293,7 +309,8 @@ fn try_mutants(seed: u64, count: usize) -> usize {
         folder.write(&format!("robots/{host}"), "");
     }
     folder.run(&["compile", "-o", "open", "robots"]).says(0, &[]);
-    let urls: Vec<String> = VICTIMS.iter().flat_map(|host| [FORGED, TRUE, "/"].map(|path| format!("http://{host}{path}"))).collect();
+    let urls: Vec<String> =
+        VICTIMS.iter().flat_map(|host| [FORGED, TRUE, "/"].map(|path| format!("http://{host}{path}"))).collect();
     let mut noticed = 0;
     for number in 0..count as u64 {
         let mut random = Random(seed.wrapping_add(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -329,7 +346,8 @@ fn try_mutants(seed: u64, count: usize) -> usize {
 #[test]
 fn a_file_without_damage_has_the_true_rules() {
     let folder = Folder::new();
-    let urls: Vec<String> = VICTIMS.iter().flat_map(|host| [FORGED, TRUE].map(|path| format!("http://{host}{path}"))).collect();
+    let urls: Vec<String> =
+        VICTIMS.iter().flat_map(|host| [FORGED, TRUE].map(|path| format!("http://{host}{path}"))).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let records = records();
     folder.write("f.warc", records.concat());

@@ -332,15 +332,18 @@ impl<R: Unpack> Records<R> {
         for uncounted in [0, UNCOUNTED_BYTES.min(rest.len())] {
             let separator = line_ends(uncounted);
             let after = &rest[uncounted + separator..];
-            if (uncounted == 0 || separator <= MAX_SEPARATOR_BYTES) && (after.is_empty() || after.starts_with(RECORD_START)) {
+            if (uncounted == 0 || separator <= MAX_SEPARATOR_BYTES)
+                && (after.is_empty() || after.starts_with(RECORD_START))
+            {
                 block.extend_from_slice(&rest[..uncounted]);
                 self.at += uncounted + separator;
                 return self.end_record(uncounted > 0);
             }
         }
         let found = shown(&rest[..rest.len().min(SHOWN_BYTES)]);
-        let detail =
-            format!("its block is followed by \"{found}\", not by an empty line and a record: its Content-Length is wrong");
+        let detail = format!(
+            "its block is followed by \"{found}\", not by an empty line and a record: its Content-Length is wrong"
+        );
         self.lose(detail, self.offset()).map(Err)
     }
 
@@ -624,7 +627,9 @@ const TO_SEARCH: &str = ", because nothing says where the next record begins; --
 pub fn stopped(offset: u64, unread: u64) -> String {
     match unread {
         0 => String::new(),
-        _ => format!("; reading stopped at byte {}: {} bytes are not read{TO_SEARCH}", grouped(offset), grouped(unread)),
+        _ => {
+            format!("; reading stopped at byte {}: {} bytes are not read{TO_SEARCH}", grouped(offset), grouped(unread))
+        }
     }
 }
 
@@ -640,7 +645,9 @@ fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
             b"warc-target-uri" => ("WARC-Target-URI", &mut record.target),
             b"warc-date" => ("WARC-Date", &mut record.date),
             b"content-length" => {
-                if let Some(first) = length.as_ref().filter(|first| number(first).is_none_or(|n| Some(n) != number(&value))) {
+                if let Some(first) =
+                    length.as_ref().filter(|first| number(first).is_none_or(|n| Some(n) != number(&value)))
+                {
                     let (first, second) = (shown(first), shown(&value));
                     return Err(HeaderFault::Lost(format!("its Content-Length is both \"{first}\" and \"{second}\"")));
                 }
@@ -802,7 +809,11 @@ mod tests {
             let next = "WARC/1.0\r\nContent-Length: 0\r\n\r\n";
             let (whole, damages) = all(format!("WARC/1.0\r\n{header}\r\ny\r\n\r\n{next}").into_bytes(), false);
             let shown = &header[header.len() - 40..];
-            assert_eq!((whole, damages.len(), damages[0].stops), (usize::from(!stops), 1, stops), "{shown} {damages:?}");
+            assert_eq!(
+                (whole, damages.len(), damages[0].stops),
+                (usize::from(!stops), 1, stops),
+                "{shown} {damages:?}"
+            );
         }
     }
 
@@ -823,7 +834,10 @@ mod tests {
         }
         for more in ["abc", "abc\r\n\r\n", "ab\r\n\r\n\r\n", "abWARC", "\r\nWARC"] {
             let found = first(format!("WARC/1.0\r\nContent-Length: 4\r\n\r\nbody{more}").into_bytes(), 10);
-            assert!(found.clone().is_err_and(|detail| detail.starts_with("its block is followed by")), "{more:?} {found:?}");
+            assert!(
+                found.clone().is_err_and(|detail| detail.starts_with("its block is followed by")),
+                "{more:?} {found:?}"
+            );
         }
     }
 
