@@ -395,7 +395,7 @@ mod tests {
                 Ok(read) => found.last_mut().unwrap().1.extend_from_slice(&buffer[..read]),
                 Err(_) => {
                     found.last_mut().unwrap().2 = false;
-                    if !members.goes_on() && !(searches && members.find_member().unwrap()) {
+                    if !(members.goes_on() || searches && members.find_member().unwrap()) {
                         assert!(members.read(&mut buffer).is_err(), "an error is repeated");
                         break;
                     }
