@@ -100,46 +100,67 @@ fn what_is_neither_allowed_nor_disallowed_is_a_choice() {
 #[test]
 fn damaged_records_are_named_and_left_out() {
     let (folder, records) = (Folder::with_set(), records());
-    // The last one is allowed, and so is the sixth.
-    for at in [0, 11, 40, 90] {
+    // The last one is allowed, and so is the sixth. The end of a member is known unless its data is corrupt.
+    let len = gz(&records[5].0).len();
+    for (at, change, resumes) in [(0, 0x40, false), (10, 0x06, false), (len - 8, 0x40, true), (len - 1, 0x40, true)] {
         let mut members: Vec<Vec<u8>> = records.iter().map(|(record, _)| gz(record)).collect();
-        let expected: Vec<u8> = (0..12).filter(|&n| records[n].1 && n != 5).flat_map(|n| members[n].clone()).collect();
-        members[5][at] ^= 0x40;
+        let last = if resumes { 12 } else { 5 };
+        let expected = |last| -> Vec<u8> {
+            (0..last).filter(|&n| records[n].1 && n != 5).flat_map(|n| gz(&records[n].0)).collect()
+        };
+        members[5][at] |= change;
+        assert_ne!(members[5], gz(&records[5].0));
         folder.write("f.warc.gz", members.concat());
         let args = ["filter", "f.warc.gz", "--set", "set", "--agent", "bot-a"];
-        let run = folder.run(&args).says(1, &["f.warc.gz: record 6: damaged record", "damaged 1\n", "kept 5\n"]);
-        assert!(run.stdout == expected, "byte {at}");
+        let run = folder.run(&args).says(1, &["f.warc.gz: record 6: damaged ", "damaged 1\n"]);
+        assert!(run.stdout == expected(last), "byte {at}");
+        assert_eq!(run.stderr.contains("not read to its end: "), !resumes, "{run:?}");
+        let run = folder.run(&[&args[..], &["--resync"]].concat()).says(1, &["damaged 1\n", "kept 5\n"]);
+        assert!(run.stdout == expected(12), "byte {at}");
+        assert_eq!(run.stderr.contains("untrusted"), !resumes, "{run:?}");
     }
     let plain: Vec<Vec<u8>> = records.iter().map(|(record, _)| record.clone()).collect();
     let with = |place: usize, bytes: &[u8]| [plain[..place].concat(), bytes.to_vec(), plain[place..].concat()].concat();
-    let expected = kept(&records, <[u8]>::to_vec);
     let wrong_length = String::from_utf8(record("response", Some("http://a.example/"), b"0123456789")).unwrap();
     let wrong_length = wrong_length.replace("Content-Length: 10", "Content-Length: 3");
-    for (place, damage) in [
-        (0, &b"garbage\r\n\r\n"[..]),
-        (3, b"WARC/1.0\r\nWARC-Type: response\r\n\r\n"),
-        (5, wrong_length.as_bytes()),
-        (12, b"WARC/1.0\r\nWARC-Target-URI: http://a.example/\r\nContent-Length: 9\r\n\r\ncut"),
+    let two_dates = b"WARC/1.0\r\nWARC-Date: 1\r\nWARC-Date: 2\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
+    // What is kept of the records before a place where reading stops, if it does.
+    for (place, damage, kept_before) in [
+        (3, &b"WARC/1.0\r\nWARC-Type: response\r\n\r\n"[..], Some(1)),
+        (5, wrong_length.as_bytes(), Some(2)),
+        (5, b"garbage\r\n\r\n", Some(2)),
+        (5, two_dates, None),
+        (12, b"WARC/1.0\r\nWARC-Target-URI: http://a.example/\r\nContent-Length: 9\r\n\r\ncut", None),
     ] {
         folder.write("f.warc", with(place, damage));
-        let run = folder.run(&["filter", "f.warc", "--set", "set", "--agent", "bot-a"]);
-        let says = [format!("record {}: damaged record", place + 1), "damaged 1\n".into(), "kept 6\n".into()];
-        let run = run.says(
-            if place == 0 { 2 } else { 1 },
-            &says.each_ref().map(|text| if place == 0 { "f.warc" } else { &**text }),
-        );
-        assert!(place == 0 || run.stdout == expected, "{place}");
+        let fault = if kept_before.is_some() { "damaged WARC file, not read to its end" } else { "damaged record" };
+        let says = [format!("record {}: {fault}", place + 1), format!("kept {}\n", kept_before.unwrap_or(6))];
+        let args = ["filter", "f.warc", "--set", "set", "--agent", "bot-a"];
+        let run = folder.run(&args).says(1, &["damaged 1\n", &says[0], &says[1]]);
+        let expected = kept(&records[..kept_before.map_or(12, |_| place)], <[u8]>::to_vec);
+        assert!(run.stdout == expected, "{place}");
+        // The searched record is the next one here.
+        let run = folder.run(&[&args[..], &["--resync"]].concat()).says(1, &["damaged 1\n", "kept 6\n"]);
+        assert!(run.stdout == kept(&records, <[u8]>::to_vec), "{place}");
+        assert_eq!(run.stderr.contains("untrusted"), kept_before.is_some(), "{run:?}");
     }
+    folder.write("f.warc", with(0, b"garbage\r\n\r\n"));
+    folder.run(&["filter", "f.warc", "--set", "set", "--agent", "bot-a"]).says(2, &["f.warc"]);
 }
 
 #[test]
 fn the_first_damaged_records_are_named() {
     let folder = Folder::with_set();
     for count in [9, 10, 11] {
-        folder.write("f.warc", b"WARC/1.0\r\nWARC-Type: response\r\n\r\n".repeat(count));
+        let damaged = b"WARC/1.0\r\nWARC-Date: 1\r\nWARC-Date: 2\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
+        folder.write("f.warc", damaged.repeat(count));
         let run = folder.run(&["filter", "f.warc", "--set", "set", "--agent", "bot-a"]);
         let run = run.says(1, &[&format!("damaged {count}\n")]);
-        assert_eq!(run.stderr.matches("it has no Content-Length").count(), count.min(10));
+        assert_eq!(run.stderr.matches("two WARC-Date fields that differ").count(), count.min(10));
+        // Where reading stops is always named.
+        folder.write("f.warc", [&damaged.repeat(count)[..], b"garbage"].concat());
+        let run = folder.run(&["filter", "f.warc", "--set", "set", "--agent", "bot-a"]);
+        run.says(1, &["found \"garbage\"; reading stopped at byte", &format!("damaged {}\n", count + 1)]);
     }
 }
 

@@ -107,7 +107,12 @@ fn members_that_are_no_plain_files_are_named() {
         ],
     );
     folder.write("two.tar", [&archive[0][..], &[0; 1024], &archive[0]].concat());
-    folder.run(&["compile", "-o", "two", "two.tar"]).says(1, &["two.tar: data after the end of an archive: it is not"]);
+    let says = "two.tar: data after the end of an archive: 1,024 bytes are not read, from byte 2,048 on, where another \
+                archive begins; give archives that were put together end to end one by one";
+    folder.run(&["compile", "-o", "two", "two.tar"]).says(1, &[says]);
+    folder.write("page.tar", [&archive[0][..], &[0; 1024], b"<html>"].concat());
+    let says = "data after the end of an archive: 6 bytes are not read, from byte 2,048 on, where \"<html>\" begins\n";
+    folder.run(&["compile", "-o", "page", "page.tar"]).says(1, &[says]);
     // A packed archive is checked to its end, though its last member comes before that.
     let mut damaged = gz(&[&archive[0][..], &[0; 10240]].concat());
     let checksum = damaged.len() - 8;

@@ -28,7 +28,7 @@ fn a_record_says_how_the_set_was_made() {
         "profile": "yandex",
         "as_of": "2026-02-01T00:00:00Z",
         "options": {"at": null, "timezone": "UTC", "strategy": "factored", "schemes": ["https"], "host": null, "no_other": false,
-                    "no_lines": false, "by_time": false},
+                    "no_lines": false, "by_time": false, "resync": false},
         "inputs": [
             {"path": "./robots", "captures": 3, "bytes": bytes, "bad": 1},
             {"path": "c.jsonl", "captures": 1, "bytes": 0, "bad": 0},

@@ -43,6 +43,9 @@ mod terminal;
 mod tester;
 mod threads;
 mod warc;
+mod warc_framing;
+mod warc_mutants;
+mod warc_readers;
 
 /// A file without its line would not be tested at all.
 #[test]

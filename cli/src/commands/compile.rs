@@ -52,7 +52,8 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 /// what they mean. Other usual names are known too, such as fetch_status, warc_date and
 /// Status Code: cli/guide/compile.md lists them. The summary says which were not used.
 /// In a WARC file the records of answers have the same; the steps of a redirect are put
-/// together, and a damaged record is left out and costs no other. In TSV a tab, a line end
+/// together. A damaged record is left out; where nothing says where the next one begins,
+/// reading the file stops, and what is not read is named: --resync. In TSV a tab, a line end
 /// and a backslash are \t, \n and \\, and \N is no value; "body_base64" is a body in base64,
 /// in every format.
 ///

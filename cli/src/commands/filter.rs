@@ -16,9 +16,10 @@ use crate::inputs::recognise::{Content, recognise};
 use crate::inputs::same::refuse_overwriting;
 use crate::inputs::sets::Loaded;
 use crate::inputs::sets::agents::agents;
-use crate::inputs::sets::report::Report;
+use crate::inputs::sets::report::{Report, UNTRUSTED, untrusted_from};
 use crate::inputs::shown::shown;
 use crate::inputs::unpack::Packing;
+use crate::inputs::warc::fault_of;
 use crate::inputs::warc::raw::{NextStored, PackedRecords, PlainRecords, Stored};
 use crate::inputs::warc::read_date;
 use crate::inputs::warc::records::{RECORD_START, Record};
@@ -38,8 +39,9 @@ const MAX_NAMED_DAMAGES: u64 = 10;
 /// metadata go with their answers. Records without a URL, such as warcinfo, are kept.
 /// With a set by time each record is decided by the rules of its own WARC-Date; one without
 /// a valid date is counted as invalid.
-/// Damaged records are named, counted and left out. To a name that ends in .gz, records that
-/// are not packed are written as a gzip member each.
+/// Damaged records are named, counted and left out. Where nothing says where the next record
+/// begins, reading a file stops; --resync searches for one. To a name that ends in .gz, records
+/// that are not packed are written as a gzip member each.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -111,7 +113,10 @@ pub fn run(args: &Args) -> Result<Exit> {
         let inputs = args.inputs.iter().map(PathBuf::as_path).filter(|_| into_folder.is_none());
         refuse_overwriting(output, inputs.chain([args.set.as_path()]))?;
     }
-    let loaded = Loaded::open(&args.set, &args.options)?;
+    // With a set file the options about archives are for those that are filtered.
+    let mut options = args.options.clone();
+    options.archives.resync &= !Loaded::is_set(&args.set)?;
+    let loaded = Loaded::open(&args.set, &options)?;
     let any_bad = loaded.report.as_ref().is_some_and(Report::any_bad);
     let set = loaded.into_set()?;
     set.verify().map_err(|error| Failure::at(&args.set, error))?;
@@ -147,6 +152,7 @@ struct Counts {
     /// Those of the invalid records that have no valid date.
     without_date: u64,
     damaged: u64,
+    untrusted: u64,
     kept: u64,
     bytes: u64,
 }
@@ -216,11 +222,12 @@ impl Filter<'_> {
                 written.map_err(|error| output.failure(&error))
             }
         };
+        let searches = self.args.options.archives.resync;
         if is_packed {
-            let mut records = PackedRecords::new(source);
+            let mut records = PackedRecords::new(source, searches);
             self.copy_each(path, || records.next(), &mut write, counts)
         } else {
-            let mut records = PlainRecords::new(source);
+            let mut records = PlainRecords::new(source, searches);
             self.copy_each(path, || records.next(), &mut write, counts)
         }
     }
@@ -232,15 +239,16 @@ impl Filter<'_> {
         write: &mut dyn FnMut(Stored) -> Result<u64>,
         counts: &mut Counts,
     ) -> Result<()> {
-        let mut damaged = 0;
+        let (mut damaged, mut untrusted) = (0, 0);
         loop {
             match next().map_err(|error| Failure::at(path, format!("cannot be read: {error}")))? {
                 NextStored::End => break,
                 NextStored::Damaged(damage) => {
                     damaged += 1;
-                    if damaged <= MAX_NAMED_DAMAGES {
-                        let (path, number, detail) = (path.display(), damage.number, damage.detail);
-                        note(format_args!("{path}: record {number}: damaged record of a WARC file: {detail}"));
+                    if damaged <= MAX_NAMED_DAMAGES || damage.stops {
+                        let (path, number, fault, detail) =
+                            (path.display(), damage.number, fault_of(&damage), damage.detail);
+                        note(format_args!("{path}: record {number}: {fault}: {detail}"));
                     }
                 }
                 NextStored::Several(number) => {
@@ -250,6 +258,12 @@ impl Filter<'_> {
                     return Err(Failure::at(path, message));
                 }
                 NextStored::Record(record, stored) => {
+                    if record.is_untrusted {
+                        untrusted += 1;
+                        if untrusted == 1 {
+                            note(untrusted_from(&format!("{}: record {}", path.display(), record.number)));
+                        }
+                    }
                     if self.keeps(path, &record, counts)? {
                         counts.kept += 1;
                         counts.bytes += write(stored)?;
@@ -258,6 +272,7 @@ impl Filter<'_> {
             }
         }
         counts.damaged += damaged;
+        counts.untrusted += untrusted;
         Ok(())
     }
 
@@ -307,6 +322,7 @@ impl Counts {
         self.without_url += other.without_url;
         self.without_date += other.without_date;
         self.damaged += other.damaged;
+        self.untrusted += other.untrusted;
         self.kept += other.kept;
         self.bytes += other.bytes;
         self
@@ -323,6 +339,9 @@ impl Counts {
         }
         summary.count("  without a URL", self.without_url);
         summary.count("  damaged", self.damaged);
+        if self.untrusted > 0 {
+            summary.count(format!("  {UNTRUSTED}"), self.untrusted);
+        }
         summary.count("kept", self.kept);
         summary.count("bytes written", self.bytes);
         summary.print();

@@ -9,7 +9,7 @@ use super::merge::options_of;
 use crate::error::{Exit, Result};
 use crate::inputs::Inputs;
 use crate::inputs::globs::expand;
-use crate::inputs::options::{CompileOptions, schemes};
+use crate::inputs::options::{ArchiveOptions, CompileOptions, schemes};
 use crate::inputs::sets::assemble::assemble_with;
 use crate::inputs::sets::{Loaded, refuse_swapped};
 use crate::inputs::time::Zone;
@@ -65,6 +65,8 @@ pub struct Args {
     )]
     timezone: Zone,
     #[command(flatten)]
+    archives: ArchiveOptions,
+    #[command(flatten)]
     pub threads: crate::Threads,
 }
 
@@ -82,6 +84,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         host: args.host.clone(),
         no_other: args.no_other,
         timezone: args.timezone.clone(),
+        archives: args.archives,
         ..options_of(&old, &args.set)?
     };
     let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&inputs), &options, std::slice::from_ref(&old))?;

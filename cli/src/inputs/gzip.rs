@@ -1,13 +1,24 @@
-//! gzip, member by member: reading goes on after a damaged member, and a read never crosses from one member to the next.
+//! gzip, member by member (RFC 1952): a read never crosses from one member to the next, and says where a member ends.
 //!
-//! A crawl archive has each record in a member of its own, so damage in one costs that record and no other.
+//! A crawl archive has each record in a member of its own. Where a member ends is known once its compressed data has ended,
+//! even if its checksum is wrong; then reading resumes with the next member. The end of corrupt data is unknown: bytes that
+//! look like a member may be a part of it, and a website may have written them. So reading stops there, unless the caller
+//! searches for the next member ([`Unpack::find_member`]).
 
-use std::io::{self, BufRead, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
-use flate2::bufread::GzDecoder;
+use flate2::Crc;
+use flate2::bufread::DeflateDecoder;
 
 /// The first bytes of a member: its magic number and its only method of compression.
 const MEMBER_START: [u8; 3] = [0x1f, 0x8b, 8];
+
+/// Flags of a member's header: a checksum of the header, extra fields, a name, a comment, and those that are reserved.
+const HEADER_CRC: u8 = 1 << 1;
+const EXTRA: u8 = 1 << 2;
+const NAME: u8 = 1 << 3;
+const COMMENT: u8 = 1 << 4;
+const RESERVED: u8 = 0b1110_0000;
 
 /// A reader of unpacked bytes that knows in which member of the packed bytes each begins.
 pub trait Unpack: Read + Send {
@@ -17,52 +28,264 @@ pub trait Unpack: Read + Send {
         0
     }
 
-    /// Whether the reader skips what is damaged: the next read after an error gives what follows. Other readers may repeat
-    /// the error.
+    /// Whether the packed bytes consist of members whose ends are known.
+    fn has_members(&self) -> bool {
+        false
+    }
+
+    /// Whether the next read after an error gives what follows, because the end of the damaged member is known. Other
+    /// readers repeat the error.
     fn goes_on(&self) -> bool {
         false
+    }
+
+    /// Returns the number of packed bytes that were used, or `None` if nothing is packed.
+    fn packed_offset(&mut self) -> Option<u64> {
+        None
+    }
+
+    /// Searches for bytes that a member may start with, after an error, and returns whether there are any. They may be
+    /// anybody's: nothing proves that a member begins there.
+    ///
+    /// # Errors
+    /// Returns an error if the source cannot be read.
+    fn find_member(&mut self) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    /// Reads the remaining bytes without unpacking them, and returns their number: packed ones if there are any.
+    ///
+    /// # Errors
+    /// Returns an error if the source cannot be read.
+    fn discard(&mut self) -> io::Result<u64> {
+        io::copy(self, &mut io::sink())
     }
 }
 
 impl Unpack for io::Stdin {}
-impl Unpack for std::fs::File {}
 impl Unpack for io::Empty {}
+impl Unpack for &[u8] {}
 impl<T: AsRef<[u8]> + Send> Unpack for io::Cursor<T> {}
 
-/// Unpacks gzip. An error in a member is given once; the reads after it go on with the next member, if there is one.
-pub struct Members<R> {
-    /// Absent only while it is exchanged.
-    state: Option<State<R>>,
-    /// The number of the member.
-    number: u64,
+impl Unpack for std::fs::File {
+    fn discard(&mut self) -> io::Result<u64> {
+        // A pipe has no position, and is read.
+        match self.stream_position() {
+            Ok(position) => Ok(self.seek(SeekFrom::End(0))?.saturating_sub(position)),
+            Err(_) => io::copy(self, &mut io::sink()),
+        }
+    }
 }
 
-enum State<R> {
-    /// In a member.
-    Inside(Box<GzDecoder<R>>),
-    /// Behind a member that is whole.
-    Behind(R),
-    /// In a member that is damaged.
-    Damaged(R),
+impl<R: Unpack> Unpack for BufReader<R> {
+    fn discard(&mut self) -> io::Result<u64> {
+        let buffered = self.buffer().len();
+        self.consume(buffered);
+        Ok(buffered as u64 + self.get_mut().discard()?)
+    }
+}
+
+/// A source that counts the bytes that were used of it.
+pub struct Counted<R> {
+    source: R,
+    used: u64,
+}
+
+impl<R> Counted<R> {
+    /// Counts from the first byte on.
+    pub fn new(source: R) -> Counted<R> {
+        Counted { source, used: 0 }
+    }
+
+    /// The number of bytes that were used.
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.source.read(buffer)?;
+        self.used += len as u64;
+        Ok(len)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.source.fill_buf()
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.used += len as u64;
+        self.source.consume(len);
+    }
+}
+
+impl<R: BufRead + Unpack> Unpack for Counted<R> {
+    fn discard(&mut self) -> io::Result<u64> {
+        self.source.discard()
+    }
+}
+
+/// A reader of one gzip member after the other. Each ends as a file does.
+pub struct Member<R> {
+    deflate: DeflateDecoder<R>,
+    checksum: Crc,
+    stage: Stage,
+}
+
+/// A part of a member.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It has not begun.
+    Start,
+    /// Its compressed data is read.
+    Data,
+    /// It has ended, and its end is known.
+    End,
+    /// It is damaged, and its end is not known.
+    Lost,
+}
+
+impl<R: BufRead> Member<R> {
+    /// Reads the member that a source begins with.
+    pub fn new(source: R) -> Member<R> {
+        Member { deflate: DeflateDecoder::new(source), checksum: Crc::new(), stage: Stage::Start }
+    }
+
+    /// The packed bytes. Between members they may be read.
+    pub fn source(&mut self) -> &mut R {
+        self.deflate.get_mut()
+    }
+
+    /// Whether the member has ended, so that the next unused packed byte is not one of its own.
+    pub fn has_ended(&self) -> bool {
+        self.stage == Stage::End
+    }
+
+    /// Whether nothing tells where the member ends.
+    pub fn is_lost(&self) -> bool {
+        self.stage == Stage::Lost
+    }
+
+    /// Goes on with the next unused packed byte as the first one of a member.
+    pub fn begin(&mut self) {
+        self.deflate.reset_data();
+        self.checksum.reset();
+        self.stage = Stage::Start;
+    }
+
+    /// Reads the header of the member.
+    fn header(&mut self) -> io::Result<()> {
+        let source = self.deflate.get_mut();
+        let mut checksum = Crc::new();
+        let mut byte = || -> io::Result<u8> {
+            let mut byte = [0];
+            source.read_exact(&mut byte)?;
+            checksum.update(&byte);
+            Ok(byte[0])
+        };
+        // Byte by byte, so that a search goes on right behind the wrong one.
+        for expected in MEMBER_START {
+            let found = byte()?;
+            if found != expected {
+                return Err(damage(format!("expected a gzip member, found the byte 0x{found:02x}")));
+            }
+        }
+        let flags = byte()?;
+        if flags & RESERVED != 0 {
+            return Err(damage(format!("a gzip member has the unknown flags 0x{flags:02x}")));
+        }
+        // Its time, and how and where it was written.
+        for _ in 0..6 {
+            byte()?;
+        }
+        if flags & EXTRA != 0 {
+            let len = u16::from_le_bytes([byte()?, byte()?]);
+            for _ in 0..len {
+                byte()?;
+            }
+        }
+        for text in [NAME, COMMENT] {
+            if flags & text != 0 {
+                while byte()? != 0 {}
+            }
+        }
+        if flags & HEADER_CRC != 0 {
+            let expected = checksum.sum() as u16;
+            let mut found = [0; 2];
+            source.read_exact(&mut found)?;
+            if u16::from_le_bytes(found) != expected {
+                return Err(damage("the checksum of a gzip member's header is wrong".into()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what follows the data of the member, and compares it with the data.
+    fn trailer(&mut self) -> io::Result<()> {
+        let mut trailer = [0; 8];
+        self.deflate.get_mut().read_exact(&mut trailer)?;
+        self.stage = Stage::End;
+        let expected = [self.checksum.sum().to_le_bytes(), self.checksum.amount().to_le_bytes()].concat();
+        if trailer[..] != expected {
+            return Err(damage("the checksum or the length at the end of a gzip member is wrong".into()));
+        }
+        Ok(())
+    }
+
+    /// Reads some of the data, or the end of the member.
+    fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stage == Stage::Start {
+            self.header()?;
+            self.stage = Stage::Data;
+        }
+        let len = self.deflate.read(buffer)?;
+        match len {
+            0 => self.trailer()?,
+            _ => self.checksum.update(&buffer[..len]),
+        }
+        Ok(len)
+    }
+}
+
+/// The error of damaged data.
+fn damage(detail: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, detail)
+}
+
+impl<R: BufRead> Read for Member<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.stage {
+            _ if buffer.is_empty() => Ok(0),
+            Stage::End => Ok(0),
+            Stage::Lost => Err(damage("it is damaged before this".into())),
+            Stage::Start | Stage::Data => {
+                let read = self.read_some(buffer);
+                if let Err(error) = &read
+                    && error.kind() != ErrorKind::Interrupted
+                    && self.stage != Stage::End
+                {
+                    self.stage = Stage::Lost;
+                }
+                read
+            }
+        }
+    }
+}
+
+/// Unpacks the members of a gzip file.
+pub struct Members<R> {
+    member: Member<Counted<R>>,
+    /// The number of the member.
+    number: u64,
 }
 
 impl<R: BufRead> Members<R> {
     /// Unpacks what begins with a member.
     pub fn new(source: R) -> Members<R> {
-        Members { state: Some(State::Inside(Box::new(GzDecoder::new(source)))), number: 0 }
-    }
-
-    /// Goes to the next member. `false` at the end of the packed bytes.
-    fn begin_next(&mut self, mut source: R, is_damaged: bool) -> io::Result<bool> {
-        let has_next = if is_damaged { skip_to_member(&mut source) } else { has_more(&mut source) };
-        let is_there = matches!(has_next, Ok(true));
-        self.number += u64::from(is_there);
-        self.state = Some(match is_there {
-            true => State::Inside(Box::new(GzDecoder::new(source))),
-            false if is_damaged => State::Damaged(source),
-            false => State::Behind(source),
-        });
-        has_next
+        Members { member: Member::new(Counted::new(source)), number: 0 }
     }
 }
 
@@ -98,42 +321,55 @@ impl<R: BufRead> Read for Members<R> {
             return Ok(0);
         }
         loop {
-            let has_next = match self.state.take() {
-                Some(State::Inside(mut decoder)) => match decoder.read(buffer) {
-                    Ok(0) => self.begin_next(decoder.into_inner(), false)?,
-                    Err(error) if error.kind() != ErrorKind::Interrupted && error.raw_os_error().is_none() => {
-                        self.state = Some(State::Damaged(decoder.into_inner()));
-                        return Err(error);
-                    }
-                    read => {
-                        self.state = Some(State::Inside(decoder));
-                        return read;
-                    }
-                },
-                Some(State::Behind(source)) => self.begin_next(source, false)?,
-                Some(State::Damaged(source)) => self.begin_next(source, true)?,
-                None => false,
-            };
-            if !has_next {
-                return Ok(0);
+            if self.member.has_ended() {
+                if !has_more(self.member.source())? {
+                    return Ok(0);
+                }
+                self.member.begin();
+                self.number += 1;
+            }
+            match self.member.read(buffer)? {
+                0 => {}
+                len => return Ok(len),
             }
         }
     }
 }
 
-impl<R: BufRead + Send> Unpack for Members<R> {
+impl<R: BufRead + Unpack> Unpack for Members<R> {
     fn member(&self) -> u64 {
         self.number
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_members(&self) -> bool {
         true
+    }
+
+    fn goes_on(&self) -> bool {
+        self.member.has_ended()
+    }
+
+    fn packed_offset(&mut self) -> Option<u64> {
+        Some(self.member.source().used())
+    }
+
+    fn find_member(&mut self) -> io::Result<bool> {
+        let is_found = skip_to_member(self.member.source())?;
+        if is_found {
+            self.member.begin();
+            self.number += 1;
+        }
+        Ok(is_found)
+    }
+
+    fn discard(&mut self) -> io::Result<u64> {
+        self.member.source().discard()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufReader, Write};
+    use std::io::Write;
 
     use super::*;
 
@@ -143,48 +379,97 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// What each member gives: its bytes as far as they can be read, and whether it is whole.
-    fn read(packed: &[u8], buffered: usize, at_once: usize) -> Vec<(Vec<u8>, bool)> {
+    /// What each member gives: its bytes as far as they can be read, and whether it is whole; and the packed bytes that
+    /// were not read.
+    fn read(packed: &[u8], buffered: usize, at_once: usize, searches: bool) -> (Vec<(Vec<u8>, bool)>, u64) {
         let mut members = Members::new(BufReader::with_capacity(buffered, packed));
         let mut found: Vec<(u64, Vec<u8>, bool)> = vec![(0, Vec::new(), true)];
         let mut buffer = vec![0; at_once];
         loop {
-            match members.read(&mut buffer) {
+            let read = members.read(&mut buffer);
+            if !matches!(read, Ok(0)) && found.last().unwrap().0 != members.member() {
+                found.push((members.member(), Vec::new(), true));
+            }
+            match read {
                 Ok(0) => break,
-                Ok(read) => {
-                    if found.last().unwrap().0 != members.member() {
-                        found.push((members.member(), Vec::new(), true));
+                Ok(read) => found.last_mut().unwrap().1.extend_from_slice(&buffer[..read]),
+                Err(_) => {
+                    found.last_mut().unwrap().2 = false;
+                    if !(members.goes_on() || searches && members.find_member().unwrap()) {
+                        assert!(members.read(&mut buffer).is_err(), "an error is repeated");
+                        break;
                     }
-                    found.last_mut().unwrap().1.extend_from_slice(&buffer[..read]);
                 }
-                Err(_) if found.last().unwrap().0 != members.member() => {
-                    found.push((members.member(), Vec::new(), false))
-                }
-                Err(_) => found.last_mut().unwrap().2 = false,
             }
         }
-        found.into_iter().map(|(_, bytes, is_whole)| (bytes, is_whole)).collect()
+        let used = members.packed_offset().unwrap();
+        let unread = members.discard().unwrap();
+        assert_eq!(used + unread, packed.len() as u64);
+        (found.into_iter().map(|(_, bytes, is_whole)| (bytes, is_whole)).collect(), unread)
     }
 
     #[test]
-    fn a_damaged_member_costs_itself_alone() {
+    fn reading_resumes_only_behind_a_member_whose_end_is_known() {
         let texts: Vec<Vec<u8>> = (0..5_u32).map(|n| (0..400).flat_map(|i| (i * n).to_le_bytes()).collect()).collect();
         let packed: Vec<Vec<u8>> = texts.iter().map(|text| gzip(text)).collect();
+        let all = packed.concat();
         for (buffered, at_once) in [(1 << 16, 1 << 16), (7, 1 << 16), (1, 3), (100, 100)] {
-            let whole = read(&packed.concat(), buffered, at_once);
-            assert_eq!(whole, texts.iter().map(|text| (text.clone(), true)).collect::<Vec<_>>());
+            let whole = read(&all, buffered, at_once, false);
+            assert_eq!(whole, (texts.iter().map(|text| (text.clone(), true)).collect::<Vec<_>>(), 0));
             for damaged in 0..packed.len() {
-                for at in [0, 12, packed[damaged].len() / 2, packed[damaged].len() - 6] {
-                    let mut bytes = packed.clone();
-                    bytes[damaged][at] ^= 0x55;
-                    let found = read(&bytes.concat(), buffered, at_once);
-                    for (number, text) in texts.iter().enumerate().filter(|&(number, _)| number != damaged) {
-                        let is_there = found.iter().any(|(bytes, is_whole)| bytes == text && *is_whole);
-                        assert!(is_there, "{number} of {damaged} damaged at {at}, {buffered} {at_once}");
+                let len = packed[damaged].len();
+                // The magic number, the flags, the data, the checksum, the length.
+                for (at, has_end) in [(0, false), (3, false), (len - 7, true), (len - 1, true)] {
+                    for searches in [false, true] {
+                        let mut bytes = packed.clone();
+                        bytes[damaged][at] ^= 0xf5;
+                        let (found, unread) = read(&bytes.concat(), buffered, at_once, searches);
+                        let what = format!("{damaged} damaged at {at}, {buffered} {at_once} {searches}: {found:?}");
+                        assert!(found.iter().any(|(_, is_whole)| !is_whole), "{what}");
+                        let read = if has_end || searches { texts.len() } else { damaged };
+                        for (number, text) in texts[..read].iter().enumerate().filter(|(n, _)| *n != damaged) {
+                            let is_there = found.iter().any(|(bytes, is_whole)| bytes == text && *is_whole);
+                            assert!(is_there, "{number}: {what}");
+                        }
+                        assert_eq!(unread > 0, !has_end && !searches, "{what}");
                     }
-                    assert!(found.iter().any(|(_, is_whole)| !is_whole), "{damaged} damaged at {at}");
                 }
             }
+        }
+    }
+
+    /// A member in blocks that are not compressed, which anybody can write, is not found in a damaged member.
+    #[test]
+    fn a_member_within_a_damaged_member_is_not_read() {
+        let inner = gzip(b"forged");
+        let mut outer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+        outer.write_all(&inner).unwrap();
+        let mut outer = outer.finish().unwrap();
+        // The kind of the first block becomes one that does not exist.
+        outer[10] |= 0b110;
+        let packed = [&outer[..], &gzip(b"after")].concat();
+        assert_eq!(read(&packed, 100, 100, false), (vec![(Vec::new(), false)], packed.len() as u64 - 11));
+        let (found, _) = read(&packed, 100, 100, true);
+        assert!(found.contains(&(b"forged".to_vec(), true)), "{found:?}");
+    }
+
+    #[test]
+    fn headers_with_every_field_are_read() {
+        let plain = gzip(b"text");
+        let build = |flags: u8, fields: &[u8]| [&plain[..3], &[flags], &plain[4..10], fields, &plain[10..]].concat();
+        let mut crc = Crc::new();
+        crc.update(&build(HEADER_CRC, b"")[..10]);
+        let crc = (crc.sum() as u16).to_le_bytes();
+        for (packed, is_whole) in [
+            (build(0, b""), true),
+            (build(EXTRA, b"\x03\0abc"), true),
+            (build(NAME, b"name\0"), true),
+            (build(EXTRA | NAME | COMMENT, b"\0\0name\0comment\0"), true),
+            (build(HEADER_CRC, &crc), true),
+            (build(HEADER_CRC, &[crc[0] ^ 1, crc[1]]), false),
+            (build(1 << 5, b""), false),
+        ] {
+            assert_eq!(read(&packed, 3, 100, false).0[0].1, is_whole, "{packed:?}");
         }
     }
 

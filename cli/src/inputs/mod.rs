@@ -74,6 +74,11 @@ pub enum Item {
     },
     /// The names of columns or keys of a part of the input. They are reported, and are nothing by themselves.
     Names(NameUse),
+    /// The next record of a damaged archive was found by a search, so that a website may have written it. It is counted.
+    Untrusted {
+        /// Where it is, if it is the first one of its file.
+        from: Option<String>,
+    },
     /// Something that is rightly left out, and counted.
     LeftOut {
         /// The reason, in the same words for all that have it.
@@ -122,7 +127,7 @@ impl Item {
             // Each line may become an item.
             Item::Lines { count, bytes, .. } => count * own + bytes.len(),
             Item::Bad { name, detail, .. } => name.len() + detail.len(),
-            Item::LeftOut { name, .. } => name.as_ref().map_or(0, String::len),
+            Item::LeftOut { name, .. } | Item::Untrusted { from: name } => name.as_ref().map_or(0, String::len),
             // Bounded, and rare.
             Item::Names(_) => 0,
         }
@@ -158,7 +163,7 @@ pub enum Inputs<'p> {
 pub struct Reading<'o> {
     naming: Naming,
     host: Option<&'o str>,
-    zone: &'o Zone,
+    how: How<'o>,
     files: Mutex<Files>,
 }
 
@@ -166,7 +171,8 @@ impl<'o> Reading<'o> {
     /// Nothing is read yet.
     pub fn new(options: &'o CompileOptions) -> Reading<'o> {
         let naming = Naming::Hosts(options.schemes());
-        Reading { naming, host: options.host.as_deref(), zone: &options.timezone, files: Mutex::default() }
+        let how = How { zone: &options.timezone, resync: options.archives.resync };
+        Reading { naming, host: options.host.as_deref(), how, files: Mutex::default() }
     }
 
     /// Reads an input. Lines of JSON Lines and TSV are not looked into. An input of files, which is one that does not hold captures
@@ -182,7 +188,7 @@ impl<'o> Reading<'o> {
         {
             return Err(Failure::at(&input.path, format!("--host goes with a single robots.txt, and this is {what}")));
         }
-        read_some(input, &self.naming, self.host, self.zone, &mut |item| {
+        read_some(input, &self.naming, self.host, self.how, &mut |item| {
             if let Item::Robots(robots) = &item
                 && robots.is_file
             {
@@ -193,19 +199,30 @@ impl<'o> Reading<'o> {
     }
 }
 
-/// Reads every body of an input, whatever the files in it are named after.
+/// Reads every body of an input, whatever the files in it are named after. With `resync`, searches damaged archives for
+/// records.
 ///
 /// # Errors
 /// As [`Reading::read`].
-pub fn read_bodies(input: Input, sink: &mut Sink<'_>) -> Result<()> {
-    read_some(input, &Naming::Any, None, &Zone::default(), &mut |item| item.read(sink))
+pub fn read_bodies(input: Input, resync: bool, sink: &mut Sink<'_>) -> Result<()> {
+    let zone = Zone::default();
+    read_some(input, &Naming::Any, None, How { zone: &zone, resync }, &mut |item| item.read(sink))
+}
+
+/// Says how inputs are read that leave something open.
+#[derive(Clone, Copy)]
+struct How<'o> {
+    /// The zone of times that are written without one.
+    zone: &'o Zone,
+    /// Whether to search damaged archives for records.
+    resync: bool,
 }
 
 /// Reads an input, and fails if it holds nothing.
-fn read_some(input: Input, naming: &Naming, host: Option<&str>, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
+fn read_some(input: Input, naming: &Naming, host: Option<&str>, how: How<'_>, sink: &mut Sink<'_>) -> Result<()> {
     let path = input.path.clone();
     let mut found = false;
-    read(input, naming, host, zone, &mut |item| {
+    read(input, naming, host, how, &mut |item| {
         found |= !matches!(item, Item::Names(_));
         sink(item)
     })?;
@@ -213,13 +230,14 @@ fn read_some(input: Input, naming: &Naming, host: Option<&str>, zone: &Zone, sin
 }
 
 /// Splits an input into what it holds.
-fn read(input: Input, naming: &Naming, host: Option<&str>, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
+fn read(input: Input, naming: &Naming, host: Option<&str>, how: How<'_>, sink: &mut Sink<'_>) -> Result<()> {
+    let How { zone, resync } = how;
     let path = input.path.clone();
     match (input.content, host) {
         (Content::Folder, _) => folders::read_folder(&path, naming, sink),
         (Content::Tar, _) => archives::read_tar(&path, input.into_source(), naming, sink),
         (Content::Json, _) => jsonl::read(&path, input.into_source(), zone, sink),
-        (Content::Warc, _) => warc::read(&path, input.into_source(), sink),
+        (Content::Warc, _) => warc::read(&path, input.into_source(), resync, sink),
         (Content::Parquet, _) if input.packing.is_none() && input.is_regular => {
             parquet::captures::read(&path, zone, sink)
         }

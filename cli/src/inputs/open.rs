@@ -219,7 +219,26 @@ impl Unpack for Start {
         }
     }
 
+    fn has_members(&self) -> bool {
+        self.rest.has_members()
+    }
+
     fn goes_on(&self) -> bool {
         self.rest.goes_on()
+    }
+
+    fn packed_offset(&mut self) -> Option<u64> {
+        self.rest.packed_offset()
+    }
+
+    fn find_member(&mut self) -> io::Result<bool> {
+        self.rest.find_member()
+    }
+
+    fn discard(&mut self) -> io::Result<u64> {
+        // What was looked at is unpacked; packed bytes are counted from where unpacking stopped.
+        let waiting = std::mem::replace(&mut self.at, self.bytes.len());
+        let unpacked = if self.rest.packed_offset().is_none() { self.bytes.len() - waiting } else { 0 };
+        Ok(unpacked as u64 + self.rest.discard()?)
     }
 }

@@ -60,6 +60,20 @@ pub struct CompileOptions {
     /// capture; sitemaps and the like are kept of the capture that decides then.
     #[arg(long)]
     pub by_time: bool,
+    #[command(flatten)]
+    pub archives: ArchiveOptions,
+}
+
+/// The options that say how damaged crawl archives are read.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct ArchiveOptions {
+    /// In damaged WARC files, search for records where nothing says where the next one begins
+    ///
+    /// Without this, reading such a file stops there. A search may find a record that a website
+    /// has written into its own page, for any other site; so every record from the first one
+    /// that was found on counts as untrusted in the summary.
+    #[arg(long, verbatim_doc_comment)]
+    pub resync: bool,
 }
 
 /// The option to take `--agent` at its word.
@@ -118,6 +132,7 @@ impl CompileOptions {
             || self.no_other
             || self.no_lines
             || self.by_time
+            || self.archives.resync
     }
 }
 

@@ -9,8 +9,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use bzip2::bufread::MultiBzDecoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
+use zstd::stream::read::Decoder as ZstdDecoder;
 
-use super::gzip::{Members, Unpack};
+use super::gzip::{Counted, Members, Unpack};
 use super::open::Start;
 
 /// Bytes of memory that unpacking may take: the greatest window of `zstd` without `--long` and of `xz -9`, and some.
@@ -68,14 +69,17 @@ impl Packing {
     /// A reader of the unpacked bytes.
     fn decoder(self, source: Start) -> io::Result<Box<dyn Unpack>> {
         let source = BufReader::with_capacity(READ_BYTES, source);
+        if self == Packing::Gzip {
+            return Ok(Box::new(Members::new(source)));
+        }
+        let source = Counted::new(source);
         Ok(match self {
-            Packing::Gzip => Box::new(Members::new(source)),
-            Packing::Bzip2 => Box::new(OneMember(MultiBzDecoder::new(source))),
-            Packing::Zstd => Box::new(OneMember(unpack_zstd(source)?)),
+            Packing::Zstd => Box::new(OneMember { decoder: unpack_zstd(source)?, source: ZstdDecoder::get_mut }),
             Packing::Xz => {
                 let stream = Stream::new_stream_decoder(MAX_WINDOW_BYTES, CONCATENATED)?;
-                Box::new(OneMember(XzDecoder::new_stream(source, stream)))
+                Box::new(OneMember { decoder: XzDecoder::new_stream(source, stream), source: XzDecoder::get_mut })
             }
+            _ => Box::new(OneMember { decoder: MultiBzDecoder::new(source), source: MultiBzDecoder::get_mut }),
         })
     }
 }
@@ -84,8 +88,8 @@ impl Packing {
 ///
 /// # Errors
 /// If there is no memory.
-pub fn unpack_zstd<R: BufRead>(source: R) -> io::Result<impl Read> {
-    let mut decoder = zstd::stream::read::Decoder::with_buffer(source)?;
+pub fn unpack_zstd<R: BufRead>(source: R) -> io::Result<ZstdDecoder<'static, R>> {
+    let mut decoder = ZstdDecoder::with_buffer(source)?;
     decoder.window_log_max(MAX_WINDOW_LOG)?;
     Ok(decoder)
 }
@@ -101,21 +105,52 @@ impl Unpack for Unpacked {
         self.decoder.member()
     }
 
+    fn has_members(&self) -> bool {
+        self.decoder.has_members()
+    }
+
     fn goes_on(&self) -> bool {
         self.decoder.goes_on()
     }
-}
 
-/// The decoder of a format whose parts nobody needs to tell apart.
-struct OneMember<D>(D);
+    fn packed_offset(&mut self) -> Option<u64> {
+        self.decoder.packed_offset()
+    }
 
-impl<D: Read> Read for OneMember<D> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer)
+    fn find_member(&mut self) -> io::Result<bool> {
+        self.decoder.find_member()
+    }
+
+    fn discard(&mut self) -> io::Result<u64> {
+        self.decoder.discard()
     }
 }
 
-impl<D: Read + Send> Unpack for OneMember<D> {}
+/// The packed bytes of a decoder.
+type Packed = Counted<BufReader<Start>>;
+
+/// The decoder of a format whose parts nobody needs to tell apart.
+struct OneMember<D> {
+    decoder: D,
+    /// Returns the source of the decoder.
+    source: fn(&mut D) -> &mut Packed,
+}
+
+impl<D: Read> Read for OneMember<D> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.decoder.read(buffer)
+    }
+}
+
+impl<D: Read + Send> Unpack for OneMember<D> {
+    fn packed_offset(&mut self) -> Option<u64> {
+        Some((self.source)(&mut self.decoder).used())
+    }
+
+    fn discard(&mut self) -> io::Result<u64> {
+        (self.source)(&mut self.decoder).discard()
+    }
+}
 
 impl Read for Unpacked {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

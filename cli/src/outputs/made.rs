@@ -80,6 +80,8 @@ struct Options {
     no_lines: bool,
     #[serde(default)]
     by_time: bool,
+    #[serde(default)]
+    resync: bool,
 }
 
 /// An input as it was given, and what was read from it.
@@ -140,6 +142,7 @@ impl Made {
                 no_other: options.no_other,
                 no_lines: options.no_lines,
                 by_time: options.by_time,
+                resync: options.archives.resync,
             },
             inputs: counts
                 .map(|(path, counts)| Input {

@@ -20,9 +20,9 @@ use crate::error::{Exit, Failure, Result, note};
 use crate::inputs::bodies::{read_input, read_robots, settle};
 use crate::inputs::hosts::{Hosts, Naming, Place, origins_of_option};
 use crate::inputs::open::Input;
-use crate::inputs::options::dialects;
+use crate::inputs::options::{ArchiveOptions, dialects};
 use crate::inputs::recognise::{Content, Wanted};
-use crate::inputs::sets::report::Strange;
+use crate::inputs::sets::report::{Strange, UNTRUSTED, untrusted_from};
 use crate::inputs::{Item, Robots, read_bodies};
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
@@ -88,6 +88,8 @@ pub struct Args {
     /// Exit with 1 if a file is no text, such as a page or a picture
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    archives: ArchiveOptions,
 }
 
 /// How findings are printed.
@@ -132,6 +134,8 @@ struct Report<'a> {
     has_results: bool,
     /// Bodies that are no text.
     strange: Strange,
+    /// Records of damaged archives that were found by a search, or come after one that was.
+    untrusted: u64,
     /// Whether some files could not be read.
     is_partial: bool,
     progress: Progress,
@@ -159,6 +163,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         files: 0,
         has_results: false,
         strange: Strange::default(),
+        untrusted: 0,
         is_partial: false,
         progress,
     };
@@ -170,7 +175,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         }
         let input = Input::open(path)?;
         match input.content {
-            _ if input.is_collection() => read_bodies(input, &mut |item| report.item(item))?,
+            _ if input.is_collection() => read_bodies(input, args.archives.resync, &mut |item| report.item(item))?,
             Content::Set | Content::Zip => return Err(input.refused(Wanted::Robots)),
             content => {
                 let name = path.display().to_string();
@@ -201,6 +206,12 @@ impl Report<'_> {
             Item::Bad { name, reason, detail } => {
                 self.is_partial = true;
                 note(format!("{name}: {reason}: {detail}"));
+            }
+            Item::Untrusted { from } => {
+                self.untrusted += 1;
+                if let Some(record) = from {
+                    note(untrusted_from(&record));
+                }
             }
             Item::Robots(_) | Item::LeftOut { .. } | Item::Lines { .. } | Item::Names(_) => {}
         }
@@ -276,12 +287,15 @@ impl Report<'_> {
         if self.format == Format::Sarif {
             self.write(sarif::END)?;
         }
-        let Report { args, mut output, counts, files_with, files, strange, is_partial, progress, .. } = self;
+        let Report { args, mut output, counts, files_with, files, strange, untrusted, is_partial, progress, .. } = self;
         drop(progress);
         output.flush().map_err(|error| output.get_ref().failure(&error))?;
         let mut summary = Summary::default();
         summary.count("files", files);
         strange.describe(&mut summary);
+        if untrusted > 0 {
+            summary.count(format!("  {UNTRUSTED}"), untrusted);
+        }
         for (key @ (severity, code), &count) in &counts {
             let files = match files_with.get(key) {
                 Some(1) | None => "in 1 file".into(),

@@ -58,6 +58,19 @@ struct Extended {
     fault: Option<&'static str>,
 }
 
+/// Bytes that are kept of what is after the end of an archive: enough to know another archive.
+const AFTER_END_BYTES: usize = BLOCK_BYTES;
+
+/// Bytes after the end of an archive.
+pub struct AfterEnd {
+    /// The offset of the first one that is not zero, in the unpacked archive.
+    pub offset: u64,
+    /// Their number from there on.
+    pub len: u64,
+    /// The first of them.
+    pub start: Vec<u8>,
+}
+
 /// Reads the members of an archive.
 pub struct Members<R> {
     source: R,
@@ -131,21 +144,33 @@ impl<R: Read> Members<R> {
         Body(self)
     }
 
-    /// Reads to the end of the input, and returns whether anything but zeros was left. A packed archive is checked to
-    /// its end in this way.
+    /// Reads to the end of the input, and returns the bytes after the end of the archive, or `None` if there are none but
+    /// zeros. A packed archive is checked to its end in this way.
     ///
     /// # Errors
     /// If the input cannot be read.
-    pub fn has_more_after_end(&mut self) -> io::Result<bool> {
+    pub fn after_end(&mut self) -> io::Result<Option<AfterEnd>> {
         let mut buffer = [0; 16 * BLOCK_BYTES];
-        let mut has_more = false;
+        let mut after: Option<AfterEnd> = None;
         loop {
-            match self.source.read(&mut buffer) {
-                Ok(0) => return Ok(has_more),
-                Ok(read) => has_more |= buffer[..read].iter().any(|&byte| byte != 0),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            let read = match self.source.read(&mut buffer) {
+                Ok(0) => return Ok(after),
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
+            };
+            let mut found = &buffer[..read];
+            if after.is_none() {
+                found = &found[found.iter().take_while(|&&byte| byte == 0).count()..];
             }
+            if !found.is_empty() {
+                let offset = self.position + (read - found.len()) as u64;
+                let after = after.get_or_insert(AfterEnd { offset, len: 0, start: Vec::new() });
+                after.len += found.len() as u64;
+                let missing = AFTER_END_BYTES.saturating_sub(after.start.len());
+                after.start.extend_from_slice(&found[..found.len().min(missing)]);
+            }
+            self.position += read as u64;
         }
     }
 
@@ -513,11 +538,17 @@ mod tests {
 
     #[test]
     fn what_follows_the_end_is_noticed() {
-        for (after, more) in [(vec![], false), (vec![0; 5000], false), (file("b", ""), true)] {
+        for (after, more) in [
+            (vec![], None),
+            (vec![0; 5000], None),
+            (file("b", ""), Some((1536, 512, 512))),
+            ([vec![0; 9000], vec![b'x'; 9000]].concat(), Some((10536, 9000, 512))),
+        ] {
             let archive = [file("a", ""), vec![0; 1024], after].concat();
             let mut members = Members::new(&archive[..]);
             while members.next().unwrap().is_some() {}
-            assert_eq!(members.has_more_after_end().unwrap(), more);
+            let found = members.after_end().unwrap().map(|after| (after.offset, after.len, after.start.len()));
+            assert_eq!(found, more);
         }
     }
 }

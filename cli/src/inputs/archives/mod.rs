@@ -12,8 +12,12 @@ use super::bodies::{Fault, read_sized};
 use super::hosts::{Hosts, Naming, Place, is_hidden};
 use super::{Item, Robots, Sink, shown};
 use crate::error::{Failure, Result};
+use crate::outputs::summary::grouped;
 pub use members::is_header as is_tar;
-use members::{Kind, Member, Members};
+use members::{AfterEnd, Kind, Member, Members};
+
+/// Bytes that a message shows of what is after the end of an archive.
+const SHOWN_BYTES: usize = 20;
 
 /// Reads every regular file of an archive.
 ///
@@ -27,11 +31,16 @@ pub fn read_tar(path: &Path, source: impl Read, naming: &Naming, sink: &mut Sink
             sink(item)?;
         }
     }
-    if members.has_more_after_end().map_err(|error| unreadable(path, &error))? {
+    if let Some(AfterEnd { offset, len, start }) = members.after_end().map_err(|error| unreadable(path, &error))? {
+        let (what, advice) = match is_tar(&start) {
+            true => ("another archive".into(), "; give archives that were put together end to end one by one"),
+            false => (format!("\"{}\"", shown(&start[..start.len().min(SHOWN_BYTES)])), ""),
+        };
+        let (offset, len) = (grouped(offset), grouped(len));
         sink(Item::Bad {
             name: path.display().to_string(),
             reason: "data after the end of an archive",
-            detail: "it is not read; archives put together end to end must be given one by one".into(),
+            detail: format!("{len} bytes are not read, from byte {offset} on, where {what} begins{advice}"),
         })?;
     }
     Ok(())

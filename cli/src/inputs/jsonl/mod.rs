@@ -294,7 +294,7 @@ mod tests {
                 format!("{name} {} {capture:?} {body:?}", origins[0])
             }
             Item::Bad { name, reason, detail } => format!("{name} {reason} {detail}"),
-            Item::Lines { .. } | Item::LeftOut { .. } | Item::Names(_) => String::new(),
+            Item::Lines { .. } | Item::LeftOut { .. } | Item::Untrusted { .. } | Item::Names(_) => String::new(),
         }
     }
 

@@ -25,7 +25,7 @@ use reptile_engine::set::Set;
 use reptile_engine::threads::Threads;
 
 use super::readers::{Batch, Readers, stopped};
-use super::report::{InputCounts, Report};
+use super::report::{InputCounts, Report, untrusted_from};
 use super::room::{Room, passing_through};
 use super::told::{Message, Told, Turns};
 use super::{Loaded, damaged};
@@ -326,6 +326,12 @@ fn take(input: usize, done: Done, builder: &mut SetBuilder, report: &mut Report,
         Done::Other(Item::Names(names)) => {
             counts.has_names = true;
             report.names.extend(names);
+        }
+        Done::Other(Item::Untrusted { from }) => {
+            report.untrusted += 1;
+            if let Some(record) = from {
+                told.tell(input, Message::Bad(untrusted_from(&record)), report);
+            }
         }
         Done::Failed(failure) => return Err(failure),
         // A robots.txt is always parsed and a line always read, so they never come here.

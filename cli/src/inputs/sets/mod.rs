@@ -86,7 +86,7 @@ impl Loaded {
                 let loaded = Loaded::open_set(&path)?;
                 if options.are_given() {
                     let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host, \
-                                   --no-other, --no-lines and --by-time are for inputs";
+                                   --no-other, --no-lines, --by-time and --resync are for inputs";
                     return Err(Failure::at(&path, message));
                 }
                 return Ok(loaded);

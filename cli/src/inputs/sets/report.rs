@@ -15,6 +15,16 @@ use crate::outputs::summary::Summary;
 /// The number of files of one kind that are named to the user; all are counted.
 pub const MAX_NAMED: u64 = 10;
 
+/// The row of a summary that counts records of damaged archives.
+pub const UNTRUSTED: &str = "untrusted: records after damage, by --resync";
+
+/// Names the first record of an archive that a search has found.
+pub fn untrusted_from(record: &str) -> String {
+    format!(
+        "{record}: found by a search behind damage; it and all later records of its file are untrusted: a website may have written them"
+    )
+}
+
 /// Counts of what went into a set, and of what was left out.
 #[derive(Default)]
 pub struct Report {
@@ -26,6 +36,8 @@ pub struct Report {
     pub left_out: BTreeMap<&'static str, u64>,
     /// How many of what was left out were named, by reason.
     pub named: BTreeMap<&'static str, u64>,
+    /// Records of damaged archives that were found by a search, or come after one that was.
+    pub untrusted: u64,
     /// Bodies that are no text.
     pub strange: Strange,
     /// The names of columns and keys in tables of captures.
@@ -151,6 +163,9 @@ impl Report {
         }
         for (reason, &count) in &self.left_out {
             summary.count(format!("  left out: {reason}"), count);
+        }
+        if self.untrusted > 0 {
+            summary.count(format!("  {UNTRUSTED}"), self.untrusted);
         }
         self.strange.describe(summary);
         if !self.names.is_empty() {

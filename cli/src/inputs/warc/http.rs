@@ -4,7 +4,6 @@
 use std::io::{self, Read};
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
-use chunked_transfer::Decoder as ChunkDecoder;
 use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use memchr::memchr;
 use reptile_compiler::capture::{self, Capture, Challenger};
@@ -12,8 +11,7 @@ use reptile_compiler::limits::MAX_BODY_BYTES;
 
 use super::records::fields;
 use crate::inputs::jsonl::MAX_HEADER_BYTES as MAX_FIELD_BYTES;
-use crate::inputs::open::START_BYTES;
-use crate::inputs::recognise::recognise;
+use crate::inputs::shown::shown;
 use crate::inputs::unpack::unpack_zstd;
 
 /// Codings that were put on one another around a body: a server uses one, and a proxy may add another.
@@ -68,8 +66,12 @@ pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
         }
     }
     block.drain(..header_end);
-    let body = if is_chunked { without_chunks(block)? } else { block };
-    let body = decode(body, &codings)?;
+    let body = if is_chunked { without_chunks(block) } else { Ok(block) };
+    let body = match body.and_then(|body| decode(body, &codings)) {
+        // Of other answers only the status counts.
+        Err(_) if status / 100 != 2 => Vec::new(),
+        body => body?,
+    };
     let text = |value: Option<Vec<u8>>| value.map(|value| String::from_utf8_lossy(&value).into_owned());
     let capture = Capture {
         status: Some(status),
@@ -108,7 +110,7 @@ fn status(block: &[u8]) -> Result<u16, Fault> {
     let number = words.next().filter(|word| is_http && word.len() == 3 && word.iter().all(u8::is_ascii_digit));
     let number = number.map(|word| word.iter().fold(0, |number, digit| number * 10 + u16::from(digit - b'0')));
     number.filter(|status| *status >= 100).ok_or_else(|| {
-        let found = crate::inputs::shown::shown(line.trim_ascii());
+        let found = shown(line.trim_ascii());
         (MALFORMED, format!("expected a line such as \"HTTP/1.1 200 OK\", found \"{found}\""))
     })
 }
@@ -132,11 +134,39 @@ fn words(list: &[u8]) -> impl Iterator<Item = Vec<u8>> {
 /// body that does not begin as a chunk does is taken as it stands.
 fn without_chunks(body: Vec<u8>) -> Result<Vec<u8>, Fault> {
     let first_line = body.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let length = first_line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
-    if length.is_empty() || length.len() > 16 || !length.iter().all(u8::is_ascii_hexdigit) {
+    if chunk_len(first_line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii()).is_none() {
         return Ok(body);
     }
-    read_all("chunked", ChunkDecoder::new(&*body))
+    let fault = |detail: String| (UNDECODABLE, format!("chunked: {detail}"));
+    let (mut rest, mut decoded) = (&body[..], Vec::new());
+    loop {
+        let Some(line_end) = memchr(b'\n', rest) else { return Err(fault("it ends before its last chunk".into())) };
+        let (line, after) = rest.split_at(line_end + 1);
+        let size = line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
+        let Some(len) = chunk_len(size) else {
+            let found = shown(line.trim_ascii());
+            return Err(fault(format!("expected the length of a chunk, in hexadecimal digits, found \"{found}\"")));
+        };
+        if len == 0 {
+            // The body is whole. Trailer fields may follow, which say nothing about it.
+            return Ok(decoded);
+        }
+        let Some((chunk, after)) = usize::try_from(len).ok().and_then(|len| after.split_at_checked(len)) else {
+            return Err(fault(format!("it ends after {} of the {len} bytes of a chunk", after.len())));
+        };
+        decoded.extend_from_slice(chunk);
+        rest = match after {
+            [b'\r', b'\n', rest @ ..] | [b'\n', rest @ ..] => rest,
+            [] | [b'\r'] => &[],
+            _ => return Err(fault(format!("a chunk does not end after its {len} bytes"))),
+        };
+    }
+}
+
+/// The length of a chunk, if these are hexadecimal digits and not too many.
+fn chunk_len(digits: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    u64::from_str_radix(text, 16).ok()
 }
 
 /// A body without its codings, the last of which was put on last.
@@ -158,16 +188,23 @@ fn decode(mut body: Vec<u8>, codings: &[Vec<u8>]) -> Result<Vec<u8>, Fault> {
                 unpack_zstd(&*body).map_err(|error| undecodable("zstd", &error)).and_then(|r| read_all("zstd", r))
             }
             b"br" => without_brotli(&body),
-            other => Err((UNDECODABLE, format!("its coding \"{}\" is not known", crate::inputs::shown::shown(other)))),
+            other => Err((UNDECODABLE, format!("its coding \"{}\" is not known", shown(other)))),
         };
         body = match decoded {
             Ok(decoded) => decoded,
             // Some crawlers decode the body and leave the field.
-            Err(_) if recognise(&body[..body.len().min(START_BYTES)]).is_text() => body,
+            Err(_) if is_surely_text(&body) => body,
             Err(fault) => return Err(fault),
         };
     }
     Ok(body)
+}
+
+/// Whether a body is text that no coding was applied to: UTF-8, which may be cut, without control characters. Damaged
+/// packed bytes hardly ever are, also where they hold some text as it is.
+fn is_surely_text(body: &[u8]) -> bool {
+    let is_utf8 = std::str::from_utf8(body).map_or_else(|error| error.error_len().is_none(), |_| true);
+    is_utf8 && !body.iter().any(|byte| byte.is_ascii_control() && !(b'\t'..=b'\r').contains(byte))
 }
 
 /// The fault of a body that cannot be decoded.

@@ -25,24 +25,37 @@ use super::time::{MAX_TIME_BYTES, Zone, read_time};
 use super::{Item, Sink};
 use crate::error::{Failure, Result};
 use http::{Answer, answer};
-use records::{Block, Next, Record, Records};
+use records::{Block, Damage, Next, Record, Records};
 use redirects::{Redirects, Waiting};
 
 /// Bytes of a block that is read: the header of an answer, and a body of the greatest size with the lengths of its chunks.
 const MAX_BLOCK_BYTES: usize = MAX_BODY_BYTES + (1 << 20);
 
-/// Reads every record.
+/// The fault of a record that cannot be read.
+const DAMAGED: &str = "damaged record of a WARC file";
+
+/// The fault of a record behind which nothing is read.
+const STOPPED: &str = "damaged WARC file, not read to its end";
+
+/// Reads every record. With `searches`, also those behind damage after which nothing says where the next record begins.
 ///
 /// # Errors
 /// If the system cannot read the file. A damaged record is an [`Item::Bad`].
-pub fn read(path: &Path, source: impl Unpack, sink: &mut Sink<'_>) -> Result<()> {
+pub fn read(path: &Path, source: impl Unpack, searches: bool, sink: &mut Sink<'_>) -> Result<()> {
     let unreadable = |error: io::Error| Failure::at(path, format!("cannot be read: {error}"));
-    let mut reader = Reader { path, records: Records::new(source), redirects: Redirects::default() };
+    let mut reader = Reader { path, records: Records::new(source, searches), redirects: Redirects::default() };
+    let mut is_untrusted = false;
     loop {
         match reader.records.next().map_err(unreadable)? {
             Next::End => break,
             Next::Damaged(damage) => sink(reader.damaged(damage))?,
-            Next::Record(record) => reader.record(&record, sink)?.map_err(unreadable)?,
+            Next::Record(record) => {
+                if record.is_untrusted {
+                    let is_first = !std::mem::replace(&mut is_untrusted, true);
+                    sink(Item::Untrusted { from: is_first.then(|| reader.name_of(record.number)) })?;
+                }
+                reader.record(&record, sink)?.map_err(unreadable)?;
+            }
         }
     }
     reader.redirects.end().try_for_each(sink)
@@ -60,9 +73,12 @@ impl<R: Unpack> Reader<'_, R> {
         format!("{}: record {number} ({})", self.path.display(), shown(target))
     }
 
-    fn damaged(&self, damage: records::Damage) -> Item {
-        let name = format!("{}: record {}", self.path.display(), damage.number);
-        Item::Bad { name, reason: "damaged record of a WARC file", detail: damage.detail }
+    fn name_of(&self, number: u64) -> String {
+        format!("{}: record {number}", self.path.display())
+    }
+
+    fn damaged(&self, damage: Damage) -> Item {
+        Item::Bad { name: self.name_of(damage.number), reason: fault_of(&damage), detail: damage.detail }
     }
 
     /// Reads one record if it is the answer for a robots.txt, or the end of a redirect from one.
@@ -92,7 +108,7 @@ impl<R: Unpack> Reader<'_, R> {
         let (block, is_longer) = match self.records.block(MAX_BLOCK_BYTES) {
             Err(error) => return Ok(Err(error)),
             Ok(Block::NoMemory(len)) => return Err(no_memory(&name, len)),
-            Ok(Block::Damaged(damage)) => return sink(bad("damaged record of a WARC file", damage.detail)).map(Ok),
+            Ok(Block::Damaged(damage)) => return sink(bad(fault_of(&damage), damage.detail)).map(Ok),
             Ok(Block::TooLarge(len)) => {
                 let detail = format!("its block has {len} bytes; the limit is {MAX_BLOCK_BYTES}");
                 return sink(bad(TOO_LARGE, detail)).map(Ok);
@@ -115,6 +131,11 @@ impl<R: Unpack> Reader<'_, R> {
         let asked = asked.map(|origin| Waiting::new(name, origin, time));
         self.redirects.add(asked, key, answer, &mut |robots| sink(Item::Robots(robots))).map(Ok)
     }
+}
+
+/// The kind of a damage.
+pub fn fault_of(damage: &Damage) -> &'static str {
+    if damage.stops { STOPPED } else { DAMAGED }
 }
 
 /// Whether a record is what a server sent.

@@ -6,12 +6,11 @@
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 
 use flate2::Compression;
-use flate2::bufread::GzDecoder;
 use flate2::read::GzEncoder;
 use tempfile::SpooledTempFile;
 
-use super::records::{Damage, Next, Record, Records};
-use crate::inputs::gzip::{Unpack, has_more, skip_to_member};
+use super::records::{Damage, Next, Record, Records, stopped};
+use crate::inputs::gzip::{Member, Unpack, has_more, skip_to_member};
 
 /// Bytes of a record that wait in memory; those of a longer one wait in a temporary file.
 pub const MAX_WAITING_BYTES: usize = 4 << 20;
@@ -64,13 +63,18 @@ fn waiting() -> SpooledTempFile {
 /// Reads records that are gzip members.
 pub struct PackedRecords<R> {
     source: R,
+    /// Whether to search for the next member where the end of one is not known.
+    searches: bool,
+    is_untrusted: bool,
     number: u64,
+    /// Packed bytes before the next member.
+    offset: u64,
 }
 
 impl<R: BufRead + Send> PackedRecords<R> {
     /// Reads packed bytes from the first one on.
-    pub fn new(source: R) -> PackedRecords<R> {
-        PackedRecords { source, number: 0 }
+    pub fn new(source: R, searches: bool) -> PackedRecords<R> {
+        PackedRecords { source, searches, is_untrusted: false, number: 0, offset: 0 }
     }
 
     /// The next record.
@@ -82,10 +86,10 @@ impl<R: BufRead + Send> PackedRecords<R> {
             if !has_more(&mut self.source)? {
                 return Ok(NextStored::End);
             }
-            let mut member = Watched { source: &mut self.source, bytes: waiting(), len: 0, failed: None };
-            let mut records = Records::new(Member(GzDecoder::new(&mut member)));
-            let first = records.next()?;
-            let found = match first {
+            let mut watched = Watched { source: &mut self.source, bytes: waiting(), len: 0, failed: None };
+            // Members are copied whole, so that no search within one is of use.
+            let mut records = Records::new(OneMember(Member::new(&mut watched)), false);
+            let found = match records.next()? {
                 Next::Record(record) => match records.next()? {
                     Next::End => Ok(Some(record)),
                     Next::Record(_) => return Ok(NextStored::Several(self.number + 1)),
@@ -95,29 +99,45 @@ impl<R: BufRead + Send> PackedRecords<R> {
                 // Some writers end a file with an empty member.
                 Next::End => Ok(None),
             };
+            let member = &mut records.source_mut().0;
+            // The end of the member may be known even if its record is damaged.
+            if let Err(error) = io::copy(member, &mut io::sink())
+                && error.raw_os_error().is_some()
+            {
+                return Err(error);
+            }
+            let is_lost = member.is_lost();
             drop(records);
-            if let Some(failed) = member.failed {
+            if let Some(failed) = watched.failed {
                 return Err(failed);
             }
-            let Watched { bytes, len, .. } = member;
+            let Watched { bytes, len, .. } = watched;
+            self.offset += len;
             match found {
                 Ok(None) => {}
                 Ok(Some(mut record)) => {
                     self.number += 1;
-                    record.number = self.number;
+                    (record.number, record.is_untrusted) = (self.number, self.is_untrusted);
                     return Ok(NextStored::Record(record, Stored { bytes, len }));
                 }
                 Err(detail) => {
                     self.number += 1;
-                    if len == 0 {
-                        // Whatever this is, it is passed over.
-                        self.source.consume(1);
-                    }
-                    skip_to_member(&mut self.source)?;
-                    return Ok(NextStored::Damaged(Damage { number: self.number, detail }));
+                    let (more, stops) = if is_lost { self.after_lost_member()? } else { (String::new(), false) };
+                    return Ok(NextStored::Damaged(Damage { number: self.number, detail: detail + &more, stops }));
                 }
             }
         }
+    }
+
+    /// Searches for the next member if that is wanted, or reads no further. Returns what to add to the message, and
+    /// whether the rest is not read.
+    fn after_lost_member(&mut self) -> io::Result<(String, bool)> {
+        if self.searches && skip_to_member(&mut self.source)? {
+            self.is_untrusted = true;
+            return Ok((String::new(), false));
+        }
+        let unread = io::copy(&mut self.source, &mut io::sink())?;
+        Ok((stopped(self.offset, unread), unread > 0))
     }
 }
 
@@ -157,15 +177,24 @@ impl<R: BufRead> BufRead for Watched<'_, R> {
 }
 
 /// One gzip member.
-struct Member<R>(GzDecoder<R>);
+struct OneMember<R>(Member<R>);
 
-impl<R: BufRead> Read for Member<R> {
+impl<R: BufRead> Read for OneMember<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer)
     }
 }
 
-impl<R: BufRead + Send> Unpack for Member<R> {}
+impl<R: BufRead + Send> Unpack for OneMember<R> {
+    fn has_members(&self) -> bool {
+        true
+    }
+
+    fn discard(&mut self) -> io::Result<u64> {
+        // The reader of all members knows what follows.
+        Ok(0)
+    }
+}
 
 /// Reads records that are not packed.
 pub struct PlainRecords<R> {
@@ -192,12 +221,17 @@ impl<R: Read> Read for Kept<R> {
     }
 }
 
-impl<R: Read + Send> Unpack for Kept<R> {}
+impl<R: Read + Send> Unpack for Kept<R> {
+    fn discard(&mut self) -> io::Result<u64> {
+        // Without keeping it.
+        io::copy(&mut self.source, &mut io::sink())
+    }
+}
 
 impl<R: Read + Send> PlainRecords<R> {
     /// Reads bytes from the first one on.
-    pub fn new(source: R) -> PlainRecords<R> {
-        let records = Records::new(Kept { source, bytes: waiting() });
+    pub fn new(source: R, searches: bool) -> PlainRecords<R> {
+        let records = Records::new(Kept { source, bytes: waiting() }, searches);
         PlainRecords { records, last: None, damage: None, kept_from: 0 }
     }
 
@@ -268,7 +302,7 @@ mod tests {
             assert_eq!(record.len(), len);
             let stored = waiting_after(&record);
             assert_eq!(stored.bytes.is_rolled(), len > MAX_WAITING_BYTES);
-            let mut records = PlainRecords::new(Cursor::new(&record));
+            let mut records = PlainRecords::new(Cursor::new(&record), false);
             let NextStored::Record(_, stored) = records.next().unwrap() else { panic!("{len}") };
             let mut copied = Vec::new();
             assert_eq!(stored.copy_to(&mut copied).unwrap(), len as u64);

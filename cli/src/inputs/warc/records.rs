@@ -1,7 +1,9 @@
 //! The records of a WARC file, one after the other. Source: ISO 28500:2017, section 4.
 //!
-//! Nothing here knows what the block of a record means. A damaged record is told and passed over: what follows it is
-//! found by the next member of packed bytes, or by the next line that starts as a record does.
+//! Nothing here knows what the block of a record means, and the bytes of a block are those of a website. So reading never
+//! resumes inside of what may be a block: after damage it resumes at the end that Content-Length declares, or with the next
+//! gzip member. Where neither is known, it stops and says how much is not read. A caller may ask for a search instead; every
+//! record after the first one that a search has found is marked as untrusted.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
@@ -9,9 +11,17 @@ use std::io::{self, ErrorKind};
 use memchr::memchr;
 
 use crate::inputs::gzip::Unpack;
+use crate::inputs::shown::shown;
+use crate::outputs::summary::grouped;
 
-/// Bytes of the header of a record. Crawlers write about a thousand.
+/// Maximum header length of a record that is used, in bytes. Crawlers write about a thousand.
 pub const MAX_HEADER_BYTES: usize = 64 << 10;
+
+/// Maximum header length of a record that is skipped to the end that its Content-Length declares, in bytes.
+pub const MAX_SKIPPED_HEADER_BYTES: usize = 16 << 20;
+
+/// Maximum length of a line that is kept of a skipped header, in bytes. Content-Length takes no more.
+const MAX_SKIPPED_LINE_BYTES: usize = 128;
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 1 << 16;
@@ -20,8 +30,14 @@ const READ_BYTES: usize = 1 << 16;
 pub const RECORD_START: &[u8] = b"WARC/";
 
 /// Bytes that a block may have beyond its Content-Length: those of a line end, which one crawl (CC-MAIN-2018-34) wrote
-/// between header and body and did not count.
+/// between header and body and did not count. Its records end that much after the declared end, wherever that is.
 const UNCOUNTED_BYTES: usize = 2;
+
+/// Line ends between two records, in bytes.
+const MAX_SEPARATOR_BYTES: usize = b"\r\n\r\n".len();
+
+/// Bytes that a message shows of what is in the place of a record.
+const SHOWN_BYTES: usize = 20;
 
 /// The header of a record.
 #[derive(Debug, Default)]
@@ -40,6 +56,8 @@ pub struct Record {
     pub content_type: Option<Vec<u8>>,
     /// Whether it is a part of a record that goes on elsewhere.
     pub is_segment: bool,
+    /// Whether it is at or after a place that was found by a search, so that a website may have written it.
+    pub is_untrusted: bool,
     /// Bytes of the block.
     length: u64,
 }
@@ -61,6 +79,8 @@ pub struct Damage {
     pub number: u64,
     /// What is wrong.
     pub detail: String,
+    /// Whether the rest of the file is not read because of it.
+    pub stops: bool,
 }
 
 /// The block of a record.
@@ -78,6 +98,8 @@ pub enum Block {
 /// Reads the records of a file.
 pub struct Records<R> {
     source: R,
+    /// Whether to search for the next record where no end is known.
+    searches: bool,
     /// What was read of the present member; the first `at` bytes are used.
     buffer: Vec<u8>,
     at: usize,
@@ -87,12 +109,22 @@ pub struct Records<R> {
     has_begun: bool,
     /// The beginning of the next member, or why it is broken, if it was read already.
     next: Option<Result<Vec<u8>, String>>,
+    /// Whether a search has found the next member.
+    next_is_untrusted: bool,
     /// Whether there is nothing more to read.
     is_at_end: bool,
     /// Why the present member ends too early, if it does.
     broken: Option<String>,
     /// The number of records that have begun.
     number: u64,
+    /// The records of the present member that were whole.
+    in_member: u64,
+    /// Whether a search has found a record or a member before this.
+    is_untrusted: bool,
+    /// Whether damage that is not returned yet ends the reading.
+    stops: bool,
+    /// Whether the reading ends where a member is broken.
+    stops_if_broken: bool,
     /// Bytes of the present block that are not read.
     left: u64,
     /// Bytes that the source has given.
@@ -109,19 +141,35 @@ enum LineEnd {
     TooLong,
 }
 
+/// Why a header is not used.
+enum HeaderFault {
+    /// Nothing says where the record ends.
+    Lost(String),
+    /// The file or the member ends within it.
+    Cut,
+    /// The block has so many bytes.
+    Skipped(String, u64),
+}
+
 impl<R: Unpack> Records<R> {
     /// Reads a source from its first byte on.
-    pub fn new(source: R) -> Records<R> {
+    pub fn new(source: R, searches: bool) -> Records<R> {
         Records {
             source,
+            searches,
             buffer: Vec::new(),
             at: 0,
             member: 0,
             has_begun: false,
             next: None,
+            next_is_untrusted: false,
             is_at_end: false,
             broken: None,
             number: 0,
+            in_member: 0,
+            is_untrusted: false,
+            stops: false,
+            stops_if_broken: false,
             left: 0,
             given: 0,
             start: 0,
@@ -133,12 +181,12 @@ impl<R: Unpack> Records<R> {
         &mut self.source
     }
 
-    /// Bytes of the source before what is next, if the source has no members.
+    /// Bytes of the source before what is next.
     pub fn offset(&self) -> u64 {
         self.given - (self.buffer.len() - self.at) as u64
     }
 
-    /// Bytes of the source before the record, or what is taken for one, that began last, if the source has no members.
+    /// Bytes of the source before the record, or what is taken for one, that began last.
     pub fn start(&self) -> u64 {
         self.start
     }
@@ -148,11 +196,10 @@ impl<R: Unpack> Records<R> {
     /// # Errors
     /// If the system cannot read the source.
     pub fn next(&mut self) -> io::Result<Next> {
-        if self.left > 0 {
-            let number = self.number;
-            if let Err(detail) = self.skip_block()? {
-                return Ok(Next::Damaged(Damage { number, detail }));
-            }
+        if self.left > 0
+            && let Err(detail) = self.skip_block()?
+        {
+            return Ok(Next::Damaged(self.damage(detail)));
         }
         loop {
             self.skip_blank()?;
@@ -163,7 +210,7 @@ impl<R: Unpack> Records<R> {
                 // Of a member that has not begun, nothing is known but that it is damaged.
                 self.number += 1;
                 self.start = self.offset();
-                return Ok(Next::Damaged(Damage { number: self.number, detail }));
+                return Ok(Next::Damaged(self.damage(detail)));
             }
             if !self.enter_next_member() {
                 return Ok(Next::End);
@@ -171,22 +218,29 @@ impl<R: Unpack> Records<R> {
         }
         self.number += 1;
         self.start = self.offset();
-        let number = self.number;
         match self.header()? {
             Ok(record) => {
                 self.left = record.length;
-                if record.length > 0 {
-                    return Ok(Next::Record(record));
+                if record.length == 0
+                    && let Err(detail) = self.end_block(&mut Vec::new())?
+                {
+                    return Ok(Next::Damaged(self.damage(detail)));
                 }
-                Ok(match self.end_block(&mut Vec::new())? {
-                    Ok(_) => Next::Record(record),
-                    Err(detail) => Next::Damaged(Damage { number, detail }),
-                })
+                Ok(Next::Record(record))
             }
-            Err(detail) => {
-                self.find_record(&mut Vec::new())?;
-                let detail = self.broken().unwrap_or(detail);
-                Ok(Next::Damaged(Damage { number, detail }))
+            Err(HeaderFault::Skipped(detail, length)) => {
+                self.left = length;
+                let end = if length == 0 { self.end_block(&mut Vec::new())? } else { Ok(false) };
+                let detail = end.map_or_else(|more| format!("{detail}; {more}"), |_| detail.clone());
+                Ok(Next::Damaged(self.damage(detail)))
+            }
+            Err(HeaderFault::Cut) => {
+                let broken = self.broken().map(|broken| format!(": {broken}")).unwrap_or_default();
+                Ok(Next::Damaged(self.damage(format!("it ends within its header{broken}"))))
+            }
+            Err(HeaderFault::Lost(detail)) => {
+                let detail = self.lose(detail, self.start)?;
+                Ok(Next::Damaged(self.damage(detail)))
             }
         }
     }
@@ -196,16 +250,19 @@ impl<R: Unpack> Records<R> {
     /// # Errors
     /// If the system cannot read the source.
     pub fn block(&mut self, limit: usize) -> io::Result<Block> {
-        let (number, length) = (self.number, self.left);
-        let damaged = |detail| Block::Damaged(Damage { number, detail });
+        let length = self.left;
         if length > limit as u64 {
-            return Ok(self.skip_block()?.map_or_else(damaged, |_| Block::TooLarge(length)));
+            return Ok(match self.skip_block()? {
+                Ok(()) => Block::TooLarge(length),
+                Err(detail) => Block::Damaged(self.damage(detail)),
+            });
         }
         let mut block = Vec::new();
         while self.left > 0 {
             let part = self.some_of_block()?;
             if part == 0 {
-                return self.cut_block(length).map(damaged);
+                let detail = self.cut_block(length)?;
+                return Ok(Block::Damaged(self.damage(detail)));
             }
             if block.try_reserve(part).is_err() {
                 return Ok(Block::NoMemory(length));
@@ -213,7 +270,15 @@ impl<R: Unpack> Records<R> {
             block.extend_from_slice(&self.buffer[self.at..self.at + part]);
             self.use_of_block(part);
         }
-        Ok(self.end_block(&mut block)?.map_or_else(damaged, |is_longer| Block::Whole(block, is_longer)))
+        Ok(match self.end_block(&mut block)? {
+            Ok(is_longer) => Block::Whole(block, is_longer),
+            Err(detail) => Block::Damaged(self.damage(detail)),
+        })
+    }
+
+    /// The damage of the record that began last.
+    fn damage(&mut self, detail: String) -> Damage {
+        Damage { number: self.number, detail, stops: std::mem::take(&mut self.stops) }
     }
 
     /// Passes over the block, and says what is wrong with it.
@@ -257,90 +322,138 @@ impl<R: Unpack> Records<R> {
             if self.peek(end.len())?.starts_with(end) {
                 // Whatever comes now is not of this record.
                 self.at += end.len();
-                self.peek(1)?;
-                return Ok(self.broken().map_or(Ok(false), Err));
+                return self.end_record(false);
             }
         }
-        let mut rest = Vec::new();
-        let more = self.find_record(&mut rest)?;
-        if let Some(broken) = self.broken() {
-            return Ok(Err(broken));
+        let most = UNCOUNTED_BYTES + MAX_SEPARATOR_BYTES + RECORD_START.len();
+        let rest = self.peek(most)?;
+        let rest = &rest[..rest.len().min(most)];
+        let line_ends = |at: usize| rest[at..].iter().take_while(|byte| b"\r\n".contains(byte)).count();
+        for uncounted in [0, UNCOUNTED_BYTES.min(rest.len())] {
+            let separator = line_ends(uncounted);
+            let after = &rest[uncounted + separator..];
+            if (uncounted == 0 || separator <= MAX_SEPARATOR_BYTES)
+                && (after.is_empty() || after.starts_with(RECORD_START))
+            {
+                block.extend_from_slice(&rest[..uncounted]);
+                self.at += uncounted + separator;
+                return self.end_record(uncounted > 0);
+            }
         }
-        let blank = rest.iter().rev().take_while(|byte| b"\r\n".contains(byte)).count();
-        let extra = rest.len() - blank;
-        if more == 0 && extra == 0 {
-            return Ok(Ok(false));
-        }
-        if more == 0 && extra <= UNCOUNTED_BYTES && rest.len() <= UNCOUNTED_BYTES + b"\r\n\r\n".len() {
-            block.extend_from_slice(&rest[..UNCOUNTED_BYTES.min(rest.len())]);
-            return Ok(Ok(true));
-        }
-        let len = more + extra as u64;
-        Ok(Err(format!("{len} bytes follow its block that belong to no record, so its Content-Length is wrong")))
+        let found = shown(&rest[..rest.len().min(SHOWN_BYTES)]);
+        let detail = format!(
+            "its block is followed by \"{found}\", not by an empty line and a record: its Content-Length is wrong"
+        );
+        self.lose(detail, self.offset()).map(Err)
     }
 
-    /// Reads up to the next line that starts as a record does, or to the end of the member. Keeps the first bytes in
-    /// `passed`, up to [`MAX_HEADER_BYTES`], and returns how many more there were.
-    fn find_record(&mut self, passed: &mut Vec<u8>) -> io::Result<u64> {
-        let mut more = 0;
+    /// Ends a record that is whole unless its member is broken.
+    fn end_record(&mut self, is_longer: bool) -> io::Result<Result<bool, String>> {
+        self.peek(1)?;
+        Ok(match self.broken() {
+            Some(broken) => Err(broken),
+            None => {
+                self.in_member += 1;
+                Ok(is_longer)
+            }
+        })
+    }
+
+    /// Gives up where nothing says where the next record begins. Adds to what is wrong, which is from an offset on, what
+    /// that costs.
+    fn lose(&mut self, detail: String, from: u64) -> io::Result<String> {
+        let mut more = String::new();
+        if self.searches {
+            self.find_record()?;
+            self.is_untrusted |= !self.peek(1)?.is_empty();
+        } else if self.source.has_members() {
+            let mut len = self.offset() - from;
+            loop {
+                let part = self.peek(1)?.len();
+                if part == 0 {
+                    break;
+                }
+                self.at += part;
+                len += part as u64;
+            }
+            more = format!("; the {} bytes from there to the end of its gzip member are not read", grouped(len));
+        } else {
+            let read = self.given - from;
+            let packed = self.source.packed_offset();
+            let rest = self.source.discard()?;
+            self.at = self.buffer.len();
+            self.is_at_end = true;
+            self.stops = true;
+            let from = grouped(from);
+            more = match packed {
+                None => format!("; reading stopped at byte {from}: {} bytes are not read", grouped(read + rest)),
+                Some(packed) => format!(
+                    "; reading stopped at byte {from} of the unpacked data, before byte {} of the file: {} packed \
+                     bytes are not read",
+                    grouped(packed),
+                    grouped(rest)
+                ),
+            } + TO_SEARCH;
+        }
+        let broken = self.broken().map(|broken| format!("; {broken}")).unwrap_or_default();
+        Ok(detail + &more + &broken)
+    }
+
+    /// Reads up to the next line that starts as a record does, or to the end of the member.
+    fn find_record(&mut self) -> io::Result<()> {
         let mut is_line_start = true;
         loop {
             let found = self.peek(RECORD_START.len())?;
             if found.is_empty() || (is_line_start && found.starts_with(RECORD_START)) {
-                return Ok(more);
+                return Ok(());
             }
             let line_end = memchr(b'\n', found);
             let len = line_end.map_or(found.len(), |end| end + 1);
-            let kept = len.min(MAX_HEADER_BYTES.saturating_sub(passed.len()));
-            passed.extend_from_slice(&found[..kept]);
-            more += (len - kept) as u64;
             is_line_start = line_end.is_some();
             self.at += len;
         }
     }
 
     /// Reads the header of a record, or says what is wrong with it.
-    fn header(&mut self) -> io::Result<Result<Record, String>> {
-        if !self.peek(RECORD_START.len())?.starts_with(RECORD_START) {
-            return Ok(Err("expected \"WARC/\", the start of a record".into()));
+    fn header(&mut self) -> io::Result<Result<Record, HeaderFault>> {
+        let found = self.peek(RECORD_START.len())?;
+        if !found.starts_with(RECORD_START) {
+            if RECORD_START.starts_with(found) {
+                self.at = self.buffer.len();
+                return Ok(Err(HeaderFault::Cut));
+            }
+            let found = shown(&found[..found.len().min(SHOWN_BYTES)]);
+            let detail = format!("expected \"WARC/\", the start of a record, found \"{found}\"");
+            return Ok(Err(HeaderFault::Lost(detail)));
         }
         let mut header = Vec::new();
+        let mut is_too_long = false;
         loop {
             let start = header.len();
-            match self.line(&mut header)? {
-                LineEnd::None => return Ok(Err("it ends within its header".into())),
-                LineEnd::TooLong => {
-                    return Ok(Err(format!("its header has more than {MAX_HEADER_BYTES} bytes")));
+            let end = match is_too_long {
+                false => self.line(&mut header)?,
+                true => self.skip_lines(&mut header)?,
+            };
+            match end {
+                LineEnd::None => return Ok(Err(HeaderFault::Cut)),
+                LineEnd::TooLong if is_too_long => {
+                    let limit = grouped(MAX_SKIPPED_HEADER_BYTES as u64);
+                    let detail = format!("its header has more than {limit} bytes, and is not read to its end");
+                    return Ok(Err(HeaderFault::Lost(detail)));
                 }
-                LineEnd::Lf if header[start..].trim_ascii().is_empty() => break,
+                LineEnd::TooLong => is_too_long = true,
+                LineEnd::Lf if is_too_long || header[start..].trim_ascii().is_empty() => break,
                 LineEnd::Lf => {}
             }
         }
-        let mut record = Record { number: self.number, ..Record::default() };
-        let mut length = None;
-        for (name, value) in fields(&header) {
-            let value = || Some(value.to_vec());
-            match &*name.to_ascii_lowercase() {
-                b"warc-type" => {
-                    record.kind = String::from_utf8_lossy(&value().unwrap_or_default()).to_ascii_lowercase()
-                }
-                b"warc-target-uri" => record.target = value().map(without_brackets),
-                b"warc-date" => record.date = value(),
-                b"warc-truncated" => record.truncated = value(),
-                b"warc-segment-number" => record.is_segment = true,
-                b"content-type" => record.content_type = value(),
-                b"content-length" => length = value(),
-                _ => {}
+        let record = Record { number: self.number, is_untrusted: self.is_untrusted, ..Record::default() };
+        Ok(parse(&header, record).and_then(|record| {
+            if !is_too_long {
+                return Ok(record);
             }
-        }
-        let Some(length) = length else { return Ok(Err("it has no Content-Length".into())) };
-        let number = std::str::from_utf8(&length).ok().and_then(|length| length.parse().ok());
-        let Some(number) = number else {
-            let shown = crate::inputs::shown::shown(&length);
-            return Ok(Err(format!("its Content-Length is \"{shown}\", not a number")));
-        };
-        record.length = number;
-        Ok(Ok(record))
+            let detail = format!("its header has more than {} bytes", grouped(MAX_HEADER_BYTES as u64));
+            Err(HeaderFault::Skipped(detail, record.length))
+        }))
     }
 
     /// Adds a line with its LF to a header.
@@ -360,6 +473,49 @@ impl<R: Unpack> Records<R> {
             if line_end.is_some() {
                 return Ok(LineEnd::Lf);
             }
+        }
+    }
+
+    /// Reads the rest of a header that is too long to be kept, and adds the lines that say how long the block is.
+    fn skip_lines(&mut self, header: &mut Vec<u8>) -> io::Result<LineEnd> {
+        // The line that was too much is looked at again from its start.
+        let start = memchr::memrchr(b'\n', header).map_or(0, |end| end + 1);
+        let mut len = header.len();
+        let mut line = header.split_off(start);
+        line.truncate(MAX_SKIPPED_LINE_BYTES + 1);
+        let mut is_kept = true;
+        loop {
+            let found = self.peek(1)?;
+            if found.is_empty() {
+                return Ok(LineEnd::None);
+            }
+            let line_end = memchr(b'\n', found);
+            let part = line_end.map_or(found.len(), |end| end + 1);
+            len += part;
+            if len > MAX_SKIPPED_HEADER_BYTES {
+                return Ok(LineEnd::TooLong);
+            }
+            let kept = part.min((MAX_SKIPPED_LINE_BYTES + 1).saturating_sub(line.len()));
+            line.extend_from_slice(&found[..kept]);
+            self.at += part;
+            if line_end.is_none() {
+                continue;
+            }
+            let is_cut = line.len() > MAX_SKIPPED_LINE_BYTES;
+            if !is_cut && line.trim_ascii().is_empty() {
+                return Ok(LineEnd::Lf);
+            }
+            let is_folded = matches!(line.first(), Some(b' ' | b'\t'));
+            let name = memchr(b':', &line).map_or(&b""[..], |colon| line[..colon].trim_ascii());
+            is_kept = if is_folded { is_kept } else { name.eq_ignore_ascii_case(b"content-length") };
+            if is_cut {
+                line.truncate(MAX_SKIPPED_LINE_BYTES);
+                line.extend_from_slice(b"...\n");
+            }
+            if is_kept && !header.ends_with(&line) {
+                header.extend_from_slice(&line);
+            }
+            line.clear();
         }
     }
 
@@ -397,13 +553,15 @@ impl<R: Unpack> Records<R> {
         let is_other = std::mem::replace(&mut self.member, self.source.member()) != self.member && self.has_begun;
         match read {
             Ok(0) => self.is_at_end = true,
-            Ok(_) if is_other => self.next = Some(Ok(self.buffer.split_off(filled))),
+            Ok(_) if is_other => {
+                self.given -= len as u64;
+                self.next = Some(Ok(self.buffer.split_off(filled)));
+            }
             Ok(_) => self.has_begun = true,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if error.raw_os_error().is_some() => return Err(error),
             Err(error) => {
-                self.is_at_end = !self.source.goes_on();
-                let broken = error.to_string();
+                let broken = error.to_string() + &self.after_error()?;
                 self.has_begun = true;
                 if is_other {
                     self.next = Some(Err(broken));
@@ -415,17 +573,43 @@ impl<R: Unpack> Records<R> {
         Ok(())
     }
 
+    /// Finds out where to go on after packed bytes that cannot be unpacked. Returns what to add to the message.
+    fn after_error(&mut self) -> io::Result<String> {
+        if self.source.goes_on() {
+            return Ok(String::new());
+        }
+        let offset = self.source.packed_offset();
+        if self.searches && self.source.find_member()? {
+            self.next_is_untrusted = true;
+            return Ok(String::new());
+        }
+        self.is_at_end = true;
+        let unread = self.source.discard()?;
+        self.stops_if_broken = unread > 0;
+        Ok(stopped(offset.unwrap_or(self.given), unread))
+    }
+
     /// Why the present member is broken, once it is used up to where it breaks.
     fn broken(&mut self) -> Option<String> {
-        self.broken.take_if(|_| self.at == self.buffer.len())
+        let broken = self.broken.take_if(|_| self.at == self.buffer.len())?;
+        self.stops |= std::mem::take(&mut self.stops_if_broken);
+        Some(match self.in_member {
+            0 => broken,
+            before => format!("{broken}; no checksum proves the {before} records before it in the same packed data"),
+        })
     }
 
     /// Goes to the next member, once the present one is used up. `false` at the end of the file.
     fn enter_next_member(&mut self) -> bool {
         self.at = 0;
         self.buffer.clear();
+        self.in_member = 0;
+        self.is_untrusted |= std::mem::take(&mut self.next_is_untrusted);
         match self.next.take() {
-            Some(Ok(beginning)) => self.buffer = beginning,
+            Some(Ok(beginning)) => {
+                self.given += beginning.len() as u64;
+                self.buffer = beginning;
+            }
             Some(Err(broken)) => self.broken = Some(broken),
             None => {
                 self.has_begun = false;
@@ -434,6 +618,79 @@ impl<R: Unpack> Records<R> {
         }
         true
     }
+}
+
+/// How a message about a stop ends.
+const TO_SEARCH: &str = ", because nothing says where the next record begins; --resync searches for it";
+
+/// What a message says if packed bytes after an offset are not read.
+pub fn stopped(offset: u64, unread: u64) -> String {
+    match unread {
+        0 => String::new(),
+        _ => {
+            format!("; reading stopped at byte {}: {} bytes are not read{TO_SEARCH}", grouped(offset), grouped(unread))
+        }
+    }
+}
+
+/// Reads the fields of a header.
+fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
+    let mut kind = None;
+    let mut length: Option<Vec<u8>> = None;
+    // The name of a field that says two things.
+    let mut twice = None;
+    for (name, value) in fields(header) {
+        let (name, field) = match &*name.to_ascii_lowercase() {
+            b"warc-type" => ("WARC-Type", &mut kind),
+            b"warc-target-uri" => ("WARC-Target-URI", &mut record.target),
+            b"warc-date" => ("WARC-Date", &mut record.date),
+            b"content-length" => {
+                if let Some(first) =
+                    length.as_ref().filter(|first| number(first).is_none_or(|n| Some(n) != number(&value)))
+                {
+                    let (first, second) = (shown(first), shown(&value));
+                    return Err(HeaderFault::Lost(format!("its Content-Length is both \"{first}\" and \"{second}\"")));
+                }
+                length = Some(value.into_owned());
+                continue;
+            }
+            b"warc-truncated" => {
+                record.truncated = Some(value.into_owned());
+                continue;
+            }
+            b"warc-segment-number" => {
+                record.is_segment = true;
+                continue;
+            }
+            b"content-type" => {
+                record.content_type = Some(value.into_owned());
+                continue;
+            }
+            _ => continue,
+        };
+        if field.as_ref().is_some_and(|first| **first != *value) {
+            twice = Some(name);
+        }
+        *field = Some(value.into_owned());
+    }
+    let Some(length) = length else { return Err(HeaderFault::Lost("it has no Content-Length".into())) };
+    let Some(length) = number(&length) else {
+        let shown = shown(&length);
+        return Err(HeaderFault::Lost(format!("its Content-Length is \"{shown}\", not a number of bytes")));
+    };
+    if let Some(name) = twice {
+        return Err(HeaderFault::Skipped(format!("it has two {name} fields that differ"), length));
+    }
+    record.length = length;
+    record.kind = String::from_utf8_lossy(&kind.unwrap_or_default()).to_ascii_lowercase();
+    record.target = record.target.map(without_brackets);
+    Ok(record)
+}
+
+/// The number that consists of these digits, if it does and is not too great.
+fn number(digits: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
+    text.parse().ok()
 }
 
 /// The fields of a header, whose first line is no field. A line that starts with white space goes on with the field
@@ -447,7 +704,9 @@ pub fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
             let mut value = Cow::Borrowed(line[colon + 1..].trim_ascii());
             while let Some(folded) = lines.next_if(|line| matches!(line.first(), Some(b' ' | b'\t'))) {
                 let value = value.to_mut();
-                value.push(b' ');
+                if !value.is_empty() {
+                    value.push(b' ');
+                }
                 value.extend_from_slice(folded.trim_ascii());
             }
             return Some((line[..colon].trim_ascii(), value));
@@ -470,7 +729,7 @@ mod tests {
     use super::*;
 
     fn first(bytes: Vec<u8>, limit: usize) -> Result<Option<Vec<u8>>, String> {
-        let mut records = Records::new(Cursor::new(bytes));
+        let mut records = Records::new(Cursor::new(bytes), false);
         match records.next().unwrap() {
             Next::Record(_) => match records.block(limit).unwrap() {
                 Block::Whole(block, _) => Ok(Some(block)),
@@ -483,13 +742,78 @@ mod tests {
         }
     }
 
+    /// What a file gives: the number of its records that are whole, and the damages.
+    fn all(bytes: Vec<u8>, searches: bool) -> (usize, Vec<Damage>) {
+        let mut records = Records::new(Cursor::new(bytes), searches);
+        let (mut whole, mut damages) = (0, Vec::new());
+        loop {
+            match records.next().unwrap() {
+                Next::Record(_) => whole += 1,
+                Next::Damaged(damage) => damages.push(damage),
+                Next::End => return (whole, damages),
+            }
+        }
+    }
+
+    /// A header over the first limit costs its record, and over the second one the rest of the file.
     #[test]
-    fn the_limit_of_a_header_holds_at_its_edges() {
-        let start = "WARC/1.1\r\nContent-Length: 1\r\nX: ";
-        for len in [MAX_HEADER_BYTES - 1, MAX_HEADER_BYTES, MAX_HEADER_BYTES + 1] {
-            let value = "x".repeat(len - start.len() - 4);
-            let found = first(format!("{start}{value}\r\n\r\ny\r\n\r\n").into_bytes(), 1);
-            assert_eq!(found.is_ok(), len <= MAX_HEADER_BYTES, "{found:?}");
+    fn the_limits_of_a_header_hold_at_their_edges() {
+        for limit in [MAX_HEADER_BYTES, MAX_SKIPPED_HEADER_BYTES] {
+            for len in [limit - 1, limit, limit + 1] {
+                for (before, after) in [("", "Content-Length: 1\r\n"), ("Content-Length: 1\r\n", "")] {
+                    let start = format!("WARC/1.1\r\n{before}X: ");
+                    let end = format!("\r\n{after}\r\n");
+                    let value = "x".repeat(len - start.len() - end.len());
+                    let next = "WARC/1.0\r\nContent-Length: 0\r\n\r\n";
+                    let (whole, damages) = all(format!("{start}{value}{end}y\r\n\r\n{next}").into_bytes(), false);
+                    let expected = match len {
+                        _ if len <= MAX_HEADER_BYTES => (2, None),
+                        _ if len <= MAX_SKIPPED_HEADER_BYTES => (1, Some(false)),
+                        _ => (0, Some(true)),
+                    };
+                    assert_eq!((whole, damages.first().map(|damage| damage.stops)), expected, "{len} {damages:?}");
+                    assert!(damages.len() <= 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_limit_of_a_line_of_a_skipped_header_holds_at_its_edges() {
+        for len in [MAX_SKIPPED_LINE_BYTES - 1, MAX_SKIPPED_LINE_BYTES, MAX_SKIPPED_LINE_BYTES + 1] {
+            for zeros in ["0", " "] {
+                let line = format!("Content-Length: {}1\n", zeros.repeat(len - "Content-Length: 1\n".len()));
+                let long = "x".repeat(MAX_HEADER_BYTES);
+                let (_, damages) = all(format!("WARC/1.0\nX: {long}\n{line}\ny\n\n").into_bytes(), false);
+                assert_eq!(damages[0].stops, len > MAX_SKIPPED_LINE_BYTES, "{len} {damages:?}");
+            }
+        }
+    }
+
+    /// Of a header that is too long, the lines with its lengths are read as in any other.
+    #[test]
+    fn a_skipped_header_with_unusable_lengths_stops_the_reading() {
+        let long = format!("X: {}\r\n folded\r\n", "x".repeat(MAX_HEADER_BYTES));
+        for (header, stops) in [
+            (format!("Content-Length: 1\r\n{long}"), false),
+            (format!("{long}content-length :1\r\n"), false),
+            (format!("{long}Content-Length: 1\r\nY: z\r\n folded\r\n"), false),
+            (format!("{long}Content-Length:\r\n 1\r\n"), false),
+            (format!("Content-Length: 1\r\n{long}Content-Length: 1\r\n"), false),
+            (format!("Content-Length: 1\r\n{long}Content-Length: 2\r\n"), true),
+            (format!("{long}Content-Length: 1\r\n 0\r\n"), true),
+            (format!("{long}Content-Length: +1\r\n"), true),
+            (long.clone(), true),
+            (format!("{long}{}", "Content-Length: 1\r\n".repeat(2 * MAX_HEADER_BYTES / 19)), false),
+        ] {
+            let next = "WARC/1.0\r\nContent-Length: 0\r\n\r\n";
+            let (whole, damages) = all(format!("WARC/1.0\r\n{header}\r\ny\r\n\r\n{next}").into_bytes(), false);
+            let shown = &header[header.len() - 40..];
+            assert_eq!(
+                (whole, damages.len(), damages[0].stops),
+                (usize::from(!stops), 1, stops),
+                "{shown} {damages:?}"
+            );
         }
     }
 
@@ -508,13 +832,18 @@ mod tests {
             let found = first(format!("WARC/1.0\r\nContent-Length: 4\r\n\r\nbody{more}\r\n\r\n").into_bytes(), 10);
             assert_eq!(found, Ok(Some(expected.as_bytes().to_vec())), "{more:?}");
         }
-        let found = first(b"WARC/1.0\r\nContent-Length: 4\r\n\r\nbodyabc\r\n\r\n".to_vec(), 10);
-        assert!(found.unwrap_err().starts_with("3 bytes follow its block"));
+        for more in ["abc", "abc\r\n\r\n", "ab\r\n\r\n\r\n", "abWARC", "\r\nWARC"] {
+            let found = first(format!("WARC/1.0\r\nContent-Length: 4\r\n\r\nbody{more}").into_bytes(), 10);
+            assert!(
+                found.clone().is_err_and(|detail| detail.starts_with("its block is followed by")),
+                "{more:?} {found:?}"
+            );
+        }
     }
 
     #[test]
     fn fields_are_read_however_they_are_written() {
-        let header = b"first: line\r\nA:1\nb :  2 \r\nno colon\r\nC: x\r\n\ty\r\n z\r\nA: 3\r\n: none\r\n\r\n";
+        let header = b"first: line\r\nA:1\nb :  2 \r\nno colon\r\nC: x\r\n\ty\r\n z\r\nA:\r\n 3\r\n: none\r\n\r\n";
         let found: Vec<(&[u8], Cow<'_, [u8]>)> = fields(header).collect();
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let found: Vec<(String, String)> = found.iter().map(|(name, value)| (text(name), text(value))).collect();
@@ -543,14 +872,16 @@ mod tests {
         for _ in 0..20_000 {
             let count = random() % 12;
             let bytes: Vec<u8> = (0..count).flat_map(|_| parts[random() % parts.len()]).copied().collect();
-            let mut records = Records::new(Cursor::new(bytes.clone()));
+            let searches = random() % 2 == 0;
+            let mut records = Records::new(Cursor::new(bytes.clone()), searches);
             let mut found = 0;
             while !matches!(records.next().unwrap(), Next::End) {
                 if random() % 2 == 0 {
                     records.block(10).unwrap();
                 }
                 found += 1;
-                assert!(found <= count, "{:?}", String::from_utf8_lossy(&bytes));
+                // A record may be damaged in its header, and again at its end.
+                assert!(found <= 2 * count, "{:?}", String::from_utf8_lossy(&bytes));
             }
         }
     }
