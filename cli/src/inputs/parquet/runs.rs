@@ -7,11 +7,9 @@ use bytes::Bytes;
 
 use super::footer::varint;
 
-/// Numbers of a group of packed numbers.
-const GROUP_NUMBERS: usize = 8;
-
-/// Numbers to a multiple of which DuckDB fills up a packed run with zeros.
-const MAX_FILLED_NUMBERS: usize = 256;
+/// Maximum count of numbers that fill up the last packed run. The format fills up to a multiple of 8; DuckDB fills up to a
+/// multiple of 256, with numbers of an earlier run.
+const MAX_FILLED_NUMBERS: usize = 255;
 
 /// Numbers of one width in runs: of one number that repeats, or of numbers packed bit by bit.
 pub struct Hybrid {
@@ -73,16 +71,8 @@ impl Hybrid {
 
     /// Returns whether no number is left, except for those that fill up the last packed run.
     pub fn is_at_end(&self) -> bool {
-        let is_done = match self.run {
-            Run::Same(_) => self.left == 0,
-            Run::Packed(_) if self.left < GROUP_NUMBERS => true,
-            Run::Packed(bit) => {
-                let width = self.width as usize;
-                let is_zero = |number: usize| bits_at(&self.bytes, bit + number * width, width) == 0;
-                self.left < MAX_FILLED_NUMBERS && (0..self.left).all(is_zero)
-            }
-        };
-        is_done && self.at == self.bytes.len()
+        let most = if let Run::Packed(_) = self.run { MAX_FILLED_NUMBERS } else { 0 };
+        self.left <= most && self.at == self.bytes.len()
     }
 
     /// Begins the next run.
@@ -314,13 +304,12 @@ mod tests {
             (&same, 9, false),
             (&packed, 16, true),
             (&packed, 9, true),
-            (&packed, 8, false),
             (&[10 << 1, 1, 0][..], 10, false),
-            // Filled up with zeros to 256 numbers, and to more.
-            (&[&[0x41, 0xff][..], &[0; 31]].concat(), 8, true),
-            (&[&[0x41, 0xff][..], &[0; 31]].concat(), 7, false),
-            (&[&[0x41, 0xff][..], &[0; 30], &[1]].concat(), 8, false),
-            (&[&[0x43, 0xff][..], &[0; 32]].concat(), 8, false),
+            (&[&packed[..], &[0]].concat(), 9, false),
+            // A run of 256 numbers, of which 254, 255 and 256 are left: the last only if nothing is read at all.
+            (&[&[0x41][..], &[0xff; 32]].concat(), 2, true),
+            (&[&[0x41][..], &[0xff; 32]].concat(), 1, true),
+            (&[&[0x43][..], &[0xff; 33]].concat(), 8, false),
         ] {
             let mut hybrid = Hybrid::new(Bytes::copy_from_slice(bytes), 1).unwrap();
             hybrid.read(count, &mut Vec::new()).unwrap();
