@@ -30,6 +30,7 @@ mod lint;
 mod made;
 mod memory;
 mod merge;
+mod redirects;
 mod report;
 mod scope;
 mod side_by_side;

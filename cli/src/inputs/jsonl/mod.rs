@@ -165,7 +165,7 @@ pub fn item(fields: &mut FieldReader<'_>, line: Range<usize>, name: String) -> R
             return Ok(Item::Bad { name, reason: TOO_LARGE, detail });
         }
     };
-    Ok(Item::Robots(Robots { name, origins: vec![origin], capture, body, is_file: false }))
+    Ok(Item::Robots(Robots { name, origins: vec![origin], capture, body, is_file: false, fetch: None }))
 }
 
 /// The capture that a line describes, its body, and the origin that it is for.
