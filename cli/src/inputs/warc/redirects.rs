@@ -272,8 +272,8 @@ enum Ending {
     Unresolved(String, u8),
     /// It has too many redirects.
     TooMany(Waiting),
-    /// It has an answer with a body: the place of its header and body, and the length of both.
-    Answered(Waiting, u64, u32),
+    /// It has an answer with a body: the place of its header and body, and the lengths of both.
+    Answered(Waiting, u64, u32, u32),
 }
 
 /// The reasons why a capture that waits is left out, by their number.
@@ -309,12 +309,15 @@ struct Entry {
     is_stored: bool,
     id: u64,
     digest: u64,
+    /// The place of its header and body.
     offset: u64,
-    len: u32,
+    /// The length of the header.
+    head_len: u32,
+    body_len: u32,
 }
 
 /// The bytes of an entry with its key.
-const ENTRY_BYTES: usize = 16 + 8 + 4 + 8 + 1 + 8 + 8 + 8 + 4;
+const ENTRY_BYTES: usize = 16 + 8 + 4 + 8 + 1 + 8 + 8 + 8 + 4 + 4;
 
 impl Entry {
     fn bytes(&self, key: Key) -> [u8; ENTRY_BYTES] {
@@ -332,7 +335,8 @@ impl Entry {
         put(&self.id.to_be_bytes());
         put(&self.digest.to_be_bytes());
         put(&self.offset.to_be_bytes());
-        put(&self.len.to_be_bytes());
+        put(&self.head_len.to_be_bytes());
+        put(&self.body_len.to_be_bytes());
         bytes
     }
 
@@ -351,7 +355,8 @@ impl Entry {
             id: u64::from_be_bytes(take(&mut rest)?),
             digest: u64::from_be_bytes(take(&mut rest)?),
             offset: u64::from_be_bytes(take(&mut rest)?),
-            len: u32::from_be_bytes(take(&mut rest)?),
+            head_len: u32::from_be_bytes(take(&mut rest)?),
+            body_len: u32::from_be_bytes(take(&mut rest)?),
         };
         Ok((key, entry))
     }
@@ -415,9 +420,7 @@ impl Redirects {
     /// Returns an error if a temporary file cannot be written.
     pub fn add_answer(&self, place: RecordPlace, identity: &Identity, kind: &Kind<'_>) -> Result<()> {
         let stored = |head: Head, next: Option<&str>, revisit: Option<&Revisit>| {
-            let mut json = to_json(&Stored { head, next: next.map(str::to_owned), revisit: revisit.cloned() })?;
-            json.push(b'\n');
-            Ok(json)
+            to_json(&Stored { head, next: next.map(str::to_owned), revisit: revisit.cloned() })
         };
         let none: &[u8] = &[];
         let parts = match kind {
@@ -426,7 +429,7 @@ impl Redirects {
             Kind::Revisit(revisit) => Some((stored(Head::default(), None, Some(revisit))?, none)),
             Kind::NotStored => None,
         };
-        let len = parts.as_ref().map_or(0, |(head, body)| head.len() + body.len());
+        let (head_len, body_len) = parts.as_ref().map_or((0, 0), |(head, body)| (head.len(), body.len()));
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let offset = match &parts {
             Some((head, body)) => state.bodies.append(&[head, body])?,
@@ -440,7 +443,8 @@ impl Redirects {
             id: identity.id,
             digest: identity.digest,
             offset,
-            len: u32::try_from(len).map_err(|_| broken())?,
+            head_len: u32::try_from(head_len).map_err(|_| broken())?,
+            body_len: u32::try_from(body_len).map_err(|_| broken())?,
         };
         state.answers.push(&[&entry.bytes(identity.key)])
     }
@@ -597,7 +601,7 @@ fn step_of(
     }
     waiting.used.push((entry.rank, entry.record));
     waiting.from = waiting.from.max(entry.time);
-    let Stored { head, next, revisit } = stored_head(&bodies.read(entry.offset, entry.len as usize)?)?.0;
+    let Stored { head, next, revisit } = from_json(&bodies.read(entry.offset, entry.head_len as usize)?)?;
     match (next, revisit) {
         (Some(next), _) => match waiting.follow(head, next) {
             true => Ok(Some(waiting)),
@@ -609,33 +613,37 @@ fn step_of(
         },
         (None, None) => {
             let start = [&[1], &entry.rank.to_be_bytes()[..], &entry.record.to_be_bytes()].concat();
-            let order = [&waiting.input.to_be_bytes()[..], &waiting.record.to_be_bytes()].concat();
-            let ending = to_json(&Ending::Answered(waiting, entry.offset, entry.len))?;
+            let order = order_of(&waiting);
+            let ending = to_json(&Ending::Answered(waiting, entry.offset, entry.head_len, entry.body_len))?;
             endings.push(&[&start, &order, &ending])?;
             Ok(None)
         }
     }
 }
 
-/// Splits a stored answer into its header and its body.
-fn stored_head(bytes: &[u8]) -> Result<(Stored, &[u8])> {
-    let end = memchr::memchr(b'\n', bytes).ok_or_else(broken)?;
-    Ok((from_json(&bytes[..end])?, &bytes[end + 1..]))
+/// Returns the place of a capture in the order of the inputs.
+fn order_of(waiting: &Waiting) -> [u8; ORDER_BYTES] {
+    let mut order = [0; ORDER_BYTES];
+    order[..8].copy_from_slice(&(waiting.input as u64).to_be_bytes());
+    order[8..].copy_from_slice(&waiting.record.to_be_bytes());
+    order
 }
 
+/// The bytes of such a place.
+const ORDER_BYTES: usize = 8 + 8;
+
 fn too_many(waiting: Waiting, endings: &mut Rows) -> Result<Option<Waiting>> {
-    let order = [&waiting.input.to_be_bytes()[..], &waiting.record.to_be_bytes()].concat();
+    let order = order_of(&waiting);
     endings.push(&[&[0], &order, &to_json(&Ending::TooMany(waiting))?])?;
     Ok(None)
 }
 
 fn leave_out(waiting: &Waiting, reason: u8, endings: &mut Rows) -> Result<Option<Waiting>> {
-    let order = [&waiting.input.to_be_bytes()[..], &waiting.record.to_be_bytes()].concat();
     let name = match &waiting.reference {
         None => format!("{}, to {}", waiting.name, shown(waiting.wanted_url().as_bytes())),
         Some(_) => waiting.name.clone(),
     };
-    endings.push(&[&[0], &order, &to_json(&Ending::Unresolved(name, reason))?])?;
+    endings.push(&[&[0], &order_of(waiting), &to_json(&Ending::Unresolved(name, reason))?])?;
     Ok(None)
 }
 
@@ -679,7 +687,7 @@ fn pass_on(endings: &SortedRows, bodies: &Blobs, sink: &mut Sink<'_>) -> Result<
     let mut shared: Option<Shared> = None;
     while let Some(row) = cursor.row() {
         let is_answered = row.first() == Some(&1);
-        let start = if is_answered { 1 + 4 + 8 + 8 + 8 } else { 1 + 8 + 8 };
+        let start = if is_answered { 1 + 4 + 8 + ORDER_BYTES } else { 1 + ORDER_BYTES };
         match from_json(row.get(start..).ok_or_else(broken)?)? {
             Ending::Unresolved(name, reason) => {
                 let reason = REASONS.get(usize::from(reason)).ok_or_else(broken)?;
@@ -689,14 +697,14 @@ fn pass_on(endings: &SortedRows, bodies: &Blobs, sink: &mut Sink<'_>) -> Result<
                 let head = waiting.redirect.clone();
                 sink(Item::Robots(waiting.robots(head, MAX_REDIRECTS, None)?))?;
             }
-            Ending::Answered(waiting, offset, len) => {
+            Ending::Answered(waiting, offset, head_len, body_len) => {
                 let mut known = match shared.take() {
                     Some(known) if known.offset == offset => known,
                     other => {
                         other.map_or(Ok(()), |other| other.pass_on(sink))?;
-                        let bytes = bodies.read(offset, len as usize)?;
-                        let (stored, body) = stored_head(&bytes)?;
-                        Shared { offset, head: stored.head, body: body.to_vec(), robots: Vec::new(), bytes: 0 }
+                        let Stored { head, .. } = from_json(&bodies.read(offset, head_len as usize)?)?;
+                        let body = bodies.read(offset + u64::from(head_len), body_len as usize)?;
+                        Shared { offset, head, body, robots: Vec::new(), bytes: 0 }
                     }
                 };
                 let redirects = waiting.redirects.len();
@@ -746,5 +754,161 @@ impl Shared {
             },
             _ => Item::SameBody { body, robots },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Redirects with buffers of a size.
+    fn redirects(buffer_bytes: usize) -> Redirects {
+        Redirects::new(Scratch { folder: None, buffer_bytes })
+    }
+
+    fn place(number: usize) -> RecordPlace {
+        RecordPlace { input: 0, rank: 0, number: number as u64 + 1 }
+    }
+
+    fn url(number: usize) -> String {
+        format!("http://h{number}/robots.txt")
+    }
+
+    fn identity(redirects: &Redirects, url: &str, time: Option<Time>) -> Identity {
+        Identity { key: redirects.key(url), time, id: 0, digest: 0 }
+    }
+
+    fn status(status: u16) -> Capture {
+        Capture { status: Some(status), ..Capture::default() }
+    }
+
+    fn add_redirect(redirects: &Redirects, number: usize, from: &str, to: &str, waits: bool) {
+        let capture = status(301);
+        let kind = Kind::Redirect(&capture, to);
+        redirects.add_answer(place(number), &identity(redirects, from, Some(1)), &kind).unwrap();
+        if waits {
+            redirects.add_waiting(place(number), format!("record {number}"), from, Some(1), &kind).unwrap();
+        }
+    }
+
+    fn add_answer(redirects: &Redirects, number: usize, url: &str, body: &[u8]) {
+        let identity = identity(redirects, url, Some(1));
+        redirects.add_answer(place(number), &identity, &Kind::Body(&status(200), body)).unwrap();
+    }
+
+    /// Resolves everything: the name, status and number of redirects of each capture, and the reason of those left out.
+    fn resolve(redirects: &Redirects) -> Vec<(String, u16, u32, Vec<u8>)> {
+        let mut found = Vec::new();
+        let mut take = |robots: Robots, body: Option<&[u8]>| {
+            let Capture { status, redirects, .. } = robots.capture;
+            found.push((robots.name, status.unwrap(), redirects, body.unwrap_or_default().to_vec()));
+        };
+        let resolved = redirects.resolve(&mut |item| {
+            match item {
+                Item::Robots(mut robots) => {
+                    let body = robots.body.take();
+                    take(robots, body.as_deref());
+                }
+                Item::SameBody { body, robots } => robots.into_iter().for_each(|robots| take(robots, Some(&body))),
+                Item::LeftOut { reason, name } => found_left_out(&mut take, reason, name),
+                _ => panic!(),
+            }
+            Ok(())
+        });
+        resolved.unwrap();
+        found
+    }
+
+    fn found_left_out(take: &mut dyn FnMut(Robots, Option<&[u8]>), reason: &str, name: Option<String>) {
+        let capture = status(999);
+        let name = name.unwrap();
+        let robots = Robots { name, origins: Vec::new(), capture, body: None, is_file: false, fetch: None };
+        take(robots, Some(reason.as_bytes()));
+    }
+
+    #[test]
+    fn redirect_chains_stop_at_the_limit() {
+        for count in [MAX_REDIRECTS - 1, MAX_REDIRECTS, MAX_REDIRECTS + 1] {
+            let all = redirects(1 << 20);
+            for number in 0..count {
+                add_redirect(&all, number, &url(number), &url(number + 1), number == 0);
+            }
+            add_answer(&all, count, &url(count), b"x");
+            let found = resolve(&all);
+            let (status, body) = if count <= MAX_REDIRECTS { (200, &b"x"[..]) } else { (301, &b""[..]) };
+            let redirects = count.min(MAX_REDIRECTS) as u32;
+            assert_eq!(found, [("record 0".to_owned(), status, redirects, body.to_vec())], "{count}");
+        }
+    }
+
+    #[test]
+    fn revisit_chains_stop_at_the_limit() {
+        for count in [MAX_REVISITS - 1, MAX_REVISITS, MAX_REVISITS + 1] {
+            let all = redirects(1 << 20);
+            for number in 0..count {
+                let reference = Reference { url: url(0), id: Some(u64::from(number) + 1), ..Reference::default() };
+                let revisit = Revisit::new(reference, None, None);
+                let identity = Identity { id: u64::from(number), ..identity(&all, &url(0), Some(1)) };
+                all.add_answer(place(number as usize), &identity, &Kind::Revisit(&revisit)).unwrap();
+                if number == 0 {
+                    let kind = Kind::Revisit(&revisit);
+                    all.add_waiting(place(0), "record 0".into(), &url(0), Some(1), &kind).unwrap();
+                }
+            }
+            let identity = Identity { id: u64::from(count), ..identity(&all, &url(0), Some(1)) };
+            all.add_answer(place(count as usize), &identity, &Kind::Body(&status(200), b"x")).unwrap();
+            let found = resolve(&all);
+            assert_eq!(found[0].1, if count <= MAX_REVISITS { 200 } else { 999 }, "{count}");
+        }
+    }
+
+    #[test]
+    fn a_url_with_too_many_answers_is_left_out() {
+        for count in [MAX_ANSWERS - 1, MAX_ANSWERS, MAX_ANSWERS + 1] {
+            let all = redirects(8 << 20);
+            (0..count).for_each(|number| add_answer(&all, number, &url(1), b"x"));
+            add_redirect(&all, count, &url(0), &url(1), true);
+            assert_eq!(resolve(&all)[0].1, if count <= MAX_ANSWERS { 200 } else { 999 }, "{count}");
+        }
+        assert!(TOO_MANY_ANSWERS.contains("65,536") && MAX_ANSWERS == 65_536);
+    }
+
+    #[test]
+    fn results_do_not_depend_on_the_memory() {
+        let result = |buffer_bytes| {
+            let all = redirects(buffer_bytes);
+            for number in 0..300 {
+                add_redirect(&all, number, &url(number), &url(number + 1 + number % 3), number % 2 == 0);
+            }
+            for number in 300..303 {
+                add_answer(&all, number, &url(number), &vec![b'x'; number]);
+            }
+            resolve(&all)
+        };
+        let expected = result(8 << 20);
+        assert_eq!(expected.len(), 150);
+        for buffer_bytes in [1, 100, 10_000] {
+            assert_eq!(result(buffer_bytes), expected, "{buffer_bytes}");
+        }
+    }
+
+    #[test]
+    fn captures_that_share_a_body_are_passed_on_in_bounded_parts() {
+        let all = redirects(8 << 20);
+        let count = 2 * MAX_SHARED_BYTES / 400;
+        (0..count).for_each(|number| add_redirect(&all, number, &url(number), &url(count), true));
+        add_answer(&all, count, &url(count), b"x");
+        let mut sizes = Vec::new();
+        let resolved = all.resolve(&mut |item| {
+            let Item::SameBody { robots, .. } = item else { panic!() };
+            let last = robots.last().map_or(0, Robots::memory_bytes);
+            let bytes: usize = robots.iter().map(Robots::memory_bytes).sum();
+            assert!(bytes < MAX_SHARED_BYTES + last);
+            sizes.push(robots.len());
+            Ok(())
+        });
+        resolved.unwrap();
+        assert_eq!(sizes.iter().sum::<usize>(), count);
+        assert!(sizes.len() > 1 && sizes.len() < 20, "{sizes:?}");
     }
 }
