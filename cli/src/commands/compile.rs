@@ -48,8 +48,9 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 /// since 1970); "redirects" (how many were followed, or a list of them); "truncated"
 /// (true, or why: "length", "time", "disconnect", "unspecified"); "error" (a text, if
 /// there was no answer). All but "url" may be left out. --profile says what they mean.
-/// In a WARC file the records of answers have the same; the steps of a redirect are put
-/// together, and a damaged record is left out and costs no other. In TSV a tab, a line end
+/// In a WARC file the records of answers have the same; redirects and revisits are resolved
+/// across all files, one whose target is missing is left out and named, and a damaged record
+/// is left out and costs no other. In TSV a tab, a line end
 /// and a backslash are \t, \n and \\, and \N is no value; "body_base64" is a body in base64,
 /// in every format.
 ///

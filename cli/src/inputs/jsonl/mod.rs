@@ -260,7 +260,7 @@ mod tests {
                 format!("{name} {} {capture:?} {body:?}", origins[0])
             }
             Item::Bad { name, reason, detail } => format!("{name} {reason} {detail}"),
-            Item::Lines { .. } | Item::LeftOut { .. } => String::new(),
+            Item::SameBody { .. } | Item::Lines { .. } | Item::LeftOut { .. } => String::new(),
         }
     }
 
