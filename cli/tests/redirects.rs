@@ -171,9 +171,11 @@ fn cases() -> Vec<Case> {
         ),
         case(
             "of answers at one time the one after it in the file",
-            vec![vec![ok("t", 3, OPEN)], vec![ok("t", 3, OPEN), redirect("a", 3, "t"), ok("t", 3, CLOSED)], vec![ok(
-                "t", 3, OPEN,
-            )]],
+            vec![
+                vec![ok("t", 3, OPEN)],
+                vec![ok("t", 3, OPEN), redirect("a", 3, "t"), ok("t", 3, CLOSED)],
+                vec![ok("t", 3, OPEN)],
+            ],
             &[("a", "disallow")],
             &[],
         ),
@@ -230,15 +232,24 @@ fn cases() -> Vec<Case> {
             "a digest names no other site",
             vec![vec![digest(ok("evil", 1, OPEN), "sha1:AAAA")], vec![digest(identical("a", 9), "sha1:AAAA")]],
             &[("a", "unknown"), ("evil", "allow")],
-            &["record 1 (http://a.example/robots.txt): left out: revisit of a capture", "capture that is not in the input 1"],
+            &[
+                "record 1 (http://a.example/robots.txt): left out: revisit of a capture",
+                "capture that is not in the input 1",
+            ],
         ),
         case(
             "another site needs a reference and the same digest",
             vec![
                 vec![digest(id(ok("b", 1, CLOSED), "1"), "sha1:AAAA"), id(ok("c", 1, OPEN), "2")],
                 vec![
-                    digest(refers_uri(identical("a", 9), "http://b.example/robots.txt", "2026-01-02T00:01:00Z"), "sha1:AAAA"),
-                    digest(refers_uri(identical("d", 9), "http://c.example/robots.txt", "2026-01-02T00:01:00Z"), "sha1:AAAA"),
+                    digest(
+                        refers_uri(identical("a", 9), "http://b.example/robots.txt", "2026-01-02T00:01:00Z"),
+                        "sha1:AAAA",
+                    ),
+                    digest(
+                        refers_uri(identical("d", 9), "http://c.example/robots.txt", "2026-01-02T00:01:00Z"),
+                        "sha1:AAAA",
+                    ),
                     refers_uri(identical("e", 9), "http://c.example/robots.txt", "2026-01-02T00:01:00Z"),
                 ],
             ],
@@ -396,11 +407,14 @@ fn redirects_and_revisits_are_resolved_across_files_in_any_order() {
 #[test]
 fn an_update_resolves_among_its_own_inputs_and_counts_what_is_unresolved() {
     let folder = Folder::new();
-    let names = write(&folder, &[
-        vec![redirect("a", 1, "gone"), ok("old", 1, CLOSED)],
-        vec![redirect("b", 1, "t"), redirect("c", 1, "old")],
-        vec![ok("t", 2, CLOSED)],
-    ]);
+    let names = write(
+        &folder,
+        &[
+            vec![redirect("a", 1, "gone"), ok("old", 1, CLOSED)],
+            vec![redirect("b", 1, "t"), redirect("c", 1, "old")],
+            vec![ok("t", 2, CLOSED)],
+        ],
+    );
     folder.run(&["compile", "-o", "set", &names[0]]).says(0, &["redirect to a URL that is not in the input 1\n"]);
     let run = folder.run(&["update", "set", &names[1], &names[2], "-o", "new"]);
     // The target of `c` is in the set, which has no bodies.
@@ -424,10 +438,13 @@ fn an_update_resolves_among_its_own_inputs_and_counts_what_is_unresolved() {
 #[test]
 fn a_revisit_counts_at_its_own_time() {
     let folder = Folder::new();
-    let names = write(&folder, &[
-        vec![ok("a", 60, CLOSED).with("WARC-Record-ID", "<x>"), ok("a", 120, OPEN), redirect("b", 60, "a")],
-        vec![not_modified("a", 180).with("WARC-Refers-To", "<x>"), redirect("b", 120, "a")],
-    ]);
+    let names = write(
+        &folder,
+        &[
+            vec![ok("a", 60, CLOSED).with("WARC-Record-ID", "<x>"), ok("a", 120, OPEN), redirect("b", 60, "a")],
+            vec![not_modified("a", 180).with("WARC-Refers-To", "<x>"), redirect("b", 120, "a")],
+        ],
+    );
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     folder.run(&[&["compile", "--by-time", "-o", "set"][..], &names].concat()).says(0, &["captures by time 5\n"]);
     let rows: String = ["a", "b"]
@@ -485,7 +502,7 @@ fn redirects_to_one_body_cost_one_parse() {
         let redirects = (0..count).map(|number| redirect(&format!("r{number}"), 1, "t"));
         let records: Vec<Record> = redirects.chain([ok("t", 1, &body)]).collect();
         folder.write("all.warc", records.iter().flat_map(Record::bytes).collect::<Vec<u8>>());
-        let mut child = folder.command(&["compile", "--force", "-o", "set", "all.warc"]).spawn().unwrap();
+        let child = folder.command(&["compile", "--force", "-o", "set", "all.warc"]).spawn().unwrap();
         let used = child.wait4().unwrap();
         assert!(used.status.success());
         used.rusage.utime

@@ -293,7 +293,11 @@ impl Parser {
     }
 
     fn prepare(&self, body: &[u8], arena: &Bump) -> std::result::Result<Prepared, BodyOverLimit> {
-        if self.with_other { prepare(body, self.dialect, arena) } else { prepare_without_other(body, self.dialect, arena) }
+        if self.with_other {
+            prepare(body, self.dialect, arena)
+        } else {
+            prepare_without_other(body, self.dialect, arena)
+        }
     }
 
     fn robots(&self, input: usize, robots: Robots, arena: &mut Bump) -> (usize, Done) {
@@ -351,8 +355,7 @@ impl Parser {
             let Robots { name, origins, capture, .. } = one;
             let outcome = self.profile.outcome(&capture, &body);
             if outcome == Outcome::Use {
-                let parsed =
-                    parsed.get_or_insert_with(|| self.prepare(&self.profile.readable(&capture, &body), arena));
+                let parsed = parsed.get_or_insert_with(|| self.prepare(&self.profile.readable(&capture, &body), arena));
                 if let Err(error) = parsed {
                     let error = BadCapture::OverLimit(error.clone());
                     done.push((input, Done::Other(bad_capture(name, &error))));

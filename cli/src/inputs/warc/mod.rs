@@ -181,7 +181,9 @@ impl<R: Unpack> Reader<'_, R> {
             Ok(Block::Whole(..) | Block::TooLarge(_) | Block::NoMemory(_)) => None,
         };
         match answer {
-            Some(answer) => self.answered(Answered { record, url: Some(url), time, robots: None }, answer, sink).map(Ok),
+            Some(answer) => {
+                self.answered(Answered { record, url: Some(url), time, robots: None }, answer, sink).map(Ok)
+            }
             None => self.add(record, &url, time, &Kind::NotStored).map(Ok),
         }
     }
@@ -193,7 +195,8 @@ impl<R: Unpack> Reader<'_, R> {
         let is_revisit = record.kind == "revisit" || answer.capture.status == Some(304);
         let revisit = if is_revisit && next.is_none() {
             let Some(url) = &url else {
-                let left_out = |(name, _)| sink(Item::LeftOut { reason: redirects::UNRESOLVED_REVISIT, name: Some(name) });
+                let left_out =
+                    |(name, _)| sink(Item::LeftOut { reason: redirects::UNRESOLVED_REVISIT, name: Some(name) });
                 return robots.map_or(Ok(()), left_out);
             };
             Some(self.revisit(record, url, &answer))
@@ -231,7 +234,7 @@ impl<R: Unpack> Reader<'_, R> {
     /// Adds the answer of a record to those that others may need.
     fn add(&self, record: &Record, url: &str, time: Option<Time>, kind: &Kind<'_>) -> Result<()> {
         let hash = |text: &Option<Vec<u8>>| text.as_deref().map_or(0, |text| self.redirects.hash(text));
-        let (id, digest) = (hash(&record.id), self.digest(record).unwrap_or(0));
+        let (id, digest) = (hash(&record.links.id), self.digest(record).unwrap_or(0));
         let identity = Identity { key: self.redirects.key(url), time, id, digest };
         self.redirects.add_answer(self.record_place(record), &identity, kind)
     }
@@ -242,7 +245,7 @@ impl<R: Unpack> Reader<'_, R> {
 
     /// Returns the hash of the payload digest, whose algorithm may be written in any letter case.
     fn digest(&self, record: &Record) -> Option<u64> {
-        let digest = record.payload_digest.as_deref()?;
+        let digest = record.links.payload_digest.as_deref()?;
         let colon = memchr::memchr(b':', digest)?;
         let (algorithm, value) = digest.split_at(colon);
         Some(self.redirects.hash(&[&algorithm.to_ascii_lowercase(), value].concat()))
@@ -250,12 +253,12 @@ impl<R: Unpack> Reader<'_, R> {
 
     /// Returns what a revisit record says: the answer in its block, and the record that has the rest.
     fn revisit(&self, record: &Record, url: &str, answer: &Answer) -> Revisit {
-        let named = record.refers_to_target.as_deref().and_then(normal_url);
+        let named = record.links.refers_to_target.as_deref().and_then(normal_url);
         let reference = Reference {
             is_other_url: named.as_deref().is_some_and(|named| named != url),
             url: named.unwrap_or_else(|| url.into()),
-            id: record.refers_to.as_deref().map(|id| self.redirects.hash(id)),
-            date: record.refers_to_date.as_deref().and_then(|date| read_date(date).ok()),
+            id: record.links.refers_to.as_deref().map(|id| self.redirects.hash(id)),
+            date: record.links.refers_to_date.as_deref().and_then(|date| read_date(date).ok()),
             digest: self.digest(record),
         };
         let has_header = answer.capture.status.is_some_and(|status| status != 304) && !is_not_modified(record);
@@ -265,7 +268,11 @@ impl<R: Unpack> Reader<'_, R> {
 
 /// Whether the profile of a revisit is that of an answer 304.
 fn is_not_modified(record: &Record) -> bool {
-    record.profile.as_deref().is_some_and(|profile| memchr::memmem::find(profile, b"server-not-modified").is_some())
+    record
+        .links
+        .profile
+        .as_deref()
+        .is_some_and(|profile| memchr::memmem::find(profile, b"server-not-modified").is_some())
 }
 
 /// Returns whether the block of a page may hold what a crawler reads as a robots.txt, by its status and type alone: a
@@ -274,11 +281,8 @@ fn may_be_robots(record: &Record, block: &[u8]) -> bool {
     if record.kind == "revisit" {
         return true;
     }
-    let (status, media_type) = if record.kind == "resource" {
-        (Some(200), record.content_type.clone())
-    } else {
-        http::status_and_type(block)
-    };
+    let (status, media_type) =
+        if record.kind == "resource" { (Some(200), record.content_type.clone()) } else { http::status_and_type(block) };
     let media_type = media_type.unwrap_or_default().to_ascii_lowercase();
     let is_other = [&b"text/html"[..], b"application/xhtml", b"image/", b"video/", b"audio/", b"font/", b"text/css"]
         .iter()

@@ -40,6 +40,15 @@ pub struct Record {
     pub content_type: Option<Vec<u8>>,
     /// Whether it is a part of a record that goes on elsewhere.
     pub is_segment: bool,
+    /// The fields by which records refer to each other.
+    pub links: Box<Links>,
+    /// Bytes of the block.
+    length: u64,
+}
+
+/// The fields of a header by which records refer to each other.
+#[derive(Debug, Default)]
+pub struct Links {
     /// `WARC-Record-ID`.
     pub id: Option<Vec<u8>>,
     /// `WARC-Payload-Digest`: an algorithm and a value.
@@ -52,8 +61,6 @@ pub struct Record {
     pub refers_to_target: Option<Vec<u8>>,
     /// `WARC-Refers-To-Date`.
     pub refers_to_date: Option<Vec<u8>>,
-    /// Bytes of the block.
-    length: u64,
 }
 
 /// What is next in a file.
@@ -341,12 +348,12 @@ impl<R: Unpack> Records<R> {
                 b"warc-truncated" => record.truncated = value(),
                 b"warc-segment-number" => record.is_segment = true,
                 b"content-type" => record.content_type = value(),
-                b"warc-record-id" => record.id = value(),
-                b"warc-payload-digest" => record.payload_digest = value(),
-                b"warc-profile" => record.profile = value(),
-                b"warc-refers-to" => record.refers_to = value(),
-                b"warc-refers-to-target-uri" => record.refers_to_target = value().map(without_brackets),
-                b"warc-refers-to-date" => record.refers_to_date = value(),
+                b"warc-record-id" => record.links.id = value(),
+                b"warc-payload-digest" => record.links.payload_digest = value(),
+                b"warc-profile" => record.links.profile = value(),
+                b"warc-refers-to" => record.links.refers_to = value(),
+                b"warc-refers-to-target-uri" => record.links.refers_to_target = value().map(without_brackets),
+                b"warc-refers-to-date" => record.links.refers_to_date = value(),
                 b"content-length" => length = value(),
                 _ => {}
             }
