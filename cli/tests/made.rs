@@ -33,6 +33,7 @@ fn a_record_says_how_the_set_was_made() {
             {"path": "./robots", "captures": 3, "bytes": bytes, "bad": 1},
             {"path": "c.jsonl", "captures": 1, "bytes": 0, "bad": 0},
         ],
+        "unresolved": 0,
     });
     assert_eq!(found, expected);
     let text = folder.run(&["inspect", "web.set"]).says(0, &[]).text();

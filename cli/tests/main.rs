@@ -34,6 +34,7 @@ mod merge;
 mod mistakes;
 mod parquet_mutants;
 mod parquet_refused;
+mod redirects;
 mod report;
 mod scope;
 mod side_by_side;

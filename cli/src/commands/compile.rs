@@ -51,9 +51,10 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 /// there was no answer) or "failed" (true). All but "url" may be left out. --profile says
 /// what they mean. Other usual names are known too, such as fetch_status, warc_date and
 /// Status Code: cli/guide/compile.md lists them. The summary says which were not used.
-/// In a WARC file the records of answers have the same; the steps of a redirect are put
-/// together. A damaged record is left out; where nothing says where the next one begins,
-/// reading the file stops, and what is not read is named: --resync. In TSV a tab, a line end
+/// In a WARC file the records of answers have the same; redirects and revisits are resolved
+/// across all files, and one whose target is missing is left out and named. A damaged record
+/// is left out; where nothing says where the next one begins, reading the file stops, and
+/// what is not read is named: --resync. In TSV a tab, a line end
 /// and a backslash are \t, \n and \\, and \N is no value; "body_base64" is a body in base64,
 /// in every format.
 ///

@@ -17,7 +17,8 @@ use crate::inputs::time::Zone;
 /// Add captures to a set
 ///
 /// The new set is the one that `reptile compile` makes of the old captures and the new ones
-/// together, byte for byte, without reading the old ones again. The dialect and the fetch
+/// together, byte for byte, without reading the old ones again; only redirects and revisits
+/// in WARC files are resolved among the new ones alone. The dialect and the fetch
 /// profile are those of the old set; if it was made with --by-time or --no-lines, so is the
 /// new one. A set does not say whether it was made with --no-other: give that again. The
 /// old set stays as it is, unless --output names it and --force is given.

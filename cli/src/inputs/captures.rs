@@ -104,7 +104,7 @@ pub fn item(name: String, cells: [Cell<'_>; CELLS], zone: &Zone) -> Result<Item>
         }
         Ok((capture, body, origin)) => {
             let body = body.and_then(|body| if let Body::Whole(body) = body { Some(body) } else { None });
-            Item::Robots(Robots { name, origins: vec![origin], capture, body, is_file: false })
+            Item::Robots(Robots { name, origins: vec![origin], capture, body, is_file: false, fetch: None })
         }
         Err((reason, detail)) => Item::Bad { name, reason, detail },
     })

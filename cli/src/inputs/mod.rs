@@ -21,6 +21,7 @@ pub mod recognise;
 pub mod same;
 pub mod sets;
 pub mod shown;
+pub mod spill;
 pub mod tables;
 pub mod time;
 mod tsv;
@@ -46,12 +47,22 @@ use open::Input;
 use options::CompileOptions;
 use recognise::{Content, Wanted};
 use shown::shown;
+use spill::Scratch;
 use time::Zone;
+use warc::InputPlace;
+use warc::redirects::Redirects;
 
 /// Something found in an input.
 pub enum Item {
     /// A robots.txt.
     Robots(Robots),
+    /// Captures that have the same answer, after redirects.
+    SameBody {
+        /// The body that each of them has.
+        body: Vec<u8>,
+        /// The captures, without body.
+        robots: Vec<Robots>,
+    },
     /// Lines with a capture on each that were not looked into yet: that is work for another thread, see [`Item::read`].
     Lines {
         /// The input, and how its lines are written.
@@ -100,6 +111,20 @@ pub struct Robots {
     pub body: Option<Vec<u8>>,
     /// Whether it is a file of which nothing else is known, so that no profile can choose between it and another one.
     pub is_file: bool,
+    /// The record that it is from, if it is from a WARC file.
+    pub fetch: Option<Fetch>,
+}
+
+/// The record of a WARC file that a crawler wrote when it requested a robots.txt.
+#[derive(Debug)]
+pub struct Fetch {
+    /// The index of the file on the command line.
+    pub input: usize,
+    /// The number of the record in the file, from 1.
+    #[allow(dead_code, reason = "identifies the record to whoever lists the captures one by one")]
+    pub record: u64,
+    /// The URLs that redirects led to, in order and in the form of the WHATWG standard.
+    pub redirects: Vec<String>,
 }
 
 impl Item {
@@ -124,6 +149,7 @@ impl Item {
         let own = size_of::<Item>();
         own + match self {
             Item::Robots(robots) => robots.memory_bytes(),
+            Item::SameBody { body, robots } => body.capacity() + robots.iter().map(Robots::memory_bytes).sum::<usize>(),
             // Each line may become an item.
             Item::Lines { count, bytes, .. } => count * own + bytes.len(),
             Item::Bad { name, detail, .. } => name.len() + detail.len(),
@@ -137,14 +163,17 @@ impl Item {
 impl Robots {
     /// A file, whose fetch nothing is known of.
     fn file(name: String, origins: Vec<OwnedOrigin>, body: Vec<u8>) -> Robots {
-        Robots { name, origins, capture: Capture::default(), body: Some(body), is_file: true }
+        Robots { name, origins, capture: Capture::default(), body: Some(body), is_file: true, fetch: None }
     }
 
     /// The bytes that the texts, the origins and the body take.
     fn memory_bytes(&self) -> usize {
         let origins = self.origins.iter().map(|origin| size_of::<OwnedOrigin>() + origin.host.len());
         let media_type = self.capture.media_type.as_ref().map_or(0, |name| name.len());
-        self.name.len() + origins.sum::<usize>() + media_type + self.body.as_ref().map_or(0, Vec::capacity)
+        let redirects = self.fetch.iter().flat_map(|fetch| &fetch.redirects);
+        let redirects = redirects.map(|url| size_of::<String>() + url.len()).sum::<usize>();
+        let texts = self.name.len() + media_type + redirects;
+        texts + origins.sum::<usize>() + self.body.as_ref().map_or(0, Vec::capacity)
     }
 }
 
@@ -165,14 +194,16 @@ pub struct Reading<'o> {
     host: Option<&'o str>,
     how: How<'o>,
     files: Mutex<Files>,
+    redirects: Redirects,
 }
 
 impl<'o> Reading<'o> {
-    /// Nothing is read yet.
-    pub fn new(options: &'o CompileOptions) -> Reading<'o> {
+    /// Nothing is read yet. What must be kept until all inputs are read goes to `scratch`.
+    pub fn new(options: &'o CompileOptions, scratch: Scratch) -> Reading<'o> {
         let naming = Naming::Hosts(options.schemes());
         let how = How { zone: &options.timezone, resync: options.archives.resync };
-        Reading { naming, host: options.host.as_deref(), how, files: Mutex::default() }
+        let redirects = Redirects::new(scratch);
+        Reading { naming, host: options.host.as_deref(), how, files: Mutex::default(), redirects }
     }
 
     /// Reads an input. Lines of JSON Lines and TSV are not looked into. An input of files, which is one that does not hold captures
@@ -182,13 +213,14 @@ impl<'o> Reading<'o> {
     /// # Errors
     /// If the input cannot be read to its end, or holds nothing at all, or if a file in it is for the origin of another
     /// file. Faults of single files are [`Item::Bad`].
-    pub fn read(&self, input: Input, sink: &mut Sink<'_>) -> Result<()> {
+    pub fn read(&self, input: Input, place: InputPlace, sink: &mut Sink<'_>) -> Result<()> {
         if self.host.is_some()
             && let Some(what) = input.collection()
         {
             return Err(Failure::at(&input.path, format!("--host goes with a single robots.txt, and this is {what}")));
         }
-        read_some(input, &self.naming, self.host, self.how, &mut |item| {
+        let captures = Captures { redirects: &self.redirects, place, how: self.how };
+        read_some(input, &self.naming, self.host, captures, &mut |item| {
             if let Item::Robots(robots) = &item
                 && robots.is_file
             {
@@ -196,6 +228,14 @@ impl<'o> Reading<'o> {
             }
             sink(item)
         })
+    }
+
+    /// Passes on the captures that had to wait until all inputs were read: those of redirects and revisits.
+    ///
+    /// # Errors
+    /// Returns an error if a temporary file cannot be used, and the errors of the sink.
+    pub fn resolve(&self, sink: &mut Sink<'_>) -> Result<()> {
+        self.redirects.resolve(sink)
     }
 }
 
@@ -205,8 +245,11 @@ impl<'o> Reading<'o> {
 /// # Errors
 /// As [`Reading::read`].
 pub fn read_bodies(input: Input, resync: bool, sink: &mut Sink<'_>) -> Result<()> {
-    let zone = Zone::default();
-    read_some(input, &Naming::Any, None, How { zone: &zone, resync }, &mut |item| item.read(sink))
+    let (redirects, zone) = (Redirects::new(Scratch::default()), Zone::default());
+    let how = How { zone: &zone, resync };
+    let captures = Captures { redirects: &redirects, place: InputPlace::default(), how };
+    read_some(input, &Naming::Any, None, captures, &mut |item| item.read(sink))?;
+    redirects.resolve(sink)
 }
 
 /// Says how inputs are read that leave something open.
@@ -218,26 +261,46 @@ struct How<'o> {
     resync: bool,
 }
 
+/// The context in which captures are read.
+#[derive(Clone, Copy)]
+struct Captures<'r> {
+    redirects: &'r Redirects,
+    place: InputPlace,
+    how: How<'r>,
+}
+
 /// Reads an input, and fails if it holds nothing.
-fn read_some(input: Input, naming: &Naming, host: Option<&str>, how: How<'_>, sink: &mut Sink<'_>) -> Result<()> {
+fn read_some(
+    input: Input,
+    naming: &Naming,
+    host: Option<&str>,
+    captures: Captures<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
     let path = input.path.clone();
     let mut found = false;
-    read(input, naming, host, how, &mut |item| {
+    let has_waiting = read(input, naming, host, captures, &mut |item| {
         found |= !matches!(item, Item::Names(_));
         sink(item)
     })?;
-    if found { Ok(()) } else { Err(no_robots(&path)) }
+    if found || has_waiting { Ok(()) } else { Err(no_robots(&path)) }
 }
 
-/// Splits an input into what it holds.
-fn read(input: Input, naming: &Naming, host: Option<&str>, how: How<'_>, sink: &mut Sink<'_>) -> Result<()> {
-    let How { zone, resync } = how;
+/// Splits an input into what it holds. Returns whether captures wait for other inputs.
+fn read(
+    input: Input,
+    naming: &Naming,
+    host: Option<&str>,
+    captures: Captures<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<bool> {
+    let Captures { redirects, place, how: How { zone, resync } } = captures;
     let path = input.path.clone();
-    match (input.content, host) {
+    let read = match (input.content, host) {
         (Content::Folder, _) => folders::read_folder(&path, naming, sink),
         (Content::Tar, _) => archives::read_tar(&path, input.into_source(), naming, sink),
         (Content::Json, _) => jsonl::read(&path, input.into_source(), zone, sink),
-        (Content::Warc, _) => warc::read(&path, input.into_source(), resync, sink),
+        (Content::Warc, _) => return warc::read(&path, input.into_source(), resync, redirects, place, sink),
         (Content::Parquet, _) if input.packing.is_none() && input.is_regular => {
             parquet::captures::read(&path, zone, sink)
         }
@@ -263,7 +326,8 @@ fn read(input: Input, naming: &Naming, host: Option<&str>, how: How<'_>, sink: &
         },
         (Content::Empty, None) => Ok(()),
         (_, None) => Err(input.refused(Wanted::Captures)),
-    }
+    };
+    read.map(|()| false)
 }
 
 const SINGLE_FILE: &str = "is a single file; say whose robots.txt it is with --host HOST[:PORT], or give a folder, a tar \

@@ -43,6 +43,10 @@ pub struct Made {
     as_of: Option<String>,
     options: Options,
     inputs: Vec<Input>,
+    /// Redirects and revisits that were left out because their target was in none of the inputs that were compiled together.
+    /// `null` if a set that was merged does not record it.
+    #[serde(default)]
+    unresolved: Option<u64>,
 }
 
 /// The program that made a file.
@@ -152,6 +156,7 @@ impl Made {
                     bad: counts.bad,
                 })
                 .collect(),
+            unresolved: report.all_unresolved(),
         }
     }
 
@@ -171,6 +176,9 @@ impl Made {
             let bad = if *bad > 0 { format!(", {} bad and left out", grouped(*bad)) } else { String::new() };
             let counts = format!("{} read, {} bytes{bad}", grouped(*captures), grouped(*bytes));
             summary.row("  input", format!("{}: {counts}", shown(path)));
+        }
+        if let Some(unresolved) = self.unresolved.filter(|&count| count > 0) {
+            summary.count("  unresolved redirects and revisits", unresolved);
         }
     }
 }
@@ -219,6 +227,12 @@ pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
 pub fn json(set: &Path, bytes: &[u8]) -> Result<serde_json::Value> {
     let made = read::<Made>(&path_of(set)?).ok().flatten().filter(|made| made.set == Identity::of(bytes));
     serde_json::to_value(made).map_err(Failure::new)
+}
+
+/// Returns the number of redirects and revisits that are unresolved in a set; `None` if no record of the set has it.
+pub fn unresolved(set: &Path, bytes: &[u8]) -> Option<u64> {
+    let made = read::<Made>(&path_of(set).ok()?).ok().flatten()?;
+    made.unresolved.filter(|_| made.set == Identity::of(bytes))
 }
 
 /// Reads a record, if there is one.

@@ -120,10 +120,50 @@ impl SetBuilder {
         outcome: Outcome,
         record: Option<Prepared>,
     ) -> usize {
-        let is_too_late = capture.time.is_some_and(|time| self.at.is_some_and(|at| time > at));
-        self.newest = self.newest.max(capture.time);
+        let is_too_late = self.is_too_late(capture);
         let body_hash = record.as_ref().map_or(0, |record| record.body_hash);
         let rules = record.filter(|_| !is_too_late).map_or(NONE, |record| self.contents.file(record, self.keeps_lines));
+        self.add_file(origins, capture, outcome, body_hash, rules)
+    }
+
+    /// Adds captures of one body, each with its outcome, as [`SetBuilder::add_capture`] adds each of them with a copy of
+    /// `record`. Returns how many captures are discarded because of them, themselves included.
+    ///
+    /// Cost: the rules are added once.
+    pub fn add_captures(
+        &mut self,
+        captures: impl IntoIterator<Item = (Vec<OwnedOrigin>, Capture, Outcome)>,
+        mut record: Option<Prepared>,
+    ) -> usize {
+        let body_hash = record.as_ref().map_or(0, |record| record.body_hash);
+        let (mut discarded, mut rules) = (0, NONE);
+        for (origins, capture, outcome) in captures {
+            let is_used = outcome == Outcome::Use;
+            let has_rules = is_used && !self.is_too_late(&capture);
+            if has_rules && let Some(record) = record.take() {
+                rules = self.contents.file(record, self.keeps_lines);
+            }
+            let (body_hash, rules) = (if is_used { body_hash } else { 0 }, if has_rules { rules } else { NONE });
+            discarded += self.add_file(origins, &capture, outcome, body_hash, rules);
+        }
+        discarded
+    }
+
+    fn is_too_late(&self, capture: &Capture) -> bool {
+        capture.time.is_some_and(|time| self.at.is_some_and(|at| time > at))
+    }
+
+    /// Adds a capture with the number of its file in `contents`.
+    fn add_file(
+        &mut self,
+        origins: impl IntoIterator<Item = OwnedOrigin>,
+        capture: &Capture,
+        outcome: Outcome,
+        body_hash: u64,
+        rules: u32,
+    ) -> usize {
+        let is_too_late = self.is_too_late(capture);
+        self.newest = self.newest.max(capture.time);
         let max_age = capture.max_age.map(|age| u32::try_from(age).unwrap_or(u32::MAX));
         let Capture { time, status, .. } = *capture;
         let kept = KeptCapture { time, outcome, body_hash, max_age, status, rules };

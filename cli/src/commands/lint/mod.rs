@@ -203,6 +203,12 @@ impl Report<'_> {
                     Err(fault) => self.item(fault.item(name)?)?,
                 }
             }
+            // Once, with the name of the first.
+            Item::SameBody { body, robots } => {
+                if let Some(first) = robots.into_iter().next() {
+                    self.item(Item::Robots(Robots { body: Some(body), ..first }))?;
+                }
+            }
             Item::Bad { name, reason, detail } => {
                 self.is_partial = true;
                 note(format!("{name}: {reason}: {detail}"));

@@ -192,7 +192,7 @@ pub fn item(
             return Ok(Item::Bad { name, reason: TOO_LARGE, detail });
         }
     };
-    Ok(Item::Robots(Robots { name, origins: vec![origin], capture, body, is_file: false }))
+    Ok(Item::Robots(Robots { name, origins: vec![origin], capture, body, is_file: false, fetch: None }))
 }
 
 /// The capture that a line describes, its body, and the origin that it is for.
@@ -294,7 +294,11 @@ mod tests {
                 format!("{name} {} {capture:?} {body:?}", origins[0])
             }
             Item::Bad { name, reason, detail } => format!("{name} {reason} {detail}"),
-            Item::Lines { .. } | Item::LeftOut { .. } | Item::Untrusted { .. } | Item::Names(_) => String::new(),
+            Item::Lines { .. }
+            | Item::LeftOut { .. }
+            | Item::Untrusted { .. }
+            | Item::Names(_)
+            | Item::SameBody { .. } => String::new(),
         }
     }
 

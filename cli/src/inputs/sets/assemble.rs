@@ -33,7 +33,9 @@ use crate::error::{Failure, Result};
 use crate::inputs::bodies::{Fault, TOO_LARGE, settle};
 use crate::inputs::options::CompileOptions;
 use crate::inputs::recognise::Content;
+use crate::inputs::spill::Scratch;
 use crate::inputs::{Inputs, Item, Reading, Robots, no_robots};
+use crate::outputs::made;
 use crate::outputs::progress::Progress;
 
 /// Bytes of a batch in memory: bodies, and whatever else its items keep. What is made of them takes about as much.
@@ -57,6 +59,15 @@ enum Done {
         diagnostics: Vec<(DiagnosticKind, u64)>,
         /// The name and the content of a body that is no text.
         strange: Option<(String, Content)>,
+    },
+    /// Captures of one body, each with its input.
+    Captures {
+        captures: Vec<(usize, Vec<OwnedOrigin>, Capture, Outcome)>,
+        bytes: u64,
+        prepared: Option<Prepared>,
+        diagnostics: Vec<(DiagnosticKind, u64)>,
+        /// The names of those with status 2xx and the content of the body, if it is no text.
+        strange: Option<(Vec<String>, Content)>,
     },
     /// A body that is packed and cannot be unpacked.
     Faulty(String, Fault),
@@ -104,8 +115,9 @@ fn assemble_in(
     let progress = Progress::of("files", entries_of(&inputs));
     let mut parts = Vec::new();
     let batch_bytes = room.map_or(BATCH_BYTES, |room| room.part_of(BATCH_PART).min(BATCH_BYTES as u64) as usize);
+    let scratch = room.map_or_else(Scratch::default, Room::scratch);
     let turns = Turns::default();
-    let readers = Readers::new(inputs, Reading::new(options), &turns, batch_bytes);
+    let readers = Readers::new(inputs, Reading::new(options, scratch), &turns, batch_bytes);
     thread::scope(|scope| {
         let not_started = |error| Failure::new(format!("a thread cannot be started: {error}"));
         let mut told = Told::new(&turns);
@@ -114,9 +126,10 @@ fn assemble_in(
             readers.start(scope, reader_count(room, rayon::current_num_threads()), &send).map_err(not_started)?;
         drop(send);
         let (send, prepared) = mpsc::sync_channel(0);
+        let parser = Parser { dialect, profile, with_other: !options.no_other };
         let preparing = move || {
             for batch in batches {
-                if send.send(work_on(batch, dialect, profile, !options.no_other)).is_err() {
+                if send.send(parser.work_on(batch)).is_err() {
                     break;
                 }
             }
@@ -125,8 +138,8 @@ fn assemble_in(
         let mut compiling = None;
         for Batch { input, items, end } in prepared {
             progress.add(items.iter().map(|done| done.len() as u64).sum());
-            for done in items.into_iter().flatten() {
-                take(input, done, &mut builder, &mut report, &mut told)?;
+            for (own, done) in items.into_iter().flatten() {
+                take((input, own), done, &mut builder, &mut report, &mut told)?;
                 if let Some(room) = room.filter(|room| room.is_full(builder.held_bytes())) {
                     parts.extend(compiling.take().map(joined).transpose()?);
                     let part = builder.split_off();
@@ -141,7 +154,7 @@ fn assemble_in(
         parts.extend(compiling.take().map(joined).transpose()?);
         readers.into_iter().try_for_each(|reader| reader.join().map_err(|_| stopped()))
     })?;
-    if report.read() == 0 && sets.is_empty() {
+    if report.read() == 0 && sets.is_empty() && report.unresolved() == 0 {
         return Err(no_robots(&PathBuf::from(names.join(", "))));
     }
     drop(progress);
@@ -193,6 +206,10 @@ fn merge(
             set.verify_checksums().map_err(|error| damaged(&loaded.path, &error))?;
             let (captures, bytes) = (set.origin_count(), loaded.bytes().len() as u64);
             report.inputs.push(InputCounts { captures, bytes, is_set: true, ..InputCounts::default() });
+            match made::unresolved(&loaded.path, loaded.bytes()) {
+                Some(count) => report.unresolved_in_sets += count,
+                None => report.sets_without_record += 1,
+            }
         }
         let merged = builder.finish_merged(&opened, strategy, &QUIETLY, room);
         merged.map_err(|(part, error)| match part.and_then(|part| sets.get(part.checked_sub(parts.len())?)) {
@@ -246,58 +263,144 @@ fn reader_count(room: Option<&Room>, threads: usize) -> usize {
     threads.min(most)
 }
 
-/// Parses the bodies of a batch on all threads, and keeps the order.
-fn work_on(batch: Batch<Item>, dialect: &'static Dialect, profile: &Profile, with_other: bool) -> Batch<Vec<Done>> {
-    let parse = if with_other { prepare } else { prepare_without_other };
-    let Batch { input, items, end } = batch;
-    let prepared = |arena: &mut Bump, item| {
-        let Item::Robots(Robots { name, origins, capture, body, .. }) = item else { return Done::Other(item) };
+/// Parses bodies under the options of a set.
+struct Parser {
+    dialect: &'static Dialect,
+    profile: &'static Profile,
+    with_other: bool,
+}
+
+/// The items of a batch after their bodies were parsed, each with the index of its input.
+type DoneItems = Vec<(usize, Done)>;
+
+impl Parser {
+    /// Parses the bodies of a batch on all threads, and keeps the order.
+    fn work_on(&self, batch: Batch<Item>) -> Batch<DoneItems> {
+        let Batch { input, items, end } = batch;
+        let work = items.into_par_iter().map_init(Bump::new, |arena, item| {
+            let mut done = Vec::new();
+            let read = item.read(&mut |item| {
+                match item {
+                    Item::Robots(robots) => done.push(self.robots(input, robots, arena)),
+                    Item::SameBody { body, robots } => self.same_body(input, body, robots, arena, &mut done),
+                    item => done.push((input, Done::Other(item))),
+                }
+                Ok(())
+            });
+            done.extend(read.err().map(|failure| (input, Done::Failed(failure))));
+            done
+        });
+        Batch { input, items: work.collect(), end }
+    }
+
+    fn prepare(&self, body: &[u8], arena: &Bump) -> std::result::Result<Prepared, BodyOverLimit> {
+        if self.with_other {
+            prepare(body, self.dialect, arena)
+        } else {
+            prepare_without_other(body, self.dialect, arena)
+        }
+    }
+
+    fn robots(&self, input: usize, robots: Robots, arena: &mut Bump) -> (usize, Done) {
+        let Robots { name, origins, capture, body, fetch, .. } = robots;
+        let input = fetch.map_or(input, |fetch| fetch.input);
         arena.reset();
         let (body, content) = match body.map(settle).transpose() {
             Ok(settled) => settled.unzip(),
-            Err(fault) => return Done::Faulty(name, fault),
+            Err(fault) => return (input, Done::Faulty(name, fault)),
         };
-        // The body of an error page is a page, and decides nothing.
-        let is_success = capture.status.is_none_or(|status| status / 100 == 2);
-        let strange = content.filter(|content| is_success && !content.is_text()).map(|content| (name.clone(), content));
+        let strange = content.filter(|content| is_success(&capture) && !content.is_text());
+        let strange = strange.map(|content| (name.clone(), content));
         let bytes = body.as_ref().map_or(0, Vec::len) as u64;
-        match prepare_capture(&capture, body.as_deref(), profile, |body| parse(body, dialect, arena)) {
+        let prepared = prepare_capture(&capture, body.as_deref(), self.profile, |body| self.prepare(body, arena));
+        let done = match prepared {
             Ok((outcome, prepared)) => {
                 let diagnostics = prepared.iter().flat_map(|prepared| prepared.diagnostics.counts()).collect();
                 Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics, strange }
             }
-            Err(BadCapture::NoBody) => Done::Other(Item::Bad { name, reason: "no body", detail: String::new() }),
-            Err(BadCapture::OverLimit(error)) => {
-                let reason = match error {
-                    BodyOverLimit::Bytes(_) => TOO_LARGE,
-                    BodyOverLimit::Steps(_) => "too many steps for one URL",
-                };
-                Done::Other(Item::Bad { name, reason, detail: error.to_string() })
+            Err(error) => Done::Other(bad_capture(name, &error)),
+        };
+        (input, done)
+    }
+
+    /// Parses a body once for all of its captures.
+    fn same_body(&self, input: usize, body: Vec<u8>, robots: Vec<Robots>, arena: &mut Bump, done: &mut DoneItems) {
+        let input_of = |robots: &Robots| robots.fetch.as_ref().map_or(input, |fetch| fetch.input);
+        arena.reset();
+        let (body, content) = match settle(body) {
+            Ok(settled) => settled,
+            Err(fault) => {
+                let mut fault = Some(fault);
+                let mut first: Option<(&'static str, String)> = None;
+                for robots in robots {
+                    let item = match (&first, fault.take()) {
+                        (_, Some(fault)) => fault.item(robots.name.clone()),
+                        (Some((reason, detail)), None) => {
+                            Ok(Item::Bad { name: robots.name.clone(), reason, detail: detail.clone() })
+                        }
+                        (None, None) => Err(stopped()),
+                    };
+                    if let Ok(Item::Bad { reason, detail, .. }) = &item {
+                        first.get_or_insert_with(|| (reason, detail.clone()));
+                    }
+                    done.push((input_of(&robots), item.map_or_else(Done::Failed, Done::Other)));
+                }
+                return;
             }
+        };
+        let bytes = body.len() as u64;
+        let (mut captures, mut names) = (Vec::new(), Vec::new());
+        let mut parsed: Option<std::result::Result<Prepared, BodyOverLimit>> = None;
+        for one in robots {
+            let input = input_of(&one);
+            let Robots { name, origins, capture, .. } = one;
+            let outcome = self.profile.outcome(&capture, &body);
+            if outcome == Outcome::Use {
+                let parsed = parsed.get_or_insert_with(|| self.prepare(&self.profile.readable(&capture, &body), arena));
+                if let Err(error) = parsed {
+                    let error = BadCapture::OverLimit(error.clone());
+                    done.push((input, Done::Other(bad_capture(name, &error))));
+                    continue;
+                }
+            }
+            if !content.is_text() && is_success(&capture) {
+                names.push(name);
+            }
+            captures.push((input, origins, capture, outcome));
         }
-    };
-    let work = items.into_par_iter().map_init(Bump::new, |arena, item| {
-        let mut done = Vec::new();
-        let read = item.read(&mut |item| {
-            done.push(prepared(arena, item));
-            Ok(())
-        });
-        done.extend(read.err().map(Done::Failed));
-        done
-    });
-    Batch { input, items: work.collect(), end }
+        let prepared = parsed.and_then(std::result::Result::ok);
+        let diagnostics = prepared.iter().flat_map(|prepared| prepared.diagnostics.counts()).collect();
+        let strange = (!names.is_empty()).then_some((names, content));
+        done.push((input, Done::Captures { captures, bytes, prepared, diagnostics, strange }));
+    }
 }
 
-/// Adds one item to the set and to the report, and tells the user of it if there is something to tell.
-fn take(input: usize, done: Done, builder: &mut SetBuilder, report: &mut Report, told: &mut Told<'_>) -> Result<()> {
-    let counts = &mut report.inputs[input];
+/// Whether the body of a capture is not an error page, which decides nothing.
+fn is_success(capture: &Capture) -> bool {
+    capture.status.is_none_or(|status| status / 100 == 2)
+}
+
+fn bad_capture(name: String, error: &BadCapture) -> Item {
+    let (reason, detail) = match error {
+        BadCapture::NoBody => ("no body", String::new()),
+        BadCapture::OverLimit(error @ BodyOverLimit::Bytes(_)) => (TOO_LARGE, error.to_string()),
+        BadCapture::OverLimit(error @ BodyOverLimit::Steps(_)) => ("too many steps for one URL", error.to_string()),
+    };
+    Item::Bad { name, reason, detail }
+}
+
+/// Adds one item to the set and to the report, and tells the user of it if there is something to tell. `turn` is the input
+/// with whose messages it is told, and `input` the one that it counts for.
+fn take(
+    (turn, input): (usize, usize),
+    done: Done,
+    builder: &mut SetBuilder,
+    report: &mut Report,
+    told: &mut Told<'_>,
+) -> Result<()> {
     match done {
         Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics, strange } => {
-            counts.captures += 1;
-            counts.bytes += bytes;
-            counts.answers += u64::from(!capture.has_failed);
-            counts.with_status += u64::from(capture.status.is_some());
-            counts.with_time += u64::from(capture.time.is_some());
+            report.count_capture(input, bytes, &capture);
             report.rules += prepared.as_ref().map_or(0, |prepared| prepared.rule_count as u64);
             for (kind, count) in diagnostics {
                 *report.diagnostics.entry(kind).or_insert(0) += count;
@@ -305,37 +408,56 @@ fn take(input: usize, done: Done, builder: &mut SetBuilder, report: &mut Report,
             builder.add_capture(origins, &capture, outcome, prepared);
             if let Some((name, content)) = strange {
                 report.strange.count(content);
-                told.tell(input, Message::Strange(name, content), report);
+                told.tell(turn, Message::Strange(name, content), report);
+            }
+        }
+        Done::Captures { captures, bytes, prepared, diagnostics, strange } => {
+            let used = captures.iter().filter(|(_, _, _, outcome)| *outcome == Outcome::Use).count() as u64;
+            report.rules += used * prepared.as_ref().map_or(0, |prepared| prepared.rule_count as u64);
+            for (kind, count) in diagnostics {
+                *report.diagnostics.entry(kind).or_insert(0) += used * count;
+            }
+            captures.iter().for_each(|(input, _, capture, _)| report.count_capture(*input, bytes, capture));
+            let captures = captures.into_iter().map(|(_, origins, capture, outcome)| (origins, capture, outcome));
+            builder.add_captures(captures, prepared);
+            let (names, content) = strange.map_or((Vec::new(), Content::Text), |strange| strange);
+            for name in names {
+                report.strange.count(content);
+                told.tell(turn, Message::Strange(name, content), report);
             }
         }
         Done::Other(Item::Bad { name, reason, detail }) => {
-            counts.bad += 1;
+            if let Some(counts) = report.inputs.get_mut(input) {
+                counts.bad += 1;
+            }
             *report.bad.entry(reason).or_insert(0) += 1;
             let separator = if detail.is_empty() { "" } else { ": " };
-            told.tell(input, Message::Bad(format!("{name}: {reason}{separator}{detail}")), report);
+            told.tell(turn, Message::Bad(format!("{name}: {reason}{separator}{detail}")), report);
         }
         Done::Faulty(name, fault) => {
-            return take(input, Done::Other(fault.item(name)?), builder, report, told);
+            return take((turn, input), Done::Other(fault.item(name)?), builder, report, told);
         }
         Done::Other(Item::LeftOut { reason, name }) => {
             *report.left_out.entry(reason).or_insert(0) += 1;
             if let Some(name) = name {
-                told.tell(input, Message::LeftOut(reason, name), report);
+                told.tell(turn, Message::LeftOut(reason, name), report);
             }
         }
         Done::Other(Item::Names(names)) => {
-            counts.has_names = true;
+            if let Some(counts) = report.inputs.get_mut(input) {
+                counts.has_names = true;
+            }
             report.names.extend(names);
         }
         Done::Other(Item::Untrusted { from }) => {
             report.untrusted += 1;
             if let Some(record) = from {
-                told.tell(input, Message::Bad(untrusted_from(&record)), report);
+                told.tell(turn, Message::Bad(untrusted_from(&record)), report);
             }
         }
         Done::Failed(failure) => return Err(failure),
         // A robots.txt is always parsed and a line always read, so they never come here.
-        Done::Other(Item::Robots(_) | Item::Lines { .. }) => {}
+        Done::Other(Item::Robots(_) | Item::SameBody { .. } | Item::Lines { .. }) => {}
     }
     Ok(())
 }

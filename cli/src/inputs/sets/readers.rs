@@ -13,7 +13,8 @@ use std::{fs, io, thread};
 use super::told::Turns;
 use crate::error::{Failure, Result};
 use crate::inputs::open::Input;
-use crate::inputs::{Inputs, Item, Reading};
+use crate::inputs::warc::InputPlace;
+use crate::inputs::{Inputs, Item, Reading, Sink};
 
 /// Items in a batch, so that a batch of empty bodies is bounded too.
 const BATCH_ITEMS: usize = 1 << 15;
@@ -37,6 +38,10 @@ pub struct Readers<'a> {
     batch_bytes: usize,
     /// The place of the next input that is to be read.
     next: AtomicUsize,
+    /// The number of inputs that were read.
+    ended: AtomicUsize,
+    /// The rank of the path of each input.
+    ranks: Vec<u32>,
 }
 
 enum Sources<'a> {
@@ -51,7 +56,12 @@ impl<'a> Readers<'a> {
             Inputs::Paths(paths) => Sources::Paths(paths),
             Inputs::Opened(input) => Sources::Opened(Mutex::new(Some(*input))),
         };
-        Readers { inputs, reading, turns, batch_bytes, next: AtomicUsize::new(0) }
+        let ranks = match &inputs {
+            Sources::Paths(paths) => ranks_of(paths),
+            Sources::Opened(_) => vec![0],
+        };
+        let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Readers { inputs, reading, turns, batch_bytes, next, ended, ranks }
     }
 
     /// Starts `count` threads, or fewer if there are fewer inputs.
@@ -88,8 +98,18 @@ impl<'a> Readers<'a> {
             }
             let mut batch = Batch { input, items: Vec::new(), end: None };
             let result = self.read(&mut batch, send);
+            let is_read = result.is_ok();
             batch.end = Some(result);
             if send.send(batch).is_err() {
+                return;
+            }
+            // The thread that reads the last input goes on with the captures that wait for others, as one more input.
+            if is_read && self.ended.fetch_add(1, Ordering::AcqRel) + 1 == self.len() {
+                let mut batch = Batch { input: self.len(), items: Vec::new(), end: None };
+                let result = self.send(&mut batch, send, &mut |sink| self.reading.resolve(sink));
+                batch.end = Some(result);
+                // Nobody listens if it fails.
+                let _ = send.send(batch);
                 return;
             }
         }
@@ -105,8 +125,24 @@ impl<'a> Readers<'a> {
         if !input.is_captures() && !self.turns.wait_for(number) {
             return Err(stopped());
         }
+        let place = InputPlace { input: number, rank: self.ranks.get(number).copied().unwrap_or(0) };
+        let mut input = Some(input);
+        self.send(batch, send, &mut |sink| match input.take() {
+            Some(input) => self.reading.read(input, place, sink),
+            None => Ok(()),
+        })
+    }
+
+    /// Sends the items that `read` finds. What is not sent is left in the batch.
+    fn send(
+        &self,
+        batch: &mut Batch<Item>,
+        send: &SyncSender<Batch<Item>>,
+        read: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let number = batch.input;
         let mut bytes = 0;
-        self.reading.read(input, &mut |item| {
+        read(&mut |item| {
             bytes += item.memory_bytes();
             batch.items.push(item);
             if bytes >= self.batch_bytes || batch.items.len() >= BATCH_ITEMS {
@@ -133,6 +169,17 @@ impl<'a> Readers<'a> {
             }
         }
     }
+}
+
+/// The rank of each path among all of them.
+fn ranks_of(paths: &[PathBuf]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..paths.len()).collect();
+    order.sort_by_key(|&place| &paths[place]);
+    let mut ranks = vec![0; paths.len()];
+    for (rank, place) in (0..).zip(order) {
+        ranks[place] = rank;
+    }
+    ranks
 }
 
 /// The failure of a thread that reads, and of those that wait for it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use reptile_compiler::body::DiagnosticKind;
+use reptile_compiler::capture::Capture;
 use reptile_compiler::set::{CaptureReport, DiscardedCapture};
 use reptile_engine::verdict::PolicySource;
 
@@ -10,7 +11,8 @@ use crate::error::note;
 use crate::inputs::captures::names::{Field, NameUse};
 use crate::inputs::recognise::Content;
 use crate::inputs::time::{now, show_time};
-use crate::outputs::summary::Summary;
+use crate::inputs::warc::redirects::REASONS;
+use crate::outputs::summary::{Summary, grouped};
 
 /// The number of files of one kind that are named to the user; all are counted.
 pub const MAX_NAMED: u64 = 10;
@@ -34,6 +36,10 @@ pub struct Report {
     pub bad: BTreeMap<&'static str, u64>,
     /// What was rightly left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
+    /// The redirects and revisits that are unresolved in the sets that were merged, as far as their records say.
+    pub unresolved_in_sets: u64,
+    /// The number of merged sets without a record of that.
+    pub sets_without_record: u64,
     /// How many of what was left out were named, by reason.
     pub named: BTreeMap<&'static str, u64>,
     /// Records of damaged archives that were found by a search, or come after one that was.
@@ -124,6 +130,17 @@ impl Report {
         !self.bad.is_empty()
     }
 
+    /// Counts a file or capture of an input that could be read.
+    pub fn count_capture(&mut self, input: usize, bytes: u64, capture: &Capture) {
+        if let Some(counts) = self.inputs.get_mut(input) {
+            counts.captures += 1;
+            counts.bytes += bytes;
+            counts.answers += u64::from(!capture.has_failed);
+            counts.with_status += u64::from(capture.status.is_some());
+            counts.with_time += u64::from(capture.time.is_some());
+        }
+    }
+
     /// Names a file that is left out; of many, the first few.
     pub fn name_left_out(&mut self, reason: &'static str, name: &str) {
         let named = self.named.entry(reason).or_insert(0);
@@ -143,6 +160,16 @@ impl Report {
         self.inputs.iter().map(|input| input.bytes).sum()
     }
 
+    /// Returns the number of redirects and revisits of the inputs whose target is missing.
+    pub fn unresolved(&self) -> u64 {
+        REASONS.iter().filter_map(|reason| self.left_out.get(reason)).sum()
+    }
+
+    /// Returns the number of unresolved redirects and revisits in the inputs and sets, or `None` if a set does not record it.
+    pub fn all_unresolved(&self) -> Option<u64> {
+        (self.sets_without_record == 0).then(|| self.unresolved() + self.unresolved_in_sets)
+    }
+
     /// The inputs that are not sets.
     fn files(&self) -> impl Iterator<Item = &InputCounts> {
         self.inputs.iter().filter(|input| !input.is_set)
@@ -154,6 +181,13 @@ impl Report {
         if sets().next().is_some() {
             summary.count("sets read", sets().count() as u64);
             summary.count("  origins in them", sets().map(|set| set.captures).sum());
+            if self.unresolved_in_sets + self.sets_without_record > 0 {
+                let mut row = grouped(self.unresolved_in_sets);
+                if self.sets_without_record > 0 {
+                    row += &format!(", not recorded for {} of the sets", grouped(self.sets_without_record));
+                }
+                summary.row("  unresolved redirects and revisits in them", row);
+            }
         }
         if self.files().next().is_some() {
             summary.count("files read", self.read());

@@ -13,6 +13,8 @@ use reptile_compiler::set::CompiledSet;
 use reptile_engine::platform::MappedFile;
 use reptile_engine::spool::{Spool, Store};
 
+use crate::inputs::spill::{MAX_BUFFER_BYTES, Scratch};
+
 /// The memory that making a set may take if nothing else is asked for, as it is typed.
 pub const DEFAULT_MEMORY: &str = "2G";
 
@@ -26,6 +28,9 @@ const HELD_PART: u64 = 4;
 /// Bytes that are held at most, however much memory there is: while a part is compiled the next one is collected, so that
 /// the steps that are one thread's work do not stop the others.
 const MAX_HELD_BYTES: u64 = 256 << 20;
+
+/// The part of the memory that each of five buffers of redirects may have: one in so many.
+const SCRATCH_PART: u64 = 64;
 
 /// How long pages of mapped files may stay in memory.
 const RELEASE_INTERVAL: Duration = Duration::from_millis(50);
@@ -81,6 +86,12 @@ impl Room {
     /// How many parts of so many bytes the memory has, at least 1.
     pub fn parts_of(&self, bytes: u64) -> usize {
         usize::try_from(self.memory / bytes).unwrap_or(usize::MAX).max(1)
+    }
+
+    /// Returns the memory and the folder of what must wait until all inputs are read.
+    pub fn scratch(&self) -> Scratch {
+        let buffer_bytes = self.part_of(SCRATCH_PART).min(MAX_BUFFER_BYTES as u64) as usize;
+        Scratch { folder: Some(self.folder.clone()), buffer_bytes }
     }
 
     /// Writes a part of a set to a file.

@@ -89,6 +89,22 @@ fn challenger_of(name: &[u8], value: &[u8]) -> Option<Challenger> {
     capture::challenger_of_header(name, &String::from_utf8_lossy(value))
 }
 
+/// The answer in a block whose body was left out, as in a revisit record.
+///
+/// # Errors
+/// If it is no HTTP answer.
+pub fn head(mut block: Vec<u8>) -> Result<Answer, Fault> {
+    block.truncate(header_end(&block));
+    answer(block)
+}
+
+/// The status and the `Content-Type` in a block, as far as they can be read. Nothing else of it is looked at.
+pub fn status_and_type(block: &[u8]) -> (Option<u16>, Option<Vec<u8>>) {
+    let header = &block[..header_end(block)];
+    let media_type = fields(header).find(|(name, _)| name.eq_ignore_ascii_case(b"content-type"));
+    (status(block).ok(), media_type.map(|(_, value)| value.into_owned()))
+}
+
 /// Where the body begins: after the first empty line.
 fn header_end(block: &[u8]) -> usize {
     let mut at = 0;

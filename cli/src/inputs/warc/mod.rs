@@ -1,16 +1,15 @@
 //! WARC files of crawlers, such as the robotstxt files of Common Crawl: the capture of a robots.txt in each answer.
 //!
 //! [`records`] reads the records ([`raw`] with the bytes that they are stored in) and [`http`] the answers in them; here an
-//! answer becomes a capture of the origins that it is for. A crawler writes each step of a redirect as a record of its own.
-//! They are put together again: the capture of the origin that was asked first is the answer at the end, with the number of
-//! redirects. Only records of the same file are put together; a redirect whose end is elsewhere stays one, and the fetch
-//! profile says what it means.
+//! answer becomes a capture of the origins that it is for. A crawler writes each step of a redirect as a record of its own,
+//! and a revisit record for an answer that it has stored before; [`redirects`] puts them together when all files were read.
 
 mod http;
 pub mod raw;
 pub mod records;
-mod redirects;
+pub mod redirects;
 
+use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::path::Path;
 
@@ -22,11 +21,11 @@ use super::bodies::{TOO_LARGE, no_memory};
 use super::gzip::Unpack;
 use super::shown::shown;
 use super::time::{MAX_TIME_BYTES, Zone, read_time};
-use super::{Item, Sink};
+use super::{Fetch, Item, Robots, Sink};
 use crate::error::{Failure, Result};
 use http::{Answer, answer};
 use records::{Block, Damage, Next, Record, Records};
-use redirects::{Redirects, Waiting};
+use redirects::{Identity, Key, Kind, RecordPlace, Redirects, Reference, Revisit, is_redirect, normal_url, target_of};
 
 /// Bytes of a block that is read: the header of an answer, and a body of the greatest size with the lengths of its chunks.
 const MAX_BLOCK_BYTES: usize = MAX_BODY_BYTES + (1 << 20);
@@ -34,16 +33,35 @@ const MAX_BLOCK_BYTES: usize = MAX_BODY_BYTES + (1 << 20);
 /// The fault of a record that cannot be read.
 const DAMAGED: &str = "damaged record of a WARC file";
 
-/// The fault of a record behind which nothing is read.
+/// The fault of a record after which nothing is read.
 const STOPPED: &str = "damaged WARC file, not read to its end";
 
-/// Reads every record. With `searches`, also those behind damage after which nothing says where the next record begins.
+/// Maximum block length of a page that is stored because a redirect in another file may lead to it, in bytes. Longer ones
+/// are stored only after a redirect to them in the same file.
+const MAX_PAGE_BYTES: usize = 64 << 10;
+
+/// Maximum number of redirect targets in a file whose pages are stored, whatever they are. The oldest are forgotten.
+const MAX_AWAITED: usize = 1 << 16;
+
+/// The reason for a record that is a page.
+const OTHER_URL: &str = "answer for another URL than that of a robots.txt";
+
+/// Reads every record; with `searches`, also those behind damage after which nothing says where the next record begins.
+/// Captures that wait for another record are added to `redirects`. Returns whether there are any.
 ///
 /// # Errors
 /// If the system cannot read the file. A damaged record is an [`Item::Bad`].
-pub fn read(path: &Path, source: impl Unpack, searches: bool, sink: &mut Sink<'_>) -> Result<()> {
+pub fn read(
+    path: &Path,
+    source: impl Unpack,
+    searches: bool,
+    redirects: &Redirects,
+    place: InputPlace,
+    sink: &mut Sink<'_>,
+) -> Result<bool> {
     let unreadable = |error: io::Error| Failure::at(path, format!("cannot be read: {error}"));
-    let mut reader = Reader { path, records: Records::new(source, searches), redirects: Redirects::default() };
+    let records = Records::new(source, searches);
+    let mut reader = Reader { path, records, redirects, place, awaited: Awaited::default(), has_waiting: false };
     let mut is_untrusted = false;
     loop {
         match reader.records.next().map_err(unreadable)? {
@@ -58,14 +76,56 @@ pub fn read(path: &Path, source: impl Unpack, searches: bool, sink: &mut Sink<'_
             }
         }
     }
-    reader.redirects.end().try_for_each(sink)
+    Ok(reader.has_waiting)
+}
+
+/// The place of an input among those of a command.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InputPlace {
+    /// The index on the command line.
+    pub input: usize,
+    /// The rank of its path among all paths.
+    pub rank: u32,
 }
 
 /// The reader of one file.
 struct Reader<'p, R> {
     path: &'p Path,
     records: Records<R>,
-    redirects: Redirects,
+    redirects: &'p Redirects,
+    place: InputPlace,
+    awaited: Awaited,
+    has_waiting: bool,
+}
+
+/// The targets of the redirects from robots.txt files in a file so far.
+#[derive(Default)]
+struct Awaited {
+    keys: HashSet<Key>,
+    /// The keys by age.
+    order: VecDeque<Key>,
+}
+
+impl Awaited {
+    fn insert(&mut self, key: Key) {
+        if self.keys.insert(key) {
+            self.order.push_back(key);
+            if self.order.len() > MAX_AWAITED
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.keys.remove(&oldest);
+            }
+        }
+    }
+}
+
+/// An answer of a record that can be read.
+struct Answered<'r> {
+    record: &'r Record,
+    url: Option<String>,
+    time: Option<Time>,
+    /// The name and the origin, if it is for a robots.txt.
+    robots: Option<(String, OwnedOrigin)>,
 }
 
 impl<R: Unpack> Reader<'_, R> {
@@ -81,25 +141,26 @@ impl<R: Unpack> Reader<'_, R> {
         Item::Bad { name: self.name_of(damage.number), reason: fault_of(&damage), detail: damage.detail }
     }
 
-    /// Reads one record if it is the answer for a robots.txt, or the end of a redirect from one.
+    /// Reads one record if it is the answer for a robots.txt, or may be the end of a redirect from one.
     fn record(&mut self, record: &Record, sink: &mut Sink<'_>) -> Result<io::Result<()>> {
         let Some(target) = record.target.as_deref().filter(|_| is_answer(record)) else {
             return sink(Item::left_out("record that is no answer of a server")).map(Ok);
         };
-        let name = self.name(record.number, target);
         // The others are pages, and addresses that are not of the web, such as `dns:example.com`.
-        let asked = OwnedOrigin::of_robots_url(target).ok();
-        let key = redirects::key(target);
-        if asked.is_none() && !self.redirects.is_awaited(key.as_deref()) {
-            return sink(Item::left_out("answer for another URL than that of a robots.txt")).map(Ok);
+        let origin = OwnedOrigin::of_robots_url(target).ok();
+        let url = normal_url(target);
+        let key = url.as_deref().map(|url| self.redirects.key(url));
+        if origin.is_none() && !key.is_some_and(|key| self.awaited.keys.contains(&key)) {
+            sink(Item::left_out(OTHER_URL))?;
+            return match url {
+                Some(url) => self.page(record, url, sink),
+                None => Ok(Ok(())),
+            };
         }
+        let name = self.name(record.number, target);
         let bad = |reason, detail| Item::Bad { name: name.clone(), reason, detail };
         if record.is_segment {
             return sink(bad("record in several parts", "its parts are not put together".into())).map(Ok);
-        }
-        if record.kind == "revisit" {
-            let reason = "not changed since an earlier capture (a revisit record)";
-            return sink(Item::LeftOut { reason, name: Some(name) }).map(Ok);
         }
         let time = match record.date.as_deref().map(read_date).transpose() {
             Ok(time) => time,
@@ -115,22 +176,137 @@ impl<R: Unpack> Reader<'_, R> {
             }
             Ok(Block::Whole(block, is_longer)) => (block, is_longer),
         };
-        let mut answer = match answer_in(record, block) {
+        let answer = match answer_in(record, block, is_longer) {
             Ok(answer) => answer,
             Err((reason, detail)) => return sink(bad(reason, detail)).map(Ok),
         };
-        if is_longer && answer.body.starts_with(b"\r\n") {
-            // The line end that was not counted; see `records`.
-            answer.body.drain(..2);
-        }
-        if answer.body.len() > MAX_BODY_BYTES {
-            let detail = format!("{} bytes; the limit is {MAX_BODY_BYTES}", answer.body.len());
-            return sink(bad(TOO_LARGE, detail)).map(Ok);
-        }
-        answer.capture.truncated = record.truncated.as_deref().map(truncation);
-        let asked = asked.map(|origin| Waiting::new(name, origin, time));
-        self.redirects.add(asked, key, answer, &mut |robots| sink(Item::Robots(robots))).map(Ok)
+        let robots = origin.map(|origin| (name, origin));
+        self.answered(Answered { record, url, time, robots }, answer, sink).map(Ok)
     }
+
+    /// Stores a page that a redirect in another file, or before it, may lead to. Most pages are only counted as such.
+    fn page(&mut self, record: &Record, url: String, sink: &mut Sink<'_>) -> Result<io::Result<()>> {
+        let Ok(time) = record.date.as_deref().map(read_date).transpose() else { return Ok(Ok(())) };
+        if record.is_segment {
+            return Ok(Ok(()));
+        }
+        let answer = match self.records.block(MAX_PAGE_BYTES) {
+            Err(error) => return Ok(Err(error)),
+            Ok(Block::Damaged(damage)) => return sink(self.damaged(damage)).map(Ok),
+            Ok(Block::Whole(block, is_longer)) if may_be_robots(record, &block) => {
+                answer_in(record, block, is_longer).ok()
+            }
+            Ok(Block::Whole(..) | Block::TooLarge(_) | Block::NoMemory(_)) => None,
+        };
+        match answer {
+            Some(answer) => {
+                self.answered(Answered { record, url: Some(url), time, robots: None }, answer, sink).map(Ok)
+            }
+            None => self.add(record, &url, time, &Kind::NotStored).map(Ok),
+        }
+    }
+
+    /// Takes the answer of a record: it may be complete, wait for another one, or be what another one waits for.
+    fn answered(&mut self, answered: Answered<'_>, answer: Answer, sink: &mut Sink<'_>) -> Result<()> {
+        let Answered { record, url, time, robots } = answered;
+        let next = url.as_deref().and_then(|url| target_of(url, &answer));
+        let is_revisit = record.kind == "revisit" || answer.capture.status == Some(304);
+        let revisit = if is_revisit && next.is_none() {
+            let Some(url) = &url else {
+                let left_out =
+                    |(name, _)| sink(Item::LeftOut { reason: redirects::UNRESOLVED_REVISIT, name: Some(name) });
+                return robots.map_or(Ok(()), left_out);
+            };
+            Some(self.revisit(record, url, &answer))
+        } else {
+            None
+        };
+        let kind = match (&next, &revisit) {
+            (Some(next), _) => Kind::Redirect(&answer.capture, next),
+            (None, Some(revisit)) => Kind::Revisit(revisit),
+            (None, None) => Kind::Body(&answer.capture, &answer.body),
+        };
+        if let Some(url) = &url {
+            if let Some(next) = &next {
+                let next = self.redirects.key(next);
+                let is_awaited = || self.awaited.keys.contains(&self.redirects.key(url));
+                if robots.is_some() || is_awaited() {
+                    self.awaited.insert(next);
+                }
+            }
+            self.add(record, url, time, &kind)?;
+        }
+        let Some((name, origin)) = robots else { return Ok(()) };
+        let RecordPlace { input, number, .. } = self.record_place(record);
+        if !matches!(kind, Kind::Body(..)) {
+            self.has_waiting = true;
+            let target = record.target.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+            return self.redirects.add_waiting(self.record_place(record), name, &target, time, &kind);
+        }
+        let fetch = Some(Fetch { input, record: number, redirects: Vec::new() });
+        let capture = Capture { time, ..answer.capture };
+        let body = Some(answer.body);
+        sink(Item::Robots(Robots { name, origins: vec![origin], capture, body, is_file: false, fetch }))
+    }
+
+    /// Adds the answer of a record to those that others may need.
+    fn add(&self, record: &Record, url: &str, time: Option<Time>, kind: &Kind<'_>) -> Result<()> {
+        let hash = |text: &Option<Vec<u8>>| text.as_deref().map_or(0, |text| self.redirects.hash(text));
+        let (id, digest) = (hash(&record.links.id), self.digest(record).unwrap_or(0));
+        let identity = Identity { key: self.redirects.key(url), time, id, digest };
+        self.redirects.add_answer(self.record_place(record), &identity, kind)
+    }
+
+    fn record_place(&self, record: &Record) -> RecordPlace {
+        RecordPlace { input: self.place.input, rank: self.place.rank, number: record.number }
+    }
+
+    /// Returns the hash of the payload digest, whose algorithm may be written in any letter case.
+    fn digest(&self, record: &Record) -> Option<u64> {
+        let digest = record.links.payload_digest.as_deref()?;
+        let colon = memchr::memchr(b':', digest)?;
+        let (algorithm, value) = digest.split_at(colon);
+        Some(self.redirects.hash(&[&algorithm.to_ascii_lowercase(), value].concat()))
+    }
+
+    /// Returns what a revisit record says: the answer in its block, and the record that has the rest.
+    fn revisit(&self, record: &Record, url: &str, answer: &Answer) -> Revisit {
+        let named = record.links.refers_to_target.as_deref().and_then(normal_url);
+        let reference = Reference {
+            is_other_url: named.as_deref().is_some_and(|named| named != url),
+            url: named.unwrap_or_else(|| url.into()),
+            id: record.links.refers_to.as_deref().map(|id| self.redirects.hash(id)),
+            date: record.links.refers_to_date.as_deref().and_then(|date| read_date(date).ok()),
+            digest: self.digest(record),
+        };
+        let has_header = answer.capture.status.is_some_and(|status| status != 304) && !is_not_modified(record);
+        Revisit::new(reference, has_header.then_some(&answer.capture), answer.capture.max_age)
+    }
+}
+
+/// Whether the profile of a revisit is that of an answer 304.
+fn is_not_modified(record: &Record) -> bool {
+    record
+        .links
+        .profile
+        .as_deref()
+        .is_some_and(|profile| memchr::memmem::find(profile, b"server-not-modified").is_some())
+}
+
+/// Returns whether the block of a page may hold what a crawler reads as a robots.txt, by its status and type alone: a
+/// redirect, a revisit, or anything that is not a web page, a picture or the like.
+fn may_be_robots(record: &Record, block: &[u8]) -> bool {
+    if record.kind == "revisit" {
+        return true;
+    }
+    let (status, media_type) =
+        if record.kind == "resource" { (Some(200), record.content_type.clone()) } else { http::status_and_type(block) };
+    let media_type = media_type.unwrap_or_default().to_ascii_lowercase();
+    let is_other = [&b"text/html"[..], b"application/xhtml", b"image/", b"video/", b"audio/", b"font/", b"text/css"]
+        .iter()
+        .chain(&[&b"text/javascript"[..], b"application/javascript", b"application/json", b"application/pdf"])
+        .any(|other| media_type.starts_with(other));
+    is_redirect(status) || !is_other
 }
 
 /// The kind of a damage.
@@ -143,15 +319,33 @@ fn is_answer(record: &Record) -> bool {
     matches!(&*record.kind, "response" | "resource" | "revisit")
 }
 
-/// The answer in the block of a record. A resource is a body without a header, which some crawlers write.
-fn answer_in(record: &Record, block: Vec<u8>) -> std::result::Result<Answer, http::Fault> {
-    if record.kind != "resource" {
-        return answer(block);
+/// The answer in the block of a record. A resource is a body without a header, which some crawlers write, and a revisit may
+/// have no header.
+fn answer_in(record: &Record, block: Vec<u8>, is_longer: bool) -> std::result::Result<Answer, http::Fault> {
+    let is_empty_revisit = record.kind == "revisit" && block.trim_ascii().is_empty();
+    let mut found = if is_empty_revisit {
+        Answer { capture: Capture::default(), location: None, body: Vec::new() }
+    } else if record.kind == "resource" {
+        let media_type = record.content_type.as_deref().map(String::from_utf8_lossy);
+        let media_type = media_type.map(|name| reptile_compiler::capture::media_type(&name));
+        let capture = Capture { status: Some(200), media_type, ..Capture::default() };
+        Answer { capture, location: None, body: block }
+    } else if record.kind == "revisit" {
+        http::head(block)?
+    } else {
+        answer(block)?
+    };
+    if is_longer && found.body.starts_with(b"\r\n") {
+        // The line end that was not counted; see `records`.
+        found.body.drain(..2);
     }
-    let media_type = record.content_type.as_deref().map(String::from_utf8_lossy);
-    let media_type = media_type.map(|name| reptile_compiler::capture::media_type(&name));
-    let capture = Capture { status: Some(200), media_type, ..Capture::default() };
-    Ok(Answer { capture, location: None, body: block })
+    if found.body.len() > MAX_BODY_BYTES {
+        return Err((TOO_LARGE, format!("{} bytes; the limit is {MAX_BODY_BYTES}", found.body.len())));
+    }
+    if record.kind != "revisit" {
+        found.capture.truncated = record.truncated.as_deref().map(truncation);
+    }
+    Ok(found)
 }
 
 /// Reads a `WARC-Date`.

@@ -58,8 +58,27 @@ pub struct Record {
     pub is_segment: bool,
     /// Whether it is at or after a place that was found by a search, so that a website may have written it.
     pub is_untrusted: bool,
+    /// The fields by which records refer to each other.
+    pub links: Box<Links>,
     /// Bytes of the block.
     length: u64,
+}
+
+/// The fields of a header by which records refer to each other.
+#[derive(Debug, Default)]
+pub struct Links {
+    /// `WARC-Record-ID`.
+    pub id: Option<Vec<u8>>,
+    /// `WARC-Payload-Digest`: an algorithm and a value.
+    pub payload_digest: Option<Vec<u8>>,
+    /// `WARC-Profile`, which revisit records have.
+    pub profile: Option<Vec<u8>>,
+    /// `WARC-Refers-To`: the ID of another record.
+    pub refers_to: Option<Vec<u8>>,
+    /// `WARC-Refers-To-Target-URI`.
+    pub refers_to_target: Option<Vec<u8>>,
+    /// `WARC-Refers-To-Date`.
+    pub refers_to_date: Option<Vec<u8>>,
 }
 
 /// What is next in a file.
@@ -666,6 +685,12 @@ fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
                 record.content_type = Some(value.into_owned());
                 continue;
             }
+            b"warc-record-id" => ("WARC-Record-ID", &mut record.links.id),
+            b"warc-payload-digest" => ("WARC-Payload-Digest", &mut record.links.payload_digest),
+            b"warc-profile" => ("WARC-Profile", &mut record.links.profile),
+            b"warc-refers-to" => ("WARC-Refers-To", &mut record.links.refers_to),
+            b"warc-refers-to-target-uri" => ("WARC-Refers-To-Target-URI", &mut record.links.refers_to_target),
+            b"warc-refers-to-date" => ("WARC-Refers-To-Date", &mut record.links.refers_to_date),
             _ => continue,
         };
         if field.as_ref().is_some_and(|first| **first != *value) {
@@ -684,6 +709,7 @@ fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
     record.length = length;
     record.kind = String::from_utf8_lossy(&kind.unwrap_or_default()).to_ascii_lowercase();
     record.target = record.target.map(without_brackets);
+    record.links.refers_to_target = record.links.refers_to_target.take().map(without_brackets);
     Ok(record)
 }
 

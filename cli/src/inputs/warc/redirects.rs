@@ -1,261 +1,767 @@
-//! Puts the steps of redirects together, which a crawler writes as records of their own.
+//! Redirects and revisits, which are resolved when every file was read.
 //!
-//! The end of a redirect may come after it, or before it, if the crawler had already asked there and remembered the
-//! answer. Memory is bounded: of what came before, the latest [`MAX_SEEN_BYTES`] are kept, and at most [`MAX_AWAITED`]
-//! origins, and [`MAX_AWAITED_BYTES`] of them, wait for what comes.
+//! A crawler writes each step of a redirect as a record of its own, and writes a revisit record instead of a body that it
+//! has stored before. The record with the answer may be in any file of the input, before or after. While the files are read,
+//! each answer that may be needed is added to [`Redirects`], and so is each capture of a robots.txt that waits for another
+//! record. [`Redirects::resolve`] then follows all of them together, one step at a time, by merging two sorted lists: of
+//! captures that wait and of answers, both by URL. Both lists and the stored bodies go to temporary files when they exceed
+//! their memory.
+//!
+//! The result depends on the records alone, not on the order in which files or threads read them:
+//!
+//! - **A redirect** leads to the answer of its target that was fetched next: the earliest one at the time of the redirect or
+//!   later. If there is none, it leads to the latest one before. Of several at that time, one in the same file that comes
+//!   after the redirect is preferred, then the first by the file's path and the record's number. No record is used twice in a
+//!   chain, so that a site that redirects to itself once and then answers is read as it answered.
+//! - **A revisit** leads to the record that it names, or to one of the same URL with the same payload digest; see
+//!   [`Reference`].
+//! - A capture whose target is not in the input is left out and counted. A loop, or more than [`MAX_REDIRECTS`] redirects, is
+//!   a capture that the fetch profile interprets.
 
-use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::sync::{Mutex, PoisonError};
 
-use reptile_compiler::capture::{Capture, Time};
+use reptile_compiler::capture::{Capture, Challenger, Time, Truncation};
 use reptile_compiler::set::origin::OwnedOrigin;
 use reptile_engine::url::MAX_URL_BYTES;
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::http::Answer;
-use crate::error::Result;
-use crate::inputs::{Item, Robots};
+use crate::error::{Failure, Result};
+use crate::inputs::shown::shown;
+use crate::inputs::spill::{Blobs, Cursor, Rows, Scratch, SortedRows};
+use crate::inputs::{Fetch, Item, Robots, Sink};
 
-/// Redirects that are followed from one to the next. Each fetch profile stops sooner.
-pub const MAX_REDIRECTS: u32 = 20;
+/// Maximum number of redirects that are followed. Each fetch profile stops sooner.
+pub const MAX_REDIRECTS: usize = 20;
 
-/// Origins that wait for the end of a redirect. The one that has waited longest is given up when there are more.
-pub const MAX_AWAITED: usize = 1 << 16;
+/// Maximum number of revisits in one chain.
+pub const MAX_REVISITS: u32 = 20;
 
-/// Bytes of the origins that wait, with the URLs that they wait for. The one that has waited longest is given up when there
-/// are more.
-pub const MAX_AWAITED_BYTES: usize = 64 << 20;
+/// Maximum number of answers for one URL among which one is chosen. With more, none is.
+const MAX_ANSWERS: usize = 1 << 16;
 
-/// Bytes of answers that are kept for redirects that come later in the same file.
-pub const MAX_SEEN_BYTES: usize = 64 << 20;
+/// Maximum memory in bytes of the captures that share a body while they are compiled, without the body.
+const MAX_SHARED_BYTES: usize = 4 << 20;
 
-/// A URL in the form of the WHATWG standard, without fragment, so that a `Location` is found however it is written.
-pub type Key = Rc<str>;
+/// The reason for a redirect without an answer.
+const UNRESOLVED_REDIRECT: &str = "redirect to a URL that is not in the input";
 
-/// The key of a URL.
-pub fn key(url: &[u8]) -> Option<Key> {
+/// The reason for a redirect to a page that was not stored.
+const PAGE_NOT_STORED: &str = "redirect to a page that does not follow it in the same file";
+
+/// The reason for a revisit whose record is missing.
+pub const UNRESOLVED_REVISIT: &str = "revisit of a capture that is not in the input";
+
+/// The reason for a URL with too many answers.
+const TOO_MANY_ANSWERS: &str = "redirect or revisit to a URL with more than 65,536 answers";
+
+/// A URL's key, which nobody can predict: of equal keys one would decide for the other.
+pub type Key = u128;
+
+/// Returns the form of a URL by which it is found: that of the WHATWG standard, without fragment.
+pub fn normal_url(url: &[u8]) -> Option<String> {
     let url = std::str::from_utf8(url).ok().filter(|url| url.len() <= MAX_URL_BYTES)?;
-    key_of(Url::parse(url).ok()?)
+    normal(Url::parse(url).ok()?)
 }
 
-fn key_of(mut url: Url) -> Option<Key> {
+fn normal(mut url: Url) -> Option<String> {
     url.set_fragment(None);
-    (matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_URL_BYTES).then(|| url.as_str().into())
+    (matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_URL_BYTES).then(|| url.into())
 }
 
-/// An origin whose robots.txt was asked for.
-pub struct Waiting {
-    /// The name of the record in which it was.
-    pub name: String,
-    /// The origin.
-    pub origin: OwnedOrigin,
-    /// When.
-    pub time: Option<Time>,
-    /// The redirects that were followed so far.
-    pub redirects: u32,
-}
-
-impl Waiting {
-    /// An origin of which no redirect was followed yet.
-    pub fn new(name: String, origin: OwnedOrigin, time: Option<Time>) -> Waiting {
-        Waiting { name, origin, time, redirects: 0 }
-    }
-
-    /// The capture of a robots.txt whose answer is this one, or a redirect that leads nowhere.
-    fn robots(self, answer: &Capture, body: Option<&[u8]>) -> Robots {
-        let Waiting { name, origin, time, redirects } = self;
-        let capture = Capture { redirects, time, ..answer.clone() };
-        Robots { name, origins: vec![origin], capture, body: body.map(<[u8]>::to_vec), is_file: false }
-    }
-}
-
-/// What is known of a URL from its answer.
-#[derive(Clone)]
-enum Seen {
-    Answer(Rc<Answer>),
-    Redirect(Capture, Key),
-}
-
-impl Seen {
-    fn bytes(&self) -> usize {
-        size_of::<Seen>()
-            + match self {
-                Seen::Answer(answer) => size_of::<Answer>() + answer.body.len() + text_bytes(&answer.capture),
-                Seen::Redirect(capture, key) => key.len() + text_bytes(capture),
-            }
-    }
-}
-
-/// Bytes of the texts of a capture.
-fn text_bytes(capture: &Capture) -> usize {
-    capture.media_type.as_ref().map_or(0, |name| name.len())
-}
-
-/// Bytes that an origin takes while it waits for a URL, the URL included.
-fn waiting_bytes(url: &str, (waiting, answer): &(Waiting, Capture)) -> usize {
-    size_of::<(Waiting, Capture)>() + url.len() + waiting.name.len() + waiting.origin.host.len() + text_bytes(answer)
-}
-
-/// The redirects of one file.
-#[derive(Default)]
-pub struct Redirects {
-    awaited: Aged<Vec<(Waiting, Capture)>>,
-    awaited_count: usize,
-    awaited_bytes: usize,
-    seen: Aged<Seen>,
-    seen_bytes: usize,
-}
-
-/// Takes the captures that are complete.
-pub type Complete<'s> = dyn FnMut(Robots) -> Result<()> + 's;
-
-impl Redirects {
-    /// Whether an origin waits for the answer of a URL.
-    pub fn is_awaited(&self, key: Option<&str>) -> bool {
-        key.is_some_and(|key| self.awaited.map.contains_key(key))
-    }
-
-    /// Takes the answer of a URL; `asked` is the origin, if the URL is that of its robots.txt.
-    ///
-    /// # Errors
-    /// Those of `complete`.
-    pub fn add(
-        &mut self,
-        asked: Option<Waiting>,
-        url: Option<Key>,
-        answer: Answer,
-        complete: &mut Complete<'_>,
-    ) -> Result<()> {
-        let awaited = url.as_deref().and_then(|url| Some((url, self.awaited.remove(url)?)));
-        let awaited = awaited.map(|(url, awaited)| self.no_longer_waiting(url, awaited)).unwrap_or_default();
-        let reached = awaited.into_iter().map(|(waiting, _)| Waiting { redirects: waiting.redirects + 1, ..waiting });
-        let all: Vec<Waiting> = reached.chain(asked).collect();
-        let seen = match next_step(url.as_deref(), &answer) {
-            Some(next) => Seen::Redirect(answer.capture, next),
-            // Where it leads is settled, and may be a long text.
-            None => Seen::Answer(Rc::new(Answer { location: None, ..answer })),
-        };
-        for waiting in all {
-            self.follow(waiting, seen.clone(), complete)?;
-        }
-        if let Some(url) = url {
-            self.remember(url, seen);
-        }
-        while (self.awaited_count > MAX_AWAITED || self.awaited_bytes > MAX_AWAITED_BYTES)
-            && let Some((url, given_up)) = self.awaited.pop_oldest()
-        {
-            let given_up = self.no_longer_waiting(&url, given_up);
-            given_up.into_iter().try_for_each(|(waiting, answer)| complete(waiting.robots(&answer, None)))?;
-        }
-        Ok(())
-    }
-
-    /// Counts origins as waiting no longer.
-    fn no_longer_waiting(&mut self, url: &str, awaited: Vec<(Waiting, Capture)>) -> Vec<(Waiting, Capture)> {
-        self.awaited_count -= awaited.len();
-        self.awaited_bytes -= awaited.iter().map(|waiting| waiting_bytes(url, waiting)).sum::<usize>();
-        awaited
-    }
-
-    /// Follows redirects as far as their answers are known.
-    fn follow(&mut self, mut waiting: Waiting, mut seen: Seen, complete: &mut Complete<'_>) -> Result<()> {
-        loop {
-            match seen {
-                Seen::Answer(answer) => return complete(waiting.robots(&answer.capture, Some(&answer.body))),
-                Seen::Redirect(answer, _) if waiting.redirects >= MAX_REDIRECTS => {
-                    return complete(waiting.robots(&answer, None));
-                }
-                Seen::Redirect(answer, next) => match self.seen.map.get(&*next) {
-                    Some((_, known)) => {
-                        seen = known.clone();
-                        waiting.redirects += 1;
-                    }
-                    None => {
-                        let waiting = (waiting, answer);
-                        self.awaited_count += 1;
-                        self.awaited_bytes += waiting_bytes(&next, &waiting);
-                        self.awaited.or_default(next).push(waiting);
-                        return Ok(());
-                    }
-                },
-            }
-        }
-    }
-
-    fn remember(&mut self, url: Key, seen: Seen) {
-        self.seen_bytes += url.len() + seen.bytes();
-        if let Some(before) = self.seen.remove(&url) {
-            self.seen_bytes -= url.len() + before.bytes();
-        }
-        self.seen.or_insert(url, seen);
-        while self.seen_bytes > MAX_SEEN_BYTES
-            && let Some((url, seen)) = self.seen.pop_oldest()
-        {
-            self.seen_bytes -= url.len() + seen.bytes();
-        }
-    }
-
-    /// The origins that still wait at the end of the file, each as the capture of its last redirect.
-    pub fn end(mut self) -> impl Iterator<Item = Item> {
-        std::iter::from_fn(move || self.awaited.pop_oldest())
-            .flat_map(|(_, waiting)| waiting)
-            .map(|(waiting, answer)| Item::Robots(waiting.robots(&answer, None)))
-    }
-}
-
-/// Where a redirect leads; `None` if the answer is no redirect, or leads nowhere.
-fn next_step(url: Option<&str>, answer: &Answer) -> Option<Key> {
-    if !matches!(answer.capture.status, Some(301 | 302 | 303 | 307 | 308)) {
+/// Returns the target of a redirect, or `None` if the answer is not a redirect or its `Location` is unusable.
+pub fn target_of(url: &str, answer: &Answer) -> Option<String> {
+    if !is_redirect(answer.capture.status) {
         return None;
     }
     let location = std::str::from_utf8(answer.location.as_deref()?).ok()?;
-    key_of(Url::parse(url?).ok()?.join(location).ok()?)
+    normal(Url::parse(url).ok()?.join(location).ok()?)
 }
 
-/// Things by URL, of which the oldest can be taken out. Time: logarithmic.
-struct Aged<V> {
-    map: HashMap<Key, (u64, V)>,
-    /// The URLs by the order in which they came.
-    order: BTreeMap<u64, Key>,
-    next: u64,
+/// Returns whether a status is that of a redirect with a `Location`.
+pub fn is_redirect(status: Option<u16>) -> bool {
+    matches!(status, Some(301 | 302 | 303 | 307 | 308))
 }
 
-impl<V> Default for Aged<V> {
-    fn default() -> Aged<V> {
-        Aged { map: HashMap::new(), order: BTreeMap::new(), next: 0 }
-    }
+/// A record that is read.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordPlace {
+    /// The index of the input on the command line.
+    pub input: usize,
+    /// The rank of the input's path among all paths.
+    pub rank: u32,
+    /// The number of the record in its file, from 1.
+    pub number: u64,
 }
 
-impl<V> Aged<V> {
-    /// What is kept for a URL, which is `value` if there was nothing.
-    fn or_insert(&mut self, url: Key, value: V) -> &mut V {
-        let entry = self.map.entry(url);
-        if let std::collections::hash_map::Entry::Vacant(vacant) = &entry {
-            self.order.insert(self.next, Rc::clone(vacant.key()));
+/// The part of an answer that its header says.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+struct Head {
+    status: Option<u16>,
+    max_age: Option<u64>,
+    media_type: Option<Box<str>>,
+    /// The number of the product that marked the answer as a challenge.
+    challenger: Option<u16>,
+    truncated: Option<Box<str>>,
+}
+
+impl Head {
+    fn of(capture: &Capture) -> Head {
+        Head {
+            status: capture.status,
+            max_age: capture.max_age,
+            media_type: capture.media_type.clone(),
+            challenger: capture.challenger.map(Challenger::number),
+            truncated: capture.truncated.map(|reason| reason.as_str().into()),
         }
-        let (_, value) = entry.or_insert_with(|| {
-            self.next += 1;
-            (self.next - 1, value)
-        });
-        value
     }
 
-    fn remove(&mut self, url: &str) -> Option<V> {
-        let (number, value) = self.map.remove(url)?;
-        self.order.remove(&number);
-        Some(value)
-    }
-
-    fn pop_oldest(&mut self) -> Option<(Key, V)> {
-        let (_, url) = self.order.pop_first()?;
-        let (_, value) = self.map.remove(&url)?;
-        Some((url, value))
+    fn capture(self, time: Option<Time>, redirects: usize) -> Capture {
+        let Head { status, max_age, media_type, challenger, truncated } = self;
+        let challenger = challenger.map(Challenger::from_number);
+        let truncated = truncated.and_then(|name| Truncation::from_name(&name));
+        Capture {
+            status,
+            max_age,
+            media_type,
+            challenger,
+            truncated,
+            time,
+            redirects: redirects as u32,
+            ..Capture::default()
+        }
     }
 }
 
-impl<V: Default> Aged<V> {
-    fn or_default(&mut self, url: Key) -> &mut V {
-        self.or_insert(url, V::default())
+/// What a revisit record refers to: a record of its own URL, or of the URL in `WARC-Refers-To-Target-URI`.
+///
+/// It is found by its ID, else by its date, else by its payload digest, and in each case its digest must not differ from
+/// that of the revisit, if both have one. A record of another URL is taken only if both have the same digest. A digest alone
+/// therefore never makes the body of one site that of another: the body itself is not hashed.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Reference {
+    /// The URL, in normal form.
+    pub url: String,
+    /// Whether the URL is not that of the revisit.
+    pub is_other_url: bool,
+    /// The hash of the record's ID.
+    pub id: Option<u64>,
+    /// The date of the record.
+    pub date: Option<Time>,
+    /// The hash of the payload digest.
+    pub digest: Option<u64>,
+}
+
+/// A revisit record.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Revisit {
+    reference: Reference,
+    /// Its own header; `None` if the server answered that nothing was modified, or the record has no header.
+    head: Option<Head>,
+    /// Its own `max-age`, which counts in either case.
+    max_age: Option<u64>,
+}
+
+impl Revisit {
+    /// Creates a revisit with a header of its own, or with no more than a `max-age`.
+    pub fn new(reference: Reference, own: Option<&Capture>, max_age: Option<u64>) -> Revisit {
+        Revisit { reference, head: own.map(Head::of), max_age }
+    }
+}
+
+/// The header of an answer as it is stored before its body.
+#[derive(Debug, Deserialize, Serialize)]
+struct Stored {
+    head: Head,
+    /// The target of a redirect.
+    next: Option<String>,
+    revisit: Option<Revisit>,
+}
+
+/// An answer, by kind.
+pub enum Kind<'a> {
+    /// An answer with a body.
+    Body(&'a Capture, &'a [u8]),
+    /// A redirect to a URL in normal form.
+    Redirect(&'a Capture, &'a str),
+    /// A revisit record.
+    Revisit(&'a Revisit),
+    /// A page whose body is not stored.
+    NotStored,
+}
+
+/// What identifies an answer.
+pub struct Identity {
+    /// The key of its URL.
+    pub key: Key,
+    /// Its date.
+    pub time: Option<Time>,
+    /// The hash of its ID, or 0.
+    pub id: u64,
+    /// The hash of its payload digest, or 0.
+    pub digest: u64,
+}
+
+/// A capture of a robots.txt that waits for another record.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Waiting {
+    input: usize,
+    rank: u32,
+    record: u64,
+    name: String,
+    /// The URL that was requested, as the record has it.
+    url: String,
+    time: Option<Time>,
+    /// The time from which on the next answer is looked for.
+    from: Time,
+    /// The URLs that redirects led to, in normal form; the last one is looked for.
+    redirects: Vec<String>,
+    /// The records that were used, by rank and number.
+    used: Vec<(u32, u64)>,
+    revisits: u32,
+    /// The reference of a revisit that is looked for, instead of the target of a redirect.
+    reference: Option<Reference>,
+    /// The header of the revisit that was met first.
+    head: Option<Head>,
+    /// The `max-age` of the revisit that was met first.
+    max_age: Option<u64>,
+    /// The header of the latest redirect.
+    redirect: Head,
+}
+
+impl Waiting {
+    fn wanted_url(&self) -> &str {
+        match &self.reference {
+            Some(reference) => &reference.url,
+            None => self.redirects.last().map_or("", |url| url),
+        }
+    }
+
+    /// Goes on with the target of a redirect. Returns whether it may.
+    fn follow(&mut self, head: Head, next: String) -> bool {
+        (self.reference, self.head, self.max_age) = (None, None, None);
+        self.redirect = head;
+        let may = self.redirects.len() < MAX_REDIRECTS;
+        if may {
+            self.redirects.push(next);
+        }
+        may
+    }
+
+    /// Goes on with the record that a revisit refers to. Returns whether it may.
+    fn revisit(&mut self, revisit: Revisit) -> bool {
+        self.revisits += 1;
+        if self.reference.is_none() {
+            (self.head, self.max_age) = (revisit.head, revisit.max_age);
+        } else if self.head.is_none() {
+            self.head = revisit.head;
+        }
+        self.reference = Some(revisit.reference);
+        self.revisits <= MAX_REVISITS
+    }
+
+    /// Returns the capture for an answer.
+    fn robots(self, head: Head, redirects: usize, body: Option<Vec<u8>>) -> Result<Robots> {
+        let truncated = head.truncated.clone();
+        let head = match self.head {
+            // The revisit's own body is always left out, so that its record says nothing of the body.
+            Some(own) => Head { truncated, ..own },
+            None => Head { max_age: self.max_age.or(head.max_age), ..head },
+        };
+        let origin = OwnedOrigin::of_robots_url(self.url.as_bytes()).map_err(|_| broken())?;
+        let fetch = Fetch { input: self.input, record: self.record, redirects: self.redirects };
+        let capture = head.capture(self.time, redirects);
+        Ok(Robots { name: self.name, origins: vec![origin], capture, body, is_file: false, fetch: Some(fetch) })
+    }
+}
+
+/// The end of a capture that has waited.
+#[derive(Deserialize, Serialize)]
+enum Ending {
+    /// It is left out.
+    Unresolved(String, u8),
+    /// It has too many redirects.
+    TooMany(Waiting),
+    /// It has an answer with a body: the place of its header and body, and the lengths of both.
+    Answered(Waiting, u64, u32, u32),
+}
+
+/// The reasons why a capture that waits is left out, by their number.
+pub const REASONS: [&str; 4] = [UNRESOLVED_REDIRECT, PAGE_NOT_STORED, UNRESOLVED_REVISIT, TOO_MANY_ANSWERS];
+
+/// The failure of rows that were not read as they were written.
+fn broken() -> Failure {
+    Failure::new("the temporary files of redirects are damaged; this is a fault of reptile")
+}
+
+fn to_json(value: &impl Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(value).map_err(Failure::new)
+}
+
+fn from_json<'j, T: Deserialize<'j>>(json: &'j [u8]) -> Result<T> {
+    serde_json::from_slice(json).map_err(|_| broken())
+}
+
+/// The bytes of a time in its order. One that is not known is before all others.
+fn time_bytes(time: Time) -> [u8; 8] {
+    ((time as u64) ^ (1 << 63)).to_be_bytes()
+}
+
+/// The time of a record without one.
+const NO_TIME: Time = Time::MIN;
+
+/// An answer in the sorted list.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time: Time,
+    rank: u32,
+    record: u64,
+    is_stored: bool,
+    id: u64,
+    digest: u64,
+    /// The place of its header and body.
+    offset: u64,
+    /// The length of the header.
+    head_len: u32,
+    body_len: u32,
+}
+
+/// The bytes of an entry with its key.
+const ENTRY_BYTES: usize = 16 + 8 + 4 + 8 + 1 + 8 + 8 + 8 + 4 + 4;
+
+impl Entry {
+    fn bytes(&self, key: Key) -> [u8; ENTRY_BYTES] {
+        let mut bytes = [0; ENTRY_BYTES];
+        let mut at = 0;
+        let mut put = |part: &[u8]| {
+            bytes[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        };
+        put(&key.to_be_bytes());
+        put(&time_bytes(self.time));
+        put(&self.rank.to_be_bytes());
+        put(&self.record.to_be_bytes());
+        put(&[u8::from(self.is_stored)]);
+        put(&self.id.to_be_bytes());
+        put(&self.digest.to_be_bytes());
+        put(&self.offset.to_be_bytes());
+        put(&self.head_len.to_be_bytes());
+        put(&self.body_len.to_be_bytes());
+        bytes
+    }
+
+    fn read(row: &[u8]) -> Result<(Key, Entry)> {
+        let mut rest = row;
+        let key = u128::from_be_bytes(take(&mut rest)?);
+        let time = (u64::from_be_bytes(take(&mut rest)?) ^ (1 << 63)) as Time;
+        let rank = u32::from_be_bytes(take(&mut rest)?);
+        let record = u64::from_be_bytes(take(&mut rest)?);
+        let [is_stored] = take(&mut rest)?;
+        let entry = Entry {
+            time,
+            rank,
+            record,
+            is_stored: is_stored == 1,
+            id: u64::from_be_bytes(take(&mut rest)?),
+            digest: u64::from_be_bytes(take(&mut rest)?),
+            offset: u64::from_be_bytes(take(&mut rest)?),
+            head_len: u32::from_be_bytes(take(&mut rest)?),
+            body_len: u32::from_be_bytes(take(&mut rest)?),
+        };
+        Ok((key, entry))
+    }
+
+    fn is_used(&self, waiting: &Waiting) -> bool {
+        waiting.used.contains(&(self.rank, self.record))
+    }
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
+    let (first, rest) = bytes.split_first_chunk().ok_or_else(broken)?;
+    *bytes = rest;
+    Ok(*first)
+}
+
+/// The answers and the captures that wait, of all files of one command.
+pub struct Redirects {
+    /// The keys of the hashes.
+    hashers: [RandomState; 2],
+    scratch: Scratch,
+    state: Mutex<State>,
+}
+
+struct State {
+    bodies: Blobs,
+    answers: Rows,
+    waiting: Rows,
+}
+
+impl State {
+    fn new(scratch: &Scratch) -> State {
+        State {
+            bodies: Blobs::new(scratch.clone()),
+            answers: Rows::new(scratch.clone()),
+            waiting: Rows::new(scratch.clone()),
+        }
+    }
+}
+
+impl Redirects {
+    /// Creates a store in which nothing waits.
+    pub fn new(scratch: Scratch) -> Redirects {
+        let state = Mutex::new(State::new(&scratch));
+        Redirects { hashers: [RandomState::new(), RandomState::new()], scratch, state }
+    }
+
+    /// Returns the key of a URL in normal form.
+    pub fn key(&self, url: &str) -> Key {
+        let [first, second] = &self.hashers;
+        Key::from(first.hash_one(url)) << 64 | Key::from(second.hash_one(url))
+    }
+
+    /// Returns the hash of an ID or a digest, which is never 0.
+    pub fn hash(&self, text: &[u8]) -> u64 {
+        self.hashers[0].hash_one(text).max(1)
+    }
+
+    /// Adds an answer that others may need.
+    ///
+    /// # Errors
+    /// Returns an error if a temporary file cannot be written.
+    pub fn add_answer(&self, place: RecordPlace, identity: &Identity, kind: &Kind<'_>) -> Result<()> {
+        let stored = |head: Head, next: Option<&str>, revisit: Option<&Revisit>| {
+            to_json(&Stored { head, next: next.map(str::to_owned), revisit: revisit.cloned() })
+        };
+        let none: &[u8] = &[];
+        let parts = match kind {
+            Kind::Body(capture, body) => Some((stored(Head::of(capture), None, None)?, *body)),
+            Kind::Redirect(capture, next) => Some((stored(Head::of(capture), Some(next), None)?, none)),
+            Kind::Revisit(revisit) => Some((stored(Head::default(), None, Some(revisit))?, none)),
+            Kind::NotStored => None,
+        };
+        let (head_len, body_len) = parts.as_ref().map_or((0, 0), |(head, body)| (head.len(), body.len()));
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let offset = match &parts {
+            Some((head, body)) => state.bodies.append(&[head, body])?,
+            None => 0,
+        };
+        let entry = Entry {
+            time: identity.time.unwrap_or(NO_TIME),
+            rank: place.rank,
+            record: place.number,
+            is_stored: parts.is_some(),
+            id: identity.id,
+            digest: identity.digest,
+            offset,
+            head_len: u32::try_from(head_len).map_err(|_| broken())?,
+            body_len: u32::try_from(body_len).map_err(|_| broken())?,
+        };
+        state.answers.push(&[&entry.bytes(identity.key)])
+    }
+
+    /// Adds a capture that waits for the target of a redirect, or for the record that a revisit refers to.
+    ///
+    /// # Errors
+    /// Returns an error if a temporary file cannot be written.
+    pub fn add_waiting(
+        &self,
+        place: RecordPlace,
+        name: String,
+        url: &str,
+        time: Option<Time>,
+        kind: &Kind<'_>,
+    ) -> Result<()> {
+        let mut waiting = Waiting {
+            input: place.input,
+            rank: place.rank,
+            record: place.number,
+            name,
+            url: url.into(),
+            time,
+            from: time.unwrap_or(NO_TIME),
+            redirects: Vec::new(),
+            used: vec![(place.rank, place.number)],
+            revisits: 0,
+            reference: None,
+            head: None,
+            max_age: None,
+            redirect: Head::default(),
+        };
+        match kind {
+            Kind::Redirect(capture, next) => waiting.follow(Head::of(capture), (*next).into()),
+            Kind::Revisit(revisit) => waiting.revisit((*revisit).clone()),
+            Kind::Body(..) | Kind::NotStored => return Err(broken()),
+        };
+        let row = self.row(&waiting)?;
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).waiting.push(&[&row])
+    }
+
+    /// Returns the row of a capture that waits: by the key that it waits for.
+    fn row(&self, waiting: &Waiting) -> Result<Vec<u8>> {
+        let mut row = self.key(waiting.wanted_url()).to_be_bytes().to_vec();
+        row.extend_from_slice(&to_json(waiting)?);
+        Ok(row)
+    }
+
+    /// Follows redirects and revisits of all captures that wait, and passes on each capture or the reason why it is left
+    /// out, in an order that depends on the records alone.
+    ///
+    /// # Errors
+    /// Returns an error if a temporary file cannot be used, and the errors of `sink`.
+    pub fn resolve(&self, sink: &mut Sink<'_>) -> Result<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { bodies, answers, waiting } = std::mem::replace(&mut *state, State::new(&self.scratch));
+        drop(state);
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let answers = answers.finish()?;
+        let mut waiting = waiting.finish()?;
+        let mut endings = Rows::new(self.scratch.clone());
+        while !waiting.is_empty() {
+            waiting = self.step(&answers, &waiting, &bodies, &mut endings)?;
+        }
+        drop((answers, waiting));
+        pass_on(&endings.finish()?, &bodies, sink)
+    }
+
+    /// Follows one redirect or revisit of each capture that waits. Returns those that still wait.
+    fn step(
+        &self,
+        answers: &SortedRows,
+        waiting: &SortedRows,
+        bodies: &Blobs,
+        endings: &mut Rows,
+    ) -> Result<SortedRows> {
+        let mut next = Rows::new(self.scratch.clone());
+        let mut answers = Answers { cursor: answers.cursor()?, key: None, entries: Vec::new(), is_whole: true };
+        let mut cursor = waiting.cursor()?;
+        while let Some(row) = cursor.row() {
+            let mut json = row;
+            let key = u128::from_be_bytes(take(&mut json)?);
+            let one: Waiting = from_json(json)?;
+            answers.find(key)?;
+            if let Some(one) = step_of(one, &answers, bodies, endings)? {
+                next.push(&[&self.row(&one)?])?;
+            }
+            cursor.advance()?;
+        }
+        next.finish()
+    }
+}
+
+/// The answers of one URL after the other.
+struct Answers<'a> {
+    cursor: Cursor<'a>,
+    key: Option<Key>,
+    /// The answers for the key, by time, path and number.
+    entries: Vec<Entry>,
+    /// Whether they are all of them.
+    is_whole: bool,
+}
+
+impl Answers<'_> {
+    /// Goes to the answers for a key, which must not be less than the one before.
+    fn find(&mut self, key: Key) -> Result<()> {
+        if self.key == Some(key) {
+            return Ok(());
+        }
+        self.key = Some(key);
+        self.entries.clear();
+        self.is_whole = true;
+        while let Some(row) = self.cursor.row() {
+            let (found, entry) = Entry::read(row)?;
+            if found > key {
+                break;
+            }
+            if found == key {
+                if self.entries.len() < MAX_ANSWERS {
+                    self.entries.push(entry);
+                } else {
+                    self.is_whole = false;
+                }
+            }
+            self.cursor.advance()?;
+        }
+        Ok(())
+    }
+}
+
+/// Follows one redirect or revisit, and returns the capture if it waits for another one.
+fn step_of(mut waiting: Waiting, answers: &Answers<'_>, bodies: &Blobs, endings: &mut Rows) -> Result<Option<Waiting>> {
+    if !answers.is_whole {
+        return leave_out(&waiting, 3, endings);
+    }
+    let (chosen, reason) = match &waiting.reference {
+        None => (redirected(&answers.entries, &waiting), 0),
+        Some(reference) => (referred(&answers.entries, reference, &waiting), 2),
+    };
+    let Some(entry) = chosen else {
+        // Every answer was used: it is a loop.
+        let is_loop = waiting.reference.is_none() && !answers.entries.is_empty();
+        return if is_loop { too_many(waiting, endings) } else { leave_out(&waiting, reason, endings) };
+    };
+    if !entry.is_stored {
+        return leave_out(&waiting, if reason == 0 { 1 } else { reason }, endings);
+    }
+    waiting.used.push((entry.rank, entry.record));
+    waiting.from = waiting.from.max(entry.time);
+    let Stored { head, next, revisit } = from_json(&bodies.read(entry.offset, entry.head_len as usize)?)?;
+    match (next, revisit) {
+        (Some(next), _) => match waiting.follow(head, next) {
+            true => Ok(Some(waiting)),
+            false => too_many(waiting, endings),
+        },
+        (None, Some(revisit)) => match waiting.revisit(revisit) {
+            true => Ok(Some(waiting)),
+            false => leave_out(&waiting, 2, endings),
+        },
+        (None, None) => {
+            let start = [&[1], &entry.rank.to_be_bytes()[..], &entry.record.to_be_bytes()].concat();
+            let order = order_of(&waiting);
+            let ending = to_json(&Ending::Answered(waiting, entry.offset, entry.head_len, entry.body_len))?;
+            endings.push(&[&start, &order, &ending])?;
+            Ok(None)
+        }
+    }
+}
+
+/// Returns the place of a capture in the order of the inputs.
+fn order_of(waiting: &Waiting) -> [u8; ORDER_BYTES] {
+    let mut order = [0; ORDER_BYTES];
+    order[..8].copy_from_slice(&(waiting.input as u64).to_be_bytes());
+    order[8..].copy_from_slice(&waiting.record.to_be_bytes());
+    order
+}
+
+/// The bytes of such a place.
+const ORDER_BYTES: usize = 8 + 8;
+
+fn too_many(waiting: Waiting, endings: &mut Rows) -> Result<Option<Waiting>> {
+    let order = order_of(&waiting);
+    endings.push(&[&[0], &order, &to_json(&Ending::TooMany(waiting))?])?;
+    Ok(None)
+}
+
+fn leave_out(waiting: &Waiting, reason: u8, endings: &mut Rows) -> Result<Option<Waiting>> {
+    let name = match &waiting.reference {
+        None => format!("{}, to {}", waiting.name, shown(waiting.wanted_url().as_bytes())),
+        Some(_) => waiting.name.clone(),
+    };
+    endings.push(&[&[0], &order_of(waiting), &to_json(&Ending::Unresolved(name, reason))?])?;
+    Ok(None)
+}
+
+/// Chooses the answer that a redirect leads to; see the description of this module.
+fn redirected(entries: &[Entry], waiting: &Waiting) -> Option<Entry> {
+    let start = entries.partition_point(|entry| entry.time < waiting.from);
+    let is_new = |entry: &&Entry| !entry.is_used(waiting);
+    let nearest = entries[start..].iter().find(is_new).or_else(|| entries[..start].iter().rev().find(is_new))?;
+    let (rank, record) = waiting.used.last().copied().unwrap_or_default();
+    let first = entries.partition_point(|entry| entry.time < nearest.time);
+    let end = entries.partition_point(|entry| entry.time <= nearest.time);
+    // Those of the same file that come after it are one range of the list.
+    let same = &entries[first..end];
+    let after = &same[same.partition_point(|entry| (entry.rank, entry.record) <= (rank, record))..];
+    let after = after.iter().take_while(|entry| entry.rank == rank);
+    after.chain(same).find(is_new).copied()
+}
+
+/// Finds the record that a revisit refers to.
+fn referred(entries: &[Entry], reference: &Reference, waiting: &Waiting) -> Option<Entry> {
+    let Reference { is_other_url, id, date, digest, .. } = *reference;
+    let is_digest = |entry: &Entry| digest.is_some_and(|digest| digest == entry.digest);
+    let may_be = |entry: &&Entry| {
+        let differs = digest.is_some() && entry.digest != 0 && !is_digest(entry);
+        !entry.is_used(waiting) && !differs && (!is_other_url || is_digest(entry))
+    };
+    let candidates = || entries.iter().filter(may_be);
+    let by_id = id.and_then(|id| candidates().find(|entry| entry.id == id));
+    let by_date = || date.and_then(|date| candidates().find(|entry| entry.time == date));
+    let by_digest = || {
+        let same = || candidates().filter(|entry| is_digest(entry) && entry.is_stored);
+        same().rfind(|entry| entry.time <= waiting.from).or_else(|| same().next())
+    };
+    // A digest alone names no other URL.
+    by_id.or_else(by_date).or_else(|| if is_other_url { None } else { by_digest() }).copied()
+}
+
+/// Passes on captures in the order of their rows. Those with the same answer share its body.
+fn pass_on(endings: &SortedRows, bodies: &Blobs, sink: &mut Sink<'_>) -> Result<()> {
+    let mut cursor = endings.cursor()?;
+    let mut shared: Option<Shared> = None;
+    while let Some(row) = cursor.row() {
+        let is_answered = row.first() == Some(&1);
+        let start = if is_answered { 1 + 4 + 8 + ORDER_BYTES } else { 1 + ORDER_BYTES };
+        match from_json(row.get(start..).ok_or_else(broken)?)? {
+            Ending::Unresolved(name, reason) => {
+                let reason = REASONS.get(usize::from(reason)).ok_or_else(broken)?;
+                sink(Item::LeftOut { reason, name: Some(name) })?;
+            }
+            Ending::TooMany(waiting) => {
+                let head = waiting.redirect.clone();
+                sink(Item::Robots(waiting.robots(head, MAX_REDIRECTS, None)?))?;
+            }
+            Ending::Answered(waiting, offset, head_len, body_len) => {
+                let mut known = match shared.take() {
+                    Some(known) if known.offset == offset => known,
+                    other => {
+                        other.map_or(Ok(()), |other| other.pass_on(sink))?;
+                        let Stored { head, .. } = from_json(&bodies.read(offset, head_len as usize)?)?;
+                        let body = bodies.read(offset + u64::from(head_len), body_len as usize)?;
+                        Shared { offset, head, body, robots: Vec::new(), bytes: 0 }
+                    }
+                };
+                let redirects = waiting.redirects.len();
+                let robots = waiting.robots(known.head.clone(), redirects, None)?;
+                // Another media type may have another reading.
+                let is_same = |first: &Robots| {
+                    first.capture.media_type == robots.capture.media_type
+                        && first.capture.truncated == robots.capture.truncated
+                };
+                if known.bytes >= MAX_SHARED_BYTES || !known.robots.first().is_none_or(is_same) {
+                    known.flush(sink)?;
+                }
+                known.bytes += robots.memory_bytes();
+                known.robots.push(robots);
+                shared = Some(known);
+            }
+        }
+        cursor.advance()?;
+    }
+    shared.map_or(Ok(()), |shared| shared.pass_on(sink))
+}
+
+/// Captures that share a body.
+struct Shared {
+    /// The place of the body.
+    offset: u64,
+    head: Head,
+    body: Vec<u8>,
+    robots: Vec<Robots>,
+    /// The memory of the captures.
+    bytes: usize,
+}
+
+impl Shared {
+    /// Passes on the captures, and keeps the body for more of them.
+    fn flush(&mut self, sink: &mut Sink<'_>) -> Result<()> {
+        self.bytes = 0;
+        sink(Item::SameBody { body: self.body.clone(), robots: std::mem::take(&mut self.robots) })
+    }
+
+    fn pass_on(self, sink: &mut Sink<'_>) -> Result<()> {
+        let Shared { body, mut robots, .. } = self;
+        sink(match robots.len() {
+            1 => match robots.pop() {
+                Some(robots) => Item::Robots(Robots { body: Some(body), ..robots }),
+                None => return Ok(()),
+            },
+            _ => Item::SameBody { body, robots },
+        })
     }
 }
 
@@ -263,136 +769,154 @@ impl<V: Default> Aged<V> {
 mod tests {
     use super::*;
 
-    fn answer(status: u16, location: Option<&str>, body: &[u8]) -> Answer {
-        let capture = Capture { status: Some(status), ..Capture::default() };
-        Answer { capture, location: location.map(|location| location.as_bytes().to_vec()), body: body.to_vec() }
+    /// Redirects with buffers of a size.
+    fn redirects(buffer_bytes: usize) -> Redirects {
+        Redirects::new(Scratch { folder: None, buffer_bytes })
     }
 
-    fn waiting(host: &str) -> Waiting {
-        Waiting::new(String::new(), format!("http://{host}").parse().unwrap(), Some(7))
-    }
-
-    /// Adds an answer, and returns the host, the status and the redirects of each capture that is complete.
-    fn add(redirects: &mut Redirects, asked: Option<&str>, url: &str, answer: Answer) -> Vec<(String, u16, u32)> {
-        let mut complete = Vec::new();
-        let mut take = |robots: Robots| {
-            let host = String::from_utf8(robots.origins[0].host.to_vec()).unwrap();
-            complete.push((host, robots.capture.status.unwrap(), robots.capture.redirects));
-            Ok(())
-        };
-        redirects.add(asked.map(waiting), key(url.as_bytes()), answer, &mut take).unwrap();
-        complete
+    fn place(number: usize) -> RecordPlace {
+        RecordPlace { input: 0, rank: 0, number: number as u64 + 1 }
     }
 
     fn url(number: usize) -> String {
         format!("http://h{number}/robots.txt")
     }
 
-    #[test]
-    fn the_limit_of_redirects_holds_at_its_edges() {
-        for count in [MAX_REDIRECTS - 1, MAX_REDIRECTS, MAX_REDIRECTS + 1] {
-            let count = count as usize;
-            let fits = count <= MAX_REDIRECTS as usize;
-            let status = if fits { 200 } else { 302 };
-            let followed = count.min(MAX_REDIRECTS as usize) as u32;
-            // The steps in their order, and the other way round.
-            for is_reverse in [false, true] {
-                let mut redirects = Redirects::default();
-                let mut steps: Vec<usize> = (0..=count).collect();
-                if is_reverse {
-                    steps.reverse();
-                }
-                let mut complete = Vec::new();
-                for step in steps {
-                    let is_last = step == count;
-                    let next = url(step + 1);
-                    let answer = answer(if is_last { 200 } else { 302 }, (!is_last).then_some(&next), b"");
-                    complete.extend(add(&mut redirects, (step == 0).then_some("h0"), &url(step), answer));
-                }
-                assert_eq!(complete, [("h0".to_owned(), status, followed)], "{count} {is_reverse}");
-                assert_eq!(redirects.end().count(), 0);
-            }
+    fn identity(redirects: &Redirects, url: &str, time: Option<Time>) -> Identity {
+        Identity { key: redirects.key(url), time, id: 0, digest: 0 }
+    }
+
+    fn status(status: u16) -> Capture {
+        Capture { status: Some(status), ..Capture::default() }
+    }
+
+    fn add_redirect(redirects: &Redirects, number: usize, from: &str, to: &str, waits: bool) {
+        let capture = status(301);
+        let kind = Kind::Redirect(&capture, to);
+        redirects.add_answer(place(number), &identity(redirects, from, Some(1)), &kind).unwrap();
+        if waits {
+            redirects.add_waiting(place(number), format!("record {number}"), from, Some(1), &kind).unwrap();
         }
     }
 
-    #[test]
-    fn the_limit_of_waiting_origins_holds_at_its_edges() {
-        for count in [MAX_AWAITED - 1, MAX_AWAITED, MAX_AWAITED + 1] {
-            let mut redirects = Redirects::default();
-            let mut complete = Vec::new();
-            for number in 0..count {
-                let to = format!("http://to/{number}");
-                complete.extend(add(
-                    &mut redirects,
-                    Some(&format!("h{number}")),
-                    &url(number),
-                    answer(301, Some(&to), b""),
-                ));
-            }
-            let given_up = count.saturating_sub(MAX_AWAITED);
-            assert_eq!(complete, [("h0".to_owned(), 301, 0)][..given_up]);
-            assert_eq!(redirects.end().count(), count - given_up);
-        }
+    fn add_answer(redirects: &Redirects, number: usize, url: &str, body: &[u8]) {
+        let identity = identity(redirects, url, Some(1));
+        redirects.add_answer(place(number), &identity, &Kind::Body(&status(200), body)).unwrap();
     }
 
-    #[test]
-    fn the_limit_of_waiting_bytes_holds_at_its_edges() {
-        let to = |number: usize, len: usize| format!("http://to/{number:05}/{}", "x".repeat(len));
-        let one = |len: usize| {
-            let waiting = (waiting("h00000"), answer(301, None, b"").capture);
-            waiting_bytes(&to(0, len), &waiting)
+    /// Resolves everything: the name, status and number of redirects of each capture, and the reason of those left out.
+    fn resolve(redirects: &Redirects) -> Vec<(String, u16, u32, Vec<u8>)> {
+        let mut found = Vec::new();
+        let mut take = |robots: Robots, body: Option<&[u8]>| {
+            let Capture { status, redirects, .. } = robots.capture;
+            found.push((robots.name, status.unwrap(), redirects, body.unwrap_or_default().to_vec()));
         };
-        // A length of which so many fit that what is left is short: the last one is a URL too.
-        let long = (50_000..60_000).find(|&long| MAX_AWAITED_BYTES % one(long) < 1_000).unwrap_or_default();
-        let (count, rest) = (MAX_AWAITED_BYTES / one(long), MAX_AWAITED_BYTES % one(long));
-        for more in [0, 1, 2] {
-            let mut redirects = Redirects::default();
-            // The last one fills what is left, but for a byte, to the byte, and beyond it.
-            let last = (long + rest + more).saturating_sub(1);
-            let mut complete = Vec::new();
+        let resolved = redirects.resolve(&mut |item| {
+            match item {
+                Item::Robots(mut robots) => {
+                    let body = robots.body.take();
+                    take(robots, body.as_deref());
+                }
+                Item::SameBody { body, robots } => robots.into_iter().for_each(|robots| take(robots, Some(&body))),
+                Item::LeftOut { reason, name } => found_left_out(&mut take, reason, name),
+                _ => panic!(),
+            }
+            Ok(())
+        });
+        resolved.unwrap();
+        found
+    }
+
+    fn found_left_out(take: &mut dyn FnMut(Robots, Option<&[u8]>), reason: &str, name: Option<String>) {
+        let capture = status(999);
+        let name = name.unwrap();
+        let robots = Robots { name, origins: Vec::new(), capture, body: None, is_file: false, fetch: None };
+        take(robots, Some(reason.as_bytes()));
+    }
+
+    #[test]
+    fn redirect_chains_stop_at_the_limit() {
+        for count in [MAX_REDIRECTS - 1, MAX_REDIRECTS, MAX_REDIRECTS + 1] {
+            let all = redirects(1 << 20);
             for number in 0..count {
-                let to = to(number, if number + 1 == count { last } else { long });
-                let host = format!("h{number:05}");
-                complete.extend(add(&mut redirects, Some(&host), &url(number), answer(301, Some(&to), b"")));
+                add_redirect(&all, number, &url(number), &url(number + 1), number == 0);
             }
-            assert_eq!(complete.len(), usize::from(more == 2), "{more}");
-            assert!(redirects.awaited_bytes <= MAX_AWAITED_BYTES);
+            add_answer(&all, count, &url(count), b"x");
+            let found = resolve(&all);
+            let (status, body) = if count <= MAX_REDIRECTS { (200, &b"x"[..]) } else { (301, &b""[..]) };
+            let redirects = count.min(MAX_REDIRECTS) as u32;
+            assert_eq!(found, [("record 0".to_owned(), status, redirects, body.to_vec())], "{count}");
         }
     }
 
     #[test]
-    fn the_limit_of_kept_answers_holds_at_its_edges() {
-        let own = |url: &str, body: usize| url.len() + size_of::<Seen>() + size_of::<Answer>() + body;
-        let first = url(1);
-        let half = MAX_SEEN_BYTES / 2;
-        for more in [0, 1, 2] {
-            let mut redirects = Redirects::default();
-            let second = url(2);
-            let len = MAX_SEEN_BYTES - own(&first, half) - own(&second, 0) - 1 + more;
-            add(&mut redirects, Some("h1"), &first, answer(200, None, &vec![b'#'; half]));
-            add(&mut redirects, Some("h2"), &second, answer(200, None, &vec![b'#'; len]));
-            assert!(redirects.seen_bytes <= MAX_SEEN_BYTES);
-            let found = add(&mut redirects, Some("h3"), &url(3), answer(301, Some(&first), b""));
-            assert_eq!(found.len(), usize::from(more < 2), "{more}");
+    fn revisit_chains_stop_at_the_limit() {
+        for count in [MAX_REVISITS - 1, MAX_REVISITS, MAX_REVISITS + 1] {
+            let all = redirects(1 << 20);
+            for number in 0..count {
+                let reference = Reference { url: url(0), id: Some(u64::from(number) + 1), ..Reference::default() };
+                let revisit = Revisit::new(reference, None, None);
+                let identity = Identity { id: u64::from(number), ..identity(&all, &url(0), Some(1)) };
+                all.add_answer(place(number as usize), &identity, &Kind::Revisit(&revisit)).unwrap();
+                if number == 0 {
+                    let kind = Kind::Revisit(&revisit);
+                    all.add_waiting(place(0), "record 0".into(), &url(0), Some(1), &kind).unwrap();
+                }
+            }
+            let identity = Identity { id: u64::from(count), ..identity(&all, &url(0), Some(1)) };
+            all.add_answer(place(count as usize), &identity, &Kind::Body(&status(200), b"x")).unwrap();
+            let found = resolve(&all);
+            assert_eq!(found[0].1, if count <= MAX_REVISITS { 200 } else { 999 }, "{count}");
         }
     }
 
     #[test]
-    fn memory_is_counted_to_nothing() {
-        let mut redirects = Redirects::default();
-        for round in 0..3 {
-            for number in 0..50 {
-                let to = url((number * 7 + round) % 50);
-                add(&mut redirects, Some("h"), &url(number), answer(301, Some(&to), b""));
-                add(&mut redirects, Some("h"), &url(number * 3), answer(200, None, b"12345"));
-            }
+    fn a_url_with_too_many_answers_is_left_out() {
+        for count in [MAX_ANSWERS - 1, MAX_ANSWERS, MAX_ANSWERS + 1] {
+            let all = redirects(8 << 20);
+            (0..count).for_each(|number| add_answer(&all, number, &url(1), b"x"));
+            add_redirect(&all, count, &url(0), &url(1), true);
+            assert_eq!(resolve(&all)[0].1, if count <= MAX_ANSWERS { 200 } else { 999 }, "{count}");
         }
-        let bytes: usize = redirects.seen.map.iter().map(|(url, (_, seen))| url.len() + seen.bytes()).sum();
-        assert_eq!(redirects.seen_bytes, bytes);
-        let awaited: usize = redirects.awaited.map.values().map(|(_, waiting)| waiting.len()).sum();
-        assert_eq!(redirects.awaited_count, awaited);
-        let all =
-            redirects.awaited.map.iter().flat_map(|(url, (_, all))| all.iter().map(|one| waiting_bytes(url, one)));
-        assert_eq!(redirects.awaited_bytes, all.sum::<usize>());
+        assert!(TOO_MANY_ANSWERS.contains("65,536") && MAX_ANSWERS == 65_536);
+    }
+
+    #[test]
+    fn results_do_not_depend_on_the_memory() {
+        let result = |buffer_bytes| {
+            let all = redirects(buffer_bytes);
+            for number in 0..300 {
+                add_redirect(&all, number, &url(number), &url(number + 1 + number % 3), number % 2 == 0);
+            }
+            for number in 300..303 {
+                add_answer(&all, number, &url(number), &vec![b'x'; number]);
+            }
+            resolve(&all)
+        };
+        let expected = result(8 << 20);
+        assert_eq!(expected.len(), 150);
+        for buffer_bytes in [1, 100, 10_000] {
+            assert_eq!(result(buffer_bytes), expected, "{buffer_bytes}");
+        }
+    }
+
+    #[test]
+    fn captures_that_share_a_body_are_passed_on_in_bounded_parts() {
+        let all = redirects(8 << 20);
+        let count = 2 * MAX_SHARED_BYTES / 400;
+        (0..count).for_each(|number| add_redirect(&all, number, &url(number), &url(count), true));
+        add_answer(&all, count, &url(count), b"x");
+        let mut sizes = Vec::new();
+        let resolved = all.resolve(&mut |item| {
+            let Item::SameBody { robots, .. } = item else { panic!() };
+            let last = robots.last().map_or(0, Robots::memory_bytes);
+            let bytes: usize = robots.iter().map(Robots::memory_bytes).sum();
+            assert!(bytes < MAX_SHARED_BYTES + last);
+            sizes.push(robots.len());
+            Ok(())
+        });
+        resolved.unwrap();
+        assert_eq!(sizes.iter().sum::<usize>(), count);
+        assert!(sizes.len() > 1 && sizes.len() < 20, "{sizes:?}");
     }
 }
