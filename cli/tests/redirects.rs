@@ -169,9 +169,11 @@ fn cases() -> Vec<Case> {
         ),
         case(
             "of answers at one time the one after it in the file",
-            vec![vec![ok("t", 3, OPEN)], vec![ok("t", 3, OPEN), redirect("a", 3, "t"), ok("t", 3, CLOSED)], vec![ok(
-                "t", 3, OPEN,
-            )]],
+            vec![
+                vec![ok("t", 3, OPEN)],
+                vec![ok("t", 3, OPEN), redirect("a", 3, "t"), ok("t", 3, CLOSED)],
+                vec![ok("t", 3, OPEN)],
+            ],
             &[("a", "disallow")],
             &[],
         ),
@@ -228,15 +230,24 @@ fn cases() -> Vec<Case> {
             "a digest names no other site",
             vec![vec![digest(ok("evil", 1, OPEN), "sha1:AAAA")], vec![digest(identical("a", 9), "sha1:AAAA")]],
             &[("a", "unknown"), ("evil", "allow")],
-            &["record 1 (http://a.example/robots.txt): left out: revisit of a capture", "capture that is not in the input 1"],
+            &[
+                "record 1 (http://a.example/robots.txt): left out: revisit of a capture",
+                "capture that is not in the input 1",
+            ],
         ),
         case(
             "another site needs a reference and the same digest",
             vec![
                 vec![digest(id(ok("b", 1, CLOSED), "1"), "sha1:AAAA"), id(ok("c", 1, OPEN), "2")],
                 vec![
-                    digest(refers_uri(identical("a", 9), "http://b.example/robots.txt", "2026-01-02T00:01:00Z"), "sha1:AAAA"),
-                    digest(refers_uri(identical("d", 9), "http://c.example/robots.txt", "2026-01-02T00:01:00Z"), "sha1:AAAA"),
+                    digest(
+                        refers_uri(identical("a", 9), "http://b.example/robots.txt", "2026-01-02T00:01:00Z"),
+                        "sha1:AAAA",
+                    ),
+                    digest(
+                        refers_uri(identical("d", 9), "http://c.example/robots.txt", "2026-01-02T00:01:00Z"),
+                        "sha1:AAAA",
+                    ),
                     refers_uri(identical("e", 9), "http://c.example/robots.txt", "2026-01-02T00:01:00Z"),
                 ],
             ],
@@ -394,11 +405,14 @@ fn redirects_and_revisits_are_resolved_across_files_in_any_order() {
 #[test]
 fn an_update_resolves_among_its_own_inputs_and_counts_what_is_unresolved() {
     let folder = Folder::new();
-    let names = write(&folder, &[
-        vec![redirect("a", 1, "gone"), ok("old", 1, CLOSED)],
-        vec![redirect("b", 1, "t"), redirect("c", 1, "old")],
-        vec![ok("t", 2, CLOSED)],
-    ]);
+    let names = write(
+        &folder,
+        &[
+            vec![redirect("a", 1, "gone"), ok("old", 1, CLOSED)],
+            vec![redirect("b", 1, "t"), redirect("c", 1, "old")],
+            vec![ok("t", 2, CLOSED)],
+        ],
+    );
     folder.run(&["compile", "-o", "set", &names[0]]).says(0, &["redirect to a URL that is not in the input 1\n"]);
     let run = folder.run(&["update", "set", &names[1], &names[2], "-o", "new"]);
     // The target of `c` is in the set, which has no bodies.
@@ -422,10 +436,13 @@ fn an_update_resolves_among_its_own_inputs_and_counts_what_is_unresolved() {
 #[test]
 fn a_revisit_counts_at_its_own_time() {
     let folder = Folder::new();
-    let names = write(&folder, &[
-        vec![ok("a", 60, CLOSED).with("WARC-Record-ID", "<x>"), ok("a", 120, OPEN), redirect("b", 60, "a")],
-        vec![not_modified("a", 180).with("WARC-Refers-To", "<x>"), redirect("b", 120, "a")],
-    ]);
+    let names = write(
+        &folder,
+        &[
+            vec![ok("a", 60, CLOSED).with("WARC-Record-ID", "<x>"), ok("a", 120, OPEN), redirect("b", 60, "a")],
+            vec![not_modified("a", 180).with("WARC-Refers-To", "<x>"), redirect("b", 120, "a")],
+        ],
+    );
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     folder.run(&[&["compile", "--by-time", "-o", "set"][..], &names].concat()).says(0, &["captures by time 5\n"]);
     let rows: String = ["a", "b"]

@@ -157,7 +157,10 @@ fn good() -> (Vec<Vec<u8>>, Vec<(&'static str, &'static str)>) {
     // Under the profile of Google a redirect in a loop is no robots.txt.
     let open_hosts = ["gone", "loop", "round-1", "round-2"];
     let verdicts = closed_hosts.map(|host| (host, "disallow")).into_iter();
-    let verdicts = verdicts.chain(open_hosts.map(|host| (host, "allow"))).chain([("page", "unknown"), ("lost", "unknown")]).collect();
+    let verdicts = verdicts
+        .chain(open_hosts.map(|host| (host, "allow")))
+        .chain([("page", "unknown"), ("lost", "unknown")])
+        .collect();
     (records, verdicts)
 }
 

@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let options = options_of(first, path)?;
     let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&[]), &options, &sets)?;
     drop(sets);
-    outputs.publish(set, &args.sets, &options, &report)?;
+    outputs.publish(set, &args.sets, &options, &report, None)?;
     Ok(Exit::Done)
 }
 

@@ -4,6 +4,7 @@
 //! to standard output and standard error ([`terminal`]).
 
 pub mod columns;
+pub mod fates;
 pub mod file;
 mod hidden;
 pub mod json;

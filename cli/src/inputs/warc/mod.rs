@@ -181,7 +181,9 @@ impl<R: Unpack> Reader<'_, R> {
             Ok(Block::Whole(..) | Block::TooLarge(_) | Block::NoMemory(_)) => None,
         };
         match answer {
-            Some(answer) => self.answered(Answered { record, url: Some(url), time, robots: None }, answer, sink).map(Ok),
+            Some(answer) => {
+                self.answered(Answered { record, url: Some(url), time, robots: None }, answer, sink).map(Ok)
+            }
             None => self.add(record, &url, time, &Kind::NotStored).map(Ok),
         }
     }
@@ -193,7 +195,8 @@ impl<R: Unpack> Reader<'_, R> {
         let is_revisit = record.kind == "revisit" || answer.capture.status == Some(304);
         let revisit = if is_revisit && next.is_none() {
             let Some(url) = &url else {
-                let left_out = |(name, _)| sink(Item::LeftOut { reason: redirects::UNRESOLVED_REVISIT, name: Some(name) });
+                let left_out =
+                    |(name, _)| sink(Item::LeftOut { reason: redirects::UNRESOLVED_REVISIT, name: Some(name) });
                 return robots.map_or(Ok(()), left_out);
             };
             Some(self.revisit(record, url, &answer))
@@ -274,11 +277,8 @@ fn may_be_robots(record: &Record, block: &[u8]) -> bool {
     if record.kind == "revisit" {
         return true;
     }
-    let (status, media_type) = if record.kind == "resource" {
-        (Some(200), record.content_type.clone())
-    } else {
-        http::status_and_type(block)
-    };
+    let (status, media_type) =
+        if record.kind == "resource" { (Some(200), record.content_type.clone()) } else { http::status_and_type(block) };
     let media_type = media_type.unwrap_or_default().to_ascii_lowercase();
     let is_other = [&b"text/html"[..], b"application/xhtml", b"image/", b"video/", b"audio/", b"font/", b"text/css"]
         .iter()

@@ -574,12 +574,7 @@ impl Answers<'_> {
 }
 
 /// Follows one redirect or revisit, and returns the capture if it waits for another one.
-fn step_of(
-    mut waiting: Waiting,
-    answers: &Answers<'_>,
-    bodies: &Blobs,
-    endings: &mut Rows,
-) -> Result<Option<Waiting>> {
+fn step_of(mut waiting: Waiting, answers: &Answers<'_>, bodies: &Blobs, endings: &mut Rows) -> Result<Option<Waiting>> {
     if !answers.is_whole {
         return leave_out(&waiting, 3, endings);
     }
