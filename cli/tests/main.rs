@@ -18,6 +18,7 @@ mod classify_tables;
 mod compile;
 mod damage;
 mod diff;
+mod fates;
 mod faults;
 mod fields;
 mod filter;
