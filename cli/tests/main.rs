@@ -19,6 +19,7 @@ mod columns;
 mod compile;
 mod damage;
 mod diff;
+mod fates;
 mod faults;
 mod fields;
 mod filter;

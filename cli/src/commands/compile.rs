@@ -16,11 +16,13 @@ use crate::inputs::Inputs;
 use crate::inputs::globs::expand;
 use crate::inputs::options::CompileOptions;
 use crate::inputs::same::refuse_overwriting;
-use crate::inputs::sets::assemble::assemble_with;
+use crate::inputs::sets::assemble::{assemble_with, assemble_with_fates};
+use crate::inputs::sets::fates::Fates;
 use crate::inputs::sets::report::Report;
 use crate::inputs::sets::room::{DEFAULT_MEMORY, Room, memory, passing_through};
 use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::endings::refuse_for_set;
+use crate::outputs::fates::{self, FateWriter};
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::made::{self, Made};
 use crate::outputs::summary::{Summary, grouped, seconds};
@@ -98,6 +100,13 @@ pub struct Args {
     /// status or a time, or if only a hash says which of two captures counts
     #[arg(long)]
     strict: bool,
+    /// Also write what became of each capture to FILE: TSV, CSV, JSON Lines or Parquet by its name
+    ///
+    /// The columns are file, record, capture (its name in messages), url, time, status, redirects (how many), redirect_chain
+    /// (where they led), fate and detail. The fate is used, superseded, failed, too-late, left-out or bad; the detail is the
+    /// reason, or the name of the capture that decides instead. A file for http and https has a row for each.
+    #[arg(long, value_name = "FILE")]
+    fates: Option<PathBuf>,
     #[command(flatten)]
     options: CompileOptions,
     #[command(flatten)]
@@ -156,7 +165,8 @@ impl Target {
 }
 
 impl Outputs<'_> {
-    /// Writes a set, reads it back, checks every byte, gives the files their names, and prints what is in the set.
+    /// Writes a set, reads it back, checks every byte, gives the files their names, and `more` with them, and prints what is
+    /// in the set.
     ///
     /// # Errors
     /// If the set cannot be written, is damaged, or would replace one with far more origins.
@@ -166,6 +176,7 @@ impl Outputs<'_> {
         inputs: &[PathBuf],
         options: &CompileOptions,
         report: &Report,
+        more: Option<Complete>,
     ) -> Result<()> {
         let mut summary = Summary::default();
         let complete = write(&set, self.set)?;
@@ -175,7 +186,7 @@ impl Outputs<'_> {
         if !self.target.allow_shrink {
             refuse_shrinking(&self.target.output, complete.hidden_path())?;
         }
-        publish([complete].into_iter().chain(made))?;
+        publish([complete].into_iter().chain(made).chain(more))?;
         report.name_discarded();
         report.note_ties();
         report.note_future();
@@ -192,11 +203,39 @@ impl Outputs<'_> {
 pub fn run(args: &Args) -> Result<Exit> {
     let inputs = expand(&args.inputs)?;
     let outputs = args.target.open(inputs.iter().map(PathBuf::as_path))?;
-    let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&inputs), &args.options, &[])?;
-    outputs.publish(set, &inputs, &args.options, &report)?;
-    Ok(Exit::from_bad(
-        report.any_bad() || (args.strict && (report.strange.any() || report.lacks_columns || report.captures.ties > 0)),
-    ))
+    let fates = args.fates.as_deref().map(|path| args.open_fates(path, &inputs, &outputs)).transpose()?;
+    let Some((mut fates, mut writer)) = fates else {
+        let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&inputs), &args.options, &[])?;
+        outputs.publish(set, &inputs, &args.options, &report, None)?;
+        return Ok(args.exit(&report));
+    };
+    let (set, report) = assemble_with_fates(&outputs.room, Inputs::Paths(&inputs), &args.options, &mut fates)?;
+    fates.finish(args.options.at()?, report.captures.at, &mut |row| writer.push(&row))?;
+    let fates = writer.finish()?;
+    outputs.publish(set, &inputs, &args.options, &report, fates)?;
+    Ok(args.exit(&report))
+}
+
+impl Args {
+    /// Opens the file of fates, before any work is done.
+    fn open_fates(&self, path: &Path, inputs: &[PathBuf], outputs: &Outputs<'_>) -> Result<(Fates, FateWriter)> {
+        refuse_overwriting(path, inputs.iter().map(PathBuf::as_path))?;
+        if path == self.target.output || path == made::path_of(&self.target.output)? {
+            return Err(Failure::at(path, "--fates needs a file of its own"));
+        }
+        let names: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+        fates::format_of(path)?;
+        let output = Output::create(path, self.target.force)?;
+        let writer = FateWriter::new(path, output, names.clone())?;
+        let options = &self.options;
+        Ok((Fates::new(&outputs.room.scratch(), options.profile(), options.by_time, names), writer))
+    }
+
+    /// Returns the exit code of a run with this report.
+    fn exit(&self, report: &Report) -> Exit {
+        let is_doubtful = || report.strange.any() || report.lacks_columns || report.captures.ties > 0;
+        Exit::from_bad(report.any_bad() || (self.strict && is_doubtful()))
+    }
 }
 
 /// A set is not replaced by one with fewer than this part of its origins: most likely an input was cut short.

@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&[]), &options, &sets)?;
     drop(sets);
-    outputs.publish(set, &args.sets, &options, &report)?;
+    outputs.publish(set, &args.sets, &options, &report, None)?;
     Ok(Exit::Done)
 }
 

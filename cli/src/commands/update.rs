@@ -91,6 +91,6 @@ pub fn run(args: &Args) -> Result<Exit> {
     let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&inputs), &options, std::slice::from_ref(&old))?;
     drop(old);
     inputs.push(args.set.clone());
-    outputs.publish(set, &inputs, &options, &report)?;
+    outputs.publish(set, &inputs, &options, &report, None)?;
     Ok(Exit::from_bad(report.any_bad()))
 }

@@ -168,7 +168,7 @@ impl Format {
     }
 
     /// Appends a cell that is a time, in seconds since 1970, or nothing.
-    fn push_time(self, time: Option<i64>, text: &mut Vec<u8>) {
+    pub fn push_time(self, time: Option<i64>, text: &mut Vec<u8>) {
         match time {
             // A set holds no time whose milliseconds are too large a number.
             _ if self == Format::Parquet => {

@@ -5,6 +5,7 @@
 
 pub mod columns;
 pub mod endings;
+pub mod fates;
 pub mod file;
 mod hidden;
 pub mod json;

@@ -56,6 +56,8 @@ pub enum Kind {
     Count,
     /// A number of 32 bits in the form of one of 64, or null.
     Id,
+    /// A number of 64 bits, or null.
+    Long,
     /// A number of 64 bits, or null: a bit for each of these names, which the metadata of the file says.
     Mask(Vec<String>),
     /// A time in milliseconds since 1970, or null.
@@ -202,7 +204,7 @@ fn field(name: &str, kind: &Kind) -> std::result::Result<Type, ParquetError> {
         Kind::Number | Kind::Count | Kind::Id => {
             (PhysicalType::INT32, LogicalType::integer(32, false), ConvertedType::UINT_32)
         }
-        Kind::Mask(_) => (PhysicalType::INT64, LogicalType::integer(64, false), ConvertedType::UINT_64),
+        Kind::Long | Kind::Mask(_) => (PhysicalType::INT64, LogicalType::integer(64, false), ConvertedType::UINT_64),
         Kind::Time => {
             let logical = LogicalType::timestamp(true, TimeUnit::MILLIS);
             (PhysicalType::INT64, logical, ConvertedType::TIMESTAMP_MILLIS)
@@ -249,7 +251,7 @@ impl Collected {
         match self.kind {
             Kind::Verdict => self.bytes.push(*rows.split_off_first()?),
             Kind::Number | Kind::Count => self.ends.push(u32::from_le_bytes(take_four(rows)?)),
-            Kind::Id | Kind::Mask(_) | Kind::Time => {
+            Kind::Id | Kind::Long | Kind::Mask(_) | Kind::Time => {
                 let level = i16::from(*rows.split_off_first()?);
                 self.levels.push(level);
                 let long = i64::from_le_bytes(rows.split_off(..8)?.first_chunk().copied()?);
@@ -297,7 +299,7 @@ impl Collected {
                 writer.typed::<Int32Type>().write_batch(&ids, Some(&self.levels), None)?;
                 Ok(())
             }
-            Kind::Mask(_) | Kind::Time => {
+            Kind::Long | Kind::Mask(_) | Kind::Time => {
                 writer.typed::<Int64Type>().write_batch(&self.longs, Some(&self.levels), None)?;
                 Ok(())
             }

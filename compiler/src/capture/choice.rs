@@ -6,7 +6,7 @@ use reptile_engine::verdict::{Cause, PolicySource};
 use super::profile::{Outcome, Profile};
 use super::stored::UNKNOWN_BODY;
 use super::timeline::AllCaptures;
-use super::{DAY, Time};
+use super::{Capture, DAY, Time};
 use crate::limits::MAX_CAPTURES_BY_TIME;
 
 /// What a builder keeps of a capture to compare it with others of its origin.
@@ -30,6 +30,15 @@ pub struct KeptCapture {
 }
 
 impl KeptCapture {
+    /// Returns what is kept of a capture with this outcome. `body_hash` depends on its body only, and `rules` is the number of
+    /// its rules.
+    #[must_use]
+    pub fn new(capture: &Capture, outcome: Outcome, body_hash: u64, rules: u32) -> KeptCapture {
+        let max_age = capture.max_age.map(|age| u32::try_from(age).unwrap_or(u32::MAX));
+        let Capture { time, status, .. } = *capture;
+        KeptCapture { time, outcome, body_hash, max_age, status, rules }
+    }
+
     pub(crate) fn is_failure(&self) -> bool {
         matches!(self.outcome, Outcome::Unreachable(_))
     }
@@ -107,6 +116,8 @@ pub struct Decision {
     pub source: PolicySource,
     /// The capture whose rules decide, where rules do.
     pub rules: Option<u32>,
+    /// The capture that decides.
+    pub decider: KeptCapture,
     /// Whether what decides is no longer fresh.
     pub is_stale: bool,
     /// A capture that does not count though it was kept up to now, and why.
@@ -212,7 +223,7 @@ impl LatestCaptures {
                 Outcome::Allow(cause) => (PolicySource::AllowAll(cause), None),
                 Outcome::Disallow(cause) | Outcome::Unreachable(cause) => (PolicySource::DisallowAll(cause), None),
             };
-            Decision { source, rules, is_stale: profile.is_stale(of.time, of.max_age, at), discarded }
+            Decision { source, rules, decider: of, is_stale: profile.is_stale(of.time, of.max_age, at), discarded }
         };
         let Outcome::Unreachable(cause) = newest.outcome else {
             return Some(decision(newest.outcome, newest, None));

@@ -164,9 +164,7 @@ impl SetBuilder {
     ) -> usize {
         let is_too_late = self.is_too_late(capture);
         self.newest = self.newest.max(capture.time);
-        let max_age = capture.max_age.map(|age| u32::try_from(age).unwrap_or(u32::MAX));
-        let Capture { time, status, .. } = *capture;
-        let kept = KeptCapture { time, outcome, body_hash, max_age, status, rules };
+        let kept = KeptCapture::new(capture, outcome, body_hash, rules);
         let mut discarded = 0;
         for origin in origins.into_iter().filter(|origin| origin.host.len() <= MAX_HOST_BYTES) {
             if is_too_late {

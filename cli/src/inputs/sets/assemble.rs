@@ -24,6 +24,7 @@ use reptile_engine::platform::MappedFile;
 use reptile_engine::set::Set;
 use reptile_engine::threads::Threads;
 
+use super::fates::{CaptureSource, Fate, Fates};
 use super::readers::{Batch, Readers, stopped};
 use super::report::{InputCounts, Report, untrusted_from};
 use super::room::{Room, passing_through};
@@ -34,7 +35,7 @@ use crate::inputs::bodies::{Fault, TOO_LARGE, settle};
 use crate::inputs::options::CompileOptions;
 use crate::inputs::recognise::Content;
 use crate::inputs::spill::Scratch;
-use crate::inputs::{Inputs, Item, Reading, Robots, no_robots};
+use crate::inputs::{Fetch, Inputs, Item, Reading, Robots, no_robots};
 use crate::outputs::made;
 use crate::outputs::progress::Progress;
 
@@ -59,10 +60,12 @@ enum Done {
         diagnostics: Vec<(DiagnosticKind, u64)>,
         /// The name and the content of a body that is no text.
         strange: Option<(String, Content)>,
+        /// Only if fates are listed.
+        source: Option<CaptureSource>,
     },
-    /// Captures of one body, each with its input.
+    /// Captures of one body, each with its input, and its source if fates are listed.
     Captures {
-        captures: Vec<(usize, Vec<OwnedOrigin>, Capture, Outcome)>,
+        captures: Vec<(usize, Vec<OwnedOrigin>, Capture, Outcome, Option<CaptureSource>)>,
         bytes: u64,
         prepared: Option<Prepared>,
         diagnostics: Vec<(DiagnosticKind, u64)>,
@@ -81,7 +84,7 @@ enum Done {
 /// # Errors
 /// If an input cannot be read to its end, if there is no robots.txt in any, or if the set exceeds a limit.
 pub fn assemble(inputs: Inputs<'_>, options: &CompileOptions) -> Result<(CompiledSet, Report)> {
-    assemble_in(None, inputs, options, &[])
+    assemble_in(None, inputs, options, &[], None)
 }
 
 /// Does the work of [`assemble`], and adds what some sets hold, which must have been made with these options.
@@ -94,7 +97,20 @@ pub fn assemble_with(
     options: &CompileOptions,
     sets: &[Loaded],
 ) -> Result<(CompiledSet, Report)> {
-    assemble_in(Some(room), inputs, options, sets)
+    assemble_in(Some(room), inputs, options, sets, None)
+}
+
+/// Does the work of [`assemble_with`] without sets, and adds each capture to `fates`.
+///
+/// # Errors
+/// As [`assemble`]; and if a temporary file cannot be written.
+pub fn assemble_with_fates(
+    room: &Room,
+    inputs: Inputs<'_>,
+    options: &CompileOptions,
+    fates: &mut Fates,
+) -> Result<(CompiledSet, Report)> {
+    assemble_in(Some(room), inputs, options, &[], Some(fates))
 }
 
 fn assemble_in(
@@ -102,6 +118,7 @@ fn assemble_in(
     inputs: Inputs<'_>,
     options: &CompileOptions,
     sets: &[Loaded],
+    mut fates: Option<&mut Fates>,
 ) -> Result<(CompiledSet, Report)> {
     let (dialect, profile) = (options.dialect(), options.profile());
     let strategy = options.strategy.unwrap_or_default();
@@ -126,7 +143,7 @@ fn assemble_in(
             readers.start(scope, reader_count(room, rayon::current_num_threads()), &send).map_err(not_started)?;
         drop(send);
         let (send, prepared) = mpsc::sync_channel(0);
-        let parser = Parser { dialect, profile, with_other: !options.no_other };
+        let parser = Parser { dialect, profile, with_other: !options.no_other, with_sources: fates.is_some() };
         let preparing = move || {
             for batch in batches {
                 if send.send(parser.work_on(batch)).is_err() {
@@ -139,6 +156,13 @@ fn assemble_in(
         for Batch { input, items, end } in prepared {
             progress.add(items.iter().map(|done| done.len() as u64).sum());
             for (own, done) in items.into_iter().flatten() {
+                let done = match done {
+                    Done::Faulty(name, fault) => Done::Other(fault.item(name)?),
+                    done => done,
+                };
+                if let Some(fates) = &mut fates {
+                    add_fate(own, &done, fates)?;
+                }
                 take((input, own), done, &mut builder, &mut report, &mut told)?;
                 if let Some(room) = room.filter(|room| room.is_full(builder.held_bytes())) {
                     parts.extend(compiling.take().map(joined).transpose()?);
@@ -268,6 +292,8 @@ struct Parser {
     dialect: &'static Dialect,
     profile: &'static Profile,
     with_other: bool,
+    /// Whether fates are listed, which need the sources of captures.
+    with_sources: bool,
 }
 
 /// The items of a batch after their bodies were parsed, each with the index of its input.
@@ -303,6 +329,7 @@ impl Parser {
 
     fn robots(&self, input: usize, robots: Robots, arena: &mut Bump) -> (usize, Done) {
         let Robots { name, origins, capture, body, fetch, .. } = robots;
+        let source = self.source(&name, fetch.as_ref());
         let input = fetch.map_or(input, |fetch| fetch.input);
         arena.reset();
         let (body, content) = match body.map(settle).transpose() {
@@ -316,11 +343,17 @@ impl Parser {
         let done = match prepared {
             Ok((outcome, prepared)) => {
                 let diagnostics = prepared.iter().flat_map(|prepared| prepared.diagnostics.counts()).collect();
-                Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics, strange }
+                Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics, strange, source }
             }
             Err(error) => Done::Other(bad_capture(name, &error)),
         };
         (input, done)
+    }
+
+    /// Returns what fates need of a capture, if they are listed.
+    fn source(&self, name: &str, fetch: Option<&Fetch>) -> Option<CaptureSource> {
+        let redirects = || fetch.map(|fetch| fetch.redirects.clone()).unwrap_or_default();
+        self.with_sources.then(|| CaptureSource { name: name.to_owned(), redirects: redirects() })
     }
 
     /// Parses a body once for all of its captures.
@@ -353,7 +386,8 @@ impl Parser {
         let mut parsed: Option<std::result::Result<Prepared, BodyOverLimit>> = None;
         for one in robots {
             let input = input_of(&one);
-            let Robots { name, origins, capture, .. } = one;
+            let Robots { name, origins, capture, fetch, .. } = one;
+            let source = self.source(&name, fetch.as_ref());
             let outcome = self.profile.outcome(&capture, &body);
             if outcome == Outcome::Use {
                 let parsed = parsed.get_or_insert_with(|| self.prepare(&self.profile.readable(&capture, &body), arena));
@@ -366,7 +400,7 @@ impl Parser {
             if !content.is_text() && is_success(&capture) {
                 names.push(name);
             }
-            captures.push((input, origins, capture, outcome));
+            captures.push((input, origins, capture, outcome, source));
         }
         let prepared = parsed.and_then(std::result::Result::ok);
         let diagnostics = prepared.iter().flat_map(|prepared| prepared.diagnostics.counts()).collect();
@@ -389,6 +423,30 @@ fn bad_capture(name: String, error: &BadCapture) -> Item {
     Item::Bad { name, reason, detail }
 }
 
+/// Adds an item to the fates.
+fn add_fate(input: usize, done: &Done, fates: &mut Fates) -> Result<()> {
+    let hash_of = |prepared: &Option<Prepared>| prepared.as_ref().map_or(0, |prepared| prepared.body_hash);
+    match done {
+        Done::Capture { origins, capture, outcome, prepared, source: Some(source), .. } => {
+            fates.add(input, source, origins, capture, *outcome, hash_of(prepared))
+        }
+        Done::Captures { captures, prepared, .. } => {
+            captures.iter().try_for_each(|(input, origins, capture, outcome, source)| {
+                let hash = if *outcome == Outcome::Use { hash_of(prepared) } else { 0 };
+                source.as_ref().map_or(Ok(()), |source| fates.add(*input, source, origins, capture, *outcome, hash))
+            })
+        }
+        Done::Other(Item::Bad { name, reason, detail }) => {
+            let separator = if detail.is_empty() { "" } else { ": " };
+            fates.settle(input, name, Fate::Bad, format!("{reason}{separator}{detail}"))
+        }
+        Done::Other(Item::LeftOut { reason, name: Some(name) }) => {
+            fates.settle(input, name, Fate::LeftOut, (*reason).to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Adds one item to the set and to the report, and tells the user of it if there is something to tell. `turn` is the input
 /// with whose messages it is told, and `input` the one that it counts for.
 fn take(
@@ -399,7 +457,7 @@ fn take(
     told: &mut Told<'_>,
 ) -> Result<()> {
     match done {
-        Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics, strange } => {
+        Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics, strange, .. } => {
             report.count_capture(input, bytes, &capture);
             report.rules += prepared.as_ref().map_or(0, |prepared| prepared.rule_count as u64);
             for (kind, count) in diagnostics {
@@ -412,13 +470,13 @@ fn take(
             }
         }
         Done::Captures { captures, bytes, prepared, diagnostics, strange } => {
-            let used = captures.iter().filter(|(_, _, _, outcome)| *outcome == Outcome::Use).count() as u64;
+            let used = captures.iter().filter(|(_, _, _, outcome, _)| *outcome == Outcome::Use).count() as u64;
             report.rules += used * prepared.as_ref().map_or(0, |prepared| prepared.rule_count as u64);
             for (kind, count) in diagnostics {
                 *report.diagnostics.entry(kind).or_insert(0) += used * count;
             }
-            captures.iter().for_each(|(input, _, capture, _)| report.count_capture(*input, bytes, capture));
-            let captures = captures.into_iter().map(|(_, origins, capture, outcome)| (origins, capture, outcome));
+            captures.iter().for_each(|(input, _, capture, ..)| report.count_capture(*input, bytes, capture));
+            let captures = captures.into_iter().map(|(_, origins, capture, outcome, _)| (origins, capture, outcome));
             builder.add_captures(captures, prepared);
             let (names, content) = strange.map_or((Vec::new(), Content::Text), |strange| strange);
             for name in names {
@@ -433,9 +491,6 @@ fn take(
             *report.bad.entry(reason).or_insert(0) += 1;
             let separator = if detail.is_empty() { "" } else { ": " };
             told.tell(turn, Message::Bad(format!("{name}: {reason}{separator}{detail}")), report);
-        }
-        Done::Faulty(name, fault) => {
-            return take((turn, input), Done::Other(fault.item(name)?), builder, report, told);
         }
         Done::Other(Item::LeftOut { reason, name }) => {
             *report.left_out.entry(reason).or_insert(0) += 1;
@@ -456,8 +511,8 @@ fn take(
             }
         }
         Done::Failed(failure) => return Err(failure),
-        // A robots.txt is always parsed and a line always read, so they never come here.
-        Done::Other(Item::Robots(_) | Item::SameBody { .. } | Item::Lines { .. }) => {}
+        // A robots.txt is always parsed, a line always read, and a fault always an item, so they never come here.
+        Done::Faulty(..) | Done::Other(Item::Robots(_) | Item::SameBody { .. } | Item::Lines { .. }) => {}
     }
     Ok(())
 }

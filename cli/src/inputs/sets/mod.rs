@@ -7,6 +7,7 @@
 pub mod agents;
 pub mod assemble;
 pub mod by_row;
+pub mod fates;
 pub mod map;
 mod readers;
 pub mod report;

@@ -1,0 +1,108 @@
+//! `compile --fates`: a row for each capture, whatever became of it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+use crate::support::Folder;
+
+const LINES: &str = r#"{"url":"http://a.example/robots.txt","time":"2026-01-01T00:00:00Z","status":200,"body":"Disallow: /old"}
+{"url":"http://a.example/robots.txt","time":"2026-01-03T00:00:00Z","status":200,"body":"User-agent: *\nDisallow: /"}
+{"url":"http://b.example/robots.txt","time":"2026-01-01T00:00:00Z","status":200,"body":""}
+{"url":"http://b.example/robots.txt","time":"2026-01-02T00:00:00Z","status":503}
+{"url":"http://c.example/robots.txt","time":"2027-01-01T00:00:00Z","status":404}
+{"url":"http://c.example/robots.txt","time":"2026-01-01T00:00:00Z","status":404,"redirects":1}
+{"url":"http://c.example/page","status":200}
+not json
+"#;
+
+/// Record, host, status, fate and detail of each row.
+const EXPECTED: [&str; 8] = [
+    "1 a 200 superseded captures.jsonl:2",
+    "2 a 200 used ",
+    "3 b 200 used ",
+    "4 b 503 failed captures.jsonl:3",
+    "5 c 404 too-late ",
+    "6 c 404 used ",
+    "7   bad not the url of a robots.txt",
+    "8   bad not a valid capture",
+];
+
+/// The rows of a file of fates in TSV, in short.
+fn rows(text: &str) -> Vec<String> {
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        assert_eq!((cells.len(), cells[0]), (10, "captures.jsonl"), "{line}");
+        assert!(cells[2].starts_with("captures.jsonl:"), "{line}");
+        let host = cells[3].strip_prefix("http://").map_or("", |url| url.split('.').next().unwrap());
+        let detail = cells[9].split(": ").next().unwrap();
+        format!("{} {host} {} {} {detail}", cells[1], cells[5], cells[8])
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+#[test]
+fn every_capture_has_a_fate() {
+    let folder = Folder::new();
+    folder.write("captures.jsonl", LINES);
+    let args = ["compile", "--force", "--at", "2026-01-05", "-o", "set", "captures.jsonl"];
+    folder.run(&args).says(1, &[]);
+    let plain = folder.read("set");
+    for (more, threads) in [(&["--memory", "16M"][..], "1"), (&[], "1"), (&[], "2")] {
+        let args = [&args[..], &["--fates", "fates.tsv", "--threads", threads], more].concat();
+        folder.run(&args).says(1, &[]);
+        assert_eq!(folder.read("set"), plain, "the list changes the set");
+        let text = String::from_utf8(folder.read("fates.tsv")).unwrap();
+        let header = "file\trecord\tcapture\turl\ttime\tstatus\tredirects\tredirect_chain\tfate\tdetail";
+        assert_eq!(text.lines().next(), Some(header));
+        assert_eq!(rows(&text), EXPECTED);
+        assert!(text.contains("\t2026-01-03T00:00:00Z\t200\t0\t\tused\t"), "{text}");
+    }
+}
+
+#[test]
+fn in_a_set_by_time_every_capture_that_can_decide_is_used() {
+    let folder = Folder::new();
+    folder.write("captures.jsonl", LINES);
+    let args = ["compile", "--by-time", "--at", "2026-01-05", "-o", "set", "--fates", "fates.tsv", "captures.jsonl"];
+    folder.run(&args).says(1, &[]);
+    let fates: Vec<String> = rows(&String::from_utf8(folder.read("fates.tsv")).unwrap());
+    let fates: Vec<&str> = fates.iter().map(|row| row.split(' ').nth(3).unwrap()).collect();
+    assert_eq!(fates, ["used", "used", "used", "used", "too-late", "used", "bad", "bad"]);
+}
+
+#[test]
+fn the_name_of_the_list_is_its_format() {
+    let folder = Folder::new();
+    folder.write("captures.jsonl", LINES);
+    let run = |fates: &str| folder.run(&["compile", "--force", "-o", "set", "--fates", fates, "captures.jsonl"]);
+    run("f.jsonl").says(1, &[]);
+    let text = String::from_utf8(folder.read("f.jsonl")).unwrap();
+    let values: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(values.len(), EXPECTED.len());
+    assert_eq!(
+        (&values[1]["record"], &values[1]["status"], &values[1]["fate"]),
+        (&2.into(), &200.into(), &"used".into())
+    );
+    assert!(values[7]["status"].is_null() && values[7]["time"].is_null());
+    run("f.csv.gz").says(1, &[]);
+    run("f.parquet").says(1, &[]);
+    assert!(folder.read("f.parquet").starts_with(b"PAR1") && folder.read("f.csv.gz").starts_with(b"\x1f\x8b"));
+    // The list is a table that the command itself reads.
+    let listed = folder.run(&["classify", "set", "f.parquet", "--agent", "x", "--url-column", "url"]).says(0, &[]);
+    assert_eq!(listed.text().lines().count(), EXPECTED.len());
+    for (name, says) in [
+        ("fates", "expected .tsv, .csv, .jsonl or .parquet at its end"),
+        ("fates.txt", "expected .tsv, .csv, .jsonl or .parquet at its end"),
+        ("captures.jsonl", "captures.jsonl"),
+        ("set.made.json", "--fates needs a file of its own"),
+    ] {
+        run(name).says(2, &[says]);
+    }
+    folder.write("robots.txt", "User-agent: *\nDisallow: /");
+    folder.run(&["compile", "-o", "s", "--fates", "f.tsv", "--host", "a.example", "robots.txt"]).says(0, &[]);
+    let text = String::from_utf8(folder.read("f.tsv")).unwrap();
+    let urls: Vec<&str> = text.lines().skip(1).map(|line| line.split('\t').nth(3).unwrap()).collect();
+    assert_eq!(urls, ["http://a.example/robots.txt", "https://a.example/robots.txt"]);
+    // Nothing is written if the set is not.
+    folder.write("empty.jsonl", "");
+    folder.run(&["compile", "-o", "none", "--fates", "none.tsv", "empty.jsonl"]).says(2, &[]);
+    assert!(!folder.names().iter().any(|name| name.contains("none")), "{:?}", folder.names());
+}
