@@ -149,7 +149,9 @@ impl Item {
         let own = size_of::<Item>();
         own + match self {
             Item::Robots(robots) => robots.memory_bytes(),
-            Item::SameBody { body, robots } => body.capacity() + robots.iter().map(Robots::memory_bytes).sum::<usize>(),
+            Item::SameBody { body, robots } => {
+                body.capacity() + robots.iter().map(|one| size_of::<Robots>() + one.memory_bytes()).sum::<usize>()
+            }
             // Each line may become an item.
             Item::Lines { count, bytes, .. } => count * own + bytes.len(),
             Item::Bad { name, detail, .. } => name.len() + detail.len(),

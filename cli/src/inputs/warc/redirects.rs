@@ -725,7 +725,7 @@ fn pass_on(endings: &SortedRows, bodies: &Blobs, sink: &mut Sink<'_>) -> Result<
                 if known.bytes >= MAX_SHARED_BYTES || !known.robots.first().is_none_or(is_same) {
                     known.flush(sink)?;
                 }
-                known.bytes += robots.memory_bytes();
+                known.bytes += shared_bytes(&robots);
                 known.robots.push(robots);
                 shared = Some(known);
             }
@@ -733,6 +733,11 @@ fn pass_on(endings: &SortedRows, bodies: &Blobs, sink: &mut Sink<'_>) -> Result<
         cursor.advance()?;
     }
     shared.map_or(Ok(()), |shared| shared.pass_on(sink))
+}
+
+/// Returns the memory of a capture that shares a body.
+fn shared_bytes(robots: &Robots) -> usize {
+    size_of::<Robots>() + robots.memory_bytes()
 }
 
 /// Captures that share a body.
@@ -909,8 +914,8 @@ mod tests {
         let mut sizes = Vec::new();
         let resolved = all.resolve(&mut |item| {
             let Item::SameBody { robots, .. } = item else { panic!() };
-            let last = robots.last().map_or(0, Robots::memory_bytes);
-            let bytes: usize = robots.iter().map(Robots::memory_bytes).sum();
+            let last = robots.last().map_or(0, shared_bytes);
+            let bytes: usize = robots.iter().map(shared_bytes).sum();
             assert!(bytes < MAX_SHARED_BYTES + last);
             sizes.push(robots.len());
             Ok(())
