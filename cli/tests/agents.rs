@@ -140,7 +140,7 @@ fn known_crawlers_are_accepted_where_their_names_are_read_in_part() {
     let remark = "--agent MJ12bot: the dialect reads a user-agent line with this name as \"MJ\"";
     for (args, is_noted) in [
         (&["classify", "google", "--agent", "MJ12bot"][..], true),
-        (&["classify", "google", "--agent", "MJ12bot", "--agent", "MJ12bot"], true),
+        (&["classify", "google", "--agent", "MJ12bot", "--agent", "GPTBot"], true),
         (&["classify", "yandex", "--agent", "MJ12bot"], false),
         (&["classify", "google", "--agent", "MJ"], false),
         (&["classify", "google", "--agent", "@ai-training"], false),

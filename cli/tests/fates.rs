@@ -106,3 +106,37 @@ fn the_name_of_the_list_is_its_format() {
     folder.run(&["compile", "-o", "none", "--fates", "none.tsv", "empty.jsonl"]).says(2, &[]);
     assert!(!folder.names().iter().any(|name| name.contains("none")), "{:?}", folder.names());
 }
+
+/// A record of a WARC file: an answer for a URL.
+fn record(url: &str, date: &str, answer: &str) -> String {
+    let header = format!("WARC-Type: response\r\nWARC-Target-URI: {url}\r\nWARC-Date: {date}\r\n");
+    format!("WARC/1.1\r\n{header}Content-Length: {}\r\n\r\n{answer}\r\n\r\n", answer.len())
+}
+
+#[test]
+fn records_of_warc_files_are_listed_with_their_redirects() {
+    let folder = Folder::new();
+    let (a, b) = ("http://a.example/robots.txt", "https://b.example/robots.txt");
+    let moved = |to: &str| format!("HTTP/1.1 301 Moved\r\nLocation: {to}\r\n\r\n");
+    let first = [
+        record(a, "2026-01-01T00:00:00Z", &moved(b)),
+        record("http://c.example/robots.txt", "2026-01-01T00:00:00Z", &moved("http://nowhere.example/robots.txt")),
+    ];
+    folder.write("1.warc", first.concat());
+    folder.write("2.warc", record(b, "2026-01-01T00:00:01Z", "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /"));
+    folder.run(&["compile", "-o", "set", "--fates", "f.jsonl", "1.warc", "2.warc"]).says(0, &[]);
+    let text = String::from_utf8(folder.read("f.jsonl")).unwrap();
+    let rows: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let cells = |row: &serde_json::Value| {
+        ["file", "record", "url", "status", "redirects", "redirect_chain", "fate"].map(|name| row[name].to_string())
+    };
+    assert_eq!(
+        rows.iter().map(cells).collect::<Vec<_>>(),
+        [
+            ["\"1.warc\"", "1", "\"http://a.example/robots.txt\"", "200", "1", &format!("\"{b}\""), "\"used\""],
+            ["\"1.warc\"", "2", "\"\"", "null", "null", "\"\"", "\"left-out\""],
+            ["\"2.warc\"", "1", "\"https://b.example/robots.txt\"", "200", "0", "\"\"", "\"used\""],
+        ]
+    );
+    assert!(rows[1]["detail"].as_str().unwrap().contains("not in the input"), "{}", rows[1]);
+}

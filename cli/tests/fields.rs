@@ -66,7 +66,7 @@ fn directives_of_a_set() {
     folder.run(&["compile", "--no-other", "-o", "bare", "robots"]).says(0, &[]);
     assert_eq!(folder.run(&["fields", "bare"]).says(0, &["bare: no other directives in it"]).text(), "");
     assert!(folder.read("bare").len() + 100 < folder.read("set").len());
-    folder.run(&["fields", "set", "--no-other"]).says(2, &["--by-time are for inputs"]);
+    folder.run(&["fields", "set", "--no-other"]).says(2, &["--by-time and --resync are for inputs"]);
 }
 
 #[test]

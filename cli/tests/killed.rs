@@ -23,8 +23,9 @@ const ORIGINS: usize = 20_000;
 fn web(folder: &Folder, name: &str, rule: &str) {
     let line = |number: usize| {
         format!(
-            "{{\"url\":\"http://h{number}.example/robots.txt\",\"time\":{number},\
+            "{{\"url\":\"http://h{number}.example/robots.txt\",\"time\":{},\
              \"body\":\"user-agent: *\\ndisallow: /{rule}{}\\n\"}}\n",
+            1_700_000_000 + number,
             number % 1000
         )
     };

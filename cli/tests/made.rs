@@ -117,13 +117,13 @@ fn where_a_record_cannot_be_written_there_is_no_set_either() {
     let run = folder.run(&["compile", "--force", "-o", "set", "robots"]);
     run.says(2, &["set.made.json: exists and is not a regular file"]);
     assert_eq!(folder.names(), ["robots", "set.made.json"]);
-    let long_path = format!("robots{}", "/../robots".repeat(400));
+    let long_path = format!("robots{}", "/../robots".repeat(600));
     for (output, left) in [("new", None), ("old", Some(&b"precious"[..]))] {
         folder.write("old", "precious");
         folder.write("old.made.json", "precious");
         // With the signal ignored, a write over the limit fails as one on a full disk does: the set is far below the
-        // limit of 3 KiB, and the record, which has the long path of the input, above it.
-        let script = "trap '' XFSZ; ulimit -f 3; exec \"$@\"";
+        // limit of 4 KiB, and the record, which has the long path of the input, above it.
+        let script = "trap '' XFSZ; ulimit -f 4; exec \"$@\"";
         let mut bash = std::process::Command::new("bash");
         bash.args(["-c", script, "bash"]).arg(binary()).args(["compile", "--force", "-o", output]);
         // Without a table of crawlers the set is small.

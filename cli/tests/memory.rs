@@ -91,23 +91,14 @@ fn memory_is_a_size() {
 #[cfg(target_os = "linux")]
 const BESIDE_BYTES: u64 = 150 << 20;
 
-/// The most memory that a process has had, asked for again and again until it ends. What the system counts for a process
-/// that has ended would not do: it begins with the memory of the test program, which starts it.
+/// The peak memory of a process, which must succeed.
 #[cfg(target_os = "linux")]
 fn peak_of(mut child: std::process::Child) -> u64 {
-    let path = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    loop {
-        let status = std::fs::read_to_string(&path).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-        peak = peak.max(kibibytes.unwrap_or(0) << 10);
-        if let Some(ended) = child.try_wait().unwrap() {
-            assert!(ended.success() && peak > 0, "{ended}");
-            return peak;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+    let peak = support::watch_memory(child.id());
+    let ended = child.wait().unwrap();
+    let peak = peak.join().unwrap();
+    assert!(ended.success() && peak > 0, "{ended}");
+    peak
 }
 
 #[cfg(target_os = "linux")]

@@ -303,6 +303,7 @@ fn try_one(
     what: &str,
 ) -> (&'static str, u64, Duration) {
     let mut child = folder.command(&args(name, base.options)).spawn().unwrap();
+    let peak = crate::support::watch_memory(child.id());
     let mut stderr = child.stderr.take().unwrap();
     let errors = std::thread::spawn(move || {
         let mut text = Vec::new();
@@ -318,7 +319,8 @@ fn try_one(
     let code = done.status.code().unwrap_or_else(|| panic!("{what}: {:?} {stderr}", done.status));
     let time = done.rusage.utime + done.rusage.stime;
     assert!((0..=2).contains(&code) && !stderr.contains("panicked"), "{what}: {code} {stderr}");
-    assert!(done.rusage.maxrss < MAX_PEAK_BYTES && time < MAX_TIME, "{what}: {} bytes, {time:?}", done.rusage.maxrss);
+    let peak = peak.join().unwrap();
+    assert!(peak < MAX_PEAK_BYTES && time < MAX_TIME, "{what}: {peak} bytes, {time:?}");
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().collect();
     let outcome = if code == 2 {
@@ -334,7 +336,7 @@ fn try_one(
         assert!(!base.has_checksums, "{what}: {changed:?}, {} rows", lines.len());
         assert!(!is_in_pages || lines.len() == base.lines.len(), "{what}: {} rows", lines.len());
     }
-    (outcome, done.rusage.maxrss, time)
+    (outcome, peak, time)
 }
 
 /// URLs of some hosts, nulls among them, and the same in the columns into which Common Crawl's index splits them.

@@ -137,7 +137,8 @@ fn a_column_with_the_name_of_urls_is_the_column_of_urls() {
     for (schema, columns, options, says) in cases {
         folder.write("a.parquet", file(schema, &[columns], plain()));
         if options.contains(&"--at-column") {
-            folder.write("c.jsonl", "{\"url\":\"http://a.example/robots.txt\",\"time\":1,\"body\":\"\"}\n");
+            folder
+                .write("c.jsonl", "{\"url\":\"http://a.example/robots.txt\",\"time\":\"2001-01-01\",\"body\":\"\"}\n");
             folder.run(&["compile", "--force", "--by-time", "-o", "times", "c.jsonl"]).says(0, &[]);
             let args = ["classify", "times", "a.parquet", "--agent", "bot-a"];
             folder.run(&[&args[..], options].concat()).says(2, &[says]);
@@ -461,7 +462,7 @@ fn numbers_and_times_of_captures_mean_what_their_types_say() {
     let robots = || texts(&[Some("http://a.example/robots.txt"); 2]);
     // Of two captures of one origin the later one counts, if it is not later than 2000.
     let bodies = || texts(&[Some("user-agent: *\ndisallow: /"), Some("user-agent: *\ndisallow:")]);
-    let seconds = [86_400_i64, 2 * 86_400];
+    let seconds = [1_100_000_000_i64, 1_100_086_400];
     let times = |by: i64| required(Cells::Int64(seconds.map(|time| time * by + by - 1).into()));
     let cases: Vec<(&str, Column, &str)> = vec![
         ("required int64 time (TIMESTAMP(MILLIS,true))", times(1_000), ""),
@@ -469,8 +470,8 @@ fn numbers_and_times_of_captures_mean_what_their_types_say() {
         ("required int64 time (TIMESTAMP_MICROS)", times(1_000_000), ""),
         ("required int64 time (TIMESTAMP(NANOS,false))", times(1_000_000_000), ""),
         ("required int64 time (UINT_64)", times(1), ""),
-        ("required int32 time (DATE)", required(Cells::Int32(vec![1, 2])), ""),
-        ("required double time", required(Cells::Doubles(vec![86_400.5, 172_800.5])), ""),
+        ("required int32 time (DATE)", required(Cells::Int32(vec![12_000, 12_001])), ""),
+        ("required double time", required(Cells::Doubles(vec![1_100_000_000.5, 1_100_086_400.5])), ""),
         ("required int32 status", required(Cells::Int32(vec![200, 404])), "second"),
         ("required double status", required(Cells::Doubles(vec![200.0, 404.0])), "second"),
         ("required int32 status (UINT_16)", required(Cells::Int32(vec![200, 404])), "second"),

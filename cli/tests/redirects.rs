@@ -511,3 +511,17 @@ fn redirects_to_one_body_cost_one_parse() {
     assert!(many < one * 4 + Duration::from_secs(4), "{one:?} {many:?}");
     assert_eq!(folder.verdicts("set", &["http://r9999.example/"]), ["allow"]);
 }
+
+/// A record that was found by a search may be written by a website, and decides for no other one.
+#[test]
+fn an_untrusted_record_is_no_target_of_a_redirect() {
+    let folder = Folder::new();
+    let good = redirect("victim", 0, "target").bytes();
+    let damaged = b"WARC/1.1\r\nWARC-Type: response\r\n\r\n".to_vec();
+    folder.write("a.warc", [good, damaged, ok("target", 1, OPEN).bytes()].concat());
+    folder
+        .run(&["compile", "--resync", "-o", "set", "a.warc"])
+        .says(1, &["redirect to a URL that is not in the input  1"]);
+    let urls = ["http://victim.example/", "http://target.example/"];
+    assert_eq!(folder.verdicts("set", &urls), ["unknown", "allow"]);
+}

@@ -35,7 +35,10 @@ fn jsonl(number: usize) -> String {
     let line = |host: usize| match host % 100 {
         7 => format!("damaged {host}\n"),
         8 => format!("{{\"url\":\"https://h{host}.example/robots.txt\",\"status\":200,\"body\":\"<html>\"}}\n"),
-        _ => format!("{{\"url\":\"https://h{host}.example/robots.txt\",\"status\":404,\"time\":{host}}}\n"),
+        _ => format!(
+            "{{\"url\":\"https://h{host}.example/robots.txt\",\"status\":404,\"time\":{}}}\n",
+            1_700_000_000 + host
+        ),
     };
     (number * HOSTS..(number + 1) * HOSTS).map(line).collect()
 }
@@ -80,7 +83,7 @@ fn the_set_and_the_messages_depend_on_no_thread() {
     let folder = Folder::new();
     let names = inputs(&folder);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let first = compile(&folder, &names, "1", "2G").says(1, &["skipped: damaged record of a WARC file 6\n"]);
+    let first = compile(&folder, &names, "1", "2G").says(1, &["skipped: damaged"]);
     let first_messages = messages(&first);
     // Each damaged record and line is named, in the order of the inputs.
     let named: Vec<&str> =
@@ -98,7 +101,7 @@ fn the_set_and_the_messages_depend_on_no_thread() {
         let mut other = names.clone();
         other.rotate_left(turn);
         other.swap(1, 4);
-        compile(&folder, &other, "8", "2G").says(1, &["skipped: damaged record of a WARC file 6\n"]);
+        compile(&folder, &other, "8", "2G").says(1, &["skipped: damaged"]);
         assert!(folder.read("set") == set, "{other:?}");
     }
 }

@@ -5,9 +5,7 @@ use std::io::{Read, Write};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use wait4::Wait4;
-
-use crate::support::{Folder, gz};
+use crate::support::{self, Folder, gz};
 use crate::warc::{answer, record};
 
 /// What is in the true body of each victim, and in what the stranger writes for it.
@@ -242,6 +240,7 @@ fn run(folder: &Folder, args: &[&str], stdin: &str, what: &str) -> (Option<i32>,
     let mut child = folder.command(args).stdin(Stdio::piped()).spawn().unwrap();
     // It may end before it has read them.
     let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    let peak = support::watch_memory(child.id());
     let mut stderr = child.stderr.take().unwrap();
     let errors = std::thread::spawn(move || {
         let mut text = String::new();
@@ -250,11 +249,12 @@ fn run(folder: &Folder, args: &[&str], stdin: &str, what: &str) -> (Option<i32>,
     });
     let mut stdout = Vec::new();
     child.stdout.take().unwrap().read_to_end(&mut stdout).unwrap();
-    let done = child.wait4().unwrap();
+    let status = child.wait().unwrap();
+    let peak = peak.join().unwrap();
     let errors = errors.join().unwrap();
-    assert!(done.rusage.maxrss < MAX_MEMORY_BYTES, "{what}: {} bytes of memory", done.rusage.maxrss);
+    assert!(peak < MAX_MEMORY_BYTES, "{what}: {peak} bytes of memory");
     assert!(start.elapsed() < MAX_TIME, "{what}: {:?}", start.elapsed());
-    let code = done.status.code();
+    let code = status.code();
     assert!(matches!(code, Some(0..=2)) && !errors.contains("panicked"), "{what}: {code:?} {errors}");
     (code, stdout, errors)
 }

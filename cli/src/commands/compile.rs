@@ -96,8 +96,10 @@ pub struct Args {
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     target: Target,
-    /// Exit with 1 if a robots.txt is no text, such as a page that a server has sent, if no capture of a table has a
-    /// status or a time, or if only a hash says which of two captures counts
+    /// Exit with 1 for doubtful captures too: pages, tables without status or time, ties
+    ///
+    /// That is if a robots.txt is not text, such as a page that a server has sent; if no capture of a table has a status or a
+    /// time; or if only a hash says which of two captures counts.
     #[arg(long)]
     strict: bool,
     /// Also write what became of each capture to FILE: TSV, CSV, JSON Lines or Parquet by its name

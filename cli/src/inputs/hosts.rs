@@ -243,7 +243,7 @@ mod tests {
             |text| origins_of_option(text, &naming).map(|all| all.iter().map(|one| one.port).collect::<Vec<_>>());
         let cases: [(&str, &[u16]); 18] = [
             ("a.example", &[80, 443]),
-            ("a.example:81", &[81]),
+            ("a.example:81", &[81, 81]),
             ("https://a.example/robots.txt", &[443]),
             ("https://a.example/robots.txt#x", &[443]),
             ("http://a.example:81", &[81]),

@@ -121,7 +121,6 @@ pub struct Fetch {
     /// The index of the file on the command line.
     pub input: usize,
     /// The number of the record in the file, from 1.
-    #[allow(dead_code, reason = "identifies the record to whoever lists the captures one by one")]
     pub record: u64,
     /// The URLs that redirects led to, in order and in the form of the WHATWG standard.
     pub redirects: Vec<String>,

@@ -146,3 +146,21 @@ pub const ROBOTS: [(&str, &str); 3] = [
     ("B.example/robots.txt", "User-agent: *\nDisallow: /\n"),
     ("c.example:8080", "User-agent: other\nDisallow:\n"),
 ];
+
+/// Watches the peak memory of a process until it ends, in bytes. What the system counts for a process that has ended would
+/// not do: it begins with the memory of the test program, which starts it.
+pub fn watch_memory(process: u32) -> std::thread::JoinHandle<u64> {
+    let path = format!("/proc/{process}/status");
+    std::thread::spawn(move || {
+        let mut peak = 0;
+        loop {
+            let status = std::fs::read_to_string(&path).unwrap_or_default();
+            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let Some(kibibytes) = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok()) else {
+                return peak;
+            };
+            peak = peak.max(kibibytes << 10);
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    })
+}

@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn a_set_resolves_names_as_its_compiler_does() {
         let mut specs = vec!["*", "A>B>*", "A>B", "A>*", "FooBot", "FooBot/2.1", "yandexWhatever/3.0", "GPTBot,CCBot"];
-        specs.extend(["mj12bot", "MJ12bot/1.4", "MJ12bot x", "MJ12bot>*", "MJ13bot"]);
+        specs.extend(["mj12bot", "MJ12bot/1.4", "MJ12bot x", "MJ12bot>*", "QX77spider"]);
         specs.extend([
             "",
             ">",

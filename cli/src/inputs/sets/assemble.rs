@@ -353,7 +353,8 @@ impl Parser {
     /// Returns what fates need of a capture, if they are listed.
     fn source(&self, name: &str, fetch: Option<&Fetch>) -> Option<CaptureSource> {
         let redirects = || fetch.map(|fetch| fetch.redirects.clone()).unwrap_or_default();
-        self.with_sources.then(|| CaptureSource { name: name.to_owned(), redirects: redirects() })
+        let record = fetch.map(|fetch| fetch.record);
+        self.with_sources.then(|| CaptureSource { name: name.to_owned(), record, redirects: redirects() })
     }
 
     /// Parses a body once for all of its captures.

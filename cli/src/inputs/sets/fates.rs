@@ -78,6 +78,8 @@ pub struct FateRow {
 pub struct CaptureSource {
     /// The name of the capture in messages.
     pub name: String,
+    /// The number of its record in a WARC file.
+    pub record: Option<u64>,
     /// The URLs that redirects led to.
     pub redirects: Vec<String>,
 }
@@ -154,6 +156,7 @@ impl Fates {
         });
         for origin in origins {
             let mut row = self.row(input, &source.name);
+            row.record = source.record.or(row.record);
             row.url = format!("{origin}/robots.txt");
             (row.time, row.status) = (capture.time, capture.status);
             (row.redirect_count, row.redirects) = (capture.redirects, source.redirects.clone());
@@ -178,6 +181,12 @@ impl Fates {
 
     /// Returns a row of which only the place is known.
     fn row(&self, input: usize, name: &str) -> FateRow {
+        // What is left out when all inputs were read has no input but the one in its name.
+        let is_of = |path: &String| name.strip_prefix(&**path).is_some_and(|rest| rest.starts_with(':'));
+        let input = match self.inputs.get(input) {
+            Some(_) => input,
+            None => self.inputs.iter().position(is_of).unwrap_or(input),
+        };
         let record = self.inputs.get(input).and_then(|path| number_in(name, path));
         FateRow {
             input,

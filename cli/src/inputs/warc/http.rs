@@ -105,17 +105,26 @@ pub fn status_and_type(block: &[u8]) -> (Option<u16>, Option<Vec<u8>>) {
     (status(block).ok(), media_type.map(|(_, value)| value.into_owned()))
 }
 
-/// Where the body begins: after the first empty line.
+/// Returns whether a block, of which these are the first bytes, has its whole header in them.
+pub fn has_whole_header(start: &[u8]) -> bool {
+    find_header_end(start).is_some()
+}
+
+/// Returns the start of the body: after the first empty line, or at the end if there is none.
 fn header_end(block: &[u8]) -> usize {
+    find_header_end(block).unwrap_or(block.len())
+}
+
+fn find_header_end(block: &[u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(len) = memchr(b'\n', &block[at..]) {
         let line = &block[at..at + len];
         at += len + 1;
         if line.trim_ascii().is_empty() {
-            return at;
+            return Some(at);
         }
     }
-    block.len()
+    None
 }
 
 /// The status of the first line, `HTTP/1.1 200 OK`; the version may be any.

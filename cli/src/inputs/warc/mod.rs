@@ -40,6 +40,9 @@ const STOPPED: &str = "damaged WARC file, not read to its end";
 /// are stored only after a redirect to them in the same file.
 const MAX_PAGE_BYTES: usize = 64 << 10;
 
+/// Bytes of a page that are looked at first: usual headers are shorter.
+const MAX_PAGE_HEADER_BYTES: usize = 8 << 10;
+
 /// Maximum number of redirect targets in a file whose pages are stored, whatever they are. The oldest are forgotten.
 const MAX_AWAITED: usize = 1 << 16;
 
@@ -187,8 +190,17 @@ impl<R: Unpack> Reader<'_, R> {
     /// Stores a page that a redirect in another file, or before it, may lead to. Most pages are only counted as such.
     fn page(&mut self, record: &Record, url: String, sink: &mut Sink<'_>) -> Result<io::Result<()>> {
         let Ok(time) = record.date.as_deref().map(read_date).transpose() else { return Ok(Ok(())) };
-        if record.is_segment {
+        // What a website may have written decides for no other one.
+        if record.is_segment || record.is_untrusted {
             return Ok(Ok(()));
+        }
+        // Most pages are not read any further than their header.
+        let is_page = match self.records.block_start(MAX_PAGE_HEADER_BYTES) {
+            Err(error) => return Ok(Err(error)),
+            Ok(start) => http::has_whole_header(start) && !may_be_robots(record, start),
+        };
+        if is_page {
+            return self.add(record, &url, time, &Kind::NotStored).map(Ok);
         }
         let answer = match self.records.block(MAX_PAGE_BYTES) {
             Err(error) => return Ok(Err(error)),
@@ -226,7 +238,7 @@ impl<R: Unpack> Reader<'_, R> {
             (None, Some(revisit)) => Kind::Revisit(revisit),
             (None, None) => Kind::Body(&answer.capture, &answer.body),
         };
-        if let Some(url) = &url {
+        if let Some(url) = url.as_ref().filter(|_| !record.is_untrusted) {
             if let Some(next) = &next {
                 let next = self.redirects.key(next);
                 let is_awaited = || self.awaited.keys.contains(&self.redirects.key(url));

@@ -264,6 +264,16 @@ impl<R: Unpack> Records<R> {
         }
     }
 
+    /// Returns the first bytes, at most `len`, of the block of the record that was returned last. They are not used up.
+    ///
+    /// # Errors
+    /// If the system cannot read the source.
+    pub fn block_start(&mut self, len: usize) -> io::Result<&[u8]> {
+        let len = self.left.min(len as u64) as usize;
+        let found = self.peek(len)?;
+        Ok(&found[..found.len().min(len)])
+    }
+
     /// The block of the record that was returned last.
     ///
     /// # Errors
