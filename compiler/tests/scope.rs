@@ -123,5 +123,5 @@ fn names_beyond_ascii_have_the_origin_of_their_a_label() {
     let agent = set.agent(b"any").unwrap();
     assert_eq!(set.decide(&agent, b"http://xn--bcher-kva.example/").unwrap(), Verdict::Disallow);
     assert_eq!(set.decide(&agent, "http://bücher.example/".as_bytes()).unwrap(), Verdict::Disallow);
-    assert_eq!(set.decide(&agent, b"http://b\xFCcher.example/").unwrap(), Verdict::Unknown);
+    assert_eq!(set.decide(&agent, b"http://b\xFCcher.example/").unwrap(), Verdict::Invalid);
 }
