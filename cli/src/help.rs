@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 30] = [
+const RARE: [&str; 34] = [
     "profile",
     "at",
     "strategy",
@@ -40,6 +40,10 @@ const RARE: [&str; 30] = [
     "missing_columns",
     "taken_unknown",
     "taken_invalid",
+    "delimiter",
+    "timezone",
+    "resync",
+    "fates",
 ];
 
 /// The arguments with `--help` at the end instead of `help` at the start: people write either.
