@@ -198,7 +198,7 @@ fn of_fields(py: Python<'_>, fields: &Bound<'_, PyDict>) -> PyResult<Capture> {
             "redirects" => capture.redirects = value.extract()?,
             "cache_control" => capture.cache_control = Some(value.extract()?),
             "content_type" => capture.content_type = Some(value.extract()?),
-            // A text of what went wrong, or a flag; `failed` is its older name. Either of them says that there was no answer.
+            // Either an error text or a flag; `failed` is the older name. Both say that there was no response.
             "error" | "failed" => capture.has_failed |= has_failed(&value)?,
             "truncated" => {
                 let name: String = value.extract()?;
@@ -211,7 +211,7 @@ fn of_fields(py: Python<'_>, fields: &Bound<'_, PyDict>) -> PyResult<Capture> {
     Ok(capture)
 }
 
-/// Whether the value of ``error`` says that there was no answer: a text that is not empty, or a flag.
+/// Returns whether ``error`` reports that there was no response: a nonempty text, or a flag.
 fn has_failed(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     match value.cast::<PyString>() {
         Ok(text) => Ok(!text.to_str()?.is_empty()),
