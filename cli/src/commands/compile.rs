@@ -165,8 +165,8 @@ impl Target {
 }
 
 impl Outputs<'_> {
-    /// Writes a set, reads it back, checks every byte, gives the files their names, and `more` with them, and prints what is
-    /// in the set.
+    /// Writes a set, reads it back, checks every byte, gives the set's files and `more` their names, and prints the set's
+    /// figures.
     ///
     /// # Errors
     /// If the set cannot be written, is damaged, or would replace one with far more origins.
@@ -217,7 +217,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 }
 
 impl Args {
-    /// Opens the file of fates, before any work is done.
+    /// Opens the output file for fates, before any other work.
     fn open_fates(&self, path: &Path, inputs: &[PathBuf], outputs: &Outputs<'_>) -> Result<(Fates, FateWriter)> {
         refuse_overwriting(path, inputs.iter().map(PathBuf::as_path))?;
         if path == self.target.output || path == made::path_of(&self.target.output)? {
@@ -231,7 +231,7 @@ impl Args {
         Ok((Fates::new(&outputs.room.scratch(), options.profile(), options.by_time, names), writer))
     }
 
-    /// Returns the exit code of a run with this report.
+    /// Returns a run's exit code according to its report.
     fn exit(&self, report: &Report) -> Exit {
         let is_doubtful = || report.strange.any() || report.lacks_columns || report.captures.ties > 0;
         Exit::from_bad(report.any_bad() || (self.strict && is_doubtful()))

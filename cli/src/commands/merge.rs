@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     // clap asks for at least one set.
     let Some((first, path)) = sets.first().zip(args.sets.first()) else { return Ok(Exit::Done) };
     let mut options = options_of(first, path)?;
-    // The lines of one set are kept even if another has none.
+    // One set's lines are kept even if another set has no lines.
     for set in &sets {
         options.no_lines &= !set.set()?.has_lines();
     }

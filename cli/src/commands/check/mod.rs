@@ -124,13 +124,13 @@ pub fn run(args: &Args) -> Result<Exit> {
 }
 
 impl Args {
-    /// Whether agents are taken as they are.
+    /// Returns whether agents are used unchanged.
     fn exact(&self) -> ExactAgent {
         ExactAgent { exact_agent: self.exact_agent }
     }
 }
 
-/// Refuses a table without rows, which would pass.
+/// Rejects a table without rows, which would always pass.
 ///
 /// # Errors
 /// Returns an error if there is no row.

@@ -225,7 +225,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 /// A list that was decided.
 struct Decided {
-    /// Whether most rows are invalid, or the last one has a quote that is not closed.
+    /// Whether most rows are invalid, or the last one has an unclosed quote.
     is_bad: bool,
     totals: Totals,
     decider: Decider,
@@ -273,7 +273,7 @@ impl Asked {
         // An input that is compiled for this is compiled by time; a set file is so or not.
         let mut options = args.options.clone();
         let is_set = Loaded::is_set(&args.set)?;
-        // A set by time keeps the rules of every time; an input is compiled for the one that is given.
+        // A set by time keeps the rules of every time, while an input is compiled for the given time.
         let at = if is_set { options.at()? } else { None };
         options.at.take_if(|_| is_set);
         let times = match (&args.at_column, at) {
