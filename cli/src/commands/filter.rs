@@ -35,13 +35,13 @@ const MAX_NAMED_DAMAGES: u64 = 10;
 /// Copy the records of crawl archives that crawlers may fetch
 ///
 /// Reads WARC, WET and WAT files and writes the records whose URL (WARC-Target-URI) is
-/// allowed, byte for byte: a record that is a gzip member is copied packed. So requests and
-/// metadata go with their answers. Records without a URL, such as warcinfo, are kept.
-/// With a set by time each record is decided by the rules of its own WARC-Date; one without
-/// a valid date is counted as invalid.
-/// Damaged records are named, counted and left out. Where nothing says where the next record
-/// begins, reading a file stops; --resync searches for one. To a name that ends in .gz, records
-/// that are not packed are written as a gzip member each.
+/// allowed, byte for byte: a record that is a gzip member is copied compressed. Requests
+/// and metadata follow their responses. Records without a URL, such as warcinfo, are kept.
+/// With a set by time each record is decided at its own WARC-Date; a record without a valid
+/// date is counted as invalid.
+/// Damaged records are named, counted and dropped. If the next record's start is unknown,
+/// reading a file stops; --resync searches for it. If the output name ends in .gz,
+/// uncompressed records are written as one gzip member each.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,

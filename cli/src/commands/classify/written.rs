@@ -17,11 +17,12 @@ use crate::outputs::verdicts::VERDICTS;
 pub struct WrittenOptions {
     /// The columns, with commas between them [default: url,verdict]
     ///
-    /// They are written in this order: url, mask, refused and capture_time once, the others for each agent, called
-    /// AGENT:verdict, AGENT:line and so on. Of several agents, others that follow each other come together for each agent. No
-    /// column may be given twice. Without url the output is much shorter. The bits of mask are in the order in which
-    /// the summary lists the agents; a Parquet file has their names in its metadata. Where the verdict is unknown or invalid,
-    /// mask is empty or null; so is refused in JSON Lines and Parquet, and in TSV and CSV it is that word.
+    /// Columns are written in the given order: url, mask, refused and capture_time once, all others once per agent,
+    /// called AGENT:verdict, AGENT:line and so on. For several agents, consecutive per-agent columns are grouped by
+    /// agent. No column may be given twice. Without url the output is much shorter. The bits of mask are in the order
+    /// in which the summary lists the agents; a Parquet file has their names in its metadata. Where the verdict is
+    /// unknown or invalid, mask is empty or null; so is refused in JSON Lines and Parquet, and in TSV and CSV it is
+    /// that word.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_enum, conflicts_with_all = ["explain", "reason", "only"])]
     columns: Vec<Column>,
     /// The same as --columns url,verdict,line,rule

@@ -67,10 +67,10 @@ pub struct Args {
     json: bool,
     /// Write the fixes that cannot be wrong into the files, print each, then what is left to find
     ///
-    /// Superfluous lines go, lines are written as they are read anyway, and lines of
-    /// errors as they were obviously meant; where that changes verdicts, it says so. A rule
-    /// with a URL is fixed only if the URL is of the file's own host: that of --host, or
-    /// that the file is named after.
+    /// Superfluous lines are removed, lines are written as they are already read, and lines
+    /// with errors as they were obviously meant; changes of verdicts are reported. A rule
+    /// with a URL is fixed only if the URL has the file's own host: the host of --host, or
+    /// the host in the file name.
     #[arg(long, verbatim_doc_comment)]
     fix: bool,
     /// The host whose robots.txt the files are [default: that a file is named after, or none]

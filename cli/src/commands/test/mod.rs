@@ -63,11 +63,11 @@ const MAX_NAMING_LINES: usize = 100;
 /// Shows the file with the lines that matter, and for each URL and crawler the group
 /// that it obeys, the best Allow and the best Disallow that match, which of the two
 /// wins, and why. Only the path of a URL counts here, so a path such as /a/b will do.
-/// White space around a URL does not count. Under every dialect but google-lib, spaces and
+/// White space around a URL is ignored. Under every dialect but google-lib, spaces and
 /// letters beyond ASCII are escaped as a browser escapes them, and a path without its first
-/// slash gets one; a remark says so. The name of a file is not taken for a path: --urls
-/// reads URLs from it. A web page is read only if it has rules, as Google does, or if
-/// --status says what it is the body of.
+/// slash gets one; a remark says so. A file name is not accepted as a path; --urls reads
+/// URLs from a file. Like Google, the command reads a web page only if it has rules, or if
+/// --status makes it the body of a response.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
