@@ -20,7 +20,7 @@ const HOSTS: usize = 3;
 
 const DAYS: usize = 30;
 
-/// Returns a capture of each host on each day, with cells in the order of [`COLUMNS`].
+/// Returns a capture for each host and day, with cells in the order of [`COLUMNS`].
 fn month() -> Vec<[String; 7]> {
     let row = |number: usize| {
         let (day, host) = (number / HOSTS + 1, number % HOSTS);

@@ -264,7 +264,7 @@ fn agents_of_cases_are_checked_as_those_of_options_are() {
     folder.write("rows", "c.example:8080\tbot-a\t/\n");
     folder.run(&["check", "rows", "--robots", "robots"]).says(2, &["rows: no row expects a verdict", "--print"]);
     folder.run(&["check", "rows", "--robots", "robots", "--print"]).says(0, &[]);
-    // In a table of URLs such a row keeps its verdict, and is counted and named.
+    // In a URL table such a row keeps its verdict, and is counted and named.
     folder.write("log.tsv", "url\tbot\nhttp://a.example/x\tGoogelbot\nhttp://a.example/x\tbot-a\n");
     let args = ["classify", "set", "log.tsv", "--agent-column", "bot"];
     let run = folder.run(&args).says(0, &["1 rows name crawlers", "\"Googelbot\" for \"Googlebot\"", "--exact-agent"]);

@@ -90,7 +90,7 @@ fn skip_struct(bytes: &mut &[u8]) {
     }
 }
 
-/// Returns the lengths of a page header, of its first three numbers, and of the compressed page.
+/// Returns three lengths: a page header, its first three numbers, and the compressed page.
 fn header(bytes: &[u8]) -> (usize, usize, usize) {
     let mut rest = bytes;
     skip_struct(&mut rest);
@@ -186,7 +186,7 @@ impl Base {
         Base { name, bytes, options, lines, bodies, headers, footer, has_checksums: checks }
     }
 
-    /// Returns a changed copy of the file, a description of the change, and whether only page bodies were changed.
+    /// Returns a changed copy of the file, its description, and whether only page bodies were changed.
     fn mutant(&self, random: &mut Random) -> (Vec<u8>, &'static str, bool) {
         let mut bytes = self.bytes.clone();
         let any = 4..bytes.len();
@@ -336,7 +336,7 @@ fn try_one(
     (outcome, done.rusage.maxrss, time)
 }
 
-/// Returns URLs of several hosts, including nulls, and the same URLs in the split columns of Common Crawl's index.
+/// Returns URLs on several hosts, including nulls, and the same URLs in the split columns of Common Crawl's index.
 fn columns(rows: usize) -> Vec<Column> {
     let kept = |row: &usize| row % 7 != 3;
     let rows: Vec<usize> = (0..rows).collect();

@@ -44,7 +44,7 @@ fn a_column_with_the_name_of_urls_is_the_column_of_urls() {
     const TEXT: &str = "expected text (BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY)";
     let numbers = || Cells::Int32(vec![1, 2]);
     let cases: Vec<(&str, Vec<Column>, &[&str], &str)> = vec![
-        // A column of URLs with the wrong type, next to a text column.
+        // A URL column with the wrong type, next to a text column.
         (
             "optional int32 url (UNKNOWN); optional binary referrer;",
             vec![nulls(Cells::Int32(vec![])), urls()],

@@ -435,7 +435,7 @@ fn an_update_resolves_among_its_own_inputs_and_counts_what_is_unresolved() {
     }
 }
 
-/// Tests that each capture in a set by time has its own time, regardless of the location of its body.
+/// Tests that each capture in a set by time has its own time, wherever its body was.
 #[test]
 fn a_revisit_counts_at_its_own_time() {
     let folder = Folder::new();

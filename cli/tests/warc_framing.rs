@@ -26,7 +26,7 @@ enum Rest {
     Swallowed,
 }
 
-/// Returns an attacker's damaged records, with the message about each, and the fate of the rest of an uncompressed
+/// Returns an attacker's damaged records, each with its message, and with the fate of later records in an uncompressed
 /// file.
 fn cases() -> Vec<(&'static str, Vec<u8>, String, Rest)> {
     let page = |fields: &str| {

@@ -209,7 +209,7 @@ for record in ArchiveIterator(open(sys.argv[1], 'rb')):
         try:
             closed = record.content_stream().read().startswith(b'User-agent: *\\nDisallow: /\\n')
         except Exception:
-            # Its coding needs an additional package.
+            # Its coding needs a further package.
             closed = False
         print(url, status, closed)
 ";

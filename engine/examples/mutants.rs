@@ -35,7 +35,7 @@ const AGENTS: [&[u8]; 3] = [b"GPTBot", b"*", b"Googlebot-Image"];
 const TIMES: [i64; 4] = [i64::MIN, 1_690_000_000, 1_695_000_000, 1_700_000_000];
 const MASKS: [u8; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 0xFF];
 
-/// The header's offsets of the number of sections and of the checksum.
+/// The header's offsets for the number of sections and the checksum.
 const COUNT_AT: usize = 20;
 const CHECKSUM_AT: usize = 56;
 const HEADER_BYTES: usize = 64;
@@ -160,7 +160,7 @@ impl Random {
 
     /// Returns a random edit: a bit, a byte, a number, or bytes copied from elsewhere.
     fn edit(&mut self, base: &[u8]) -> Edit {
-        // The header contains the numbers of the normal form and of the name matching.
+        // The header contains numbers for the normal form and the name matching.
         let at = if self.below(50) == 0 {
             16 + self.below(20)
         } else {

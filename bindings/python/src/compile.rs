@@ -23,8 +23,8 @@ const MERGE_MEMORY: u64 = 2 << 30;
 ///
 /// ``captures`` is a mapping of the URL of a robots.txt to its body (str or bytes), or an iterable of such pairs or of dictionaries
 /// with ``url`` and, where known, ``body``, ``status``, ``time`` (seconds since 1970), ``redirects``, ``cache_control``,
-/// ``content_type``, ``truncated`` and ``error`` (what went wrong if there was no answer: a text, or ``True``). Their order does not matter; of several captures of an origin the fetch profile
-/// chooses by time.
+/// ``content_type``, ``truncated`` and ``error`` (a text, or ``True``, if there was no response). Their order does not matter; of several
+/// captures of an origin the fetch profile chooses by time.
 ///
 /// With ``path`` the set is written to that file, which is either complete or absent, and opened from there; otherwise it is in
 /// memory. ``dialect`` says what the files mean, ``profile`` what a failed fetch means (its default is the dialect's own), ``at`` for

@@ -239,7 +239,7 @@ const SCRATCH_BYTES: usize = 1 << 12;
 
 impl<R: BufRead> Cells<R> {
     fn new(source: R, delimiter: Delimiter) -> Cells<R> {
-        // A CR alone does not end a line, as in tables of URLs.
+        // A CR alone does not end a line, as in URL tables.
         let reader = ReaderBuilder::new().delimiter(delimiter.byte()).terminator(Terminator::Any(b'\n')).build();
         Cells { source, reader, text: Vec::new(), len: 0, is_too_long: false, line: 1, line_ends: 0 }
     }

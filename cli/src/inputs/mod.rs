@@ -83,7 +83,7 @@ pub enum Item {
         /// The details of this one; may be empty.
         detail: String,
     },
-    /// Names of columns or keys in a part of the input. They are only reported.
+    /// Column or key names in a part of the input. They are only reported.
     Names(NameUse),
     /// A search found the next record of a damaged archive, so a website may have written it. Such records are counted.
     Untrusted {

@@ -82,7 +82,7 @@ impl Input {
         self.source
     }
 
-    /// Returns the kind and delimiter of a table, if this is text whose first line names a column of URLs.
+    /// Returns the kind and delimiter of a table, if this is text whose first line names a URL column.
     pub fn table(&self) -> Option<(TableKind, Delimiter)> {
         if self.content != Content::Text {
             return None;
@@ -91,7 +91,7 @@ impl Input {
     }
 
     /// Returns whether the input holds captures that name their own origins. The first bytes decide, and in TSV and CSV
-    /// they may also belong to a table of URLs.
+    /// they may also belong to a URL table.
     pub fn is_captures(&self) -> bool {
         self.content.is_captures() || self.table().is_some_and(|(kind, _)| kind == TableKind::Captures)
     }

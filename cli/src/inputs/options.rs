@@ -64,7 +64,7 @@ pub struct CompileOptions {
     pub archives: ArchiveOptions,
 }
 
-/// The options that say how damaged crawl archives are read.
+/// Options for reading damaged crawl archives.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct ArchiveOptions {
     /// In damaged WARC files, search for records where nothing says where the next one begins
@@ -95,10 +95,10 @@ impl CompileOptions {
         self.profile.unwrap_or_else(|| Profile::of_dialect(self.dialect()))
     }
 
-    /// The time that the set is for, if it was given.
+    /// Returns the set's time, if it was given.
     ///
     /// # Errors
-    /// Returns an error if it is not an instant in the given zone.
+    /// Returns an error if the time is not an instant in the given zone.
     pub fn at(&self) -> Result<Option<Time>> {
         let time = self.at.map(|at| at.in_zone(&self.timezone)).transpose();
         time.map_err(|error| Failure::new(format!("--at: {error}")))

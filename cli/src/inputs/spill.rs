@@ -313,7 +313,7 @@ impl SortedRows {
         self.0.is_empty()
     }
 
-    /// Starts at the first row.
+    /// Returns a cursor at the first row.
     ///
     /// # Errors
     /// Returns an error if the row is unreadable.

@@ -1,4 +1,4 @@
-//! Lists of URLs that are decided as they arrive, and URL arguments.
+//! URL lists that are decided as they arrive, and URL arguments.
 //!
 //! A list without URLs is an error here: the commands that read lists this way compare or assert something, and an
 //! empty comparison would always pass.
@@ -105,13 +105,13 @@ pub fn refuse_file_as_host(set: &Path, host: Option<&str>) -> Result<()> {
     )))
 }
 
-/// Returns whether a body is a list of URLs, not a robots.txt: every nonblank line is a URL.
+/// Returns whether a body is a URL list, not a robots.txt: every nonblank line is a URL.
 pub fn is_url_list(body: &[u8]) -> bool {
     let mut urls = lines(body).map(trimmed_url).filter(|line| !line.is_empty()).peekable();
     urls.peek().is_some() && urls.all(|line| split(line).is_ok())
 }
 
-/// Rejects a list of URLs where a robots.txt is expected. It would allow everything.
+/// Rejects a URL list where a robots.txt is expected. It would allow everything.
 ///
 /// # Errors
 /// Returns an error if every line of the body is a URL. `hint` returns the suggested command.
@@ -139,7 +139,7 @@ pub fn command_line<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     })
 }
 
-/// Returns whether a path holds a robots.txt, not a list of URLs.
+/// Returns whether a path holds a robots.txt, not a URL list.
 pub fn is_robots(path: &Path) -> bool {
     let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
     is_file && super::bodies::read_robots(path).is_ok_and(|body| !is_url_list(&body))

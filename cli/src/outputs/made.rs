@@ -229,7 +229,7 @@ pub fn json(set: &Path, bytes: &[u8]) -> Result<serde_json::Value> {
     serde_json::to_value(made).map_err(Failure::new)
 }
 
-/// Returns the number of unresolved redirects and revisits in a set, or `None` if the set has no record of it.
+/// Returns the number of unresolved redirects and revisits in a set, or `None` if the set does not record it.
 pub fn unresolved(set: &Path, bytes: &[u8]) -> Option<u64> {
     let made = read::<Made>(&path_of(set).ok()?).ok().flatten()?;
     made.unresolved.filter(|_| made.set == Identity::of(bytes))

@@ -137,7 +137,7 @@ impl<'d> Machines<'d> {
             children.get(place).map(|&(_, state)| state)
         };
         let from_root = |byte: u8| step(machine.children, byte).unwrap_or(ROOT);
-        // Before its label a child of the root has a text of one byte, whose only proper suffix is empty.
+        // Before its label a child of the root has a one-byte text, whose only proper suffix is empty.
         let mut now = match (from.state, suffix) {
             (ROOT, _) => ROOT,
             (_, ROOT) => from_root(byte),

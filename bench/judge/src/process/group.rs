@@ -15,7 +15,7 @@ use rustix::process::{
 
 use super::{END_TIME, Limits, described};
 
-/// Maximum number of processes of a group that are inspected.
+/// Maximum number of inspected processes in a group.
 const MAX_PROCESSES: usize = 256;
 
 /// Maximum number of searches for orphans when a group is killed. Each killed process may leave others.

@@ -20,7 +20,8 @@ const SLACK: Duration = Duration::from_millis(30);
 /// Additional tolerance for a single pass over fresh rows.
 const FRESH_SLACK: Duration = Duration::from_millis(10);
 
-/// Minimum time of a fresh pass in percent of a warm pass over the same rows. The lowest share among 31 engines was 65.
+/// Minimum time of a fresh pass, in percent of the time for a warm pass over the same rows. The lowest share among 31
+/// engines was 65.
 const FRESH_PERCENT: u32 = 40;
 
 /// The time at which the protocol ends a sample, in nanoseconds.
@@ -96,7 +97,7 @@ impl Floor {
         })
     }
 
-    /// Returns the minimum time for the given bytes of URLs and of robots.txt files.
+    /// Returns the minimum time to process `urls` bytes in URLs and `bodies` bytes in robots.txt files.
     pub fn time(self, urls: usize, bodies: usize) -> Duration {
         let bytes = urls as f64 + bodies as f64 / f64::from(BODY_FACTOR);
         Duration::from_secs_f64(bytes / self.bytes_per_second)

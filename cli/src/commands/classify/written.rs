@@ -204,13 +204,13 @@ impl WrittenOptions {
         Ok(WrittenOptions { format: chosen_format(output, self.format)?, ..self.clone() })
     }
 
-    /// Checks the name of an output that keeps the rows of a table in this format.
+    /// Checks an output name, if the output keeps rows from a table in this format.
     ///
     /// # Errors
     /// Returns an error if the name implies another format.
     pub fn check_name(&self, output: &Path, table: tables::Format) -> Result<()> {
         let Some(named) = format_of(output).filter(|_| self.has_rows()) else { return Ok(()) };
-        // Without added columns, a list of URLs is also a CSV table of one column.
+        // Without added columns, a URL list is also a one-column CSV table.
         let is_list = table == tables::Format::List && self.only.is_some() && named == Format::Csv;
         // The delimiter does not matter.
         let written = Format::of_table(table, b',');

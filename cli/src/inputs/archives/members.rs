@@ -144,7 +144,7 @@ impl<R: Read> Members<R> {
         Body(self)
     }
 
-    /// Reads to the end of the input. Returns the bytes after the archive's end, or `None` if all of them are zero.
+    /// Reads to the end of the input. Returns the bytes after the archive's end, or `None` if all are zero.
     /// This also verifies a compressed archive to its end.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ pub enum Field {
     Url,
     /// The HTTP status of the last response.
     Status,
-    /// The time of the fetch.
+    /// The fetch time.
     Time,
     /// The body of the last response.
     Body,
@@ -312,7 +312,7 @@ impl NameUse {
         self.has_more = true;
     }
 
-    /// Adds the names of another part of the input, or of another input.
+    /// Adds the names from another part of the input, or from another input.
     pub fn extend(&mut self, other: NameUse) {
         self.has_more |= other.has_more;
         self.used.extend(other.used);
@@ -432,9 +432,9 @@ pub fn two_names(field: Field, first: &[u8], second: &[u8]) -> String {
 /// The kind of a table, according to its column names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TableKind {
-    /// A table without a named column of URLs.
+    /// A table without a named URL column.
     Other,
-    /// A table of URLs without any column that suggests captures.
+    /// A URL table without any column that suggests captures.
     Urls,
     /// A table of captures.
     Captures,

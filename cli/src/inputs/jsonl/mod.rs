@@ -28,7 +28,8 @@ use crate::error::{Failure, Result};
 pub use fields::{Body, base64_body};
 use fields::{CaptureFields, Keys};
 
-/// Maximum bytes of a line: a body of maximum size with every byte written as `\u0000`, plus space for other fields.
+/// Maximum line length in bytes: a body of maximum size with every byte written as `\u0000`, plus space for other
+/// fields.
 pub const MAX_LINE_BYTES: usize = 6 * MAX_BODY_BYTES + (1 << 20);
 
 /// Bytes that are read at once.

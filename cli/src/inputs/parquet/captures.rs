@@ -15,7 +15,7 @@ use crate::inputs::{Item, Sink};
 /// Reads every row.
 ///
 /// # Errors
-/// Returns an error if the file is unreadable, has no column of URLs, or has two columns for one field.
+/// Returns an error if the file is unreadable, has no URL column, or has two columns for one field.
 pub fn read(path: &Path, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let file = Arc::new(ParquetFile::open(path)?);
     let paths: Vec<String> = file.columns().iter().map(|column| column.path().string()).collect();

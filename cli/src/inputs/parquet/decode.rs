@@ -41,7 +41,7 @@ pub struct Decoder {
     numbers: Vec<i64>,
 }
 
-/// The type of the values of a column.
+/// A column's value type.
 #[derive(Clone, Copy)]
 struct ValueType {
     physical: Type,
@@ -76,7 +76,7 @@ struct OpenPage {
 /// A page's levels, which mark nulls.
 enum LevelReader {
     Runs(Hybrid),
-    /// Packed with the highest bit first: the bytes, the width of a level, and the number of levels read.
+    /// Packed with the highest bit first: the bytes, the width per level, and the number of levels read.
     Bits(Bytes, u8, usize),
 }
 
@@ -98,8 +98,7 @@ enum Values {
     Deltas(Deltas),
     /// Text lengths, texts, and the next text's offset.
     Lengths(Lengths, Bytes, usize),
-    /// Lengths of the prefixes shared with the preceding text, lengths of the suffixes, the suffixes, the next suffix's
-    /// offset, and the preceding text.
+    /// Shared prefix lengths, suffix lengths, the suffixes, the next suffix's offset, and the preceding text.
     Prefixes(Lengths, Lengths, Bytes, usize, Vec<u8>),
 }
 
@@ -163,7 +162,7 @@ impl Decoder {
     fn decode(&mut self, page: &mut OpenPage, count: usize, cells: &mut Cells) -> Result<usize, &'static str> {
         let Decoder { value, max_level, dictionary, levels, indices, numbers, .. } = self;
         let (value, max_level) = (*value, *max_level);
-        // A few bytes of a file may expand to many cells, so the size of the cells is limited in advance.
+        // A few bytes of a file may expand to many cells, so cell sizes are limited in advance.
         let fitting = |longest: usize| count.min((BATCH_BYTES / longest.max(1)).max(1));
         let count = match &mut page.values {
             Values::Plain(bytes, at) => count_within(BATCH_BYTES, bytes.get(*at..).unwrap_or_default(), count),

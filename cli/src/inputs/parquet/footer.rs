@@ -232,7 +232,7 @@ impl Skim<'_> {
         if kind != types::STRUCT {
             return Err(damaged.into());
         }
-        // For each open group: the number of remaining children, and the length of its path in bytes.
+        // For each open group: the number of remaining children, and its path length in bytes.
         let mut open: Vec<(u64, u64)> = Vec::new();
         let mut path_bytes = 0_u64;
         for number in 0..len {
@@ -263,7 +263,7 @@ impl Skim<'_> {
         Ok(())
     }
 
-    /// Skips a schema element. Returns the length of its name in bytes, and the number of its children.
+    /// Skips a schema element. Returns its name's length in bytes, and its number of children.
     fn element(&mut self) -> Option<(u64, u64)> {
         let (mut id, mut name, mut children) = (0, 0, 0);
         while let Some((kind, number)) = self.field(id)? {

@@ -1,12 +1,13 @@
 //! Limits of a Parquet file: maximum memory and work, regardless of the values that its headers and footer declare.
 
-/// Maximum bytes of a page, compressed or not. DuckDB writes pages of up to 100,000,000 bytes, others about a megabyte.
+/// Maximum page size in bytes, compressed or not. DuckDB writes pages of up to 100,000,000 bytes, others about a
+/// megabyte.
 pub const MAX_PAGE_BYTES: u64 = 128 << 20;
 
-/// Maximum bytes of a page header. Usual headers have a few hundred bytes, but long texts in statistics add to that.
+/// Maximum size of a page header in bytes. Usual headers have a few hundred bytes, but long texts in statistics add to that.
 pub const MAX_HEADER_BYTES: usize = 1 << 20;
 
-/// Maximum bytes of a file's footer.
+/// Maximum footer size in bytes.
 pub const MAX_FOOTER_BYTES: usize = 16 << 20;
 
 /// Maximum depth of nested groups in a schema.
@@ -15,7 +16,7 @@ pub const MAX_SCHEMA_DEPTH: usize = 64;
 /// Maximum number of schema elements: columns and their groups.
 pub const MAX_SCHEMA_ELEMENTS: usize = 100_000;
 
-/// Maximum bytes of all column paths together. A path contains the names of the column's groups.
+/// Maximum total length of all column paths in bytes. A path contains the column's group names.
 pub const MAX_PATH_BYTES: u64 = 64 << 20;
 
 /// Bytes that each name adds to a path, in addition to its own length.
@@ -33,7 +34,7 @@ pub const MAX_CHUNKS: u64 = 1 << 18;
 /// Maximum number of structs in the footer's other lists: metadata pairs, encoding statistics and the like.
 pub const MAX_FOOTER_STRUCTS: u64 = 1 << 20;
 
-/// Maximum number of values in a dictionary. A dictionary holds repeated texts of a row group, so it is much smaller.
+/// Maximum number of values in a dictionary. A dictionary holds a row group's repeated texts, so it is much smaller.
 pub const MAX_DICTIONARY_VALUES: u32 = 8 << 20;
 
 /// Maximum memory in bytes for the pages of a row group's selected columns: for each column its dictionary, and its
@@ -49,7 +50,7 @@ pub const MIN_EXPANDED_BYTES: u64 = 4 << 30;
 /// Bytes that each cell counts in addition to its text.
 pub const CELL_BYTES: u64 = 8;
 
-/// Returns the maximum number of cell bytes for a file of `file_bytes` bytes.
+/// Returns the maximum number of cell bytes for a file with `file_bytes` bytes.
 pub fn max_expanded_bytes(file_bytes: u64) -> u64 {
     file_bytes.saturating_mul(MAX_EXPANSION).max(MIN_EXPANDED_BYTES)
 }

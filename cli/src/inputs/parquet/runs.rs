@@ -124,18 +124,18 @@ pub struct Deltas {
     /// The last number read, or the first number before any is read.
     value: i64,
     is_first: bool,
-    /// The block's minimum difference, the offset of its miniblock widths, and the index of the next miniblock.
+    /// The block's minimum difference, the offset of its miniblock widths, and the next miniblock's index.
     least: i64,
     widths: usize,
     mini: usize,
-    /// The current miniblock's width, the bit offset of its next number, and the number of values left in it.
+    /// The current miniblock's width, its next number's bit offset, and the number of values left in it.
     width: usize,
     bit: usize,
     in_part: usize,
 }
 
 impl Deltas {
-    /// Reads the header of a list of numbers. Returns `None` if it is invalid.
+    /// Reads a list's header. Returns `None` if it is invalid.
     pub fn new(bytes: Bytes) -> Option<Deltas> {
         let mut rest = &bytes[..];
         let (block, minis, left) = (varint(&mut rest)?, varint(&mut rest)?, varint(&mut rest)?);
@@ -284,7 +284,7 @@ mod tests {
         let packed = [0b0000_0011, 0b1000_1000, 0b1100_0110, 0b1111_1010];
         assert_eq!(read(&packed, 3, 8), Some((0..8).collect()));
         assert_eq!(read(&packed, 3, 9), None);
-        // A run of no numbers, and a run of a two-byte number.
+        // An empty run, and a run that repeats a two-byte number.
         let same = [0, 0, 0, 10 << 1, 0x34, 0x12];
         assert_eq!(read(&same, 9, 10), Some(vec![0x1234; 10]));
         assert_eq!(read(&[&same[..], &[4 << 1, 1, 0]].concat(), 16, 14).map(|numbers| numbers[13]), Some(1));

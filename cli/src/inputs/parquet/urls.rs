@@ -50,7 +50,7 @@ pub const AT_OPTION: &str = "--at-column";
 /// Options for split URLs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Splitting {
-    /// Whether to use the columns of Common Crawl's index even if the file has another column of URLs.
+    /// Whether to use the columns of Common Crawl's index even if the file has another URL column.
     pub is_split: bool,
     /// Whether a missing port or query column counts as empty.
     pub absent_is_empty: bool,
@@ -77,8 +77,8 @@ enum Url {
 }
 
 impl Rows {
-    /// Finds the columns, with the column of URLs first. Uses the columns of Common Crawl's index if the file has no
-    /// other column of URLs.
+    /// Finds the columns, with the URL column first. Uses the columns of Common Crawl's index if the file has no
+    /// other URL column.
     ///
     /// # Errors
     /// Returns an error if there is no such column, or if one has the wrong type.
@@ -322,7 +322,7 @@ fn join<'b>(parts: [Cell<'b>; SPLIT.len()], arena: &'b Bump) -> Cell<'b> {
 }
 
 impl ParquetFile {
-    /// Returns the column of URLs: the one with a known name, regardless of its type. If there is none, and no column
+    /// Returns the URL column: the one with a known name, regardless of its type. If there is none, and no column
     /// is part of a split URL, the only text column.
     ///
     /// # Errors

@@ -60,7 +60,7 @@ pub struct FateRow {
     pub name: String,
     /// The URL of the robots.txt, if it is known.
     pub url: String,
-    /// The time of the fetch.
+    /// The fetch time.
     pub time: Option<Time>,
     /// The response status.
     pub status: Option<u16>,
@@ -229,7 +229,7 @@ impl Fates {
         let (mut ahead, mut behind) = (candidates.cursor()?, candidates.cursor()?);
         while let Some(origin) = behind.row().map(|row| row[..16].to_vec()) {
             let mut captures = Captures::new(self.by_time);
-            // Names of the few captures that may still decide. For a set by time, also the numbers of the others.
+            // Names of the few captures that may still decide. For a set by time, also the other captures' numbers.
             let (mut names, mut replaced) = (HashMap::new(), BTreeSet::new());
             let mut number = 0;
             while let Some(row) = ahead.row().filter(|row| row.starts_with(&origin)) {

@@ -17,7 +17,7 @@ use crate::outputs::summary::{Summary, grouped};
 /// The number of files of one kind that are named to the user; all are counted.
 pub const MAX_NAMED: u64 = 10;
 
-/// Label of the summary row for records of damaged archives.
+/// Label of the summary row for damaged archives' records.
 pub const UNTRUSTED: &str = "untrusted: records after damage, by --resync";
 
 /// Returns the message for the first record of an archive that a search found.
@@ -46,7 +46,7 @@ pub struct Report {
     pub untrusted: u64,
     /// Bodies that are no text.
     pub strange: Strange,
-    /// Names of columns and keys in tables of captures.
+    /// Column and key names in capture tables.
     pub names: NameUse,
     /// Whether some table has no status or no time in any capture.
     pub lacks_columns: bool,

@@ -29,7 +29,7 @@ const HELD_PART: u64 = 4;
 /// the steps that are one thread's work do not stop the others.
 const MAX_HELD_BYTES: u64 = 256 << 20;
 
-/// Divisor for the part of the memory that each of the five redirect buffers may use.
+/// Divisor for the memory that each of the five redirect buffers may use.
 const SCRATCH_PART: u64 = 64;
 
 /// How long pages of mapped files may stay in memory.

@@ -22,7 +22,7 @@ pub struct Row {
 pub enum RowKind {
     /// A line without quotes.
     Plain,
-    /// A row with quotes, which [`Records::cells`] splits.
+    /// A row with quotes. [`Records::cell`] returns its cells.
     Quoted,
     /// The last row, with an unclosed quote.
     Unclosed,
@@ -122,12 +122,12 @@ pub struct Records {
 }
 
 impl Records {
-    /// Creates a reader of rows of at most [`MAX_LINE_BYTES`] with a delimiter.
+    /// Creates a reader for rows up to [`MAX_LINE_BYTES`] with a delimiter.
     pub fn new(delimiter: u8) -> Records {
         Records::with_limit(delimiter, MAX_LINE_BYTES)
     }
 
-    /// Creates a reader of rows of at most `max_row_bytes` without their line ends.
+    /// Creates a reader for rows up to `max_row_bytes` without their line ends.
     pub fn with_limit(delimiter: u8, max_row_bytes: usize) -> Records {
         let (pending, long) = (Scan::default(), UnclosedRow::default());
         Records { delimiter, max_row_bytes, pending, long, cells: Vec::new(), ends: Vec::new() }
@@ -241,7 +241,7 @@ impl Records {
         self.count(part);
     }
 
-    /// Reads the next bytes of an overlong row. Returns the length of its next part, and whether the row ends there.
+    /// Reads an overlong row's next bytes. Returns the length of its next part, and whether the row ends there.
     pub fn skip(&mut self, bytes: &[u8]) -> (usize, bool) {
         // A quote that opens in this part has an offset in it; an earlier quote has no offset.
         self.pending = Scan { len: 0, quote: usize::MAX, ..self.pending };

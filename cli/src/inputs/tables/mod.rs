@@ -194,7 +194,7 @@ impl Table {
         Table::new(Format::Parquet, names, Columns::AtHand)
     }
 
-    /// A table without a header.
+    /// Creates a table without a header.
     fn new(format: Format, names: Vec<String>, columns: Columns) -> Table {
         Table { format, delimiter: COMMA, header: Vec::new(), names, columns }
     }

@@ -20,7 +20,7 @@ pub const MAX_HEADER_BYTES: usize = 64 << 10;
 /// Maximum header length in bytes of a record that is skipped to the end that its Content-Length declares.
 pub const MAX_SKIPPED_HEADER_BYTES: usize = 16 << 20;
 
-/// Maximum length in bytes of a line that is kept of a skipped header. Content-Length needs no more.
+/// Maximum length in bytes of a stored line in a skipped header, enough for Content-Length.
 const MAX_SKIPPED_LINE_BYTES: usize = 128;
 
 /// Bytes that are read at once.
@@ -36,7 +36,7 @@ const UNCOUNTED_BYTES: usize = 2;
 /// Maximum length in bytes of the line ends between two records.
 const MAX_SEPARATOR_BYTES: usize = b"\r\n\r\n".len();
 
-/// Maximum number of bytes that a message shows of an invalid record.
+/// Maximum number of bytes from an invalid record in a message.
 const SHOWN_BYTES: usize = 20;
 
 /// The header of a record.
@@ -817,7 +817,7 @@ mod tests {
         }
     }
 
-    /// Tests that the length lines of an overlong header are read like those of any other header.
+    /// Tests that the length lines of an overlong header are read as in any other header.
     #[test]
     fn a_skipped_header_with_unusable_lengths_stops_the_reading() {
         let long = format!("X: {}\r\n folded\r\n", "x".repeat(MAX_HEADER_BYTES));

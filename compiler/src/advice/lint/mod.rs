@@ -131,7 +131,7 @@ pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linte
     lint_each(body, dialect, Findings::new(max_per_code, None))
 }
 
-/// Adds all findings to `found`.
+/// Lints a body, and adds all findings to `found`.
 fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u64) {
     found.ignored = Ignored::read(body, dialect, &mut found);
     if body.starts_with(b"\xFF\xFE") || body.starts_with(b"\xFE\xFF") {

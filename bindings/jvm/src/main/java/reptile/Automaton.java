@@ -215,7 +215,7 @@ final class Automaton {
         return state + STATE_BYTES + transitionBytes(u8(state + 2));
     }
 
-    /** Returns the end of a state, which is the end of its ranks. */
+    /** Returns a state's end, where its ranks end. */
     int stateEnd(int state) {
         return labelAt(state) + u8(state) + width * Integer.bitCount(u8(state + 1) & 15);
     }

@@ -16,7 +16,7 @@ import java.util.TreeMap;
  * <p>{@link MachineVerifier} checks the wildcard automata.
  */
 final class AutomatonVerifier {
-    /** The owner of trie states. The owner of any other state is the root of its wildcard automaton. */
+    /** The owner of trie states. Any other state is owned by its wildcard automaton's root. */
     private static final Integer TRIE = 0;
 
     private static final int NO_RANK = Automaton.NO_RANK;
@@ -73,7 +73,7 @@ final class AutomatonVerifier {
         }
     }
 
-    /** Checks everything. Returns the maximum number of passes of a decision over a path. */
+    /** Checks everything. Returns the maximum number of passes over a path for one decision. */
     int verify() {
         claim(0, 1 + 8 * width);
         verifyTexts();

@@ -11,7 +11,7 @@ final class Verifier {
     private final long time;
     private final Rulesets rulesets;
     private final Tokens tokens;
-    /** For each ruleset, the maximum number of passes of a decision over a path. */
+    /** For each ruleset, the maximum number of passes over a path for one decision. */
     private short[] passes = new short[0];
 
     /** Creates a verifier. The time is the set's time, or {@link Long#MIN_VALUE} if there is none. */
