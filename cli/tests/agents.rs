@@ -130,7 +130,8 @@ fn crawlers_and_dialects_are_listed() {
     );
 }
 
-/// A known crawler whose name the dialect reads in part is accepted, with one remark; an unknown one is not.
+/// Tests that known crawlers whose names the dialect reads in part are accepted with one note, and unknown ones are
+/// not.
 #[test]
 fn known_crawlers_are_accepted_where_their_names_are_read_in_part() {
     let folder = Folder::new();

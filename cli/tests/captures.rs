@@ -360,7 +360,8 @@ fn tsv_says_what_json_lines_say() {
     assert_eq!(run.says(0, &["TSV, URLs in column 3"]).text().lines().count(), 7);
 }
 
-/// Challenge pages are recognized by header and by page, in every kind of capture, and every command names them.
+/// Tests that challenge pages are recognized by header and by page in every kind of capture, and that every command
+/// names them.
 #[test]
 fn challenge_pages_are_an_outcome_in_every_input() {
     let folder = Folder::new();

@@ -28,7 +28,7 @@ fn logs_and_cdxj_are_recognised_and_can_be_said() {
     let cases: [(&[&str], [String; 2], &str); 9] = [
         (&of_a, [private, open].map(line), log_of_a),
         (&["--host", "http://a.example"], [private, open].map(|request| combined(request, "x")), log_of_a),
-        // The user's host is for requests without a virtual host.
+        // The user's host applies to requests without a virtual host.
         (
             &["--host", "c.example"],
             [private, open].map(|request| format!("a.example:80 {}", line(request))),
@@ -182,7 +182,7 @@ fn virtual_hosts_may_show_late() {
         let says = format!("allow 0, disallow 2, unknown 0, invalid {invalid}");
         classify(&folder, "log", &[]).says(i32::from(lines > 2), &[&says]);
     }
-    // If the user says the host, a hundred lines show whether there are others.
+    // If the user gives the host, a hundred lines show whether there are others.
     for (lines, disallow) in [(0, 2), (1, 2), (98, 2), (99, 2), (100, 0)] {
         folder.write("log", with("-").repeat(lines) + &with("a.example:80") + &with("b.example:80"));
         let says = format!("allow 0, disallow {disallow}, unknown {}, invalid 0", lines + 2 - disallow);

@@ -381,7 +381,7 @@ fn times_of_every_type_are_those_of_text() {
         ("required int64 t (TIMESTAMP(MILLIS,true));", scaled(1_000), "unknown disallow disallow allow"),
         ("required int64 t (TIMESTAMP(MICROS,true));", scaled(1_000_000), "unknown disallow disallow allow"),
         ("required int64 t (TIMESTAMP(NANOS,false));", scaled(1_000_000_000), "unknown disallow disallow allow"),
-        // The type does not say the unit, so the digits do, as in JSON; these are too few.
+        // The type does not determine the unit, so the number of digits does, as in JSON. These numbers are too short.
         ("required int64 t;", scaled(1), "invalid invalid invalid invalid"),
         ("required int64 t;", late(1), "allow allow allow allow"),
         ("required int64 t;", late(1_000), "allow allow allow allow"),
@@ -416,7 +416,7 @@ fn times_of_every_type_are_those_of_text() {
         let args = ["classify", "set", "a.parquet", "--agent", "a", "--at-column", "t", "--columns", "verdict"];
         assert_eq!(folder.run(&args).text().trim().replace('\n', " "), verdicts, "{schema}");
     }
-    // A zone moves local times, and no instants.
+    // A zone moves local times, but not instants.
     let day = "disallow disallow allow allow";
     for (schema, times, verdicts) in [
         ("required int64 t (TIMESTAMP(MILLIS,true));", scaled(1_000), "unknown disallow disallow allow"),
@@ -653,7 +653,7 @@ fn pandas_polars_and_duckdb_read_and_write() {
         texts.push((classify(&folder, &name, &columns).says(0, &["lines 5,000"]).text(), name));
     }
     assert_eq!(texts.len(), 19);
-    // DuckDB fills packed runs up with zeros.
+    // DuckDB pads packed runs with zeros.
     classify(&folder, "filled.parquet", &columns).says(0, &["lines 1,001"]);
     for (text, name) in &texts {
         assert!(*text == texts[0].0, "{name}");

@@ -96,7 +96,7 @@ fn every_format_is_recognised_and_can_be_said() {
     }
 }
 
-/// White space around a URL, which browsers remove, is no part of it; the output keeps it.
+/// Tests that white space around a URL, which browsers remove, is ignored but kept in the output.
 #[test]
 fn white_space_around_urls_is_no_part_of_them() {
     let folder = Folder::with_set();
@@ -127,7 +127,7 @@ fn white_space_around_urls_is_no_part_of_them() {
     assert_eq!(run.text(), format!(" {PRIVATE} \tdisallow\n \tinvalid\n\tinvalid\n{PRIVATE}/a%09b\tinvalid\n"));
 }
 
-/// A host whose bytes are not UTF-8 belongs to nobody; a path may have any bytes.
+/// Tests that a host that is not UTF-8 is invalid, while a path may have any bytes.
 #[test]
 fn hosts_that_are_not_utf8_are_invalid() {
     let folder = Folder::with_set();
@@ -274,7 +274,7 @@ fn a_row_that_cannot_be_read_is_invalid_counted_and_named() {
     }
 }
 
-/// A row of CSV with line ends in a quoted cell, shorter than a chunk and longer, is one row in every output.
+/// Tests that a CSV row with line ends in a quoted cell, shorter or longer than a chunk, is one row in every output.
 #[test]
 fn a_long_row_of_csv_is_one_row() {
     let folder = Folder::with_set();
@@ -312,7 +312,7 @@ fn a_long_row_of_csv_is_one_row() {
     assert_eq!(tried, 20);
 }
 
-/// A quote that is never closed ends the table: one invalid row, whose place and length are named.
+/// Tests that an unclosed quote ends the table: it is one invalid row, reported with its location and length.
 #[test]
 fn a_quote_that_is_not_closed_ends_the_table() {
     let folder = Folder::with_set();
@@ -351,7 +351,7 @@ fn a_quote_that_is_not_closed_ends_the_table() {
     assert_eq!(tried, 36);
 }
 
-/// A number with commas between thousands, as summaries show it.
+/// Formats a number with thousands separators, as in summaries.
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let head = digits.len() % 3;
@@ -360,9 +360,10 @@ fn grouped(number: usize) -> String {
     [head.to_owned()].into_iter().filter(|head| !head.is_empty()).chain(groups).collect::<Vec<_>>().join(",")
 }
 
-/// The rows that Python's module csv reads from random files: as many, with the same URLs, in the output with columns too.
-/// Two differences are known. To Python a CR alone ends a row outside quotes; here it is a character. And Python reads the
-/// rest of a file whose quote is not closed, or a row of any length, as cells; here it is one invalid row without a URL.
+/// Compares rows of random files with Python's module csv: the same number, with the same URLs, also in output with
+/// added columns. There are two known differences. In Python a CR alone ends a row outside quotes; here it is a
+/// character. Python reads the rest of a file with an unclosed quote, or a row of any length, as cells; here it is one
+/// invalid row without a URL.
 #[test]
 #[ignore = "needs Python"]
 fn python_reads_the_same_rows() {

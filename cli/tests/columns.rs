@@ -1,4 +1,4 @@
-//! Names of columns: a month of captures in every format, whose columns are renamed in ways that are known and in others.
+//! Column names: a month of captures in every format, with columns renamed to known and unknown names.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use parquet::schema::types::Type as SchemaType;
 
 use crate::support::{Folder, Run};
 
-/// The columns of the month.
+/// The month's columns.
 const COLUMNS: [&str; 7] = ["url", "status", "time", "body", "error", "truncated", "redirects"];
 
 const FORMATS: [&str; 4] = ["jsonl", "tsv", "csv", "parquet"];
@@ -20,7 +20,7 @@ const HOSTS: usize = 3;
 
 const DAYS: usize = 30;
 
-/// A capture of each host on each day, in the order of [`COLUMNS`].
+/// Returns a capture for each host and day, with cells in the order of [`COLUMNS`].
 fn month() -> Vec<[String; 7]> {
     let row = |number: usize| {
         let (day, host) = (number / HOSTS + 1, number % HOSTS);
@@ -39,7 +39,7 @@ fn month() -> Vec<[String; 7]> {
     (0..HOSTS * DAYS).map(row).collect()
 }
 
-/// The month as a file of a format, with these names of columns.
+/// Returns the month as a file in a format, with these column names.
 fn written(format: &str, names: &[String; 7]) -> Vec<u8> {
     let mut text = String::new();
     match format {
@@ -102,7 +102,7 @@ fn compile(folder: &Folder, format: &str, names: &[String; 7], options: &[&str])
     folder.run(&[&["compile", "--force", "-o", "set", "month"], options].concat())
 }
 
-/// Every name of the guide in every format gives the same set, without a warning.
+/// Tests that every name in the guide gives the same set in every format, without a warning.
 #[test]
 fn renamed_columns_that_are_known_give_the_same_set() {
     let folder = Folder::new();
@@ -119,7 +119,7 @@ fn renamed_columns_that_are_known_give_the_same_set() {
         for (number, name) in cells[2].split(", ").map(|name| name.trim_matches('`')).enumerate() {
             known += 1;
             let spelling = [name.to_owned(), name.to_uppercase(), name.replace('_', "-")][number % 3].clone();
-            // Each name in one format, and the first ones in all.
+            // Each name is tested in one format, and the first names in all.
             let formats = if number < 3 { &FORMATS[..] } else { &FORMATS[known % 4..known % 4 + 1] };
             for format in formats {
                 runs += 1;
@@ -133,7 +133,7 @@ fn renamed_columns_that_are_known_give_the_same_set() {
     assert!(known > 60 && runs > 120, "{known} {runs}");
 }
 
-/// Other names are listed as not used. Without a status or a time there is a warning, which fails under `--strict`.
+/// Tests that other names are listed as unused. A missing status or time is a warning, which fails under `--strict`.
 #[test]
 fn renamed_columns_that_are_not_known_are_named() {
     let folder = Folder::new();
@@ -159,7 +159,7 @@ fn renamed_columns_that_are_not_known_are_named() {
         }
     }
     assert_eq!(count, 40);
-    // Without a URL there is no capture, and without a body no answer that is to be used.
+    // Without a URL there is no capture, and without a body no usable response.
     for format in FORMATS {
         let code = if format == "jsonl" { 1 } else { 2 };
         let run = compile(&folder, format, &renamed("url", "place"), &[]);
@@ -168,7 +168,7 @@ fn renamed_columns_that_are_not_known_are_named() {
     }
 }
 
-/// Nothing says which of two columns for one field counts.
+/// Tests two columns for one field, which would make the choice between them a guess.
 #[test]
 fn two_columns_of_one_field_are_an_error_that_names_both() {
     let folder = Folder::new();
@@ -180,14 +180,14 @@ fn two_columns_of_one_field_are_an_error_that_names_both() {
         assert!(run.stderr.contains(says), "{format}: {run:?}");
         assert!(run.code == Some(code) || run.code == Some(2), "{format}: {run:?}");
     }
-    // A null is no value.
+    // A null does not count as a value.
     let line =
         r#"{"url":"http://a.example/robots.txt","status":null,"http_status":404,"time":null,"warc_date":"2026-01-01"}"#;
     folder.write("null.jsonl", line);
     folder.run(&["compile", "-o", "null", "null.jsonl", "--strict"]).says(0, &["everything allowed (404)  1\n"]);
 }
 
-/// An error as a text, and a flag, in every form in which programs write them.
+/// Tests errors as texts and as flags, in every form that programs write.
 #[test]
 fn error_and_failed_say_that_there_was_no_answer() {
     let folder = Folder::new();
@@ -213,7 +213,7 @@ fn error_and_failed_say_that_there_was_no_answer() {
     folder.run(&["compile", "--force", "-o", "set", "c.jsonl"]).says(2, &["expected true or false for failed"]);
 }
 
-/// A table, a list or JSON is no robots.txt, whatever `--host` says.
+/// Tests that a table, a list or JSON is not a robots.txt, even with `--host`.
 #[test]
 fn host_goes_with_a_single_robots_txt() {
     let folder = Folder::new();
@@ -244,7 +244,7 @@ fn host_goes_with_a_single_robots_txt() {
     }
 }
 
-/// Rows of CSV that are no captures are named, and cost no other row.
+/// Tests that invalid CSV rows are named, and do not affect other rows.
 #[test]
 fn bad_rows_of_csv_are_named() {
     let folder = Folder::new();

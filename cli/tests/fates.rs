@@ -1,4 +1,4 @@
-//! `compile --fates`: a row for each capture, whatever became of it.
+//! `compile --fates`: a row for each capture, with any fate.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support::Folder;
@@ -25,7 +25,7 @@ const EXPECTED: [&str; 8] = [
     "8   bad not a valid capture",
 ];
 
-/// The rows of a file of fates in TSV, in short.
+/// Returns abbreviated rows of a TSV file of fates.
 fn rows(text: &str) -> Vec<String> {
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('\t').collect();
@@ -85,7 +85,7 @@ fn the_name_of_the_list_is_its_format() {
     run("f.csv.gz").says(1, &[]);
     run("f.parquet").says(1, &[]);
     assert!(folder.read("f.parquet").starts_with(b"PAR1") && folder.read("f.csv.gz").starts_with(b"\x1f\x8b"));
-    // The list is a table that the command itself reads.
+    // The list is a table that the command itself can read.
     let listed = folder.run(&["classify", "set", "f.parquet", "--agent", "x", "--url-column", "url"]).says(0, &[]);
     assert_eq!(listed.text().lines().count(), EXPECTED.len());
     for (name, says) in [
@@ -101,7 +101,7 @@ fn the_name_of_the_list_is_its_format() {
     let text = String::from_utf8(folder.read("f.tsv")).unwrap();
     let urls: Vec<&str> = text.lines().skip(1).map(|line| line.split('\t').nth(3).unwrap()).collect();
     assert_eq!(urls, ["http://a.example/robots.txt", "https://a.example/robots.txt"]);
-    // Nothing is written if the set is not.
+    // If the set is not written, neither is the list.
     folder.write("empty.jsonl", "");
     folder.run(&["compile", "-o", "none", "--fates", "none.tsv", "empty.jsonl"]).says(2, &[]);
     assert!(!folder.names().iter().any(|name| name.contains("none")), "{:?}", folder.names());

@@ -100,7 +100,7 @@ fn what_is_neither_allowed_nor_disallowed_is_a_choice() {
 #[test]
 fn damaged_records_are_named_and_left_out() {
     let (folder, records) = (Folder::with_set(), records());
-    // The last one is allowed, and so is the sixth. The end of a member is known unless its data is corrupt.
+    // The last record is allowed, and so is the sixth. A member's end is known unless its data is corrupt.
     let len = gz(&records[5].0).len();
     for (at, change, resumes) in [(0, 0x40, false), (10, 0x06, false), (len - 8, 0x40, true), (len - 1, 0x40, true)] {
         let mut members: Vec<Vec<u8>> = records.iter().map(|(record, _)| gz(record)).collect();
@@ -124,7 +124,7 @@ fn damaged_records_are_named_and_left_out() {
     let wrong_length = String::from_utf8(record("response", Some("http://a.example/"), b"0123456789")).unwrap();
     let wrong_length = wrong_length.replace("Content-Length: 10", "Content-Length: 3");
     let two_dates = b"WARC/1.0\r\nWARC-Date: 1\r\nWARC-Date: 2\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
-    // What is kept of the records before a place where reading stops, if it does.
+    // The number of records kept before the position where reading stops, if it does.
     for (place, damage, kept_before) in [
         (3, &b"WARC/1.0\r\nWARC-Type: response\r\n\r\n"[..], Some(1)),
         (5, wrong_length.as_bytes(), Some(2)),
@@ -139,7 +139,7 @@ fn damaged_records_are_named_and_left_out() {
         let run = folder.run(&args).says(1, &["damaged 1\n", &says[0], &says[1]]);
         let expected = kept(&records[..kept_before.map_or(12, |_| place)], <[u8]>::to_vec);
         assert!(run.stdout == expected, "{place}");
-        // The searched record is the next one here.
+        // Here the search finds the next record.
         let run = folder.run(&[&args[..], &["--resync"]].concat()).says(1, &["damaged 1\n", "kept 6\n"]);
         assert!(run.stdout == kept(&records, <[u8]>::to_vec), "{place}");
         assert_eq!(run.stderr.contains("untrusted"), kept_before.is_some(), "{run:?}");
@@ -157,7 +157,7 @@ fn the_first_damaged_records_are_named() {
         let run = folder.run(&["filter", "f.warc", "--set", "set", "--agent", "bot-a"]);
         let run = run.says(1, &[&format!("damaged {count}\n")]);
         assert_eq!(run.stderr.matches("two WARC-Date fields that differ").count(), count.min(10));
-        // Where reading stops is always named.
+        // The position where reading stops is always named.
         folder.write("f.warc", [&damaged.repeat(count)[..], b"garbage"].concat());
         let run = folder.run(&["filter", "f.warc", "--set", "set", "--agent", "bot-a"]);
         run.says(1, &["found \"garbage\"; reading stopped at byte", &format!("damaged {}\n", count + 1)]);

@@ -12,7 +12,7 @@ use support::{Folder, Run, binary, finish, gz};
 /// thread; there are four.
 const ENOUGH_KIB: u32 = 400_000;
 
-/// Addresses in KiB that jemalloc reserves beyond what the system's allocator reserves for the same work.
+/// Additional address space in KiB that jemalloc reserves for the same work, compared with the system's allocator.
 const RESERVED_KIB: u32 = if cfg!(feature = "jemalloc") { 40_000 } else { 0 };
 
 /// A robots.txt that disallows everything.

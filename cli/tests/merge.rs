@@ -123,8 +123,8 @@ fn sets_that_do_not_go_together_are_refused() {
     assert!(folder.read("merged") == folder.read("merged2"));
 }
 
-/// The sets that `update` and `merge` make are those that `compile` makes of everything, whichever options the first set was
-/// made with. The options that a set does not hold are given again.
+/// Tests that `update` and `merge` make the same sets as `compile` from all captures, with any options of the first
+/// set. Options that a set does not store are given again.
 #[test]
 fn options_of_a_set_are_kept() {
     let folder = Folder::new();
@@ -167,7 +167,7 @@ fn options_of_a_set_are_kept() {
         compared += 1;
     }
     assert_eq!(compared, 9);
-    // Of two sets the lines of the one that has them are kept.
+    // If one of two sets has lines, they are kept.
     folder.run(&["compile", "--force", "-o", "old", "old.jsonl", "--no-lines"]).says(0, &[]);
     folder.run(&["compile", "--force", "-o", "new", "new.jsonl"]).says(0, &[]);
     let lines = |first: &str, second: &str| {

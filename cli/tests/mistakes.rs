@@ -1,11 +1,11 @@
-//! Command lines that are most likely mistakes: each is refused with the command that was meant, and none passes for a
-//! check that was made.
+//! Command lines that are probably mistakes: each is rejected with the intended command, and none passes as a completed
+//! check.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
 use support::{Folder, Run, gz};
 
-/// A folder with a set, robots.txt files, lists, tables and pages.
+/// Creates a folder with a set, robots.txt files, lists, tables and pages.
 fn folder() -> Folder {
     let folder = Folder::with_set();
     for (name, body) in [
@@ -29,7 +29,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// The words of a command line; `''` is an empty one.
+/// Splits a command line into words; `''` is an empty word.
 fn words(line: &str) -> Vec<&str> {
     line.split(' ').map(|word| if word == "''" { "" } else { word }).collect()
 }
@@ -175,7 +175,7 @@ fn command_lines_and_what_they_are_answered() {
         run.says(*code, texts);
     }
     assert_eq!(cases.len(), 81);
-    // What was refused has written nothing.
+    // The rejected commands have written nothing.
     let names = folder.names();
     assert!(!names.iter().any(|name| name.starts_with("x.")), "{names:?}");
 }
@@ -225,10 +225,10 @@ fn the_end_of_an_output_name_chooses_the_format() {
     assert!(folder.read("out.jsonl").starts_with(b"{\"url\":"));
     assert!(folder.read("out.parquet").starts_with(b"PAR1"));
     assert!(!folder.read("out.csv.gz").is_empty());
-    // The given format may be the one of the name.
+    // The given format may match the name.
     let args = ["classify", "set", "urls.txt", "--agent", "bot-a", "--format", "csv", "--force", "-o", "out.csv"];
     folder.run(&args).says(0, &[]);
-    // In a folder the list has a name, and the output the ending of --format.
+    // In a folder the list has a name, and the output has the extension of --format.
     let args = ["classify", "set", "urls.csv.gz", "--agent", "bot-a", "--output-folder", "many"];
     folder.run(&args).says(0, &[]);
     assert!(folder.read("many/urls.csv.gz.tsv").starts_with(b"http://a.example/x\tallow\n"));
@@ -260,11 +260,11 @@ fn agents_of_cases_are_checked_as_those_of_options_are() {
     }
     folder.write("rows", "c.example:8080\tGoogelbot\t/\tALLOW\nc.example:8080\tMozilla/5.0 (x)\t/\tALLOW\n");
     folder.run(&["check", "rows", "--robots", "robots", "--exact-agent"]).says(0, &["2 checked"]);
-    // A row that expects nothing checks nothing.
+    // A row without an expectation checks nothing.
     folder.write("rows", "c.example:8080\tbot-a\t/\n");
     folder.run(&["check", "rows", "--robots", "robots"]).says(2, &["rows: no row expects a verdict", "--print"]);
     folder.run(&["check", "rows", "--robots", "robots", "--print"]).says(0, &[]);
-    // In a table of URLs such a row keeps its verdict, and is counted and named.
+    // In a URL table such a row keeps its verdict, and is counted and named.
     folder.write("log.tsv", "url\tbot\nhttp://a.example/x\tGoogelbot\nhttp://a.example/x\tbot-a\n");
     let args = ["classify", "set", "log.tsv", "--agent-column", "bot"];
     let run = folder.run(&args).says(0, &["1 rows name crawlers", "\"Googelbot\" for \"Googlebot\"", "--exact-agent"]);
@@ -302,7 +302,7 @@ fn sets_by_time_say_so_when_they_are_asked_without_times() {
     folder.write("rows.tsv", "url\tbot\nhttps://a.example/old\tx\nhttps://a.example/new\tx\n");
     let args = ["classify", "set", "rows.tsv", "--agent-column", "bot", "--columns", "verdict", "--at", "2026-01-15"];
     assert_eq!(folder.run(&args).says(0, &[]).text(), "disallow\nallow\n");
-    // A column of times and one time for all do not go together.
+    // A column of times excludes one time for all rows.
     let args = ["classify", "set", "rows.tsv", "--agent", "x", "--at-column", "bot", "--at", "2026-01-15"];
     folder.run(&args).says(2, &["cannot be used with"]);
 
@@ -364,7 +364,7 @@ fn only_urls_of_the_own_host_are_fixed() {
         text.contains("if \"https://other.example\" is this site, write Disallow: /y; if not, remove it"),
         "{text}"
     );
-    // A name without a dot may be any file's.
+    // A name without a dot is not conclusive.
     folder.write("file", body);
     assert_eq!(folder.run(&["lint", "file"]).says(1, &[]).text(), text.replace("robots.txt:", "file:"));
     folder.run(&["lint", "robots.txt", "--host", "a b"]).says(2, &["--host a b"]);
@@ -402,7 +402,7 @@ fn columns_are_written_in_the_order_in_which_they_are_named() {
             b,
             "disallow\tallow\thttp://d.example/x\nallow\tallow\thttp://d.example/y\ninvalid\tinvalid\tno URL\n",
         ),
-        // Columns of crawlers that follow each other come together for each crawler.
+        // Consecutive columns of crawlers are grouped by crawler.
         (
             "agent,verdict,url,line",
             b,
@@ -432,7 +432,7 @@ fn columns_are_written_in_the_order_in_which_they_are_named() {
     }
     let header = text("reason,url,verdict", &[b, &["--header"][..]].concat());
     assert!(header.starts_with("bot-b:reason\tbot-c:reason\turl\tbot-b:verdict\tbot-c:verdict\n"), "{header}");
-    // A line that is too long for a URL comes in parts.
+    // An overlong line arrives in parts.
     let long = format!("http://d.example/{}", "y".repeat(3 << 20));
     folder.write("urls", format!("{long}\nhttp://d.example/x\n"));
     for (columns, expected) in [
@@ -443,7 +443,7 @@ fn columns_are_written_in_the_order_in_which_they_are_named() {
     ] {
         assert!(text(columns, &[]) == expected, "{columns}");
     }
-    // The columns of a Parquet file have the same order, and the cells of the usual one.
+    // A Parquet file has the same column order, and the same cells as in the usual order.
     folder.write("urls", "http://d.example/x\nhttp://d.example/y\nno URL\n");
     let rows = |columns: &str| {
         let args = ["classify", "set", "urls", "--agent", "bot-b", "--agent", "bot-c", "--force", "--columns", columns];
@@ -476,7 +476,7 @@ fn columns_are_written_in_the_order_in_which_they_are_named() {
     }
 }
 
-/// The columns of each row of a Parquet file, with their names.
+/// Returns each row of a Parquet file as column names and values.
 fn parquet_rows(folder: &Folder, name: &str) -> Vec<Vec<(String, String)>> {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     let reader = SerializedFileReader::new(std::fs::File::open(folder.path(name)).unwrap()).unwrap();

@@ -1,8 +1,7 @@
-//! Damaged Parquet files by the thousand: whatever bytes are changed, `reptile classify` ends with a message or with the rows of the
-//! file, in bounded memory and time; and where pages have checksums, no URL is decided that was not in the file.
-//!
-//! The long runs are ignored: `cargo test -p reptile-cli --test all parquet_mutants -- --ignored`, with `PYTHON` naming a Python
-//! that has pyarrow.
+//! Thousands of damaged Parquet files. Whichever bytes change, `reptile classify` ends with a message or with the
+//! file's rows, in bounded memory and time. If pages have checksums, it decides no URL that was not in the file.
+//! The long runs are ignored: `cargo test -p reptile-cli --test all parquet_mutants -- --ignored`. `PYTHON` names a
+//! Python with pyarrow.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -21,29 +20,29 @@ use wait4::Wait4;
 use crate::classify_parquet::{Cells, Column, file, texts};
 use crate::support::Folder;
 
-/// Maximum memory of a run in bytes, that of the test program included, with which the count of the system begins.
+/// Maximum memory of a run in bytes. The system's count starts with the memory of the test program.
 const MAX_PEAK_BYTES: u64 = 700 << 20;
 
 /// Maximum processor time of a run.
 const MAX_TIME: Duration = Duration::from_secs(20);
 
-/// A file before it is damaged.
+/// An undamaged file.
 struct Base {
     name: String,
     bytes: Vec<u8>,
-    /// Options that say where its URLs are.
+    /// Options that locate its URLs.
     options: &'static [&'static str],
-    /// The output for the whole file.
+    /// The output for the undamaged file.
     lines: Vec<String>,
-    /// Where its pages are, without their headers.
+    /// Locations of its pages, without their headers.
     bodies: Vec<Range<usize>>,
-    /// Where the headers of its pages are.
+    /// Locations of its page headers.
     headers: Vec<Range<usize>>,
     footer: Range<usize>,
     has_checksums: bool,
 }
 
-/// Numbers that look random, the same in every run.
+/// Reproducible pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -55,7 +54,7 @@ impl Random {
     }
 }
 
-/// Reads a number of the compact protocol of Thrift.
+/// Reads a number in Thrift's compact protocol.
 fn number(bytes: &mut &[u8]) -> u64 {
     let mut number = 0;
     for shift in (0..).step_by(7) {
@@ -91,7 +90,7 @@ fn skip_struct(bytes: &mut &[u8]) {
     }
 }
 
-/// The length of the header of a page, of the three numbers at its start, and of the packed page.
+/// Returns three lengths: a page header, its first three numbers, and the compressed page.
 fn header(bytes: &[u8]) -> (usize, usize, usize) {
     let mut rest = bytes;
     skip_struct(&mut rest);
@@ -105,7 +104,7 @@ fn header(bytes: &[u8]) -> (usize, usize, usize) {
     (len, bytes.len() - rest.len(), packed)
 }
 
-/// The headers and the bodies of all pages.
+/// Returns the locations of all page headers and page bodies.
 fn pages(bytes: &[u8], metadata: &ParquetMetaData) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let (mut headers, mut bodies) = (Vec::new(), Vec::new());
     for chunk in metadata.row_groups().iter().flat_map(|group| group.columns()) {
@@ -125,7 +124,7 @@ fn metadata(bytes: &[u8]) -> ParquetMetaData {
     ParquetMetaDataReader::new().parse_and_finish(&Bytes::copy_from_slice(bytes)).unwrap()
 }
 
-/// The same file with a checksum in the header of each page.
+/// Returns the same file with a checksum in each page header.
 fn with_checksums(bytes: &[u8]) -> Vec<u8> {
     let metadata = metadata(bytes);
     let mut out = b"PAR1".to_vec();
@@ -145,7 +144,7 @@ fn with_checksums(bytes: &[u8]) -> Vec<u8> {
                 let body = &bytes[at + len..at + len + packed];
                 let mut crc = flate2::Crc::new();
                 crc.update(body);
-                // A number with a sign, and the next field, which is one less away now.
+                // A signed number. The next field's number is now relative to this one, and smaller by one.
                 let sum = i64::from(crc.sum() as i32);
                 let mut zigzag = (sum << 1 ^ sum >> 63) as u64 & 0xffff_ffff;
                 out.extend_from_slice(&bytes[at..at + numbers]);
@@ -187,7 +186,7 @@ impl Base {
         Base { name, bytes, options, lines, bodies, headers, footer, has_checksums: checks }
     }
 
-    /// The file with some bytes changed, how, and whether only the bodies of pages were.
+    /// Returns a changed copy of the file, its description, and whether only page bodies were changed.
     fn mutant(&self, random: &mut Random) -> (Vec<u8>, &'static str, bool) {
         let mut bytes = self.bytes.clone();
         let any = 4..bytes.len();
@@ -244,7 +243,7 @@ impl Base {
                 (bytes, "bytes repeated", false)
             }
             _ => {
-                // A large number in the place of another one, in a header or in the footer.
+                // A large number instead of another one, in a page header or in the footer.
                 let range = if random.below(2) == 0 { one(&self.headers, random) } else { self.footer.clone() };
                 let at = within(&range, random);
                 let end = (at + 1 + random.below(3)).min(bytes.len());
@@ -259,7 +258,7 @@ fn args<'a>(name: &'a str, options: &[&'a str]) -> Vec<&'a str> {
     [&["classify", "set", name, "--agent", "bot-a", "--columns", "url,verdict"], options].concat()
 }
 
-/// Tries `count` mutants of the files, and prints what became of them.
+/// Tries `count` mutants of the files, and prints the results.
 fn try_mutants(folder: &Folder, bases: &[Base], count: usize, seed: u64) {
     let next = AtomicUsize::new(0);
     let total = std::sync::Mutex::new((BTreeMap::<String, usize>::new(), 0_u64, Duration::ZERO));
@@ -293,7 +292,7 @@ fn try_mutants(folder: &Folder, bases: &[Base], count: usize, seed: u64) {
     assert!(outcomes["refused"] > count / 3, "{outcomes:?}");
 }
 
-/// Classifies a mutant. Returns what became of it, its memory and its time.
+/// Classifies a mutant. Returns the result, the memory and the time.
 fn try_one(
     folder: &Folder,
     base: &Base,
@@ -310,7 +309,7 @@ fn try_one(
         stderr.read_to_end(&mut text).unwrap();
         String::from_utf8_lossy(&text).into_owned()
     });
-    // More lines than any of the files has are no answer.
+    // Reading stops after more lines than any of the files has.
     let (mut stdout, mut text) = (child.stdout.take().unwrap(), Vec::new());
     (&mut stdout).take(1 << 24).read_to_end(&mut text).unwrap();
     drop(stdout);
@@ -339,7 +338,7 @@ fn try_one(
     (outcome, peak, time)
 }
 
-/// URLs of some hosts, nulls among them, and the same in the columns into which Common Crawl's index splits them.
+/// Returns URLs on several hosts, including nulls, and the same URLs in the split columns of Common Crawl's index.
 fn columns(rows: usize) -> Vec<Column> {
     let kept = |row: &usize| row % 7 != 3;
     let rows: Vec<usize> = (0..rows).collect();
@@ -361,7 +360,8 @@ fn columns(rows: usize) -> Vec<Column> {
 const SCHEMA: &str = "optional binary url (UTF8); optional binary url_protocol (UTF8); optional binary url_host_name (UTF8); \
                       optional int32 url_port; optional binary url_path (UTF8); optional binary url_query (UTF8);";
 
-/// Files in every encoding, compression and version of pages that the crate writes, each with checksums and without.
+/// Returns files in every encoding, compression and page version that the crate writes, each with and without
+/// checksums.
 fn bases(folder: &Folder) -> Vec<Base> {
     let builder =
         || WriterProperties::builder().set_statistics_enabled(parquet::file::properties::EnabledStatistics::None);
@@ -413,7 +413,7 @@ fn mutants_are_refused_or_have_the_rows_of_the_file() {
     try_mutants(&folder, &bases(&folder), 20_160, 1_000);
 }
 
-/// Files that pyarrow writes, with checksums: the arguments are the folder and the names of the files.
+/// Writes files with checksums in pyarrow. The arguments are the folder and the file names.
 const PYTHON: &str = r#"
 import sys, pyarrow as pa, pyarrow.parquet as pq
 folder = sys.argv[1]
@@ -458,7 +458,7 @@ fn mutants_of_files_of_pyarrow_are_refused_or_have_the_rows_of_the_file() {
         }
     }
     assert_eq!(bases.len(), 40);
-    // All say the same.
+    // All files have the same contents.
     for base in &bases {
         let first = bases.iter().find(|first| first.options == base.options).unwrap();
         assert_eq!(base.lines, first.lines, "{}", base.name);

@@ -1,4 +1,4 @@
-//! Parquet files that are refused, each with a message that names the cause, and the columns and types that are read instead.
+//! Rejected Parquet files, each with a message that names the cause, and the supported columns and types.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn required(cells: Cells) -> Column {
     Column { cells, levels: Vec::new(), lists: Vec::new() }
 }
 
-/// A column of two rows without a value.
+/// Returns a column of two nulls.
 fn nulls(cells: Cells) -> Column {
     Column { cells, levels: vec![0, 0], lists: Vec::new() }
 }
@@ -44,7 +44,7 @@ fn a_column_with_the_name_of_urls_is_the_column_of_urls() {
     const TEXT: &str = "expected text (BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY)";
     let numbers = || Cells::Int32(vec![1, 2]);
     let cases: Vec<(&str, Vec<Column>, &[&str], &str)> = vec![
-        // A column of URLs with another type, next to one of texts.
+        // A URL column with the wrong type, next to a text column.
         (
             "optional int32 url (UNKNOWN); optional binary referrer;",
             vec![nulls(Cells::Int32(vec![])), urls()],
@@ -82,7 +82,7 @@ fn a_column_with_the_name_of_urls_is_the_column_of_urls() {
             &[],
             "column 1 (\"url\") has the type FIXED_LEN_BYTE_ARRAY (UUID), which is not read; expected text",
         ),
-        // Two columns with names of URLs, of which one has another type.
+        // Two columns with names of URLs, one of them with the wrong type.
         (
             "optional binary url; optional binary uri;",
             vec![urls(), urls()],
@@ -95,7 +95,7 @@ fn a_column_with_the_name_of_urls_is_the_column_of_urls() {
             &[],
             "which column has the URLs, column 1 (\"url\") or column 2 (\"uri\")?",
         ),
-        // Columns that options name.
+        // Columns selected by options.
         (
             "required int32 id; optional binary a;",
             vec![required(numbers()), urls()],
@@ -150,7 +150,7 @@ fn a_column_with_the_name_of_urls_is_the_column_of_urls() {
     assert_eq!(tried, 14);
 }
 
-/// The columns of a split URL: two rows, of which the first is disallowed only with its query.
+/// Returns the columns of a split URL with two rows. The first row is disallowed only because of its query.
 fn split(without: &[&str], change: &[(&str, &str, Cells)]) -> (String, Vec<Column>) {
     let all = [
         ("url_protocol", "binary", Cells::Texts(vec!["http".into(), "http".into()])),
@@ -226,7 +226,7 @@ fn absent_columns_of_split_urls_are_errors_unless_they_are_taken_as_empty() {
             "",
         ),
         (&["url_protocol", "url_host_name"], vec![], &[], 2, "there is no column \"url_protocol\"", ""),
-        // Columns without a value are there.
+        // Columns of nulls count as present.
         (&[], vec![("url_query", "int32 (UNKNOWN)", none())], &[], 0, "url_path, url_query\n", "allow disallow"),
         (&[], vec![("url_port", "int32 (UNKNOWN)", none())], &[], 0, "url_port, url_path", "disallow disallow"),
         (&[], vec![("url_port", "double", Cells::Doubles(vec![80.0, 80.0]))], &[], 0, "", "disallow disallow"),
@@ -278,7 +278,7 @@ fn absent_columns_of_split_urls_are_errors_unless_they_are_taken_as_empty() {
         let run = classify(&folder, "a.parquet", options).says(code, &[says]);
         assert_eq!(run.text().split_whitespace().collect::<Vec<_>>().join(" "), verdicts, "{without:?} {run:?}");
     }
-    // Two columns of one name are not one that is absent.
+    // Two columns with the same name do not count as one that is absent.
     let two = "required binary url_protocol; required binary url_host_name; required int32 url_port; \
                required binary url_path; required binary url_query; required binary url_query;";
     let (_, mut columns) = split(&[], &[]);
@@ -291,7 +291,7 @@ fn absent_columns_of_split_urls_are_errors_unless_they_are_taken_as_empty() {
     classify(&folder, "list", empty).says(2, &["list: --missing-columns: is not a Parquet file"]);
 }
 
-/// A file of these chunks, each of the bytes of its pages, in one row group.
+/// Returns a file of these chunks in one row group. Each chunk is given as the bytes of its pages.
 fn assemble(schema: &str, rows: i64, chunks: &[(&[u8], CompressionCodec)]) -> Vec<u8> {
     let schema = Arc::new(parse_message_type(&format!("message m {{ {schema} }}")).unwrap());
     let schema = Arc::new(SchemaDescriptor::new(schema));
@@ -324,7 +324,7 @@ fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// A page of data, which claims to have so many bytes, unpacked.
+/// Returns a data page that claims to have `unpacked` bytes.
 fn page(values: u64, encoding: u64, unpacked: u64, body: &[u8]) -> Vec<u8> {
     let number = |number: u64| [&[0x15][..], &varint(number * 2)].concat();
     let data = [number(values), number(encoding), number(3), number(3), vec![0]].concat();
@@ -337,7 +337,7 @@ fn a_page_has_just_the_values_that_it_says() {
     let text = |text: &str| [&(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat();
     let one = text("http://a.example/private");
     let two = [&one[..], &text("http://b.example/")].concat();
-    // The levels of an optional column: a run of two, and of three.
+    // The levels of an optional column: a run of two, and a run of three.
     let levels = |count: u8| [&[2, 0, 0, 0, count << 1, 1][..], &two].concat();
     let lengths = [&[8, 1, 2, 48, 13, 0][..], b"http://a.example/privatehttp://b.example/"].concat();
     let prefixes = [&[8, 1, 2, 0, 20, 0][..], &[8, 1, 2, 48, 27, 0], b"http://a.example/private.........."].concat();
@@ -394,7 +394,7 @@ fn files_that_are_not_read_are_named_by_the_cause() {
     let whole = file("optional binary url;", &[vec![urls()]], plain());
     let end = whole.len();
     let encrypted = [b"PARE", &whole[4..end - 4], b"PARE"].concat();
-    // The field of the encryption of a footer that is not encrypted itself, after that of its writer.
+    // The encryption field of an unencrypted footer, after the writer's field.
     let len = u32::from_le_bytes(whole[end - 8..end - 4].try_into().unwrap()) as usize;
     let footer = &whole[end - 8 - len..end - 9];
     let mark = |fields: &[u8]| {
@@ -416,7 +416,7 @@ fn files_that_are_not_read_are_named_by_the_cause() {
     }
     let cases = [
         (encrypted, "is an encrypted Parquet file, which is not read; write it without encryption"),
-        // A struct as field 8 and others after it.
+        // A struct as field 8, followed by other fields.
         (mark(&[0x0c, 16, 0]), "is an encrypted Parquet file, which is not read; write it without encryption"),
         (
             packed(CompressionCodec::LZO),
@@ -433,7 +433,7 @@ fn files_that_are_not_read_are_named_by_the_cause() {
     }
 }
 
-/// The pages of all columns that are read share one limit, and it is checked before any of them is unpacked.
+/// Tests that the pages of all selected columns share one limit, which is checked before any page is decompressed.
 #[test]
 fn the_limit_of_the_pages_of_a_row_group_holds_at_its_edges() {
     const MAX_PAGE_BYTES: u64 = 128 << 20;
@@ -441,7 +441,7 @@ fn the_limit_of_the_pages_of_a_row_group_holds_at_its_edges() {
     let schema = "required binary url_protocol; required binary url_host_name; required int32 url_port; \
                   required binary url_path; required binary url_query;";
     for (port, is_over) in [(7, false), (8, false), (9, true)] {
-        // Each takes what it claims unpacked, and its packed bytes: 4 and 4, 4 and 4, ... and 4 for the last.
+        // Each column needs its declared size and its compressed bytes: 4 and 4, 4 and 4, ... and 4 for the last.
         let sizes = [MAX_PAGE_BYTES - 20, MAX_PAGE_BYTES - 4, port, MAX_PAGE_BYTES - 8, 4];
         let pages = sizes.map(|size| page(1, 0, size, &[0; 4]));
         let chunks: Vec<(&[u8], CompressionCodec)> =
@@ -460,7 +460,7 @@ fn the_limit_of_the_pages_of_a_row_group_holds_at_its_edges() {
 fn numbers_and_times_of_captures_mean_what_their_types_say() {
     let folder = Folder::new();
     let robots = || texts(&[Some("http://a.example/robots.txt"); 2]);
-    // Of two captures of one origin the later one counts, if it is not later than 2000.
+    // The later of two captures for one origin counts, unless it is later than 2000.
     let bodies = || texts(&[Some("user-agent: *\ndisallow: /"), Some("user-agent: *\ndisallow:")]);
     let seconds = [1_100_000_000_i64, 1_100_086_400];
     let times = |by: i64| required(Cells::Int64(seconds.map(|time| time * by + by - 1).into()));
@@ -477,7 +477,7 @@ fn numbers_and_times_of_captures_mean_what_their_types_say() {
         ("required int32 status (UINT_16)", required(Cells::Int32(vec![200, 404])), "second"),
         ("required int64 time (TIME(MICROS,true))", times(1), "column 3 (\"time\") has the type INT64 (TIME"),
         ("required int64 status (DECIMAL(9,2))", times(1), "column 3 (\"status\") has the type INT64 (DECIMAL)"),
-        // The largest number without a sign is no time, and a time of the year 58000 is none either.
+        // Neither the largest unsigned number nor a time in the year 58000 is valid.
         ("required int64 time (UINT_64)", required(Cells::Int64(vec![-1, -1])), "18446744073709551615"),
         (
             "required int64 time (TIMESTAMP(MILLIS,true))",

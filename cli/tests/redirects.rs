@@ -1,4 +1,5 @@
-//! Redirects and revisits in WARC files: the answer may be in any file of the input, and the result depends on no order.
+//! Redirects and revisits in WARC files. The response may be in any input file, and the result does not depend on
+//! order.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::fmt::Write as _;
@@ -24,7 +25,7 @@ struct Record {
 }
 
 impl Record {
-    /// A record for a URL at a minute of a day.
+    /// Returns a record for a URL at a minute of a day.
     fn new(kind: &'static str, url: &str, minute: u32, block: String) -> Record {
         let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}.example/robots.txt") };
         let date = format!("2026-01-02T{:02}:{:02}:00Z", minute / 60, minute % 60);
@@ -43,7 +44,7 @@ impl Record {
     }
 }
 
-/// An answer 200 for a host or a URL.
+/// Returns a 200 response for a host or a URL.
 fn ok(url: &str, minute: u32, body: &str) -> Record {
     Record::new("response", url, minute, format!("HTTP/1.1 200 OK\r\n\r\n{body}"))
 }
@@ -69,7 +70,7 @@ fn not_modified(url: &str, minute: u32) -> Record {
     revisit(url, minute, NOT_MODIFIED, "HTTP/1.1 304 Not Modified\r\n\r\n")
 }
 
-/// Files with records, the verdict for the root of each host, and what is said.
+/// Files with records, the verdict for each host's root, and the expected messages.
 struct Case {
     name: &'static str,
     files: Vec<Vec<Record>>,
@@ -91,7 +92,7 @@ fn cases() -> Vec<Case> {
             last if last == steps => ok(&format!("h{last}"), 9, CLOSED),
             _ => redirect(&format!("h{number}"), 9, &format!("h{}", number + 1)),
         };
-        // Odd ones in one file, even ones in the other.
+        // Odd steps in one file, even steps in the other.
         let of = |rest| (0..=steps).rev().filter(|number| number % 2 == rest).map(step).collect();
         vec![of(0), of(1)]
     };
@@ -295,9 +296,9 @@ fn cases() -> Vec<Case> {
             "the status and header of the revisit",
             vec![
                 vec![refers(revisit("a", 9, IDENTICAL, "HTTP/1.1 404 Gone\r\n\r\n"), "1"), id(ok("a", 1, CLOSED), "1")],
-                // Without a header of its own the status is that of the capture.
+                // Without its own header, the revisit has the original capture's status.
                 vec![refers(revisit("b", 9, IDENTICAL, ""), "2"), id(ok("b", 1, CLOSED), "2")],
-                // The lengths of chunks and the packing are those of the body elsewhere; so is the truncation.
+                // Chunk lengths and compression are the original body's; so is the truncation.
                 vec![
                     refers(
                         revisit("c", 9, IDENTICAL, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
@@ -393,7 +394,7 @@ fn redirects_and_revisits_are_resolved_across_files_in_any_order() {
         names.reverse();
         compile(&folder, &names, "8", "2G").says(0, says);
         assert!(folder.read("set") == set, "{name}: in another order");
-        // All records in one file, packed as one.
+        // All records in one file, compressed together.
         let all: Vec<u8> = files.iter().flatten().flat_map(Record::bytes).collect();
         if !name.contains("page") && !name.contains("other URLs") {
             folder.write("all.warc", all);
@@ -421,7 +422,7 @@ fn an_update_resolves_among_its_own_inputs_and_counts_what_is_unresolved() {
     run.says(0, &["redirect to a URL that is not in the input 1\n", "unresolved redirects and revisits in them 1\n"]);
     let urls = ["http://a.example/", "http://b.example/", "http://c.example/", "http://old.example/"];
     assert_eq!(folder.verdicts("new", &urls), ["unknown", "disallow", "unknown", "disallow"]);
-    // Merging adds up what the parts have counted, and says where nothing is known.
+    // Merging adds up the parts' counts, and reports unknown ones.
     folder.run(&["compile", "-o", "part", &names[1]]).says(0, &["not in the input 2\n"]);
     folder.run(&["merge", "set", "part", "-o", "both"]).says(0, &["unresolved redirects and revisits in them 3\n"]);
     std::fs::remove_file(folder.path("part.made.json")).unwrap();
@@ -434,7 +435,7 @@ fn an_update_resolves_among_its_own_inputs_and_counts_what_is_unresolved() {
     }
 }
 
-/// Each capture of a set by time has its own time, wherever its body was.
+/// Tests that each capture in a set by time has its own time, wherever its body was.
 #[test]
 fn a_revisit_counts_at_its_own_time() {
     let folder = Folder::new();
@@ -472,7 +473,7 @@ fn a_pipe_is_an_input_as_a_file_is() {
     assert_eq!(folder.verdicts("set", &["http://a.example/", "http://d.example/"]), ["disallow", "disallow"]);
 }
 
-/// Many redirects and bodies that do not fit into the memory, whose files leave no name behind.
+/// Tests many redirects and bodies that exceed the memory limit. Their temporary files leave no name behind.
 #[test]
 fn what_does_not_fit_into_memory_is_written_to_files() {
     let folder = Folder::new();
@@ -491,8 +492,8 @@ fn what_does_not_fit_into_memory_is_written_to_files() {
     assert_eq!(folder.names(), ["0.warc.gz", "1.warc.gz", "set", "set.made.json"]);
 }
 
-/// A body that takes long to parse is parsed once, however many redirects lead to it: by processor time, which no other
-/// program changes much.
+/// Tests that a body that takes long to parse is parsed once, even if many redirects lead to it. Measures processor
+/// time, which other programs hardly affect.
 #[test]
 fn redirects_to_one_body_cost_one_parse() {
     let folder = Folder::new();

@@ -329,7 +329,7 @@ fn pages_are_judged_by_the_fetch_profile() {
         compared += 1;
     }
     assert_eq!(compared, 8);
-    // Without a status the file has to be a robots.txt.
+    // Without a status the file must be a robots.txt.
     folder.run(&["test", "body", "--agent", "a", "/x"]).says(2, &["is a web page"]);
 }
 

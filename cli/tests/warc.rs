@@ -62,7 +62,7 @@ fn chunked(bytes: &[u8]) -> Vec<u8> {
     [&chunks[..], b"0\r\n\r\n"].concat()
 }
 
-/// A chunked body whose last chunk is followed by this.
+/// Returns a chunked body with this trailer after the last chunk.
 fn chunked_before(bytes: &[u8], trailer: &str) -> Vec<u8> {
     [chunked(bytes).strip_suffix(b"\r\n").unwrap(), trailer.as_bytes()].concat()
 }
@@ -116,7 +116,7 @@ pub(crate) fn good() -> (Vec<Vec<u8>>, Vec<(&'static str, &'static str)>) {
         coded("x-gzip.example", "X-GZIP", &gz(body)),
         coded("charset.example", "utf-8", body),
         coded("left-br.example", "br", body),
-        // Of an answer that is no success only the status counts.
+        // If the response reports no success, only its status counts.
         answer("http://gone-coded.example/robots.txt", "HTTP/1.1 404 Gone", "Content-Encoding: br\r\n", b"\xff\xff"),
         coded("x-crawler.example", "\r\nX-Crawler-Content-Encoding: gzip", body),
         // Writers.
@@ -174,7 +174,7 @@ pub(crate) fn good() -> (Vec<Vec<u8>>, Vec<(&'static str, &'static str)>) {
         "elsewhere",
         "busy",
     ];
-    // Under the profile of Google a redirect in a loop is no robots.txt.
+    // Under Google's profile a redirect loop counts as no robots.txt.
     let open_hosts = ["gone", "gone-coded", "loop", "round-1", "round-2"];
     let verdicts = closed_hosts.map(|host| (host, "disallow")).into_iter();
     let verdicts = verdicts
@@ -263,7 +263,7 @@ fn records_that_cannot_be_used_are_named_and_the_others_are_read() {
             "body that cannot be decoded: zstd",
         ),
         (coded("cut-br", "br", &brotli(CLOSED.as_bytes())[..20]), "body that cannot be decoded: br: the data is cut"),
-        // A block that is not compressed holds readable rules.
+        // An uncompressed block contains readable rules.
         (
             coded("end-br", "br", &cut(&brotli(CLOSED.as_bytes()), 1)),
             "body that cannot be decoded: br: the data is cut",
@@ -314,14 +314,14 @@ fn records_that_cannot_be_used_are_named_and_the_others_are_read() {
     assert_eq!(cases.len(), 18);
 }
 
-/// The end of a member is known if only its checksum is wrong. If its data is corrupt, reading stops.
+/// Tests that a member's end is known if only its checksum is wrong. If its data is corrupt, reading stops.
 #[test]
 fn reading_resumes_behind_a_damaged_member_only_if_its_end_is_known() {
     let hosts = ["a.example", "b.example", "c.example"];
     let members: Vec<Vec<u8>> = hosts.iter().map(|host| gz(&closed(host))).collect();
     let urls = ["http://a.example/", "http://b.example/", "http://c.example/"];
     let len = members[1].len();
-    // The magic number, the flags, the kind of the first block, the checksum, the length.
+    // The magic number, the flags, the type of the first block, the checksum, the length.
     for (at, change, resumes) in
         [(0, 0x40, false), (3, 0x80, false), (10, 0x06, false), (len - 8, 0x40, true), (len - 1, 0x40, true)]
     {

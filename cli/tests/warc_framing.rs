@@ -1,32 +1,33 @@
-//! Where reading a damaged WARC file resumes: never at a place that a website may have chosen.
+//! Resuming after damage in a WARC file: never at a position that a website may have chosen.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
 use crate::warc::{CLOSED, answer, closed, packed, record};
 use support::{Folder, Run, gz};
 
-/// A path that forged rules alone allow.
+/// A path that only forged rules allow.
 const FORGED: &str = "/forged-by-a-stranger";
 
-/// The record that a stranger writes for another host, newer than the true one.
+/// Returns an attacker's record for another host, newer than the genuine one.
 pub fn forged(host: &str) -> Vec<u8> {
     let body = format!("User-agent: *\nAllow: {FORGED}\nDisallow: /\n");
     let record = answer(&format!("http://{host}/robots.txt"), "HTTP/1.1 200 OK", "", body.as_bytes());
     String::from_utf8(record).unwrap().replace("2026-01-02", "2030-01-02").into_bytes()
 }
 
-/// What follows a damaged record.
+/// The fate of the records after a damaged one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Rest {
-    /// It is read, because the end of the record is known.
+    /// They are read, because the damaged record's end is known.
     Read,
-    /// It is not read, unless it is in another gzip member.
+    /// They are not read, unless they are in another gzip member.
     Lost,
-    /// It is taken for the block of the record, unless it is in another gzip member.
+    /// They are read as part of the damaged record's block, unless they are in another gzip member.
     Swallowed,
 }
 
-/// A record of the stranger that is damaged, what its message says, and what becomes of the rest of a plain file.
+/// Returns an attacker's damaged records, each with its message, and with the fate of later records in an uncompressed
+/// file.
 fn cases() -> Vec<(&'static str, Vec<u8>, String, Rest)> {
     let page = |fields: &str| {
         [format!("HTTP/1.1 200 OK\r\n{fields}\r\n").as_bytes(), &forged("victim.example"), b"\r\n\r\n"].concat()
@@ -42,7 +43,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, String, Rest)> {
     let length = |value: &str| with(&format!("Content-Length: {value}\r\n"));
     let no_number = |value: &str| format!("its Content-Length is \"{value}\", not a number of bytes; reading stopped");
     let long = "x".repeat(70_000);
-    // The stranger chooses the target of a redirect, which the crawler stores.
+    // The attacker chooses the target of a redirect, which the crawler stores.
     let long_target = format!("WARC-Refers-To-Target-URI: http://stranger.example/{long}\r\nContent-Length: {len}\r\n");
     let mut cases = vec![
         ("over-long header", with(&long_target), "its header has more than 65,536 bytes".into(), Rest::Read),
@@ -108,7 +109,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, String, Rest)> {
     cases
 }
 
-/// The verdicts for the hosts of a file, and whether forged rules decide the victim.
+/// Returns the verdicts for a file's hosts, and whether forged rules decide the victim.
 fn verdicts(folder: &Folder, set: &str) -> (Vec<String>, bool) {
     let forged = format!("http://victim.example{FORGED}");
     let mut all = folder.verdicts(set, &["http://victim.example/", "http://after.example/", &forged]);
@@ -145,7 +146,7 @@ fn a_record_within_a_damaged_record_is_never_read() {
     assert_eq!(count, 27 * 4);
 }
 
-/// The same lengths are read where they are written as the standard says, or twice the same.
+/// Tests that lengths are accepted in standard form, or twice with the same value.
 #[test]
 fn usual_lengths_are_read() {
     let one = String::from_utf8(closed("after.example")).unwrap();
@@ -167,12 +168,12 @@ fn usual_lengths_are_read() {
     }
 }
 
-/// With --resync the rest is read, and it is said that nobody vouches for it.
+/// Tests that the rest is read with --resync, and reported as untrusted.
 #[test]
 fn a_search_finds_later_records_and_marks_them_as_untrusted() {
     let mut searched = 0;
     for (name, bad, _, rest) in cases() {
-        // A block that is too long takes the start of the next record with it.
+        // An overlong block swallows the start of the next record.
         if rest != Rest::Lost || name == "length too great by one" {
             continue;
         }
@@ -186,14 +187,14 @@ fn a_search_finds_later_records_and_marks_them_as_untrusted() {
         assert_eq!(verdicts(&folder, "set").0[1], "disallow", "{name}");
     }
     assert!(searched > 15, "{searched}");
-    // Every later record counts, also those that nothing is wrong with.
+    // Every later record counts, including undamaged ones.
     let folder = Folder::new();
     let later = ["a.example", "b.example", "c.example"].map(closed).concat();
     folder.write("f.warc", [&closed("x.example")[..], b"junk\r\n", &later].concat());
     folder
         .run(&["compile", "-o", "set", "f.warc", "--resync"])
         .says(1, &["by --resync 3\n", "f.warc: record 3: found"]);
-    // `filter` and `lint` search too, and `update`, whose set says how it was made.
+    // `filter` and `lint` search too, and so does `update`, whose set records it.
     let args = ["filter", "f.warc", "--set", "set", "--agent", "bot-a", "--unknown", "keep"];
     folder.run(&args).says(1, &["record 2: damaged WARC file, not read to its end", "records 2\n", "reading stopped"]);
     folder
@@ -203,16 +204,16 @@ fn a_search_finds_later_records_and_marks_them_as_untrusted() {
     folder.run(&["lint", "f.warc"]).says(2, &["not read to its end", "files 1\n"]);
     folder.run(&["update", "set", "f.warc", "-o", "new", "--resync"]).says(1, &["by --resync 3\n"]);
     assert!(String::from_utf8(folder.read("new.made.json")).unwrap().contains("\"resync\": true"));
-    // A set file has no damage to search behind.
+    // A set file contains no damaged archive to search.
     let run = folder.run_with(&["classify", "set", "--agent", "bot-a", "--resync"], b"http://a.example/\n");
     run.says(2, &["--resync are for inputs"]);
-    // What is in order is not searched.
+    // Undamaged files are not searched.
     folder.write("good.warc", &later);
     let run = folder.run(&["compile", "-o", "good", "good.warc", "--resync"]).says(0, &[]);
     assert!(!run.stderr.contains("untrusted"), "{run:?}");
 }
 
-/// A number as messages show it.
+/// Formats a number as in messages.
 fn grouped(number: usize) -> String {
     match (number / 1000, number % 1000) {
         (0, rest) => rest.to_string(),
@@ -220,7 +221,7 @@ fn grouped(number: usize) -> String {
     }
 }
 
-/// A file that stops early says where, and how much of it is not read.
+/// Tests that a file that stops early reports the position, and the amount of unread data.
 #[test]
 fn what_is_not_read_is_counted() {
     let (good, bad) = (closed("victim.example"), b"WARC/1.0\r\nWARC-Type: response\r\n\r\n");
@@ -233,21 +234,21 @@ fn what_is_not_read_is_counted() {
     folder.run(&["compile", "-o", "file", "f.warc"]).says(1, &["f.warc: record 2: damaged WARC file", &message]);
     folder.run_with(&["compile", "-o", "pipe", "-"], &plain).says(1, &[&message]);
     folder.run(&["filter", "f.warc", "--set", "file", "--agent", "bot-a"]).says(1, &[&message, "damaged 1\n"]);
-    // In a gzip member the rest of it is read to find its end, and counted unpacked.
+    // The rest of a gzip member is read to find its end, and counted as decompressed bytes.
     folder.write("f.warc.gz", [gz(&plain), gz(&closed("after.example"))].concat());
     let message = format!("the {} bytes from there to the end of its gzip member are not read", grouped(len));
     folder.run(&["compile", "-o", "gz", "f.warc.gz"]).says(1, &[&message]);
     assert_eq!(verdicts(&folder, "gz").0, ["disallow", "disallow"]);
-    // Other packings have no members: what is not unpacked is counted as it is.
+    // Other compression formats have no members, so unread bytes are counted as compressed bytes.
     folder.write("f.warc.zst", zstd::encode_all(&*plain, 1).unwrap());
     let message = format!("reading stopped at byte {} of the unpacked data", good.len());
     folder.run(&["compile", "-o", "zst", "f.warc.zst"]).says(1, &[&message, "packed bytes are not read"]);
-    // Corrupt data in a member of several records: the first ones were used, and no checksum proves them.
+    // Corrupt data in a member of several records. The first records were used without a verified checksum.
     let records: Vec<u8> = (0..400).flat_map(|number| closed(&format!("h{number}.example"))).collect();
     let mut member = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
     std::io::Write::write_all(&mut member, &records).unwrap();
     let mut member = member.finish().unwrap();
-    // The header of the second block, behind 10 bytes, a header of 5 bytes, and a block of the length that this has.
+    // The header of the second block, after the 10-byte member header, a 5-byte block header, and the first block.
     let second = 15 + usize::from(u16::from_le_bytes([member[11], member[12]]));
     member[second] |= 0b110;
     folder.write("corrupt.warc.gz", [member, gz(&closed("after.example"))].concat());
@@ -256,7 +257,7 @@ fn what_is_not_read_is_counted() {
     assert_eq!(verdicts(&folder, "corrupt").0, ["unknown", "unknown"]);
 }
 
-/// `filter` keeps what `compile` reads, and never a record that is within another one.
+/// Tests that `filter` keeps the records that `compile` reads, and never a record inside another one.
 #[test]
 fn filter_keeps_no_record_within_a_record() {
     let folder = Folder::new();
@@ -285,7 +286,7 @@ fn filter_keeps_no_record_within_a_record() {
     assert_eq!(count, 27 * 2);
 }
 
-/// A gzip member in blocks that are not compressed, within a member whose data is corrupt, is not found.
+/// Tests that an uncompressed gzip member inside a corrupt member is not found.
 #[test]
 fn a_member_within_a_corrupt_member_is_never_read() {
     let mut inner = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
@@ -304,7 +305,7 @@ fn a_member_within_a_corrupt_member_is_never_read() {
         .run(&args)
         .says(1, &["record 2: damaged WARC file, not read to its end: ", "reading stopped", "kept 1\n"]);
     assert!(run.stdout == gz(&closed("victim.example")));
-    // With a search it is, and so is the record behind it.
+    // A search finds it, and also the record after it.
     let run = folder.run(&[&args[..], &["--resync"]].concat());
     run.says(1, &["kept 3\n", "untrusted: records after damage, by --resync 2\n", "record 3: found by a search"]);
 }

@@ -1,4 +1,4 @@
-//! Damaged WARC files by the thousand: whatever the damage, no website decides for another one.
+//! Thousands of damaged WARC files. Whatever the damage, no website decides for another one.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::io::{Read, Write};
@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 use crate::support::{self, Folder, gz};
 use crate::warc::{answer, record};
 
-/// What is in the true body of each victim, and in what the stranger writes for it.
+/// Marks in each victim's genuine body, and in the forged bodies.
 const TRUE: &str = "/true";
 const FORGED: &str = "/forged";
 
-/// The hosts that the stranger forges records of.
+/// The hosts for which an attacker forges records.
 const VICTIMS: [&str; 3] = ["alpha.victim.example", "bravo.victim.example", "charlie.victim.example"];
 
-/// Limits of a run for a file of a few kilobytes: far more than any takes, and far less than a runaway would.
+/// Limits of a run with a file of a few kilobytes: well above normal use, well below a runaway.
 const MAX_MEMORY_BYTES: u64 = 256 << 20;
 const MAX_TIME: Duration = Duration::from_secs(20);
 
-/// A generator of numbers, the same in each run.
+/// A reproducible pseudo-random number generator.
 struct Random(u64);
 
 impl Random {
@@ -38,17 +38,17 @@ fn robots(host: &str, path: &str) -> Vec<u8> {
     answer(&format!("http://{host}/robots.txt"), "HTTP/1.1 200 OK", "Content-Type: text/plain\r\n", body.as_bytes())
 }
 
-/// The record that the stranger would have read for a victim, newer than the true one.
+/// Returns the attacker's record for a victim, newer than the genuine one.
 fn forged(host: &str) -> Vec<u8> {
     String::from_utf8(robots(host, FORGED)).unwrap().replace("2026-01-02", "2030-01-02").into_bytes()
 }
 
-/// The records of a crawl in which a stranger has written what he likes into his own.
+/// Returns the records of a crawl in which an attacker controls the contents of their own records.
 fn records() -> Vec<Vec<u8>> {
     let all: Vec<u8> = VICTIMS.iter().flat_map(|host| forged(host)).collect();
     let unix = String::from_utf8(all.clone()).unwrap().replace('\r', "").into_bytes();
     let target = "WARC-Target-URI: http://stranger.example/robots.txt\r\nWARC-Date: 2026-01-02T03:04:05Z\r\n";
-    // Fields of a WARC record among those of HTTP, should the line between them be lost.
+    // WARC fields among the HTTP fields, in case the line between the two headers is lost.
     let fields = format!(
         "WARC-Target-URI: http://{}/robots.txt\r\nContent-Length: 60\r\nWARC-Type: resource\r\nX: <",
         VICTIMS[0]
@@ -69,7 +69,7 @@ fn records() -> Vec<Vec<u8>> {
     ]
 }
 
-/// A gzip member whose data is as it is, so that it can be found within another one.
+/// Returns an uncompressed gzip member, which can be found inside another one.
 fn stored(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
     encoder.write_all(bytes).unwrap();
@@ -118,10 +118,10 @@ fn damage(random: &mut Random, bytes: &mut Vec<u8>) -> &'static str {
     }
 }
 
-/// Damages the header of a record as a faulty crawler might.
+/// Damages a record's header as a faulty crawler might.
 fn damage_header(random: &mut Random, record: &mut Vec<u8>) -> &'static str {
     let text = String::from_utf8_lossy(record).into_owned();
-    // The stranger's record is not text everywhere; its header is.
+    // The attacker's record is not text throughout, but its header is.
     let header_end = text.find("\r\n\r\n").unwrap() + 2;
     let (header, rest) = (text[..header_end].to_owned(), record[header_end..].to_vec());
     let start = header.find("Content-Length: ").unwrap() + "Content-Length: ".len();
@@ -149,7 +149,7 @@ fn damage_header(random: &mut Random, record: &mut Vec<u8>) -> &'static str {
             let twice = lines[random.below(lines.len())];
             (format!("{header}{twice}\r\n"), "a field twice")
         }
-        // What the stranger wrote in a header: the target of a redirect, say.
+        // Text in the header that the attacker controls, such as the target of a redirect.
         9 => {
             let victim = String::from_utf8(forged(VICTIMS[random.below(3)])).unwrap();
             let long = "x".repeat(60_000 + random.below(12_000));
@@ -178,8 +178,8 @@ fn damage_header(random: &mut Random, record: &mut Vec<u8>) -> &'static str {
     what
 }
 
-/// Whether a length ends, or nearly, where a record begins within the block: then it is the end that the crawler declares,
-/// and nothing can tell.
+/// Returns whether a length ends at or near the start of a record inside the block. In that case the crawler itself
+/// declares this end, so the damage is undetectable.
 fn leads_to_record(block: &[u8], len: usize) -> bool {
     let after = block.get(2 + len..).unwrap_or_default();
     (0..after.len().min(3)).any(|at| {
@@ -189,7 +189,7 @@ fn leads_to_record(block: &[u8], len: usize) -> bool {
     })
 }
 
-/// A damaged file: how it is packed, how it was damaged, and its bytes.
+/// Returns a damaged file: its compression, a description of the damage, and its bytes.
 fn mutant(random: &mut Random) -> (&'static str, String, Vec<u8>) {
     let mut records = records();
     let is_packed = random.below(2) == 0;
@@ -221,11 +221,11 @@ fn mutant(random: &mut Random) -> (&'static str, String, Vec<u8>) {
     ("f.warc.gz", what.join(", "), members.concat())
 }
 
-/// Whether a record still has a header that ends, with a length in digits.
+/// Returns whether a record still has a terminated header with a numeric length.
 fn has_sound_header(record: &[u8]) -> bool {
     let text = String::from_utf8_lossy(record);
     let Some(end) = text.find("\r\n\r\n") else { return false };
-    // Damage before has changed how many bytes there are.
+    // Earlier damage has changed the number of bytes.
     let length = text[..end].split_once("Content-Length: ").map(|(_, rest)| rest.lines().next().unwrap_or_default());
     text.is_char_boundary(end)
         && record[..end].is_ascii()
@@ -234,11 +234,11 @@ fn has_sound_header(record: &[u8]) -> bool {
         })
 }
 
-/// Runs the command within the limits of memory and time, and returns its exit code and what it printed.
+/// Runs the command within the limits of memory and time. Returns its exit code and its output.
 fn run(folder: &Folder, args: &[&str], stdin: &str, what: &str) -> (Option<i32>, Vec<u8>, String) {
     let start = Instant::now();
     let mut child = folder.command(args).stdin(Stdio::piped()).spawn().unwrap();
-    // It may end before it has read them.
+    // The process may end before it has read all input.
     let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
     let peak = support::watch_memory(child.id());
     let mut stderr = child.stderr.take().unwrap();
@@ -259,7 +259,7 @@ fn run(folder: &Folder, args: &[&str], stdin: &str, what: &str) -> (Option<i32>,
     (code, stdout, errors)
 }
 
-/// The records of what `filter` wrote, by the plainest reader: the header with its target, and the block.
+/// Parses the output of `filter` with a minimal reader. Returns each record's header with its target, and its block.
 fn written(bytes: &[u8], is_packed: bool) -> Vec<(String, String)> {
     let mut unpacked = Vec::new();
     if is_packed && !bytes.is_empty() {
@@ -301,10 +301,10 @@ fn written(bytes: &[u8], is_packed: bool) -> Vec<(String, String)> {
     records
 }
 
-/// Makes so many mutants, and asserts of each what must never happen. Returns how many were damaged so that it was noticed.
+/// Makes `count` mutants, and checks the safety properties of each. Returns how many had detected damage.
 fn try_mutants(seed: u64, count: usize) -> usize {
     let folder = Folder::new();
-    // Everybody is allowed, so that filter keeps what it reads for any of them.
+    // All hosts are allowed, so `filter` keeps every record that it reads.
     for host in VICTIMS.iter().chain(&["last.example"]) {
         folder.write(&format!("robots/{host}"), "");
     }
@@ -322,7 +322,8 @@ fn try_mutants(seed: u64, count: usize) -> usize {
         let text = String::from_utf8(stdout).unwrap();
         let verdicts: Vec<&str> = text.lines().map(|line| line.split('\t').nth(1).unwrap()).collect();
         for (host, verdicts) in VICTIMS.iter().zip(verdicts.chunks(3)) {
-            // Damage may cost the victim's own record, and change its own rules; the stranger's are none of it.
+            // Damage may lose the victim's own record, or change its own rules, but must never introduce the attacker's
+            // rules.
             let is_forged = verdicts[0] == "allow" && verdicts[1] == "disallow";
             assert!(!is_forged, "{what}: {host} is decided by the stranger: {verdicts:?}\n{errors}");
         }
@@ -342,7 +343,7 @@ fn try_mutants(seed: u64, count: usize) -> usize {
     noticed
 }
 
-/// The whole file, and what the assertions of the mutants look for, which a search does find.
+/// Checks the undamaged file, and that a search finds the forged records that the mutants' assertions look for.
 #[test]
 fn a_file_without_damage_has_the_true_rules() {
     let folder = Folder::new();

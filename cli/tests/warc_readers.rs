@@ -1,6 +1,7 @@
-//! Other readers of WARC files judge the same files: warcio and FastWARC.
+//! Comparison with two other WARC readers on the same files: warcio and FastWARC.
 //!
-//! They need Python: `pip install warcio fastwarc; PYTHON=python3 cargo test -p reptile-cli --test all warc_readers:: -- --ignored`.
+//! Requires Python: `pip install warcio fastwarc; PYTHON=python3 cargo test -p reptile-cli --test all warc_readers:: --
+//! --ignored`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::io::Read;
@@ -11,7 +12,7 @@ use crate::warc::{answer, closed, good, record};
 use crate::warc_framing::forged;
 use support::{Folder, gz};
 
-/// Prints the type and the URL of each record, as one reader finds them.
+/// Prints each record's type and URL, as one of the readers finds them.
 const LIST: &str = "
 import sys
 reader, path = sys.argv[1:]
@@ -32,7 +33,7 @@ except Exception as error:
     print('error', type(error).__name__)
 ";
 
-/// Writes files with warcio: plain and packed, with redirects, a revisit, and a long field.
+/// Writes files with warcio: uncompressed and compressed, with redirects, a revisit, and a long field.
 const WRITE: &str = "
 import io, sys
 from warcio.warcwriter import WARCWriter
@@ -64,7 +65,7 @@ fn python(args: &[&str]) -> String {
     String::from_utf8(run.stdout).unwrap()
 }
 
-/// The type and the URL of each record that `filter` keeps when it may keep all of them. It writes each as a gzip member.
+/// Returns the type and URL of each record that `filter` keeps if all are allowed. It writes each as a gzip member.
 fn kept(folder: &Folder, file: &str) -> Vec<String> {
     let args =
         ["filter", file, "--set", "open", "--agent", "bot-a", "--unknown", "keep", "--invalid", "keep", "--force"];
@@ -87,7 +88,7 @@ fn kept(folder: &Folder, file: &str) -> Vec<String> {
     records
 }
 
-/// Why the lists of a file differ, for at least one of the readers, plain or packed. The others are equal.
+/// The reason why the readers' lists differ for a file, compressed or not. All other files have equal lists.
 const DIFFERENCES: [(&str, &str); 13] = [
     ("warcio", "FastWARC stops at a header of 60,000 bytes"),
     ("good", "warcio stops at a record with LF line ends in a plain file"),
@@ -104,7 +105,7 @@ const DIFFERENCES: [(&str, &str); 13] = [
     ("too-great", "the others return the record, although its block is cut"),
 ];
 
-/// Records with what makes readers differ, each between two that are in order.
+/// Returns records that readers treat differently, each between two normal records.
 fn oddities() -> Vec<(&'static str, Vec<u8>)> {
     let block = [&b"HTTP/1.1 200 OK\r\n\r\n\r\n\r\n"[..], &forged("victim.example")].concat();
     let with = |header: &str| {
@@ -190,7 +191,7 @@ fn other_readers_find_the_same_records() {
     assert_eq!(compared, files.len() * 2);
 }
 
-/// warcio agrees on the status and the rules of each record that can be read.
+/// Tests that warcio agrees on the status and the rules of each readable record.
 #[test]
 #[ignore = "needs Python with the packages warcio and fastwarc"]
 fn warcio_reads_the_same() {
@@ -222,10 +223,10 @@ for record in ArchiveIterator(open(sys.argv[1], 'rb')):
         };
         let columns: Vec<&str> = found.split(' ').collect();
         let is_closed = match columns[..] {
-            // Of brotli and zstd it knows only what further packages decode, and it keeps the line end that is not counted.
+            // It decodes brotli and zstd only with additional packages, and it keeps the uncounted line end.
             [_, "200", _] if ["br", "zstd", "twice", "two", "left-br", "x-gzip"].contains(&host) => true,
             [_, "200", closed] => closed == "True",
-            // It does not put redirects together.
+            // It does not resolve redirects.
             [_, "301", _] => verdict == "disallow",
             [_, status, _] => status == "503",
             _ => panic!("{found}"),

@@ -149,8 +149,8 @@ pub const MAX_DIAGNOSTICS: usize = 10_000;
 /// title.
 pub const MAX_NOT_FOUND_BYTES: usize = 4096;
 
-/// The bytes at the beginning of a web page that are searched for the marks of a challenge page. Such pages have 1 to 40 KB,
-/// and their marks in the head.
+/// Maximum number of bytes at the start of a web page that are searched for signs of a challenge page. Such pages have
+/// 1 to 40 KB, with the signs in the head.
 pub const MAX_CHALLENGE_BYTES: usize = 64 << 10;
 
 /// The earliest time of a fetch, in seconds since 1970: the beginning of the year 1.

@@ -285,15 +285,14 @@ fn sections_may_hold_anything_under_a_right_checksum() {
     }
 }
 
-/// What a set answers to all questions.
+/// Returns a set's answers to all questions.
 fn answers<D: AsRef<[u8]>>(set: &Set<D>) -> Vec<Explanation> {
     let agents = AGENTS.map(|agent| set.agent(agent).unwrap());
     let questions = agents.iter().flat_map(|agent| URLS.map(|url| (agent, url)));
     questions.map(|(agent, url)| set.explain(agent, url).unwrap()).collect()
 }
 
-/// Fingerprints follow from the segments of the automata: a place where a segment begins must pass. What else passes costs
-/// time only.
+/// Tests that fingerprints must pass every place where a segment begins. Passing other places only costs time.
 #[test]
 fn fingerprints_that_contradict_the_rules_are_refused() {
     let whole = sample(Strategy::Factored);

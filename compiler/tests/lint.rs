@@ -293,7 +293,7 @@ fn fixes_of_each_kind() {
 #[test]
 fn only_urls_of_the_own_host_become_paths() {
     let cases = [
-        // The host of the file, the value of a rule, and the value after the fix if there is one.
+        // The file's host, a rule's value, and the value after the fix, if any.
         (Some("example.com"), "https://example.com/x", Some("/x")),
         (Some("example.com"), "HTTP://EXAMPLE.COM/x?y", Some("/x?y")),
         (Some("example.com"), "http://example.com:80/x", Some("/x")),

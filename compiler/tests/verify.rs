@@ -214,11 +214,11 @@ fn broken_invariants_are_refused() {
     }
 }
 
-/// Segments that are beginnings, ends and parts of each other, so that states take transitions and ranks over.
+/// Segments that are prefixes, suffixes and parts of each other, so that states inherit transitions and ranks.
 const SEGMENTS: &str = "user-agent: *\ndisallow: /*abc\ndisallow: /*bcd\nallow: /*cd\ndisallow: /*bc\nallow: /*abcde?\n\
      disallow: /*cab\ndisallow: /*xb*bc\nallow: /*b*d$\n";
 
-/// A way to break a draft in a state or an automaton, if it can be broken there, by its number.
+/// Breaks a draft in the state or automaton with this number, and returns whether that is possible.
 type BreakAt = fn(&mut Draft<'_>, usize) -> bool;
 
 #[test]
@@ -230,7 +230,7 @@ fn wildcard_automata_that_are_not_the_machines_of_their_segments_are_refused() {
         ("fingerprints that pass every segment", |draft, at| {
             draft.wildcards.get_mut(at).map(|wildcard| wildcard.fingerprints = &[0; 96]).is_some()
         }),
-        // For a segment of one byte, whatever follows it.
+        // For a one-byte segment, regardless of the following byte.
         ("fingerprints that pass every segment", |draft, at| {
             let Some(wildcard) = draft.wildcards.get_mut(at) else { return false };
             let mut tables = *wildcard.fingerprints;

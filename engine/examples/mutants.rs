@@ -1,10 +1,10 @@
-//! Writes damaged sets with matching checksums, and what this engine makes of each, for the tests of other readers.
+//! Writes damaged sets with matching checksums, and this engine's result for each, for tests of other readers.
 //!
 //!     mutants OUT EVERY RANDOM SEED [SET URLS]...
 //!
-//! Each set is damaged in its bytes after the header: every fifth byte by one of nine masks (EVERY is 0), every byte by one
-//! (1), or every byte by each of them (9).
-//! RANDOM further mutants change one to three places each. All bytes of OUT are little-endian:
+//! Each set is damaged in its bytes after the header: every fifth byte with one of nine masks (EVERY is 0), every byte
+//! with one mask (1), or every byte with each mask (9). RANDOM additional mutants have one to three changes each. All
+//! numbers in OUT are little-endian:
 //!
 //! ```text
 //! bases: 4, then for each base
@@ -14,10 +14,10 @@
 //!     outcome: 1 (0 refused when opened, 1 refused by verify, 2 accepted), digest of the answers: 8
 //! ```
 //!
-//! The digest is the XXH3 of the rows that `answers` writes; 0 if the set is refused when opened.
+//! The digest is the XXH3 of the rows that `answers` writes, or 0 if the set cannot be opened.
 //!
-//! Also checks every accepted set: it answers every question, in batches as alone, and counts those that answer
-//! otherwise than the rules that they list: the compiler's `recompile` refuses them.
+//! Also checks every accepted set: it must answer every question, the same in batches as alone. Counts sets that decide
+//! differently from their listed rules, which the compiler's `recompile` rejects.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a program for tests")]
 
@@ -35,20 +35,20 @@ const AGENTS: [&[u8]; 3] = [b"GPTBot", b"*", b"Googlebot-Image"];
 const TIMES: [i64; 4] = [i64::MIN, 1_690_000_000, 1_695_000_000, 1_700_000_000];
 const MASKS: [u8; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 0xFF];
 
-/// Where the header has the number of sections, and its checksum.
+/// The header's offsets for the number of sections and the checksum.
 const COUNT_AT: usize = 20;
 const CHECKSUM_AT: usize = 56;
 const HEADER_BYTES: usize = 64;
 const ENTRY_BYTES: usize = 32;
 
-/// The bytes that are written at an offset.
+/// An offset, and the bytes to write there.
 type Edit = (usize, Vec<u8>);
 
 fn number(bytes: &[u8], at: usize) -> usize {
     u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()).try_into().unwrap()
 }
 
-/// Makes all checksums match.
+/// Recomputes all checksums.
 fn repair(bytes: &mut [u8]) {
     let count = u32::from_le_bytes(bytes[COUNT_AT..COUNT_AT + 4].try_into().unwrap()).min(12) as usize;
     for entry in (0..count).map(|entry| HEADER_BYTES + entry * ENTRY_BYTES) {
@@ -62,7 +62,7 @@ fn repair(bytes: &mut [u8]) {
     bytes[CHECKSUM_AT..HEADER_BYTES].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// Appends a row for an answer; the byte 01 if there is none.
+/// Appends a row for an answer, or the byte 01 if there is none.
 fn row(rows: &mut String, answer: Result<Explanation, FormatError>) {
     let Ok(answer) = answer else { return rows.push_str("\u{1}\n") };
     let cause = |cause| match cause {
@@ -86,7 +86,7 @@ fn row(rows: &mut String, answer: Result<Explanation, FormatError>) {
     writeln!(rows, "{}\t{reason}\t{rule}", answer.verdict as u8).unwrap();
 }
 
-/// What a set answers, a row for each question. Whether it answers all of them, too.
+/// Returns a set's answers, one row per question, and whether all questions have answers.
 fn answers(set: &Set<&[u8]>, urls: &[&[u8]]) -> (String, bool) {
     let mut rows = String::new();
     for name in AGENTS {
@@ -109,7 +109,7 @@ fn answers(set: &Set<&[u8]>, urls: &[&[u8]]) -> (String, bool) {
     (rows, is_whole)
 }
 
-/// Checks that an accepted set answers in batches as it does alone.
+/// Checks that an accepted set gives the same answers in batches as alone.
 fn check_batches(set: &Set<&[u8]>, urls: &[&[u8]]) {
     let agents: Vec<_> = AGENTS.iter().map(|name| set.crawler(name).unwrap()).collect();
     let mut verdicts = vec![Verdict::Invalid; agents.len() * urls.len()];
@@ -124,7 +124,7 @@ fn check_batches(set: &Set<&[u8]>, urls: &[&[u8]]) {
     }
 }
 
-/// Whether every ruleset decides the paths of the URLs as the rules that it lists.
+/// Returns whether every ruleset decides the URLs' paths like its listed rules.
 fn answers_as_listed(set: &Set<&[u8]>, paths: &[Vec<u8>]) -> bool {
     (0..set.rulesets().len()).all(|ruleset| {
         let ruleset = Ruleset::stored(set.rulesets().get(ruleset).unwrap()).unwrap();
@@ -143,7 +143,7 @@ fn answers_as_listed(set: &Set<&[u8]>, paths: &[Vec<u8>]) -> bool {
     })
 }
 
-/// Numbers that look random and are the same each time (splitmix64).
+/// Reproducible pseudo-random numbers (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -158,9 +158,9 @@ impl Random {
         (self.next() % end.max(1) as u64) as usize
     }
 
-    /// A change in a place: a bit, a byte, a number, or bytes that stand elsewhere.
+    /// Returns a random edit: a bit, a byte, a number, or bytes copied from elsewhere.
     fn edit(&mut self, base: &[u8]) -> Edit {
-        // The number of the normal form and the name matching are in the header.
+        // The header contains numbers for the normal form and the name matching.
         let at = if self.below(50) == 0 {
             16 + self.below(20)
         } else {
@@ -188,7 +188,7 @@ struct Base<'b> {
     paths: Vec<Vec<u8>>,
 }
 
-/// Tries a mutant and appends it. Counts it by its outcome.
+/// Tries a mutant, appends it, and counts it by outcome.
 fn try_mutant(out: &mut Vec<u8>, place: usize, base: &Base<'_>, edits: &[Edit], counts: &mut BTreeMap<&str, usize>) {
     let mut bytes = base.bytes.to_vec();
     edits.iter().for_each(|(at, new)| bytes[*at..*at + new.len()].copy_from_slice(new));

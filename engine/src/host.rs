@@ -150,7 +150,7 @@ fn decode(host: &[u8]) -> Option<Host> {
     Some(decoded)
 }
 
-/// Returns whether a host is UTF-8 once its escapes are decoded.
+/// Returns whether a host is UTF-8 after its escapes are decoded.
 pub(crate) fn is_utf8(host: &[u8]) -> bool {
     decode(host).is_some_and(|host| std::str::from_utf8(host.as_bytes()).is_ok())
 }

@@ -127,7 +127,8 @@ pub enum UrlError {
     UserInfo,
     /// The host is empty, longer than [`MAX_HOST_BYTES`], or has a byte that no host name may have, escaped or not.
     Host,
-    /// The host is not UTF-8 once its escapes are decoded. Encodings such as Latin-1 give the same bytes other names.
+    /// The host is not UTF-8 after its escapes are decoded. Other encodings, such as Latin-1, would assign other names
+    /// to its bytes.
     HostNotUtf8,
     /// The port is not a number from 0 to 65535.
     Port,
@@ -270,7 +271,7 @@ const BRACKET: u8 = 64;
 /// Begins an escape.
 const PERCENT: u8 = 128;
 
-/// What each byte means in an authority. Zero for the bytes of names in ASCII.
+/// The kind of each byte in an authority. Zero for ASCII bytes of names.
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 0;
@@ -603,7 +604,7 @@ mod tests {
             (b"http://[a]@c/", UrlError::UserInfo),
             ("http://\u{fc}@c/".as_bytes(), UrlError::UserInfo),
             (b"http://h/a\0b", UrlError::Control),
-            // Latin-1, half a letter, a surrogate, an overlong letter.
+            // Latin-1, a partial letter, a surrogate, an overlong encoding.
             (b"http://b\xFCcher.example/", UrlError::HostNotUtf8),
             (b"https://B\xFCcher.example:8080/a", UrlError::HostNotUtf8),
             (b"http://u@b\xFCcher/", UrlError::HostNotUtf8),
@@ -623,7 +624,7 @@ mod tests {
         for url in [
             "http://b\u{fc}cher.example/".as_bytes(),
             b"http://b%C3%BCcher.example/",
-            // One letter, half of it escaped.
+            // One letter, partly escaped.
             b"http://b%C3\xBCcher.example/",
             b"http://h/\xFC?\xE9#\xFF",
         ] {

@@ -54,15 +54,15 @@ pub enum Cause {
     TooLarge,
     /// The server has not answered for more than this many days.
     Unreachable(u16),
-    /// The server answered with this status and a page that says "not found", which counts as 404.
+    /// The response had this status and a page that says "not found", which counts as 404.
     NotFoundPage(u16),
-    /// The server answered with a challenge page: a test for browsers, served instead of the file.
+    /// The response was a challenge page: a browser test instead of the file.
     Challenge(Challenger),
 }
 
-/// A product that serves challenge pages, by its number in a set.
+/// A product that serves challenge pages, represented by its number in a set.
 ///
-/// Every number is valid: a set may name a product that this version does not know.
+/// Every number is valid, because a set may name a product that this version does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Challenger(u16);
 
@@ -86,7 +86,7 @@ impl Challenger {
     /// Vercel's firewall.
     pub const VERCEL: Challenger = Challenger(9);
 
-    /// The names of the known products, from number 1 on.
+    /// Names of the known products, starting with number 1.
     const NAMES: [&str; 9] =
         ["Anubis", "Cloudflare", "AWS WAF", "DataDome", "Imperva", "Sucuri", "go-away", "SiteGround", "Vercel"];
 

@@ -269,8 +269,9 @@ impl Agent {
         self.chain.tokens.iter().map(Vec::as_slice)
     }
 
-    /// The product token that a user-agent line with the crawler's name is read as, if the set's dialect does not read the
-    /// whole name. Only known crawlers may have such a name; the crawler obeys the groups for that token.
+    /// Returns the product token that the set's dialect reads from a user-agent line with the crawler's name, if it
+    /// does not read the whole name. Only known crawlers may have such a name. The crawler obeys the groups for that
+    /// token.
     ///
     /// ```
     /// use reptile::{Dialect, Robots};
@@ -285,7 +286,7 @@ impl Agent {
         let first = self.tokens().next().filter(|_| self.crawler.kind == Kind::Named)?;
         let rest = self.crawler.name.get(first.len()..)?;
         let is_start = self.crawler.name.get(..first.len()).is_some_and(|start| start.eq_ignore_ascii_case(first));
-        // A version was cut off, and is no part of the name.
+        // A version was removed and is not part of the name.
         (is_start && !matches!(rest.trim_ascii_start().first(), None | Some(b'/'))).then_some(first)
     }
 

@@ -49,9 +49,8 @@ pub struct Capture {
     pub cache_control: Option<String>,
     /// The value of the answer's `Content-Type`.
     pub content_type: Option<String>,
-    /// The product that marked the answer as a challenge by a response header; see
-    /// [`challenger_of_header`](crate::challenger_of_header). A product that
-    /// the body shows need not be given.
+    /// The product that marked the response as a challenge page with a response header; see
+    /// [`challenger_of_header`](crate::challenger_of_header). Not needed if the body shows the product.
     pub challenger: Option<Challenger>,
     /// Why the body is incomplete, if it is.
     pub truncated: Option<Truncation>,

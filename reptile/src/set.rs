@@ -545,7 +545,7 @@ impl Set {
                 let (found, syntax) = (table.find(&crawler.name).map_err(damaged)?, table.syntax().map_err(damaged)?);
                 let is_known = found.known.as_ref().is_some_and(|known| known.name.eq_ignore_ascii_case(&crawler.name));
                 match self.product_token(&crawler, &crawler.name) {
-                    // A known crawler obeys the groups for what is read from a line with its name.
+                    // A known crawler obeys the groups for the token that is read from a line with its name.
                     Err(error) if error.kind() == CrawlerErrorKind::Unnameable && is_known => {}
                     result => drop(result?),
                 }

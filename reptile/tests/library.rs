@@ -56,7 +56,7 @@ fn strings_that_are_no_product_token_are_refused_with_what_to_write() {
         }
         assert!(set.agent(Crawler::verbatim(name)).unwrap().decide("https://a.example/").is_ok());
     }
-    // The name of a known crawler is accepted, and is no product token.
+    // A known crawler's name is accepted, although it is not a product token.
     let known = set.agent("MJ12bot").unwrap();
     assert_eq!((known.tokens().collect::<Vec<_>>(), known.read_as()), (vec![&b"MJ"[..]], Some(&b"MJ"[..])));
     for crawler in [Crawler::token("MJ12bot"), Crawler::chain(["MJ12bot"], true)] {

@@ -1,5 +1,5 @@
 //! Processes with limits of time and memory: one that answers messages, and one that runs to its end. Nothing that a process
-//! does, or omits, stops the judge: it reads, writes and waits on threads of their own and kills the whole [`Group`].
+//! does, or fails to do, stops the judge: it reads, writes and waits on separate threads and kills the whole [`Group`].
 
 mod group;
 
@@ -203,7 +203,7 @@ impl Running {
         })
     }
 
-    /// What the process wrote to standard error, its last [`ERROR_BYTES`] bytes, without what commands a terminal.
+    /// Returns the last [`ERROR_BYTES`] bytes of the process's standard error, without terminal control characters.
     #[must_use]
     pub fn said(&self) -> String {
         printable(&self.errors.now())
@@ -239,8 +239,8 @@ fn garbage(why: String) -> Broken {
     Broken { letter: letters::GARBAGE, why }
 }
 
-/// Returns a text that an engine wrote, with a space in place of each character that a terminal or a page would obey instead
-/// of showing it: controls except the end of a line, and marks that change the direction of the text after them.
+/// Returns an engine's text with spaces instead of characters that a terminal or a page would interpret: controls
+/// except line ends, and marks that change the text direction.
 #[must_use]
 pub fn printable(text: &[u8]) -> String {
     let is_obeyed = |character: char| {
@@ -336,7 +336,7 @@ mod tests {
 
     /// Waits until a process has ended.
     fn assert_gone(process: &str) {
-        // A killed process is there until the kernel has taken it down, which nobody can wait for but its parent.
+        // A killed process exists until the kernel has removed it, and only its parent can wait for that.
         let start = Instant::now();
         loop {
             let status = std::fs::read_to_string(format!("/proc/{}/status", process.trim())).unwrap_or_default();
@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_process_that_leaves_the_group_is_killed_with_it() {
-        // Once with the judge's mark in its environment, and once without any environment.
+        // Once with the judge's mark in the environment, and once without any environment.
         for clean in ["", "env -i"] {
             let script = format!("{clean} setsid sh -c 'sleep 1000 & echo $!; exit' & wait; exit 7");
             let ended = shell(&script).unwrap();

@@ -7,7 +7,7 @@ import time
 MODE = sys.argv[1]
 INPUT, OUTPUT = sys.stdin.buffer, sys.stdout.buffer
 MODELS = ["one-shot", "parse", "decide", "fresh", "crawl"]
-# What the engine that remembers has counted.
+# Counts reported by the engine in the mode "remembers".
 LAST = []
 
 
@@ -116,7 +116,7 @@ def bench(fields, slots):
         questions = [first.setdefault(row[0], row) for row in questions if row[0] not in first]
     samples, total = [], 0
     if MODE == "remembers" and LAST:
-        # What it counted for the rows of the last request, without a look at these.
+        # Repeats the last request's count without reading the rows.
         return write(("is", "ok"), *[("sample", f"1000000 10 {10 * LAST[0]}")] * (budget // 1_000_000 + 1))
     if MODE == "no-work":
         # Decides each row once, and then only multiplies.

@@ -90,7 +90,7 @@ fn lies_about_speed_are_void() {
         ("lying-clock", "decide", "less than the 60.0 ms that were asked for"),
         ("lying-clock", "fresh", "the same rows again: "),
         ("patient-liar", "decide", "without samples it takes"),
-        // By whichever of the two checks is the first on a busy machine.
+        // Either check may come first on a busy machine.
         ("fresh-liar", "fresh", "without samples it takes|but the same rows again take"),
         ("remembers", "decide", " a pass by its own verdicts"),
         ("no-work", "decide", "but to copy its bytes takes"),

@@ -46,25 +46,24 @@ use crate::outputs::summary::{Summary, grouped, seconds};
 /// that it matches.
 ///
 /// A capture is one fetch of one robots.txt: a JSON object with the "url" that was
-/// requested first, and of the last answer "status", "body" and "headers" (an object:
-/// Cache-Control and Content-Type matter); "time" (2026-03-14T15:09:26Z, or one
-/// of the other forms in guide/by-time.md); "redirects" (how many were followed, or a list of them); "truncated"
-/// (true, or why: "length", "time", "disconnect", "unspecified"); "error" (a text, if
-/// there was no answer) or "failed" (true). All but "url" may be left out. --profile says
-/// what they mean. Other usual names are known too, such as fetch_status, warc_date and
-/// Status Code: cli/guide/compile.md lists them. The summary says which were not used.
-/// In a WARC file the records of answers have the same; redirects and revisits are resolved
-/// across all files, and one whose target is missing is left out and named. A damaged record
-/// is left out; where nothing says where the next one begins, reading the file stops, and
-/// what is not read is named: --resync. In TSV a tab, a line end
-/// and a backslash are \t, \n and \\, and \N is no value; "body_base64" is a body in base64,
-/// in every format.
+/// requested first, and of the last response "status", "body" and "headers" (an object:
+/// Cache-Control and Content-Type matter); "time" (2026-03-14T15:09:26Z, or another format
+/// in guide/by-time.md); "redirects" (their number, or a list); "truncated" (true, or the
+/// reason: "length", "time", "disconnect", "unspecified"); "error" (a text, if there was no
+/// response) or "failed" (true). Only "url" is required. --profile determines their
+/// meaning. Other common names are known too, such as fetch_status, warc_date and Status
+/// Code: cli/guide/compile.md lists them. The summary lists the unused names. WARC records
+/// contain the same fields; redirects and revisits are resolved across all files, and are
+/// skipped and named if their target is missing. A damaged record is skipped. If the next
+/// record's start is unknown, reading the file stops, and the unread part is reported: see
+/// --resync. In TSV a tab, a line end and a backslash are \t, \n and \\, and \N is no
+/// value; "body_base64" is a body in base64, in every format.
 ///
-/// Of several captures for one origin the profile chooses by their times, not by their
-/// order. One without a time is older than any with one. Of two at the same time one with
-/// rules counts; of two with rules, the one that a hash of the body says. Hidden files are left out. With --by-time the set keeps them
-/// all, and knows what was in force when: `reptile classify --at-column` decides each URL
-/// by the rules of its own time.
+/// Among several captures for one origin the profile chooses by their times, not by their
+/// order. A capture without a time is older than any with one. Of two at the same time one
+/// with rules counts; if both have rules, a hash of the body decides. Hidden files are
+/// skipped. With --by-time the set keeps all captures, and the time span of each policy:
+/// `reptile classify --at-column` decides each URL by the rules at its own time.
 ///
 /// The set appears under its name only when it is whole and checked. SET.made.json
 /// beside it records how it was made; nothing needs that file, and `reptile inspect`
@@ -104,9 +103,10 @@ pub struct Args {
     strict: bool,
     /// Also write what became of each capture to FILE: TSV, CSV, JSON Lines or Parquet by its name
     ///
-    /// The columns are file, record, capture (its name in messages), url, time, status, redirects (how many), redirect_chain
-    /// (where they led), fate and detail. The fate is used, superseded, failed, too-late, left-out or bad; the detail is the
-    /// reason, or the name of the capture that decides instead. A file for http and https has a row for each.
+    /// The columns are file, record, capture (its name in messages), url, time, status, redirects (their number),
+    /// redirect_chain (their targets), fate and detail. The fate is used, superseded, failed, too-late, left-out or
+    /// bad. The detail is the reason, or the name of the capture that decides instead. A file for http and https has a
+    /// row for each.
     #[arg(long, value_name = "FILE")]
     fates: Option<PathBuf>,
     #[command(flatten)]
@@ -167,8 +167,8 @@ impl Target {
 }
 
 impl Outputs<'_> {
-    /// Writes a set, reads it back, checks every byte, gives the files their names, and `more` with them, and prints what is
-    /// in the set.
+    /// Writes a set, reads it back, checks every byte, gives the set's files and `more` their names, and prints the set's
+    /// figures.
     ///
     /// # Errors
     /// If the set cannot be written, is damaged, or would replace one with far more origins.
@@ -219,7 +219,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 }
 
 impl Args {
-    /// Opens the file of fates, before any work is done.
+    /// Opens the output file for fates, before any other work.
     fn open_fates(&self, path: &Path, inputs: &[PathBuf], outputs: &Outputs<'_>) -> Result<(Fates, FateWriter)> {
         refuse_overwriting(path, inputs.iter().map(PathBuf::as_path))?;
         if path == self.target.output || path == made::path_of(&self.target.output)? {
@@ -233,7 +233,7 @@ impl Args {
         Ok((Fates::new(&outputs.room.scratch(), options.profile(), options.by_time, names), writer))
     }
 
-    /// Returns the exit code of a run with this report.
+    /// Returns a run's exit code according to its report.
     fn exit(&self, report: &Report) -> Exit {
         let is_doubtful = || report.strange.any() || report.lacks_columns || report.captures.ties > 0;
         Exit::from_bad(report.any_bad() || (self.strict && is_doubtful()))

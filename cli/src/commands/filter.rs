@@ -35,13 +35,13 @@ const MAX_NAMED_DAMAGES: u64 = 10;
 /// Copy the records of crawl archives that crawlers may fetch
 ///
 /// Reads WARC, WET and WAT files and writes the records whose URL (WARC-Target-URI) is
-/// allowed, byte for byte: a record that is a gzip member is copied packed. So requests and
-/// metadata go with their answers. Records without a URL, such as warcinfo, are kept.
-/// With a set by time each record is decided by the rules of its own WARC-Date; one without
-/// a valid date is counted as invalid.
-/// Damaged records are named, counted and left out. Where nothing says where the next record
-/// begins, reading a file stops; --resync searches for one. To a name that ends in .gz, records
-/// that are not packed are written as a gzip member each.
+/// allowed, byte for byte: a record that is a gzip member is copied compressed. Requests
+/// and metadata follow their responses. Records without a URL, such as warcinfo, are kept.
+/// With a set by time each record is decided at its own WARC-Date; a record without a valid
+/// date is counted as invalid.
+/// Damaged records are named, counted and dropped. If the next record's start is unknown,
+/// reading a file stops; --resync searches for it. If the output name ends in .gz,
+/// uncompressed records are written as one gzip member each.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -113,7 +113,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         let inputs = args.inputs.iter().map(PathBuf::as_path).filter(|_| into_folder.is_none());
         refuse_overwriting(output, inputs.chain([args.set.as_path()]))?;
     }
-    // With a set file the options about archives are for those that are filtered.
+    // If the set is a file, the archive options apply to the filtered inputs.
     let mut options = args.options.clone();
     options.archives.resync &= !Loaded::is_set(&args.set)?;
     let loaded = Loaded::open(&args.set, &options)?;
@@ -138,7 +138,7 @@ fn ends_in_slash(path: &Path) -> bool {
 /// What is kept, and why.
 struct Filter<'a> {
     agents: Agents,
-    /// Whether each record is decided by the rules of its own date.
+    /// Whether each record is decided at its own date.
     by_time: bool,
     args: &'a Args,
 }
@@ -149,7 +149,7 @@ struct Counts {
     /// In the order of the verdicts' numbers.
     verdicts: [u64; 4],
     without_url: u64,
-    /// Those of the invalid records that have no valid date.
+    /// Number of invalid records without a valid date.
     without_date: u64,
     damaged: u64,
     untrusted: u64,

@@ -15,11 +15,11 @@ use crate::inputs::sets::assemble::assemble_with;
 
 /// Merge sets into one
 ///
-/// The new set is the one that `reptile compile` makes of all inputs of the sets at once,
-/// byte for byte: a set keeps what later captures of its origins may depend on. So a web
-/// can be compiled in parts, on several machines, and merged in any order. A redirect or
-/// revisit in a WARC file is resolved only among the inputs that are compiled together; the
-/// number of unresolved ones in the sets is printed, as far as SET.made.json records it.
+/// The new set equals the one that `reptile compile` makes of all inputs of the sets at
+/// once, byte for byte, because a set keeps all data that later captures may affect. So a
+/// web can be compiled in parts, on several machines, and merged in any order. A redirect
+/// or revisit in a WARC file is resolved only among the inputs that are compiled together;
+/// the number of unresolved ones in the sets is printed, if SET.made.json records it.
 ///
 /// The sets must have been made with the same dialect and fetch profile, and all of them or
 /// none with --by-time. The new set is for the latest of their times. Two sets may have
@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     // clap asks for at least one set.
     let Some((first, path)) = sets.first().zip(args.sets.first()) else { return Ok(Exit::Done) };
     let mut options = options_of(first, path)?;
-    // The lines of one set are kept even if another has none.
+    // One set's lines are kept even if another set has no lines.
     for set in &sets {
         options.no_lines &= !set.set()?.has_lines();
     }

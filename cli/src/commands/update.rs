@@ -16,12 +16,12 @@ use crate::inputs::time::Zone;
 
 /// Add captures to a set
 ///
-/// The new set is the one that `reptile compile` makes of the old captures and the new ones
-/// together, byte for byte, without reading the old ones again; only redirects and revisits
-/// in WARC files are resolved among the new ones alone. The dialect and the fetch
-/// profile are those of the old set; if it was made with --by-time or --no-lines, so is the
-/// new one. A set does not say whether it was made with --no-other: give that again. The
-/// old set stays as it is, unless --output names it and --force is given.
+/// The new set equals the one that `reptile compile` makes of the old and the new captures
+/// together, byte for byte, without reading the old ones again. Only redirects and revisits
+/// in WARC files are resolved among the new captures alone. The dialect, the fetch profile,
+/// --by-time and --no-lines are taken from the old set. A set does not record --no-other:
+/// give that again. The old set is not changed, unless --output names it and --force is
+/// given.
 ///
 /// An INPUT is what `reptile compile` takes. Of several captures for one origin the profile
 /// chooses by their times; where neither the old file nor the new one has a time and they
@@ -55,7 +55,7 @@ pub struct Args {
     no_other: bool,
     /// The zone of times that are written without one: UTC, an offset, or a name such as Europe/Berlin [default: UTC]
     ///
-    /// An offset is written +02:00. Names are those of this system's time zone database.
+    /// Offsets are written as +02:00. Names come from the system's time zone database.
     #[arg(
         long,
         value_name = "ZONE",

@@ -1,7 +1,7 @@
 //! Captures of robots.txt files in the columns of a table: the columns, and what their cells mean.
 //!
-//! [`names`] lists the fields and their names, for tables and for JSON Lines. A cell is written as a text, or of the type that
-//! fits where a table has types. [`Lines`] are the lines of an input with a capture on each.
+//! [`names`] lists the fields and their names, for tables and for JSON Lines. A cell is text, or has the field's
+//! natural type if the table has types. [`Lines`] are an input's lines with one capture each.
 
 pub mod names;
 
@@ -46,7 +46,7 @@ pub struct Lines {
     pub path: String,
     /// The columns of TSV; without them the lines are JSON.
     pub columns: Option<tsv::Columns>,
-    /// The zone of times that are written without one.
+    /// The zone of times without one.
     pub zone: Zone,
 }
 
@@ -92,10 +92,10 @@ type Bad = (&'static str, String);
 /// The reason of most of them.
 pub const NO_CAPTURE: &str = "not a valid capture";
 
-/// The capture of a row, or what is wrong with it. `zone` is the zone of a time that is written without one.
+/// Returns a row's capture, or an item that describes the problem. `zone` is the zone of times without one.
 ///
 /// # Errors
-/// If there is no memory for its body.
+/// Returns an error if there is not enough memory for the body.
 pub fn item(name: String, cells: [Cell<'_>; CELLS], zone: &Zone) -> Result<Item> {
     Ok(match capture(cells, zone) {
         Ok((_, Some(Body::NoMemory(len)), _)) => return Err(no_memory(&name, len as u64)),
@@ -169,16 +169,16 @@ fn word<T>(
     }
 }
 
-/// Whether the text of what went wrong says that anything did. Programs that have nothing to say write one of these words.
+/// Returns whether an error text reports an error. Programs write one of these words if there was none.
 pub fn is_error(text: &str) -> bool {
     let text = text.trim();
     !text.is_empty() && !["false", "none", "null", "nan", "0"].iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Whether a fetch has failed, as a word or a number.
+/// Parses a word or a number that says whether a fetch failed.
 ///
 /// # Errors
-/// If the text is neither true nor false.
+/// Returns an error if the text is neither true nor false.
 pub fn failed_of(text: &str) -> std::result::Result<bool, String> {
     let text = text.trim();
     let is = |words: [&str; 3]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
@@ -189,12 +189,12 @@ pub fn failed_of(text: &str) -> std::result::Result<bool, String> {
     }
 }
 
-/// The media type of a body by a Content-Type, unless that is the one of a whole HTTP message in a WARC record.
+/// Returns a Content-Type's media type, unless it describes a whole HTTP message in a WARC record.
 pub fn media_type_of(content_type: &str) -> Option<Box<str>> {
     Some(capture::media_type(content_type)).filter(|media_type| &**media_type != "application/http")
 }
 
-/// The value of a header field in a cell.
+/// Returns a cell's header field value.
 fn header_of(cell: Cell<'_>, field: Field) -> std::result::Result<Option<String>, Bad> {
     match cell {
         Cell::Null => Ok(None),
@@ -203,7 +203,7 @@ fn header_of(cell: Cell<'_>, field: Field) -> std::result::Result<Option<String>
     }
 }
 
-/// A whole number as databases write one, also in a column that has rows without one: `404.0`.
+/// Removes the fraction that databases write in integer columns with gaps: `404.0`.
 fn whole(text: &str) -> &str {
     let text = text.trim();
     match text.split_once('.') {
@@ -223,10 +223,10 @@ fn redirects_of(text: &str) -> std::result::Result<u32, String> {
     count.ok_or_else(|| format!("expected the number of redirects, found \"{}\"", shown(text.as_bytes())))
 }
 
-/// Why a body is cut, if it is.
+/// Returns the reason why a body is truncated, or `None` if it is complete.
 ///
 /// # Errors
-/// If the text is not one of the words.
+/// Returns an error if the text is not a known word.
 pub fn truncation_of(text: &str) -> std::result::Result<Option<Truncation>, String> {
     match text {
         text if ["", "false", "0"].iter().any(|word| text.eq_ignore_ascii_case(word)) => Ok(None),

@@ -1,8 +1,8 @@
-//! Captures of robots.txt files in CSV (RFC 4180), a row for each: the first row names the columns.
+//! Captures of robots.txt files in CSV (RFC 4180), one row each. The first row names the columns.
 //!
-//! A cell in quotes may have line ends, so bodies stand in it as they are. Cells are read one after the other, and of a cell
-//! that is longer than its field may be nothing is kept: memory does not depend on what the rows hold. A quote that is never
-//! closed swallows the rest of the input, which is then not read to its end.
+//! Quoted cells may contain line ends, so bodies can be written unchanged. Cells are read one at a time, and a cell
+//! over its field's limit is discarded, so memory does not depend on the contents of rows. An unclosed quote swallows
+//! the rest of the input and is an error.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
@@ -18,19 +18,19 @@ use super::time::Zone;
 use super::{Item, Sink};
 use crate::error::{Failure, Result};
 
-/// What is between the cells of a table.
+/// The delimiter between the cells of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delimiter {
-    /// A tab, in TSV, which has no quotes.
+    /// A tab, in TSV without quotes.
     Tab,
     /// A comma.
     Comma,
-    /// A semicolon, which programs write where a comma is in numbers.
+    /// A semicolon, which programs write in locales with a decimal comma.
     Semicolon,
 }
 
 impl Delimiter {
-    /// Its byte.
+    /// Returns the delimiter's byte.
     fn byte(self) -> u8 {
         match self {
             Delimiter::Tab => b'\t',
@@ -40,10 +40,10 @@ impl Delimiter {
     }
 }
 
-/// The mark at the start of text in UTF-8, as some programs write it.
+/// The UTF-8 byte order mark, which some programs write.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What kind of table has this first line, with the delimiter that fits best.
+/// Returns the kind of table that starts with this line, and the best delimiter.
 pub fn table_of(line: &[u8]) -> Option<(TableKind, Delimiter)> {
     let line = line.strip_prefix(MARK).unwrap_or(line);
     let of = |delimiter: Delimiter| {
@@ -54,11 +54,11 @@ pub fn table_of(line: &[u8]) -> Option<(TableKind, Delimiter)> {
         };
         Some((TableKind::of(names.iter().map(Vec::as_slice)), delimiter))
     };
-    // The last one of several that are equal is chosen.
+    // Among equal kinds the last one wins.
     [Delimiter::Semicolon, Delimiter::Comma, Delimiter::Tab].into_iter().filter_map(of).max_by_key(|(kind, _)| *kind)
 }
 
-/// The cells of a first line in CSV. It is short, so its cells are too.
+/// Splits the first line of a CSV table into cells. The line's length is limited, and so are its cells.
 fn cells_of(line: &[u8], delimiter: Delimiter) -> Vec<Vec<u8>> {
     let mut cells = Vec::new();
     let mut table = Cells::new(line, delimiter);
@@ -68,10 +68,10 @@ fn cells_of(line: &[u8], delimiter: Delimiter) -> Vec<Vec<u8>> {
     cells
 }
 
-/// Reads every row of a table whose first row names columns of captures.
+/// Reads every row of a table whose first row names capture columns.
 ///
 /// # Errors
-/// If the input cannot be read to its end, ends within a quoted cell, or has two columns of one field.
+/// Returns an error if the input is unreadable, ends inside a quoted cell, or has two columns for one field.
 pub fn read(path: &Path, source: impl Read, delimiter: Delimiter, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let mut table = Cells::new(BufReader::with_capacity(READ_BYTES, source), delimiter);
     let header = read_header(path, &mut table)?;
@@ -126,19 +126,19 @@ fn read_header(path: &Path, table: &mut Cells<impl BufRead>) -> Result<Header> {
     Header::new(names.iter().map(Vec::as_slice)).map_err(|text| Failure::at(path, text))
 }
 
-/// The cells of a row that are fields of a capture.
+/// The cells of a row that belong to capture fields.
 #[derive(Default)]
 struct Row {
-    /// The number of its cells.
+    /// Number of cells in the row.
     count: usize,
-    /// The bytes of the cells that are kept, which are used again for each row.
+    /// Contents of the selected cells. The memory is reused for each row.
     texts: [Vec<u8>; CELLS],
     states: [State; CELLS],
-    /// Whether its only cell is empty.
+    /// Whether the row's only cell is empty.
     is_empty: bool,
 }
 
-/// What is known of a cell.
+/// The state of a cell.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum State {
     #[default]
@@ -147,7 +147,7 @@ enum State {
     TooLong,
 }
 
-/// Maximum bytes that the memory of a cell keeps from one row to the next.
+/// Maximum memory in bytes that a cell keeps between rows.
 const KEPT_BYTES: usize = 1 << 20;
 
 impl Row {
@@ -173,7 +173,7 @@ impl Row {
                     Some(b"") if field != Field::Body => State::Absent,
                     Some(_) => State::Kept,
                 };
-                // The memory changes hands, so that no body is copied.
+                // The buffers are swapped, so no body is copied.
                 std::mem::swap(text, &mut table.text);
                 text.truncate(table.len);
                 table.text.shrink_to(KEPT_BYTES);
@@ -184,7 +184,7 @@ impl Row {
         }
     }
 
-    /// Whether the row is a line without any text.
+    /// Returns whether the row is a line without any text.
     fn is_blank(&self) -> bool {
         self.count == 1 && self.is_empty
     }
@@ -198,56 +198,56 @@ impl Row {
     }
 }
 
-/// What comes after a cell.
+/// The end of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CellEnd {
-    /// Another cell of the row.
+    /// Another cell of the row follows.
     Cell,
-    /// The next row.
+    /// The next row follows.
     Row,
-    /// Nothing; there was no cell.
+    /// The input has ended, without another cell.
     End,
 }
 
-/// Why a table cannot be read to its end.
+/// An error that ends reading.
 #[derive(Debug)]
 enum Broken {
-    /// It ends within quotes. The line in which the row begins.
+    /// The input ends inside quotes. Contains the line where the row begins.
     Unclosed(u64),
-    /// The error of the source.
+    /// The source's read error.
     Unreadable(String),
 }
 
-/// Reads a table cell by cell. Steps: linear in the bytes.
+/// A reader of a table's cells. Time: linear in the bytes.
 struct Cells<R> {
     source: R,
     reader: Reader,
-    /// The last cell.
+    /// The last cell, possibly followed by unused memory.
     text: Vec<u8>,
-    /// Bytes of it.
+    /// Length of the last cell in bytes.
     len: usize,
-    /// Whether it is longer than its limit, so that its bytes are not all there.
+    /// Whether the cell is over its limit and therefore incomplete.
     is_too_long: bool,
-    /// The line in which the next row begins.
+    /// The line where the next row begins.
     line: u64,
-    /// Line ends since then.
+    /// Number of line ends since then.
     line_ends: u64,
 }
 
-/// Bytes for what is not kept of a cell.
+/// Size of the buffer for discarded bytes.
 const SCRATCH_BYTES: usize = 1 << 12;
 
 impl<R: BufRead> Cells<R> {
     fn new(source: R, delimiter: Delimiter) -> Cells<R> {
-        // A CR alone ends no line, as in tables of URLs.
+        // A CR alone does not end a line, as in URL tables.
         let reader = ReaderBuilder::new().delimiter(delimiter.byte()).terminator(Terminator::Any(b'\n')).build();
         Cells { source, reader, text: Vec::new(), len: 0, is_too_long: false, line: 1, line_ends: 0 }
     }
 
-    /// Reads the next cell, which is kept if it has at most `limit` bytes.
+    /// Reads the next cell, and keeps it if it has at most `limit` bytes.
     ///
     /// # Errors
-    /// If the source cannot be read, or ends within quotes.
+    /// Returns an error if the source is unreadable, or ends inside quotes.
     fn next(&mut self, limit: usize) -> std::result::Result<CellEnd, Broken> {
         self.len = 0;
         let mut is_cut = false;
@@ -260,7 +260,7 @@ impl<R: BufRead> Cells<R> {
             if input.is_empty() {
                 return self.end(limit, is_cut);
             }
-            // A byte more than the limit is kept, which may be the CR of a line end.
+            // One byte over the limit is kept, because it may be the CR of a line end.
             let has_room = self.len <= limit;
             let output = if has_room { &mut self.text[self.len..] } else { &mut scratch[..] };
             let len = if has_room { output.len().min(limit + 1 - self.len) } else { output.len() };
@@ -281,7 +281,7 @@ impl<R: BufRead> Cells<R> {
         }
     }
 
-    /// Reads the end of the source: the last row needs no line end, and inside quotes a line end ends nothing.
+    /// Handles the end of the source: the last row needs no line end, and a line end inside quotes ends no row.
     fn end(&mut self, limit: usize, is_cut: bool) -> std::result::Result<CellEnd, Broken> {
         match self.reader.read_field(b"\n", &mut [0; 2]) {
             (ReadFieldResult::Field { .. }, ..) => Ok(self.settle(true, limit, is_cut)),
@@ -302,7 +302,7 @@ impl<R: BufRead> Cells<R> {
         if record_end { CellEnd::Row } else { CellEnd::Cell }
     }
 
-    /// Makes more room for a cell of at most `limit` bytes.
+    /// Enlarges the buffer for a cell of at most `limit` bytes.
     fn grow(&mut self, limit: usize) -> std::result::Result<(), Broken> {
         let len = (self.text.len() * 2).max(SCRATCH_BYTES).min(limit).max(self.text.len());
         let more = len - self.text.len();
@@ -311,12 +311,12 @@ impl<R: BufRead> Cells<R> {
         Ok(())
     }
 
-    /// The last cell, or `None` if it is too long.
+    /// Returns the last cell, or `None` if it is too long.
     fn cell(&self) -> Option<&[u8]> {
         (!self.is_too_long).then(|| &self.text[..self.len])
     }
 
-    /// Whether the last cell has no bytes.
+    /// Returns whether the last cell is empty.
     fn is_empty(&self) -> bool {
         self.len == 0 && !self.is_too_long
     }
@@ -351,7 +351,7 @@ mod tests {
         }
     }
 
-    /// The rows of a table whose cells have at most `limit` bytes; a longer one is `-`.
+    /// Returns a table's rows. A cell over `limit` bytes becomes `-`.
     fn rows(text: &[u8], limit: usize, buffer: usize) -> (Vec<Vec<String>>, Vec<u64>, Option<u64>) {
         let mut table = Cells::new(BufReader::with_capacity(buffer, text), Delimiter::Comma);
         let (mut rows, mut lines) = (vec![Vec::new()], vec![1]);
@@ -396,7 +396,7 @@ mod tests {
                 let expected: Vec<Vec<String>> =
                     expected.iter().map(|row| row.iter().map(|cell| (*cell).to_owned()).collect()).collect();
                 assert_eq!(found, expected, "{text:?} {buffer}");
-                // After a last row without a line end there is no next line.
+                // There is no next line after a last row without a line end.
                 let known = lines.len() - usize::from(!text.ends_with('\n'));
                 assert_eq!((&found_lines[..known], found_unclosed), (&lines[..known], unclosed), "{text:?} {buffer}");
                 count += 1;

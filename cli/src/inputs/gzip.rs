@@ -1,9 +1,10 @@
-//! gzip, member by member (RFC 1952): a read never crosses from one member to the next, and says where a member ends.
+//! Reads gzip (RFC 1952) member by member: no read crosses a member boundary, and the boundaries are visible to
+//! callers.
 //!
-//! A crawl archive has each record in a member of its own. Where a member ends is known once its compressed data has ended,
-//! even if its checksum is wrong; then reading resumes with the next member. The end of corrupt data is unknown: bytes that
-//! look like a member may be a part of it, and a website may have written them. So reading stops there, unless the caller
-//! searches for the next member ([`Unpack::find_member`]).
+//! A crawl archive stores each record in a separate member. A member's end is known once its compressed data has ended,
+//! even if the checksum is wrong, so reading resumes with the next member. The end of corrupt data is unknown: bytes
+//! that look like the next member may be part of the data, and a website may have written them. Reading therefore stops
+//! there, unless the caller searches for the next member ([`Unpack::find_member`]).
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
@@ -13,7 +14,7 @@ use flate2::bufread::DeflateDecoder;
 /// The first bytes of a member: its magic number and its only method of compression.
 const MEMBER_START: [u8; 3] = [0x1f, 0x8b, 8];
 
-/// Flags of a member's header: a checksum of the header, extra fields, a name, a comment, and those that are reserved.
+/// Flags in a member's header: header checksum, extra fields, name, comment, and the reserved flags.
 const HEADER_CRC: u8 = 1 << 1;
 const EXTRA: u8 = 1 << 2;
 const NAME: u8 = 1 << 3;
@@ -28,35 +29,35 @@ pub trait Unpack: Read + Send {
         0
     }
 
-    /// Whether the packed bytes consist of members whose ends are known.
+    /// Returns whether the compressed bytes consist of members with known ends.
     fn has_members(&self) -> bool {
         false
     }
 
-    /// Whether the next read after an error gives what follows, because the end of the damaged member is known. Other
-    /// readers repeat the error.
+    /// Returns whether the next read after an error continues with later data, because the damaged member's end is
+    /// known. Other readers repeat the error.
     fn goes_on(&self) -> bool {
         false
     }
 
-    /// Returns the number of packed bytes that were used, or `None` if nothing is packed.
+    /// Returns the number of compressed bytes used, or `None` if nothing is compressed.
     fn packed_offset(&mut self) -> Option<u64> {
         None
     }
 
-    /// Searches for bytes that a member may start with, after an error, and returns whether there are any. They may be
-    /// anybody's: nothing proves that a member begins there.
+    /// Searches for the possible start of a member after an error, and returns whether one was found. Nothing proves
+    /// that a member really begins there.
     ///
     /// # Errors
-    /// Returns an error if the source cannot be read.
+    /// Returns an error if the source is unreadable.
     fn find_member(&mut self) -> io::Result<bool> {
         Ok(false)
     }
 
-    /// Reads the remaining bytes without unpacking them, and returns their number: packed ones if there are any.
+    /// Reads the remaining bytes without decompressing them. Returns their number, as compressed bytes if possible.
     ///
     /// # Errors
-    /// Returns an error if the source cannot be read.
+    /// Returns an error if the source is unreadable.
     fn discard(&mut self) -> io::Result<u64> {
         io::copy(self, &mut io::sink())
     }
@@ -69,7 +70,7 @@ impl<T: AsRef<[u8]> + Send> Unpack for io::Cursor<T> {}
 
 impl Unpack for std::fs::File {
     fn discard(&mut self) -> io::Result<u64> {
-        // A pipe has no position, and is read.
+        // A pipe has no position and must be read.
         match self.stream_position() {
             Ok(position) => Ok(self.seek(SeekFrom::End(0))?.saturating_sub(position)),
             Err(_) => io::copy(self, &mut io::sink()),
@@ -85,7 +86,7 @@ impl<R: Unpack> Unpack for BufReader<R> {
     }
 }
 
-/// A source that counts the bytes that were used of it.
+/// A source that counts the bytes that are read from it.
 pub struct Counted<R> {
     source: R,
     used: u64,
@@ -97,7 +98,7 @@ impl<R> Counted<R> {
         Counted { source, used: 0 }
     }
 
-    /// The number of bytes that were used.
+    /// Returns the number of used bytes.
     pub fn used(&self) -> u64 {
         self.used
     }
@@ -128,55 +129,55 @@ impl<R: BufRead + Unpack> Unpack for Counted<R> {
     }
 }
 
-/// A reader of one gzip member after the other. Each ends as a file does.
+/// A reader of consecutive gzip members. Each member ends with an end of file.
 pub struct Member<R> {
     deflate: DeflateDecoder<R>,
     checksum: Crc,
     stage: Stage,
 }
 
-/// A part of a member.
+/// The reading position within a member.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// It has not begun.
+    /// Before the header.
     Start,
-    /// Its compressed data is read.
+    /// In the compressed data.
     Data,
-    /// It has ended, and its end is known.
+    /// At the member's known end.
     End,
-    /// It is damaged, and its end is not known.
+    /// In damaged data with an unknown end.
     Lost,
 }
 
 impl<R: BufRead> Member<R> {
-    /// Reads the member that a source begins with.
+    /// Reads the member at the start of a source.
     pub fn new(source: R) -> Member<R> {
         Member { deflate: DeflateDecoder::new(source), checksum: Crc::new(), stage: Stage::Start }
     }
 
-    /// The packed bytes. Between members they may be read.
+    /// Returns the compressed source. Callers may read from it between members.
     pub fn source(&mut self) -> &mut R {
         self.deflate.get_mut()
     }
 
-    /// Whether the member has ended, so that the next unused packed byte is not one of its own.
+    /// Returns whether the member has ended, so that the next compressed byte is outside it.
     pub fn has_ended(&self) -> bool {
         self.stage == Stage::End
     }
 
-    /// Whether nothing tells where the member ends.
+    /// Returns whether the member's end is unknown.
     pub fn is_lost(&self) -> bool {
         self.stage == Stage::Lost
     }
 
-    /// Goes on with the next unused packed byte as the first one of a member.
+    /// Starts the next member at the next unused byte.
     pub fn begin(&mut self) {
         self.deflate.reset_data();
         self.checksum.reset();
         self.stage = Stage::Start;
     }
 
-    /// Reads the header of the member.
+    /// Reads the member's header.
     fn header(&mut self) -> io::Result<()> {
         let source = self.deflate.get_mut();
         let mut checksum = Crc::new();
@@ -186,7 +187,7 @@ impl<R: BufRead> Member<R> {
             checksum.update(&byte);
             Ok(byte[0])
         };
-        // Byte by byte, so that a search goes on right behind the wrong one.
+        // Byte by byte, so that a search continues directly after the first wrong byte.
         for expected in MEMBER_START {
             let found = byte()?;
             if found != expected {
@@ -197,7 +198,7 @@ impl<R: BufRead> Member<R> {
         if flags & RESERVED != 0 {
             return Err(damage(format!("a gzip member has the unknown flags 0x{flags:02x}")));
         }
-        // Its time, and how and where it was written.
+        // Modification time, extra flags and operating system.
         for _ in 0..6 {
             byte()?;
         }
@@ -223,7 +224,7 @@ impl<R: BufRead> Member<R> {
         Ok(())
     }
 
-    /// Reads what follows the data of the member, and compares it with the data.
+    /// Reads the member's trailer, and compares it with the data.
     fn trailer(&mut self) -> io::Result<()> {
         let mut trailer = [0; 8];
         self.deflate.get_mut().read_exact(&mut trailer)?;
@@ -235,7 +236,7 @@ impl<R: BufRead> Member<R> {
         Ok(())
     }
 
-    /// Reads some of the data, or the end of the member.
+    /// Reads some data, or the member's end.
     fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.stage == Stage::Start {
             self.header()?;
@@ -250,7 +251,7 @@ impl<R: BufRead> Member<R> {
     }
 }
 
-/// The error of damaged data.
+/// Returns the error for damaged data.
 fn damage(detail: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, detail)
 }
@@ -275,7 +276,7 @@ impl<R: BufRead> Read for Member<R> {
     }
 }
 
-/// Unpacks the members of a gzip file.
+/// A reader that decompresses the members of a gzip file.
 pub struct Members<R> {
     member: Member<Counted<R>>,
     /// The number of the member.
@@ -379,8 +380,8 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// What each member gives: its bytes as far as they can be read, and whether it is whole; and the packed bytes that
-    /// were not read.
+    /// Returns each member's readable bytes, and whether the member is complete, and the number of unread compressed
+    /// bytes.
     fn read(packed: &[u8], buffered: usize, at_once: usize, searches: bool) -> (Vec<(Vec<u8>, bool)>, u64) {
         let mut members = Members::new(BufReader::with_capacity(buffered, packed));
         let mut found: Vec<(u64, Vec<u8>, bool)> = vec![(0, Vec::new(), true)];
@@ -418,7 +419,7 @@ mod tests {
             assert_eq!(whole, (texts.iter().map(|text| (text.clone(), true)).collect::<Vec<_>>(), 0));
             for damaged in 0..packed.len() {
                 let len = packed[damaged].len();
-                // The magic number, the flags, the data, the checksum, the length.
+                // The magic number, the flags, the data, the checksum and the length.
                 for (at, has_end) in [(0, false), (3, false), (len - 7, true), (len - 1, true)] {
                     for searches in [false, true] {
                         let mut bytes = packed.clone();
@@ -438,14 +439,14 @@ mod tests {
         }
     }
 
-    /// A member in blocks that are not compressed, which anybody can write, is not found in a damaged member.
+    /// Tests that a damaged member hides an uncompressed member inside it, which any website can write.
     #[test]
     fn a_member_within_a_damaged_member_is_not_read() {
         let inner = gzip(b"forged");
         let mut outer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
         outer.write_all(&inner).unwrap();
         let mut outer = outer.finish().unwrap();
-        // The kind of the first block becomes one that does not exist.
+        // Changes the first block's type to an invalid one.
         outer[10] |= 0b110;
         let packed = [&outer[..], &gzip(b"after")].concat();
         assert_eq!(read(&packed, 100, 100, false), (vec![(Vec::new(), false)], packed.len() as u64 - 11));

@@ -31,10 +31,10 @@ impl Naming {
     }
 }
 
-/// The origins of a host, `host:port`, or any URL of a page, which says its scheme.
+/// Returns the origins for a host, `host:port`, or any page's URL. A URL also determines the scheme.
 ///
 /// # Errors
-/// If the host or the port is invalid.
+/// Returns an error if the host or the port is invalid.
 pub fn origins_of_name(text: &str, naming: &Naming) -> std::result::Result<Vec<OwnedOrigin>, UrlError> {
     if text.contains("://") {
         return Ok(vec![OwnedOrigin::new(&split(text.as_bytes())?.origin)?]);
@@ -42,11 +42,11 @@ pub fn origins_of_name(text: &str, naming: &Naming) -> std::result::Result<Vec<O
     naming.origins(text.as_bytes())
 }
 
-/// The origins of `--host`: a host, `host:port`, or the URL of an origin or of its `/robots.txt`. A file that was fetched from
-/// any other path governs nothing (RFC 9309 section 2.3).
+/// Returns the origins for `--host`: a host, `host:port`, or the URL of an origin or its `/robots.txt`. A file from any
+/// other path governs nothing (RFC 9309 section 2.3).
 ///
 /// # Errors
-/// In words: if the host or the port is invalid, or the URL has another path.
+/// Returns a message if the host or the port is invalid, or if the URL has another path.
 pub fn origins_of_option(text: &str, naming: &Naming) -> std::result::Result<Vec<OwnedOrigin>, String> {
     if !text.contains("://") {
         return naming.origins(text.as_bytes()).map_err(|error| error.to_string());
@@ -248,7 +248,7 @@ mod tests {
             ("https://a.example/robots.txt#x", &[443]),
             ("http://a.example:81", &[81]),
             ("https://a.example/", &[443]),
-            // Another file, which governs nothing.
+            // A different file, which governs nothing.
             ("https://a.example/folder/robots.txt", &[]),
             ("https://a.example/Robots.txt", &[]),
             ("https://a.example/ROBOTS.TXT", &[]),

@@ -1,7 +1,7 @@
 //! Lists of lines, read in chunks that are worth handing to another thread, with bounded memory.
 //!
-//! Nothing here knows what the lines mean. A line that is too long to be kept is passed on in parts. Rows of CSV, which may
-//! have line ends in them, are cut as lines are, but never inside quotes.
+//! This module does not interpret lines. An overlong line is passed on in parts. CSV rows, which may contain line ends,
+//! are split like lines, but never inside quotes.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read};
@@ -46,7 +46,7 @@ pub struct Chunk {
 pub enum RowEnds {
     /// At each line end.
     Lines,
-    /// At each line end outside quotes, which only open at the start of the input, of a line, or after this byte.
+    /// At each line end outside quotes. Quotes open only at the start of the input, of a line, or after this delimiter.
     Csv(u8),
 }
 
@@ -231,13 +231,13 @@ pub fn without_line_end(line: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns a URL without the spaces and C0 controls at its ends, which the WHATWG URL standard removes too. Those within
-/// it stay, and make it invalid unless they are in its path.
+/// Returns a URL without leading and trailing spaces and C0 controls, as the WHATWG URL standard requires. Inside the
+/// URL they make it invalid, except in its path.
 #[inline]
 #[must_use]
 pub fn trimmed_url(url: &[u8]) -> &[u8] {
     let is_white = |byte: &u8| *byte <= b' ';
-    // Nearly every URL has none.
+    // Nearly every URL needs no trimming.
     if !url.first().is_some_and(is_white) && !url.last().is_some_and(is_white) {
         return url;
     }
@@ -405,7 +405,7 @@ mod tests {
             (b"a\x1f", b"a"),
             (b"\0 a b\t\r ", b"a b"),
             (b"a\tb", b"a\tb"),
-            // Neither DEL nor a no-break space is among them.
+            // DEL and no-break space are not removed.
             (b"a\x7f", b"a\x7f"),
             ("\u{a0}a".as_bytes(), "\u{a0}a".as_bytes()),
             (b"\xffa ", b"\xffa"),

@@ -56,11 +56,11 @@ use warc::redirects::Redirects;
 pub enum Item {
     /// A robots.txt.
     Robots(Robots),
-    /// Captures that have the same answer, after redirects.
+    /// Captures that share a response, after redirects.
     SameBody {
-        /// The body that each of them has.
+        /// The shared body.
         body: Vec<u8>,
-        /// The captures, without body.
+        /// The captures, without the body.
         robots: Vec<Robots>,
     },
     /// Lines with a capture on each that were not looked into yet: that is work for another thread, see [`Item::read`].
@@ -83,11 +83,11 @@ pub enum Item {
         /// The details of this one; may be empty.
         detail: String,
     },
-    /// The names of columns or keys of a part of the input. They are reported, and are nothing by themselves.
+    /// Column or key names in a part of the input. They are only reported.
     Names(NameUse),
-    /// The next record of a damaged archive was found by a search, so that a website may have written it. It is counted.
+    /// A search found the next record of a damaged archive, so a website may have written it. Such records are counted.
     Untrusted {
-        /// Where it is, if it is the first one of its file.
+        /// The record's location, if it is the first one in its file.
         from: Option<String>,
     },
     /// Something that is rightly left out, and counted.
@@ -111,18 +111,18 @@ pub struct Robots {
     pub body: Option<Vec<u8>>,
     /// Whether it is a file of which nothing else is known, so that no profile can choose between it and another one.
     pub is_file: bool,
-    /// The record that it is from, if it is from a WARC file.
+    /// The capture's record, if it is from a WARC file.
     pub fetch: Option<Fetch>,
 }
 
-/// The record of a WARC file that a crawler wrote when it requested a robots.txt.
+/// The WARC record of a robots.txt request.
 #[derive(Debug)]
 pub struct Fetch {
-    /// The index of the file on the command line.
+    /// The file's index on the command line.
     pub input: usize,
-    /// The number of the record in the file, from 1.
+    /// The record's number in the file, from 1.
     pub record: u64,
-    /// The URLs that redirects led to, in order and in the form of the WHATWG standard.
+    /// The redirect targets in order, in WHATWG form.
     pub redirects: Vec<String>,
 }
 
@@ -155,7 +155,7 @@ impl Item {
             Item::Lines { count, bytes, .. } => count * own + bytes.len(),
             Item::Bad { name, detail, .. } => name.len() + detail.len(),
             Item::LeftOut { name, .. } | Item::Untrusted { from: name } => name.as_ref().map_or(0, String::len),
-            // Bounded, and rare.
+            // Limited in size, and rare.
             Item::Names(_) => 0,
         }
     }
@@ -199,7 +199,7 @@ pub struct Reading<'o> {
 }
 
 impl<'o> Reading<'o> {
-    /// Nothing is read yet. What must be kept until all inputs are read goes to `scratch`.
+    /// Creates a reader. Items that must wait for the other inputs go to `scratch`.
     pub fn new(options: &'o CompileOptions, scratch: Scratch) -> Reading<'o> {
         let naming = Naming::Hosts(options.schemes());
         let how = How { zone: &options.timezone, resync: options.archives.resync };
@@ -231,17 +231,16 @@ impl<'o> Reading<'o> {
         })
     }
 
-    /// Passes on the captures that had to wait until all inputs were read: those of redirects and revisits.
+    /// Passes on the captures that had to wait until all inputs were read: redirects and revisits.
     ///
     /// # Errors
-    /// Returns an error if a temporary file cannot be used, and the errors of the sink.
+    /// Returns an error if a temporary file cannot be used, or if the sink fails.
     pub fn resolve(&self, sink: &mut Sink<'_>) -> Result<()> {
         self.redirects.resolve(sink)
     }
 }
 
-/// Reads every body of an input, whatever the files in it are named after. With `resync`, searches damaged archives for
-/// records.
+/// Reads all bodies of an input, regardless of file names. With `resync`, searches damaged archives for records.
 ///
 /// # Errors
 /// As [`Reading::read`].
@@ -253,16 +252,16 @@ pub fn read_bodies(input: Input, resync: bool, sink: &mut Sink<'_>) -> Result<()
     redirects.resolve(sink)
 }
 
-/// Says how inputs are read that leave something open.
+/// Options for inputs that can be read in several ways.
 #[derive(Clone, Copy)]
 struct How<'o> {
-    /// The zone of times that are written without one.
+    /// The zone of times without one.
     zone: &'o Zone,
     /// Whether to search damaged archives for records.
     resync: bool,
 }
 
-/// The context in which captures are read.
+/// The context for reading captures.
 #[derive(Clone, Copy)]
 struct Captures<'r> {
     redirects: &'r Redirects,
@@ -287,7 +286,7 @@ fn read_some(
     if found || has_waiting { Ok(()) } else { Err(no_robots(&path)) }
 }
 
-/// Splits an input into what it holds. Returns whether captures wait for other inputs.
+/// Splits an input into items. Returns whether captures wait for other inputs.
 fn read(
     input: Input,
     naming: &Naming,

@@ -82,7 +82,7 @@ impl Input {
         self.source
     }
 
-    /// What kind of table it is, and what is between its cells, if it is text whose first line names a column of URLs.
+    /// Returns the kind and delimiter of a table, if this is text whose first line names a URL column.
     pub fn table(&self) -> Option<(TableKind, Delimiter)> {
         if self.content != Content::Text {
             return None;
@@ -90,13 +90,13 @@ impl Input {
         table_of(first_line(&self.source.bytes)).filter(|(kind, _)| *kind != TableKind::Other)
     }
 
-    /// Whether it holds captures, each of which says itself which origin it is for: by its first bytes, which are also
-    /// those of a table of URLs, if it is TSV or CSV.
+    /// Returns whether the input holds captures that name their own origins. The first bytes decide, and in TSV and CSV
+    /// they may also belong to a URL table.
     pub fn is_captures(&self) -> bool {
         self.content.is_captures() || self.table().is_some_and(|(kind, _)| kind == TableKind::Captures)
     }
 
-    /// In words, what holds more than a single robots.txt, if it surely does.
+    /// Describes the input if it surely contains more than one robots.txt.
     pub fn collection(&self) -> Option<&'static str> {
         let is_url = |line: &[u8]| line.starts_with(b"http://") || line.starts_with(b"https://");
         match self.table() {
@@ -236,7 +236,7 @@ impl Unpack for Start {
     }
 
     fn discard(&mut self) -> io::Result<u64> {
-        // What was looked at is unpacked; packed bytes are counted from where unpacking stopped.
+        // The inspected bytes are decompressed; compressed bytes are counted from the current position.
         let waiting = std::mem::replace(&mut self.at, self.bytes.len());
         let unpacked = if self.rest.packed_offset().is_none() { self.bytes.len() - waiting } else { 0 };
         Ok(unpacked as u64 + self.rest.discard()?)

@@ -26,8 +26,8 @@ pub struct CompileOptions {
     pub at: Option<WrittenTime>,
     /// The zone of times that are written without one: UTC, an offset, or a name such as Europe/Berlin [default: UTC]
     ///
-    /// An offset is written +02:00. Names are those of this system's time zone database. A local time that is skipped or
-    /// repeated when the clocks change is an error. WARC-Date and the times of CDXJ are in UTC whatever the zone.
+    /// Offsets are written as +02:00. Names come from the system's time zone database. A local time that a clock change
+    /// skips or repeats is an error. WARC-Date and CDXJ times are always UTC.
     #[arg(
         long,
         value_name = "ZONE",
@@ -64,14 +64,14 @@ pub struct CompileOptions {
     pub archives: ArchiveOptions,
 }
 
-/// The options that say how damaged crawl archives are read.
+/// Options for reading damaged crawl archives.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct ArchiveOptions {
     /// In damaged WARC files, search for records where nothing says where the next one begins
     ///
-    /// Without this, reading such a file stops there. A search may find a record that a website
-    /// has written into its own page, for any other site; so every record from the first one
-    /// that was found on counts as untrusted in the summary.
+    /// Without this option, reading such a file stops there. A search may find a record
+    /// that a website has written into its own page, for any other site. Every record from
+    /// the first one found on therefore counts as untrusted in the summary.
     #[arg(long, verbatim_doc_comment)]
     pub resync: bool,
 }
@@ -95,10 +95,10 @@ impl CompileOptions {
         self.profile.unwrap_or_else(|| Profile::of_dialect(self.dialect()))
     }
 
-    /// The time that the set is for, if it was given.
+    /// Returns the set's time, if it was given.
     ///
     /// # Errors
-    /// Returns an error if it is not an instant in the given zone.
+    /// Returns an error if the time is not an instant in the given zone.
     pub fn at(&self) -> Result<Option<Time>> {
         let time = self.at.map(|at| at.in_zone(&self.timezone)).transpose();
         time.map_err(|error| Failure::new(format!("--at: {error}")))

@@ -1,6 +1,6 @@
-//! Rows to sort and bytes to keep, with temporary files for what exceeds their memory.
+//! Sorted rows and stored bytes, with temporary files for data over the memory limit.
 //!
-//! The files have no names: the system removes them when the command ends, even if it is killed.
+//! The files have no names, so the system removes them when the command ends, even if it is killed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,19 +11,19 @@ use std::path::PathBuf;
 
 use crate::error::{Failure, Result};
 
-/// Maximum memory of one buffer in bytes. More would not make anything faster.
+/// Maximum memory of a buffer in bytes. Larger buffers are not faster.
 pub const MAX_BUFFER_BYTES: usize = 8 << 20;
 
-/// Maximum number of sorted runs in a file. More are merged into one.
+/// Maximum number of sorted runs in a file. Beyond this, all runs are merged into one.
 const MAX_RUNS: usize = 64;
 
 /// Bytes of each run that are read at a time.
 const READ_BYTES: usize = 16 << 10;
 
-/// The folder of the temporary files, and the memory of each buffer before it is written to one.
+/// The folder for temporary files, and the memory limit of each buffer.
 #[derive(Clone, Debug)]
 pub struct Scratch {
-    /// The folder; `None` for that of the system.
+    /// The folder, or `None` for the system's temporary folder.
     pub folder: Option<PathBuf>,
     /// Maximum memory of a buffer in bytes.
     pub buffer_bytes: usize,
@@ -39,7 +39,7 @@ impl Scratch {
         file.map_err(|error| self.failure(&error))
     }
 
-    /// Returns the failure of a temporary file.
+    /// Returns the error for a temporary file.
     fn failure(&self, error: &io::Error) -> Failure {
         let folder = self.folder.clone().unwrap_or_else(std::env::temp_dir);
         Failure::new(format!("{}: cannot use a temporary file: {error}", folder.display()))
@@ -52,10 +52,10 @@ impl Default for Scratch {
     }
 }
 
-/// Bytes that are appended, and read back by their offset.
+/// An append-only store of bytes, read by offset.
 pub struct Blobs {
     scratch: Scratch,
-    /// The bytes that are not in the file yet.
+    /// Bytes that have not been written to the file.
     buffer: Vec<u8>,
     /// The length of the file.
     written: u64,
@@ -68,7 +68,7 @@ impl Blobs {
         Blobs { scratch, buffer: Vec::new(), written: 0, file: None }
     }
 
-    /// Appends the parts of a blob, and returns its offset.
+    /// Appends a blob in parts, and returns its offset.
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
@@ -104,7 +104,7 @@ impl Blobs {
     /// Returns the `len` bytes at an offset. Nothing may be appended after the first call.
     ///
     /// # Errors
-    /// Returns an error if they cannot be read from the file.
+    /// Returns an error if the file is unreadable.
     pub fn read(&self, offset: u64, len: usize) -> Result<Vec<u8>> {
         let Some(at) = offset.checked_sub(self.written) else {
             let read = || -> io::Result<Vec<u8>> {
@@ -123,16 +123,16 @@ impl Blobs {
     }
 }
 
-/// Collects rows of bytes, which are sorted by their bytes.
+/// A collection of rows, which are sorted bytewise.
 pub struct Rows {
     scratch: Scratch,
     bytes: Vec<u8>,
-    /// The place of each row in `bytes`.
+    /// Position of each row in `bytes`.
     spans: Vec<Range<u32>>,
     file: Option<File>,
     /// The length of the file.
     written: u64,
-    /// The places of the sorted runs in the file.
+    /// Positions of the sorted runs in the file.
     runs: Vec<Range<u64>>,
 }
 
@@ -142,12 +142,12 @@ impl Rows {
         Rows { scratch, bytes: Vec::new(), spans: Vec::new(), file: None, written: 0, runs: Vec::new() }
     }
 
-    /// Returns whether nothing was added.
+    /// Returns whether no row was added.
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty() && self.runs.is_empty()
     }
 
-    /// Adds the parts of a row.
+    /// Adds a row in parts.
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
@@ -187,7 +187,7 @@ impl Rows {
         if self.runs.len() >= MAX_RUNS { self.merge() } else { Ok(()) }
     }
 
-    /// Merges the runs into one, in another file.
+    /// Merges all runs into one, in another file.
     fn merge(&mut self) -> Result<()> {
         let Some(old) = self.file.take() else { return Ok(()) };
         let mut new = self.scratch.file()?;
@@ -217,7 +217,7 @@ impl Rows {
     }
 }
 
-/// Writes rows to a file, each after its length.
+/// A writer of rows, each preceded by its length.
 struct RunWriter<'f> {
     file: &'f mut File,
     buffer: Vec<u8>,
@@ -266,7 +266,7 @@ fn merge_runs(old: &File, runs: &[Range<u64>], new: &mut File) -> io::Result<u64
     writer.end()
 }
 
-/// A part of a file that is read from several places in turn.
+/// A part of a file that is read from several positions alternately.
 struct Part<'f> {
     file: &'f File,
     range: Range<u64>,
@@ -282,7 +282,7 @@ impl Read for Part<'_> {
     }
 }
 
-/// Reads a run of rows.
+/// A reader of a run's rows.
 struct Run<'f>(BufReader<Part<'f>>);
 
 impl<'f> Run<'f> {
@@ -304,7 +304,7 @@ impl<'f> Run<'f> {
     }
 }
 
-/// Sorted rows, which can be read several times.
+/// Sorted rows, which can be read repeatedly.
 pub struct SortedRows(Rows);
 
 impl SortedRows {
@@ -313,10 +313,10 @@ impl SortedRows {
         self.0.is_empty()
     }
 
-    /// Starts at the first row.
+    /// Returns a cursor at the first row.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read.
+    /// Returns an error if the row is unreadable.
     pub fn cursor(&self) -> Result<Cursor<'_>> {
         let run = self.0.file.as_ref().zip(self.0.runs.first()).map(|(file, run)| Run::new(file, run.clone()));
         let mut cursor = Cursor { rows: &self.0, run, at: 0, row: Vec::new(), is_end: false };
@@ -325,10 +325,10 @@ impl SortedRows {
     }
 }
 
-/// A place in sorted rows.
+/// A position in sorted rows.
 pub struct Cursor<'r> {
     rows: &'r Rows,
-    /// The run in the file, if there is one; else the rows are in memory.
+    /// The run in the file, or `None` if the rows are in memory.
     run: Option<Run<'r>>,
     at: usize,
     row: Vec<u8>,
@@ -336,15 +336,15 @@ pub struct Cursor<'r> {
 }
 
 impl Cursor<'_> {
-    /// Returns the present row, or `None` after the last one.
+    /// Returns the current row, or `None` after the last one.
     pub fn row(&self) -> Option<&[u8]> {
         (!self.is_end).then_some(&*self.row)
     }
 
-    /// Goes to the next row.
+    /// Advances to the next row.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read.
+    /// Returns an error if the row is unreadable.
     pub fn advance(&mut self) -> Result<()> {
         match &mut self.run {
             Some(run) => {
@@ -417,7 +417,7 @@ mod tests {
     #[test]
     fn runs_are_merged_at_their_limit() {
         for runs in [1, MAX_RUNS - 1, MAX_RUNS, MAX_RUNS + 1, 3 * MAX_RUNS] {
-            // Each row is more than the memory, and becomes a run.
+            // Each row exceeds the memory limit, and becomes a run.
             let mut rows = Rows::new(scratch(1));
             let row = |number: usize| format!("{:05}{}", number * 7919 % 10_007, "x".repeat(number * 50)).into_bytes();
             for number in 0..runs {

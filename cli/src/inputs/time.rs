@@ -1,4 +1,4 @@
-//! Times of fetches and visits as people, programs and archives write them, and the zone of those that name none.
+//! Times of fetches and visits as people, programs and archives write them, and the zone of times without one.
 //!
 //! [`WrittenTime::parse`] reads a text and needs no zone; [`WrittenTime::in_zone`] turns the result into an instant.
 //! `guide/by-time.md` lists the forms for users.
@@ -17,10 +17,10 @@ use super::shown::shown;
 /// Maximum length of a written time in bytes. All forms are shorter, apart from fractions without meaning.
 pub const MAX_TIME_BYTES: usize = 64;
 
-/// The last year of a date of 12 digits. Later ones would be milliseconds from 1976 to 2001, which have 12 digits too.
+/// The last year for dates of 12 digits. Larger numbers would be milliseconds from 1976 to 2001.
 const LAST_YEAR_OF_12_DIGITS: i16 = 2199;
 
-/// The zone of times that are written without one.
+/// The zone of times without one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zone(TimeZone);
 
@@ -31,10 +31,10 @@ impl Default for Zone {
 }
 
 impl Zone {
-    /// Returns the zone of this name: UTC, an offset, or a name that the time zone database of the system has.
+    /// Returns the zone with this name: UTC, an offset, or a name in the system's time zone database.
     ///
     /// # Errors
-    /// Returns an error if the system knows no such zone.
+    /// Returns an error if the system does not know the zone.
     pub fn of_name(name: &str) -> Result<Zone, String> {
         if let Some(offset) = offset_of(name.as_bytes()) {
             return Ok(Zone(TimeZone::fixed(offset)));
@@ -63,15 +63,15 @@ impl fmt::Display for Zone {
 pub enum WrittenTime {
     /// An instant: the text has a zone, or counts from 1970.
     Instant(Time),
-    /// A local date and time, which is an instant only in a zone.
+    /// A local date and time, which only a zone turns into an instant.
     Local(DateTime),
 }
 
 impl WrittenTime {
-    /// Reads a time. Spaces around it do not count. Cost: linear in at most [`MAX_TIME_BYTES`].
+    /// Parses a time, ignoring surrounding spaces. Time: linear in at most [`MAX_TIME_BYTES`].
     ///
     /// # Errors
-    /// Returns an error if the text has none of the known forms, or if no set can hold the time.
+    /// Returns an error if the text has no known form, or if the time is outside the range of a set.
     pub fn parse(text: &str) -> Result<WrittenTime, String> {
         let trimmed = text.trim_ascii();
         let written = Some(trimmed.as_bytes()).filter(|bytes| bytes.len() <= MAX_TIME_BYTES).and_then(written);
@@ -82,10 +82,10 @@ impl WrittenTime {
         Ok(written)
     }
 
-    /// Returns the instant, of a local time in this zone.
+    /// Returns the instant. A local time is in `zone`.
     ///
     /// # Errors
-    /// Returns an error if a change of the clocks skips the local time or repeats it, or if no set can hold the time.
+    /// Returns an error if a clock change skips or repeats the local time, or if it is outside the range of a set.
     pub fn in_zone(self, zone: &Zone) -> Result<Time, String> {
         let time = match self {
             WrittenTime::Instant(time) => time,
@@ -103,7 +103,7 @@ impl WrittenTime {
     }
 }
 
-/// Reads a time; `zone` is the zone of a text that names none.
+/// Parses a time. `zone` is used for a text without a zone.
 ///
 /// # Errors
 /// The errors of [`WrittenTime::parse`] and [`WrittenTime::in_zone`].
@@ -111,7 +111,7 @@ pub fn read_time(text: &str, zone: &Zone) -> Result<Time, String> {
     WrittenTime::parse(text)?.in_zone(zone)
 }
 
-/// Returns the message for a text that is not a time.
+/// Returns the error message for a text that is not a time.
 fn not_a_time(text: &str) -> String {
     let found = format!("expected a time such as 2026-03-14T15:09:26Z, found \"{}\"", shown(text.as_bytes()));
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
@@ -122,7 +122,7 @@ fn not_a_time(text: &str) -> String {
         + ": digits are a date (4, 6, 8, 12, 14) or count from 1970 (10: s, 13: ms, 16: us, 19: ns); @ makes it seconds"
 }
 
-/// Reads a time in any form.
+/// Parses a time in any form.
 fn written(text: &[u8]) -> Option<WrittenTime> {
     match text {
         [b'@', seconds @ ..] => {
@@ -142,8 +142,9 @@ fn written(text: &[u8]) -> Option<WrittenTime> {
     }
 }
 
-/// Reads digits, with those after a decimal point: a date, or a count from 1970 in the unit that its length implies. The
-/// fraction of a count is dropped; that of a date must be zero, as of a column of integers that was turned into floats.
+/// Parses digits and an optional fraction: a date, or a count from 1970 in the unit that the number of digits implies.
+/// A count's fraction is dropped. A date's fraction must be zero, as written by programs that convert integers to
+/// floats.
 fn number(digits: &[u8], fraction: &[u8]) -> Option<WrittenTime> {
     if !fraction.iter().all(u8::is_ascii_digit) {
         return None;
@@ -160,7 +161,7 @@ fn number(digits: &[u8], fraction: &[u8]) -> Option<WrittenTime> {
     Time::try_from(count / per_second).ok().map(WrittenTime::Instant)
 }
 
-/// Reads a date of 4 to 14 digits, as web archives write it: what is missing at its end is the first of its kind.
+/// Parses a date of 4 to 14 digits, as web archives write it. Missing parts take their first value.
 fn date_of_digits(digits: &[u8]) -> Option<WrittenTime> {
     let mut rest = Cursor(digits);
     let year = rest.number(4)?;
@@ -170,7 +171,7 @@ fn date_of_digits(digits: &[u8]) -> Option<WrittenTime> {
     local(Date::new(year, month as i8, day as i8).ok().filter(|_| is_plausible)?, [hour, minute, second])
 }
 
-/// Reads a date and time with separators (ISO 8601, RFC 3339, SQL), or the basic form of ISO 8601 with its `T`.
+/// Parses a date and time with separators (ISO 8601, RFC 3339, SQL), or in ISO 8601 basic form with its `T`.
 fn calendar(text: &[u8]) -> Option<WrittenTime> {
     let mut rest = Cursor(text);
     let year = rest.number(4)?;
@@ -213,20 +214,20 @@ fn calendar(text: &[u8]) -> Option<WrittenTime> {
     }
 }
 
-/// Returns the local time, if there is one. A leap second is the second before it.
+/// Returns the local time, if it exists. A leap second becomes the second before it.
 fn local(date: Date, [hour, minute, second]: [i16; 3]) -> Option<WrittenTime> {
     let second = if second == 60 { 59 } else { second };
     let time = jiff::civil::Time::new(hour as i8, minute as i8, second as i8, 0).ok()?;
     Some(WrittenTime::Local(date.to_datetime(time)))
 }
 
-/// Returns an offset without the name of a zone in brackets after it (RFC 9557), which says nothing more.
+/// Returns an offset without a zone name in brackets (RFC 9557), which adds no information.
 fn without_annotation(zone: &[u8]) -> &[u8] {
     let start = zone.strip_suffix(b"]").and_then(|zone| zone.iter().position(|&byte| byte == b'['));
     start.map_or(zone, |start| &zone[..start])
 }
 
-/// Reads `UTC`, `GMT` or `Z` in any letter case, or `+HH`, `+HHMM` or `+HH:MM` with either sign.
+/// Parses `UTC`, `GMT` or `Z` in any letter case, or `+HH`, `+HHMM` or `+HH:MM` with either sign.
 fn offset_of(text: &[u8]) -> Option<Offset> {
     if [&b"Z"[..], b"UTC", b"GMT"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
         return Some(Offset::UTC);
@@ -262,7 +263,7 @@ impl Cursor<'_> {
         Some(number)
     }
 
-    /// Skips one byte if it is among these. Returns whether it was.
+    /// Skips a byte if it is one of these. Returns whether it was.
     fn eat(&mut self, bytes: &[u8]) -> bool {
         match self.0 {
             [first, rest @ ..] if bytes.contains(first) => {
@@ -273,7 +274,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Skips digits. Returns whether there was one.
+    /// Skips digits. Returns whether there were any.
     fn eat_digits(&mut self) -> bool {
         let len = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
         self.0 = &self.0[len..];
@@ -303,7 +304,7 @@ fn of_clock(clock: SystemTime) -> Time {
     Timestamp::try_from(clock).map_or(limit, |time| time.as_second().clamp(MIN_TIME, MAX_TIME))
 }
 
-/// Returns a local date and time without its zone, given in seconds as if it were in UTC: a text for [`WrittenTime::parse`].
+/// Formats a local date and time, given in seconds as if in UTC, as a text for [`WrittenTime::parse`].
 pub fn show_local(time: Time) -> String {
     let local = Timestamp::from_second(time).map(|time| Offset::UTC.to_datetime(time));
     local.map_or_else(|_| format!("@{time}"), |time| time.to_string())
@@ -318,7 +319,7 @@ pub fn show_time(time: Time) -> String {
 mod tests {
     use super::*;
 
-    /// Texts, the zone of those that name none, and the seconds since 1970; `None` if the text is not a time.
+    /// Texts, the zone of texts without one, and the seconds since 1970, or `None` if the text is not a time.
     const TIMES: [(&str, &str, Option<Time>); 149] = [
         ("2018", "UTC", Some(1_514_764_800)),
         ("201806", "UTC", Some(1_527_811_200)),
@@ -532,7 +533,7 @@ mod tests {
         }
     }
 
-    /// Named zones come from the system, which may have none.
+    /// Requires named zones from the system, which may lack them.
     #[test]
     fn clocks_that_change_make_local_times_ambiguous() {
         let Ok(zone) = Zone::of_name("Europe/Berlin") else { return };

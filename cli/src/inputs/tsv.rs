@@ -56,10 +56,10 @@ impl Columns {
     }
 }
 
-/// Reads every row of a table whose first line names columns of captures.
+/// Reads every row of a table whose first line names capture columns.
 ///
 /// # Errors
-/// If the input cannot be read to its end, or if two columns are names of one field.
+/// Returns an error if the input is unreadable, or if two columns name the same field.
 pub fn read(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let mut source = BufReader::with_capacity(READ_BYTES, source);
     let mut header = Vec::new();
@@ -75,7 +75,7 @@ pub fn read(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) ->
     read_lines(&Arc::new(lines), &mut source, 2, sink)
 }
 
-/// The mark at the start of text in UTF-8, as some programs write it.
+/// The UTF-8 byte order mark, which some programs write.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A line without the CR that some programs write at its end.

@@ -126,13 +126,13 @@ impl Unpack for Unpacked {
     }
 }
 
-/// The packed bytes of a decoder.
+/// A decoder's compressed source.
 type Packed = Counted<BufReader<Start>>;
 
 /// The decoder of a format whose parts nobody needs to tell apart.
 struct OneMember<D> {
     decoder: D,
-    /// Returns the source of the decoder.
+    /// Returns the decoder's source.
     source: fn(&mut D) -> &mut Packed,
 }
 

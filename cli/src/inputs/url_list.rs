@@ -1,7 +1,7 @@
-//! Lists of URLs that are decided one by one, as they come, and the arguments that stand for URLs.
+//! URL lists that are decided as they arrive, and URL arguments.
 //!
-//! A list without a URL is an error here: the commands that read lists this way compare or assert something, and a
-//! comparison of nothing would pass.
+//! A list without URLs is an error here: the commands that read lists this way compare or assert something, and an
+//! empty comparison would always pass.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,16 +14,15 @@ use super::lines::{ChunkKind, Chunks, lines, open, trimmed_url, without_line_end
 use crate::error::{Failure, Result, Stop, note};
 use crate::outputs::summary::grouped;
 
-/// Endings of file names that people give to lists, tables and archives. A host does not end in any of them.
+/// Extensions of lists, tables and archives. No host ends in any of them.
 const FILE_ENDINGS: [&str; 13] =
     [".txt", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".warc", ".cdxj", ".gz", ".zst", ".bz2", ".xz"];
 
-/// Hands each URL of a list to `work`, as the list comes, and flushes `out` after each part of it. White space around a
-/// URL does not count, and blank lines are skipped. Returns the number of lines that are too long for a URL; a note says
-/// it, too.
+/// Passes each URL of a list to `work` as the list arrives, and flushes `out` after each part. White space around URLs
+/// is removed, and blank lines are skipped. Returns the number of overlong lines, and prints a note about them.
 ///
 /// # Errors
-/// Returns an error if the list cannot be read or has no URL, if `out` cannot be flushed, and those of `work`.
+/// Returns an error if the list is unreadable or has no URL, if `out` cannot be flushed, or if `work` fails.
 pub fn each_url<W: Write>(
     list: &Path,
     out: &mut W,
@@ -61,11 +60,11 @@ pub fn each_url<W: Write>(
     }
 }
 
-/// Returns the arguments without the white space around them.
+/// Returns the arguments without surrounding white space.
 ///
 /// # Errors
-/// Returns an error for an argument that is most likely a file: it has neither `scheme://` nor a slash at its start, and
-/// is the name of a file or ends as one. `command` makes the command line that reads the list of this name.
+/// Returns an error for an argument that is probably a file: it has neither `scheme://` nor a leading slash, and names
+/// a file or has a file extension. `command` returns the command line that reads the named list.
 pub fn typed_urls(urls: &[String], command: impl Fn(&str) -> String) -> Result<Vec<&[u8]>> {
     for url in urls {
         if let Some(file) = file_name(url) {
@@ -79,23 +78,24 @@ pub fn typed_urls(urls: &[String], command: impl Fn(&str) -> String) -> Result<V
     Ok(urls.iter().map(|url| trimmed_url(url.as_bytes())).collect())
 }
 
-/// Returns an argument that is most likely a file and not a URL or path.
+/// Returns the argument if it is probably a file, not a URL or path.
 fn file_name(argument: &str) -> Option<&str> {
     let text = argument.trim();
     let is_url = text.starts_with('/') || text.contains("://") || text.is_empty();
     (!is_url && (ends_as_file(text) || Path::new(text).is_file())).then_some(text)
 }
 
-/// Whether a text ends as the name of a list, a table or an archive does.
+/// Returns whether a text has the extension of a list, a table or an archive.
 fn ends_as_file(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     FILE_ENDINGS.iter().any(|ending| text.ends_with(ending))
 }
 
-/// Refuses a file name where a host is expected. Only its ending counts: robots.txt files may be named after hosts.
+/// Rejects a file name where a host is expected. Only the extension counts, because robots.txt files may be named after
+/// hosts.
 ///
 /// # Errors
-/// Returns an error if the text ends as the name of a list does: the command that takes lists.
+/// Returns an error with the command that accepts lists if the text has a list's extension.
 pub fn refuse_file_as_host(set: &Path, host: Option<&str>) -> Result<()> {
     let Some(host) = host.filter(|host| !host.contains('/') && ends_as_file(host)) else { return Ok(()) };
     let set = quoted(&set.display().to_string());
@@ -105,16 +105,16 @@ pub fn refuse_file_as_host(set: &Path, host: Option<&str>) -> Result<()> {
     )))
 }
 
-/// Whether a body is a list of URLs and not a robots.txt: every line that is not blank is a URL.
+/// Returns whether a body is a URL list, not a robots.txt: every nonblank line is a URL.
 pub fn is_url_list(body: &[u8]) -> bool {
     let mut urls = lines(body).map(trimmed_url).filter(|line| !line.is_empty()).peekable();
     urls.peek().is_some() && urls.all(|line| split(line).is_ok())
 }
 
-/// Refuses a list of URLs where a robots.txt is expected: it would allow everything.
+/// Rejects a URL list where a robots.txt is expected. It would allow everything.
 ///
 /// # Errors
-/// Returns an error if every line of the body is a URL. `hint` says what to write instead.
+/// Returns an error if every line of the body is a URL. `hint` returns the suggested command.
 pub fn refuse_url_list(path: &Path, body: &[u8], hint: impl FnOnce() -> String) -> Result<()> {
     match is_url_list(body) {
         true => Err(Failure::at(path, format!("is a list of URLs, not a robots.txt; {}", hint()))),
@@ -122,7 +122,7 @@ pub fn refuse_url_list(path: &Path, body: &[u8], hint: impl FnOnce() -> String) 
     }
 }
 
-/// Returns a word of a command line as a POSIX shell reads it.
+/// Quotes a word for a POSIX shell.
 pub fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) {
@@ -131,7 +131,7 @@ pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Returns words and options as a command line, after `reptile`.
+/// Returns words and options as a `reptile` command line.
 pub fn command_line<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     words.into_iter().fold("reptile".to_owned(), |mut line, word| {
         let _ = write!(line, " {}", quoted(word));
@@ -139,7 +139,7 @@ pub fn command_line<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     })
 }
 
-/// Whether there is a robots.txt, and not a list of URLs, at a path.
+/// Returns whether a path holds a robots.txt, not a URL list.
 pub fn is_robots(path: &Path) -> bool {
     let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
     is_file && super::bodies::read_robots(path).is_ok_and(|body| !is_url_list(&body))
@@ -166,7 +166,7 @@ mod tests {
             ("", false),
             (" ", false),
             ("src", false),
-            // A file in the folder in which tests run.
+            // A file in the working folder of the tests.
             ("Cargo.toml", true),
         ];
         for (argument, is_file) in cases {

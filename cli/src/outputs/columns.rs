@@ -74,7 +74,7 @@ impl Format {
         }
     }
 
-    /// The name, as `--format` takes it.
+    /// Returns the name, as in `--format`.
     pub fn name(self) -> &'static str {
         match self {
             Format::Tsv => "tsv",
@@ -233,14 +233,14 @@ fn push_json(cell: &[u8], text: &mut Vec<u8>) {
     text.push(b'"');
 }
 
-/// A cell of a row of answers.
+/// A cell in an output row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
     /// The URL.
     Url,
-    /// Another cell that a row has once.
+    /// Another cell that is written once per row.
     Once(Column),
-    /// A cell of the crawler at this place.
+    /// A cell of the crawler with this index.
     Agent(usize, Column),
     /// The verdict over all crawlers.
     AnyOf,
@@ -255,7 +255,7 @@ pub struct Layout {
     pub order: Vec<Column>,
     /// Whether the URL is a cell.
     pub has_url: bool,
-    /// The other cells that a row has once.
+    /// The other columns that are written once per row.
     pub once: Vec<Column>,
     /// The cells of each crawler.
     pub columns: Vec<Column>,
@@ -280,12 +280,13 @@ impl Layout {
         self.once.contains(&Column::CaptureTime) || self.columns.contains(&Column::Ruleset)
     }
 
-    /// The number of cells before those of the crawlers, if the order is the usual one.
+    /// Returns the number of cells before the crawlers' cells, if the order is the usual one.
     pub fn first_of_agents(&self) -> usize {
         usize::from(self.has_url) + self.once.len()
     }
 
-    /// Whether the URL comes first, then what a row has once, then the cells of the crawlers.
+    /// Returns whether the order is the usual one: the URL, the other cells that are written once, then the crawlers'
+    /// cells.
     pub fn is_usual_order(&self) -> bool {
         self.order.is_sorted_by_key(|column| match column {
             Column::Url => 0,
@@ -294,8 +295,8 @@ impl Layout {
         })
     }
 
-    /// Returns the cells of a row for `agents` crawlers, in order. Columns of crawlers that follow each other come
-    /// together for each crawler.
+    /// Returns the cells of a row for `agents` crawlers, in order. Consecutive per-crawler columns are grouped by
+    /// crawler.
     pub fn cells(&self, agents: usize) -> Vec<Cell> {
         let mut cells = Vec::new();
         for run in self.order.chunk_by(|a, b| !a.is_once() && !b.is_once()) {

@@ -1,15 +1,15 @@
-//! The ends of output names: `.tsv`, `.csv`, `.jsonl` and `.parquet` choose the format of rows, before the `.gz` or `.zst`
-//! that chooses the compression.
+//! Extensions of output names: `.tsv`, `.csv`, `.jsonl` and `.parquet` choose the format of rows, and may be followed
+//! by `.gz` or `.zst` for the compression.
 
 use std::path::Path;
 
 use super::columns::Format;
 use crate::error::{Failure, Result};
 
-/// Ends of names that say what a file holds, which is never a compiled set.
+/// Extensions of files that are never compiled sets.
 const NOT_SETS: [&str; 11] = ["tsv", "csv", "json", "jsonl", "ndjson", "parquet", "warc", "gz", "zst", "bz2", "xz"];
 
-/// Returns the format that the name of an output says, or `None` if it says none.
+/// Returns the format that an output's extension implies, if any.
 pub fn format_of(output: &Path) -> Option<Format> {
     let end_of = |path: &Path| path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
     let end = match end_of(output)?.as_str() {
@@ -25,7 +25,7 @@ pub fn format_of(output: &Path) -> Option<Format> {
     }
 }
 
-/// Returns the format of an output: the given one, or else the one that its name says.
+/// Returns an output's format: the given one, or else the one that its extension implies.
 ///
 /// # Errors
 /// Returns an error if the two differ.
@@ -41,10 +41,10 @@ pub fn chosen_format(output: Option<&Path>, given: Option<Format>) -> Result<Opt
     }
 }
 
-/// Refuses an output for a compiled set whose name says that it is something else.
+/// Rejects an output name for a compiled set if its extension implies another kind of file.
 ///
 /// # Errors
-/// Returns an error if the name ends as that of a table, an archive or a compressed file.
+/// Returns an error if the name has the extension of a table, an archive or a compressed file.
 pub fn refuse_for_set(output: &Path) -> Result<()> {
     let end = output.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     if !NOT_SETS.contains(&&*end) {

@@ -1,4 +1,4 @@
-//! The file of `compile --fates`: a row for each capture, with what became of it.
+//! The output file of `compile --fates`: a row for each capture, with its fate.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::sink::Sink;
 use crate::error::{Failure, Result};
 use crate::inputs::sets::fates::FateRow;
 
-/// The columns, and what is in them.
+/// The columns and their types.
 const COLUMNS: [(&str, Kind); 10] = [
     ("file", Kind::Word),
     ("record", Kind::Long),
@@ -24,24 +24,24 @@ const COLUMNS: [(&str, Kind); 10] = [
     ("detail", Kind::Text),
 ];
 
-/// Bytes of rows that are written at once.
+/// Number of bytes that are written at once.
 const WRITTEN_BYTES: usize = 1 << 16;
 
-/// Writes the fates of captures.
+/// A writer of captures' fates.
 pub struct FateWriter {
     format: Format,
     leads: Vec<Vec<u8>>,
     sink: Sink,
     text: Vec<u8>,
-    /// The paths of the inputs, as given.
+    /// The input paths, as given.
     inputs: Vec<String>,
 }
 
 impl FateWriter {
-    /// Starts a file. Its name says the format: TSV, JSON Lines or Parquet.
+    /// Starts a file. Its extension determines the format: TSV, CSV, JSON Lines or Parquet.
     ///
     /// # Errors
-    /// Returns an error if the name says no format, or the file cannot be written.
+    /// Returns an error if the extension implies no format, or if the file cannot be written.
     pub fn new(path: &Path, output: Output, inputs: Vec<String>) -> Result<FateWriter> {
         let format = format_of(path)?;
         let names = COLUMNS.map(|(name, _)| name);
@@ -55,7 +55,7 @@ impl FateWriter {
         Ok(FateWriter { format, leads: format.leads(&names), sink, text, inputs })
     }
 
-    /// Adds the row of a capture.
+    /// Adds a capture's row.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
@@ -92,7 +92,7 @@ impl FateWriter {
         Ok(())
     }
 
-    /// Writes the rest. The file lacks its name after this.
+    /// Writes the remaining rows. The file still has to get its name.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
@@ -102,10 +102,10 @@ impl FateWriter {
     }
 }
 
-/// Returns the format that the name of a file says.
+/// Returns the format that a file's extension implies.
 ///
 /// # Errors
-/// Returns an error if it says none.
+/// Returns an error if it implies none.
 pub fn format_of(path: &Path) -> Result<Format> {
     let message = "--fates: the name of the file says its format; expected .tsv, .csv, .jsonl or .parquet at its end";
     endings::format_of(path).ok_or_else(|| Failure::at(path, message))

@@ -43,8 +43,8 @@ pub struct Made {
     as_of: Option<String>,
     options: Options,
     inputs: Vec<Input>,
-    /// Redirects and revisits that were left out because their target was in none of the inputs that were compiled together.
-    /// `null` if a set that was merged does not record it.
+    /// Number of redirects and revisits skipped because their target was not among the inputs compiled together, or
+    /// `null` if a merged set does not record it.
     #[serde(default)]
     unresolved: Option<u64>,
 }
@@ -229,7 +229,7 @@ pub fn json(set: &Path, bytes: &[u8]) -> Result<serde_json::Value> {
     serde_json::to_value(made).map_err(Failure::new)
 }
 
-/// Returns the number of redirects and revisits that are unresolved in a set; `None` if no record of the set has it.
+/// Returns the number of unresolved redirects and revisits in a set, or `None` if the set does not record it.
 pub fn unresolved(set: &Path, bytes: &[u8]) -> Option<u64> {
     let made = read::<Made>(&path_of(set).ok()?).ok().flatten()?;
     made.unresolved.filter(|_| made.set == Identity::of(bytes))

@@ -1,7 +1,9 @@
-//! What commands write: whole files ([`file`], under [`hidden`] names until they are), figures for people ([`summary`]),
-//! columns of verdicts ([`verdicts`], [`columns`], [`over_agents`], [`scope`]), the record of how a set was made ([`made`]), JSON ([`json`]), lists of names
-//! ([`names`]), what the ends of names say ([`endings`]), packed bytes ([`packed`]), [`parquet`] files, rows of either ([`sink`]), text that is safe to show ([`text`]), [`style`]s, [`progress`], and the only way
-//! to standard output and standard error ([`terminal`]).
+//! Output of commands: whole files ([`file`], under [`hidden`] names until they are complete), figures for people
+//! ([`summary`]), columns of verdicts ([`verdicts`], [`columns`], [`over_agents`], [`scope`]), capture fates
+//! ([`fates`]), the record of how a set was made ([`made`]), JSON ([`json`]), lists of names ([`names`]), formats by
+//! extension ([`endings`]), compressed bytes ([`packed`]), [`parquet`] files, rows in any format ([`sink`]), text that
+//! is safe to show ([`text`]), [`style`]s, [`progress`], and the only way to standard output and standard error
+//! ([`terminal`]).
 
 pub mod columns;
 pub mod endings;

@@ -56,7 +56,7 @@ pub enum Kind {
     Count,
     /// A number of 32 bits in the form of one of 64, or null.
     Id,
-    /// A number of 64 bits, or null.
+    /// A 64-bit number, or null.
     Long,
     /// A number of 64 bits, or null: a bit for each of these names, which the metadata of the file says.
     Mask(Vec<String>),

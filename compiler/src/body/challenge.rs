@@ -1,8 +1,9 @@
-//! Challenge pages: tests for browsers that a firewall serves instead of the file that was asked for.
+//! Challenge pages: browser tests that a firewall serves instead of the requested file.
 //!
-//! Such a page says nothing about the site's rules. It comes with any status, 200 and 202 included, and crawlers that
-//! read it as a robots.txt find no rule in it (TecharoHQ/anubis issue 1865). [`challenger_of_header`] recognizes the
-//! response header that marks one, [`challenger_of`] the page itself. The fingerprints are data; each names its source.
+//! Such a page says nothing about the site's rules. It may have any status, including 200 and 202, and crawlers that
+//! parse it as a robots.txt find no rules (TecharoHQ/anubis issue 1865). [`challenger_of_header`] recognizes the
+//! response header that marks a challenge page, and [`challenger_of`] the page itself. The fingerprints are data with a
+//! source for each.
 
 use std::sync::LazyLock;
 
@@ -14,7 +15,7 @@ use super::lines::{Line, Lines, line_of};
 use crate::dialect::LENIENT;
 use crate::limits::MAX_CHALLENGE_BYTES;
 
-/// A response header by which a product marks its challenges.
+/// A response header that marks a product's challenge pages.
 struct Header {
     name: &'static str,
     /// The values, in lower case.
@@ -23,17 +24,18 @@ struct Header {
 }
 
 const HEADERS: [Header; 4] = [
-    // developers.cloudflare.com, "Detect a Challenge Page response": all of them have it, and no other response.
+    // developers.cloudflare.com, "Detect a Challenge Page response": all challenge pages have it, and no other
+    // responses.
     Header { name: "cf-mitigated", values: &["challenge"], challenger: Challenger::CLOUDFLARE },
     // AWS WAF API reference, ChallengeAction (status 202) and CaptchaAction (status 405).
     Header { name: "x-amzn-waf-action", values: &["challenge", "captcha"], challenger: Challenger::AWS_WAF },
-    // Responses recorded in public: 202 with this header and a refresh to /.well-known/sgcaptcha/.
+    // Publicly recorded responses: 202 with this header and a refresh to /.well-known/sgcaptcha/.
     Header { name: "sg-captcha", values: &["challenge"], challenger: Challenger::SITEGROUND },
-    // microlinkhq/is-antibot, provider vercel; Vercel answers 403 or 429 with it.
+    // microlinkhq/is-antibot, provider vercel. Vercel sends it with 403 or 429.
     Header { name: "x-vercel-mitigated", values: &["challenge"], challenger: Challenger::VERCEL },
 ];
 
-/// Texts that are all in a product's challenge page, and not all in other pages of the sites that use the product.
+/// Texts that occur together in a product's challenge page, but not in other pages of sites that use the product.
 struct Fingerprint {
     texts: &'static [&'static str],
     challenger: Challenger,
@@ -44,47 +46,47 @@ const fn fingerprint(challenger: Challenger, texts: &'static [&'static str]) -> 
 }
 
 const FINGERPRINTS: [Fingerprint; 12] = [
-    // TecharoHQ/anubis, the template of the page: the data of the challenge, which any language of the page has.
+    // TecharoHQ/anubis, the page template: the challenge data, which is in the page in every language.
     fingerprint(Challenger::ANUBIS, &["id=\"anubis_challenge\""]),
-    // The same template before version 1.16, which has the script alone.
+    // The same template before version 1.16, which has only the script.
     fingerprint(Challenger::ANUBIS, &["/.within.website/x/cmd/anubis/static/js/main.mjs"]),
-    // cloudflare-docs and issues of cloudscraper: the title, and the path of the challenge's scripts. The path alone is
-    // in ordinary pages too.
+    // cloudflare-docs and cloudscraper issues: the title, and the path of the challenge scripts. Ordinary pages may
+    // contain the path too.
     fingerprint(Challenger::CLOUDFLARE, &["<title>Just a moment...</title>", "/cdn-cgi/challenge-platform/"]),
-    // The options of the challenge's script, in a page of any language.
+    // The challenge script's options, in a page in any language.
     fingerprint(Challenger::CLOUDFLARE, &["_cf_chl_opt", "/cdn-cgi/challenge-platform/"]),
-    // docs.aws.amazon.com, the script of the Challenge action, and what its interstitial page sets.
+    // docs.aws.amazon.com, the Challenge action's script, and the variable that its interstitial page sets.
     fingerprint(Challenger::AWS_WAF, &["AwsWafIntegration", "gokuProps"]),
     fingerprint(Challenger::AWS_WAF, &["awswaf.com/", "gokuProps"]),
-    // docs.capsolver.com, "DataDome": the page loads its slider or device check from this host, by this variable.
+    // docs.capsolver.com, "DataDome": the page loads its slider or device check from this host, using this variable.
     fingerprint(Challenger::DATADOME, &["captcha-delivery.com/", "var dd="]),
-    // Responses recorded in public: the frame that loads the challenge. The resource alone is in ordinary pages too, and in
-    // the refusals of 2019.
+    // Publicly recorded responses: the frame that loads the challenge. Ordinary pages, and the refusals of 2019,
+    // contain only the resource.
     fingerprint(Challenger::IMPERVA, &["<iframe id=\"main-iframe\" src=\"/_Incapsula_Resource?"]),
     // Anorov/cloudflare-scrape issues 76 and 277: the page that sets a cookie.
     fingerprint(Challenger::SUCURI, &["sucuri_cloudproxy_js", "<title>You are being redirected...</title>"]),
-    // git.gammaspectra.live/git/go-away: the assets of its challenge pages, whatever their template.
+    // git.gammaspectra.live/git/go-away: the assets of its challenge pages, in every template.
     fingerprint(Challenger::GO_AWAY, &["/.well-known/.git.gammaspectra.live/git/go-away/cmd/go-away/"]),
-    // Responses recorded in public, and the one in TecharoHQ/anubis issue 1865: a refresh to the captcha.
+    // Publicly recorded responses, including the one in TecharoHQ/anubis issue 1865: a refresh to the captcha.
     fingerprint(Challenger::SITEGROUND, &["http-equiv=\"refresh\"", "/.well-known/sgcaptcha/"]),
     // The page of Vercel's firewall.
     fingerprint(Challenger::VERCEL, &["<title>Vercel Security Checkpoint</title>"]),
 ];
 
-/// Finds the texts of all fingerprints at once.
+/// An automaton that finds all fingerprint texts at once.
 static FINDER: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::new(FINGERPRINTS.iter().flat_map(|fingerprint| fingerprint.texts)).ok());
 
-/// Returns the name, in lower case, of the response header by which a product marks its challenges, if this is one.
+/// Returns a response header's name in lower case if a product marks its challenge pages with this header.
 #[must_use]
 pub fn challenge_header(name: &str) -> Option<&'static str> {
     HEADERS.iter().map(|header| header.name).find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Returns the product that marks its challenges with a response header of this name and value, if one does. The value may
-/// be a list: that of several headers of this name.
+/// Returns the product that marks its challenge pages with this response header, if any. The value may be a list, as
+/// from repeated headers.
 ///
-/// The letter case of both does not matter.
+/// Letter case is ignored in both name and value.
 ///
 /// ```
 /// use reptile_compiler::capture::challenger_of_header;
@@ -99,16 +101,16 @@ pub fn challenger_of_header(name: &str, value: &str) -> Option<Challenger> {
     value.split(',').any(is_challenge).then_some(header.challenger)
 }
 
-/// Returns the product whose challenge page a body is, if it is one: if it begins like a web page, and has all texts of a
-/// fingerprint in its first [`MAX_CHALLENGE_BYTES`] bytes. Linear; a body that is not a page costs a look at its
-/// beginning.
+/// Returns the product whose challenge page this is, if any. The body must begin like a web page, and contain all texts
+/// of a fingerprint in its first [`MAX_CHALLENGE_BYTES`] bytes. Time: linear; for other bodies only the beginning is
+/// read.
 pub(crate) fn challenger_of(body: &[u8]) -> Option<Challenger> {
     if !begins_like_page(body) {
         return None;
     }
     let start = &body[..body.len().min(MAX_CHALLENGE_BYTES)];
     let mut is_there = 0_u64;
-    // Overlapping, since one text may be the beginning of another.
+    // Matches may overlap, because one text may be the beginning of another.
     for found in FINDER.as_ref()?.find_overlapping_iter(start) {
         is_there |= 1 << found.pattern().as_u32();
     }
@@ -120,8 +122,8 @@ pub(crate) fn challenger_of(body: &[u8]) -> Option<Challenger> {
     })
 }
 
-/// Whether a body begins as web pages do. Challenges are made for browsers, and some leave out what a document should
-/// begin with.
+/// Returns whether a body begins like a web page. Challenge pages are made for browsers, and some lack a proper
+/// document start.
 fn begins_like_page(body: &[u8]) -> bool {
     const FRAGMENTS: [&[u8]; 4] = [b"<meta", b"<script", b"<title", b"<!--"];
     let start = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
@@ -129,8 +131,8 @@ fn begins_like_page(body: &[u8]) -> bool {
     begins_like_html(body) || FRAGMENTS.iter().any(begins)
 }
 
-/// Whether any dialect may read a rule in a body: whether an `Allow` or `Disallow` line comes after a user-agent line, as
-/// the most lenient dialect recognizes them. Linear.
+/// Returns whether any dialect may read a rule in a body: whether an `Allow` or `Disallow` line follows a user-agent
+/// line, as recognized by the most lenient dialect. Time: linear.
 pub(crate) fn has_rule(body: &[u8]) -> bool {
     let mut has_agent = false;
     Lines::new(body, LENIENT.byte_order_mark).any(|line| match line_of(line, LENIENT, &mut |_| ()) {
@@ -147,7 +149,7 @@ pub(crate) fn has_rule(body: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// A page with these texts.
+    /// Returns a page with these texts.
     fn page(texts: &[&str]) -> String {
         format!("<!DOCTYPE html><html><head>{}</head></html>", texts.join("\n"))
     }
@@ -159,7 +161,7 @@ mod tests {
         for fingerprint in &FINGERPRINTS {
             let name = fingerprint.challenger.name().unwrap();
             assert_eq!(challenger_of(page(fingerprint.texts).as_bytes()), Some(fingerprint.challenger), "{name}");
-            // Not without a page around it, and not with a text left out.
+            // The page structure and every text are required.
             assert_eq!(challenger_of(format!("# {}", fingerprint.texts.join("\n# ")).as_bytes()), None, "{name}");
             for left_out in fingerprint.texts {
                 let rest: Vec<&str> = fingerprint.texts.iter().copied().filter(|text| text != left_out).collect();
@@ -188,7 +190,8 @@ mod tests {
                 "<html><title>You are being redirected...</title>\n<script>var s={},sucuri_cloudproxy_js='',S='';",
                 Some("Sucuri"),
             ),
-            // An article about challenge pages, a page behind one of the products, and a robots.txt that names one.
+            // An article about challenge pages, a page protected by one of the products, and a robots.txt that mentions
+            // one.
             ("<html><title>Just a moment...</title><p>This is what Cloudflare says.", None),
             ("<html><script src=\"/cdn-cgi/challenge-platform/scripts/jsd/main.js\"></script>", None),
             (

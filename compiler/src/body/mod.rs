@@ -1,8 +1,9 @@
 //! Reads the bytes of a robots.txt to its groups.
 //!
 //! Total: any bytes give a [`Robots`], with [`Diagnostic`]s about the lines that do not count or are read in part.
-//! `lines` decodes lines and recognises keys, `html` recognises web pages, `challenge` the pages of firewalls, `not_found`
-//! those that say that nothing was found; [`directives`] reads the lines that decide no URL. Whom a group is for is in [`crate::rules::groups`], what a pattern means in [`crate::rules::order`].
+//! `lines` decodes lines and recognizes keys, `html` recognizes web pages, `challenge` firewall pages, and `not_found`
+//! pages that say "not found". [`directives`] reads the lines that decide no URL. Which crawlers a group is for is in
+//! [`crate::rules::groups`], and the meaning of patterns in [`crate::rules::order`].
 
 pub(crate) mod challenge;
 mod diagnostics;

@@ -1,8 +1,8 @@
-//! Whether the page that comes with a server error says that nothing was found.
+//! Detects server error pages that say "not found".
 //!
-//! Some sites answer requests for missing pages with 5xx, and Google takes such an answer for a 404. The words alone
-//! prove nothing: `Host not found` is the error of a proxy, and `table or view not found` of a database. So the page has
-//! to say it as its title, as a heading, or as its whole text. In doubt it does not, and the site stays closed.
+//! Some sites answer requests for missing pages with 5xx, and Google treats such a response as a 404. The words alone
+//! prove nothing: `Host not found` is a proxy's error, and `table or view not found` a database's. So the page must say
+//! it as its title, as a heading, or as its whole text. In case of doubt it does not count, and the site stays closed.
 
 use std::sync::LazyLock;
 
@@ -10,10 +10,10 @@ use memchr::{memchr, memmem};
 
 use crate::limits::MAX_NOT_FOUND_BYTES;
 
-/// A phrase by which error pages say that nothing was found.
+/// A phrase that error pages use for "not found".
 struct Phrase {
     text: &'static str,
-    /// Whether it says that a page was not found. Only such a phrase may stand next to the site's name in a title.
+    /// Whether it names a page. Only such a phrase may appear next to the site's name in a title.
     names_page: bool,
 }
 
@@ -21,7 +21,7 @@ const fn phrase(text: &'static str, names_page: bool) -> Phrase {
     Phrase { text, names_page }
 }
 
-/// The phrases, in the languages of the documents that the dialects were read from.
+/// The phrases, in the languages of the dialects' sources.
 const PHRASES: [Phrase; 15] = [
     phrase("Not Found", false),     // RFC 9110 section 15.5.5; the page of Apache and nginx
     phrase("Page not found", true), // WordPress, wp_get_document_title; Django, 404.html; Drupal
@@ -40,15 +40,15 @@ const PHRASES: [Phrase; 15] = [
     phrase("पता नहीं चला", false),   // hi: Laravel-Lang/http-statuses, 404
 ];
 
-/// The phrases as [`fold`] leaves them.
+/// The phrases after [`fold`].
 static FOLDED: LazyLock<Vec<(String, bool)>> =
     LazyLock::new(|| PHRASES.iter().map(|phrase| (fold(phrase.text), phrase.names_page)).collect());
 
-/// Words that may stand around a phrase if the status 404 is among them.
+/// Words that may surround a phrase if they include the status 404.
 const AROUND_STATUS: [&str; 7] = ["404", "error", "http", "hata", "خطا", "خطای", "त्रुटि"];
 
-/// Whether a page says that nothing was found. Looks at the first [`MAX_NOT_FOUND_BYTES`] bytes; a longer page has no
-/// whole text. Linear.
+/// Returns whether a page says "not found". Reads the first [`MAX_NOT_FOUND_BYTES`] bytes. In a longer page only the
+/// title and headings count. Time: linear.
 pub(crate) fn says_not_found(body: &[u8]) -> bool {
     let start = &body[..body.len().min(MAX_NOT_FOUND_BYTES)];
     let is_whole = start.len() == body.len();
@@ -60,7 +60,7 @@ pub(crate) fn says_not_found(body: &[u8]) -> bool {
     let text = without_hidden(text);
     let title = elements(&text, "title").next();
     let headings = || elements(&text, "h1").chain(elements(&text, "h2"));
-    // A page that names a server error as well does not say which of them it is about.
+    // A page that also names a server error may be about either one.
     if title.into_iter().chain(headings()).any(names_server_error) {
         return false;
     }
@@ -69,8 +69,8 @@ pub(crate) fn says_not_found(body: &[u8]) -> bool {
         || (is_whole && is_statement(&text, false))
 }
 
-/// Whether a text, which may have tags and entities, is one of the phrases, with or without the status 404; a title may
-/// have the site's name as well.
+/// Returns whether a text, which may contain tags and entities, is one of the phrases, with or without the status 404.
+/// A title may also contain the site's name.
 fn is_statement(text: &str, is_title: bool) -> bool {
     let folded = fold(&without_tags(text));
     let mut parts: Vec<&str> = parts(&folded).map(without_status).collect();
@@ -83,21 +83,21 @@ fn is_statement(text: &str, is_title: bool) -> bool {
     }
 }
 
-/// Whether a text has a number from 500 to 599 as a word.
+/// Returns whether a text contains a number from 500 to 599 as a word.
 fn names_server_error(text: &str) -> bool {
     let folded = fold(&without_tags(text));
     let mut words = folded.split(|char: char| !char.is_alphanumeric());
     words.any(|word| word.len() == 3 && word.starts_with('5') && word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The parts of a folded text between separators: signs that titles put between a statement and a name.
+/// Splits a folded text at separators, which titles put between a statement and a name.
 fn parts(folded: &str) -> impl Iterator<Item = &str> {
     const SEPARATORS: [char; 12] = ['|', '·', '•', '»', '«', '–', '—', '(', ')', '[', ']', ':'];
     folded.split(SEPARATORS).flat_map(|part| part.split(" - "))
 }
 
-/// A part without the status 404 and the words that go with it, and without punctuation around it. A part from which no
-/// status is taken keeps those words.
+/// Removes the status 404 with its surrounding words, and punctuation, from a part. Without a status only punctuation
+/// is removed.
 fn without_status(part: &str) -> &str {
     let trim = |text| str::trim_matches(text, |char: char| char.is_whitespace() || PUNCTUATION.contains(char));
     let whole = trim(part);
@@ -113,10 +113,10 @@ fn without_status(part: &str) -> &str {
     if has_status { rest } else { whole }
 }
 
-/// Punctuation that may stand around a phrase.
+/// Punctuation that may surround a phrase.
 const PUNCTUATION: &str = ".,;!?…-\"'“”‘’،؛؟۔।";
 
-/// The contents of the complete elements of this name, with their tags and entities.
+/// Returns the contents of complete elements with this name, including tags and entities.
 fn elements<'t>(text: &'t str, name: &'static str) -> impl Iterator<Item = &'t str> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -136,14 +136,14 @@ fn elements<'t>(text: &'t str, name: &'static str) -> impl Iterator<Item = &'t s
     })
 }
 
-/// Whether a text after `<` or `</` is the tag of this name.
+/// Returns whether a text after `<` or `</` is the tag with this name.
 fn is_tag(text: &str, name: &str) -> bool {
     let bytes = text.as_bytes();
     let is_name = bytes.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()));
     is_name && bytes.get(name.len()).is_some_and(|&next| next == b'>' || next == b'/' || next.is_ascii_whitespace())
 }
 
-/// A page without its comments, scripts and styles, which nobody sees. One that does not end hides the rest.
+/// Removes comments, scripts and styles, which readers cannot see. An unclosed one hides the rest of the page.
 fn without_hidden(text: &str) -> String {
     const HIDDEN: [&str; 4] = ["script", "style", "noscript", "template"];
     let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
@@ -170,7 +170,7 @@ fn without_hidden(text: &str) -> String {
     kept
 }
 
-/// A text with a space in place of each tag.
+/// Replaces each tag with a space.
 fn without_tags(text: &str) -> String {
     let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(start) = memchr(b'<', rest.as_bytes()) {
@@ -182,8 +182,8 @@ fn without_tags(text: &str) -> String {
     kept
 }
 
-/// A text without entities, in lower case, with one space for any white space, and without what writers of one language
-/// write differently: the dot of the Turkish `i`, the forms of Arabic and Persian letters, marks that join or separate.
+/// Normalizes a text: decodes entities, converts to lower case, collapses white space, and removes spelling variants
+/// within a language: the dot of the Turkish `i`, variant forms of Arabic and Persian letters, joiners and separators.
 fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     let mut rest = text;
@@ -192,7 +192,7 @@ fn fold(text: &str) -> String {
         rest = &rest[len..];
         for char in char.to_lowercase() {
             match char {
-                // Joiners, marks of direction, soft hyphens, the dot of a Turkish capital, marks on Arabic letters.
+                // Joiners, direction marks, soft hyphens, the dot of a Turkish capital, marks on Arabic letters.
                 '\u{ad}' | '\u{307}' | '\u{640}' | '\u{64b}'..='\u{652}' | '\u{200b}'..='\u{200f}' | '\u{feff}' => {}
                 'ı' => folded.push('i'),
                 'ي' | 'ى' => folded.push('ی'),
@@ -212,12 +212,13 @@ fn fold(text: &str) -> String {
     folded.trim().to_owned()
 }
 
-/// The ASCII digit of a digit in another script, whose zero is given.
+/// Converts a digit in the script with this zero to ASCII.
 fn digit(char: char, zero: char) -> char {
     char::from_digit(u32::from(char) - u32::from(zero), 10).unwrap_or(char)
 }
 
-/// The entity that a text begins with, and its length in bytes: a number, or a name that error pages use.
+/// Decodes the entity at the start of a text: a number, or a name that error pages use. Returns it with its length in
+/// bytes.
 fn entity(text: &str) -> Option<(char, usize)> {
     const NAMES: [(&str, char); 14] = [
         ("amp", '&'),
@@ -330,7 +331,7 @@ mod tests {
         {
             let text = format!("{:>len$}", "Not Found");
             assert_eq!(says_not_found(text.as_bytes()), is_found, "{len}");
-            // The closing tag of a title may end at the limit, and not beyond it.
+            // A title's closing tag may end at the limit, but not after it.
             let title = "<title>Not Found</title>";
             let page = format!("<html>{}{title}<p>x", " ".repeat(len - "<html>".len() - title.len()));
             assert_eq!(says_not_found(page.as_bytes()), is_found, "{len}");

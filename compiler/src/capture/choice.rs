@@ -30,8 +30,8 @@ pub struct KeptCapture {
 }
 
 impl KeptCapture {
-    /// Returns what is kept of a capture with this outcome. `body_hash` depends on its body only, and `rules` is the number of
-    /// its rules.
+    /// Returns the stored form of a capture with this outcome. `body_hash` depends only on its body, and `rules` is the
+    /// number of its rules.
     #[must_use]
     pub fn new(capture: &Capture, outcome: Outcome, body_hash: u64, rules: u32) -> KeptCapture {
         let max_age = capture.max_age.map(|age| u32::try_from(age).unwrap_or(u32::MAX));
@@ -43,7 +43,7 @@ impl KeptCapture {
         matches!(self.outcome, Outcome::Unreachable(_))
     }
 
-    /// Whether nothing but a hash of their bodies says which of two captures counts: both have rules, of the same time.
+    /// Returns whether only a body hash decides between two captures: both have rules and the same time.
     fn is_tied_with(&self, other: &KeptCapture) -> bool {
         let (own, others) = (self.body_hash, other.body_hash);
         let have_rules = (self.outcome, other.outcome) == (Outcome::Use, Outcome::Use);
@@ -116,7 +116,7 @@ pub struct Decision {
     pub source: PolicySource,
     /// The capture whose rules decide, where rules do.
     pub rules: Option<u32>,
-    /// The capture that decides.
+    /// The deciding capture.
     pub decider: KeptCapture,
     /// Whether what decides is no longer fresh.
     pub is_stale: bool,
@@ -142,7 +142,7 @@ impl Captures {
         }
     }
 
-    /// Whether a capture ties with one of these: only a hash says which of the two counts.
+    /// Returns whether a capture ties with one of these, so that only a hash decides between the two.
     pub(crate) fn is_tied_with(&self, kept: &KeptCapture) -> bool {
         match &self.0 {
             Kept::Latest(_) => self.all().any(|own| own.is_tied_with(kept)),
@@ -153,12 +153,12 @@ impl Captures {
         }
     }
 
-    /// The times of captures that tie with some of these.
+    /// Returns the times of captures that tie with some of these.
     pub(crate) fn ties<'k>(&'k self, others: &'k Captures) -> impl Iterator<Item = Option<Time>> + 'k {
         others.all().filter(|kept| self.is_tied_with(kept)).map(|kept| kept.time)
     }
 
-    /// Whether one of these of this time has rules.
+    /// Returns whether one of these captures has this time and rules.
     pub(crate) fn has_rules_at(&self, time: Option<Time>) -> bool {
         self.all().any(|kept| kept.time == time && kept.outcome == Outcome::Use)
     }

@@ -43,8 +43,8 @@ pub struct Capture {
     pub max_age: Option<u64>,
     /// The media type that its `Content-Type` names; see [`media_type`].
     pub media_type: Option<Box<str>>,
-    /// The product that marked the answer as a challenge by a response header; see [`challenger_of_header`]. A product that
-    /// the body shows need not be given.
+    /// The product that marked the response as a challenge page with a response header; see [`challenger_of_header`].
+    /// Not needed if the body shows the product.
     pub challenger: Option<Challenger>,
     /// Why the body is not whole, if it is not.
     pub truncated: Option<Truncation>,

@@ -75,8 +75,8 @@ pub struct Profile {
     pub other_status: Effect,
     /// No answer, or one that broke off.
     pub network_error: Effect,
-    /// A challenge page, which a firewall serves instead of the file, whatever its status; not a page in which there is a
-    /// rule.
+    /// A challenge page, which a firewall serves instead of the file with any status. Pages that contain a rule do not
+    /// count.
     pub challenge: Effect,
     /// A body that is not text.
     pub not_text: NotText,
@@ -87,8 +87,8 @@ pub struct Profile {
     pub patience: Time,
     /// Whether the last answer is kept after that time as well, so that only without one everything is allowed.
     pub keeps_last_answer: bool,
-    /// Whether a status of 5xx counts as 404 where the body says that nothing was found: as its title, a heading or its
-    /// whole text, within its first [`MAX_NOT_FOUND_BYTES`](crate::limits::MAX_NOT_FOUND_BYTES) bytes.
+    /// Whether a 5xx status counts as 404 if the body says "not found": as its title, a heading or its whole text,
+    /// within its first [`MAX_NOT_FOUND_BYTES`](crate::limits::MAX_NOT_FOUND_BYTES) bytes.
     pub reads_not_found: bool,
     /// How long an answer is fresh; `None` if the crawler keeps none.
     pub freshness: Option<Freshness>,
@@ -309,7 +309,7 @@ impl Profile {
             return of(self.redirected, Cause::Redirects);
         }
         let status = capture.status.unwrap_or(200);
-        // Before the status, which says what the firewall does and nothing about the file.
+        // Checked before the status, which depends on the firewall, not on the file.
         if !matches!(status, 300..=399)
             && let Some(challenger) = capture.challenger.or_else(|| challenge::challenger_of(body))
             && !challenge::has_rule(&self.readable(capture, body))

@@ -192,8 +192,8 @@ impl From<TokenError> for ResolveError {
     }
 }
 
-/// Returns the product token that a user-agent line with a known crawler's name is read as, if the dialect does not read the
-/// whole name: `MJ` for MJ12bot where product tokens have no digits.
+/// Returns the product token that a dialect reads from a user-agent line with a known crawler's name, if it does not
+/// read the whole name: `MJ` for MJ12bot in dialects whose product tokens have no digits.
 ///
 /// ```
 /// use reptile_compiler::dialect::{GOOGLE, YANDEX, crawlers::read_as};
@@ -207,8 +207,8 @@ pub fn read_as<'n>(name: &'n str, dialect: &Dialect) -> Option<&'n str> {
     name.get(..read.len()).filter(|_| is_known && read.len() < name.len())
 }
 
-/// The agent of a known crawler whose name a user gives: [`of_name`], with each product token as the dialect reads it from a
-/// user-agent line.
+/// Resolves a known crawler's name that a user gives, like [`of_name`], but with product tokens as the dialect reads
+/// them from a user-agent line.
 fn of_known(name: &str, dialect: &Dialect) -> Resolved {
     let mut agent = of_name(name.as_bytes(), dialect);
     for token in &mut agent.tokens {
@@ -218,10 +218,10 @@ fn of_known(name: &str, dialect: &Dialect) -> Resolved {
     agent
 }
 
-/// Resolves what a user writes to the agents that are meant: a product token, a known crawler's name, a chain such as
+/// Resolves a user's agent specification: a product token, a known crawler's name, a chain such as
 /// `Googlebot-News>Googlebot>*` (which falls back to the default group only if it ends in `*`), `*` for the default
-/// group alone, or a group of crawlers such as `@ai-training`. A known crawler whose name no user-agent line can contain
-/// obeys the groups for what such a line is read as ([`read_as`]).
+/// group alone, or a group of crawlers such as `@ai-training`. A known crawler whose whole name cannot be read from a
+/// user-agent line obeys the groups for the token that is read instead ([`read_as`]).
 ///
 /// ```
 /// use reptile_compiler::dialect::{GOOGLE, GOOGLE_LIB, crawlers::resolve};
@@ -404,7 +404,7 @@ mod tests {
             ("MJ12bot", Some("MJ"), Some("MJ12bot")),
             ("mj12BOT", Some("MJ"), Some("mj12BOT")),
             ("AI2Bot", Some("AI"), Some("AI2Bot")),
-            // A name that is not known, a version, a list, and a chain, whose names are product tokens.
+            // An unknown name, a version, a list, and a chain, whose names are product tokens.
             ("MJ13bot", None, Some("MJ13bot")),
             ("MJ12bot/1", None, Some("MJ12bot")),
             ("MJ12bot,AI2Bot", None, None),
@@ -423,7 +423,7 @@ mod tests {
         }
         let training = tokens("@ai-training", &GOOGLE).unwrap();
         assert!(training.iter().any(|token| token == "AI") && training.iter().all(|token| token != "AI2Bot"));
-        // Names as they are, for conformance tests.
+        // Exact names, for conformance tests.
         assert_eq!(chain("MJ12bot", &GOOGLE_LIB), "MJ12bot>*");
     }
 

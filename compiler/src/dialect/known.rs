@@ -199,7 +199,7 @@ pub const KOSTER_1996: Dialect = Dialect {
 /// The dialect that holds where none is chosen: what Google's documentation says that its crawlers do.
 pub const DEFAULT: &Dialect = &GOOGLE;
 
-/// The dialect that takes the most lines for rules: with misspelt keys, and without a colon.
+/// The dialect that recognizes the most lines as rules, with misspelled keys and without colons.
 pub(crate) const LENIENT: &Dialect = &GOOGLE_LIB;
 
 /// Every dialect that has a name, in the order in which they are listed to users.

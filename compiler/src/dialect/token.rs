@@ -143,7 +143,7 @@ mod tests {
                 }
             }
         }
-        // Two crawlers, each a name and a token, in the dialects of letters.
+        // Two crawlers, each by a name and a token, in the dialects with letters only.
         assert_eq!(in_part, 2 * 2 * 5);
     }
 }

@@ -50,7 +50,7 @@ pub struct SetBuilder {
     /// The latest time of any capture.
     pub(super) newest: Option<Time>,
     pub(super) report: CaptureReport,
-    /// The times at which captures tie, of the few origins that have such. They stay when a part is compiled.
+    /// Times at which captures tie, for the few origins with ties. Kept when a part is compiled.
     pub(super) ties: BTreeMap<OwnedOrigin, TieTimes>,
     contents: Contents,
     /// The memory that origins and captures take, about.
@@ -126,8 +126,8 @@ impl SetBuilder {
         self.add_file(origins, capture, outcome, body_hash, rules)
     }
 
-    /// Adds captures of one body, each with its outcome, as [`SetBuilder::add_capture`] adds each of them with a copy of
-    /// `record`. Returns how many captures are discarded because of them, themselves included.
+    /// Adds captures that share a body, with their outcomes. Equivalent to [`SetBuilder::add_capture`] with a copy of
+    /// `record` for each. Returns the number of captures discarded as a result, which may include these captures.
     ///
     /// Cost: the rules are added once.
     pub fn add_captures(
@@ -153,7 +153,7 @@ impl SetBuilder {
         capture.time.is_some_and(|time| self.at.is_some_and(|at| time > at))
     }
 
-    /// Adds a capture with the number of its file in `contents`.
+    /// Adds a capture whose file has this number in `contents`.
     fn add_file(
         &mut self,
         origins: impl IntoIterator<Item = OwnedOrigin>,
@@ -188,7 +188,7 @@ impl SetBuilder {
             let captures = &mut self.captures[*origin.get() as usize];
             if captures.is_tied_with(&kept) {
                 let times = self.ties.entry(origin.key().clone()).or_default();
-                // Only the last one can still count, unless the set is by time.
+                // Only the last tie can still count, unless the set is by time.
                 if !self.by_time && times.last() < Some(&kept.time) {
                     times.clear();
                 }

@@ -164,7 +164,7 @@ struct Decider<'p> {
     profile: &'p Profile,
     at: Option<Time>,
     by_time: bool,
-    /// The times at which captures tie in parts that were compiled.
+    /// Times at which captures tie in compiled parts.
     ties: &'p BTreeMap<OwnedOrigin, TieTimes>,
 }
 

@@ -19,15 +19,15 @@ pub struct CaptureReport {
     pub stale: u64,
     /// The number of discarded captures, by reason. A capture that was added for several origins is counted for each.
     pub discarded: BTreeMap<Discarded, u64>,
-    /// The number of times at which an origin has different captures with rules, where only a hash of their bodies says which
-    /// of them counts. In a set that is not by time, times of captures that can still count.
+    /// Number of times at which an origin has different captures with rules, so that only a body hash decides between
+    /// them. In a set that is not by time, only captures that can still count are included.
     pub ties: u64,
-    /// The first origin that has such captures, and their time.
+    /// The first origin with such captures, and their time.
     pub first_tie: Option<(OwnedOrigin, Option<Time>)>,
     pub(super) listed: BinaryHeap<DiscardedCapture>,
 }
 
-/// The times at which captures of an origin tie.
+/// The times at which an origin's captures tie.
 pub(super) type TieTimes = BTreeSet<Option<Time>>;
 
 /// A capture that was discarded.
@@ -53,7 +53,7 @@ impl CaptureReport {
         }
     }
 
-    /// Counts those times of ties that still matter for an origin of these captures.
+    /// Counts an origin's tied times that still matter among these captures.
     pub(super) fn count_ties(&mut self, origin: &OwnedOrigin, times: &TieTimes, captures: &Captures) {
         for &time in times.iter().filter(|&&time| captures.has_rules_at(time)) {
             self.ties += 1;

@@ -1,11 +1,11 @@
-//! Checks that wildcard automata are the machines that their segments give: every transition and every rank that a state
-//! takes over from another one, and the fingerprints.
+//! Checks that wildcard automata are the Aho-Corasick automata of their segments: every transition and rank that a
+//! state inherits from another state, and the fingerprints.
 //!
-//! A state stands for the text that leads to it from the root. That text's longest proper suffix for which there is a
-//! state, too, is the state's *suffix*; the root if there is none. A state has all transitions of its suffix but those
-//! that it replaces by longer texts, and finds all that its suffix finds (Aho and Corasick, 1975). States are
-//! visited in the order of the lengths of their texts, so that a transition to a state that has been visited
-//! before must be the suffix's, and any other one leads to a longer text.
+//! A state represents the text on the path from the root to it. The state for that text's longest proper suffix is the
+//! state's *suffix*, or the root if there is no such state. A state inherits all transitions of its suffix, except
+//! those that it replaces with transitions to longer texts, and finds everything that its suffix finds (Aho and
+//! Corasick, 1975). States are visited in order of text length. A transition to a visited state must therefore be
+//! inherited from the suffix, and any other transition leads to a longer text.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,38 +13,38 @@ use std::collections::BinaryHeap;
 use crate::format::automaton::{Corrupt, Decoded, Draft, MAX_WILDCARD_BRANCHES, State, corrupt, passes_start};
 use crate::platform::{FINGERPRINT_BYTES, Fingerprints};
 
-/// In place of the suffix of a state: the root, and a state that has not been visited.
+/// Special values for suffixes: the root, and a state that has not been visited.
 const ROOT: u32 = u32::MAX;
 const UNVISITED: u32 = u32::MAX - 1;
 
-/// The lists for checking all wildcard automata of a ruleset. A state belongs to one of them at most.
+/// Working memory for checking all wildcard automata of a ruleset. A state belongs to at most one of them.
 pub(super) struct Machines<'d> {
     decoded: &'d Decoded<'d>,
     draft: &'d Draft<'d>,
-    /// For each state its suffix.
+    /// Each state's suffix.
     suffixes: Vec<u32>,
-    /// The states whose transitions have not been followed, those of the shortest texts first.
+    /// Visited states whose transitions have not been followed, shortest text first.
     open: BinaryHeap<Reverse<Open>>,
     pub(super) steps: usize,
 }
 
-/// A visited state. Orders by the length of its text.
+/// A visited state, ordered by text length.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
-    /// The length of the text.
+    /// Length of the text.
     len: usize,
     state: u32,
-    /// The first bytes of the text, and then zeros.
+    /// The first bytes of the text, padded with zeros.
     start: [u8; FINGERPRINT_BYTES],
 }
 
-/// The wildcard automaton that is checked.
+/// The wildcard automaton being checked.
 struct Machine<'d> {
     children: &'d [(u8, u32)],
     fingerprints: &'d Fingerprints,
-    /// The offset, for errors.
+    /// The automaton's offset, for errors.
     at: usize,
-    /// The numbers of the automata that begin in the states so far, a bit for each.
+    /// A bit for each number of an automaton that begins in the states visited so far.
     numbers: u64,
 }
 
@@ -54,7 +54,7 @@ impl<'d> Machines<'d> {
         Machines { decoded, draft, suffixes, open: BinaryHeap::new(), steps: 0 }
     }
 
-    /// Checks a wildcard automaton (*machine*, *fingerprints pass*). All of its states must belong to it alone.
+    /// Checks a wildcard automaton (*machine*, *fingerprints pass*). No other automaton may share its states.
     pub(super) fn check(&mut self, index: usize) -> Result<(), Corrupt> {
         let wildcard = &self.draft.wildcards[index];
         let (children, fingerprints) = (wildcard.children, wildcard.fingerprints);
@@ -74,7 +74,7 @@ impl<'d> Machines<'d> {
         &self.draft.states[index as usize]
     }
 
-    /// Checks what a state finds and where it goes on, and visits the states of longer texts.
+    /// Checks a state's results and transitions, and visits the states with longer texts.
     fn check_state(&mut self, machine: &mut Machine<'_>, open: Open) -> Result<(), Corrupt> {
         let state = self.state(open.state);
         let suffix = self.suffixes[open.state as usize];
@@ -97,7 +97,8 @@ impl<'d> Machines<'d> {
         if left.next().is_some() { Err(another) } else { Ok(()) }
     }
 
-    /// Checks that a state finds what its suffix does, and that what only it finds begins where the fingerprints say.
+    /// Checks that a state finds everything that its suffix finds, and that the fingerprints pass its additional
+    /// results.
     fn check_found(&self, machine: &mut Machine<'_>, open: Open, suffix: u32) -> Result<(), Corrupt> {
         let (state, at) = (self.state(open.state), self.decoded.state_at(open.state as usize));
         let found = |state: &State<'d>| (state.accept, state.accept_at_end, state.wildcards);
@@ -126,8 +127,8 @@ impl<'d> Machines<'d> {
         }
     }
 
-    /// Visits a state that a byte leads to from another one, whose suffix is `suffix`. Follows what the suffix reads of the
-    /// state's label: within a label the suffix is the root.
+    /// Visits the state `child`, which `byte` leads to from another state with the suffix `suffix`. Follows the label
+    /// along the suffixes: within a label the suffix must be the root.
     fn visit(&mut self, machine: &Machine<'_>, from: Open, byte: u8, child: u32, suffix: u32) -> Result<(), Corrupt> {
         let label = self.state(child).label;
         self.steps += 1 + label.len();
@@ -136,7 +137,7 @@ impl<'d> Machines<'d> {
             children.get(place).map(|&(_, state)| state)
         };
         let from_root = |byte: u8| step(machine.children, byte).unwrap_or(ROOT);
-        // The text of a child of the root has no proper suffix but those after its first byte.
+        // Before its label a child of the root has a one-byte text, whose only proper suffix is empty.
         let mut now = match (from.state, suffix) {
             (ROOT, _) => ROOT,
             (_, ROOT) => from_root(byte),
@@ -167,7 +168,7 @@ impl<'d> Machines<'d> {
 }
 
 impl Machine<'_> {
-    /// Checks that the fingerprints pass all places where a segment begins.
+    /// Checks that the fingerprints pass all places where a segment with this start begins.
     fn check_start(&self, start: &[u8]) -> Result<(), Corrupt> {
         match passes_start(self.fingerprints, start) {
             true => Ok(()),

@@ -15,7 +15,7 @@ const LABEL: [u8; 8] = *b"\x89RPTL\r\n\x1a";
 /// On a machine of the file's byte order, which is always little-endian, the mark is read as this number.
 const ENDIAN_MARK: u32 = 0x0102_0304;
 
-/// The greatest number that is taken for the version of a newer format. A greater one is damage.
+/// Maximum number that is read as the version of a newer format. Larger numbers are damage.
 const MAX_PLAUSIBLE_VERSION: u32 = 999;
 
 /// Bytes of the header: one cache line.

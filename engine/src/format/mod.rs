@@ -1,6 +1,7 @@
 //! The bytes of a compiled set: a container of sections, a file of code for each section, and the automata.
 //!
-//! Nothing outside this folder knows an offset, except that [`crate::platform`] searches with fingerprints. Each file has a reader and the writer of the same bytes:
+//! No code outside this folder uses offsets, except that [`crate::platform`] searches with fingerprints. Each file has
+//! a reader and a writer for the same bytes:
 //!
 //! | where | section | what |
 //! |---|---|---|

@@ -484,7 +484,7 @@ mod tests {
         assert_eq!(known.len(), 1 + 3 * (4 + 4 * 16));
     }
 
-    /// The numbers are those of `FORMAT.md`; a set that was written with them has to be read for ever.
+    /// Checks the numbers in `FORMAT.md`, which must remain readable forever.
     #[test]
     fn kinds_have_the_numbers_of_the_format() {
         for (source, kind) in [

@@ -1,5 +1,5 @@
-//! A process with everything that it started. A child that leaves the process group is still killed: the judge adopts
-//! orphans (a *subreaper*), and knows whose they are by a mark in their environment.
+//! A process and everything that it starts. Children that leave the process group are killed too: the judge adopts
+//! orphans (as a *subreaper*), and recognizes their group by a mark in their environment.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,28 +15,28 @@ use rustix::process::{
 
 use super::{END_TIME, Limits, described};
 
-/// Maximum number of processes of a group that are looked at.
+/// Maximum number of inspected processes in a group.
 const MAX_PROCESSES: usize = 256;
 
-/// Maximum number of times that orphans are looked for when a group is killed: each may leave others.
+/// Maximum number of searches for orphans when a group is killed. Each killed process may leave others.
 const MAX_SEARCHES: usize = 64;
 
-/// The variable of the environment that says of which group a process is.
+/// The environment variable that identifies a process's group.
 const MARK: &str = "REPTILE_JUDGE_GROUP";
 
-/// The processes that the judge itself has started. All its other children are orphans that it adopted.
+/// Processes that the judge itself has started. All its other children are adopted orphans.
 static STARTED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 fn started() -> MutexGuard<'static, BTreeSet<u32>> {
     STARTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A process and all processes that it started.
+/// A process and all its descendants.
 pub struct Group {
     /// The process.
     pub child: Child,
     pid: Option<Pid>,
-    /// What [`MARK`] is in its environment.
+    /// The value of [`MARK`] in the process's environment.
     mark: String,
 }
 
@@ -47,19 +47,20 @@ impl Group {
     /// Returns an error if the program cannot be started.
     pub fn start(arguments: &[String], folder: &Path, limits: &Limits, input: Stdio) -> Result<Group, String> {
         static ADOPT: Once = Once::new();
-        // Without it, a child that leaves the group goes on after the run, and that is all.
+        // Without this, a child that leaves the group may outlive the run, but nothing else changes.
         ADOPT.call_once(|| {
             let _ = set_child_subreaper(Some(getpid()));
         });
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let (program, arguments) = arguments.split_first().ok_or("an empty command")?;
-        // A path is one in the folder; a name is looked up.
+        // A path is relative to the folder; a name is looked up.
         let path = if program.contains('/') { folder.join(program) } else { program.into() };
         let mut command = Command::new(path);
         command.args(arguments).current_dir(folder).env(MARK, &mark);
         command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Nobody looks for orphans until the new process is known as a child of the judge.
+        // The lock keeps other threads from searching for orphans until the new process is registered as the judge's
+        // child.
         let mut started = started();
         let child = std::os::unix::process::CommandExt::process_group(&mut command, 0)
             .spawn()
@@ -76,14 +77,14 @@ impl Group {
         Ok(group)
     }
 
-    /// Returns the resident memory of all processes of the group in bytes; 0 if the system does not say.
+    /// Returns the resident memory of all processes in the group in bytes, or 0 if it is unavailable.
     pub fn memory(&self) -> u64 {
         let mut processes = vec![self.child.id()];
         processes.extend(self.orphans(&started(), false));
         with_descendants(processes).into_iter().map(|process| memory_of(process, "VmRSS:")).sum()
     }
 
-    /// Kills all processes of the group.
+    /// Kills all processes in the group.
     pub fn kill(&mut self) {
         let Some(pid) = self.pid.take() else { return };
         // Fails if all of them have ended.
@@ -102,7 +103,7 @@ impl Group {
                 }
             }
             for pid in orphans.into_iter().filter_map(|process| Pid::from_raw(i32::try_from(process).ok()?)) {
-                // It is dead, and stays in the list of processes until its parent, which is the judge, looks at it.
+                // The process is dead, but stays in the process list until the judge, its parent, reaps it.
                 let _ = waitpid(Some(pid), WaitOptions::empty());
             }
         }
@@ -120,7 +121,7 @@ impl Group {
         "closed its output without ending".into()
     }
 
-    /// Returns the adopted processes of this group; with `and_unmarked` also those that have removed the mark.
+    /// Returns the group's adopted processes. With `and_unmarked`, also includes processes that have removed the mark.
     fn orphans(&self, started: &BTreeSet<u32>, and_unmarked: bool) -> Vec<u32> {
         let is_ours = |process: &u32| {
             let environment = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
@@ -140,7 +141,7 @@ impl Drop for Group {
     }
 }
 
-/// Adds the children of processes, their children, and so on.
+/// Adds all descendants of the processes.
 fn with_descendants(mut processes: Vec<u32>) -> Vec<u32> {
     let mut next = 0;
     while next < processes.len() && processes.len() < MAX_PROCESSES {
@@ -150,7 +151,7 @@ fn with_descendants(mut processes: Vec<u32>) -> Vec<u32> {
     processes
 }
 
-/// Returns the children of a process; none if the system does not say.
+/// Returns a process's children, or none if they are unavailable.
 fn children_of(process: u32) -> Vec<u32> {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
     let children =
@@ -159,7 +160,7 @@ fn children_of(process: u32) -> Vec<u32> {
     threads.flatten().flat_map(|thread| ids(children(thread))).collect()
 }
 
-/// Returns an amount of memory of a process by its name in `/proc`, in bytes.
+/// Returns a memory size of a process in bytes, by its name in `/proc`.
 pub fn memory_of(process: u32, what: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(what));

@@ -1,8 +1,9 @@
-//! Why a measurement does not count. An engine's own figures are compared with its verdicts, with the judge's clock, with the
-//! protocol's loop, and with the speed of memory.
+//! Decides whether measurements count. An engine's own figures are compared with its verdicts, with the judge's clock,
+//! with the protocol's loop, and with memory speed.
 //!
-//! A warm figure still rests on the engine's word that it decided each row in each pass: whoever knows a verdict can repeat
-//! it. Fresh rows cannot be known before, and their single pass is held against the clock and against the same rows again.
+//! A warm figure still relies on the engine's claim that it decided each row in each pass, because an engine can repeat
+//! a known verdict. Fresh rows are unknown in advance, and their single pass is compared with the clock and with a
+//! second pass over the same rows.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -10,28 +11,29 @@ use std::time::{Duration, Instant};
 
 use crate::engine::Sample;
 
-/// Percent of the samples' sum by which the judge's clock may differ from it.
+/// Maximum difference between the samples' sum and the judge's clock in percent of the sum.
 const SLACK_PERCENT: u32 = 25;
 
-/// Time by which the judge's clock may differ as well, for a reply with a budget.
+/// Additional tolerance for a reply with a budget.
 const SLACK: Duration = Duration::from_millis(30);
 
-/// Time by which the judge's clock may differ as well, for a single pass over fresh rows.
+/// Additional tolerance for a single pass over fresh rows.
 const FRESH_SLACK: Duration = Duration::from_millis(10);
 
-/// Percent of a warm pass that a fresh pass over the same rows takes at least. The fastest of 31 engines took 65.
+/// Minimum time of a fresh pass, in percent of the time for a warm pass over the same rows. The lowest share among 31
+/// engines was 65.
 const FRESH_PERCENT: u32 = 40;
 
 /// The time at which the protocol ends a sample, in nanoseconds.
 const SAMPLE_NS: u64 = 1_000_000;
 
-/// Time by which a sample may be longer than [`SAMPLE_NS`] and its last pass, in nanoseconds: to read the clock.
+/// Maximum time in nanoseconds by which a sample may exceed [`SAMPLE_NS`] and its last pass, for reading the clock.
 const CLOCK_NS: u64 = 1_000;
 
-/// The fewest samples of several passes whose lengths say something.
+/// Minimum number of samples with several passes whose lengths are conclusive.
 const JUDGED_SAMPLES: usize = 5;
 
-/// How much faster than copying a robots.txt can be read: a parser may pass over lines without looking at each byte.
+/// Maximum speed of reading a robots.txt, relative to copying it. A parser may skip lines without reading each byte.
 const BODY_FACTOR: u32 = 4;
 
 /// A measurement with a budget of 0.
@@ -44,35 +46,35 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// The time of a request and its reply without the samples.
+    /// Returns the time of a request and its reply without the samples.
     fn overhead(self) -> Duration {
         self.wall.saturating_sub(self.samples)
     }
 }
 
-/// The time of a pass over rows that were decided before.
+/// The time of a pass over rows that have been decided before.
 #[derive(Clone, Copy, Debug)]
 pub struct WarmPass(Duration);
 
 impl WarmPass {
-    /// The fastest pass of some samples and of others.
+    /// Returns the fastest pass among two lists of samples.
     pub fn of(samples: &[Sample], others: &[Sample]) -> WarmPass {
         let pass = samples.iter().chain(others).map(|sample| sample.ns / sample.passes.max(1)).min();
         WarmPass(Duration::from_nanos(pass.unwrap_or(0)))
     }
 }
 
-/// The speed of this machine's memory, as the least time that work on some bytes takes.
+/// This machine's memory speed, which gives a lower limit for the time to process bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor {
     bytes_per_second: f64,
 }
 
 impl Floor {
-    /// Bytes of the buffer that is copied: they fit into the fastest cache.
+    /// Size of the copied buffer in bytes. It fits into the fastest cache.
     const BYTES: usize = 1 << 14;
 
-    /// Copies in a trial, and trials. The fastest trial counts.
+    /// Copies per trial. The fastest of [`Floor::TRIALS`] trials counts.
     const COPIES: u32 = 200;
     const TRIALS: u32 = 20;
 
@@ -95,14 +97,14 @@ impl Floor {
         })
     }
 
-    /// The least time for so many bytes of URLs, and so many of robots.txt files.
+    /// Returns the minimum time to process `urls` bytes in URLs and `bodies` bytes in robots.txt files.
     pub fn time(self, urls: usize, bodies: usize) -> Duration {
         let bytes = urls as f64 + bodies as f64 / f64::from(BODY_FACTOR);
         Duration::from_secs_f64(bytes / self.bytes_per_second)
     }
 }
 
-/// Says why the counts of samples are wrong, if they are.
+/// Returns the reason why the samples' counts are wrong, if any.
 pub fn void_count(samples: &[Sample], disallowed: u64) -> Option<String> {
     let wrong = samples.iter().find(|sample| sample.disallowed != disallowed.saturating_mul(sample.passes))?;
     Some(format!(
@@ -111,7 +113,7 @@ pub fn void_count(samples: &[Sample], disallowed: u64) -> Option<String> {
     ))
 }
 
-/// Says whether a pass is faster than its bytes can be read.
+/// Returns the reason if a pass is faster than its bytes can be read.
 pub fn void_floor(samples: &[Sample], floor: Duration) -> Option<String> {
     let pass = |sample: &&Sample| sample.ns as f64 / sample.passes.max(1) as f64;
     let fastest = samples.iter().min_by(|a, b| pass(a).total_cmp(&pass(b)))?;
@@ -120,8 +122,8 @@ pub fn void_floor(samples: &[Sample], floor: Duration) -> Option<String> {
         .then(|| format!("a pass in {found:.1} ns, but to copy its bytes takes {floor:.1} ns on this machine"))
 }
 
-/// Says whether samples have more passes than the protocol's loop can make: a sample ends with the pass that reaches
-/// [`SAMPLE_NS`], so that half of all samples are at most that and one pass long.
+/// Returns the reason if the samples claim more passes than the protocol's loop can make. A sample ends with the pass
+/// that reaches [`SAMPLE_NS`], so half of all samples last at most that time and one more pass.
 pub fn void_passes(samples: &[Sample]) -> Option<String> {
     let mut over: Vec<(u64, u64)> = samples
         .iter()
@@ -142,7 +144,8 @@ pub fn void_passes(samples: &[Sample]) -> Option<String> {
     })
 }
 
-/// Says why the times of samples are wrong, if they are: without the samples, a reply takes as long as one with a budget of 0.
+/// Returns the reason why the samples' times are wrong, if any. Without its samples, a reply takes as long as one with
+/// a budget of 0.
 pub fn void_time(sum: Duration, wall: Duration, idle: Idle, budget: Duration) -> Option<String> {
     if sum > wall {
         return Some(longer_than_reply(sum, wall));
@@ -150,12 +153,13 @@ pub fn void_time(sum: Duration, wall: Duration, idle: Idle, budget: Duration) ->
     if sum < budget {
         return Some(format!("samples of {}, less than the {} that were asked for", ms(sum), ms(budget)));
     }
-    // The overhead, such as writing a file, varies as much on a busy machine.
+    // On a busy machine the overhead, such as writing a file, varies by as much again.
     let slack = sum * SLACK_PERCENT / 100 + idle.overhead() + SLACK;
     (wall - sum > idle.overhead() + slack).then(|| without_samples(sum, wall, idle))
 }
 
-/// Says why the time of a pass over fresh rows is wrong, if it is. `idle` and `warm` are of the same rows, decided again.
+/// Returns the reason why the time of a pass over fresh rows is wrong, if any. `idle` and `warm` are measured on the
+/// same rows, decided again.
 pub fn void_fresh(sum: Duration, wall: Duration, idle: Idle, warm: WarmPass) -> Option<String> {
     if sum > wall {
         return Some(longer_than_reply(sum, wall));
@@ -201,10 +205,10 @@ mod tests {
     fn a_clock_that_lies_is_noticed() {
         for (sum, wall, fault) in [
             (100, 121, ""),
-            // Slack is 25 + 20 + 30 ms on top of the 20 that every reply takes.
+            // The slack is 25 + 20 + 30 ms, in addition to the 20 ms of every reply.
             (100, 195, ""),
             (100, 196, "without samples it takes 20.0 ms"),
-            // Ten times as fast as it is.
+            // Ten times the true speed.
             (100, 1020, "without samples it takes"),
             (100, 99, "samples of 100.0 ms in a reply that took 99.0 ms"),
             (99, 121, "less than"),
@@ -218,14 +222,14 @@ mod tests {
     fn the_time_of_fresh_rows_is_held_against_the_clock_and_the_same_rows() {
         for (sum, wall, warm, fault) in [
             (100, 121, 100, ""),
-            // Slack is a quarter of 100 + 20, and 10 ms.
+            // The slack is a quarter of 100 + 20 ms, and 10 ms.
             (100, 160, 100, ""),
             (100, 161, 100, "without samples it takes 20.0 ms"),
-            // As fast as the share of a warm pass allows, and faster.
+            // At the minimum share of a warm pass, and below it.
             (40, 61, 100, ""),
             (39, 61, 100, "but the same rows again take 100.0 ms"),
             (10, 121, 100, "but the same rows again take"),
-            // A tenth of the time, by an engine that takes ten times as long for fresh rows.
+            // A tenth of the time, claimed by an engine that takes ten times as long for fresh rows.
             (10, 121, 10, "without samples it takes"),
             (122, 121, 100, "in a reply that took"),
         ] {
@@ -236,23 +240,24 @@ mod tests {
 
     #[test]
     fn passes_that_no_loop_makes_are_noticed() {
-        // Samples of 1 ms and a part of a pass of 70 microseconds, as a loop makes them; and the same with 100 times the passes.
+        // Samples of 1 ms and a part of a pass of 70 microseconds, as the loop produces them, and the same with 100
+        // times the passes.
         let loops = |factor: u64| -> Vec<Sample> {
             let sample = |part: u64| Sample { ns: SAMPLE_NS + 7_000 * part, passes: 15 * factor, disallowed: 0 };
             (0..10).map(sample).collect()
         };
         assert_eq!(void_passes(&loops(1)), None);
         assert!(void_passes(&loops(100)).unwrap().contains("counts too many passes"));
-        // Too few samples to say.
+        // Too few samples for a decision.
         assert_eq!(void_passes(&loops(100)[..JUDGED_SAMPLES - 1]), None);
         assert!(void_passes(&loops(100)[10 - JUDGED_SAMPLES..]).is_some());
-        // At the edge: a pass of 10 microseconds, and the time to read the clock.
+        // At the limit: a pass of 10 microseconds, and the time to read the clock.
         for (over, is_void) in [(10_000 + CLOCK_NS - 1, false), (10_000 + CLOCK_NS, false), (11_200 + CLOCK_NS, true)] {
             let ns = SAMPLE_NS + over;
             let samples = [Sample { ns, passes: ns / 10_000, disallowed: 0 }; JUDGED_SAMPLES];
             assert_eq!(void_passes(&samples).is_some(), is_void, "{over}");
         }
-        // A machine that was busy in a few of the samples.
+        // A machine that was busy during a few samples.
         let mut busy = loops(1);
         busy.iter_mut().take(4).for_each(|sample| sample.ns += 4_000_000);
         assert_eq!(void_passes(&busy), None);

@@ -78,9 +78,9 @@ impl Input {
         self.rows.iter().take(count).map(question).collect()
     }
 
-    /// Draws rows as the questions of a measurement: for each seed others, in another order. There are up to a tenth fewer
-    /// than `count`; of an input that is asked whole all are there, and some of them twice. To open a set is always to ask
-    /// for the first row.
+    /// Draws rows as a measurement's questions, differently for each seed. Returns up to a tenth fewer than `count`.
+    /// For an input that is used whole, returns all rows, and some of them twice. The model `open` always uses the
+    /// first row.
     #[must_use]
     pub fn drawn(&self, model: &str, count: usize, seed: u64) -> Vec<Question<'_>> {
         if model == "open" || self.rows.is_empty() {
@@ -90,7 +90,7 @@ impl Input {
         let mut rows: Vec<&Asked> = self.rows.iter().collect();
         random.shuffle(&mut rows);
         if self.is_whole {
-            // A row that follows itself would be one unit in some models.
+            // Consecutive copies of a single row would count as one unit in some models.
             let twice = if rows.len() > 1 { 1 + random.below(rows.len().div_ceil(20)) } else { 0 };
             rows.extend_from_within(..twice);
         } else {
@@ -100,7 +100,7 @@ impl Input {
     }
 }
 
-/// The question of a row.
+/// Returns a row's question.
 fn question((slot, agent, url): &Asked) -> Question<'_> {
     Question { slot: *slot, agent, url }
 }

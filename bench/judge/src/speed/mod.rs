@@ -1,4 +1,4 @@
-//! Speed: engines measure themselves, in turns, and [`checks`] says which measurements count. What they are measured on is
+//! Speed: engines measure themselves in turns, and [`checks`] decides which measurements count. The measured rows are
 //! in [`inputs`], hostile files in [`hostile`].
 
 mod checks;
@@ -354,7 +354,7 @@ fn measure(
         samples,
         wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
         void,
-        // The rows of each round are others; the share is that of the rows of `prepare`, from the same rules.
+        // Each round has different rows. The share comes from `prepare`'s rows, under the same rules.
         checked: prepared.checked,
         right: prepared.right,
         dialect: one.dialect.as_str().to_owned(),
@@ -366,7 +366,7 @@ struct Figures {
     samples: Vec<Sample>,
     /// The time of the reply by the judge's clock.
     wall: Duration,
-    /// Why the samples do not count.
+    /// The reason why the samples do not count, if any.
     void: Option<String>,
     /// The rows of a pass.
     units: usize,
@@ -384,8 +384,8 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// Measures rows that are decided again and again. Each round has other rows in another order, so that an engine that
-    /// remembers the counts of an earlier request is wrong.
+    /// Measures rows that are decided repeatedly. Each round has different rows in a different order, so an engine that
+    /// remembers an earlier request's counts is wrong.
     fn warm(&self, engine: &mut Engine<'_>) -> Result<Figures, Broken> {
         let Run { task, prepared, plan, .. } = *self;
         let questions = task.input.drawn(task.model, prepared.rows, self.seed);
@@ -399,8 +399,8 @@ impl Run<'_> {
         Ok(Figures { samples, wall, void, units: if is_one_unit(task) { 1 } else { questions.len() } })
     }
 
-    /// Measures URLs that the engine has not seen. Afterwards it decides the same rows again, for their verdicts and for a
-    /// time that the judge's clock confirms.
+    /// Measures URLs that the engine has not seen. The engine then decides the same rows again, for their verdicts and
+    /// for a time that the judge's clock confirms.
     fn fresh(&self, engine: &mut Engine<'_>) -> Result<Figures, Broken> {
         let Run { task, prepared, plan, .. } = *self;
         let (Some(source), Some((slot, ..))) = (&task.input.fresh, task.input.rows.first()) else {
@@ -427,7 +427,7 @@ impl Run<'_> {
         Ok(Figures { samples, wall, void, units: questions.len() })
     }
 
-    /// The least time of a pass: its bytes at the speed of memory.
+    /// Returns the minimum time of a pass: its bytes at memory speed.
     fn floor(&self, questions: &[Question<'_>]) -> Duration {
         let body = |question: &Question<'_>| self.inputs.files.get(question.slot).map_or(0, |file| file.body.len());
         let bodies: usize = match self.task.model {
@@ -446,7 +446,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether a pass is one unit, whatever the rows: then only the first row counts.
+/// Returns whether a pass is a single unit, in which only the first row counts.
 fn is_one_unit(task: &Task<'_>) -> bool {
     matches!(task.model, "parse" | "open") && !task.input.is_whole
 }

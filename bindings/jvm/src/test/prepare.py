@@ -154,8 +154,8 @@ def damage(repository, data, reptile, mutants, full):
     """Damaged sets, with what the engine makes of each: see `engine/examples/mutants.rs`."""
     folder = data / "damage"
     folder.mkdir()
-    # A small set by time with all that a set can have: patches, several groups of a token, wildcards after wildcards, fallback
-    # patterns.
+    # A small set by time with every feature of a set: patches, several groups for a token, consecutive wildcards,
+    # fallback patterns.
     shops = [f"user-agent: *\ndisallow: /{number}/cart\ndisallow: /{number}/checkouts\nallow: /{number}/open\ndisallow: /*/a*b*c$\n"
              for number in (1234567, 7654321)]
     deep = "user-agent: *\ndisallow: /" + "*".join("abcdefghijklmnopqrst") + "\nallow: /x*" + "*y" * 3 + "\ndisallow: /*?s=\n"
@@ -167,13 +167,13 @@ def damage(repository, data, reptile, mutants, full):
     tails = ["", "1234567/cart/1", "7654321/open", "x/a1b2c", "abcdefghijklmnopqrst", "xyyy?s=1", "ab", "a1b"]
     urls = [f"https://{host}/{tail}" for host in [*bodies, "gone.example"] for tail in tails]
     sets = [("rich", ["--by-time"], lines, urls)]
-    # Segments that are suffixes and beginnings of others, wildcards that begin one after another in the trie, and tables of
-    # transitions; under dialects with operators and without, and with each way of comparing names.
+    # Segments that are suffixes and prefixes of others, wildcards that begin one after another in the trie, and
+    # transition tables. Uses dialects with and without operators, and each way of comparing names.
     words = "user-agent: *\n" + "".join(f"disallow: /*{word}\n" for word in ("abc", "bcd", "cd", "bc", "abcde?", "cab", "xbc", "d$"))
     places = "user-agent: *\ndisallow: /*sort=\ndisallow: /de/*sort=\nallow: /de/*sort=1\nallow: /de/shop/*.html$\n" + "".join(
         f"disallow: /{letter}*{letter}{letter}\n" for letter in "fghijklmno")
     named = "user-agent: Googlebot\ndisallow: /g\n\nuser-agent: GPTBot\ndisallow: /*abc\nallow: /\n\nuser-agent: *\ndisallow: /*bc\n"
-    # The same name in files whose captures fail keeps the last good copy, and other outcomes.
+    # The same name in files whose failed captures keep the last good copy, and in other outcomes.
     bodies = {"words.example": words, "places.example": places, "named.example": named}
     lines = [json.dumps({"url": f"https://{host}/robots.txt", "body": body}) for host, body in bodies.items()]
     lines += [json.dumps({"url": "https://gone.example/robots.txt", "status": 404}),

@@ -53,7 +53,7 @@ pub struct Checker<'s> {
     pub dialect: &'static Dialect,
     /// Whether a single robots.txt decides for all hosts.
     pub one_for_all: bool,
-    /// Whether names of agents are taken as they are.
+    /// Whether agent names are used unchanged.
     pub exact: ExactAgent,
     /// Whether every row is printed with its verdict.
     pub print: bool,
@@ -61,12 +61,12 @@ pub struct Checker<'s> {
     pub max_shown: usize,
 }
 
-/// The agents of the rows of a block. A table has few agents and many rows.
+/// Agents of a block's rows. A table has few agents and many rows.
 #[derive(Default)]
 struct CellAgents<'r>(HashMap<&'r [u8], std::result::Result<Agent, String>>);
 
 impl<'r> CellAgents<'r> {
-    /// Returns the agent of a cell, or what is wrong with its name.
+    /// Returns a cell's agent, or a description of the problem with its name.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.

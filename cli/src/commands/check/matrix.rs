@@ -195,7 +195,7 @@ fn count_block(block: &[u8], sets: &[Set<&[u8]>], one_for_all: bool, args: &Args
     Ok(counts)
 }
 
-/// Returns the agent of a cell under every dialect, or what is wrong with a name that no dialect takes.
+/// Returns a cell's agent under every dialect, or a description of the problem with a name that no dialect accepts.
 fn agents_of_cell(sets: &[Set<&[u8]>], cell: &[u8], args: &Args) -> Result<Result<Vec<Agent>, String>, FormatError> {
     let mut fault = None;
     for (set, dialect) in sets.iter().zip(ALL) {

@@ -32,15 +32,15 @@ const ANY_HOST: &str = "localhost";
 ///
 /// CASES is a table, its columns separated by tabs:
 ///   host  agent  url  [ALLOW|DISALLOW  [line]]
-/// The host, or a URL in its place, chooses the robots.txt, and only the path of the
-/// url counts, so that a path alone will do. The agent is a product token, or the name
-/// of a crawler that the dialect knows, with the checks of --agent in other commands: a
-/// row with a User-Agent header or a misspelt crawler in its place is malformed. The line is that of the deciding rule, 0 if no
-/// rule decides. A header, empty lines and lines that begin with # are passed over;
-/// letter case does not matter in ALLOW and DISALLOW; nothing is trimmed.
+/// The host, or a URL instead of it, selects the robots.txt. Only the path of the url
+/// counts, so a path alone is enough. The agent is a product token or a crawler's name
+/// that the dialect knows, checked like --agent in other commands: a row with a
+/// User-Agent header or a misspelled crawler is malformed. The line is the deciding
+/// rule's line, or 0 if no rule decides. A header, empty lines and lines that begin with
+/// # are skipped. ALLOW and DISALLOW may be in any letter case; nothing is trimmed.
 ///
-/// A row whose verdict differs is a verdict difference, whatever its line; one with
-/// the right verdict and another line is a line difference.
+/// A row with a different verdict is a verdict difference, regardless of its line. A row
+/// with the right verdict and a different line is a line difference.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -124,13 +124,13 @@ pub fn run(args: &Args) -> Result<Exit> {
 }
 
 impl Args {
-    /// Whether agents are taken as they are.
+    /// Returns whether agents are used unchanged.
     fn exact(&self) -> ExactAgent {
         ExactAgent { exact_agent: self.exact_agent }
     }
 }
 
-/// Refuses a table without rows, which would pass.
+/// Rejects a table without rows, which would always pass.
 ///
 /// # Errors
 /// Returns an error if there is no row.

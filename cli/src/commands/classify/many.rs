@@ -29,7 +29,7 @@ struct Record {
     options: Vec<String>,
     input: Input,
     file: Identity,
-    /// Whether most rows of the list were invalid, or its last quote not closed, which the exit code says each time.
+    /// Whether most rows of the list were invalid, or its last quote unclosed. Every run reports it in the exit code.
     most_are_invalid: bool,
 }
 

@@ -60,10 +60,10 @@ use written::WrittenOptions;
 /// With --agent-column a row that names no crawler is unknown too.
 ///
 /// Lines end at LF; one CR before it is removed. Tabs and other characters that a
-/// terminal acts on are written as %XX. White space around a URL is not a part of it. A
-/// row of a table that cannot be read is invalid, counted and named; so is a quote of CSV
-/// that is never closed, which takes the rest of URLS. Memory does not depend on how long
-/// URLS or a line is.
+/// terminal interprets are written as %XX. White space around a URL is ignored. A table
+/// row that cannot be read is invalid, counted and named; so is an unclosed CSV quote,
+/// which swallows the rest of URLS. Memory does not depend on the length of URLS or of a
+/// line.
 #[derive(Clone, clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -130,18 +130,19 @@ pub struct Args {
     missing_columns: Option<String>,
     /// The column of times: each URL is decided by the rules that were in force at its own time
     ///
-    /// As SET holds them that was compiled with --by-time. Times are dates with or without a time of day (2026-03-14,
-    /// 2026-03-14 15:09:26, 2026-03-14T15:09:26Z), dates of web archives (4 to 14 digits), seconds since 1970 (10 digits;
-    /// also 13, 16 or 19 for smaller units), or those of access logs; --timezone says the zone of those that name none. The column is called time in an access
-    /// log and timestamp in CDXJ. A row without a time is invalid; before the first capture of its origin a URL is unknown.
+    /// Requires a SET that was compiled with --by-time. Times are dates with or without a time of day (2026-03-14,
+    /// 2026-03-14 15:09:26, 2026-03-14T15:09:26Z), dates of web archives (4 to 14 digits), seconds since 1970 (10
+    /// digits; also 13, 16 or 19 for smaller units), or access log times. --timezone is the zone of times without one.
+    /// The column is called time in an access log and timestamp in CDXJ. A row without a time is invalid. Before the
+    /// first capture of its origin a URL is unknown.
     #[arg(long, value_name = "COLUMN", conflicts_with = "at")]
     at_column: Option<String>,
     /// The format of URLS [default: recognised by the first line and the end of the name]
     #[arg(long, value_name = "FORMAT")]
     input_format: Option<Format>,
-    /// What stands between the cells of CSV: comma, semicolon, tab, pipe or one character [default: recognised]
+    /// The delimiter of CSV: comma, semicolon, tab, pipe or one character [default: recognised]
     ///
-    /// Recognised are the first four, by the first row: it must have the columns that are asked for, or one URL.
+    /// The first four are recognised by the first row, which must have the selected columns or a single URL.
     #[arg(long, value_name = "CHARACTER", value_parser = Delimiter::of_name)]
     delimiter: Option<Delimiter>,
     /// Which origins decide a URL [default: origin]
@@ -225,7 +226,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 /// A list that was decided.
 struct Decided {
-    /// Whether most rows are invalid, or the last one has a quote that is not closed.
+    /// Whether most rows are invalid, or the last one has an unclosed quote.
     is_bad: bool,
     totals: Totals,
     decider: Decider,
@@ -273,7 +274,7 @@ impl Asked {
         // An input that is compiled for this is compiled by time; a set file is so or not.
         let mut options = args.options.clone();
         let is_set = Loaded::is_set(&args.set)?;
-        // A set by time keeps the rules of every time; an input is compiled for the one that is given.
+        // A set by time keeps the rules of every time, while an input is compiled for the given time.
         let at = if is_set { options.at()? } else { None };
         options.at.take_if(|_| is_set);
         let times = match (&args.at_column, at) {

@@ -266,8 +266,8 @@ enum Stop {
 
 /// How far a line has come that is too long.
 struct LongLines {
-    /// CR and LF at the end of the last part, which may be the end of the line; only the next part shows it. A row of CSV may
-    /// have them in a cell.
+    /// CR and LF at the end of the last part. Only the next part shows whether they end the line. In CSV they may be
+    /// inside a cell.
     held: Vec<u8>,
     /// Whether the next part is the first of its line.
     is_first: bool,
@@ -296,7 +296,7 @@ impl LongText {
     }
 }
 
-/// A part of a long line without the end of the line. `held` keeps CR and LF at the end of a part until the next one.
+/// Returns a part of a long line without the line end. `held` keeps trailing CR and LF until the next part.
 fn long_part(bytes: &[u8], last: bool, held: &mut Vec<u8>) -> Vec<u8> {
     let mut part = std::mem::take(held);
     part.extend_from_slice(bytes);

@@ -18,7 +18,7 @@ use crate::outputs::verdicts::Block;
 pub enum Source {
     /// Text.
     Text(Box<dyn Read + Send>),
-    /// A Parquet file, and where its URLs are.
+    /// A Parquet file, and the location of its URLs.
     Parquet(ParquetFile, Splitting),
 }
 

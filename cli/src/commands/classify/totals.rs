@@ -47,7 +47,7 @@ pub struct Totals {
     line_ends: u64,
     faults: [u64; Fault::ALL.len()],
     named_faults: usize,
-    /// Whether the last row has a quote that is not closed.
+    /// Whether the last row has an unclosed quote.
     is_unclosed: bool,
     sample: Vec<u8>,
     /// The verdicts for crawlers that rows name, and for those that are too many.
@@ -94,7 +94,7 @@ impl Totals {
     /// Adds the verdicts of a block. Names the first rows of the table at `path` that could not be read.
     pub fn add(&mut self, answers: &Answers, path: &Path) {
         for &(line, fault) in &answers.faults.first {
-            // An unclosed row is named when all of it has been read.
+            // An unclosed row is reported when all of it has been read.
             if self.named_faults < MAX_NAMED_FAULTS && fault != Fault::Unclosed {
                 self.named_faults += 1;
                 let line = self.line_ends + line + 1;
@@ -113,7 +113,7 @@ impl Totals {
         answers.crawlers.iter().for_each(|(name, counts)| self.add_crawler(name, counts));
     }
 
-    /// Names the last row, which was added, if its quote is not closed.
+    /// Reports the last row, already added, if it has an unclosed quote.
     pub fn name_unclosed(&mut self, row: UnclosedRow, path: &Path) {
         self.is_unclosed = true;
         let quote_line = self.line_ends - row.line_ends + 1;
@@ -149,8 +149,8 @@ impl Totals {
         }
     }
 
-    /// Prints the figures, and names the agents that no robots.txt names. Returns [`Totals::is_bad`], whose reasons are
-    /// printed too.
+    /// Prints the figures, and names the agents that no robots.txt names. Returns [`Totals::is_bad`], and prints its
+    /// reasons too.
     pub fn report(&self, path: &Path, decider: &Decider, time: Duration) -> bool {
         let mut summary = Summary::default();
         summary.row("input", self.table.to_string());
@@ -257,7 +257,7 @@ impl Totals {
         self.tally.first().map_or(0, |counts| counts[Verdict::Invalid as usize])
     }
 
-    /// Returns whether most rows are invalid, or the last one has a quote that is not closed.
+    /// Returns whether most rows are invalid, or the last one has an unclosed quote.
     pub fn is_bad(&self) -> bool {
         self.is_unclosed || self.most_are_invalid()
     }

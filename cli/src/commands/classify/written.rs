@@ -17,11 +17,12 @@ use crate::outputs::verdicts::VERDICTS;
 pub struct WrittenOptions {
     /// The columns, with commas between them [default: url,verdict]
     ///
-    /// They are written in this order: url, mask, refused and capture_time once, the others for each agent, called
-    /// AGENT:verdict, AGENT:line and so on. Of several agents, others that follow each other come together for each agent. No
-    /// column may be given twice. Without url the output is much shorter. The bits of mask are in the order in which
-    /// the summary lists the agents; a Parquet file has their names in its metadata. Where the verdict is unknown or invalid,
-    /// mask is empty or null; so is refused in JSON Lines and Parquet, and in TSV and CSV it is that word.
+    /// Columns are written in the given order: url, mask, refused and capture_time once, all others once per agent,
+    /// called AGENT:verdict, AGENT:line and so on. For several agents, consecutive per-agent columns are grouped by
+    /// agent. No column may be given twice. Without url the output is much shorter. The bits of mask are in the order
+    /// in which the summary lists the agents; a Parquet file has their names in its metadata. Where the verdict is
+    /// unknown or invalid, mask is empty or null; so is refused in JSON Lines and Parquet, and in TSV and CSV it is
+    /// that word.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_enum, conflicts_with_all = ["explain", "reason", "only"])]
     columns: Vec<Column>,
     /// The same as --columns url,verdict,line,rule
@@ -142,8 +143,8 @@ impl WrittenOptions {
         })
     }
 
-    /// The cells of a row for agents of these names, or for the one that the row names, for a table of this format and with this
-    /// delimiter.
+    /// Returns the layout of a row's cells for agents with these names, or for the agent that the row names. The table
+    /// has this format and delimiter.
     ///
     /// # Errors
     /// If the options do not go together with each other or with the format.
@@ -192,10 +193,10 @@ impl WrittenOptions {
         Ok(Layout { format, order, has_url, once, columns, any_of, has_row: self.add_columns, is_by_row, taken })
     }
 
-    /// The options for an output of this name, which may say the format.
+    /// Returns the options for an output, whose name may determine the format.
     ///
     /// # Errors
-    /// Returns an error if the name says another format than `--format`.
+    /// Returns an error if the name contradicts `--format`.
     pub fn for_output(&self, output: Option<&Path>) -> Result<WrittenOptions> {
         if self.has_rows() {
             return Ok(self.clone());
@@ -203,15 +204,15 @@ impl WrittenOptions {
         Ok(WrittenOptions { format: chosen_format(output, self.format)?, ..self.clone() })
     }
 
-    /// Checks the name of an output that has the rows of a table of this format.
+    /// Checks an output name, if the output keeps rows from a table in this format.
     ///
     /// # Errors
-    /// Returns an error if the name says another format.
+    /// Returns an error if the name implies another format.
     pub fn check_name(&self, output: &Path, table: tables::Format) -> Result<()> {
         let Some(named) = format_of(output).filter(|_| self.has_rows()) else { return Ok(()) };
-        // A list of URLs is a table of one column, however cells are separated, unless columns are added.
+        // Without added columns, a URL list is also a one-column CSV table.
         let is_list = table == tables::Format::List && self.only.is_some() && named == Format::Csv;
-        // CSV is CSV, whatever stands between its cells.
+        // The delimiter does not matter.
         let written = Format::of_table(table, b',');
         if named == written || is_list {
             return Ok(());

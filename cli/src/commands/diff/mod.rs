@@ -120,7 +120,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 /// Reads one of the files.
 ///
 /// # Errors
-/// Returns an error if it cannot be read, or is a list of URLs.
+/// Returns an error if the file is unreadable, or is a URL list.
 fn body(args: &Args, path: &Path) -> Result<Vec<u8>> {
     let body = read_robots(path)?;
     refuse_url_list(path, &body, || {

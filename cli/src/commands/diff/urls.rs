@@ -70,7 +70,7 @@ pub fn rows_of_names(names: &Names<'_>, files: &[File<'_>; 2], dialect: &Dialect
 /// Writes a line for each URL of a list and row of crawlers whose verdict changes. Returns whether there are any.
 ///
 /// # Errors
-/// If the list cannot be read or has no URL, a set is damaged, or `out` cannot be written.
+/// Returns an error if the list is unreadable or has no URL, if a set is damaged, or if `out` cannot be written.
 pub fn compare(
     sets: &[Vec<u8>; 2],
     rows: &[Row],

@@ -67,10 +67,10 @@ pub struct Args {
     json: bool,
     /// Write the fixes that cannot be wrong into the files, print each, then what is left to find
     ///
-    /// Superfluous lines go, lines are written as they are read anyway, and lines of
-    /// errors as they were obviously meant; where that changes verdicts, it says so. A rule
-    /// with a URL is fixed only if the URL is of the file's own host: that of --host, or
-    /// that the file is named after.
+    /// Superfluous lines are removed, lines are written as they are already read, and lines
+    /// with errors as they were obviously meant; changes of verdicts are reported. A rule
+    /// with a URL is fixed only if the URL has the file's own host: the host of --host, or
+    /// the host in the file name.
     #[arg(long, verbatim_doc_comment)]
     fix: bool,
     /// The host whose robots.txt the files are [default: that a file is named after, or none]
@@ -134,7 +134,7 @@ struct Report<'a> {
     has_results: bool,
     /// Bodies that are no text.
     strange: Strange,
-    /// Records of damaged archives that were found by a search, or come after one that was.
+    /// Records of damaged archives that were found by a search, or follow such a record.
     untrusted: u64,
     /// Whether some files could not be read.
     is_partial: bool,
@@ -203,7 +203,7 @@ impl Report<'_> {
                     Err(fault) => self.item(fault.item(name)?)?,
                 }
             }
-            // Once, with the name of the first.
+            // Checked once, under the first name.
             Item::SameBody { body, robots } => {
                 if let Some(first) = robots.into_iter().next() {
                     self.item(Item::Robots(Robots { body: Some(body), ..first }))?;
@@ -224,7 +224,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Checks a robots.txt, of this host if it is known, and prints the findings.
+    /// Checks a robots.txt, with its host if known, and prints the findings.
     fn file(&mut self, name: &str, host: Option<&[u8]>, body: &[u8]) -> Result<()> {
         self.files += 1;
         self.progress.add(1);
@@ -328,7 +328,7 @@ fn given_host(text: &str) -> Result<Vec<u8>> {
     Ok(origins.into_iter().next().map(|origin| origin.host.to_vec()).unwrap_or_default())
 }
 
-/// Returns the host that a file is named after, as `compile` reads names. A name without a dot may be any file's.
+/// Returns the host that a file is named after, as `compile` reads names. A name without a dot is not conclusive.
 fn host_of(path: &str) -> Option<Vec<u8>> {
     match Hosts::default().of(path.as_bytes(), &Naming::Hosts(vec![Scheme::Https])) {
         Ok(Place::Of(origins)) => {

@@ -63,11 +63,11 @@ const MAX_NAMING_LINES: usize = 100;
 /// Shows the file with the lines that matter, and for each URL and crawler the group
 /// that it obeys, the best Allow and the best Disallow that match, which of the two
 /// wins, and why. Only the path of a URL counts here, so a path such as /a/b will do.
-/// White space around a URL does not count. Under every dialect but google-lib, spaces and
+/// White space around a URL is ignored. Under every dialect but google-lib, spaces and
 /// letters beyond ASCII are escaped as a browser escapes them, and a path without its first
-/// slash gets one; a remark says so. The name of a file is not taken for a path: --urls
-/// reads URLs from it. A web page is read only if it has rules, as Google does, or if
-/// --status says what it is the body of.
+/// slash gets one; a remark says so. A file name is not accepted as a path; --urls reads
+/// URLs from a file. Like Google, the command reads a web page only if it has rules, or if
+/// --status makes it the body of a response.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -180,17 +180,17 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::from_bad(!is_done))
 }
 
-/// Reads the robots.txt. With `--status` it is the body of that answer, whatever it holds.
+/// Reads the robots.txt. With `--status` the file is the body of that response, even a web page.
 ///
 /// # Errors
-/// Returns an error if it cannot be read, and without `--status` also if it is neither a robots.txt nor a web page with
-/// rules in it.
+/// Returns an error if the file is unreadable. Without `--status`, also returns an error if it is neither a robots.txt
+/// nor a web page with rules.
 fn read_body(args: &Args) -> Result<Vec<u8>> {
     let input = Input::open(&args.robots)?;
     match input.content {
         Content::Folder => Err(input.refused(Wanted::Robots)),
         _ if args.status.is_some() => read_input(input),
-        // What a page means is the fetch profile's question.
+        // The fetch profile decides how to treat a page.
         Content::Html | Content::Xml if args.profile.is_some() => read_input(input),
         Content::Html => {
             let refused = input.refused(Wanted::Robots);
@@ -220,7 +220,7 @@ fn read_body(args: &Args) -> Result<Vec<u8>> {
     }
 }
 
-/// Returns the number of rules of a body that are in a group.
+/// Returns the number of a body's rules that belong to a group.
 fn rule_count(body: &[u8], dialect: &Dialect) -> usize {
     let arena = Bump::new();
     parse(body, dialect, &arena).groups.iter().map(|group| group.rules.len()).sum()
@@ -254,7 +254,7 @@ impl Given {
         }
     }
 
-    /// Whether every verdict is the one that is expected. Says so if not.
+    /// Returns whether every verdict is the expected one, and prints a message otherwise.
     fn is_all(&self, expected: Verdict) -> bool {
         let all = self.0.iter().map(Cell::get).sum::<u64>();
         let others = all - self.0.get(expected as usize).map_or(0, Cell::get);
@@ -344,7 +344,7 @@ fn few_urls(file: &File<'_>, out: &mut impl Write) -> std::result::Result<(Vec<V
 /// The file, and what the user asks of it.
 struct File<'t> {
     args: &'t Args,
-    /// The URLs that were given as arguments.
+    /// The URLs given as arguments.
     urls: Vec<&'t [u8]>,
     body: &'t [u8],
     /// The dialect with which the others are compared.
@@ -359,7 +359,7 @@ impl File<'_> {
         Column::new(self, dialect, Fetch::of(self.args, dialect), agents, arena)
     }
 
-    /// Hands each URL to `work`, those of a list as they come. Returns how many lines are too long for a URL.
+    /// Passes each URL to `work`, reading a list as it arrives. Returns the number of overlong lines.
     fn each_url<W: Write>(
         &self,
         out: &mut W,

@@ -58,16 +58,16 @@ struct Extended {
     fault: Option<&'static str>,
 }
 
-/// Bytes that are kept of what is after the end of an archive: enough to know another archive.
+/// Bytes kept after the end of an archive, enough to recognize another archive.
 const AFTER_END_BYTES: usize = BLOCK_BYTES;
 
 /// Bytes after the end of an archive.
 pub struct AfterEnd {
-    /// The offset of the first one that is not zero, in the unpacked archive.
+    /// Offset of the first nonzero byte, in the decompressed archive.
     pub offset: u64,
-    /// Their number from there on.
+    /// Number of bytes from that offset on.
     pub len: u64,
-    /// The first of them.
+    /// The first bytes.
     pub start: Vec<u8>,
 }
 
@@ -144,11 +144,11 @@ impl<R: Read> Members<R> {
         Body(self)
     }
 
-    /// Reads to the end of the input, and returns the bytes after the end of the archive, or `None` if there are none but
-    /// zeros. A packed archive is checked to its end in this way.
+    /// Reads to the end of the input. Returns the bytes after the archive's end, or `None` if all are zero.
+    /// This also verifies a compressed archive to its end.
     ///
     /// # Errors
-    /// If the input cannot be read.
+    /// Returns an error if the input is unreadable.
     pub fn after_end(&mut self) -> io::Result<Option<AfterEnd>> {
         let mut buffer = [0; 16 * BLOCK_BYTES];
         let mut after: Option<AfterEnd> = None;

@@ -16,7 +16,7 @@ use crate::outputs::summary::grouped;
 pub use members::is_header as is_tar;
 use members::{AfterEnd, Kind, Member, Members};
 
-/// Bytes that a message shows of what is after the end of an archive.
+/// Maximum bytes after an archive's end that a message shows.
 const SHOWN_BYTES: usize = 20;
 
 /// Reads every regular file of an archive.

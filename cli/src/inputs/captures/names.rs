@@ -1,7 +1,7 @@
-//! The fields of a capture and the names that programs give them: one list for JSON Lines and for every table.
+//! The fields of a capture and their names in different programs: one list for JSON Lines and for every table.
 //!
-//! Names are compared without regard to case, and `-`, `_`, `.` and blanks do not count, so that `statusCode`, `Status Code`
-//! and `response.status` are found too. A name that is not in the list is reported as not used ([`NameUse`]).
+//! Letter case, `-`, `_`, `.` and spaces are ignored, so `statusCode`, `Status Code` and `response.status` are
+//! recognized too. Unknown names are reported as unused ([`NameUse`]).
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -11,61 +11,61 @@ use reptile_engine::url::MAX_URL_BYTES;
 
 use crate::inputs::shown::shown;
 
-/// Maximum bytes of a cell that is a word or a number.
+/// Maximum bytes of a cell with a word or a number.
 const MAX_WORD_BYTES: usize = 1 << 10;
 
-/// Maximum bytes of a body in base64, with its line ends.
+/// Maximum bytes of a base64 body, including its line ends.
 const MAX_BASE64_BYTES: usize = 2 * MAX_BODY_BYTES;
 
-/// Maximum bytes of the value of a header field. Servers and clients refuse header fields of 8 or 16 KiB.
+/// Maximum bytes of a header field value. Servers and clients reject header fields over 8 or 16 KiB.
 pub const MAX_HEADER_BYTES: usize = 64 << 10;
 
-/// Maximum number of names of each kind that a report lists.
+/// Maximum number of used or unused names in a report.
 pub const MAX_LISTED_NAMES: usize = 32;
 
-/// Maximum bytes of a name, without its separators.
+/// Maximum bytes of a name without separators.
 const MAX_NAME_BYTES: usize = 32;
 
-/// Maximum bytes of a name that a report shows.
+/// Maximum bytes of a name in a report.
 const MAX_SHOWN_NAME_BYTES: usize = 64;
 
 /// A field of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(usize)]
 pub enum Field {
-    /// The URL that was requested, before any redirect.
+    /// The URL of the first request, before any redirect.
     Url,
-    /// The HTTP status of the last answer.
+    /// The HTTP status of the last response.
     Status,
-    /// The time of the fetch.
+    /// The fetch time.
     Time,
-    /// The body of the last answer.
+    /// The body of the last response.
     Body,
-    /// The body in base64, which counts before one that is text.
+    /// The body in base64. It takes precedence over a text body.
     Base64,
-    /// What went wrong, if there was no answer.
+    /// The error, if there was no response.
     Error,
-    /// Whether there was no answer.
+    /// Whether the fetch got no response.
     Failed,
-    /// Whether, or why, the body is cut.
+    /// Whether, or why, the body is truncated.
     Truncated,
     /// The number of redirects that were followed.
     Redirects,
-    /// The Content-Type of the last answer.
+    /// The Content-Type of the last response.
     ContentType,
-    /// The Cache-Control of the last answer.
+    /// The Cache-Control of the last response.
     CacheControl,
-    /// All header fields of the last answer, which only JSON can hold.
+    /// All header fields of the last response, which only JSON can hold.
     Headers,
 }
 
-/// The number of fields that are the cells of a table: all but the last one.
+/// Number of fields that can be table cells: all but the last.
 pub const CELLS: usize = Field::Headers as usize;
 
 /// The number of fields.
 pub const FIELDS: usize = CELLS + 1;
 
-/// The fields in their order, each with the maximum bytes of its cells and its names, of which the first is that of the
+/// The fields in order, with the maximum bytes of a cell and the field's names. The first name is used in the
 /// documentation.
 const NAMES: [(Field, usize, &[&str]); FIELDS] = [
     (
@@ -220,29 +220,29 @@ const NAMES: [(Field, usize, &[&str]); FIELDS] = [
 ];
 
 impl Field {
-    /// Every field.
+    /// Returns all fields.
     pub fn all() -> impl Iterator<Item = Field> {
         NAMES.iter().map(|&(field, ..)| field)
     }
 
-    /// The name in the documentation.
+    /// Returns the name in the documentation.
     pub fn name(self) -> &'static str {
         self.names().first().copied().unwrap_or_default()
     }
 
-    /// Every name, without those that differ only in case and separators.
+    /// Returns all names, without variants that differ only in case and separators.
     pub fn names(self) -> &'static [&'static str] {
         NAMES[self as usize].2
     }
 
-    /// Maximum bytes of a cell.
+    /// Returns the maximum bytes of a cell.
     pub const fn limit(self) -> usize {
         NAMES[self as usize].1
     }
 
-    /// The field with this name, if it is the name of one.
+    /// Returns the field with a name, if there is one.
     pub fn of_name(name: &[u8]) -> Option<Field> {
-        // Nearly every key of a line is one of these.
+        // Nearly every key in a line is one of these.
         match name {
             b"url" => return Some(Field::Url),
             b"status" => return Some(Field::Status),
@@ -258,7 +258,7 @@ impl Field {
     }
 }
 
-/// The folded names, in order.
+/// The folded names, sorted.
 static BY_NAME: LazyLock<Vec<(Box<[u8]>, Field)>> = LazyLock::new(|| {
     let mut buffer = [0; MAX_NAME_BYTES];
     let mut all: Vec<(Box<[u8]>, Field)> = NAMES
@@ -270,8 +270,8 @@ static BY_NAME: LazyLock<Vec<(Box<[u8]>, Field)>> = LazyLock::new(|| {
     all
 });
 
-/// A name in lower case and without separators, or `None` if that is empty or too long. Steps: at most one for each of
-/// [`MAX_SHOWN_NAME_BYTES`] bytes.
+/// Returns a name in lower case without separators, or `None` if that is empty or too long. Takes at most one step for
+/// each of [`MAX_SHOWN_NAME_BYTES`] bytes.
 fn fold<'b>(name: &[u8], buffer: &'b mut [u8; MAX_NAME_BYTES]) -> Option<&'b [u8]> {
     if name.len() > MAX_SHOWN_NAME_BYTES {
         return None;
@@ -284,9 +284,9 @@ fn fold<'b>(name: &[u8], buffer: &'b mut [u8; MAX_NAME_BYTES]) -> Option<&'b [u8
     (len > 0).then_some(&buffer[..len])
 }
 
-/// The names of columns or keys that were used, and of those that were not.
+/// The used and unused names of columns or keys.
 ///
-/// Of more than [`MAX_LISTED_NAMES`] the first ones in alphabetical order are kept, so that the order of input does not show.
+/// If there are more than [`MAX_LISTED_NAMES`], the first in alphabetical order are kept, regardless of input order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameUse {
     used: BTreeSet<(Field, String)>,
@@ -295,24 +295,24 @@ pub struct NameUse {
 }
 
 impl NameUse {
-    /// Records a name of a field.
+    /// Records a known name.
     pub fn add_used(&mut self, field: Field, name: &[u8]) {
         self.used.insert((field, text_of(name)));
         self.trim();
     }
 
-    /// Records a name that is not that of a field.
+    /// Records an unknown name.
     pub fn add_unused(&mut self, name: &[u8]) {
         self.unused.insert(text_of(name));
         self.trim();
     }
 
-    /// Records that there are more names than those that were given.
+    /// Records that there are further names.
     pub fn add_more(&mut self) {
         self.has_more = true;
     }
 
-    /// Adds the names of another part of the input, or of another input.
+    /// Adds the names from another part of the input, or from another input.
     pub fn extend(&mut self, other: NameUse) {
         self.has_more |= other.has_more;
         self.used.extend(other.used);
@@ -320,12 +320,12 @@ impl NameUse {
         self.trim();
     }
 
-    /// Whether there is no name.
+    /// Returns whether no name was recorded.
     pub fn is_empty(&self) -> bool {
         self.used.is_empty() && self.unused.is_empty()
     }
 
-    /// Drops the last names of those that are too many.
+    /// Drops surplus names.
     fn trim(&mut self) {
         while self.used.len() > MAX_LISTED_NAMES {
             self.used.pop_last();
@@ -337,7 +337,7 @@ impl NameUse {
         }
     }
 
-    /// The used names in the order of the fields: a field, and in parentheses its other names here.
+    /// Returns the used names in field order: each field, followed by its other names in parentheses.
     pub fn used(&self) -> String {
         let of_field = |field: Field| {
             let names: Vec<&str> =
@@ -351,7 +351,7 @@ impl NameUse {
         Field::all().filter_map(of_field).collect::<Vec<_>>().join(", ")
     }
 
-    /// The names that were not used, or `None` if all were.
+    /// Returns the unused names, or `None` if all were used.
     pub fn unused(&self) -> Option<String> {
         let names = self.unused.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         match (names.is_empty(), self.has_more) {
@@ -363,7 +363,7 @@ impl NameUse {
     }
 }
 
-/// A name as a report shows it.
+/// Returns a name as a report shows it.
 fn text_of(name: &[u8]) -> String {
     match name.get(..MAX_SHOWN_NAME_BYTES) {
         Some(start) if name.len() > MAX_SHOWN_NAME_BYTES => format!("{}...", shown(start)),
@@ -375,19 +375,19 @@ fn text_of(name: &[u8]) -> String {
 /// The columns of a table of captures.
 #[derive(Clone, Debug)]
 pub struct Header {
-    /// For each field its column in the table, from 0 on.
+    /// Each field's column in the table, from 0.
     numbers: [Option<usize>; CELLS],
-    /// For each column its field.
+    /// Each column's field.
     fields: Vec<Option<Field>>,
-    /// The names of the columns.
+    /// The column names.
     pub names: NameUse,
 }
 
 impl Header {
-    /// The columns of these names.
+    /// Creates a header from column names.
     ///
     /// # Errors
-    /// If two columns are names of one field: nothing says which of them counts.
+    /// Returns an error if two columns name the same field, because it is unknown which one counts.
     pub fn new<'n>(names: impl IntoIterator<Item = &'n [u8]>) -> Result<Header, String> {
         let mut header = Header { numbers: [None; CELLS], fields: Vec::new(), names: NameUse::default() };
         let mut first: [&[u8]; CELLS] = [b""; CELLS];
@@ -407,41 +407,41 @@ impl Header {
         Ok(header)
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn count(&self) -> usize {
         self.fields.len()
     }
 
-    /// The field of a column, if it is used.
+    /// Returns a column's field, if it is used.
     pub fn field(&self, number: usize) -> Option<Field> {
         self.fields.get(number).copied().flatten()
     }
 
-    /// The column of a field.
+    /// Returns a field's column.
     pub fn number(&self, field: Field) -> Option<usize> {
         self.numbers.get(field as usize).copied().flatten()
     }
 }
 
-/// The message for two names of one field.
+/// Returns the message for two names of one field.
 pub fn two_names(field: Field, first: &[u8], second: &[u8]) -> String {
     let (first, second) = (text_of(first), text_of(second));
     format!("\"{first}\" and \"{second}\" are both names of the {}: rename one of them, or leave it out", field.name())
 }
 
-/// What names of columns say of a table.
+/// The kind of a table, according to its column names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TableKind {
-    /// It has no column of URLs that is named.
+    /// A table without a named URL column.
     Other,
-    /// It has URLs, and nothing else that says that they are captures.
+    /// A URL table without any column that suggests captures.
     Urls,
-    /// It has captures.
+    /// A table of captures.
     Captures,
 }
 
 impl TableKind {
-    /// The kind of a table whose columns have these names.
+    /// Returns the kind of a table with these column names.
     pub fn of<'n>(names: impl IntoIterator<Item = &'n [u8]>) -> TableKind {
         let (mut has_url, mut is_telling, mut count) = (false, false, 0);
         for name in names {

@@ -19,13 +19,13 @@ use crate::inputs::captures::{failed_of, is_error, truncation_of};
 use crate::inputs::shown::shown;
 use crate::inputs::time::{MAX_TIME_BYTES, WrittenTime};
 
-/// Characters of a key with escapes that are kept: more than a report shows, and more than a name of a field has.
+/// Maximum characters kept of an escaped key: more than a report shows, and more than any field's name has.
 const MAX_KEPT_KEY_CHARS: usize = 128;
 
 /// A text in the place of something else. Its words stay out of the message, since it may be of any length.
 const A_TEXT: Unexpected<'static> = Unexpected::Other("a text");
 
-/// The fields of a capture, by any of their names. All but the URL may be absent or null.
+/// A capture's fields, under any of their names. All except the URL may be absent or null.
 #[derive(Default)]
 pub struct CaptureFields<'a> {
     /// The URL that was requested, before any redirect.
@@ -42,32 +42,32 @@ pub struct CaptureFields<'a> {
     pub redirects: Option<Redirects>,
     /// The header fields of the last answer.
     pub headers: Option<Headers>,
-    /// The Content-Type of the last answer, which counts before that of the header fields.
+    /// The last response's Content-Type. It takes precedence over the header fields.
     pub content_type: Option<Joined>,
-    /// The Cache-Control of the last answer, which counts before that of the header fields.
+    /// The last response's Cache-Control. It takes precedence over the header fields.
     pub cache_control: Option<Joined>,
     /// Whether, or why, the body is cut.
     pub truncated: Option<Truncated>,
     /// What went wrong with the connection, in any words.
     pub error: Option<Problem>,
-    /// Whether there was no answer.
+    /// Whether the fetch got no response.
     pub failed: Option<Failed>,
-    /// The keys of the object.
+    /// The object's keys.
     pub keys: Keys<'a>,
 }
 
 /// The keys of an object.
 #[derive(Default, PartialEq, Eq)]
 pub struct Keys<'a> {
-    /// For each field the key that has a value, or else one that is null.
+    /// Each field's key: one with a value, or else one with null.
     pub used: [Option<Cow<'a, str>>; FIELDS],
-    /// Keys that are not names of fields: the first [`MAX_LISTED_NAMES`].
+    /// Unknown keys: the first [`MAX_LISTED_NAMES`].
     pub unused: Vec<Cow<'a, str>>,
-    /// Whether there are more of them.
+    /// Whether there are more unknown keys.
     pub has_more: bool,
 }
 
-/// A key of an object.
+/// A key in an object.
 struct Key<'a> {
     name: Cow<'a, str>,
     field: Option<Field>,
@@ -93,7 +93,7 @@ impl<'de> Visitor<'de> for KeyVisitor {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> std::result::Result<Key<'de>, E> {
-        // A key with escapes may be of any length, and is only shown.
+        // A key with escapes may have any length, and is only shown.
         let start = name.char_indices().nth(MAX_KEPT_KEY_CHARS).map_or(name, |(end, _)| &name[..end]);
         Ok(Key { name: Cow::Owned(start.to_owned()), field: Field::of_name(name.as_bytes()) })
     }
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for CaptureVisitor {
     }
 }
 
-/// Puts a value, unless it is null, in the place of one. Returns whether it is a value, and whether there was one before.
+/// Stores a value in `place` unless it is null. Returns whether it is not null, and whether `place` had a value before.
 fn put<T>(place: &mut Option<T>, value: Option<T>) -> (bool, bool) {
     let has_both = place.is_some() && value.is_some();
     let is_new = value.is_some();
@@ -329,8 +329,8 @@ pub fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str> {
     Ok(if len > MAX_BODY_BYTES { Body::TooLarge(len) } else { Body::Whole(body) })
 }
 
-/// A time in any of the forms of [`WrittenTime`], as a number or as a text. JSON does not say the unit of a number, so its
-/// digits do, as in a text.
+/// A time in any form of [`WrittenTime`], as a number or a text. JSON has no unit for a number, so the number of digits
+/// determines it, as in a text.
 pub struct When(pub WrittenTime);
 
 visited!(When, WhenVisitor);
@@ -379,7 +379,7 @@ impl<'de> Visitor<'de> for RedirectsVisitor {
     }
 
     fn visit_f64<E: Error>(self, count: f64) -> std::result::Result<Redirects, E> {
-        // So programs write whole numbers of a column that also has rows without one.
+        // Programs write integers this way if the column has gaps.
         match count.fract() == 0.0 && (0.0..=1e9).contains(&count) {
             true => Ok(Redirects(count as u32)),
             false => Err(E::invalid_value(Unexpected::Float(count), &self)),
@@ -387,7 +387,7 @@ impl<'de> Visitor<'de> for RedirectsVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Redirects, E> {
-        // Some programs write every value as a text.
+        // Some programs write every value as text.
         let is_number = !text.is_empty() && text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_digit());
         if !is_number {
             return Err(E::invalid_type(A_TEXT, &self));
@@ -421,9 +421,9 @@ impl Visitor<'_> for WordsVisitor {
     }
 }
 
-/// What went wrong, which is not kept.
+/// An error, whose text is not kept.
 pub struct Problem {
-    /// Whether anything did.
+    /// Whether there was an error.
     pub is_error: bool,
 }
 
@@ -445,7 +445,7 @@ impl Visitor<'_> for ProblemVisitor {
     }
 }
 
-/// Whether there was no answer: true or false, 1 or 0, or a text of these.
+/// Whether the fetch got no response: true or false, 1 or 0, or one of these as text.
 pub struct Failed(pub bool);
 
 visited!(Failed, FailedVisitor);
@@ -473,7 +473,7 @@ impl Visitor<'_> for FailedVisitor {
     }
 }
 
-/// The value of one header field; several are joined by commas.
+/// A header field's value. Several values are joined by commas.
 pub struct Joined(pub String);
 
 impl<'de> Deserialize<'de> for Joined {
@@ -491,7 +491,7 @@ pub struct Headers {
     pub cache_control: Option<String>,
     /// The values of Content-Type.
     pub content_type: Option<String>,
-    /// The values of the fields by which products mark their challenges.
+    /// Values of the header fields that mark challenge pages.
     challenges: Vec<(&'static str, Option<String>)>,
 }
 
@@ -533,7 +533,7 @@ impl Headers {
             HeaderName::CacheControl => Some(&mut self.cache_control),
             HeaderName::ContentType => Some(&mut self.content_type),
             HeaderName::Challenge(name) => {
-                // As many as there are such names, at most.
+                // There are at most as many entries as such names.
                 let index = self.challenges.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
                     self.challenges.push((name, None));
                     self.challenges.len() - 1
@@ -544,7 +544,7 @@ impl Headers {
         }
     }
 
-    /// Returns the product that marked the answer as a challenge, if one did.
+    /// Returns the product that marked the response as a challenge page, if any.
     pub fn challenger(&self) -> Option<Challenger> {
         self.challenges.iter().find_map(|(name, value)| challenger_of_header(name, value.as_deref()?))
     }
@@ -587,7 +587,7 @@ impl<'de> Visitor<'de> for HeaderPair<'_> {
 enum HeaderName {
     CacheControl,
     ContentType,
-    /// One by which a product marks its challenges, in lower case.
+    /// A field that marks a product's challenge pages, in lower case.
     Challenge(&'static str),
     Other,
 }

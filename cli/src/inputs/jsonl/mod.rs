@@ -28,7 +28,8 @@ use crate::error::{Failure, Result};
 pub use fields::{Body, base64_body};
 use fields::{CaptureFields, Keys};
 
-/// Maximum bytes of a line: a body of the greatest size, each byte of it written as `\u0000`, and room for the rest.
+/// Maximum line length in bytes: a body of maximum size with every byte written as `\u0000`, plus space for other
+/// fields.
 pub const MAX_LINE_BYTES: usize = 6 * MAX_BODY_BYTES + (1 << 20);
 
 /// Bytes that are read at once.
@@ -119,7 +120,7 @@ pub struct FieldReader<'l> {
     /// Where the reader begins: after a line.
     start: usize,
     reader: StreamDeserializer<'l, SliceRead<'l>, CaptureFields<'l>>,
-    /// The keys of the line before: most lines have the same.
+    /// The preceding line's keys. Most lines repeat them.
     last_keys: Keys<'l>,
 }
 
@@ -152,7 +153,7 @@ impl<'l> FieldReader<'l> {
         }
     }
 
-    /// Records the keys of a line.
+    /// Records a line's keys.
     fn note_keys(&mut self, keys: Keys<'l>, names: &mut NameUse) {
         if keys == self.last_keys {
             return;
@@ -168,10 +169,10 @@ impl<'l> FieldReader<'l> {
     }
 }
 
-/// The capture that the next line describes, or what is wrong with the line. Records its keys.
+/// Returns the next line's capture, or an item that describes the problem. Records the line's keys.
 ///
 /// # Errors
-/// If there is no memory for its body.
+/// Returns an error if there is not enough memory for the body.
 pub fn item(
     fields: &mut FieldReader<'_>,
     line: Range<usize>,

@@ -1,7 +1,7 @@
-//! The pages of a column chunk, unpacked on all threads, some ahead of the one that is needed.
+//! A column chunk's pages, decompressed on all threads, some ahead of the page that is needed.
 //!
-//! Each page is packed by itself, so that the pages of one column chunk can be unpacked at the same time once the headers have
-//! been read. So a file with one row group, whose largest column is most of it, is read on all threads, too.
+//! Pages are compressed separately, so the pages of one chunk can be decompressed in parallel once their headers have
+//! been read. Even a file with a single row group and one dominant column is therefore read on all threads.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ const AHEAD_BYTES: u64 = 4 << 20;
 /// Pages that are unpacked ahead, however small they are.
 const MAX_AHEAD_PAGES: usize = 64;
 
-/// Bytes of memory for each text of a dictionary: where it begins and ends.
+/// Memory per dictionary text in bytes: its start and its end.
 const DICTIONARY_TEXT_BYTES: u64 = 8;
 
-/// Where a column chunk is in a file.
+/// The location of a column chunk in a file.
 pub struct Chunk {
     source: Arc<Source>,
     codec: CompressionCodec,
@@ -37,10 +37,11 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// The chunk of a column in a row group of `rows` rows.
+    /// Returns a column's chunk in a row group of `rows` rows.
     ///
     /// # Errors
-    /// If it cannot be in the file, has other rows than its row group, or has a compression that is not read.
+    /// Returns an error if the chunk cannot be in the file, has a different row count, or has an unsupported
+    /// compression.
     pub fn new(
         source: &Arc<Source>,
         column: &ColumnDescriptor,
@@ -53,7 +54,7 @@ impl Chunk {
             return Err(format!("has {} values, and its row group has {rows} rows", chunk.num_values()));
         }
         let first = chunk.data_page_offset();
-        // Old writers give 0 for a dictionary that is absent.
+        // Old writers set this offset to 0 if there is no dictionary.
         let dictionary = chunk.dictionary_page_offset().filter(|&dictionary| 0 < dictionary && dictionary < first);
         let (start, len) = (u64::try_from(dictionary.unwrap_or(first)), u64::try_from(chunk.compressed_size()));
         let range = start.ok().zip(len.ok()).and_then(|(start, len)| Some((start, start.checked_add(len)?)));
@@ -62,7 +63,7 @@ impl Chunk {
         Ok(Chunk { source: Arc::clone(source), codec, is_text, start, end })
     }
 
-    /// Reads the header of a page, which has to be in the chunk.
+    /// Reads a page header, which must be inside the chunk.
     fn header(&self, offset: u64) -> Result<Header, String> {
         let header = read_header(&self.source, offset)?;
         match header.len + header.packed <= self.end - offset {
@@ -71,14 +72,14 @@ impl Chunk {
         }
     }
 
-    /// Checks the headers of all pages against each other, before any page is read. Returns the memory that the pages take at
-    /// once: the dictionary, and the largest page, packed and unpacked.
+    /// Checks all page headers against each other before any page is read. Returns the memory that the pages need at
+    /// once: the dictionary, and the largest page, compressed and decompressed.
     ///
     /// Time: linear in the number of pages.
     ///
     /// # Errors
-    /// If a header is damaged, if a dictionary is not the first page, or if the pages have not as many values as there are
-    /// rows.
+    /// Returns an error if a header is damaged, if a dictionary is not the first page, or if the pages do not have one
+    /// value per row.
     pub fn survey(&self, rows: u64) -> Result<u64, String> {
         let (mut offset, mut values, mut largest, mut dictionary) = (self.start, 0_u64, 0, 0);
         while offset < self.end {
@@ -101,7 +102,7 @@ impl Chunk {
                 }
                 Kind::Data(Data { values: count, encoding, .. }) => {
                     values += u64::from(count);
-                    // The text before each one is kept, and has no more bytes than the page.
+                    // The preceding text is also kept. It is no longer than the page.
                     let before = if encoding == Encoding::DeltaByteArray { 2 * unpacked } else { 0 };
                     largest = largest.max(packed + unpacked + before);
                 }
@@ -116,24 +117,24 @@ impl Chunk {
     }
 }
 
-/// The pages of a column chunk that are still to come.
+/// The remaining pages of a column chunk.
 pub struct AheadPages {
     chunk: Chunk,
-    /// Where the next page begins that was not unpacked.
+    /// The offset of the first page that has not been decompressed.
     next: u64,
     ready: VecDeque<Result<Page, String>>,
 }
 
 impl AheadPages {
-    /// The pages of a chunk.
+    /// Prepares to read a chunk's pages.
     pub fn new(chunk: Chunk) -> AheadPages {
         AheadPages { next: chunk.start, chunk, ready: VecDeque::new() }
     }
 
-    /// The next page; `None` at the end.
+    /// Returns the next page, or `None` at the end.
     ///
     /// # Errors
-    /// If it is damaged, or cannot be read.
+    /// Returns an error if the page is damaged or cannot be read.
     pub fn next(&mut self) -> Result<Option<Page>, String> {
         if self.ready.is_empty() && self.next < self.chunk.end {
             self.unpack();

@@ -1,4 +1,4 @@
-//! Captures of robots.txt files in a Parquet file, a row for each, with columns of the names that every table may have.
+//! Captures of robots.txt files in a Parquet file: one row each, with the column names that all tables share.
 //!
 //! A column may be text or of the type that fits: numbers for the status, a timestamp for the time, bytes for the body.
 
@@ -15,7 +15,7 @@ use crate::inputs::{Item, Sink};
 /// Reads every row.
 ///
 /// # Errors
-/// If the file cannot be read to its end, has no column of URLs, or has two columns of one field.
+/// Returns an error if the file is unreadable, has no URL column, or has two columns for one field.
 pub fn read(path: &Path, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let file = Arc::new(ParquetFile::open(path)?);
     let paths: Vec<String> = file.columns().iter().map(|column| column.path().string()).collect();

@@ -1,8 +1,8 @@
 //! One column of a Parquet file, read in batches of cells.
 //!
-//! A cell becomes the bytes that a table of text would have in its place: texts stay as they are, numbers are written in
-//! digits, and times become texts that [`WrittenTime`](crate::inputs::time::WrittenTime) reads: instants `@` and their
-//! seconds since 1970, dates and local times RFC 3339 without a zone.
+//! A cell becomes the bytes that a text table would contain. Texts stay unchanged, and numbers are written in digits.
+//! Times become texts that [`WrittenTime`](crate::inputs::time::WrittenTime) reads: instants are `@` and seconds since
+//! 1970, dates and local times are RFC 3339 without a zone.
 
 use std::sync::{Arc, OnceLock};
 
@@ -36,7 +36,7 @@ pub struct Column {
     descr: ColumnDescPtr,
     meaning: Meaning,
     decoder: Option<Decoder>,
-    /// Rows of the row group that were not read yet.
+    /// Unread rows of the row group.
     left: u64,
     /// The cells of the last batch, which rows that were handed on may still need.
     cells: Arc<Cells>,
@@ -86,7 +86,7 @@ const NULL: u32 = u32::MAX - 1;
 const TOO_LONG: u32 = u32::MAX - 2;
 
 impl Cells {
-    /// No cells yet. Cells of more than `limit` bytes are not kept.
+    /// Creates an empty list. Cells longer than `limit` bytes are not kept.
     pub fn new(limit: usize) -> Cells {
         let (own, pages, places) = (Vec::new(), Vec::new(), Vec::new());
         Cells {
@@ -212,10 +212,10 @@ impl Cells {
 }
 
 impl Column {
-    /// The column of this place. Cells of more than `limit` bytes are not kept.
+    /// Creates the column at this index. Cells longer than `limit` bytes are not kept.
     ///
     /// # Errors
-    /// If it is a list, or its type is not read.
+    /// Returns an error if the column is a list or has an unsupported type.
     pub fn new(place: usize, descr: ColumnDescPtr, limit: usize) -> Result<Column, String> {
         let (_, meaning) = class_of(&descr)?;
         Ok(Column { place, descr, meaning, decoder: None, left: 0, cells: Arc::new(Cells::new(limit)), used: 0 })
@@ -246,13 +246,13 @@ impl Column {
         (Arc::clone(&self.cells), self.used)
     }
 
-    /// Begins the column chunk of a row group of `rows` rows. Returns the memory that its pages will take at once.
+    /// Begins a row group's column chunk of `rows` rows. Returns the memory that its pages need at once.
     ///
     /// # Errors
-    /// If its headers do not describe that many rows, or something that is not read.
+    /// Returns an error if the headers describe a different number of rows, or anything unsupported.
     pub fn begin(&mut self, source: &Arc<Source>, chunk: &ColumnChunkMetaData, rows: u64) -> Result<u64, String> {
         self.used = self.cells.len();
-        // The pages of the row group before are released first.
+        // The preceding row group's pages are released first.
         self.decoder = None;
         let chunk = Chunk::new(source, &self.descr, chunk, rows)?;
         let memory = chunk.survey(rows)?;
@@ -261,11 +261,11 @@ impl Column {
         Ok(memory)
     }
 
-    /// Reads a batch of cells, unless some are not used yet. Returns the bytes of the cells that were read, see
+    /// Reads a batch of cells, unless some are unused. Returns the number of cell bytes, as limited by
     /// [`MIN_EXPANDED_BYTES`](super::limits::MIN_EXPANDED_BYTES).
     ///
     /// # Errors
-    /// If a page is damaged, or if there are fewer rows than the row group has.
+    /// Returns an error if a page is damaged, or if there are fewer rows than in the row group.
     pub fn fill(&mut self) -> Result<u64, String> {
         if self.waiting() > 0 {
             return Ok(0);
@@ -370,7 +370,7 @@ mod tests {
         }
     }
 
-    /// A file of one row with a text of two bytes, which counts for ten.
+    /// Tests a file with one row: its text has two bytes and counts as ten.
     #[test]
     fn the_limit_of_the_cells_of_a_file_holds_at_its_edges() {
         use super::super::limits::MIN_EXPANDED_BYTES;

@@ -1,8 +1,9 @@
-//! The cells of a column chunk, decoded page by page.
+//! Decodes the cells of a column chunk, page by page.
 //!
-//! The crate `parquet` makes an object with a shared owner of each text, which takes longer than deciding the URL, and it
-//! reserves memory for what pages claim. So the pages are decoded here, straight into cells and a few at a time. A page has
-//! just the values that it claims: one with fewer or more is damaged. Sources: the Parquet format, Encodings.md.
+//! The crate `parquet` creates a reference-counted object per text, which takes longer than deciding the URL, and
+//! reserves the memory that pages claim to need. So pages are decoded here, straight into cells and a few at a time. A
+//! page must have exactly the number of values that it declares; otherwise it is damaged. Source: the Parquet format,
+//! Encodings.md.
 
 use bytes::Bytes;
 use parquet::basic::Type;
@@ -16,19 +17,19 @@ use super::limits::{MAX_DICTIONARY_VALUES, within};
 use super::page::{Data, Kind, Levels, Page, in_page};
 use super::runs::{Deltas, Hybrid, read_bit_packed};
 
-/// The day 1970-01-01 as a Julian day, which times of 96 bits count.
+/// The Julian day of 1970-01-01. 96-bit times count Julian days.
 const JULIAN_1970: i64 = 2_440_588;
 
-/// Cells that are decoded at once.
+/// Number of cells that are decoded at once.
 const PIECE_ROWS: usize = 4096;
 
-/// What is said of a page that ends before its last value, or whose values are not in its dictionary.
+/// The error for a page that ends before its last value, or whose values are not in its dictionary.
 const SHORT: &str = "it has fewer values than it says, or damaged ones";
 
-/// What is said of a page that goes on after its last value.
+/// The error for a page that continues after its last value.
 const SURPLUS: &str = "it has more values than it says, or damaged ones";
 
-/// Decodes a column chunk.
+/// A decoder of a column chunk.
 pub struct Decoder {
     pages: AheadPages,
     value: ValueType,
@@ -40,69 +41,68 @@ pub struct Decoder {
     numbers: Vec<i64>,
 }
 
-/// The type of the values of a column.
+/// A column's value type.
 #[derive(Clone, Copy)]
 struct ValueType {
     physical: Type,
     meaning: Meaning,
-    /// Bytes of a value, if all have the same number.
+    /// Bytes per value, if the width is fixed.
     width: usize,
 }
 
-/// The values of a dictionary.
+/// A dictionary's values.
 struct Dictionary {
     bytes: Bytes,
-    /// What a set has for them, if they are hosts.
+    /// The values' lookups in the set, if they are hosts.
     hosts: Hosts,
-    /// Where each text begins and ends; empty for values of a fixed width.
+    /// Start and end of each text. Empty for values of a fixed width.
     texts: Vec<(u32, u32)>,
-    /// Bytes of the longest text that is not too long to be kept.
+    /// Length in bytes of the longest text within the limit.
     longest: usize,
 }
 
-/// What is left of a page.
+/// A partly read page.
 struct OpenPage {
     offset: u64,
-    /// Values, nulls included.
+    /// Number of remaining values, including nulls.
     left: usize,
     levels: Option<LevelReader>,
-    /// The nulls that its header says it has, and those that were read.
+    /// The declared number of nulls, and the number read so far.
     nulls: (Option<u32>, u32),
     has_values: bool,
     values: Values,
 }
 
-/// The levels of a page, which say what is null.
+/// A page's levels, which mark nulls.
 enum LevelReader {
     Runs(Hybrid),
-    /// Packed with the highest bit first: the bytes, the width of a level, and how many were read.
+    /// Packed with the highest bit first: the bytes, the width per level, and the number of levels read.
     Bits(Bytes, u8, usize),
 }
 
-/// The values of a page, and where the next one is.
+/// A page's values, and the position of the next one.
 enum Values {
-    /// Texts with their lengths before them, and where the next one begins.
+    /// Texts preceded by their lengths, and the next text's offset.
     Plain(Bytes, usize),
-    /// Places in the dictionary.
+    /// Dictionary indexes.
     Places(Hybrid),
-    /// Values of a fixed width, and where the next one begins.
+    /// Values of a fixed width, and the next value's offset.
     Fixed(Bytes, usize),
-    /// The same, all first bytes first, and the number of the next one.
+    /// Values of a fixed width, grouped by byte position, and the next value's index.
     Split(Bytes, usize),
-    /// Flags of a bit, and the number of the next one.
+    /// One-bit flags, and the next flag's index.
     Bits(Bytes, usize),
-    /// Flags in runs.
+    /// Run-length encoded flags.
     Flags(Hybrid),
     /// Numbers.
     Deltas(Deltas),
-    /// The lengths of texts, the texts, and where the next one begins.
+    /// Text lengths, texts, and the next text's offset.
     Lengths(Lengths, Bytes, usize),
-    /// Of each text how much of the one before it begins with, and the length of the rest; the rests, and where the next one
-    /// begins; and the text before.
+    /// Shared prefix lengths, suffix lengths, the suffixes, the next suffix's offset, and the preceding text.
     Prefixes(Lengths, Lengths, Bytes, usize, Vec<u8>),
 }
 
-/// Lengths of texts, some of which are known before their texts are read.
+/// Text lengths, some of which are decoded before their texts are read.
 struct Lengths {
     list: Deltas,
     known: Vec<i64>,
@@ -110,7 +110,7 @@ struct Lengths {
 }
 
 impl Decoder {
-    /// Decodes these pages of a column.
+    /// Creates a decoder for a column's pages.
     pub fn new(pages: AheadPages, column: &ColumnDescriptor, meaning: Meaning) -> Decoder {
         let physical = column.physical_type();
         let width = match physical {
@@ -126,10 +126,10 @@ impl Decoder {
         Decoder { pages, value, max_level, dictionary: None, page: None, levels, indices, numbers }
     }
 
-    /// Decodes some of the next cells, at most `rows`. Returns how many; 0 at the end.
+    /// Decodes at most `rows` of the next cells. Returns their number, which is 0 at the end.
     ///
     /// # Errors
-    /// If a page is damaged, or has an encoding that its type does not have.
+    /// Returns an error if a page is damaged, or has an encoding that is invalid for its type.
     pub fn read(&mut self, rows: u64, cells: &mut Cells) -> Result<usize, String> {
         while self.page.is_none() {
             let Some(page) = self.pages.next()? else { return Ok(0) };
@@ -149,7 +149,7 @@ impl Decoder {
         let count = page.left.min(PIECE_ROWS).min(usize::try_from(rows).unwrap_or(PIECE_ROWS));
         let count = self.decode(&mut page, count, cells).map_err(|text| in_page(page.offset, text))?;
         page.left -= count;
-        // The page goes as soon as it is read, so that there is never more than one.
+        // The page is dropped as soon as it is read, so that there is never more than one.
         if page.left > 0 {
             self.page = Some(page);
         } else if !page.is_at_end(self.value.width) {
@@ -158,11 +158,11 @@ impl Decoder {
         Ok(count)
     }
 
-    /// Decodes the next cells of a page, at most `count`. Returns how many.
+    /// Decodes at most `count` of a page's next cells. Returns their number.
     fn decode(&mut self, page: &mut OpenPage, count: usize, cells: &mut Cells) -> Result<usize, &'static str> {
         let Decoder { value, max_level, dictionary, levels, indices, numbers, .. } = self;
         let (value, max_level) = (*value, *max_level);
-        // Few bytes of a file may stand for many cells, so that the bytes of the cells are bounded before they are made.
+        // A few bytes of a file may expand to many cells, so cell sizes are limited in advance.
         let fitting = |longest: usize| count.min((BATCH_BYTES / longest.max(1)).max(1));
         let count = match &mut page.values {
             Values::Plain(bytes, at) => count_within(BATCH_BYTES, bytes.get(*at..).unwrap_or_default(), count),
@@ -261,7 +261,7 @@ impl Decoder {
                 let is_short = value.physical == Type::INT32;
                 push_all(count, levels, cells, |cells| {
                     let number = *numbers.next()?;
-                    // Differences of numbers of 32 bits wrap around there.
+                    // Differences between 32-bit numbers wrap around.
                     cells.push_number(if is_short { i64::from(number as i32) } else { number }, value);
                     Some(())
                 })
@@ -292,7 +292,7 @@ impl Decoder {
         Ok(count)
     }
 
-    /// Prepares a page of data.
+    /// Prepares a data page.
     fn open(&self, page: Page, data: Data) -> Result<OpenPage, String> {
         let Page { offset, bytes, .. } = page;
         let has_levels = self.max_level > 0;
@@ -326,7 +326,7 @@ impl Decoder {
         Ok(OpenPage { offset, left, levels, nulls: (nulls, 0), has_values: false, values })
     }
 
-    /// The values of a page.
+    /// Returns a reader of a page's values.
     fn values(&self, encoding: Encoding, bytes: Bytes) -> Result<Values, String> {
         let physical = self.value.physical;
         let is_text = matches!(physical, Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY);
@@ -335,7 +335,7 @@ impl Decoder {
             (Encoding::Plain, Type::BOOLEAN) => Values::Bits(bytes, 0),
             (Encoding::Plain, _) => Values::Fixed(bytes, 0),
             (Encoding::Dictionary, _) if physical != Type::BOOLEAN => {
-                // The first byte is the width of the places. A page of nulls may lack it.
+                // The first byte is the width of the indexes. A page of nulls may lack it.
                 let width = bytes.first().copied().unwrap_or(0);
                 Values::Places(Hybrid::new(bytes.slice(bytes.len().min(1)..), width)?)
             }
@@ -365,7 +365,7 @@ impl Decoder {
         })
     }
 
-    /// Reads a dictionary, of which texts of more than `limit` bytes are not kept in cells.
+    /// Reads a dictionary. Texts longer than `limit` bytes are not kept in cells.
     fn read_dictionary(
         &self,
         bytes: Bytes,
@@ -389,22 +389,22 @@ impl Decoder {
     }
 }
 
-/// Pushes so many nulls.
+/// Pushes `count` nulls.
 fn nulls(count: usize, cells: &mut Cells) -> Result<usize, &'static str> {
     (0..count).for_each(|_| cells.push_null());
     Ok(count)
 }
 
 impl OpenPage {
-    /// Whether the page ends after what was read, and has as many nulls as it says.
+    /// Returns whether the page ends here, and has the declared number of nulls.
     fn is_at_end(&self, width: usize) -> bool {
         let levels = match &self.levels {
             None => true,
             Some(LevelReader::Runs(levels)) => levels.is_at_end(),
-            // As many bytes as it has levels.
+            // The page's length was derived from the number of levels.
             Some(LevelReader::Bits(..)) => true,
         };
-        // Of values that nothing was read of, DuckDB writes an empty list with more bytes than it needs.
+        // If a page has only nulls, DuckDB writes an empty list with surplus bytes.
         let values = !self.has_values
             || match &self.values {
                 Values::Plain(bytes, at) | Values::Fixed(bytes, at) => *at == bytes.len(),
@@ -422,7 +422,7 @@ impl OpenPage {
 }
 
 impl LevelReader {
-    /// Appends the next levels. `None` if there are fewer.
+    /// Appends the next levels, or returns `None` if there are fewer.
     fn read(&mut self, count: usize, levels: &mut Vec<u32>) -> Option<()> {
         match self {
             LevelReader::Runs(runs) => runs.read(count, levels),
@@ -436,14 +436,14 @@ impl LevelReader {
 }
 
 impl Lengths {
-    /// Takes the list of lengths at the start of some bytes. Returns it and the other bytes.
+    /// Splits bytes into a leading list of lengths and the remaining bytes.
     fn split(bytes: Bytes) -> Option<(Lengths, Bytes)> {
         let end = Deltas::end(&bytes)?;
         let list = Deltas::new(bytes.slice(..end))?;
         Some((Lengths { list, known: Vec::new(), next: 0 }, bytes.slice(end..)))
     }
 
-    /// Reads on until so many of the next lengths are known, or all that are left.
+    /// Decodes lengths until `count` of the next ones, or all remaining ones, are known.
     fn know(&mut self, count: usize) -> Option<()> {
         let missing = count.saturating_sub(self.known.len() - self.next);
         if missing > 0 {
@@ -455,26 +455,26 @@ impl Lengths {
         Some(())
     }
 
-    /// The length that is so many after the next one, if it is known.
+    /// Returns the length `at` positions after the next one, if it is known.
     fn get(&self, at: usize) -> Option<usize> {
         usize::try_from(*self.known.get(self.next + at)?).ok()
     }
 
-    /// The next length. `None` if there is none.
+    /// Returns the next length, or `None` at the end.
     fn take(&mut self) -> Option<usize> {
         let len = self.get(0)?;
         self.next += 1;
         Some(len)
     }
 
-    /// Whether no length is left.
+    /// Returns whether all lengths are used.
     fn is_at_end(&self) -> bool {
         self.list.is_at_end() && self.next == self.known.len()
     }
 }
 
-/// How many of the next `count` texts have no more than [`BATCH_BYTES`], but one at least. What is wrong with a length is
-/// found when its text is read.
+/// Returns how many of the next `count` texts fit into [`BATCH_BYTES`], but at least 1. Invalid lengths are detected
+/// when their texts are read.
 fn lens_within(count: usize, len: impl Fn(usize) -> Option<usize>) -> usize {
     let mut left = BATCH_BYTES;
     for at in 0..count {
@@ -487,10 +487,10 @@ fn lens_within(count: usize, len: impl Fn(usize) -> Option<usize>) -> usize {
     count
 }
 
-/// How many of the next `count` cells have no more than so many bytes, if each is a text with its length before it; but one
-/// at least. Nulls take none, and texts that are cut off are found when they are read.
+/// Returns how many of the next `count` cells fit into `limit` bytes, but at least 1. Each cell is a text preceded by
+/// its length. Nulls need no bytes, and truncated texts are detected when they are read.
 fn count_within(mut limit: usize, mut rest: &[u8], count: usize) -> usize {
-    // The rest of a usual page.
+    // The usual case: the rest of the page fits.
     if rest.len() <= limit {
         return count;
     }
@@ -506,7 +506,7 @@ fn count_within(mut limit: usize, mut rest: &[u8], count: usize) -> usize {
     count
 }
 
-/// Pushes `count` cells: the next value, or null where the level says so. `None` if there are too few values.
+/// Pushes `count` cells: the next value, or a null where the level says so. Returns `None` if there are too few values.
 #[inline]
 fn push_all(
     count: usize,
@@ -527,8 +527,8 @@ fn push_all(
 }
 
 impl Dictionary {
-    /// Reads a dictionary of `count` texts. Texts longer than `limit` are not kept in cells. Returns `None` if there are
-    /// fewer or more texts.
+    /// Reads a dictionary of `count` texts. Texts longer than `limit` are not kept in cells. Returns `None` if the
+    /// number of texts differs.
     fn read(bytes: Bytes, count: usize, limit: usize) -> Option<Dictionary> {
         let mut texts = Vec::with_capacity(count.min(bytes.len() / 4));
         let (mut at, mut longest) = (0_usize, 0);
@@ -553,13 +553,13 @@ impl Dictionary {
 }
 
 impl ValueType {
-    /// Pushes the value with these bytes. Returns `None` if a value has more or fewer.
+    /// Pushes a value of these bytes. Returns `None` if the length is wrong.
     fn push(self, bytes: &[u8], cells: &mut Cells) -> Option<()> {
         match self.physical {
             Type::INT32 => cells.push_number(i32::from_le_bytes(bytes.try_into().ok()?).into(), self),
             Type::INT64 => cells.push_number(i64::from_le_bytes(bytes.try_into().ok()?), self),
             Type::INT96 => {
-                // Nanoseconds of a day, and the day.
+                // Nanoseconds within the day, then the day.
                 let (nanoseconds, day) = bytes.split_first_chunk()?;
                 let seconds = u64::from_le_bytes(*nanoseconds) / 1_000_000_000;
                 let day = u32::from_le_bytes(day.try_into().ok()?);
@@ -576,7 +576,7 @@ impl ValueType {
 }
 
 impl Cells {
-    /// Pushes a whole number of a column.
+    /// Pushes a whole number.
     fn push_number(&mut self, number: i64, value: ValueType) {
         match value.meaning {
             Meaning::Plain => self.push(number.to_string().as_bytes()),
@@ -593,12 +593,12 @@ impl Cells {
         self.push(format!("@{seconds}").as_bytes());
     }
 
-    /// Pushes a local date and time, in seconds since it was 1970 there.
+    /// Pushes a local date and time, in seconds since 1970 local time.
     fn push_local(&mut self, seconds: i64) {
         self.push(crate::inputs::time::show_local(seconds).as_bytes());
     }
 
-    /// Pushes a floating-point number; null if it is none, as programs without null numbers write it.
+    /// Pushes a floating-point number, or a null for NaN, which programs without null numbers write.
     fn push_float(&mut self, number: f64) {
         if number.is_nan() {
             self.push_null();
@@ -666,7 +666,7 @@ mod tests {
             assert_eq!(count_within(limit, &texts, 4), most, "{limit}");
             assert_eq!(count_within(limit, &texts, 1), 1, "{limit}");
         }
-        // Nulls are cells, too; a text that is cut off is an error later.
+        // Nulls are cells too. A truncated text is an error later.
         assert_eq!(count_within(16, &texts, 9), 9);
         assert_eq!(count_within(16, &texts[..20], 9), 9);
         for (len, most) in [(BATCH_BYTES, 1), (BATCH_BYTES / 2, 2), (BATCH_BYTES / 2 + 1, 1), (BATCH_BYTES + 1, 1)] {

@@ -1,31 +1,31 @@
-//! The encodings of values in a page.
+//! The encodings of a page's values.
 
 use std::fmt;
 
-/// How values are written in a page. Source: the Parquet format, Encodings.md.
+/// The encoding of a page's values. Source: the Parquet format, Encodings.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// One after the other, texts with their lengths before them.
+    /// Consecutive values. Texts are preceded by their lengths.
     Plain,
-    /// The place of each in a dictionary, by its older name too.
+    /// Dictionary indexes. The format has an older name for this encoding too.
     Dictionary,
-    /// Runs of a number that repeats, and of numbers packed bit by bit.
+    /// Runs of a repeated number or of bit-packed numbers.
     Rle,
-    /// Numbers packed bit by bit, the highest bit first.
+    /// Bit-packed numbers, highest bit first.
     BitPacked,
     /// Differences between numbers.
     DeltaBinaryPacked,
-    /// The lengths of texts as differences, then the texts.
+    /// Text lengths as differences, then the texts.
     DeltaLengthByteArray,
-    /// What each text shares with the one before, and the rest of it.
+    /// Length of the prefix shared with the preceding text, and the suffix.
     DeltaByteArray,
-    /// The first byte of each number, then the second of each, and so on.
+    /// The first byte of each number, then the second byte of each, and so on.
     ByteStreamSplit,
-    /// Decimals of floating-point numbers.
+    /// Floating-point numbers as decimals.
     Alp,
 }
 
-/// Every encoding with its number in the format and its name there.
+/// All encodings with their numbers and names in the format.
 const ALL: [(i32, Encoding, &str); 10] = [
     (0, Encoding::Plain, "PLAIN"),
     (8, Encoding::Dictionary, "RLE_DICTIONARY"),
@@ -40,10 +40,10 @@ const ALL: [(i32, Encoding, &str); 10] = [
 ];
 
 impl Encoding {
-    /// The encoding of a number.
+    /// Returns the encoding with a number.
     ///
     /// # Errors
-    /// If there is no such encoding.
+    /// Returns an error if the number is unknown.
     pub fn of(number: i32) -> Result<Encoding, String> {
         let known = ALL.iter().find(|(known, ..)| *known == number).map(|(_, encoding, _)| *encoding);
         known

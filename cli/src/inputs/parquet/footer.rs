@@ -1,8 +1,8 @@
-//! The shape of a Parquet footer, looked at before the crate `parquet` reads it.
+//! Checks the shape of a Parquet footer before the crate `parquet` reads it.
 //!
-//! That crate builds the schema by recursion, however deep it is, and reserves memory for as many elements as a list or a group
-//! claims. So the footer is walked here first, in the compact protocol of Thrift, and only its shape is kept. What it means is
-//! read by the crate.
+//! The crate builds the schema recursively, at any depth, and reserves memory for as many elements as a list or a group
+//! declares. So the footer is walked here first, in Thrift's compact protocol. This pass keeps only the shape; the
+//! crate reads the meaning.
 
 use super::encoding::Encoding;
 use super::limits::{
@@ -10,13 +10,13 @@ use super::limits::{
     NAME_BYTES, within,
 };
 
-/// Fields of the footer.
+/// Footer fields.
 mod fields {
     /// The list of schema elements.
     pub const SCHEMA: i32 = 2;
     /// The list of row groups.
     pub const ROW_GROUPS: i32 = 4;
-    /// How the file is encrypted, if its footer is not.
+    /// The file's encryption, if the footer itself is not encrypted.
     pub const ENCRYPTION: i32 = 8;
     /// In a schema element: its name.
     pub const NAME: i32 = 4;
@@ -24,23 +24,23 @@ mod fields {
     pub const CHILDREN: i32 = 5;
     /// In a row group: the list of column chunks.
     pub const CHUNKS: i32 = 1;
-    /// In a column chunk: the file that it is in, if that is another one.
+    /// In a column chunk: the path of another file that holds it.
     pub const FILE_PATH: i32 = 1;
-    /// In a column chunk: what is known of its column.
+    /// In a column chunk: its metadata.
     pub const METADATA: i32 = 3;
-    /// In the metadata of a column: the list of encodings.
+    /// In column metadata: the list of encodings.
     pub const ENCODINGS: i32 = 2;
-    /// In the metadata of a column: how it is compressed.
+    /// In column metadata: the compression.
     pub const CODEC: i32 = 4;
 }
 
-/// The codecs of the format have numbers up to this one.
+/// The highest codec number in the format.
 const LAST_CODEC: i32 = 7;
 
-/// What is said of a footer that ends early, or has a type of value that no footer has.
+/// The error for a footer that ends early, or has an unknown value type.
 const DAMAGED: &str = "is a damaged Parquet file: its footer is damaged";
 
-/// What is said of an encrypted file.
+/// The error for an encrypted file.
 pub const ENCRYPTED: &str = "is an encrypted Parquet file, which is not read; write it without encryption";
 
 /// The number of a type in the compact protocol.
@@ -54,13 +54,14 @@ pub mod types {
     pub const UUID: u8 = 13;
 }
 
-/// Checks the shape of a footer, without its length and its magic bytes.
+/// Checks the shape of a footer, given without its length and its magic bytes.
 ///
 /// Time: linear in the footer. Memory: [`MAX_SCHEMA_DEPTH`] numbers.
 ///
 /// # Errors
-/// If the footer ends early or has a type of value that no footer has, if it is larger or deeper than the limits, or if what it
-/// describes is encrypted, in other files, or not known: in words that follow the path of the file.
+/// Returns an error if the footer ends early, has an unknown value type, or exceeds a limit, or if it describes
+/// anything encrypted, unknown, or in other files. The error's text continues a sentence that begins with the file's
+/// path.
 pub fn check(footer: &[u8]) -> Result<(), String> {
     let mut skim = Skim { rest: footer };
     let (mut id, mut counts) = (0, Counts::default());
@@ -77,7 +78,7 @@ pub fn check(footer: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// How many elements the lists of a footer have.
+/// Numbers of elements in a footer's lists.
 #[derive(Default)]
 struct Counts {
     row_groups: u64,
@@ -86,7 +87,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Refuses more than the limits.
+    /// Returns an error if a number exceeds its limit.
     fn check(&self) -> Result<(), String> {
         let what = |what: &'static str| move || format!("cannot be read: {what} in its footer:");
         within(what("row groups"), self.row_groups, MAX_ROW_GROUPS)?;
@@ -111,7 +112,7 @@ pub fn varint(rest: &mut &[u8]) -> Option<u64> {
 
 /// What is left of a footer or a header.
 pub struct Skim<'b> {
-    /// The bytes.
+    /// The remaining bytes.
     pub rest: &'b [u8],
 }
 
@@ -131,7 +132,7 @@ impl Skim<'_> {
         varint(&mut self.rest)
     }
 
-    /// Takes a number that may be negative.
+    /// Reads a signed number.
     pub fn signed(&mut self) -> Option<i32> {
         let number = self.number()?;
         i32::try_from((number >> 1) as i64 ^ -((number & 1) as i64)).ok()
@@ -157,7 +158,7 @@ impl Skim<'_> {
         Some((byte & 15, len))
     }
 
-    /// The numbers of the fields 1 to `N` of a struct, flags as 0 and 1. `None` if one is there twice.
+    /// Reads the numbers of a struct's fields 1 to `N`, with flags as 0 and 1. Returns `None` if a field is repeated.
     pub fn numbers<const N: usize>(&mut self) -> Option<[Option<i32>; N]> {
         let (mut id, mut numbers) = (0, [None; N]);
         while let Some((kind, field)) = self.field(id)? {
@@ -178,12 +179,12 @@ impl Skim<'_> {
         Some(numbers)
     }
 
-    /// Skips a value of a field.
+    /// Skips a field's value.
     pub fn skip_any(&mut self, kind: u8) -> Option<()> {
         self.skip(kind, MAX_NESTING, &mut 0)
     }
 
-    /// Skips a value, and counts the structs in lists. A flag in a field is in the type of the field, and has no bytes.
+    /// Skips a value, and counts structs in lists. A flag field has no bytes, because its type contains its value.
     fn skip(&mut self, kind: u8, nesting: usize, structs: &mut u64) -> Option<()> {
         match kind {
             1 | 2 => Some(()),
@@ -231,12 +232,12 @@ impl Skim<'_> {
         if kind != types::STRUCT {
             return Err(damaged.into());
         }
-        // Of each open group: how many children are still to come, and the bytes of its path.
+        // For each open group: the number of remaining children, and its path length in bytes.
         let mut open: Vec<(u64, u64)> = Vec::new();
         let mut path_bytes = 0_u64;
         for number in 0..len {
             let (name, children) = self.element().ok_or(damaged)?;
-            // The crate reserves memory for as many children as a group claims.
+            // The crate reserves memory for all children that a group declares.
             if children >= len - number && children > 0 {
                 return Err(damaged.into());
             }
@@ -249,7 +250,7 @@ impl Skim<'_> {
             if children > 0 {
                 open.push((children, path));
             } else {
-                // Each column has the names of its groups for itself.
+                // Each column's path repeats the names of its groups.
                 path_bytes = path_bytes.saturating_add(path);
             }
             within(
@@ -262,7 +263,7 @@ impl Skim<'_> {
         Ok(())
     }
 
-    /// Skips a schema element. Returns the bytes of its name, and the number of its children.
+    /// Skips a schema element. Returns its name's length in bytes, and its number of children.
     fn element(&mut self) -> Option<(u64, u64)> {
         let (mut id, mut name, mut children) = (0, 0, 0);
         while let Some((kind, number)) = self.field(id)? {
@@ -279,7 +280,7 @@ impl Skim<'_> {
         Some((name, children))
     }
 
-    /// Walks a list of structs. `walk` is called for each field of them that `skip` does not skip.
+    /// Walks a list of structs. Calls `walk` for each field that `skip` does not skip.
     fn structs(
         &mut self,
         counted: impl FnOnce(u64) -> Result<(), String>,
@@ -296,7 +297,7 @@ impl Skim<'_> {
         Ok(())
     }
 
-    /// Walks the fields of a struct. `walk` returns whether it has taken the value of a field, which is skipped otherwise.
+    /// Walks a struct's fields. `walk` returns whether it has consumed a field's value; otherwise the value is skipped.
     fn fields(&mut self, mut walk: impl FnMut(&mut Self, u8, i32) -> Result<bool, String>) -> Result<(), String> {
         let mut id = 0;
         while let Some((kind, number)) = self.field(id).ok_or(DAMAGED)? {
@@ -330,7 +331,7 @@ impl Skim<'_> {
         })
     }
 
-    /// Looks at a field of a column chunk.
+    /// Checks a field of a column chunk.
     fn chunk_field(&mut self, kind: u8, number: i32, structs: &mut u64) -> Result<bool, String> {
         match (number, kind) {
             (fields::FILE_PATH, types::BINARY) => {
@@ -349,7 +350,7 @@ impl Skim<'_> {
         }
     }
 
-    /// Looks at a field of the metadata of a column.
+    /// Checks a field of column metadata.
     fn metadata_field(&mut self, kind: u8, number: i32, structs: &mut u64) -> Result<bool, String> {
         match (number, kind) {
             (fields::ENCODINGS, types::LIST) => {
@@ -443,7 +444,7 @@ mod tests {
         }
     }
 
-    /// A footer with a list of so many structs as field `number`, each of these bytes.
+    /// Returns a footer whose field `number` is a list of `len` identical structs.
     fn list_of(number: u8, len: usize, element: &[u8]) -> Vec<u8> {
         let mut footer = vec![number << 4 | types::LIST];
         footer.extend(list_header(len));
@@ -454,7 +455,7 @@ mod tests {
 
     #[test]
     fn the_limits_of_lists_hold_at_their_edges() {
-        // An empty row group, a row group of a hundred empty chunks, and a pair of metadata.
+        // An empty row group, a row group with 100 empty chunks, and a metadata pair.
         let chunks = [&[0x19, 0xfc, 100][..], &[0; 100], &[0]].concat();
         for (number, element, per, limit) in
             [(4, &[0][..], 1, MAX_ROW_GROUPS), (4, &chunks, 100, MAX_CHUNKS), (5, &[0], 1, MAX_FOOTER_STRUCTS)]
@@ -466,7 +467,7 @@ mod tests {
         }
     }
 
-    /// Each column has the names of all its groups: few bytes of names may be many of paths.
+    /// Tests that a column's path includes its groups' names: short names may add up to long paths.
     #[test]
     fn the_limit_of_paths_holds_at_its_edges() {
         let columns = 1_000;
@@ -487,7 +488,7 @@ mod tests {
 
     #[test]
     fn a_group_has_no_more_children_than_there_are_elements() {
-        // A group that claims 2, 1 and 2^30 children, and one column.
+        // A group that declares 2, 1 and 2^30 children, and one column.
         for (children, fits) in [(&[4][..], false), (&[2], true), (&[0x80, 0x80, 0x80, 0x80, 8], false)] {
             let footer = [&[0x29, 0x2c, 0x48, 1, b'g', 0x15][..], children, &[0, 0x48, 1, b'c', 0, 0]].concat();
             assert_eq!(check(&footer).is_ok(), fits, "{children:?}");
@@ -496,7 +497,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_named() {
-        // A row group with a chunk whose metadata has an encoding, and one with a compression.
+        // One row group with an encoding in its chunk's metadata, and one with a compression.
         let chunk = |metadata: &[u8]| list_of(4, 1, &[&[0x19, 0x1c, 0x3c][..], metadata, &[0, 0, 0]].concat());
         for (metadata, says) in [
             (&[0x29, 0x15, 20][..], None),

@@ -1,7 +1,7 @@
-//! Calls of other crates that turn their panics into errors.
+//! Calls into other crates that turn panics into errors.
 //!
-//! The crate `parquet` and those that unpack pages answer most damaged files with an error, but none promises it for all.
-//! Nothing of their state is used after a panic.
+//! The crate `parquet` and the decompressors return errors for most damaged files, but none of them guarantees it.
+//! After a panic none of their state is used.
 
 use std::cell::Cell;
 use std::fmt::Display;

@@ -1,15 +1,15 @@
-//! The types of columns: which of them have cells that a table of text could have, and what their numbers mean.
+//! Column types: which ones are supported, and what their numbers mean.
 
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::schema::types::ColumnDescriptor;
 
-/// The seconds of a day.
+/// Seconds per day.
 pub const DAY: i64 = 86_400;
 
-/// What the cells of a column are.
+/// The class of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Texts, or bytes without a meaning.
+    /// Texts, or arbitrary bytes.
     Text,
     /// Whole numbers.
     Whole,
@@ -17,31 +17,31 @@ pub enum Class {
     Time,
     /// Floating-point numbers.
     Float,
-    /// True or false.
+    /// Booleans.
     Flag,
-    /// Nothing at all: the type of a column without a value.
+    /// Nulls only: the type of a column without values.
     Null,
 }
 
-/// What the numbers of a column mean.
+/// The meaning of a column's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// Themselves; or the column has no numbers.
+    /// Plain numbers; or the column has no numbers.
     Plain,
-    /// Themselves, without a sign.
+    /// Unsigned numbers.
     Unsigned,
     /// Days since 1970.
     Days,
-    /// Instants, of which so many units are a second since 1970.
+    /// Instants since 1970, with this many units per second.
     PerSecond(i64),
-    /// Local dates and times, counted as if they were in UTC.
+    /// Local dates and times, encoded as if they were in UTC.
     LocalPerSecond(i64),
 }
 
-/// The class of a column, and the meaning of its numbers.
+/// Returns a column's class, and the meaning of its numbers.
 ///
 /// # Errors
-/// If its cells are something else: lists, decimals, parts of a day and the like.
+/// Returns an error if the type is unsupported: lists, decimals, times of day and the like.
 pub fn class_of(column: &ColumnDescriptor) -> Result<(Class, Meaning), String> {
     if column.max_rep_level() > 0 {
         return Err("is a list, and one value for each row is expected".into());
@@ -68,7 +68,7 @@ pub fn class_of(column: &ColumnDescriptor) -> Result<(Class, Meaning), String> {
     found.ok_or_else(|| format!("has the type {}, which is not read", type_name(column)))
 }
 
-/// The class and the meaning of whole numbers.
+/// Returns the class and the meaning of whole numbers.
 fn whole_class(logical: Option<&LogicalType>, converted: ConvertedType) -> Option<(Class, Meaning)> {
     Some(match (logical, converted) {
         (Some(LogicalType::Date), _) | (None, ConvertedType::DATE) => (Class::Time, Meaning::Days),
@@ -100,7 +100,7 @@ fn whole_class(logical: Option<&LogicalType>, converted: ConvertedType) -> Optio
     })
 }
 
-/// The type of a column in the words of the format.
+/// Returns a column's type as the format writes it.
 pub fn type_name(column: &ColumnDescriptor) -> String {
     let physical = column.physical_type();
     match (column.logical_type_ref(), column.converted_type()) {
@@ -174,7 +174,7 @@ mod tests {
             let found = class_of(&schema.column(0));
             match &expected {
                 Ok(_) => assert_eq!(found, expected, "{column}"),
-                // The parser of the crate gives some types by their older names.
+                // The crate's parser returns older names for some types.
                 Err(text) => assert!(found.clone().is_err_and(|found| found.starts_with(text)), "{column}: {found:?}"),
             }
         }

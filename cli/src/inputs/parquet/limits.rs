@@ -1,63 +1,64 @@
-//! The limits of a Parquet file: what is reserved or computed for it, whatever its headers and its footer claim.
+//! Limits of a Parquet file: maximum memory and work, regardless of the values that its headers and footer declare.
 
-/// Bytes of one page, packed or unpacked. DuckDB writes pages of up to 100,000,000 bytes, others pages of about a megabyte.
+/// Maximum page size in bytes, compressed or not. DuckDB writes pages of up to 100,000,000 bytes, others about a
+/// megabyte.
 pub const MAX_PAGE_BYTES: u64 = 128 << 20;
 
-/// Bytes of the header of a page. Statistics with long texts make it longer than some hundred bytes.
+/// Maximum size of a page header in bytes. Usual headers have a few hundred bytes, but long texts in statistics add to that.
 pub const MAX_HEADER_BYTES: usize = 1 << 20;
 
-/// Bytes of the footer of a file.
+/// Maximum footer size in bytes.
 pub const MAX_FOOTER_BYTES: usize = 16 << 20;
 
-/// Levels of groups within groups in a schema.
+/// Maximum depth of nested groups in a schema.
 pub const MAX_SCHEMA_DEPTH: usize = 64;
 
-/// Elements of a schema: columns, and the groups that they are in.
+/// Maximum number of schema elements: columns and their groups.
 pub const MAX_SCHEMA_ELEMENTS: usize = 100_000;
 
-/// Bytes of the paths of all columns, each with the names of the groups that it is in.
+/// Maximum total length of all column paths in bytes. A path contains the column's group names.
 pub const MAX_PATH_BYTES: u64 = 64 << 20;
 
-/// Bytes of such a path for each of its names, beside those of the name itself.
+/// Bytes that each name adds to a path, in addition to its own length.
 pub const NAME_BYTES: u64 = 64;
 
-/// Levels of structs and lists within one element of the footer.
+/// Maximum depth of nested structs and lists within a footer element.
 pub const MAX_NESTING: usize = 32;
 
-/// Row groups of a file. Writers begin a new one after a hundred thousand rows and more.
+/// Maximum number of row groups in a file. Writers usually begin a new group after at least a hundred thousand rows.
 pub const MAX_ROW_GROUPS: u64 = 1 << 16;
 
-/// Column chunks of a file: a column in a row group.
+/// Maximum number of column chunks in a file. A chunk is one column in one row group.
 pub const MAX_CHUNKS: u64 = 1 << 18;
 
-/// Structs in the other lists of the footer: pairs of metadata, statistics of encodings and the like.
+/// Maximum number of structs in the footer's other lists: metadata pairs, encoding statistics and the like.
 pub const MAX_FOOTER_STRUCTS: u64 = 1 << 20;
 
-/// Values of one dictionary. They are texts of a row group that repeat, so that there are far fewer than rows.
+/// Maximum number of values in a dictionary. A dictionary holds a row group's repeated texts, so it is much smaller.
 pub const MAX_DICTIONARY_VALUES: u32 = 8 << 20;
 
-/// Bytes of memory for the pages of a row group that are read side by side: of each column its dictionary, and its largest
-/// page, packed and unpacked.
+/// Maximum memory in bytes for the pages of a row group's selected columns: for each column its dictionary, and its
+/// largest page, compressed and decompressed.
 pub const MAX_GROUP_BYTES: u64 = 384 << 20;
 
-/// Bytes that the cells of a file may have for each of its own bytes, texts and [`CELL_BYTES`] for each cell.
+/// Maximum ratio of a file's cell bytes to its own bytes. Cell bytes are texts and [`CELL_BYTES`] per cell.
 pub const MAX_EXPANSION: u64 = 1000;
 
-/// Bytes that the cells of any file may have, however small it is.
+/// Number of cell bytes that any file may have, however small it is.
 pub const MIN_EXPANDED_BYTES: u64 = 4 << 30;
 
-/// Bytes for which a cell counts beside its text.
+/// Bytes that each cell counts in addition to its text.
 pub const CELL_BYTES: u64 = 8;
 
-/// The most bytes that the cells of a file of so many bytes may have.
+/// Returns the maximum number of cell bytes for a file with `file_bytes` bytes.
 pub fn max_expanded_bytes(file_bytes: u64) -> u64 {
     file_bytes.saturating_mul(MAX_EXPANSION).max(MIN_EXPANDED_BYTES)
 }
 
-/// Checks a number against a limit. `what` says what the number counts, and where.
+/// Checks a number against a limit. `what` describes the number and its location.
 ///
 /// # Errors
-/// If it is over the limit.
+/// Returns an error if the number is over the limit.
 pub fn within(what: impl FnOnce() -> String, number: u64, limit: u64) -> Result<(), String> {
     if number <= limit { Ok(()) } else { Err(format!("{} {number}; the limit is {limit}", what())) }
 }

@@ -1,8 +1,9 @@
 //! Parquet files: their columns by name, and batches of cells of some columns.
 //!
-//! The crate `parquet` reads the footer, after its shape was checked ([`footer`]). Pages are read and unpacked here ([`page`],
-//! [`ahead`]), and their values become cells ([`decode`], [`runs`]), all within the limits in [`limits`]. [`kinds`] says which
-//! types of columns are read. [`urls`] makes rows of a table of URLs of them, [`captures`] captures of robots.txt files.
+//! The crate `parquet` reads the footer after [`footer`] has checked its shape. Pages are read and decompressed here
+//! ([`page`], [`ahead`]), and their values become cells ([`decode`], [`runs`]), all within the limits in [`limits`].
+//! [`kinds`] lists the supported column types. [`urls`] turns cells into rows of a URL table, [`captures`] into
+//! captures of robots.txt files.
 
 mod ahead;
 pub mod captures;
@@ -39,7 +40,7 @@ const TAIL_BYTES: u64 = 8;
 /// The first and the last bytes of a file.
 pub const MAGIC: &[u8] = b"PAR1";
 
-/// The same of a file whose footer is encrypted.
+/// The magic bytes of a file with an encrypted footer.
 pub const ENCRYPTED_MAGIC: &[u8] = b"PARE";
 
 /// The names of columns that a message lists.
@@ -113,10 +114,10 @@ impl ParquetFile {
         format!("column {} (\"{}\")", at + 1, shown(name.as_bytes()))
     }
 
-    /// The place of the column with a name.
+    /// Returns the index of the column with a name.
     ///
     /// # Errors
-    /// If several columns have this name.
+    /// Returns an error if several columns have this name.
     fn only(&self, name: &str) -> Found<Option<usize>> {
         let is_named = |column: &Arc<ColumnDescriptor>| column.path().string().eq_ignore_ascii_case(name);
         match self.columns().iter().any(is_named) {
@@ -125,10 +126,10 @@ impl ParquetFile {
         }
     }
 
-    /// Checks that a column has one of the types of which `expected` says what they are.
+    /// Checks that a column has one of the given types. `expected` describes them.
     ///
     /// # Errors
-    /// If not: the column, its type, and what was expected.
+    /// Returns an error that names the column, its type and the expected types.
     fn expect(&self, at: usize, classes: &[Class], expected: &str) -> Found<()> {
         let Some(column) = self.columns().get(at) else { return Err("has no columns".into()) };
         let found = match kinds::class_of(column) {
@@ -180,7 +181,7 @@ pub struct Batches {
     next_group: usize,
     /// Rows of the row group that were not given yet.
     left: u64,
-    /// Bytes of all cells so far.
+    /// Cell bytes so far.
     expanded: u64,
 }
 
@@ -226,7 +227,7 @@ impl Batches {
         }
         let (file, group) = (&self.file, self.next_group - 1);
         let fill = |column: &mut Column| column.fill().map_err(|text| file.damage(group, column.place(), &text));
-        // Of several columns that are damaged, always the same is named.
+        // If several columns are damaged, the reported one is always the same.
         let filled: Vec<Found<u64>> = self.columns.par_iter_mut().map(fill).collect();
         for bytes in filled {
             self.expanded = self.expanded.saturating_add(bytes?);

@@ -1,7 +1,7 @@
-//! Pages of a column chunk: their headers, their checksums, and their bytes unpacked.
+//! Pages of a column chunk: their headers, their checksums, and their decompressed bytes.
 //!
-//! What a header claims is checked before memory is reserved for it, and an unpacked page has exactly the bytes that its header
-//! says. Sources: the Parquet format, parquet.thrift, Compression.md.
+//! Header fields are checked before any memory is reserved, and a decompressed page must have exactly the declared
+//! length. Sources: the Parquet format, parquet.thrift, Compression.md.
 
 use std::io::{Cursor, Read};
 
@@ -13,82 +13,82 @@ use super::footer::{Skim, types};
 use super::limits::{MAX_HEADER_BYTES, MAX_PAGE_BYTES, within};
 use super::source::Source;
 
-/// Bytes that are read at once for the header of a page.
+/// Number of bytes that are first read for a page header.
 const HEADER_BYTES: usize = 1 << 10;
 
-/// What the header of a page says.
+/// A page header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Bytes of the header itself.
+    /// Length of the header itself in bytes.
     pub len: u64,
-    /// Bytes of the rest of the page, unpacked.
+    /// Length of the decompressed page in bytes, without the header.
     pub unpacked: u64,
-    /// The same as it is in the file.
+    /// Length of the page in the file in bytes, without the header.
     pub packed: u64,
-    /// The checksum of the page as it is in the file.
+    /// The checksum of the page's bytes in the file.
     crc: Option<u32>,
-    /// What is in the page.
+    /// The page's kind.
     pub kind: Kind,
 }
 
-/// What is in a page.
+/// The kind of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// So many values of a dictionary.
+    /// A dictionary with this number of values.
     Dictionary(u32, Encoding),
-    /// Values of rows.
+    /// Row values.
     Data(Data),
-    /// An index, which nothing here needs.
+    /// An index, which is not used.
     Index,
 }
 
-/// What is in a page of data.
+/// The header of a data page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// The number of values, nulls included.
+    /// Number of values, including nulls.
     pub values: u32,
-    /// How those that are not null are written.
+    /// The encoding of non-null values.
     pub encoding: Encoding,
-    /// Where the levels are that say which are null.
+    /// The location of the levels that mark nulls.
     pub levels: Levels,
 }
 
-/// Where the levels of a page are.
+/// The location of a page's levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Levels {
-    /// Packed with the values, their length before them.
+    /// Compressed together with the values, preceded by their length.
     V1 {
         /// The encoding of the definition levels.
         encoding: Encoding,
     },
-    /// Before the values, never packed.
+    /// Before the values, never compressed.
     V2 {
-        /// The number of nulls.
+        /// Number of nulls.
         nulls: u32,
-        /// Bytes of the repetition levels.
+        /// Length of the repetition levels in bytes.
         repetition: u32,
-        /// Bytes of the definition levels after them.
+        /// Length of the definition levels in bytes. They follow the repetition levels.
         definition: u32,
-        /// Whether the values are packed.
+        /// Whether the values are compressed.
         is_packed: bool,
     },
 }
 
-/// An unpacked page.
+/// A decompressed page.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Where it begins in the file, with its header.
+    /// Offset of its header in the file.
     pub offset: u64,
-    /// What is in it.
+    /// Its kind.
     pub kind: Kind,
     /// Its bytes after the header.
     pub bytes: Bytes,
 }
 
-/// Reads the header of the page at an offset, within the limits.
+/// Reads a page header at an offset, within the limits.
 ///
 /// # Errors
-/// If there is no such header, if the page is too large, or if the file cannot be read.
+/// Returns an error if there is no valid header, if the page is too large, or if the file is unreadable.
 pub fn read_header(source: &Source, offset: u64) -> Result<Header, String> {
     let left = source.len().saturating_sub(offset);
     let read = |limit: usize| {
@@ -106,13 +106,13 @@ pub fn read_header(source: &Source, offset: u64) -> Result<Header, String> {
     Ok(header)
 }
 
-/// A problem of a page, with the place of the page.
+/// Returns a page's error message with the page's offset.
 pub fn in_page(offset: u64, text: impl std::fmt::Display) -> String {
     format!("the page at byte {offset}: {text}")
 }
 
-/// Reads a header at the start of some bytes. `None` if it is damaged, gives something twice, or does not end in them; an
-/// error if it is whole and what it says is not known.
+/// Parses a header. Returns `None` if it is damaged, repeats a field, or does not end within `bytes`, and an error if
+/// it is complete but contains an unknown value.
 fn header(bytes: &[u8]) -> Option<Result<Header, String>> {
     let mut skim = Skim { rest: bytes };
     let (mut id, mut numbers) = (0, [None; 4]);
@@ -160,7 +160,7 @@ fn header(bytes: &[u8]) -> Option<Result<Header, String>> {
         3 => {
             let [values, nulls, rows, encoding, definition, repetition, is_packed] = v2?;
             let values = count(values)?;
-            // Columns whose rows have several values are not read.
+            // Columns with several values per row are not supported.
             if count(rows)? != values {
                 return Some(Err("the header of a page has other numbers of rows and of values".into()));
             }
@@ -184,11 +184,11 @@ fn header(bytes: &[u8]) -> Option<Result<Header, String>> {
     Some(Ok(Header { len, unpacked: count(unpacked)?.into(), packed: count(packed)?.into(), crc, kind }))
 }
 
-/// Reads the page at an offset, whose header was read, and checks and unpacks it.
+/// Reads, checks and decompresses a page whose header has been read.
 ///
 /// # Errors
-/// If the file cannot be read, the checksum is not that of the bytes, or they cannot be unpacked to the length that the header
-/// says.
+/// Returns an error if the file is unreadable, if the checksum is wrong, or if the page does not decompress to the
+/// declared length.
 pub fn read_page(source: &Source, offset: u64, header: &Header, codec: CompressionCodec) -> Result<Page, String> {
     let packed = source.at(offset + header.len, header.packed as usize);
     let packed = packed.map_err(|error| in_page(offset, format!("cannot be read: {error}")))?;
@@ -213,10 +213,10 @@ pub fn read_page(source: &Source, offset: u64, header: &Header, codec: Compressi
     Ok(Page { offset, kind: header.kind, bytes: bytes.into() })
 }
 
-/// Whether pages of a codec can be unpacked.
+/// Checks that a codec is supported.
 ///
 /// # Errors
-/// If not: the name of the codec, and those that can.
+/// Returns an error that names the codec and the supported codecs.
 pub fn check_codec(codec: CompressionCodec) -> Result<(), String> {
     if codec == CompressionCodec::LZO {
         return Err("is compressed with LZO, which is not read; write it with snappy, zstd, gzip, LZ4 or brotli".into());
@@ -224,7 +224,7 @@ pub fn check_codec(codec: CompressionCodec) -> Result<(), String> {
     Ok(())
 }
 
-/// Unpacks a page to so many bytes, of which the first `start` are not packed.
+/// Decompresses a page to `len` bytes. The first `start` bytes are not compressed.
 fn unpack(codec: CompressionCodec, packed: &[u8], start: usize, len: usize) -> Result<Vec<u8>, String> {
     let no_memory = |_| format!("there is no memory for its {len} bytes");
     let (Some((levels, packed)), true) = (packed.split_at_checked(start), start <= len) else {
@@ -236,7 +236,7 @@ fn unpack(codec: CompressionCodec, packed: &[u8], start: usize, len: usize) -> R
         return Err(format!("says that it has {len} bytes, unpacked, and has no more than {most}"));
     }
     let mut bytes = Vec::new();
-    // One more, so that a page that is too long is seen.
+    // One more byte, so that an overlong page is detected.
     bytes.try_reserve_exact(len + 1).map_err(no_memory)?;
     bytes.extend_from_slice(levels);
     if len > start {
@@ -275,24 +275,25 @@ fn unpack(codec: CompressionCodec, packed: &[u8], start: usize, len: usize) -> R
     Err(format!("has not the {len} bytes, unpacked, that its header says"))
 }
 
-/// The most bytes that so many packed ones can stand for, where that is few and memory is filled before they are unpacked.
+/// Returns the maximum decompressed length of `packed` bytes, for codecs with a low limit whose decoders fill the
+/// output first.
 fn most_unpacked(codec: CompressionCodec, packed: usize) -> Option<usize> {
     match codec {
-        // A copy of 64 bytes takes two.
+        // A copy of 64 bytes takes two bytes.
         CompressionCodec::SNAPPY => Some(packed.saturating_mul(32)),
-        // A byte adds 255 to the length of a copy, and a copy begins with a few.
+        // Each byte adds at most 255 to a copy's length, and a copy begins with a few bytes.
         CompressionCodec::LZ4 | CompressionCodec::LZ4_RAW => Some(packed.saturating_mul(256).saturating_add(256)),
         _ => None,
     }
 }
 
-/// Reads all that a decoder gives, but no more than one byte too many.
+/// Reads a decoder's whole output, but stops one byte after `len`.
 fn read_all(decoder: impl Read, len: usize, bytes: &mut Vec<u8>) -> Result<usize, String> {
     decoder.take(len as u64 + 1).read_to_end(bytes).map_err(|error| error.to_string())
 }
 
-/// Unpacks what the format calls LZ4, which writers have understood in three ways: blocks with their lengths before them, as
-/// Hadoop writes them, frames of LZ4, and one block.
+/// Decompresses LZ4, which writers have interpreted in three ways: blocks preceded by their lengths (Hadoop), LZ4
+/// frames, and a single block.
 fn unpack_lz4(packed: &[u8], start: usize, len: usize, bytes: &mut Vec<u8>) -> Result<usize, String> {
     bytes.resize(len, 0);
     if let Some(done) = unpack_blocks(packed, &mut bytes[start..]) {
@@ -306,7 +307,8 @@ fn unpack_lz4(packed: &[u8], start: usize, len: usize, bytes: &mut Vec<u8>) -> R
     lz4_flex::block::decompress_into(packed, &mut bytes[start..]).map_err(|error| error.to_string())
 }
 
-/// Unpacks blocks of LZ4, each after its unpacked and its packed length. `None` if they are not that.
+/// Decompresses LZ4 blocks, each preceded by its decompressed and its compressed length. Returns `None` for any other
+/// format.
 fn unpack_blocks(mut packed: &[u8], bytes: &mut [u8]) -> Option<usize> {
     let mut done = 0_usize;
     while !packed.is_empty() {
@@ -328,7 +330,7 @@ mod tests {
 
     use super::*;
 
-    /// Type 0, 300 bytes unpacked, 200 packed, and a page of data with two values.
+    /// Type 0, 300 bytes decompressed, 200 compressed, and a data page with two values.
     const HEADER: [u8; 18] = [0x15, 0, 0x15, 0xd8, 4, 0x15, 0x90, 3, 0x2c, 0x15, 4, 0x15, 0, 0x15, 6, 0x15, 6, 0];
 
     fn source(bytes: &[u8]) -> Source {
@@ -350,9 +352,9 @@ mod tests {
         }
         let twice = [&HEADER[..8], &[5, 4, 0x90, 3, 0]].concat();
         assert_eq!(header(&twice), None);
-        // Fewer than no bytes.
+        // A negative length.
         assert_eq!(header(&[0x15, 0, 0x15, 1, 0x15, 2, 0]), None);
-        // An encoding and a type of page that are not known.
+        // An unknown encoding and an unknown page type.
         for (at, number) in [(12, 22), (1, 8)] {
             let mut newer = whole.clone();
             newer[at] = number;
@@ -368,7 +370,7 @@ mod tests {
             (MAX_HEADER_BYTES, true),
             (MAX_HEADER_BYTES + 1, false),
         ] {
-            // A text after all of it, of so many bytes that the header has `len`.
+            // A trailing text that makes the header `len` bytes long.
             let mut bytes = [&HEADER[..], &[0xf8]].concat();
             let text = len - bytes.len() - 4;
             bytes.extend([text as u8 | 0x80, (text >> 7) as u8 | 0x80, (text >> 14) as u8]);
@@ -396,7 +398,7 @@ mod tests {
         }
     }
 
-    /// The same text in every codec, and damaged in its middle and at its end.
+    /// Tests the same text in every codec, intact and damaged in its middle and at its end.
     #[test]
     fn every_codec_is_unpacked_to_just_its_length() {
         let text: Vec<u8> = (0..3_000_u32).flat_map(|number| number.to_string().into_bytes()).collect();
@@ -412,7 +414,7 @@ mod tests {
         };
         let block = lz4_flex::block::compress(&text);
         let lens = [text.len(), block.len()].map(|len| (len as u32).to_be_bytes()).concat();
-        // One block of brotli that is not packed, and the end.
+        // One uncompressed Brotli block, and the end.
         let brotli = {
             let len = text.len() - 1;
             let header = (len as u32) << 4 | 1 << 20;
@@ -430,7 +432,7 @@ mod tests {
             (CompressionCodec::BROTLI, brotli),
         ] {
             assert_eq!(unpack(codec, &packed, 0, text.len()).as_ref(), Ok(&text), "{codec:?}");
-            // With levels before it.
+            // The same after levels.
             let with_levels = [&b"levels"[..], &packed].concat();
             let expected = [&b"levels"[..], &text].concat();
             assert_eq!(unpack(codec, &with_levels, 6, expected.len()), Ok(expected), "{codec:?}");
@@ -444,7 +446,7 @@ mod tests {
         assert!(check_codec(CompressionCodec::LZO).is_err() && check_codec(CompressionCodec::BROTLI).is_ok());
     }
 
-    /// A packed page that is far longer than its header says stops at the first byte too many.
+    /// Tests that decompression stops at the first byte over the declared length.
     #[test]
     fn a_page_that_unpacks_to_more_than_it_says_takes_no_memory() {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

@@ -1,39 +1,39 @@
-//! Numbers packed in bits: runs of them, and differences between them.
+//! Bit-packed numbers: runs of them, and differences between them.
 //!
-//! Both are read a few at a time, so that no memory depends on how many numbers a page claims. Sources: the Parquet format,
-//! Encodings.md.
+//! Both are decoded a few at a time, so memory use never depends on the number of values that a page declares. Source:
+//! the Parquet format, Encodings.md.
 
 use bytes::Bytes;
 
 use super::footer::varint;
 
-/// Maximum count of numbers that fill up the last packed run. The format fills up to a multiple of 8; DuckDB fills up to a
-/// multiple of 256, with numbers of an earlier run.
+/// Maximum number of padding values in the last packed run. The format pads to a multiple of 8. DuckDB pads to a
+/// multiple of 256, with values from an earlier run.
 const MAX_FILLED_NUMBERS: usize = 255;
 
-/// Numbers of one width in runs: of one number that repeats, or of numbers packed bit by bit.
+/// Numbers of one width, in runs of one repeated number or of bit-packed numbers.
 pub struct Hybrid {
     bytes: Bytes,
     width: u32,
-    /// The next byte that belongs to no run.
+    /// Offset of the next run.
     at: usize,
-    /// How many numbers of the run are left.
+    /// Number of values left in the run.
     left: usize,
     run: Run,
 }
 
 enum Run {
-    /// This number repeats.
+    /// A repeated number.
     Same(u32),
-    /// The bit at which the next number begins.
+    /// Bit-packed numbers, and the bit offset of the next one.
     Packed(usize),
 }
 
 impl Hybrid {
-    /// Reads numbers of so many bits.
+    /// Creates a reader of numbers with `width` bits.
     ///
     /// # Errors
-    /// If the width is more than 32.
+    /// Returns an error if the width is more than 32.
     pub fn new(bytes: Bytes, width: u8) -> Result<Hybrid, String> {
         if u32::from(width) > u32::BITS {
             return Err(format!("has numbers of {width} bits; the limit is {}", u32::BITS));
@@ -41,7 +41,7 @@ impl Hybrid {
         Ok(Hybrid { bytes, width: width.into(), at: 0, left: 0, run: Run::Same(0) })
     }
 
-    /// Appends the next numbers. `None` if there are fewer.
+    /// Appends the next `count` numbers, or returns `None` if there are fewer.
     pub fn read(&mut self, mut count: usize, numbers: &mut Vec<u32>) -> Option<()> {
         while count > 0 {
             while self.left == 0 {
@@ -69,7 +69,7 @@ impl Hybrid {
         Some(())
     }
 
-    /// Returns whether no number is left, except for those that fill up the last packed run.
+    /// Returns whether no number is left, apart from the last packed run's padding.
     pub fn is_at_end(&self) -> bool {
         let most = if let Run::Packed(_) = self.run { MAX_FILLED_NUMBERS } else { 0 };
         self.left <= most && self.at == self.bytes.len()
@@ -82,7 +82,7 @@ impl Hybrid {
         self.at = self.bytes.len() - rest.len();
         let count = usize::try_from(header >> 1).ok()?;
         if header & 1 == 1 {
-            // Groups of eight, of which the last may go beyond the end of the page.
+            // Groups of eight. The last group may extend past the end of the page.
             self.left = count.checked_mul(8)?;
             self.run = Run::Packed(self.at.checked_mul(8)?);
             self.at = self.at.checked_add(count.checked_mul(self.width as usize)?)?.min(self.bytes.len());
@@ -98,8 +98,8 @@ impl Hybrid {
     }
 }
 
-/// Appends numbers packed bit by bit, the highest bit first, as old writers wrote levels: so many of them after the first
-/// `from`. `None` if there are fewer.
+/// Appends `count` numbers from index `from` on. They are bit-packed with the highest bit first, as old writers wrote
+/// levels. Returns `None` if there are fewer.
 pub fn read_bit_packed(bytes: &[u8], width: u8, from: usize, count: usize, numbers: &mut Vec<u32>) -> Option<()> {
     let width = usize::from(width);
     let end = from.checked_add(count)?.checked_mul(width)?;
@@ -112,30 +112,30 @@ pub fn read_bit_packed(bytes: &[u8], width: u8, from: usize, count: usize, numbe
     Some(())
 }
 
-/// Numbers of which the first is given, and of each other one the difference to the one before: DELTA_BINARY_PACKED.
+/// A first number, and the difference of each following number from its predecessor: DELTA_BINARY_PACKED.
 pub struct Deltas {
     bytes: Bytes,
-    /// The next byte that belongs to no block.
+    /// Offset of the next block.
     at: usize,
     minis: usize,
     in_mini: usize,
-    /// How many numbers are left.
+    /// Number of values left.
     left: u64,
-    /// The last number, or the first one while it was not read.
+    /// The last number read, or the first number before any is read.
     value: i64,
     is_first: bool,
-    /// The least difference in this block, the place of the widths of its parts, and which part is next.
+    /// The block's minimum difference, the offset of its miniblock widths, and the next miniblock's index.
     least: i64,
     widths: usize,
     mini: usize,
-    /// The width of the part that is read, the bit at which its next number begins, and how many are left of it.
+    /// The current miniblock's width, its next number's bit offset, and the number of values left in it.
     width: usize,
     bit: usize,
     in_part: usize,
 }
 
 impl Deltas {
-    /// Reads a list of numbers. `None` if it does not begin as one.
+    /// Reads a list's header. Returns `None` if it is invalid.
     pub fn new(bytes: Bytes) -> Option<Deltas> {
         let mut rest = &bytes[..];
         let (block, minis, left) = (varint(&mut rest)?, varint(&mut rest)?, varint(&mut rest)?);
@@ -143,7 +143,7 @@ impl Deltas {
         let in_mini =
             block.checked_div(minis).filter(|&numbers| numbers > 0 && block % minis == 0 && numbers % 8 == 0)?;
         let (minis, in_mini) = (usize::try_from(minis).ok()?, usize::try_from(in_mini).ok()?);
-        // The width of each is a byte.
+        // Each width takes one byte.
         let minis = Some(minis).filter(|&minis| minis <= bytes.len() || left <= 1)?;
         let at = bytes.len() - rest.len();
         let (least, widths, width, bit, in_part) = (0, 0, 0, 0, 0);
@@ -165,12 +165,12 @@ impl Deltas {
         Some(deltas)
     }
 
-    /// How many numbers are left.
+    /// Returns the number of values left.
     pub fn left(&self) -> u64 {
         self.left
     }
 
-    /// Appends the next numbers. `None` if there are fewer.
+    /// Appends the next `count` numbers, or returns `None` if there are fewer.
     pub fn read(&mut self, mut count: usize, numbers: &mut Vec<i64>) -> Option<()> {
         self.left = self.left.checked_sub(count as u64)?;
         if self.is_first && count > 0 {
@@ -198,7 +198,7 @@ impl Deltas {
         Some(())
     }
 
-    /// Begins the next part, in the next block if this one has no more.
+    /// Begins the next miniblock, in the next block if necessary.
     fn begin(&mut self) -> Option<()> {
         if self.mini == self.minis {
             let mut rest = self.bytes.get(self.at..)?;
@@ -214,17 +214,17 @@ impl Deltas {
         self.mini += 1;
         self.bit = self.at.checked_mul(8)?;
         self.in_part = self.in_mini;
-        // The last part may be cut off after its last number.
+        // The last miniblock may be truncated after its last number.
         self.at = self.at.checked_add(self.in_mini.checked_mul(self.width)? / 8)?.min(self.bytes.len());
         Some(())
     }
 
-    /// Whether all numbers were read, and no byte is left.
+    /// Returns whether all numbers were read and no byte is left.
     pub fn is_at_end(&self) -> bool {
         self.left == 0 && self.at == self.bytes.len()
     }
 
-    /// Finds the end of the list at the start of some bytes, in which no number is decoded.
+    /// Finds the end of a list without decoding its numbers.
     pub fn end(bytes: &Bytes) -> Option<usize> {
         let mut list = Deltas::new(bytes.clone())?;
         let mut left = list.left.saturating_sub(1);
@@ -240,7 +240,7 @@ fn zigzag(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
-/// A number of up to 64 bits that begins at a bit, with zeros after the end.
+/// Returns `width` bits from a bit offset, with zeros after the end.
 #[inline]
 fn bits_at(bytes: &[u8], bit: usize, width: usize) -> u64 {
     let low = word_at(bytes, bit / 8) >> (bit % 8);
@@ -251,7 +251,7 @@ fn bits_at(bytes: &[u8], bit: usize, width: usize) -> u64 {
     if width == 64 { number } else { number & ((1 << width) - 1) }
 }
 
-/// Eight bytes from a place on, with zeros after the end.
+/// Returns eight bytes from an offset, with zeros after the end.
 #[inline]
 fn word_at(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -268,7 +268,7 @@ mod tests {
     fn read(bytes: &[u8], width: u8, count: usize) -> Option<Vec<u32>> {
         let mut numbers = Vec::new();
         let mut hybrid = Hybrid::new(Bytes::copy_from_slice(bytes), width).unwrap();
-        // In pieces of every size, the runs are the same.
+        // Reading in pieces of any size returns the same numbers.
         for piece in [1, 2, 3] {
             let now = piece.min(count - numbers.len());
             hybrid.read(now, &mut numbers)?;
@@ -284,7 +284,7 @@ mod tests {
         let packed = [0b0000_0011, 0b1000_1000, 0b1100_0110, 0b1111_1010];
         assert_eq!(read(&packed, 3, 8), Some((0..8).collect()));
         assert_eq!(read(&packed, 3, 9), None);
-        // A run of no numbers, and one of a number that takes two bytes.
+        // An empty run, and a run that repeats a two-byte number.
         let same = [0, 0, 0, 10 << 1, 0x34, 0x12];
         assert_eq!(read(&same, 9, 10), Some(vec![0x1234; 10]));
         assert_eq!(read(&[&same[..], &[4 << 1, 1, 0]].concat(), 16, 14).map(|numbers| numbers[13]), Some(1));
@@ -306,7 +306,7 @@ mod tests {
             (&packed, 9, true),
             (&[10 << 1, 1, 0][..], 10, false),
             (&[&packed[..], &[0]].concat(), 9, false),
-            // A run of 256 numbers, of which 254, 255 and 256 are left: the last only if nothing is read at all.
+            // A run of 256 numbers with 254, 255 or 256 left. All 256 may be left only if nothing is read at all.
             (&[&[0x41][..], &[0xff; 32]].concat(), 2, true),
             (&[&[0x41][..], &[0xff; 32]].concat(), 1, true),
             (&[&[0x43][..], &[0xff; 33]].concat(), 8, false),
@@ -317,7 +317,7 @@ mod tests {
         }
     }
 
-    /// Numbers of every width, packed by their definition.
+    /// Compares every width with packing by definition.
     #[test]
     fn every_width_is_unpacked() {
         for width in 0..=32_u32 {
@@ -357,12 +357,12 @@ mod tests {
 
     #[test]
     fn differences_are_added_up() {
-        // The examples of the format, in blocks of eight numbers in one part, and cut off after the last number.
+        // The format's examples, in blocks of eight numbers in one miniblock, and truncated after the last number.
         let first = [8, 1, 5, 2, 2, 0];
         for pieces in [&[5][..], &[1, 4], &[2, 2, 1]] {
             assert_eq!(deltas(&first, pieces), Some(vec![1, 2, 3, 4, 5]), "{pieces:?}");
         }
-        // 7, 5, 3, 1, 2, 3, 4, 5: the least difference is -2, and 0, 0, 0, 3, 3, 3, 3 are added.
+        // 7, 5, 3, 1, 2, 3, 4, 5: the minimum difference is -2, and 0, 0, 0, 3, 3, 3, 3 are added.
         let second = [8, 1, 8, 14, 3, 2, 0b1100_0000, 0b0011_1111];
         assert_eq!(deltas(&second, &[3, 5]), Some(vec![7, 5, 3, 1, 2, 3, 4, 5]));
         assert_eq!(deltas(&[8, 1, 1, 2], &[1]), Some(vec![1]));
@@ -373,7 +373,7 @@ mod tests {
             (&first[..5], &[5]),
             (&[&first[..], &[0]].concat(), &[5]),
             (&second[..6], &[8]),
-            // No parts, parts of no numbers, and a width that no number has.
+            // No miniblocks, empty miniblocks, and an invalid width.
             (&[8, 0, 5, 2, 2, 0], &[5]),
             (&[1, 2, 5, 2, 2, 0], &[5]),
             (&[8, 1, 5, 2, 2, 65, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], &[5]),
@@ -382,7 +382,7 @@ mod tests {
         }
     }
 
-    /// Differences of every width, packed by their definition.
+    /// Compares differences of every width with packing by definition.
     #[test]
     fn differences_of_every_width_are_read() {
         for width in 0..=64_u32 {
@@ -405,10 +405,10 @@ mod tests {
         }
     }
 
-    /// A list that claims more numbers than any file has is read as far as it is asked for.
+    /// Tests that a list with an impossible number of values is read only as far as requested.
     #[test]
     fn a_claim_takes_no_memory() {
-        // One block of 2^28 numbers in one part, all differences without a bit.
+        // One block of 2^28 numbers in one miniblock. All differences have 0 bits.
         let bytes = Bytes::from_static(&[0x80, 0x80, 0x80, 0x80, 1, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0]);
         let mut numbers = Vec::new();
         let mut list = Deltas::new(bytes.clone()).unwrap();

@@ -1,4 +1,4 @@
-//! The bytes of an open file, read at any place from any thread.
+//! An open file that any thread can read at any offset.
 
 use std::fs::File;
 use std::io::Read;
@@ -25,7 +25,7 @@ impl Source {
     /// # Errors
     /// If the file ends before them, or cannot be read.
     pub fn at(&self, offset: u64, len: usize) -> std::io::Result<Vec<u8>> {
-        // Zeros from the system cost nothing, and callers ask for no more than the file has.
+        // Zeroed memory from the system is cheap, and callers never request more bytes than the file has.
         let mut bytes = vec![0; len];
         At { source: self, offset }.read_exact(&mut bytes)?;
         Ok(bytes)

@@ -23,10 +23,10 @@ const BLOCK_ROWS: usize = 1 << 12;
 /// The columns into which Common Crawl's index splits a URL.
 const SPLIT: [&str; 5] = ["url_protocol", "url_host_name", "url_port", "url_path", "url_query"];
 
-/// The columns among them that may be absent if the user says so: the port and the query. Without them a URL is another one.
+/// The columns that may be absent if the user allows it: the port and the query. A URL without them is a different URL.
 const MAY_BE_ABSENT: [usize; 2] = [2, 4];
 
-/// The types of the columns of the split URL. The port may be a text or a number, as some programs write it.
+/// The types of the split URL's columns. Some programs write the port as text, others as a number.
 const SPLIT_CLASSES: [&[Class]; 5] = [
     &[Class::Text],
     &[Class::Text],
@@ -35,24 +35,24 @@ const SPLIT_CLASSES: [&[Class]; 5] = [
     &[Class::Text, Class::Null],
 ];
 
-/// Types of texts, in words.
+/// Description of text types.
 const TEXT: &str = "text (BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY)";
 
-/// Types of times, in words.
+/// Description of time types.
 const TIME: &str = "a time, a date, a number or text";
 
-/// Types of ports, in words.
+/// Description of port types.
 const PORT: &str = "a number or text";
 
 /// The option that names the column of times.
 pub const AT_OPTION: &str = "--at-column";
 
-/// The options that say where the URL is.
+/// Options for split URLs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Splitting {
-    /// The URL is in the columns of Common Crawl's index, even if the file has another column of URLs.
+    /// Whether to use the columns of Common Crawl's index even if the file has another URL column.
     pub is_split: bool,
-    /// Of these, an absent port or query is taken as empty.
+    /// Whether a missing port or query column counts as empty.
     pub absent_is_empty: bool,
 }
 
@@ -77,11 +77,11 @@ enum Url {
 }
 
 impl Rows {
-    /// Finds the columns; the column of URLs is the first. The columns of Common Crawl's index are also taken if the file has no
-    /// other column of URLs.
+    /// Finds the columns, with the URL column first. Uses the columns of Common Crawl's index if the file has no
+    /// other URL column.
     ///
     /// # Errors
-    /// If there is no such column, or one has another type than it needs.
+    /// Returns an error if there is no such column, or if one has the wrong type.
     pub fn open(file: ParquetFile, wanted: &[Wanted], splitting: Splitting) -> Result<(Table, Rows)> {
         let file = Arc::new(file);
         Rows::find(&file, wanted, splitting).map_err(|text| file.failure(text))
@@ -226,7 +226,7 @@ impl<'b> Block<'b> {
     }
 }
 
-/// The columns of a split URL for a message, and those that are taken as empty.
+/// Describes a split URL's columns for a message, including those that count as empty.
 fn describe_split(parts: &[Option<usize>; SPLIT.len()]) -> String {
     let names = |is_present: bool| -> Vec<&str> {
         SPLIT.into_iter().zip(parts).filter(|(_, part)| part.is_some() == is_present).map(|(name, _)| name).collect()
@@ -286,7 +286,7 @@ impl Url {
     }
 }
 
-/// What is said of a column of the split URL that the file does not have.
+/// Returns the message about a missing column of a split URL.
 fn absent(file: &ParquetFile, at: usize, name: &str, option: &str) -> String {
     let advice = match MAY_BE_ABSENT.contains(&at) {
         true => "without it URLs are decided as others; if it is always empty, give --missing-columns empty".to_owned(),
@@ -322,11 +322,11 @@ fn join<'b>(parts: [Cell<'b>; SPLIT.len()], arena: &'b Bump) -> Cell<'b> {
 }
 
 impl ParquetFile {
-    /// The column of URLs: the one with a name of it, whatever its type; or the only column of texts, if none has such a name and
-    /// none is a part of a URL.
+    /// Returns the URL column: the one with a known name, regardless of its type. If there is none, and no column
+    /// is part of a split URL, the only text column.
     ///
     /// # Errors
-    /// If several columns have such a name.
+    /// Returns an error if several columns have such a name.
     fn url_column(&self, option: &str) -> Found<Option<usize>> {
         let name = |at: usize| self.columns()[at].path().string();
         let places =

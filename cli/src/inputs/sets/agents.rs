@@ -20,12 +20,13 @@ use reptile_engine::token::TokenError;
 use crate::error::{Failure, Result, note};
 use crate::inputs::options::ExactAgent;
 
-/// The crawlers that the user names, resolved in a set; the path of the set is for messages. Reads the set's crawler table
-/// once for each name.
+/// Resolves the crawlers that the user names in a set. The set's path is used in messages. Reads the set's crawler
+/// table once per name.
 ///
 /// # Errors
-/// If a group of crawlers is unknown, a chain of product tokens is malformed, a name is not a product token under the
-/// dialect of the set, or nearly a known crawler's ([`refuse_mistakes`]), a crawler is named twice, or the set is damaged.
+/// Returns an error if a group of crawlers is unknown, a chain of product tokens is malformed, a name is not a product
+/// token under the set's dialect or nearly matches a known crawler's name ([`refuse_mistakes`]), a crawler is named
+/// twice, or the set is damaged.
 pub fn agents(set: &reptile::Set, path: &Path, specs: &[String], exact: ExactAgent) -> Result<Agents> {
     let failed = |error: CrawlerError| match error.source() {
         Some(damage) if error.kind() == CrawlerErrorKind::Damaged => Failure::at(path, damage),
@@ -52,7 +53,7 @@ pub fn agents(set: &reptile::Set, path: &Path, specs: &[String], exact: ExactAge
     Ok(agents)
 }
 
-/// Tells the user, once for each name, that a dialect reads only the beginning of a known crawler's name.
+/// Prints a note, once per name, that a dialect reads only the beginning of a known crawler's name.
 fn note_read_in_part(name: &str, read_as: &str) {
     static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     if NOTED.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned()) {
@@ -63,7 +64,7 @@ fn note_read_in_part(name: &str, read_as: &str) {
     }
 }
 
-/// Tells the user of the names of known crawlers that a dialect reads in part.
+/// Prints a note for each known crawler's name that a dialect reads only in part.
 fn note_all_read_in_part(specs: &[String], dialect: &Dialect) {
     for (name, read_as) in specs.iter().filter_map(|spec| Some((spec, read_as(spec, dialect)?))) {
         note_read_in_part(name, read_as);
@@ -85,7 +86,7 @@ fn refuse_mistakes(specs: &[String], exact: ExactAgent, is_named: impl Fn(&str) 
     }
 }
 
-/// Returns what is most likely wrong with a name: it is nearly the name of a known crawler, and `is_named` says that no
+/// Returns the likely mistake in a name that nearly matches a known crawler's name. `is_named` returns whether some
 /// robots.txt names it.
 fn mistake(spec: &str, is_named: impl Fn(&str) -> bool) -> Option<String> {
     let names = spec.split('>').filter(|_| !spec.starts_with('@'));
@@ -98,10 +99,10 @@ fn mistake(spec: &str, is_named: impl Fn(&str) -> bool) -> Option<String> {
     })
 }
 
-/// Returns the crawler of a cell of a table, by the checks of `--agent`, or the name as it is if it is exact.
+/// Returns the crawler in a table's cell, checked like `--agent`, or the exact name if requested.
 ///
 /// # Errors
-/// Returns what is wrong with the name, in a few words.
+/// Returns a short description of the problem with the name.
 pub fn agent_of_cell(
     set: &Set<&[u8]>,
     dialect: &Dialect,
@@ -113,7 +114,7 @@ pub fn agent_of_cell(
     }
     let name = std::str::from_utf8(cell).map_err(|_| "the agent is not UTF-8".to_owned())?;
     let mut agents = match resolve(name, dialect) {
-        // A table has names as crawlers have them, and one that no line can name obeys the rules for *.
+        // Tables contain crawlers' full names. A name that no robots.txt line can contain obeys the default group.
         Err(ResolveError::Token(TokenError::Unnameable { .. })) if is_word(cell) => vec![of_name(cell, dialect)],
         resolved => resolved.map_err(|error| error.to_string())?,
     };
@@ -126,15 +127,15 @@ pub fn agent_of_cell(
     }
 }
 
-/// Whether a name is of letters, digits and the signs that product tokens have.
+/// Returns whether a name consists of letters, digits and the punctuation of product tokens.
 fn is_word(name: &[u8]) -> bool {
     name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
 }
 
-/// Refuses names that are the names of files.
+/// Rejects file names.
 ///
 /// # Errors
-/// Returns an error for the first name of which there is a file with an ending, or that has a slash as a path has.
+/// Returns an error for the first name with an extension or a slash that is an existing file.
 fn refuse_files(specs: &[String]) -> Result<()> {
     let is_file = |spec: &&String| {
         let path = Path::new(spec);
@@ -149,15 +150,15 @@ fn refuse_files(specs: &[String]) -> Result<()> {
     }
 }
 
-/// The crawlers that were named so far, in lower case and without versions, each with the name or group that named it.
+/// The crawlers named so far, in lower case and without versions, with the name or group that named each.
 #[derive(Default)]
 struct Named<'s>(Vec<(String, &'s str)>);
 
 impl<'s> Named<'s> {
-    /// Returns whether a crawler was not named yet. A crawler that is in two groups is needed only once.
+    /// Returns whether a crawler is new. A crawler in two groups is used only once.
     ///
     /// # Errors
-    /// Returns an error if the crawler was named before, unless two groups name it.
+    /// Returns an error if the crawler was named before, unless both times by a group.
     fn is_new(&mut self, spec: &'s str, crawler: &str) -> Result<bool> {
         let name = match crawler.contains('>') {
             true => crawler,
@@ -216,11 +217,12 @@ pub fn agents_for(
     Ok(agents)
 }
 
-/// The crawlers that the user names, as a dialect understands them. A group of crawlers such as `@search` becomes its
+/// Resolves the crawlers that the user names, under a dialect. A group of crawlers such as `@search` is replaced by its
 /// members.
 ///
 /// # Errors
-/// If a group of crawlers is unknown, a chain of product tokens is malformed, or a crawler is named twice.
+/// Returns an error if a group of crawlers is unknown, a chain of product tokens is malformed, or a crawler is named
+/// twice.
 pub fn agents_under(dialect: &Dialect, specs: &[String]) -> Result<Vec<Resolved>> {
     refuse_files(specs)?;
     let mut agents: Vec<Resolved> = Vec::new();

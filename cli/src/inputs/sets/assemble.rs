@@ -60,16 +60,16 @@ enum Done {
         diagnostics: Vec<(DiagnosticKind, u64)>,
         /// The name and the content of a body that is no text.
         strange: Option<(String, Content)>,
-        /// Only if fates are listed.
+        /// Present if fates are listed.
         source: Option<CaptureSource>,
     },
-    /// Captures of one body, each with its input, and its source if fates are listed.
+    /// Captures with the same body. Each has its input, and its source if fates are listed.
     Captures {
         captures: Vec<(usize, Vec<OwnedOrigin>, Capture, Outcome, Option<CaptureSource>)>,
         bytes: u64,
         prepared: Option<Prepared>,
         diagnostics: Vec<(DiagnosticKind, u64)>,
-        /// The names of those with status 2xx and the content of the body, if it is no text.
+        /// Names of the captures with status 2xx, and the body's content, if it is not text.
         strange: Option<(Vec<String>, Content)>,
     },
     /// A body that is packed and cannot be unpacked.
@@ -100,10 +100,10 @@ pub fn assemble_with(
     assemble_in(Some(room), inputs, options, sets, None)
 }
 
-/// Does the work of [`assemble_with`] without sets, and adds each capture to `fates`.
+/// Does the same as [`assemble_with`] without sets, and adds each capture to `fates`.
 ///
 /// # Errors
-/// As [`assemble`]; and if a temporary file cannot be written.
+/// The errors of [`assemble`]. Also returns an error if a temporary file cannot be written.
 pub fn assemble_with_fates(
     room: &Room,
     inputs: Inputs<'_>,
@@ -287,20 +287,20 @@ fn reader_count(room: Option<&Room>, threads: usize) -> usize {
     threads.min(most)
 }
 
-/// Parses bodies under the options of a set.
+/// A parser of bodies with a set's options.
 struct Parser {
     dialect: &'static Dialect,
     profile: &'static Profile,
     with_other: bool,
-    /// Whether fates are listed, which need the sources of captures.
+    /// Whether fates are listed, which require capture sources.
     with_sources: bool,
 }
 
-/// The items of a batch after their bodies were parsed, each with the index of its input.
+/// A batch's items after parsing, with the indexes of their inputs.
 type DoneItems = Vec<(usize, Done)>;
 
 impl Parser {
-    /// Parses the bodies of a batch on all threads, and keeps the order.
+    /// Parses a batch's bodies on all threads, in order.
     fn work_on(&self, batch: Batch<Item>) -> Batch<DoneItems> {
         let Batch { input, items, end } = batch;
         let work = items.into_par_iter().map_init(Bump::new, |arena, item| {
@@ -350,7 +350,7 @@ impl Parser {
         (input, done)
     }
 
-    /// Returns what fates need of a capture, if they are listed.
+    /// Returns a capture's source if fates are listed.
     fn source(&self, name: &str, fetch: Option<&Fetch>) -> Option<CaptureSource> {
         let redirects = || fetch.map(|fetch| fetch.redirects.clone()).unwrap_or_default();
         let record = fetch.map(|fetch| fetch.record);
@@ -410,7 +410,7 @@ impl Parser {
     }
 }
 
-/// Whether the body of a capture is not an error page, which decides nothing.
+/// Returns whether a capture has a 2xx status, or no status. Other bodies are error pages, which decide nothing.
 fn is_success(capture: &Capture) -> bool {
     capture.status.is_none_or(|status| status / 100 == 2)
 }
@@ -448,8 +448,8 @@ fn add_fate(input: usize, done: &Done, fates: &mut Fates) -> Result<()> {
     }
 }
 
-/// Adds one item to the set and to the report, and tells the user of it if there is something to tell. `turn` is the input
-/// with whose messages it is told, and `input` the one that it counts for.
+/// Adds an item to the set and to the report, and prints a message if necessary. `turn` is the input with which the
+/// message is printed, and `input` the one that the item counts for.
 fn take(
     (turn, input): (usize, usize),
     done: Done,
@@ -512,7 +512,8 @@ fn take(
             }
         }
         Done::Failed(failure) => return Err(failure),
-        // A robots.txt is always parsed, a line always read, and a fault always an item, so they never come here.
+        // A robots.txt is always parsed, a line is always read, and an invalid item remains an item, so none of these
+        // reach this point.
         Done::Faulty(..) | Done::Other(Item::Robots(_) | Item::SameBody { .. } | Item::Lines { .. }) => {}
     }
     Ok(())

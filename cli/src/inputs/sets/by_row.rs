@@ -41,21 +41,21 @@ pub struct ByRow {
     anyone: Agents,
     /// What was looked up, one for each thread that is at work.
     caches: Mutex<Vec<Cache>>,
-    /// Whether names are taken as they are.
+    /// Whether names are used unchanged.
     is_exact: bool,
-    /// The rows whose crawlers are most likely misspelt.
+    /// Rows with probably misspelled crawlers.
     misspelt: Mutex<Misspelt>,
 }
 
-/// The most misspelt names that are kept.
+/// Maximum number of misspelled names that are kept.
 pub const MAX_MISSPELT_NAMES: usize = 10;
 
-/// Rows that name a crawler that no robots.txt of the set names, and that is nearly a known one.
+/// Rows with a crawler that no robots.txt in the set names, but that nearly matches a known crawler.
 #[derive(Clone, Debug, Default)]
 pub struct Misspelt {
-    /// The number of rows.
+    /// Number of such rows.
     pub rows: u64,
-    /// The first names in their order, each with that of the known crawler.
+    /// The first names in alphabetical order, each with the known crawler's name.
     pub names: BTreeMap<Arc<str>, &'static str>,
 }
 
@@ -74,7 +74,7 @@ struct Found {
     name: Arc<str>,
     agents: Agents,
     counts: [u64; 4],
-    /// The known crawler of which this is nearly the name, if no robots.txt of the set names this one.
+    /// The known crawler that nearly matches, if no robots.txt in the set names this crawler.
     near: Option<&'static str>,
 }
 
@@ -90,15 +90,15 @@ pub struct Session<'r> {
     places: Vec<Option<usize>>,
 }
 
-/// The times by whose rules rows are decided.
+/// The times at which rows are decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Times {
-    /// No time: the set answers as one that is not by time.
+    /// No time: the set decides for its own time.
     #[default]
     None,
     /// One time for all rows.
     At(Time),
-    /// Each row's own.
+    /// Each row's own time.
     OfRows,
 }
 
@@ -137,12 +137,12 @@ impl ByRow {
         Ok(ByRow { set: set.clone(), cell, is_log, known, anyone, caches, is_exact: false, misspelt })
     }
 
-    /// Takes names as they are, so that none counts as misspelt.
+    /// Disables or enables exact names, which never count as misspelled.
     pub fn take_names_exactly(self, is_exact: bool) -> ByRow {
         ByRow { is_exact, ..self }
     }
 
-    /// Returns the rows whose crawlers are most likely misspelt, of all blocks that are decided.
+    /// Returns the rows with probably misspelled crawlers in all decided blocks.
     pub fn misspelt(&self) -> Misspelt {
         self.misspelt.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -529,7 +529,7 @@ mod tests {
         assert_eq!(found.rows, 3);
         assert!(found.names.values().all(|near| *near == "Googlebot") && !found.names.is_empty(), "{found:?}");
         assert_eq!(misspelt_in(&cells, true).rows, 0);
-        // Each letter of a long name can be wrong.
+        // Any letter of a long name may be wrong.
         let names: Vec<String> =
             (0..=MAX_MISSPELT_NAMES).map(|at| format!("Googlebo{}", (b'a' + at as u8) as char)).collect();
         for count in [MAX_MISSPELT_NAMES - 1, MAX_MISSPELT_NAMES, MAX_MISSPELT_NAMES + 1] {

@@ -1,8 +1,8 @@
-//! The fate of each capture of an input: whether it decides, which other one decides instead, or why it is not used.
+//! The fate of each capture in an input: whether it decides, which capture decides instead, or why it is not used.
 //!
-//! Which capture of an origin decides is known when all of them were read. Until then a row for each waits in [`Rows`],
-//! sorted by origin, in temporary files if it must. The captures of an origin are then read twice: once to choose, by the
-//! compiler's own choice, and once to say what became of each. The result is sorted again, by place in the inputs.
+//! An origin's deciding capture is known only after all captures have been read. Until then each waits as a row in
+//! [`Rows`], sorted by origin, in temporary files if necessary. An origin's captures are then read twice: once to
+//! choose with the compiler's own code, and once to assign their fates. The result is sorted again by input and record.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,29 +14,29 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::error::{Failure, Result};
 use crate::inputs::spill::{Rows, Scratch, SortedRows};
 
-/// Bytes of a row's key: the hash of an origin, or a place in the inputs; and a number that makes the row unique.
+/// Bytes of a row's key: an origin's hash or a position in the inputs, and a number that makes the row unique.
 const KEY_BYTES: usize = 16 + 8;
 
-/// What became of a capture.
+/// The fate of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
-    /// It decides for its origin; in a set by time, for some span of time.
+    /// It decides for its origin. In a set by time, it decides for some time span.
     Used,
     /// Another capture decides.
     Superseded,
-    /// The fetch failed, and the answer before it decides.
+    /// The fetch failed, and an earlier response decides.
     Failed,
-    /// It was fetched after the time that the set is for.
+    /// It was fetched after the set's time.
     TooLate,
-    /// It was left out on purpose.
+    /// It was deliberately skipped.
     LeftOut,
-    /// It cannot be read or used.
+    /// It is invalid or unreadable.
     Bad,
 }
 
 impl Fate {
-    /// Returns the word for it.
+    /// Returns the name of the fate in output files.
     pub fn as_str(self) -> &'static str {
         match self {
             Fate::Used => "used",
@@ -52,39 +52,39 @@ impl Fate {
 /// A capture and its fate.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct FateRow {
-    /// The index of its input on the command line.
+    /// The input's index on the command line.
     pub input: usize,
-    /// The number of its record, line or row in the input, from 1, if it has one.
+    /// The number of the record, line or row in the input, from 1, if it has one.
     pub record: Option<u64>,
     /// Its name in messages.
     pub name: String,
     /// The URL of the robots.txt, if it is known.
     pub url: String,
-    /// The time of the fetch.
+    /// The fetch time.
     pub time: Option<Time>,
-    /// The status of the answer.
+    /// The response status.
     pub status: Option<u16>,
-    /// The number of redirects that were followed.
+    /// Number of redirects followed.
     pub redirect_count: u32,
-    /// The URLs that the redirects led to, as far as the input has them.
+    /// The redirect targets that are in the input.
     pub redirects: Vec<String>,
-    /// What became of it.
+    /// The fate.
     pub fate: Fate,
     /// The reason, or the name of the capture that decides instead.
     pub detail: String,
 }
 
-/// What a fate needs of a capture in addition to what a set needs.
+/// Details of a capture that only fates need.
 pub struct CaptureSource {
     /// The name of the capture in messages.
     pub name: String,
     /// The number of its record in a WARC file.
     pub record: Option<u64>,
-    /// The URLs that redirects led to.
+    /// The redirect targets.
     pub redirects: Vec<String>,
 }
 
-/// A capture that waits for the others of its origin.
+/// A capture that waits for the origin's other captures.
 #[derive(Serialize, Deserialize)]
 struct Candidate {
     row: FateRow,
@@ -95,7 +95,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Returns what the compiler compares, with the number of the capture among those of its origin.
+    /// Returns the fields that the compiler compares, with the capture's number within its origin.
     fn kept(&self, outcomes: &[Outcome], number: u32) -> Option<KeptCapture> {
         let &FateRow { time, status, .. } = &self.row;
         let capture = Capture { time, status, max_age: self.max_age, ..Capture::default() };
@@ -103,24 +103,24 @@ impl Candidate {
     }
 }
 
-/// Collects the captures of all inputs, and finds their fates.
+/// A collection of all inputs' captures, and their fates.
 pub struct Fates {
     scratch: Scratch,
     profile: Profile,
     by_time: bool,
-    /// The paths of the inputs, as given.
+    /// The input paths, as given.
     inputs: Vec<String>,
     candidates: Rows,
     settled: Rows,
-    /// The outcomes of captures, each once.
+    /// The distinct outcomes of captures.
     outcomes: Vec<Outcome>,
     indices: BTreeMap<Outcome, usize>,
-    /// The number of rows so far.
+    /// Number of rows so far.
     count: u64,
 }
 
 impl Fates {
-    /// Starts without captures. `inputs` are the paths of the inputs.
+    /// Creates an empty collection. `inputs` are the input paths.
     pub fn new(scratch: &Scratch, profile: &Profile, by_time: bool, inputs: Vec<String>) -> Fates {
         let rows = || Rows::new(scratch.clone());
         Fates {
@@ -136,7 +136,7 @@ impl Fates {
         }
     }
 
-    /// Adds a capture that may decide, for each of its origins.
+    /// Adds a capture that may decide to each of its origins.
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
@@ -170,7 +170,7 @@ impl Fates {
         Ok(())
     }
 
-    /// Adds a capture whose fate is known: it is bad or left out, for a reason.
+    /// Adds an invalid or skipped capture, with the reason.
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
@@ -179,7 +179,7 @@ impl Fates {
         self.push_settled(&row)
     }
 
-    /// Returns a row of which only the place is known.
+    /// Returns a row with only its position filled in.
     fn row(&self, input: usize, name: &str) -> FateRow {
         // What is left out when all inputs were read has no input but the one in its name.
         let is_of = |path: &String| name.strip_prefix(&**path).is_some_and(|rest| rest.starts_with(':'));
@@ -209,11 +209,11 @@ impl Fates {
         self.settled.push(&[&place[0], &place[1], &self.count.to_be_bytes(), &text])
     }
 
-    /// Finds the fates, and gives each row to `sink`, in the order of the inputs and their records. `limit` is the time after
-    /// which captures are too late, and `at` the time that the set is for.
+    /// Determines the fates, and passes each row to `sink`, ordered by input and record. Captures after `limit` are too
+    /// late, and `at` is the set's time.
     ///
     /// # Errors
-    /// Returns an error if a temporary file cannot be used, and the errors of `sink`.
+    /// Returns an error if a temporary file cannot be used, or if `sink` fails.
     pub fn finish(
         mut self,
         limit: Option<Time>,
@@ -232,13 +232,13 @@ impl Fates {
         Ok(())
     }
 
-    /// Settles the fates of the captures of each origin.
+    /// Determines the fates of each origin's captures.
     fn choose(&mut self, candidates: &SortedRows, limit: Option<Time>, at: Option<Time>) -> Result<()> {
         let is_too_late = |time: Option<Time>| time.zip(limit).is_some_and(|(time, limit)| time > limit);
         let (mut ahead, mut behind) = (candidates.cursor()?, candidates.cursor()?);
         while let Some(origin) = behind.row().map(|row| row[..16].to_vec()) {
             let mut captures = Captures::new(self.by_time);
-            // The names of those that may still decide, of which there are few, and in a set by time the others' numbers.
+            // Names of the few captures that may still decide. For a set by time, also the other captures' numbers.
             let (mut names, mut replaced) = (HashMap::new(), BTreeSet::new());
             let mut number = 0;
             while let Some(row) = ahead.row().filter(|row| row.starts_with(&origin)) {
@@ -287,8 +287,8 @@ fn parsed<T: for<'de> Deserialize<'de>>(text: &[u8]) -> Result<T> {
     serde_json::from_slice(text).map_err(|error| Failure::new(format!("a temporary file is damaged: {error}")))
 }
 
-/// Returns the number of a record, line or row in the name of a capture: after the path of the input comes `:17`,
-/// `: record 17` or `: row 17`.
+/// Returns the record, line or row number in a capture's name. The input path is followed by `:17`, `: record 17` or `:
+/// row 17`.
 fn number_in(name: &str, path: &str) -> Option<u64> {
     let rest = name.strip_prefix(path)?.strip_prefix(':')?;
     let rest = [" record ", " row "].iter().find_map(|lead| rest.strip_prefix(lead)).unwrap_or(rest);

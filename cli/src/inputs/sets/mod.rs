@@ -210,7 +210,7 @@ pub fn refuse_swapped(command: &str, first: &Path, second: Option<&str>) -> Resu
     Err(Failure::new(format!("{set}: is a compiled set, which comes first: `reptile {command} {set} {first}`")))
 }
 
-/// Notes that a set by time is asked without a time. `options` are those with which the command takes times, if it does.
+/// Prints a note that a set by time is used without a time. `options` are the command's options for times, if any.
 pub fn note_without_times(path: &Path, time: Option<Time>, options: &str) {
     let path = path.display();
     let when = time.map_or_else(|| "its newest captures".to_owned(), |time| format!("its time, {}", show_time(time)));

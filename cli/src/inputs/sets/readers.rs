@@ -38,9 +38,9 @@ pub struct Readers<'a> {
     batch_bytes: usize,
     /// The place of the next input that is to be read.
     next: AtomicUsize,
-    /// The number of inputs that were read.
+    /// Number of inputs that have been read.
     ended: AtomicUsize,
-    /// The rank of the path of each input.
+    /// Rank of each input's path.
     ranks: Vec<u32>,
 }
 
@@ -103,12 +103,12 @@ impl<'a> Readers<'a> {
             if send.send(batch).is_err() {
                 return;
             }
-            // The thread that reads the last input goes on with the captures that wait for others, as one more input.
+            // The thread that reads the last input continues with the waiting captures, as one more input.
             if is_read && self.ended.fetch_add(1, Ordering::AcqRel) + 1 == self.len() {
                 let mut batch = Batch { input: self.len(), items: Vec::new(), end: None };
                 let result = self.send(&mut batch, send, &mut |sink| self.reading.resolve(sink));
                 batch.end = Some(result);
-                // Nobody listens if it fails.
+                // Sending fails only if the receiver is gone.
                 let _ = send.send(batch);
                 return;
             }
@@ -133,7 +133,7 @@ impl<'a> Readers<'a> {
         })
     }
 
-    /// Sends the items that `read` finds. What is not sent is left in the batch.
+    /// Sends the items that `read` finds. The last, incomplete batch remains in `batch`.
     fn send(
         &self,
         batch: &mut Batch<Item>,
@@ -171,7 +171,7 @@ impl<'a> Readers<'a> {
     }
 }
 
-/// The rank of each path among all of them.
+/// Returns each path's rank among all paths.
 fn ranks_of(paths: &[PathBuf]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..paths.len()).collect();
     order.sort_by_key(|&place| &paths[place]);

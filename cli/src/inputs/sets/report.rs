@@ -17,10 +17,10 @@ use crate::outputs::summary::{Summary, grouped};
 /// The number of files of one kind that are named to the user; all are counted.
 pub const MAX_NAMED: u64 = 10;
 
-/// The row of a summary that counts records of damaged archives.
+/// Label of the summary row for damaged archives' records.
 pub const UNTRUSTED: &str = "untrusted: records after damage, by --resync";
 
-/// Names the first record of an archive that a search has found.
+/// Returns the message for the first record of an archive that a search found.
 pub fn untrusted_from(record: &str) -> String {
     format!(
         "{record}: found by a search behind damage; it and all later records of its file are untrusted: a website may have written them"
@@ -36,19 +36,19 @@ pub struct Report {
     pub bad: BTreeMap<&'static str, u64>,
     /// What was rightly left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
-    /// The redirects and revisits that are unresolved in the sets that were merged, as far as their records say.
+    /// Number of unresolved redirects and revisits in the merged sets, according to their records.
     pub unresolved_in_sets: u64,
-    /// The number of merged sets without a record of that.
+    /// Number of merged sets without this record.
     pub sets_without_record: u64,
     /// How many of what was left out were named, by reason.
     pub named: BTreeMap<&'static str, u64>,
-    /// Records of damaged archives that were found by a search, or come after one that was.
+    /// Records of damaged archives that were found by a search, or follow such a record.
     pub untrusted: u64,
     /// Bodies that are no text.
     pub strange: Strange,
-    /// The names of columns and keys in tables of captures.
+    /// Column and key names in capture tables.
     pub names: NameUse,
-    /// Whether in some table no capture has a status, or none has a time.
+    /// Whether some table has no status or no time in any capture.
     pub lacks_columns: bool,
     /// How the captures were chosen.
     pub captures: CaptureReport,
@@ -67,13 +67,13 @@ pub struct InputCounts {
     pub bytes: u64,
     /// Files and captures that could not be read.
     pub bad: u64,
-    /// Captures that are answers: not failed.
+    /// Captures with a response.
     pub answers: u64,
     /// Captures with a status.
     pub with_status: u64,
     /// Captures with a time.
     pub with_time: u64,
-    /// Whether the captures have columns or keys with names.
+    /// Whether the captures come from named columns or keys.
     pub has_names: bool,
     /// Whether the input is a set: then `captures` are its origins, and `bytes` its own.
     pub is_set: bool,
@@ -130,7 +130,7 @@ impl Report {
         !self.bad.is_empty()
     }
 
-    /// Counts a file or capture of an input that could be read.
+    /// Counts a readable file or capture of an input.
     pub fn count_capture(&mut self, input: usize, bytes: u64, capture: &Capture) {
         if let Some(counts) = self.inputs.get_mut(input) {
             counts.captures += 1;
@@ -160,12 +160,13 @@ impl Report {
         self.inputs.iter().map(|input| input.bytes).sum()
     }
 
-    /// Returns the number of redirects and revisits of the inputs whose target is missing.
+    /// Returns the number of redirects and revisits in the inputs whose target is missing.
     pub fn unresolved(&self) -> u64 {
         REASONS.iter().filter_map(|reason| self.left_out.get(reason)).sum()
     }
 
-    /// Returns the number of unresolved redirects and revisits in the inputs and sets, or `None` if a set does not record it.
+    /// Returns the number of unresolved redirects and revisits in inputs and sets, or `None` if a set does not record
+    /// it.
     pub fn all_unresolved(&self) -> Option<u64> {
         (self.sets_without_record == 0).then(|| self.unresolved() + self.unresolved_in_sets)
     }
@@ -210,8 +211,8 @@ impl Report {
         }
     }
 
-    /// Warns of tables without a status or a time in any row: most likely the column has a name that is not known. `inputs`
-    /// are the paths; of many tables the first few are named.
+    /// Prints a warning for tables without a status or a time in any row, which suggests an unknown column name.
+    /// `inputs` are the paths; only the first few tables are named.
     pub fn note_missing(&mut self, inputs: &[String]) {
         let mut named = 0;
         for (counts, path) in self.inputs.iter().zip(inputs).filter(|(counts, _)| counts.has_names) {
@@ -277,7 +278,7 @@ impl Report {
         }
     }
 
-    /// Warns of origins with different captures of the same time, or without one.
+    /// Prints a warning for origins with different captures of the same time, or without a time.
     pub fn note_ties(&self) {
         let Some((origin, time)) = &self.captures.first_tie else { return };
         let time = time.map_or("without a time".into(), |time| format!("of {}", show_time(time)));

@@ -29,7 +29,7 @@ const HELD_PART: u64 = 4;
 /// the steps that are one thread's work do not stop the others.
 const MAX_HELD_BYTES: u64 = 256 << 20;
 
-/// The part of the memory that each of five buffers of redirects may have: one in so many.
+/// Divisor for the memory that each of the five redirect buffers may use.
 const SCRATCH_PART: u64 = 64;
 
 /// How long pages of mapped files may stay in memory.
@@ -88,7 +88,7 @@ impl Room {
         usize::try_from(self.memory / bytes).unwrap_or(usize::MAX).max(1)
     }
 
-    /// Returns the memory and the folder of what must wait until all inputs are read.
+    /// Returns the memory and folder for data that must wait until all inputs are read.
     pub fn scratch(&self) -> Scratch {
         let buffer_bytes = self.part_of(SCRATCH_PART).min(MAX_BUFFER_BYTES as u64) as usize;
         Scratch { folder: Some(self.folder.clone()), buffer_bytes }

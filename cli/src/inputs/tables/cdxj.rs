@@ -30,7 +30,7 @@ impl Cdxj {
         if !self.fields.read(object, arena, cells) {
             return Err(Fault::NotJson);
         }
-        // A time with milliseconds has three digits more. Ten digits would be read as seconds.
+        // A timestamp with milliseconds has three more digits. Ten digits would be read as seconds.
         let timestamp = match timestamp.len() {
             17 => timestamp.get(..14),
             4 | 6 | 8 | 12 | 14 => Some(timestamp),

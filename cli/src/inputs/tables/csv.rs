@@ -1,8 +1,8 @@
 //! Rows and cells of CSV (RFC 4180), with any delimiter.
 //!
-//! A row ends at a line end outside quotes; a quote opens a cell only as its first byte, and elsewhere it is text. A row of
-//! more than [`MAX_LINE_BYTES`] ends where any other row ends. A quote that is never closed takes all bytes up to the end of
-//! the input into its row. So every byte belongs to exactly one row, and no part of a cell is ever read as a row.
+//! A row ends at a line end outside quotes. A quote opens only as a cell's first byte; elsewhere it is text. An
+//! overlong row of more than [`MAX_LINE_BYTES`] ends like any other row. An unclosed quote extends its row to the end
+//! of the input. Every byte therefore belongs to exactly one row, and no part of a cell is ever read as a row.
 
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
@@ -13,24 +13,24 @@ use crate::inputs::lines::{MAX_LINE_BYTES, without_lf, without_line_end};
 pub struct Row {
     /// Length in bytes with the line end.
     pub len: usize,
-    /// Whether it can be read, and how.
+    /// Whether and how the row can be read.
     pub kind: RowKind,
 }
 
-/// Whether a row can be read, and how.
+/// The kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowKind {
     /// A line without quotes.
     Plain,
-    /// A row with quotes, which [`Records::cells`] splits.
+    /// A row with quotes. [`Records::cell`] returns its cells.
     Quoted,
-    /// The last row, with a quote that is not closed.
+    /// The last row, with an unclosed quote.
     Unclosed,
-    /// A row of more than [`MAX_LINE_BYTES`].
+    /// A row with more than [`MAX_LINE_BYTES`].
     TooLong,
 }
 
-/// A state of reading a row.
+/// The state between two bytes of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     /// At the first byte of a cell.
@@ -40,22 +40,22 @@ enum State {
     Cell,
     /// In a cell, inside quotes.
     Quoted,
-    /// After a quote inside quotes, which closes them unless another quote follows.
+    /// After a quote inside quotes. It closes them unless another quote follows.
     AfterQuote,
 }
 
-/// A row that was read up to some byte. Each byte is read once, however many pieces the row comes in.
+/// A scan of a row. Each byte is read once, even if the row arrives in many pieces.
 #[derive(Clone, Copy, Debug, Default)]
 struct Scan {
     state: State,
-    /// Bytes that were read.
+    /// Number of bytes read.
     len: usize,
-    /// Offset of the last quote that opened a cell.
+    /// Offset of the last opening quote.
     quote: usize,
 }
 
 impl Scan {
-    /// Reads on in a row that begins with `row`. Returns the length of the row if it ends.
+    /// Continues the scan of a row that begins with `row`. Returns the row's length if it ends.
     fn read(&mut self, row: &[u8], delimiter: u8) -> Option<usize> {
         while let Some(&first) = row.get(self.len) {
             let rest = &row[self.len..];
@@ -92,56 +92,56 @@ impl Scan {
         None
     }
 
-    /// Whether the row cannot end here.
+    /// Returns whether the row cannot end here.
     fn is_open(&self) -> bool {
         self.state == State::Quoted
     }
 }
 
-/// A row at the end of the input whose quote is not closed.
+/// A row with an unclosed quote at the end of the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnclosedRow {
-    /// Bytes from the start of the row to the end of the input.
+    /// Bytes from the row's start to the end of the input.
     pub bytes: u64,
     /// Line ends from the quote to the end of the input.
     pub line_ends: u64,
 }
 
-/// Finds rows, and splits those that have quotes. The memory is reused for each row.
+/// A reader that finds rows, and splits rows with quotes. The memory is reused for each row.
 pub struct Records {
     delimiter: u8,
     max_row_bytes: usize,
-    /// The row that did not end in the bytes before.
+    /// The row that continues after the preceding bytes.
     pending: Scan,
     /// The part of a long row that was read.
     long: UnclosedRow,
-    /// Cells of the last quoted row, without their quotes, one after the other.
+    /// Contents of the last quoted row's cells, concatenated without quotes.
     cells: Vec<u8>,
     /// End of each cell.
     ends: Vec<usize>,
 }
 
 impl Records {
-    /// Rows of at most [`MAX_LINE_BYTES`] with this byte between their cells.
+    /// Creates a reader for rows up to [`MAX_LINE_BYTES`] with a delimiter.
     pub fn new(delimiter: u8) -> Records {
         Records::with_limit(delimiter, MAX_LINE_BYTES)
     }
 
-    /// Rows of at most this many bytes without their line ends.
+    /// Creates a reader for rows up to `max_row_bytes` without their line ends.
     pub fn with_limit(delimiter: u8, max_row_bytes: usize) -> Records {
         let (pending, long) = (Scan::default(), UnclosedRow::default());
         Records { delimiter, max_row_bytes, pending, long, cells: Vec::new(), ends: Vec::new() }
     }
 
-    /// Returns the row at the start of `bytes`, which are not empty and whose end is the end of a row or of the input.
-    /// Cost: linear in the row.
+    /// Returns the row at the start of `bytes`. They must be nonempty, and end at the end of a row or of the input.
+    /// Time: linear in the row.
     pub fn row(&mut self, bytes: &[u8]) -> Row {
         let line = memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
         let is_plain = memchr(b'"', &bytes[..line]).is_none();
         let mut scan = Scan::default();
         let len = if is_plain { line } else { scan.read(bytes, self.delimiter).unwrap_or(bytes.len()) };
         let row = &bytes[..len];
-        // A line end inside quotes ends nothing and counts.
+        // A line end inside quotes does not end the row, but counts as part of it.
         let text = if scan.is_open() { row } else { without_lf(row) };
         let kind = match is_plain {
             _ if text.len() > self.max_row_bytes => RowKind::TooLong,
@@ -155,7 +155,7 @@ impl Records {
         Row { len, kind }
     }
 
-    /// Returns whether `bytes` hold the whole row that they begin with.
+    /// Returns whether `bytes` contain their first row completely.
     pub fn has_row(&self, bytes: &[u8]) -> bool {
         Scan::default().read(bytes, self.delimiter).is_some()
     }
@@ -185,21 +185,21 @@ impl Records {
         }
     }
 
-    /// Returns a cell of the last row, if that was [`RowKind::Quoted`].
+    /// Returns a cell of the last row if that was [`RowKind::Quoted`].
     pub fn cell(&self, number: usize) -> Option<&[u8]> {
         let end = *self.ends.get(number)?;
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
         Some(&self.cells[start..end])
     }
 
-    /// Returns the ends of the whole rows in `bytes`, in steps of about `block_bytes`; the last step is the end of the last
-    /// whole row. `bytes` begin with a row, the one that did not end in the bytes of the last call if there was one; the
-    /// end of the input ends the last row.
+    /// Returns the ends of complete rows in `bytes`, at intervals of about `block_bytes`. The last one is the end of
+    /// the last complete row. `bytes` begin with a row: the incomplete row of the last call, if there was one. The end
+    /// of the input ends the last row.
     pub fn ends(&mut self, bytes: &[u8], at_end: bool, block_bytes: usize) -> Vec<usize> {
         let (mut ends, mut at, mut last) = (Vec::new(), 0, 0);
         let mut pending = std::mem::take(&mut self.pending);
         while at < bytes.len() {
-            // Every line before that of the next quote is a row.
+            // Every line that ends before the next quote is a row.
             let quote = if pending.len > 0 { Some(at) } else { memchr(b'"', &bytes[at..]).map(|quote| at + quote) };
             let plain_end = memrchr(b'\n', &bytes[at..quote.unwrap_or(bytes.len())]).map_or(at, |found| at + found + 1);
             let plain_end = if quote.is_none() && at_end { bytes.len() } else { plain_end };
@@ -234,17 +234,16 @@ impl Records {
         ends
     }
 
-    /// Reads the first part of a row that is too long to be kept. No row ends in it.
+    /// Reads the first part of an overlong row. The row does not end in it.
     pub fn begin_long(&mut self, part: &[u8]) {
         self.pending.read(part, self.delimiter);
         self.long = UnclosedRow::default();
         self.count(part);
     }
 
-    /// Reads the next bytes after a part of a row that is too long to be kept. Returns the length of the row's next part, and
-    /// whether the row ends with it.
+    /// Reads an overlong row's next bytes. Returns the length of its next part, and whether the row ends there.
     pub fn skip(&mut self, bytes: &[u8]) -> (usize, bool) {
-        // A quote that opens in this part has an offset in it, an earlier one has none.
+        // A quote that opens in this part has an offset in it; an earlier quote has no offset.
         self.pending = Scan { len: 0, quote: usize::MAX, ..self.pending };
         match self.pending.read(bytes, self.delimiter) {
             Some(end) => {
@@ -258,7 +257,7 @@ impl Records {
         }
     }
 
-    /// Counts a part of a long row, up to whose end the row was read.
+    /// Counts a part of a long row that has been read completely.
     fn count(&mut self, part: &[u8]) {
         let line_ends = |bytes: &[u8]| memchr_iter(b'\n', bytes).count() as u64;
         self.long.bytes += part.len() as u64;
@@ -269,8 +268,8 @@ impl Records {
         };
     }
 
-    /// Returns the last row of the input if its quote is not closed, after [`Records::skip`] or [`Records::ends`] has read
-    /// the end of the input: for `ends`, `bytes` are those of that call, and for `skip` none.
+    /// Returns the input's last row if it has an unclosed quote. [`Records::skip`] or [`Records::ends`] must have read
+    /// the end of the input. After `ends`, `bytes` are the ones passed to that call; after `skip`, `None`.
     pub fn unclosed(&self, bytes: Option<&[u8]>) -> Option<UnclosedRow> {
         let Scan { len, quote, .. } = self.pending;
         if !self.pending.is_open() {
@@ -330,7 +329,7 @@ mod tests {
             ("a\"b,c\nd\n", &[("a\"b,c\n", Quoted, &["a\"b", "c"]), ("d\n", Plain, &[])]),
             ("\"a\"x,c", &[("\"a\"x,c", Quoted, &["ax", "c"])]),
             ("\"a\"x\"y,c\n", &[("\"a\"x\"y,c\n", Quoted, &["ax\"y", "c"])]),
-            // A CR alone ends nothing, and in quotes it belongs to the cell.
+            // A CR alone does not end a row, and inside quotes it belongs to the cell.
             ("a\r\"b\"\n", &[("a\r\"b\"\n", Quoted, &["a\r\"b\""])]),
             ("\"a\r\"\n", &[("\"a\r\"\n", Quoted, &["a\r"])]),
             ("\"a\0\",\0\n", &[("\"a\0\",\0\n", Quoted, &["a\0", "\0"])]),
@@ -416,7 +415,7 @@ mod tests {
         }
     }
 
-    /// The ends of chunks and blocks change no row, whatever the quotes are.
+    /// Tests that chunk and block boundaries change no row, even inside quotes.
     #[test]
     fn rows_do_not_depend_on_chunks() {
         let mut below = numbers();
@@ -461,7 +460,7 @@ mod tests {
         assert!(kinds.iter().all(|&count| count > 1000) && unclosed > 1000, "{kinds:?} {unclosed}");
     }
 
-    /// The last row if its quote is not closed, read byte by byte.
+    /// Returns the last row if it has an unclosed quote, reading byte by byte.
     fn unclosed_by_bytes(text: &[u8]) -> Option<UnclosedRow> {
         let (mut row, mut quote, mut is_open, mut is_cell_start) = (0, 0, false, true);
         let mut at = 0;

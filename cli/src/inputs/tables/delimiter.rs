@@ -1,13 +1,13 @@
-//! The byte between two cells of a row of CSV: given by the user, or recognized by the first row.
+//! The delimiter between cells in a CSV row: given by the user, or detected from the first row.
 
 use super::Wanted;
 use super::csv::{Records, RowKind, plain_cells};
 use super::guess::{is_url, is_url_name};
 
-/// The delimiter unless the first row shows another one.
+/// The default delimiter.
 pub const COMMA: u8 = b',';
 
-/// Delimiters that are recognized, in the order in which they are tried, with their names.
+/// Detected delimiters with their names, in the order in which they are tried.
 const KNOWN: [(u8, &str); 4] = [(COMMA, "comma"), (b';', "semicolon"), (b'\t', "tab"), (b'|', "pipe")];
 
 /// A delimiter that the user gives.
@@ -15,10 +15,10 @@ const KNOWN: [(u8, &str); 4] = [(COMMA, "comma"), (b';', "semicolon"), (b'\t', "
 pub struct Delimiter(pub u8);
 
 impl Delimiter {
-    /// Returns the delimiter of this name, or that is this byte.
+    /// Returns the delimiter with this name, or this byte itself.
     ///
     /// # Errors
-    /// Returns an error if it is not one byte of ASCII, or one that rows need for something else.
+    /// Returns an error if it is not one ASCII byte, or if it has another meaning in CSV.
     pub fn of_name(name: &str) -> Result<Delimiter, String> {
         if let Some((byte, _)) = KNOWN.iter().find(|(_, known)| name.eq_ignore_ascii_case(known)) {
             return Ok(Delimiter(*byte));
@@ -35,20 +35,20 @@ impl Delimiter {
     }
 }
 
-/// Returns a delimiter for messages.
+/// Formats a delimiter for messages.
 pub fn shown_delimiter(delimiter: u8) -> String {
     let name = KNOWN.iter().find(|(byte, _)| *byte == delimiter).map(|(_, name)| format!("{name}s"));
     name.unwrap_or_else(|| format!("\"{}\"", delimiter.escape_ascii())) + " between cells"
 }
 
-/// Returns whether `start` has the whole first row, whichever the delimiter is if none is given.
+/// Returns whether `start` contains the whole first row, for any delimiter that may apply.
 pub fn has_first_row(start: &[u8], given: Option<Delimiter>) -> bool {
     let has_row = |delimiter| Records::new(delimiter).has_row(start);
     given.map_or_else(|| KNOWN.iter().all(|&(known, _)| has_row(known)), |given| has_row(given.0))
 }
 
-/// Returns the cells of a row that ends within `start`, or at its end, and the row's length. `None` if its quotes are not
-/// closed, or if it is too long.
+/// Returns the cells of the first row, which ends at the latest with `start`, and its length. Returns `None` if the row
+/// has an unclosed quote or is too long.
 pub fn cells_of(start: &[u8], delimiter: u8) -> Option<(Vec<Vec<u8>>, usize)> {
     let mut records = Records::new(delimiter);
     let row = records.row(start);
@@ -64,8 +64,8 @@ pub fn cells_of(start: &[u8], delimiter: u8) -> Option<(Vec<Vec<u8>>, usize)> {
     }
 }
 
-/// Returns the delimiter of a table of CSV by its first row: the first known one that separates cells of which the wanted
-/// columns can be found; a comma if none does.
+/// Detects a CSV table's delimiter: the first known one that splits the first row into cells with all wanted columns,
+/// or else a comma.
 ///
 /// # Errors
 /// Returns an error if the row could be one URL, or a URL and other cells.
@@ -76,7 +76,7 @@ pub fn delimiter_of(start: &[u8], wanted: &[Wanted]) -> Result<u8, String> {
         cells.is_some_and(|cells| has_wanted(&cells, wanted))
     });
     let Some(&(byte, name)) = found else { return Ok(COMMA) };
-    // Tabs are in no URL; the others may be.
+    // URLs cannot contain tabs, but may contain the other delimiters.
     let may_be_a_url = byte != COMMA && byte != b'\t' && whole.len() == 1 && is_url(start);
     if may_be_a_url {
         let message = "the first row is a URL with the character";
@@ -88,7 +88,7 @@ pub fn delimiter_of(start: &[u8], wanted: &[Wanted]) -> Result<u8, String> {
     Ok(byte)
 }
 
-/// Returns whether the wanted columns are in the first row of a table.
+/// Returns whether a table's first row has the wanted columns.
 fn has_wanted(row: &[Vec<u8>], wanted: &[Wanted]) -> bool {
     wanted.iter().all(|wanted| match &wanted.name {
         Some(name) => match name.parse::<usize>() {
@@ -119,7 +119,7 @@ mod tests {
             ("1;https://a.example/\n", None, Some(b';')),
             ("https://a.example/,1\n", None, Some(b',')),
             ("https://a.example/\t1\n", None, Some(b'\t')),
-            // The URL may have the character.
+            // The URL itself may contain the character.
             ("https://a.example/;1\n", None, None),
             ("https://a.example/|1\n", None, None),
             ("https://a.example/;1,2\n", None, Some(b',')),

@@ -82,8 +82,8 @@ fn format_of_name(path: &Path) -> Option<Format> {
     ends.into_iter().find_map(|(end, format)| name.ends_with(end).then_some(format))
 }
 
-/// Returns what to say of a table most of whose rows are invalid, and what to do about it. `lacks_cells` says that most of
-/// these rows lack the wanted column. `None` if the rows look like nothing known.
+/// Returns advice for a table with mostly invalid rows, or `None` if the rows match no known format. `lacks_cells`
+/// means that most of these rows lack the wanted column.
 pub fn hint(sample: &[u8], table: &Table, lacks_cells: bool) -> Option<String> {
     if table.format == Format::Parquet {
         return None;
@@ -117,7 +117,7 @@ fn hint_of_fields(line: &[u8], table: &Table) -> Option<String> {
 /// Maximum number of fields that a message lists.
 const MAX_SHOWN_FIELDS: usize = 20;
 
-/// The names of an object's fields, at its outermost level.
+/// The top-level field names of an object.
 #[derive(Default)]
 struct FieldNames(Vec<String>);
 
@@ -137,7 +137,7 @@ impl<'de> Visitor<'de> for &mut FieldNames {
     }
 }
 
-/// Returns what lines look like that are not rows of the table, and what to do about it.
+/// Returns the likely format of lines that are not table rows, and advice.
 fn looks_like(lines: &[&[u8]], table: &Table) -> Option<&'static str> {
     let format = table.format;
     let most = |is: &dyn Fn(&[u8]) -> bool| lines.iter().filter(|line| is(line)).count() * 2 > lines.len();
@@ -156,7 +156,7 @@ fn looks_like(lines: &[&[u8]], table: &Table) -> Option<&'static str> {
     if is_format(Format::Jsonl) && most(&is_object) {
         return Some("JSON Lines: give --input-format jsonl");
     }
-    // Whatever is wrong with objects, they are not rows.
+    // Objects are never rows, valid or not.
     if most(&is_object) {
         return None;
     }

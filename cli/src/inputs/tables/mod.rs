@@ -1,8 +1,9 @@
 //! Tables of URLs: lists, TSV, CSV, JSON Lines, CDXJ and access logs, as rows whose wanted cells have been found.
 //!
-//! [`open`] recognises the format, [`delimiter`] what separates the cells of CSV, and both find the columns; this file hands out the rows of a part of the table. [`csv`],
-//! [`json`], [`cdxj`] and [`log`] read a row of their format. Nothing here knows what a cell means, and nothing is allocated
-//! for a row, unless a cell has quotes or escapes within it; the URLs of a log are put together in the memory of a block.
+//! [`open`] recognizes the format, [`delimiter`] detects CSV delimiters, and both find the columns. This file returns
+//! the rows of a part of the table. [`csv`], [`json`], [`cdxj`] and [`log`] read a row of their format. Cells are not
+//! interpreted here, and rows need no allocation unless a cell contains quotes or escapes. A log's URLs are built in a
+//! block's memory.
 
 mod cdxj;
 pub mod csv;
@@ -82,7 +83,7 @@ pub struct Wanted {
 pub struct Table {
     /// The format.
     pub format: Format,
-    /// The byte between two cells of a row of CSV.
+    /// The delimiter between cells in a CSV row.
     pub delimiter: u8,
     /// The first row with its line end, if it names the columns; else empty.
     pub header: Vec<u8>,
@@ -113,7 +114,7 @@ enum Columns {
 pub enum Fault {
     /// It has more than [`MAX_LINE_BYTES`].
     TooLong,
-    /// It opens a quote that is not closed up to the end of the input.
+    /// The row opens a quote that is still unclosed at the end of the input.
     Unclosed,
     /// It is not a JSON object.
     NotJson,
@@ -193,7 +194,7 @@ impl Table {
         Table::new(Format::Parquet, names, Columns::AtHand)
     }
 
-    /// A table without a header.
+    /// Creates a table without a header.
     fn new(format: Format, names: Vec<String>, columns: Columns) -> Table {
         Table { format, delimiter: COMMA, header: Vec::new(), names, columns }
     }
@@ -203,8 +204,8 @@ impl Table {
         if self.format == Format::Csv { RowEnds::Csv(self.delimiter) } else { RowEnds::Lines }
     }
 
-    /// Returns the zone of times in the second of the wanted cells that name none; `zone` is that of the user. The times of
-    /// CDXJ are in UTC.
+    /// Returns the zone for times without one in the second wanted cell. `zone` is the user's zone. CDXJ times are in
+    /// UTC.
     pub fn zone_of_times(&self, zone: &Zone) -> Zone {
         match &self.columns {
             Columns::Cdxj(cdxj) if cdxj.timestamps.contains(&1) => Zone::default(),

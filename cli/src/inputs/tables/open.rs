@@ -17,8 +17,8 @@ use crate::error::{Failure, Result};
 use crate::inputs::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
 use crate::inputs::shown::shown;
 
-/// Maximum number of lines of an access log in which virtual hosts are looked for if the user says the host. Without that,
-/// [`MAX_LINE_BYTES`] are read.
+/// Maximum number of access log lines that are searched for virtual hosts if the user gives the host. Otherwise
+/// [`MAX_LINE_BYTES`] are searched.
 const MAX_HOST_LINES: usize = 100;
 
 /// Bytes that are read at once while the first row is not complete.
@@ -36,7 +36,7 @@ pub struct Opening {
     pub path: PathBuf,
     /// The format, if the user says it.
     pub format: Option<Format>,
-    /// The byte between two cells, if the user says it.
+    /// The delimiter between cells, if the user gives it.
     pub delimiter: Option<Delimiter>,
     /// The wanted columns; that of the URLs is the first.
     pub wanted: Vec<Wanted>,
@@ -106,7 +106,7 @@ impl Opening {
         }
     }
 
-    /// Returns the format, as given or recognized by the first line.
+    /// Returns the format: the given one, or else the one that the first line suggests.
     fn format_of(&self, line: &[u8]) -> Found<Format> {
         match (self.format, self.delimiter) {
             (None, None) => Ok(format_of(line, &self.path, &self.wanted)),
@@ -198,9 +198,9 @@ impl Opening {
     }
 }
 
-/// What an access log has by the first line that says enough, and whether there is one; else by its first line that can be
-/// read. A line says enough if it has a virtual host; if the user says the host, so do [`MAX_HOST_LINES`]. The last line counts
-/// if it is whole.
+/// Returns an access log's shape by the first conclusive line, and whether there is one, or else by the first readable
+/// line. A line with a virtual host is conclusive. If the user gives the host, [`MAX_HOST_LINES`] lines are conclusive
+/// too. The last line counts if it is complete.
 fn shape(bytes: &[u8], is_host_known: bool, at_end: bool) -> (Option<Shape>, bool) {
     let (mut first, mut readable) = (None, 0);
     for line in lines(bytes).filter(|line| at_end || line.ends_with(b"\n")) {
@@ -252,7 +252,7 @@ fn more(source: &mut impl Read, bytes: &mut Vec<u8>) -> Found<bool> {
     read.map(|read| read == 0).map_err(|error| format!("cannot be read: {error}"))
 }
 
-/// Returns whether a CR in a line comes before anything but another CR or the end of the line.
+/// Returns whether a CR is followed by anything except another CR or the end of the line.
 fn has_cr_alone(line: &[u8]) -> bool {
     line.windows(2).any(|pair| pair[0] == b'\r' && pair[1] != b'\r')
 }

@@ -23,7 +23,7 @@ const HTTP: &[u8] = b"HTTP/";
 /// An HTTP answer.
 #[derive(Debug)]
 pub struct Answer {
-    /// Its status, media type, age, and mark of a challenge; what a record says is not in it.
+    /// Status, media type, age, and challenge product. Fields of the WARC record are not included.
     pub capture: Capture,
     /// Its `Location`.
     pub location: Option<Vec<u8>>,
@@ -68,7 +68,7 @@ pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
     block.drain(..header_end);
     let body = if is_chunked { without_chunks(block) } else { Ok(block) };
     let body = match body.and_then(|body| decode(body, &codings)) {
-        // Of other answers only the status counts.
+        // For other responses only the status counts.
         Err(_) if status / 100 != 2 => Vec::new(),
         body => body?,
     };
@@ -83,22 +83,22 @@ pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
     Ok(Answer { capture, location, body })
 }
 
-/// Returns the product that marks its challenges with this field, if one does.
+/// Returns the product that marks its challenge pages with this field, if any.
 fn challenger_of(name: &[u8], value: &[u8]) -> Option<Challenger> {
     let name = capture::challenge_header(str::from_utf8(name).ok()?)?;
     capture::challenger_of_header(name, &String::from_utf8_lossy(value))
 }
 
-/// The answer in a block whose body was left out, as in a revisit record.
+/// Parses the response in a block without a body, as in a revisit record.
 ///
 /// # Errors
-/// If it is no HTTP answer.
+/// Returns an error if the block is not an HTTP response.
 pub fn head(mut block: Vec<u8>) -> Result<Answer, Fault> {
     block.truncate(header_end(&block));
     answer(block)
 }
 
-/// The status and the `Content-Type` in a block, as far as they can be read. Nothing else of it is looked at.
+/// Returns the status and the `Content-Type` of a block, if they are readable. The rest is ignored.
 pub fn status_and_type(block: &[u8]) -> (Option<u16>, Option<Vec<u8>>) {
     let header = &block[..header_end(block)];
     let media_type = fields(header).find(|(name, _)| name.eq_ignore_ascii_case(b"content-type"));
@@ -173,7 +173,7 @@ fn without_chunks(body: Vec<u8>) -> Result<Vec<u8>, Fault> {
             return Err(fault(format!("expected the length of a chunk, in hexadecimal digits, found \"{found}\"")));
         };
         if len == 0 {
-            // The body is whole. Trailer fields may follow, which say nothing about it.
+            // The body is complete. Trailer fields may follow, which do not affect it.
             return Ok(decoded);
         }
         let Some((chunk, after)) = usize::try_from(len).ok().and_then(|len| after.split_at_checked(len)) else {
@@ -188,7 +188,7 @@ fn without_chunks(body: Vec<u8>) -> Result<Vec<u8>, Fault> {
     }
 }
 
-/// The length of a chunk, if these are hexadecimal digits and not too many.
+/// Returns a chunk's length, if the text consists of hexadecimal digits and the length is not too large.
 fn chunk_len(digits: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
     u64::from_str_radix(text, 16).ok()
@@ -225,8 +225,8 @@ fn decode(mut body: Vec<u8>, codings: &[Vec<u8>]) -> Result<Vec<u8>, Fault> {
     Ok(body)
 }
 
-/// Whether a body is text that no coding was applied to: UTF-8, which may be cut, without control characters. Damaged
-/// packed bytes hardly ever are, also where they hold some text as it is.
+/// Returns whether a body is certainly undecoded text: UTF-8, possibly truncated, without control characters. Damaged
+/// compressed bytes are almost never valid text, even if they contain some readable passages.
 fn is_surely_text(body: &[u8]) -> bool {
     let is_utf8 = std::str::from_utf8(body).map_or_else(|error| error.error_len().is_none(), |_| true);
     is_utf8 && !body.iter().any(|byte| byte.is_ascii_control() && !(b'\t'..=b'\r').contains(byte))

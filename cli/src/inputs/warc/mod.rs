@@ -1,8 +1,9 @@
-//! WARC files of crawlers, such as the robotstxt files of Common Crawl: the capture of a robots.txt in each answer.
+//! WARC files from crawlers, such as Common Crawl's robotstxt files: the robots.txt captures in their responses.
 //!
-//! [`records`] reads the records ([`raw`] with the bytes that they are stored in) and [`http`] the answers in them; here an
-//! answer becomes a capture of the origins that it is for. A crawler writes each step of a redirect as a record of its own,
-//! and a revisit record for an answer that it has stored before; [`redirects`] puts them together when all files were read.
+//! [`records`] reads the records ([`raw`] also keeps their stored bytes), and [`http`] parses the responses in them.
+//! Here a response becomes a capture for its origins. A crawler writes each step of a redirect as a separate record,
+//! and a revisit record for a response that it has stored before. [`redirects`] resolves them when all files have been
+//! read.
 
 mod http;
 pub mod raw;
@@ -30,30 +31,30 @@ use redirects::{Identity, Key, Kind, RecordPlace, Redirects, Reference, Revisit,
 /// Bytes of a block that is read: the header of an answer, and a body of the greatest size with the lengths of its chunks.
 const MAX_BLOCK_BYTES: usize = MAX_BODY_BYTES + (1 << 20);
 
-/// The fault of a record that cannot be read.
+/// The reason for an unreadable record.
 const DAMAGED: &str = "damaged record of a WARC file";
 
-/// The fault of a record after which nothing is read.
+/// The reason for a record that ends the reading.
 const STOPPED: &str = "damaged WARC file, not read to its end";
 
-/// Maximum block length of a page that is stored because a redirect in another file may lead to it, in bytes. Longer ones
-/// are stored only after a redirect to them in the same file.
+/// Maximum block length in bytes of a page that is stored because a redirect in another file may lead to it. Longer
+/// pages are stored only after a redirect to them in the same file.
 const MAX_PAGE_BYTES: usize = 64 << 10;
 
 /// Bytes of a page that are looked at first: usual headers are shorter.
 const MAX_PAGE_HEADER_BYTES: usize = 8 << 10;
 
-/// Maximum number of redirect targets in a file whose pages are stored, whatever they are. The oldest are forgotten.
+/// Maximum number of a file's redirect targets whose pages are stored regardless of their type. The oldest are evicted.
 const MAX_AWAITED: usize = 1 << 16;
 
 /// The reason for a record that is a page.
 const OTHER_URL: &str = "answer for another URL than that of a robots.txt";
 
-/// Reads every record; with `searches`, also those behind damage after which nothing says where the next record begins.
-/// Captures that wait for another record are added to `redirects`. Returns whether there are any.
+/// Reads every record. With `searches`, searches for further records after damage. Captures that wait for another
+/// record are added to `redirects`. Returns whether there are any.
 ///
 /// # Errors
-/// If the system cannot read the file. A damaged record is an [`Item::Bad`].
+/// Returns an error if the file is unreadable. A damaged record is an [`Item::Bad`].
 pub fn read(
     path: &Path,
     source: impl Unpack,
@@ -82,12 +83,12 @@ pub fn read(
     Ok(reader.has_waiting)
 }
 
-/// The place of an input among those of a command.
+/// An input's place among a command's inputs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InputPlace {
-    /// The index on the command line.
+    /// The input's index on the command line.
     pub input: usize,
-    /// The rank of its path among all paths.
+    /// The rank of the input's path among all paths.
     pub rank: u32,
 }
 
@@ -101,11 +102,11 @@ struct Reader<'p, R> {
     has_waiting: bool,
 }
 
-/// The targets of the redirects from robots.txt files in a file so far.
+/// A file's redirect targets so far, from robots.txt files.
 #[derive(Default)]
 struct Awaited {
     keys: HashSet<Key>,
-    /// The keys by age.
+    /// The keys, oldest first.
     order: VecDeque<Key>,
 }
 
@@ -122,7 +123,7 @@ impl Awaited {
     }
 }
 
-/// An answer of a record that can be read.
+/// A readable record with a response.
 struct Answered<'r> {
     record: &'r Record,
     url: Option<String>,
@@ -144,7 +145,7 @@ impl<R: Unpack> Reader<'_, R> {
         Item::Bad { name: self.name_of(damage.number), reason: fault_of(&damage), detail: damage.detail }
     }
 
-    /// Reads one record if it is the answer for a robots.txt, or may be the end of a redirect from one.
+    /// Reads a record if it is the response for a robots.txt, or may be a redirect's target.
     fn record(&mut self, record: &Record, sink: &mut Sink<'_>) -> Result<io::Result<()>> {
         let Some(target) = record.target.as_deref().filter(|_| is_answer(record)) else {
             return sink(Item::left_out("record that is no answer of a server")).map(Ok);
@@ -187,7 +188,7 @@ impl<R: Unpack> Reader<'_, R> {
         self.answered(Answered { record, url, time, robots }, answer, sink).map(Ok)
     }
 
-    /// Stores a page that a redirect in another file, or before it, may lead to. Most pages are only counted as such.
+    /// Stores a page that may be the target of another redirect. Most pages are only counted.
     fn page(&mut self, record: &Record, url: String, sink: &mut Sink<'_>) -> Result<io::Result<()>> {
         let Ok(time) = record.date.as_deref().map(read_date).transpose() else { return Ok(Ok(())) };
         // What a website may have written decides for no other one.
@@ -218,7 +219,7 @@ impl<R: Unpack> Reader<'_, R> {
         }
     }
 
-    /// Takes the answer of a record: it may be complete, wait for another one, or be what another one waits for.
+    /// Handles a record's response: it may be complete, wait for another record, or be awaited by one.
     fn answered(&mut self, answered: Answered<'_>, answer: Answer, sink: &mut Sink<'_>) -> Result<()> {
         let Answered { record, url, time, robots } = answered;
         let next = url.as_deref().and_then(|url| target_of(url, &answer));
@@ -261,7 +262,7 @@ impl<R: Unpack> Reader<'_, R> {
         sink(Item::Robots(Robots { name, origins: vec![origin], capture, body, is_file: false, fetch }))
     }
 
-    /// Adds the answer of a record to those that others may need.
+    /// Adds a record's response for use by other records.
     fn add(&self, record: &Record, url: &str, time: Option<Time>, kind: &Kind<'_>) -> Result<()> {
         let hash = |text: &Option<Vec<u8>>| text.as_deref().map_or(0, |text| self.redirects.hash(text));
         let (id, digest) = (hash(&record.links.id), self.digest(record).unwrap_or(0));
@@ -273,7 +274,7 @@ impl<R: Unpack> Reader<'_, R> {
         RecordPlace { input: self.place.input, rank: self.place.rank, number: record.number }
     }
 
-    /// Returns the hash of the payload digest, whose algorithm may be written in any letter case.
+    /// Returns the payload digest's hash, ignoring the algorithm name's letter case.
     fn digest(&self, record: &Record) -> Option<u64> {
         let digest = record.links.payload_digest.as_deref()?;
         let colon = memchr::memchr(b':', digest)?;
@@ -281,7 +282,7 @@ impl<R: Unpack> Reader<'_, R> {
         Some(self.redirects.hash(&[&algorithm.to_ascii_lowercase(), value].concat()))
     }
 
-    /// Returns what a revisit record says: the answer in its block, and the record that has the rest.
+    /// Returns the contents of a revisit record: the response in its block, and a reference to the original record.
     fn revisit(&self, record: &Record, url: &str, answer: &Answer) -> Revisit {
         let named = record.links.refers_to_target.as_deref().and_then(normal_url);
         let reference = Reference {
@@ -296,7 +297,7 @@ impl<R: Unpack> Reader<'_, R> {
     }
 }
 
-/// Whether the profile of a revisit is that of an answer 304.
+/// Returns whether a revisit's profile means status 304.
 fn is_not_modified(record: &Record) -> bool {
     record
         .links
@@ -305,8 +306,8 @@ fn is_not_modified(record: &Record) -> bool {
         .is_some_and(|profile| memchr::memmem::find(profile, b"server-not-modified").is_some())
 }
 
-/// Returns whether the block of a page may hold what a crawler reads as a robots.txt, by its status and type alone: a
-/// redirect, a revisit, or anything that is not a web page, a picture or the like.
+/// Returns whether a page's block may contain a robots.txt, judged by status and type: a redirect, a revisit, or any
+/// type except web pages, pictures and the like.
 fn may_be_robots(record: &Record, block: &[u8]) -> bool {
     if record.kind == "revisit" {
         return true;
@@ -321,7 +322,7 @@ fn may_be_robots(record: &Record, block: &[u8]) -> bool {
     is_redirect(status) || !is_other
 }
 
-/// The kind of a damage.
+/// Returns the reason for a damaged record.
 pub fn fault_of(damage: &Damage) -> &'static str {
     if damage.stops { STOPPED } else { DAMAGED }
 }
@@ -331,8 +332,8 @@ fn is_answer(record: &Record) -> bool {
     matches!(&*record.kind, "response" | "resource" | "revisit")
 }
 
-/// The answer in the block of a record. A resource is a body without a header, which some crawlers write, and a revisit may
-/// have no header.
+/// Parses the response in a record's block. A resource is a body without a header, as some crawlers write it, and a
+/// revisit may lack a header.
 fn answer_in(record: &Record, block: Vec<u8>, is_longer: bool) -> std::result::Result<Answer, http::Fault> {
     let is_empty_revisit = record.kind == "revisit" && block.trim_ascii().is_empty();
     let mut found = if is_empty_revisit {
@@ -348,7 +349,7 @@ fn answer_in(record: &Record, block: Vec<u8>, is_longer: bool) -> std::result::R
         answer(block)?
     };
     if is_longer && found.body.starts_with(b"\r\n") {
-        // The line end that was not counted; see `records`.
+        // The uncounted line end; see `records`.
         found.body.drain(..2);
     }
     if found.body.len() > MAX_BODY_BYTES {
@@ -360,10 +361,10 @@ fn answer_in(record: &Record, block: Vec<u8>, is_longer: bool) -> std::result::R
     Ok(found)
 }
 
-/// Reads a `WARC-Date`.
+/// Parses a `WARC-Date`.
 ///
 /// # Errors
-/// Returns what was found if it is not a date.
+/// Returns the text as an error if it is not a date.
 pub fn read_date(date: &[u8]) -> std::result::Result<Time, String> {
     let text = std::str::from_utf8(date).map_err(|_| format!("\"{}\"", shown(date)))?;
     if text.len() > MAX_TIME_BYTES {

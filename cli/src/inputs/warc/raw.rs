@@ -63,11 +63,11 @@ fn waiting() -> SpooledTempFile {
 /// Reads records that are gzip members.
 pub struct PackedRecords<R> {
     source: R,
-    /// Whether to search for the next member where the end of one is not known.
+    /// Whether to search for the next member if the current one's end is unknown.
     searches: bool,
     is_untrusted: bool,
     number: u64,
-    /// Packed bytes before the next member.
+    /// Number of compressed bytes before the next member.
     offset: u64,
 }
 
@@ -87,7 +87,7 @@ impl<R: BufRead + Send> PackedRecords<R> {
                 return Ok(NextStored::End);
             }
             let mut watched = Watched { source: &mut self.source, bytes: waiting(), len: 0, failed: None };
-            // Members are copied whole, so that no search within one is of use.
+            // Members are copied whole, so searching inside one is useless.
             let mut records = Records::new(OneMember(Member::new(&mut watched)), false);
             let found = match records.next()? {
                 Next::Record(record) => match records.next()? {
@@ -100,7 +100,7 @@ impl<R: BufRead + Send> PackedRecords<R> {
                 Next::End => Ok(None),
             };
             let member = &mut records.source_mut().0;
-            // The end of the member may be known even if its record is damaged.
+            // The member's end may be known even if its record is damaged.
             if let Err(error) = io::copy(member, &mut io::sink())
                 && error.raw_os_error().is_some()
             {
@@ -129,8 +129,8 @@ impl<R: BufRead + Send> PackedRecords<R> {
         }
     }
 
-    /// Searches for the next member if that is wanted, or reads no further. Returns what to add to the message, and
-    /// whether the rest is not read.
+    /// Searches for the next member if requested. Returns text for the message, and whether the remaining bytes stay
+    /// unread.
     fn after_lost_member(&mut self) -> io::Result<(String, bool)> {
         if self.searches && skip_to_member(&mut self.source)? {
             self.is_untrusted = true;
@@ -191,7 +191,7 @@ impl<R: BufRead + Send> Unpack for OneMember<R> {
     }
 
     fn discard(&mut self) -> io::Result<u64> {
-        // The reader of all members knows what follows.
+        // The reader of all members knows whether another one follows.
         Ok(0)
     }
 }
@@ -223,7 +223,7 @@ impl<R: Read> Read for Kept<R> {
 
 impl<R: Read + Send> Unpack for Kept<R> {
     fn discard(&mut self) -> io::Result<u64> {
-        // Without keeping it.
+        // Discards the bytes.
         io::copy(&mut self.source, &mut io::sink())
     }
 }

@@ -1,9 +1,9 @@
-//! The records of a WARC file, one after the other. Source: ISO 28500:2017, section 4.
+//! Reads the records of a WARC file in order. Source: ISO 28500:2017, section 4.
 //!
-//! Nothing here knows what the block of a record means, and the bytes of a block are those of a website. So reading never
-//! resumes inside of what may be a block: after damage it resumes at the end that Content-Length declares, or with the next
-//! gzip member. Where neither is known, it stops and says how much is not read. A caller may ask for a search instead; every
-//! record after the first one that a search has found is marked as untrusted.
+//! Blocks are not interpreted here, and their bytes come from websites. Reading therefore never resumes inside a
+//! possible block: after damage it resumes at the end that Content-Length declares, or with the next gzip member. If
+//! neither is known, it stops and reports the number of unread bytes. A caller may request a search instead; then the
+//! first record found and all later records are marked as untrusted.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
@@ -14,13 +14,13 @@ use crate::inputs::gzip::Unpack;
 use crate::inputs::shown::shown;
 use crate::outputs::summary::grouped;
 
-/// Maximum header length of a record that is used, in bytes. Crawlers write about a thousand.
+/// Maximum header length of a usable record in bytes. Usual headers have about a thousand bytes.
 pub const MAX_HEADER_BYTES: usize = 64 << 10;
 
-/// Maximum header length of a record that is skipped to the end that its Content-Length declares, in bytes.
+/// Maximum header length in bytes of a record that is skipped to the end that its Content-Length declares.
 pub const MAX_SKIPPED_HEADER_BYTES: usize = 16 << 20;
 
-/// Maximum length of a line that is kept of a skipped header, in bytes. Content-Length takes no more.
+/// Maximum length in bytes of a stored line in a skipped header, enough for Content-Length.
 const MAX_SKIPPED_LINE_BYTES: usize = 128;
 
 /// Bytes that are read at once.
@@ -29,14 +29,14 @@ const READ_BYTES: usize = 1 << 16;
 /// How a record begins, whichever the version.
 pub const RECORD_START: &[u8] = b"WARC/";
 
-/// Bytes that a block may have beyond its Content-Length: those of a line end, which one crawl (CC-MAIN-2018-34) wrote
-/// between header and body and did not count. Its records end that much after the declared end, wherever that is.
+/// Number of bytes by which a block may exceed its Content-Length. One crawl (CC-MAIN-2018-34) wrote a line end between
+/// header and body without counting it. Each of its records ends two bytes after the declared end.
 const UNCOUNTED_BYTES: usize = 2;
 
-/// Line ends between two records, in bytes.
+/// Maximum length in bytes of the line ends between two records.
 const MAX_SEPARATOR_BYTES: usize = b"\r\n\r\n".len();
 
-/// Bytes that a message shows of what is in the place of a record.
+/// Maximum number of bytes from an invalid record in a message.
 const SHOWN_BYTES: usize = 20;
 
 /// The header of a record.
@@ -56,22 +56,22 @@ pub struct Record {
     pub content_type: Option<Vec<u8>>,
     /// Whether it is a part of a record that goes on elsewhere.
     pub is_segment: bool,
-    /// Whether it is at or after a place that was found by a search, so that a website may have written it.
+    /// Whether the record is at or after a search result, so that a website may have written it.
     pub is_untrusted: bool,
-    /// The fields by which records refer to each other.
+    /// The fields that link records.
     pub links: Box<Links>,
     /// Bytes of the block.
     length: u64,
 }
 
-/// The fields of a header by which records refer to each other.
+/// The header fields that link records.
 #[derive(Debug, Default)]
 pub struct Links {
     /// `WARC-Record-ID`.
     pub id: Option<Vec<u8>>,
     /// `WARC-Payload-Digest`: an algorithm and a value.
     pub payload_digest: Option<Vec<u8>>,
-    /// `WARC-Profile`, which revisit records have.
+    /// `WARC-Profile`, a field of revisit records.
     pub profile: Option<Vec<u8>>,
     /// `WARC-Refers-To`: the ID of another record.
     pub refers_to: Option<Vec<u8>>,
@@ -98,7 +98,7 @@ pub struct Damage {
     pub number: u64,
     /// What is wrong.
     pub detail: String,
-    /// Whether the rest of the file is not read because of it.
+    /// Whether the damage ends the reading of the file.
     pub stops: bool,
 }
 
@@ -117,7 +117,7 @@ pub enum Block {
 /// Reads the records of a file.
 pub struct Records<R> {
     source: R,
-    /// Whether to search for the next record where no end is known.
+    /// Whether to search for the next record if no end is known.
     searches: bool,
     /// What was read of the present member; the first `at` bytes are used.
     buffer: Vec<u8>,
@@ -128,7 +128,7 @@ pub struct Records<R> {
     has_begun: bool,
     /// The beginning of the next member, or why it is broken, if it was read already.
     next: Option<Result<Vec<u8>, String>>,
-    /// Whether a search has found the next member.
+    /// Whether a search found the next member.
     next_is_untrusted: bool,
     /// Whether there is nothing more to read.
     is_at_end: bool,
@@ -136,13 +136,13 @@ pub struct Records<R> {
     broken: Option<String>,
     /// The number of records that have begun.
     number: u64,
-    /// The records of the present member that were whole.
+    /// Number of complete records in the current member.
     in_member: u64,
-    /// Whether a search has found a record or a member before this.
+    /// Whether a search has already found a record or a member.
     is_untrusted: bool,
-    /// Whether damage that is not returned yet ends the reading.
+    /// Whether pending damage ends the reading.
     stops: bool,
-    /// Whether the reading ends where a member is broken.
+    /// Whether a damaged member ends the reading.
     stops_if_broken: bool,
     /// Bytes of the present block that are not read.
     left: u64,
@@ -160,13 +160,13 @@ enum LineEnd {
     TooLong,
 }
 
-/// Why a header is not used.
+/// The reason why a header is unusable.
 enum HeaderFault {
-    /// Nothing says where the record ends.
+    /// The record's end is unknown.
     Lost(String),
-    /// The file or the member ends within it.
+    /// The file or the member ends inside the header.
     Cut,
-    /// The block has so many bytes.
+    /// The record is skipped, using its block length in bytes.
     Skipped(String, u64),
 }
 
@@ -200,12 +200,12 @@ impl<R: Unpack> Records<R> {
         &mut self.source
     }
 
-    /// Bytes of the source before what is next.
+    /// Returns the number of source bytes before the next record.
     pub fn offset(&self) -> u64 {
         self.given - (self.buffer.len() - self.at) as u64
     }
 
-    /// Bytes of the source before the record, or what is taken for one, that began last.
+    /// Returns the number of source bytes before the current record, valid or not.
     pub fn start(&self) -> u64 {
         self.start
     }
@@ -305,7 +305,7 @@ impl<R: Unpack> Records<R> {
         })
     }
 
-    /// The damage of the record that began last.
+    /// Returns the current record's damage.
     fn damage(&mut self, detail: String) -> Damage {
         Damage { number: self.number, detail, stops: std::mem::take(&mut self.stops) }
     }
@@ -376,7 +376,7 @@ impl<R: Unpack> Records<R> {
         self.lose(detail, self.offset()).map(Err)
     }
 
-    /// Ends a record that is whole unless its member is broken.
+    /// Ends a record, which is complete unless its member is damaged.
     fn end_record(&mut self, is_longer: bool) -> io::Result<Result<bool, String>> {
         self.peek(1)?;
         Ok(match self.broken() {
@@ -388,8 +388,8 @@ impl<R: Unpack> Records<R> {
         })
     }
 
-    /// Gives up where nothing says where the next record begins. Adds to what is wrong, which is from an offset on, what
-    /// that costs.
+    /// Handles an unknown start of the next record after damage at the offset `from`: searches for a record, skips the
+    /// rest of the gzip member, or stops reading. Returns `detail` with the consequences.
     fn lose(&mut self, detail: String, from: u64) -> io::Result<String> {
         let mut more = String::new();
         if self.searches {
@@ -428,7 +428,7 @@ impl<R: Unpack> Records<R> {
         Ok(detail + &more + &broken)
     }
 
-    /// Reads up to the next line that starts as a record does, or to the end of the member.
+    /// Reads up to the next line that looks like the start of a record, or to the member's end.
     fn find_record(&mut self) -> io::Result<()> {
         let mut is_line_start = true;
         loop {
@@ -505,9 +505,9 @@ impl<R: Unpack> Records<R> {
         }
     }
 
-    /// Reads the rest of a header that is too long to be kept, and adds the lines that say how long the block is.
+    /// Reads the rest of an overlong header, and appends the lines that determine the block's length.
     fn skip_lines(&mut self, header: &mut Vec<u8>) -> io::Result<LineEnd> {
-        // The line that was too much is looked at again from its start.
+        // The line that exceeded the limit is read again from its start.
         let start = memchr::memrchr(b'\n', header).map_or(0, |end| end + 1);
         let mut len = header.len();
         let mut line = header.split_off(start);
@@ -602,7 +602,7 @@ impl<R: Unpack> Records<R> {
         Ok(())
     }
 
-    /// Finds out where to go on after packed bytes that cannot be unpacked. Returns what to add to the message.
+    /// Finds the next reading position after corrupt compressed data. Returns text for the message.
     fn after_error(&mut self) -> io::Result<String> {
         if self.source.goes_on() {
             return Ok(String::new());
@@ -649,10 +649,10 @@ impl<R: Unpack> Records<R> {
     }
 }
 
-/// How a message about a stop ends.
+/// The end of a message about reading that stopped.
 const TO_SEARCH: &str = ", because nothing says where the next record begins; --resync searches for it";
 
-/// What a message says if packed bytes after an offset are not read.
+/// Returns the part of a message about compressed bytes that are not read.
 pub fn stopped(offset: u64, unread: u64) -> String {
     match unread {
         0 => String::new(),
@@ -662,11 +662,11 @@ pub fn stopped(offset: u64, unread: u64) -> String {
     }
 }
 
-/// Reads the fields of a header.
+/// Parses a header's fields.
 fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
     let mut kind = None;
     let mut length: Option<Vec<u8>> = None;
-    // The name of a field that says two things.
+    // The name of a field with two different values.
     let mut twice = None;
     for (name, value) in fields(header) {
         let (name, field) = match &*name.to_ascii_lowercase() {
@@ -723,7 +723,7 @@ fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
     Ok(record)
 }
 
-/// The number that consists of these digits, if it does and is not too great.
+/// Parses a number that consists only of digits and is within range.
 fn number(digits: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
     text.parse().ok()
@@ -778,7 +778,7 @@ mod tests {
         }
     }
 
-    /// What a file gives: the number of its records that are whole, and the damages.
+    /// Returns the number of complete records in a file, and the damages.
     fn all(bytes: Vec<u8>, searches: bool) -> (usize, Vec<Damage>) {
         let mut records = Records::new(Cursor::new(bytes), searches);
         let (mut whole, mut damages) = (0, Vec::new());
@@ -791,7 +791,8 @@ mod tests {
         }
     }
 
-    /// A header over the first limit costs its record, and over the second one the rest of the file.
+    /// Tests headers over the first limit, which lose their record, and over the second limit, which lose the rest of
+    /// the file.
     #[test]
     fn the_limits_of_a_header_hold_at_their_edges() {
         for limit in [MAX_HEADER_BYTES, MAX_SKIPPED_HEADER_BYTES] {
@@ -826,7 +827,7 @@ mod tests {
         }
     }
 
-    /// Of a header that is too long, the lines with its lengths are read as in any other.
+    /// Tests that the length lines of an overlong header are read as in any other header.
     #[test]
     fn a_skipped_header_with_unusable_lengths_stops_the_reading() {
         let long = format!("X: {}\r\n folded\r\n", "x".repeat(MAX_HEADER_BYTES));
@@ -916,7 +917,7 @@ mod tests {
                     records.block(10).unwrap();
                 }
                 found += 1;
-                // A record may be damaged in its header, and again at its end.
+                // A record may be damaged both in its header and at its end.
                 assert!(found <= 2 * count, "{:?}", String::from_utf8_lossy(&bytes));
             }
         }

@@ -1,22 +1,22 @@
-//! Redirects and revisits, which are resolved when every file was read.
+//! Resolves redirects and revisits after every file has been read.
 //!
-//! A crawler writes each step of a redirect as a record of its own, and writes a revisit record instead of a body that it
-//! has stored before. The record with the answer may be in any file of the input, before or after. While the files are read,
-//! each answer that may be needed is added to [`Redirects`], and so is each capture of a robots.txt that waits for another
-//! record. [`Redirects::resolve`] then follows all of them together, one step at a time, by merging two sorted lists: of
-//! captures that wait and of answers, both by URL. Both lists and the stored bodies go to temporary files when they exceed
-//! their memory.
+//! A crawler writes each step of a redirect as a separate record, and a revisit record instead of a body that it has
+//! stored before. The record with the response may be in any input file, before or after. While the files are read,
+//! responses that may be needed are added to [`Redirects`], and so is each robots.txt capture that waits for another
+//! record. [`Redirects::resolve`] then follows all waiting captures together, one step at a time, by merging two lists
+//! sorted by URL: waiting captures and responses. The lists and the stored bodies go to temporary files when they
+//! exceed their memory.
 //!
-//! The result depends on the records alone, not on the order in which files or threads read them:
+//! The result depends only on the records, not on the order in which files or threads read them:
 //!
-//! - **A redirect** leads to the answer of its target that was fetched next: the earliest one at the time of the redirect or
-//!   later. If there is none, it leads to the latest one before. Of several at that time, one in the same file that comes
-//!   after the redirect is preferred, then the first by the file's path and the record's number. No record is used twice in a
-//!   chain, so that a site that redirects to itself once and then answers is read as it answered.
-//! - **A revisit** leads to the record that it names, or to one of the same URL with the same payload digest; see
+//! - **A redirect** leads to the target's next response: the earliest at or after the redirect's time. If there is
+//!   none, it leads to the latest response before. If several have that time, a response after the redirect in the same
+//!   file is preferred, then the first by path and record number. No record is used twice in a chain. A site that
+//!   redirects to itself once and then answers therefore gets its answer.
+//! - **A revisit** leads to the record that it names, or to one with the same URL and payload digest; see
 //!   [`Reference`].
-//! - A capture whose target is not in the input is left out and counted. A loop, or more than [`MAX_REDIRECTS`] redirects, is
-//!   a capture that the fetch profile interprets.
+//! - A capture whose target is not in the input is skipped and counted. A loop, or more than [`MAX_REDIRECTS`]
+//!   redirects, becomes a capture that the fetch profile interprets.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -34,34 +34,34 @@ use crate::inputs::shown::shown;
 use crate::inputs::spill::{Blobs, Cursor, Rows, Scratch, SortedRows};
 use crate::inputs::{Fetch, Item, Robots, Sink};
 
-/// Maximum number of redirects that are followed. Each fetch profile stops sooner.
+/// Maximum number of redirects in a chain. Every fetch profile has a lower limit.
 pub const MAX_REDIRECTS: usize = 20;
 
 /// Maximum number of revisits in one chain.
 pub const MAX_REVISITS: u32 = 20;
 
-/// Maximum number of answers for one URL among which one is chosen. With more, none is.
+/// Maximum number of candidate responses for a URL. If there are more, none is used.
 const MAX_ANSWERS: usize = 1 << 16;
 
-/// Maximum memory in bytes of the captures that share a body while they are compiled, without the body.
+/// Maximum memory in bytes of captures that share a body, without the body, while they are compiled.
 const MAX_SHARED_BYTES: usize = 4 << 20;
 
-/// The reason for a redirect without an answer.
+/// The reason for a redirect without a response.
 const UNRESOLVED_REDIRECT: &str = "redirect to a URL that is not in the input";
 
 /// The reason for a redirect to a page that was not stored.
 const PAGE_NOT_STORED: &str = "redirect to a page that does not follow it in the same file";
 
-/// The reason for a revisit whose record is missing.
+/// The reason for a revisit without its original record.
 pub const UNRESOLVED_REVISIT: &str = "revisit of a capture that is not in the input";
 
-/// The reason for a URL with too many answers.
+/// The reason for a URL with too many responses.
 const TOO_MANY_ANSWERS: &str = "redirect or revisit to a URL with more than 65,536 answers";
 
-/// A URL's key, which nobody can predict: of equal keys one would decide for the other.
+/// A URL's key. It must be unpredictable, because a collision would mix up two URLs.
 pub type Key = u128;
 
-/// Returns the form of a URL by which it is found: that of the WHATWG standard, without fragment.
+/// Returns the normal form of a URL, by which it is looked up: the WHATWG serialization without fragment.
 pub fn normal_url(url: &[u8]) -> Option<String> {
     let url = std::str::from_utf8(url).ok().filter(|url| url.len() <= MAX_URL_BYTES)?;
     normal(Url::parse(url).ok()?)
@@ -72,7 +72,7 @@ fn normal(mut url: Url) -> Option<String> {
     (matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_URL_BYTES).then(|| url.into())
 }
 
-/// Returns the target of a redirect, or `None` if the answer is not a redirect or its `Location` is unusable.
+/// Returns a redirect's target, or `None` if the response is not a redirect or its `Location` is unusable.
 pub fn target_of(url: &str, answer: &Answer) -> Option<String> {
     if !is_redirect(answer.capture.status) {
         return None;
@@ -81,29 +81,29 @@ pub fn target_of(url: &str, answer: &Answer) -> Option<String> {
     normal(Url::parse(url).ok()?.join(location).ok()?)
 }
 
-/// Returns whether a status is that of a redirect with a `Location`.
+/// Returns whether a status is a redirect with a `Location`.
 pub fn is_redirect(status: Option<u16>) -> bool {
     matches!(status, Some(301 | 302 | 303 | 307 | 308))
 }
 
-/// A record that is read.
+/// The position of a record in the input.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordPlace {
-    /// The index of the input on the command line.
+    /// The input's index on the command line.
     pub input: usize,
     /// The rank of the input's path among all paths.
     pub rank: u32,
-    /// The number of the record in its file, from 1.
+    /// The record's number in its file, from 1.
     pub number: u64,
 }
 
-/// The part of an answer that its header says.
+/// The header's part of a response.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Head {
     status: Option<u16>,
     max_age: Option<u64>,
     media_type: Option<Box<str>>,
-    /// The number of the product that marked the answer as a challenge.
+    /// Number of the product that marked the response as a challenge page.
     challenger: Option<u16>,
     truncated: Option<Box<str>>,
 }
@@ -136,22 +136,22 @@ impl Head {
     }
 }
 
-/// What a revisit record refers to: a record of its own URL, or of the URL in `WARC-Refers-To-Target-URI`.
+/// A revisit's reference to an original record with the same URL, or with the URL in `WARC-Refers-To-Target-URI`.
 ///
-/// It is found by its ID, else by its date, else by its payload digest, and in each case its digest must not differ from
-/// that of the revisit, if both have one. A record of another URL is taken only if both have the same digest. A digest alone
-/// therefore never makes the body of one site that of another: the body itself is not hashed.
+/// The record is found by its ID, else by its date, else by its payload digest. If both records have a digest, these
+/// must be equal. A record with another URL is used only if both have the same digest. Bodies are not hashed, so a
+/// digest alone must never assign one site's body to another.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Reference {
-    /// The URL, in normal form.
+    /// The original record's URL, in normal form.
     pub url: String,
-    /// Whether the URL is not that of the revisit.
+    /// Whether that URL differs from the revisit's URL.
     pub is_other_url: bool,
-    /// The hash of the record's ID.
+    /// The hash of the original record's ID.
     pub id: Option<u64>,
-    /// The date of the record.
+    /// The original record's date.
     pub date: Option<Time>,
-    /// The hash of the payload digest.
+    /// The payload digest's hash.
     pub digest: Option<u64>,
 }
 
@@ -159,31 +159,31 @@ pub struct Reference {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Revisit {
     reference: Reference,
-    /// Its own header; `None` if the server answered that nothing was modified, or the record has no header.
+    /// The revisit's header, or `None` if the response was 304 or the record has no header.
     head: Option<Head>,
-    /// Its own `max-age`, which counts in either case.
+    /// The revisit's `max-age`, which always takes precedence.
     max_age: Option<u64>,
 }
 
 impl Revisit {
-    /// Creates a revisit with a header of its own, or with no more than a `max-age`.
+    /// Creates a revisit with its own header, or only a `max-age`.
     pub fn new(reference: Reference, own: Option<&Capture>, max_age: Option<u64>) -> Revisit {
         Revisit { reference, head: own.map(Head::of), max_age }
     }
 }
 
-/// The header of an answer as it is stored before its body.
+/// A response's header as stored before its body.
 #[derive(Debug, Deserialize, Serialize)]
 struct Stored {
     head: Head,
-    /// The target of a redirect.
+    /// A redirect's target.
     next: Option<String>,
     revisit: Option<Revisit>,
 }
 
-/// An answer, by kind.
+/// A response, by kind.
 pub enum Kind<'a> {
-    /// An answer with a body.
+    /// A response with a body.
     Body(&'a Capture, &'a [u8]),
     /// A redirect to a URL in normal form.
     Redirect(&'a Capture, &'a str),
@@ -193,40 +193,40 @@ pub enum Kind<'a> {
     NotStored,
 }
 
-/// What identifies an answer.
+/// The identity of a response.
 pub struct Identity {
-    /// The key of its URL.
+    /// The URL's key.
     pub key: Key,
-    /// Its date.
+    /// The response's date.
     pub time: Option<Time>,
-    /// The hash of its ID, or 0.
+    /// The ID's hash, or 0.
     pub id: u64,
-    /// The hash of its payload digest, or 0.
+    /// The payload digest's hash, or 0.
     pub digest: u64,
 }
 
-/// A capture of a robots.txt that waits for another record.
+/// A robots.txt capture that waits for another record.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct Waiting {
     input: usize,
     rank: u32,
     record: u64,
     name: String,
-    /// The URL that was requested, as the record has it.
+    /// The requested URL, as in the record.
     url: String,
     time: Option<Time>,
-    /// The time from which on the next answer is looked for.
+    /// The chain's latest time so far. Responses at or after it are preferred.
     from: Time,
-    /// The URLs that redirects led to, in normal form; the last one is looked for.
+    /// Redirect targets so far, in normal form. The last one is being looked up.
     redirects: Vec<String>,
-    /// The records that were used, by rank and number.
+    /// Records used so far, by rank and number.
     used: Vec<(u32, u64)>,
     revisits: u32,
-    /// The reference of a revisit that is looked for, instead of the target of a redirect.
+    /// The revisit's reference to look up, instead of a redirect's target.
     reference: Option<Reference>,
-    /// The header of the revisit that was met first.
+    /// The first header in a sequence of revisits.
     head: Option<Head>,
-    /// The `max-age` of the revisit that was met first.
+    /// The `max-age` of the first revisit in the sequence.
     max_age: Option<u64>,
     /// The header of the latest redirect.
     redirect: Head,
@@ -240,7 +240,7 @@ impl Waiting {
         }
     }
 
-    /// Goes on with the target of a redirect. Returns whether it may.
+    /// Continues with a redirect's target. Returns whether the limit allows it.
     fn follow(&mut self, head: Head, next: String) -> bool {
         (self.reference, self.head, self.max_age) = (None, None, None);
         self.redirect = head;
@@ -251,7 +251,7 @@ impl Waiting {
         may
     }
 
-    /// Goes on with the record that a revisit refers to. Returns whether it may.
+    /// Continues with a revisit's original record. Returns whether the limit allows it.
     fn revisit(&mut self, revisit: Revisit) -> bool {
         self.revisits += 1;
         if self.reference.is_none() {
@@ -263,11 +263,11 @@ impl Waiting {
         self.revisits <= MAX_REVISITS
     }
 
-    /// Returns the capture for an answer.
+    /// Returns the capture for a response.
     fn robots(self, head: Head, redirects: usize, body: Option<Vec<u8>>) -> Result<Robots> {
         let truncated = head.truncated.clone();
         let head = match self.head {
-            // The revisit's own body is always left out, so that its record says nothing of the body.
+            // A revisit record always omits the body, so its truncation mark does not apply.
             Some(own) => Head { truncated, ..own },
             None => Head { max_age: self.max_age.or(head.max_age), ..head },
         };
@@ -278,21 +278,21 @@ impl Waiting {
     }
 }
 
-/// The end of a capture that has waited.
+/// The result for a waiting capture.
 #[derive(Deserialize, Serialize)]
 enum Ending {
-    /// It is left out.
+    /// The capture is skipped.
     Unresolved(String, u8),
-    /// It has too many redirects.
+    /// The capture has too many redirects.
     TooMany(Waiting),
-    /// It has an answer with a body: the place of its header and body, and the lengths of both.
+    /// The response has a body: the offset of its header and body, and both lengths.
     Answered(Waiting, u64, u32, u32),
 }
 
-/// The reasons why a capture that waits is left out, by their number.
+/// The reasons for skipping a waiting capture, by number.
 pub const REASONS: [&str; 4] = [UNRESOLVED_REDIRECT, PAGE_NOT_STORED, UNRESOLVED_REVISIT, TOO_MANY_ANSWERS];
 
-/// The failure of rows that were not read as they were written.
+/// Returns the error for corrupt temporary rows.
 fn broken() -> Failure {
     Failure::new("the temporary files of redirects are damaged; this is a fault of reptile")
 }
@@ -305,15 +305,15 @@ fn from_json<'j, T: Deserialize<'j>>(json: &'j [u8]) -> Result<T> {
     serde_json::from_slice(json).map_err(|_| broken())
 }
 
-/// The bytes of a time in its order. One that is not known is before all others.
+/// Returns a time as bytes that sort chronologically. An unknown time comes first.
 fn time_bytes(time: Time) -> [u8; 8] {
     ((time as u64) ^ (1 << 63)).to_be_bytes()
 }
 
-/// The time of a record without one.
+/// Placeholder time of a record without a date.
 const NO_TIME: Time = Time::MIN;
 
-/// An answer in the sorted list.
+/// A response in the sorted list.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     time: Time,
@@ -322,14 +322,14 @@ struct Entry {
     is_stored: bool,
     id: u64,
     digest: u64,
-    /// The place of its header and body.
+    /// The offset of its header and body.
     offset: u64,
-    /// The length of the header.
+    /// The header's length in bytes.
     head_len: u32,
     body_len: u32,
 }
 
-/// The bytes of an entry with its key.
+/// Length of a serialized entry with its key in bytes.
 const ENTRY_BYTES: usize = 16 + 8 + 4 + 8 + 1 + 8 + 8 + 8 + 4 + 4;
 
 impl Entry {
@@ -385,9 +385,9 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
     Ok(*first)
 }
 
-/// The answers and the captures that wait, of all files of one command.
+/// Responses and waiting captures from all files of a command.
 pub struct Redirects {
-    /// The keys of the hashes.
+    /// The keys of the hash functions.
     hashers: [RandomState; 2],
     scratch: Scratch,
     state: Mutex<State>,
@@ -410,7 +410,7 @@ impl State {
 }
 
 impl Redirects {
-    /// Creates a store in which nothing waits.
+    /// Creates an empty store.
     pub fn new(scratch: Scratch) -> Redirects {
         let state = Mutex::new(State::new(&scratch));
         Redirects { hashers: [RandomState::new(), RandomState::new()], scratch, state }
@@ -427,7 +427,7 @@ impl Redirects {
         self.hashers[0].hash_one(text).max(1)
     }
 
-    /// Adds an answer that others may need.
+    /// Adds a response that others may need.
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
@@ -462,7 +462,7 @@ impl Redirects {
         state.answers.push(&[&entry.bytes(identity.key)])
     }
 
-    /// Adds a capture that waits for the target of a redirect, or for the record that a revisit refers to.
+    /// Adds a capture that waits for a redirect's target, or for a revisit's original record.
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
@@ -499,18 +499,18 @@ impl Redirects {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).waiting.push(&[&row])
     }
 
-    /// Returns the row of a capture that waits: by the key that it waits for.
+    /// Returns a waiting capture's row, which begins with the key that it waits for.
     fn row(&self, waiting: &Waiting) -> Result<Vec<u8>> {
         let mut row = self.key(waiting.wanted_url()).to_be_bytes().to_vec();
         row.extend_from_slice(&to_json(waiting)?);
         Ok(row)
     }
 
-    /// Follows redirects and revisits of all captures that wait, and passes on each capture or the reason why it is left
-    /// out, in an order that depends on the records alone.
+    /// Follows the redirects and revisits of all waiting captures. Passes on each capture, or the reason for skipping
+    /// it, in an order that depends only on the records.
     ///
     /// # Errors
-    /// Returns an error if a temporary file cannot be used, and the errors of `sink`.
+    /// Returns an error if a temporary file cannot be used, or if `sink` fails.
     pub fn resolve(&self, sink: &mut Sink<'_>) -> Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { bodies, answers, waiting } = std::mem::replace(&mut *state, State::new(&self.scratch));
@@ -528,7 +528,7 @@ impl Redirects {
         pass_on(&endings.finish()?, &bodies, sink)
     }
 
-    /// Follows one redirect or revisit of each capture that waits. Returns those that still wait.
+    /// Follows one redirect or revisit of each waiting capture. Returns the captures that still wait.
     fn step(
         &self,
         answers: &SortedRows,
@@ -553,18 +553,18 @@ impl Redirects {
     }
 }
 
-/// The answers of one URL after the other.
+/// A cursor over the responses, URL by URL.
 struct Answers<'a> {
     cursor: Cursor<'a>,
     key: Option<Key>,
-    /// The answers for the key, by time, path and number.
+    /// The key's responses, by time, path and number.
     entries: Vec<Entry>,
-    /// Whether they are all of them.
+    /// Whether `entries` is complete.
     is_whole: bool,
 }
 
 impl Answers<'_> {
-    /// Goes to the answers for a key, which must not be less than the one before.
+    /// Advances to a key's responses. Keys must be ascending.
     fn find(&mut self, key: Key) -> Result<()> {
         if self.key == Some(key) {
             return Ok(());
@@ -590,7 +590,7 @@ impl Answers<'_> {
     }
 }
 
-/// Follows one redirect or revisit, and returns the capture if it waits for another one.
+/// Follows one redirect or revisit. Returns the capture if it waits for another step.
 fn step_of(mut waiting: Waiting, answers: &Answers<'_>, bodies: &Blobs, endings: &mut Rows) -> Result<Option<Waiting>> {
     if !answers.is_whole {
         return leave_out(&waiting, 3, endings);
@@ -600,7 +600,7 @@ fn step_of(mut waiting: Waiting, answers: &Answers<'_>, bodies: &Blobs, endings:
         Some(reference) => (referred(&answers.entries, reference, &waiting), 2),
     };
     let Some(entry) = chosen else {
-        // Every answer was used: it is a loop.
+        // Every response was used: it is a loop.
         let is_loop = waiting.reference.is_none() && !answers.entries.is_empty();
         return if is_loop { too_many(waiting, endings) } else { leave_out(&waiting, reason, endings) };
     };
@@ -629,7 +629,7 @@ fn step_of(mut waiting: Waiting, answers: &Answers<'_>, bodies: &Blobs, endings:
     }
 }
 
-/// Returns the place of a capture in the order of the inputs.
+/// Returns a capture's position in input order.
 fn order_of(waiting: &Waiting) -> [u8; ORDER_BYTES] {
     let mut order = [0; ORDER_BYTES];
     order[..8].copy_from_slice(&(waiting.input as u64).to_be_bytes());
@@ -637,7 +637,7 @@ fn order_of(waiting: &Waiting) -> [u8; ORDER_BYTES] {
     order
 }
 
-/// The bytes of such a place.
+/// Length of such a position in bytes.
 const ORDER_BYTES: usize = 8 + 8;
 
 fn too_many(waiting: Waiting, endings: &mut Rows) -> Result<Option<Waiting>> {
@@ -655,7 +655,7 @@ fn leave_out(waiting: &Waiting, reason: u8, endings: &mut Rows) -> Result<Option
     Ok(None)
 }
 
-/// Chooses the answer that a redirect leads to; see the description of this module.
+/// Chooses a redirect's response; see the module documentation.
 fn redirected(entries: &[Entry], waiting: &Waiting) -> Option<Entry> {
     let start = entries.partition_point(|entry| entry.time < waiting.from);
     let is_new = |entry: &&Entry| !entry.is_used(waiting);
@@ -663,14 +663,14 @@ fn redirected(entries: &[Entry], waiting: &Waiting) -> Option<Entry> {
     let (rank, record) = waiting.used.last().copied().unwrap_or_default();
     let first = entries.partition_point(|entry| entry.time < nearest.time);
     let end = entries.partition_point(|entry| entry.time <= nearest.time);
-    // Those of the same file that come after it are one range of the list.
+    // Later responses in the same file are one range of the list.
     let same = &entries[first..end];
     let after = &same[same.partition_point(|entry| (entry.rank, entry.record) <= (rank, record))..];
     let after = after.iter().take_while(|entry| entry.rank == rank);
     after.chain(same).find(is_new).copied()
 }
 
-/// Finds the record that a revisit refers to.
+/// Finds a revisit's original record.
 fn referred(entries: &[Entry], reference: &Reference, waiting: &Waiting) -> Option<Entry> {
     let Reference { is_other_url, id, date, digest, .. } = *reference;
     let is_digest = |entry: &Entry| digest.is_some_and(|digest| digest == entry.digest);
@@ -685,11 +685,11 @@ fn referred(entries: &[Entry], reference: &Reference, waiting: &Waiting) -> Opti
         let same = || candidates().filter(|entry| is_digest(entry) && entry.is_stored);
         same().rfind(|entry| entry.time <= waiting.from).or_else(|| same().next())
     };
-    // A digest alone names no other URL.
+    // A digest alone cannot refer to another URL.
     by_id.or_else(by_date).or_else(|| if is_other_url { None } else { by_digest() }).copied()
 }
 
-/// Passes on captures in the order of their rows. Those with the same answer share its body.
+/// Passes on captures in row order. Captures with the same response share its body.
 fn pass_on(endings: &SortedRows, bodies: &Blobs, sink: &mut Sink<'_>) -> Result<()> {
     let mut cursor = endings.cursor()?;
     let mut shared: Option<Shared> = None;
@@ -717,7 +717,7 @@ fn pass_on(endings: &SortedRows, bodies: &Blobs, sink: &mut Sink<'_>) -> Result<
                 };
                 let redirects = waiting.redirects.len();
                 let robots = waiting.robots(known.head.clone(), redirects, None)?;
-                // Another media type may have another reading.
+                // A different media type may be interpreted differently.
                 let is_same = |first: &Robots| {
                     first.capture.media_type == robots.capture.media_type
                         && first.capture.truncated == robots.capture.truncated
@@ -742,17 +742,17 @@ fn shared_bytes(robots: &Robots) -> usize {
 
 /// Captures that share a body.
 struct Shared {
-    /// The place of the body.
+    /// The body's offset.
     offset: u64,
     head: Head,
     body: Vec<u8>,
     robots: Vec<Robots>,
-    /// The memory of the captures.
+    /// Memory of the captures in bytes.
     bytes: usize,
 }
 
 impl Shared {
-    /// Passes on the captures, and keeps the body for more of them.
+    /// Passes on the captures, and keeps the body for further captures.
     fn flush(&mut self, sink: &mut Sink<'_>) -> Result<()> {
         self.bytes = 0;
         sink(Item::SameBody { body: self.body.clone(), robots: std::mem::take(&mut self.robots) })
@@ -774,7 +774,7 @@ impl Shared {
 mod tests {
     use super::*;
 
-    /// Redirects with buffers of a size.
+    /// Returns a store with buffers of `buffer_bytes`.
     fn redirects(buffer_bytes: usize) -> Redirects {
         Redirects::new(Scratch { folder: None, buffer_bytes })
     }
@@ -809,7 +809,7 @@ mod tests {
         redirects.add_answer(place(number), &identity, &Kind::Body(&status(200), body)).unwrap();
     }
 
-    /// Resolves everything: the name, status and number of redirects of each capture, and the reason of those left out.
+    /// Resolves everything. Returns each capture's name, status, number of redirects, and the reason if it was skipped.
     fn resolve(redirects: &Redirects) -> Vec<(String, u16, u32, Vec<u8>)> {
         let mut found = Vec::new();
         let mut take = |robots: Robots, body: Option<&[u8]>| {

@@ -55,7 +55,7 @@ impl Decider {
         }
     }
 
-    /// Appends the cells that a row has once, after the URL, if verdicts are enough for them.
+    /// Appends the cells after the URL that a row has once, if they depend only on verdicts.
     pub(super) fn push_once(&self, verdicts: &[Verdict], cells: &mut Vec<u8>) {
         let leads = self.leads.iter().skip(usize::from(self.layout.has_url));
         for (&column, lead) in self.layout.once.iter().zip(leads) {
@@ -65,7 +65,7 @@ impl Decider {
         }
     }
 
-    /// Appends some cells of a row, each after what stands before it. `cells` are places among all cells.
+    /// Appends some of a row's cells, each after its prefix. `cells` are indexes among all cells.
     pub(super) fn push_cells(&self, cells: std::ops::Range<usize>, row: &Known<'_>, text: &mut Vec<u8>) {
         let (format, taken) = (self.layout.format, self.layout.taken);
         let places = self.order[cells.clone()].iter().zip(&self.leads[cells]);
@@ -94,16 +94,16 @@ impl Decider {
     }
 }
 
-/// What is known of a row whose cells are written one by one.
+/// The data of a row whose cells are written individually.
 pub(super) struct Known<'k> {
     /// The URL.
     pub url: &'k [u8],
     /// The verdict for each crawler.
     pub verdicts: &'k [Verdict],
-    /// The name of the crawler that the row names, if rows do.
+    /// The crawler's name in the row, if rows name crawlers.
     pub crawler: Option<&'k str>,
-    /// When the deciding capture was fetched, if that is known and asked for.
+    /// The fetch time of the deciding capture, if it is known and requested.
     pub fetched_at: Option<Time>,
-    /// The explanation for each crawler, or the reason why there is none; `None` if the verdicts are enough.
+    /// Each crawler's explanation, or the reason why there is none. `None` if the verdicts suffice.
     pub explained: Option<&'k [Result<Explained, &'k str>]>,
 }

@@ -98,8 +98,8 @@ impl Decider {
         Ok(())
     }
 
-    /// Returns the verdict of a row for the crawler that it names, its explanation or the reason why there is none, and the
-    /// place of the crawler.
+    /// Returns a row's verdict for the crawler that it names, its explanation or the reason why there is none, and the
+    /// crawler's index.
     fn explain_own(
         &self,
         row: &Line<'_>,

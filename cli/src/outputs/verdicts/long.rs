@@ -14,7 +14,7 @@ use crate::outputs::text::opaque_column;
 pub struct LongPart<'b> {
     /// The bytes.
     pub text: &'b [u8],
-    /// Line ends in it, and after it if there is one.
+    /// Number of line ends in the part, and directly after it.
     pub line_ends: u64,
     /// Whether the line begins with it.
     pub is_first: bool,
@@ -28,7 +28,7 @@ impl Decider {
     pub fn pass_on(&self, table: &Table, part: &LongPart<'_>, answers: &mut Answers) {
         answers.clear(self.tallies());
         let is_list = table.format == Format::List;
-        // A long row of CSV may have line ends in each part.
+        // A long CSV row may have line ends in each part.
         answers.line_ends = part.line_ends;
         if part.is_first && !is_list {
             answers.faults.first.push((0, Fault::TooLong));
@@ -48,7 +48,8 @@ impl Decider {
             }
             return;
         }
-        // The cell of a URL is written while its parts come, unless it begins with its length; no URL is that long.
+        // The URL's cell is written as its parts arrive, except in Parquet, where the length comes first. No URL is
+        // that long.
         let url = self.order.iter().position(|&cell| cell == Cell::Url);
         let url = url.filter(|_| self.layout.format != columns::Format::Parquet);
         let (all, has_row) = (self.order.len(), self.layout.has_row);
@@ -65,7 +66,7 @@ impl Decider {
                 buffer.extend_from_slice(quote);
             }
         }
-        // With the row there is no cell of the URL.
+        // If the row is copied, it contains the URL, which needs no cell.
         if if has_row { part.is_first } else { part.is_last } {
             self.push_invalid(url.map_or(0, |url| url + 1)..all, &mut buffer);
             buffer.extend_from_slice(&self.end);
@@ -76,7 +77,7 @@ impl Decider {
         answers.text.push(&buffer);
     }
 
-    /// Appends some cells of a row that has no URL.
+    /// Appends some cells of a row without a URL.
     fn push_invalid(&self, cells: Range<usize>, buffer: &mut Vec<u8>) {
         let reason = Reason::NoUrl.to_string();
         let (verdicts, explained): (Vec<_>, Vec<_>) =

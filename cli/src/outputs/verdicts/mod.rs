@@ -49,9 +49,9 @@ pub struct Decider {
     layout: Layout,
     /// If given, only the rows with this verdict over all agents are written, as they are.
     only: Option<Verdict>,
-    /// The times by whose rules rows are decided. A row's own is in the second of its wanted cells.
+    /// The times at which rows are decided. A row's own time is in its second wanted cell.
     times: Times,
-    /// The zone of times that are written without one.
+    /// The zone of times without one.
     zone: Zone,
     /// The origins that decide a URL.
     scope: Scope,
@@ -164,7 +164,8 @@ impl Faults {
 }
 
 impl Decider {
-    /// `times` are those of the rows, `coloured` says whether verdicts have colours, `shows_rows` whether rows of the input are made safe for a terminal.
+    /// Creates a decider. `times` are the times of rows, `coloured` enables colors for verdicts, and `shows_rows` makes
+    /// input rows safe for a terminal.
     pub fn new(
         agents: Agents,
         by_row: Option<ByRow>,
@@ -218,7 +219,7 @@ impl Decider {
         Decider { scope, ..self }
     }
 
-    /// Sets the zone of times that are written without one. The default is UTC.
+    /// Sets the zone of times without one. The default is UTC.
     pub fn in_zone(self, zone: Zone) -> Decider {
         Decider { zone, ..self }
     }
@@ -243,7 +244,7 @@ impl Decider {
         self.by_row.is_some()
     }
 
-    /// The rows whose crawlers are most likely misspelt, if rows name theirs.
+    /// Returns the rows with probably misspelled crawlers, if rows name crawlers.
     pub fn misspelt(&self) -> Option<Misspelt> {
         self.by_row.as_ref().map(ByRow::misspelt).filter(|misspelt| misspelt.rows > 0)
     }
@@ -399,7 +400,7 @@ impl Decider {
         })
     }
 
-    /// Decides rows, and writes their cells one by one, in an order that is not the usual one.
+    /// Decides rows, and writes their cells individually, in an unusual order.
     fn write_in_order<'b>(&self, rows: impl Iterator<Item = Line<'b>>, written: Written<'_, '_>) -> Result<(), Error> {
         let mut buffer = Vec::new();
         self.decide_each(rows, written, |row, text, tally| {
@@ -640,7 +641,7 @@ fn alike(verdicts: &[Verdict]) -> Option<&Verdict> {
     (!rest.is_empty() && rest.iter().all(|verdict| verdict == first)).then_some(first)
 }
 
-/// A URL in parts without white space around it, as [`trimmed_url`] leaves the joined URL.
+/// Returns a URL in parts without surrounding white space, consistent with [`trimmed_url`] for the joined URL.
 #[inline]
 fn trimmed_parts<'b>(mut parts: UrlParts<'b>) -> UrlParts<'b> {
     let is_white = |byte: Option<&u8>| byte.is_some_and(|&byte| byte <= b' ');
@@ -747,7 +748,7 @@ impl<'b> Line<'b> {
     }
 }
 
-/// The URL that is decided, without white space around it.
+/// The URL to decide, without surrounding white space.
 impl AsRef<[u8]> for Line<'_> {
     #[inline]
     fn as_ref(&self) -> &[u8] {
@@ -756,7 +757,7 @@ impl AsRef<[u8]> for Line<'_> {
 }
 
 impl<'b> Line<'b> {
-    /// The URL as it is given.
+    /// Returns the URL as given.
     fn url(&self) -> &'b [u8] {
         &self.rest[..self.len]
     }

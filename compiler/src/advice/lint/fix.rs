@@ -101,8 +101,8 @@ pub fn fix(body: &[u8], dialect: &Dialect, least: Severity) -> Fixed {
     fix_of_host(body, dialect, least, None)
 }
 
-/// Fixes the robots.txt of a host, as [`fix`] does: a rule with a URL of this host becomes a rule with its path. Where the
-/// host is not known, and for URLs of other hosts, that would be a rule that nobody wrote.
+/// Fixes a host's robots.txt like [`fix`], and also turns rules that contain a URL of this host into rules with its
+/// path. Without a known host, or for another host's URL, such a fix would invent a rule.
 #[must_use]
 pub fn fix_of_host(body: &[u8], dialect: &Dialect, least: Severity, host: Option<&[u8]>) -> Fixed {
     let mut fixed = Fixed { body: body.to_vec(), changes: Vec::new() };

@@ -263,13 +263,13 @@ impl RuleLine<'_> {
         }
     }
 
-    /// Whether the URL of the rule is of this host, on the default port.
+    /// Returns whether the rule contains a URL of this host, with the default port.
     fn is_of_host(&self, host: &[u8]) -> bool {
         let origin = split(self.value).map(|url| url.origin);
         origin.is_ok_and(|origin| origin.host.eq_ignore_ascii_case(host) && origin.port == origin.scheme.default_port())
     }
 
-    /// The rule with the path of its URL: words, unless the URL is known to be of the host whose robots.txt this is.
+    /// Returns a rule with the URL's path, or only advice unless the URL is known to be of the robots.txt's own host.
     fn with_path_of_url(&self, is_own: Option<bool>) -> Option<Fix> {
         let path = path_of(self.value).to_vec();
         let start = &self.value[..self.value.len() - path.len().min(self.value.len())];

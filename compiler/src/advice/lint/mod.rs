@@ -118,7 +118,7 @@ pub fn lint(body: &[u8], dialect: &Dialect, max_per_code: u32) -> Linted {
     lint_counted(body, dialect, max_per_code).0
 }
 
-/// Lints the robots.txt of a host, as [`lint`] does: the host says which URLs in rules are of another site.
+/// Lints a host's robots.txt like [`lint`]. The host determines which URLs in rules belong to other sites.
 #[must_use]
 pub fn lint_of_host(body: &[u8], dialect: &Dialect, max_per_code: u32, host: Option<&[u8]>) -> Linted {
     lint_each(body, dialect, Findings::new(max_per_code, host)).0
@@ -131,7 +131,7 @@ pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linte
     lint_each(body, dialect, Findings::new(max_per_code, None))
 }
 
-/// Adds all findings to `found`.
+/// Lints a body, and adds all findings to `found`.
 fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u64) {
     found.ignored = Ignored::read(body, dialect, &mut found);
     if body.starts_with(b"\xFF\xFE") || body.starts_with(b"\xFE\xFF") {
@@ -200,7 +200,7 @@ struct Findings {
     list: Vec<Finding>,
     ignored: Ignored,
     max_per_code: u32,
-    /// The host whose robots.txt this is, if it is known.
+    /// The host of the robots.txt, if it is known.
     host: Option<Vec<u8>>,
     /// The findings of each code, by its place in [`Code::ALL`].
     by_code: Vec<Found>,

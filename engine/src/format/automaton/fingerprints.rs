@@ -1,18 +1,18 @@
-//! The layout of [`Fingerprints`]: writing them for the first bytes of an automaton's segments, and checking that they
-//! pass a segment. [`crate::platform`] searches with them, and describes the tables.
+//! The layout of [`Fingerprints`]: writes them for the first bytes of an automaton's segments, and checks that they
+//! pass a segment. [`crate::platform`] describes the tables and searches with them.
 
 use crate::platform::{FINGERPRINT_BYTES, Fingerprints};
 
-/// Bytes of the two tables for one byte of a segment.
+/// Size in bytes of the two tables for one segment byte.
 const TABLE_BYTES: usize = 32;
 
-/// Returns the first bytes of a segment, which its fingerprints are made of.
+/// Returns the first bytes of a segment, from which its fingerprints are computed.
 #[must_use]
 pub fn start_of(segment: &[u8]) -> &[u8] {
     segment.get(..FINGERPRINT_BYTES).unwrap_or(segment)
 }
 
-/// Writes the fingerprints of segments with these starts, which are distinct and in order. `count` is their number.
+/// Writes the fingerprints for `count` distinct, sorted segment starts.
 pub fn write_fingerprints<'t>(tables: &mut Fingerprints, starts: impl Iterator<Item = &'t [u8]>, count: usize) {
     for (index, start) in starts.enumerate() {
         // Neighbors share bytes, so putting them into the same bucket causes the fewest false candidates.
@@ -30,7 +30,8 @@ pub fn write_fingerprints<'t>(tables: &mut Fingerprints, starts: impl Iterator<I
     }
 }
 
-/// Returns whether a search finds every place where a segment with this start begins, whatever follows the start.
+/// Returns whether a search finds every place where a segment with this start begins, regardless of the following
+/// bytes.
 #[must_use]
 pub fn passes_start(tables: &Fingerprints, start: &[u8]) -> bool {
     let buckets = tables.chunks_exact(TABLE_BYTES).enumerate().fold(0xFF, |buckets, (offset, tables)| {
@@ -46,7 +47,7 @@ pub fn passes_start(tables: &Fingerprints, start: &[u8]) -> bool {
     buckets != 0
 }
 
-/// Returns the places of a byte's halves in the two tables for it.
+/// Returns the indexes of a byte's halves in the byte's two tables.
 fn halves(byte: u8) -> (usize, usize) {
     (usize::from(byte & 15), usize::from(16 + (byte >> 4)))
 }

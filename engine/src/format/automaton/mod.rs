@@ -61,11 +61,11 @@
 //! [`MAX_WILDCARD_DEPTH`] nest. Every state belongs to the trie or to exactly one wildcard automaton. Checked by
 //! `verify`; a walk over unverified bytes enforces it by counting.
 //!
-//! **Machine.** A wildcard automaton is the machine of Aho and Corasick for its segments: each state has the transitions of
-//! the state of the longest suffix of its text, and finds what that one finds. Checked by `verify`.
+//! **Machine.** A wildcard automaton is the Aho-Corasick automaton of its segments. Each state inherits the transitions
+//! and results of the state for its text's longest suffix. Checked by `verify`.
 //!
-//! **Fingerprints pass.** Fingerprints pass every place where a segment begins. That more places pass is only slower.
-//! Checked by `verify`.
+//! **Fingerprints pass.** Fingerprints pass every place where a segment begins. Passing additional places only costs
+//! time. Checked by `verify`.
 //!
 //! **Passes.** A decision goes over one path at most [`MAX_PASSES`] times, through the trie, wildcard automata and fallback
 //! patterns together. Checked by `verify`; a walk over unverified bytes enforces it by counting.

@@ -40,7 +40,7 @@ struct Flip {
 /// Writes a line for each URL of a list, and crawlers, whose verdict changes. Returns whether there are any.
 ///
 /// # Errors
-/// If the list cannot be read or has no URL, a set is damaged, or `out` cannot be written.
+/// Returns an error if the list is unreadable or has no URL, if a set is damaged, or if `out` cannot be written.
 pub fn compare(args: &Args, pair: &mut Pair<'_>, list: &Path, out: &mut impl Write) -> std::result::Result<bool, Stop> {
     let mut given = Vec::new();
     for resolved in agents_of(pair.new, &args.agents, args.exact)? {

@@ -22,7 +22,7 @@ const USER_AGENT: usize = 3;
 pub struct Log {
     /// Where the host of a request is.
     pub host: HostOf,
-    /// The start of the URLs of requests that name no virtual host, if the user says it.
+    /// The start of URLs for requests without a virtual host, if the user gives it.
     pub default: Option<Vec<u8>>,
     /// The scheme, if the user says it: `http` or `https`.
     pub scheme: Option<&'static str>,
@@ -179,12 +179,12 @@ fn target_of(request: &[u8]) -> Result<&[u8], Fault> {
     Ok(target)
 }
 
-/// Whether a virtual host is absent: servers write `-` or `_` then.
+/// Returns whether the virtual host is missing, which servers write as `-` or `_`.
 fn is_no_host(field: &[u8]) -> bool {
     matches!(field, b"" | b"-" | b"_")
 }
 
-/// Whether a virtual host can stand in a URL as it is.
+/// Returns whether a virtual host can be copied into a URL unchanged.
 fn is_authority(field: &[u8]) -> bool {
     let ends_host = |&byte: &u8| byte <= b' ' || b"/?#@\\\"".contains(&byte);
     !is_no_host(field) && !field.iter().any(ends_host)
@@ -362,7 +362,7 @@ mod tests {
         }
         let line = format!("1.2.3.4 - - {request} \"-\" \"bot/1\"");
         assert_eq!(url(&line, &log(HostOf::After(4))), Err(Fault::NoHost));
-        // The user's host fills gaps only, and replaces nothing.
+        // The user's host fills gaps but replaces nothing.
         let default = Some(b"http://a.example".to_vec());
         for (host, expected) in [
             ("b.example", Ok("https://b.example/x")),

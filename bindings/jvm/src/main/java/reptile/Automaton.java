@@ -122,7 +122,7 @@ final class Automaton {
         return number;
     }
 
-    /** A number of four bytes that may be any. */
+    /** Reads an unrestricted number of four bytes. */
     long u32(long at) {
         if (at > length) {
             throw beyond(length, 4);
@@ -187,7 +187,7 @@ final class Automaton {
         return 0;
     }
 
-    /** All transitions: the bytes in order, and the states that they lead to. */
+    /** Returns all transitions: the bytes in order, and their target states. */
     int[][] transitions(int at, int children) {
         boolean isTable = children > MAX_LISTED;
         int count = isTable ? children + 1 : children;
@@ -201,7 +201,7 @@ final class Automaton {
             letters[len] = isTable ? u8(at) + child : u8(at + children * width + child);
             targets[len] = target;
             boolean isOrdered = len == 0 || letters[len - 1] < letters[len];
-            // A table may be longer than the bytes that there are, if nothing is in what is beyond.
+            // A table may extend past the byte FF, if those entries are empty.
             if (target >= end || target == 0 && !isTable || target != 0 && (!isOrdered || letters[len] > 0xFF)) {
                 throw damaged(first + child * width, "the offset of a state before " + end + ", by bytes in order", target);
             }
@@ -210,17 +210,17 @@ final class Automaton {
         return new int[][] {Arrays.copyOf(letters, len), Arrays.copyOf(targets, len)};
     }
 
-    /** Where the label of a state begins. */
+    /** Returns the offset of a state's label. */
     int labelAt(int state) {
         return state + STATE_BYTES + transitionBytes(u8(state + 2));
     }
 
-    /** Where the ranks of a state end, and with them the state. */
+    /** Returns a state's end, where its ranks end. */
     int stateEnd(int state) {
         return labelAt(state) + u8(state) + width * Integer.bitCount(u8(state + 1) & 15);
     }
 
-    /** The ranks of a state, of an allow and a disallow; those at the end of the path, or those in any case. */
+    /** Returns a state's ranks for an allow and a disallow, either only at the end of the path or anywhere. */
     int[] ranks(int state, boolean isAtEnd) {
         int flags = u8(state + 1);
         int at = labelAt(state) + u8(state) + (isAtEnd ? width * Integer.bitCount(flags & (ALLOW | DISALLOW)) : 0);
@@ -235,7 +235,7 @@ final class Automaton {
         return ranks;
     }
 
-    /** The wildcard automata that begin in a state, each as its number and its root. */
+    /** Returns the wildcard automata that begin in a state, each as its number and its root. */
     int[][] wildcards(int state) {
         int[][] entries = new int[(u8(state + 1) & BEGINS_WILDCARDS) == 0 ? 0 : u8(state - 1)][];
         for (int place = 0; place < entries.length; place++) {
@@ -264,7 +264,7 @@ final class Automaton {
         return field(TEXTS);
     }
 
-    /** Where the texts end. */
+    /** Returns the end of the texts. */
     int textsEnd() {
         int at = texts();
         checkTexts(at);
@@ -273,7 +273,7 @@ final class Automaton {
         return count == 0 ? texts : texts + number(texts - width);
     }
 
-    /** The offset of the joint ranks; 0 if the ruleset decides alone. */
+    /** Returns the offset of the joint ranks, or 0 if the ruleset decides alone. */
     int jointRanks() {
         return field(JOINT_RANKS);
     }
@@ -305,7 +305,7 @@ final class Automaton {
         return width == 2 ? buffer.getShort(place) & 0x3FFF : buffer.getInt(place) & 0x3FFF_FFFF;
     }
 
-    /** Whether the rule of a text opens the directory of the index page that it shows. */
+    /** Returns whether a text's rule opens the directory of the index page in it. */
     boolean opensDirectory(int at, int text) {
         checkTexts(at);
         int place = base + at + width + text * width;

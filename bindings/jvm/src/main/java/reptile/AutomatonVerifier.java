@@ -10,13 +10,13 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Reads every part of an automaton, follows every offset, and checks all that follows from something else: what states accept, their
- * flags, the lists of wildcard automata, the best ranks. Time and memory: linear in the bytes.
+ * Reads every part of an automaton, follows every offset, and checks all derived data: flags of states, lists of wildcard automata, and
+ * best ranks. Time and memory: linear in the bytes.
  *
  * <p>{@link MachineVerifier} checks the wildcard automata.
  */
 final class AutomatonVerifier {
-    /** The owner of a state of the trie; that of any other state is the root of its wildcard automaton. */
+    /** The owner of trie states. Any other state is owned by its wildcard automaton's root. */
     private static final Integer TRIE = 0;
 
     private static final int NO_RANK = Automaton.NO_RANK;
@@ -25,14 +25,14 @@ final class AutomatonVerifier {
     private final Automaton automaton;
     private final int width;
     private final BitSet texts = new BitSet();
-    /** The ranks that the trie is the first to accept, each at one state. */
+    /** Ranks that the trie is the first to accept, each at one state. */
     private final BitSet inTrie = new BitSet();
     private final Map<Integer, Integer> owners = new HashMap<>();
-    /** The wildcard automata by the offsets of their roots, which come after those that they lead to. */
+    /** The wildcard automata by root offset. An automaton follows all automata that it leads to. */
     private final TreeMap<Integer, Wildcard> wildcards = new TreeMap<>();
     private final MachineVerifier machines;
     private final int end;
-    /** The bytes that belong to a part. */
+    /** Bytes that belong to a part. */
     private final BitSet claimed = new BitSet();
     private int fallbacksEnd;
 
@@ -51,11 +51,11 @@ final class AutomatonVerifier {
         final int next;
         final int deciding;
         int height = 1;
-        /** How many passes over a path it may take, with those that it leads to. */
+        /** Maximum number of passes over a path, including the automata that it leads to. */
         long passes = 1;
         boolean isNested;
         boolean isListed;
-        /** Of the list: the best ranks of all, and of those that a verdict needs; the farthest beginning; the first that a verdict needs. */
+        /** Of the list: the best ranks of all automata and of the needed ones, the farthest start, and the first needed automaton. */
         final int[] listBest = NO_RANKS.clone();
         final int[] listDecidingBest = NO_RANKS.clone();
         int listFrom;
@@ -73,7 +73,7 @@ final class AutomatonVerifier {
         }
     }
 
-    /** Checks everything; the most times that a decision goes over a path. */
+    /** Checks everything. Returns the maximum number of passes over a path for one decision. */
     int verify() {
         claim(0, 1 + 8 * width);
         verifyTexts();
@@ -108,7 +108,7 @@ final class AutomatonVerifier {
                 checkOnce(listed, rank);
             }
         }
-        // Each rule has one rank, of either kind.
+        // Each rule has exactly one rank, for an allow or a disallow.
         for (int rule = 0; rule < automaton.rules(); rule++) {
             if (listed.get(2 * rule) == listed.get(2 * rule + 1)) {
                 throw automaton.damaged(0, "every rule listed once", "not so rule " + rule);
@@ -117,7 +117,7 @@ final class AutomatonVerifier {
         return (int) passes;
     }
 
-    /** Claims bytes that no other part has. */
+    /** Claims bytes for one part. No other part may have claimed them. */
     private void claim(int from, int to) {
         int other = from < 0 ? from : claimed.nextSetBit(from);
         if (from < 0 || from > to || to > end || other >= 0 && other < to) {
@@ -126,7 +126,7 @@ final class AutomatonVerifier {
         claimed.set(from, to);
     }
 
-    /** Checks that the parts follow each other without gaps, and then zeros. */
+    /** Checks that the parts follow each other without gaps, followed by zeros. */
     private void verifyParts() {
         int states = claimed.nextClearBit(0);
         if (claimed.length() != states) {
@@ -194,7 +194,7 @@ final class AutomatonVerifier {
         }
     }
 
-    /** Gives all states that transitions reach from some states to an owner, which nobody else may own; these states. */
+    /** Assigns all states reachable from some states to an owner, and returns them. No other owner may have them. */
     private List<Integer> ownAll(int[] first, Integer owner) {
         List<Integer> all = new ArrayList<>();
         ArrayDeque<Integer> waiting = new ArrayDeque<>();
@@ -218,7 +218,7 @@ final class AutomatonVerifier {
         return all;
     }
 
-    /** Checks that a state lies before the end, and that its ranks are of rules of their kinds. */
+    /** Checks that a state is within bounds, and that its ranks belong to rules of the right kind. */
     private void checkState(int state) {
         for (boolean isAtEnd : new boolean[] {false, true}) {
             int[] ranks = automaton.ranks(state, isAtEnd);
@@ -239,7 +239,7 @@ final class AutomatonVerifier {
         return (automaton.u8(state + 1) & Automaton.BEGINS_WILDCARDS) != 0;
     }
 
-    /** Finds all wildcard automata that states of the trie lead to, directly or through others, and gives them their states. */
+    /** Finds all wildcard automata that trie states lead to, directly or indirectly, and assigns their states. */
     private void findWildcards(List<Integer> trie) {
         ArrayDeque<Integer> waiting = new ArrayDeque<>();
         addWildcards(trie, waiting);
@@ -305,7 +305,7 @@ final class AutomatonVerifier {
         }
     }
 
-    /** Checks the states of a wildcard automaton, and its best ranks. */
+    /** Checks a wildcard automaton's states and best ranks. */
     private void verifyWildcard(Wildcard wildcard, List<Integer> states) {
         int[] best = NO_RANKS.clone();
         int[] numbers = new int[64];
@@ -346,7 +346,7 @@ final class AutomatonVerifier {
         }
     }
 
-    /** Checks the list that begins with an automaton, by that which begins with the next one. */
+    /** Checks the list that begins with an automaton, using the list that begins with the next one. */
     private void verifyList(Wildcard wildcard) {
         Wildcard next = wildcard.next == 0 ? null : wildcards.get(wildcard.next);
         int deciding = 0;
@@ -367,12 +367,12 @@ final class AutomatonVerifier {
         wildcard.listPasses = Math.min(wildcard.listPasses + wildcard.passes, Walk.MAX_PASSES + 1);
     }
 
-    /** What is known on the way to a state of the trie. */
+    /** The state of a walk to a trie state. */
     private static final class Way {
         final int state;
         final int depth;
         final int[] ranks;
-        /** The best ranks of the wildcard automata that have begun and that a verdict needs. */
+        /** The best ranks of the started wildcard automata that a verdict needs. */
         final int[] wildcards;
 
         Way(int state, int depth, int[] ranks, int[] wildcards) {
@@ -383,7 +383,7 @@ final class AutomatonVerifier {
         }
     }
 
-    /** Follows every way through the trie; the most passes that a path takes, without fallback patterns. */
+    /** Follows every path through the trie. Returns the maximum number of passes, without fallback patterns. */
     private long verifyTrie(int trie) {
         Map<Integer, int[]> seen = new HashMap<>();
         ArrayDeque<Way> waiting = new ArrayDeque<>();
@@ -434,7 +434,7 @@ final class AutomatonVerifier {
         }
     }
 
-    /** Notes the ranks that are accepted for the first time on a way. Each is so at one state. */
+    /** Records the ranks that are accepted for the first time on a walk. Each has only one such state. */
     private void note(int[] ranks, int[] before, int state) {
         for (int kind = 0; kind < 2; kind++) {
             if (ranks[kind] != before[kind] && ranks[kind] != NO_RANK) {
@@ -443,7 +443,7 @@ final class AutomatonVerifier {
         }
     }
 
-    /** Checks the two lists of a trie state; the first automaton of all. */
+    /** Checks the two lists of a trie state. Returns the first automaton in the list of all. */
     private Wildcard verifyLists(int state, int depth, int[] ranks) {
         int[][] entries = automaton.wildcards(state);
         if (entries.length != 2 || entries[0][0] > 1 || entries[1][0] != 0 || entries[1][1] == 0) {
@@ -463,7 +463,7 @@ final class AutomatonVerifier {
         return list;
     }
 
-    /** Checks the fallback patterns; the most that a path may have to be searched for. */
+    /** Checks the fallback patterns. Returns the maximum number that must be searched for one path. */
     private long verifyFallbacks(int start) {
         long at = start;
         int last = -1;
@@ -504,7 +504,7 @@ final class AutomatonVerifier {
         return mostPrefixes(firsts);
     }
 
-    /** How many of some texts one path may begin with. */
+    /** Returns the maximum number of texts that one path may begin with. */
     private static long mostPrefixes(List<byte[]> texts) {
         texts.sort(Arrays::compareUnsigned);
         ArrayDeque<byte[]> prefixes = new ArrayDeque<>();

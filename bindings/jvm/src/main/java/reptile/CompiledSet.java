@@ -136,8 +136,8 @@ public final class CompiledSet {
     }
 
     /**
-     * Checks the whole file: every hash, every record and every ruleset, and all that answers follow from, such as flags that follow from
-     * ranks. What it accepts answers as {@code reptile} does. Time: one pass over the file.
+     * Checks the whole file: every hash, every record and every ruleset, and all data that answers depend on, such as flags derived from
+     * ranks. Sets that pass give the same answers as {@code reptile}. Time: one pass over the file.
      *
      * @throws DamagedSetException with the first mistake that is found
      */

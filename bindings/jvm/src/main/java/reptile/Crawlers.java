@@ -104,13 +104,13 @@ final class Crawlers {
         return new String(section.copy(at, length), StandardCharsets.ISO_8859_1);
     }
 
-    /** Whether a name is that of an entry, in any letter case. */
+    /** Returns whether an entry has this name, in any letter case. */
     boolean isKnown(String name) {
         String lower = Names.lower(name);
         return entries.stream().anyMatch(entry -> Names.lower(entry.name).equals(lower));
     }
 
-    /** A chain with each token as it is read from a user-agent line; one of which nothing is read is left out. */
+    /** Returns a chain with each token as read from a user-agent line. Tokens from which nothing is read are dropped. */
     Chain asRead(Chain chain) {
         List<String> read = new ArrayList<>();
         for (String token : chain.tokens) {

@@ -80,7 +80,7 @@ final class Hosts {
         return true;
     }
 
-    /** Whether a host is UTF-8 once its escapes are decoded. */
+    /** Returns whether a host is UTF-8 after its escapes are decoded. */
     static boolean isUtf8(byte[] in, int from, int to) {
         boolean isPlain = true;
         for (int at = from; at < to; at++) {

@@ -6,23 +6,23 @@ import java.util.Map;
 import java.util.PriorityQueue;
 
 /**
- * Checks that wildcard automata are the machines of Aho and Corasick that their segments give, and that their fingerprints pass every
- * segment. FORMAT.md, section "Wildcard automata by their segments", says what that means.
+ * Checks that wildcard automata are the Aho-Corasick automata of their segments, and that their fingerprints pass every segment. FORMAT.md
+ * defines this under "A wildcard automaton and its segments".
  */
 final class MachineVerifier {
-    /** In place of a suffix: the root. */
+    /** The root, as a suffix. */
     private static final int ROOT = 0;
     private static final int FINGERPRINT_BYTES = 96;
-    /** The first bytes of a segment that fingerprints are made of. */
+    /** Length of the segment prefix from which fingerprints are computed. */
     private static final int START_BYTES = 3;
 
     private final Automaton automaton;
     private final int width;
     private final Section prints;
-    /** The state of the longest proper suffix of the text of each state that has been visited. */
+    /** For each visited state, the state with the longest proper suffix of its text. */
     private final Map<Integer, Integer> suffixes = new HashMap<>();
     private final PriorityQueue<Open> waiting = new PriorityQueue<>();
-    /** The wildcard automaton that is checked: its root, its transitions, and the numbers of the automata that begin in it. */
+    /** The automaton being checked: its root, its transitions, and the numbers of the automata that begin in it. */
     private int root;
     private int[][] first;
     private long numbers;
@@ -33,10 +33,10 @@ final class MachineVerifier {
         width = automaton.width;
     }
 
-    /** A state that has been visited. */
+    /** A visited state. */
     private static final class Open implements Comparable<Open> {
         final int state;
-        /** The length of the text that leads to it, and its first bytes. */
+        /** The length of the state's text, and its first bytes. */
         final int length;
         final int[] start;
 
@@ -52,7 +52,7 @@ final class MachineVerifier {
         }
     }
 
-    /** Checks a wildcard automaton, whose states belong to no other one. */
+    /** Checks a wildcard automaton. No other automaton may share its states. */
     void verify(int root) {
         this.root = root;
         first = automaton.transitions(root + 1 + 6 * width, automaton.u8(root));
@@ -76,7 +76,7 @@ final class MachineVerifier {
         return place < 0 ? ROOT : transitions[1][place];
     }
 
-    /** Checks what a state finds and where it goes on, and visits the states of longer texts. */
+    /** Checks a state's results and transitions, and visits the states with longer texts. */
     private void verifyState(Open open) {
         int suffix = suffixes.get(open.state);
         verifyFound(open, suffix);
@@ -102,7 +102,7 @@ final class MachineVerifier {
         }
     }
 
-    /** Checks that a state finds what its suffix does, and that what only it finds begins where the fingerprints say. */
+    /** Checks that a state finds everything that its suffix finds, and that the fingerprints pass its additional results. */
     private void verifyFound(Open open, int suffix) {
         int[][] own = automaton.wildcards(open.state);
         int[][] nested = suffix == ROOT ? new int[0][] : automaton.wildcards(suffix);
@@ -164,7 +164,7 @@ final class MachineVerifier {
         waiting.add(open);
     }
 
-    /** Checks that the fingerprints pass a segment that begins with these bytes, whatever follows. */
+    /** Checks that the fingerprints pass a segment that begins with these bytes, regardless of the following bytes. */
     private void checkStart(int[] start, int length) {
         int index = automaton.number(root + 1 + 5 * width);
         long place = automaton.u32(automaton.end() + 4L * index);

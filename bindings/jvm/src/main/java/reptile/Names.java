@@ -51,7 +51,8 @@ final class Names {
     }
 
     /**
-     * Checks that a user-agent line can name this text, or names its beginning and the text is a known crawler, if {@code mayBeKnown}.
+     * Checks that a user-agent line can name this text, or, if {@code mayBeKnown}, that the text is a known crawler whose name's beginning
+     * a line can name.
      */
     static void check(String name, Crawlers crawlers, boolean mayBeKnown) {
         int slash = name.indexOf('/');

@@ -40,7 +40,7 @@ final class Policy {
         }
     }
 
-    /** Whether the kind, which is not zero, is a cause that goes with a source, with a number only where the cause has one. */
+    /** Returns whether a nonzero kind combines a cause with a source, and has a number only if the cause has one. */
     private boolean isKnown() {
         int source = source();
         boolean hasNumber = cause() == STATUS || cause() >= UNREACHABLE;

@@ -21,12 +21,12 @@ public enum Reason {
     /** The origin was out of reach for longer than {@link Explanation#number()} days. */
     UNREACHABLE,
     /**
-     * The answer had a status of 5xx, and its page says "not found", which counts as 404; {@link Explanation#number()} is the status.
+     * The response had a 5xx status and a page that says "not found", which counts as 404. {@link Explanation#number()} is the status.
      */
     NOT_FOUND_PAGE,
     /**
-     * A challenge page, which tests browsers, was served instead of the robots.txt; {@link Explanation#number()} is the product that served
-     * it, as {@code engine/FORMAT.md} lists them.
+     * The response was a challenge page, a browser test instead of the robots.txt. {@link Explanation#number()} is the product, as listed
+     * in {@code engine/FORMAT.md}.
      */
     CHALLENGE_PAGE,
     /** The policy says that everything is allowed, or everything disallowed, without a cause. */

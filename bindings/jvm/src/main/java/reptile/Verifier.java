@@ -1,9 +1,9 @@
 package reptile;
 
 /**
- * Reads every record that a decision can meet, follows every reference, and checks all that answers follow from. What it accepts answers
- * without an error, as {@code reptile} does. It does not prove that the bytes are the only encoding of their content; {@code reptile verify}
- * does. FORMAT.md lists the differences.
+ * Reads every record that a decision can use, follows every reference, and checks all data that answers depend on. Sets that pass answer
+ * every question without an error, and like {@code reptile}. The canonical form is not proved; {@code reptile verify} proves it. FORMAT.md
+ * lists the differences.
  */
 final class Verifier {
     private final Container container;
@@ -11,10 +11,10 @@ final class Verifier {
     private final long time;
     private final Rulesets rulesets;
     private final Tokens tokens;
-    /** For each ruleset, how often a decision may go over a path. */
+    /** For each ruleset, the maximum number of passes over a path for one decision. */
     private short[] passes = new short[0];
 
-    /** The time is the one that the set is for; {@link Long#MIN_VALUE} if there is none. */
+    /** Creates a verifier. The time is the set's time, or {@link Long#MIN_VALUE} if there is none. */
     Verifier(Container container, boolean isByTime, long time) {
         this.container = container;
         this.isByTime = isByTime;
@@ -62,7 +62,7 @@ final class Verifier {
         verifyOrigins(policies, captures);
     }
 
-    /** Names are in order, so that the longest beginning of a name is the last one. */
+    /** Checks the crawlers. Names are sorted, so the last matching prefix is the longest. */
     private void verifyCrawlers() {
         Section section = container.section("crawlers");
         String last = null;

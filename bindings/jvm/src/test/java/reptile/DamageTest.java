@@ -13,7 +13,7 @@ import java.util.List;
 final class DamageTest {
     private static final String[] SECTIONS = Container.NAMES;
 
-    /** The questions of the program that makes the mutants. */
+    /** The questions that {@code mutants.rs} asks. */
     private static final String[] AGENTS = {"GPTBot", "*", "Googlebot-Image"};
     private static final long[] TIMES = {Long.MIN_VALUE, 1_690_000_000L, 1_695_000_000L, 1_700_000_000L};
 
@@ -62,7 +62,7 @@ final class DamageTest {
         }
     }
 
-    /** A set that is damaged, and the questions that it is asked. */
+    /** A damaged set, and its questions. */
     private static final class Base {
         final byte[] bytes;
         final List<byte[]> urls = new ArrayList<>();
@@ -82,8 +82,9 @@ final class DamageTest {
     }
 
     /**
-     * Damage with hashes that match, which {@code engine/examples/mutants.rs} has tried on the engine: what the engine accepts is accepted
-     * and answers the same; what it refuses is refused, or at least answers the same wherever the engine has an answer.
+     * Tests damage with matching hashes, which {@code engine/examples/mutants.rs} has tried on the engine. Sets that the engine accepts
+     * must be accepted and give the same answers. Sets that it rejects must be rejected, or give the same answers wherever the engine has
+     * one.
      */
     private static void mutants(Path path) throws Exception {
         ByteBuffer file = ByteBuffer.wrap(Files.readAllBytes(path)).order(ByteOrder.LITTLE_ENDIAN);
@@ -142,7 +143,7 @@ final class DamageTest {
         return XxHash3.hash(bytes, 0, bytes.length, 0);
     }
 
-    /** What a set answers, as the program that makes the mutants writes it. */
+    /** Returns a set's answers in the format of {@code mutants.rs}. */
     private static String answers(CompiledSet set, List<byte[]> urls) {
         StringBuilder rows = new StringBuilder();
         for (String name : AGENTS) {
@@ -165,7 +166,7 @@ final class DamageTest {
         return rows.toString();
     }
 
-    /** An answer as a row. */
+    /** A method that returns an answer as a row. */
     private interface Row {
         String get();
     }

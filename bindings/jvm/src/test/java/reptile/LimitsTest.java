@@ -100,7 +100,7 @@ final class LimitsTest {
         return automaton(bytes);
     }
 
-    /** Wildcard automata that begin one in another, so many deep: all follow an {@code a}, and the innermost has a disallow. */
+    /** Returns {@code depth} nested wildcard automata. Each begins after an {@code a}, and the innermost has a disallow. */
     private static Automaton nested(int depth) {
         ByteBuffer bytes = header(0, depth);
         int inner = 0;
@@ -122,7 +122,7 @@ final class LimitsTest {
         trie(bytes, inner);
         bytes.putShort(7, (short) bytes.position());
         bytes.putShort((short) 1).putShort((short) 1).putShort((short) 1).put((byte) '*');
-        // The place of the fingerprints follows the end.
+        // The fingerprints' index follows the end.
         Automaton automaton = automaton(bytes);
         int end = bytes.position();
         ByteBuffer stored = ByteBuffer.wrap(Arrays.copyOf(bytes.array(), end + 4)).order(ByteOrder.LITTLE_ENDIAN);
