@@ -117,7 +117,7 @@ fn where_a_record_cannot_be_written_there_is_no_set_either() {
     let run = folder.run(&["compile", "--force", "-o", "set", "robots"]);
     run.says(2, &["set.made.json: exists and is not a regular file"]);
     assert_eq!(folder.names(), ["robots", "set.made.json"]);
-    let long_path = format!("robots{}", "/../robots".repeat(600));
+    let long_path = format!("robots{}", "/../robots".repeat(400));
     for (output, left) in [("new", None), ("old", Some(&b"precious"[..]))] {
         folder.write("old", "precious");
         folder.write("old.made.json", "precious");

@@ -49,6 +49,9 @@ const BATCH_PART: u64 = 32;
 /// has read. With less there are fewer such threads.
 const READER_BYTES: u64 = 128 << 20;
 
+/// A capture that shares its body: its input, its origins, the capture with its outcome, and its source if fates are listed.
+type SharedCapture = (usize, Vec<OwnedOrigin>, Capture, Outcome, Option<CaptureSource>);
+
 /// An item after its body was parsed.
 enum Done {
     Capture {
@@ -65,7 +68,7 @@ enum Done {
     },
     /// Captures with the same body. Each has its input, and its source if fates are listed.
     Captures {
-        captures: Vec<(usize, Vec<OwnedOrigin>, Capture, Outcome, Option<CaptureSource>)>,
+        captures: Vec<SharedCapture>,
         bytes: u64,
         prepared: Option<Prepared>,
         diagnostics: Vec<(DiagnosticKind, u64)>,

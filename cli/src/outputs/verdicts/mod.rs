@@ -651,10 +651,9 @@ fn trimmed_parts<'b>(mut parts: UrlParts<'b>) -> UrlParts<'b> {
     let last = parts.query.unwrap_or(parts.path);
     if is_white(last.last()) {
         let len = last.iter().rposition(|&byte| byte > b' ').map_or(0, |at| at + 1);
-        let trimmed = Some(&last[..len]);
-        match parts.query {
-            Some(_) => parts.query = trimmed,
-            None => parts.path = trimmed.unwrap_or_default(),
+        match &mut parts.query {
+            Some(query) => *query = &last[..len],
+            None => parts.path = &last[..len],
         }
     }
     parts
