@@ -100,11 +100,16 @@ pub struct RecordPlace {
 /// The part of an answer that its header says.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Head {
+    #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     max_age: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     media_type: Option<Box<str>>,
     /// The number of the product that marked the answer as a challenge.
+    #[serde(skip_serializing_if = "Option::is_none")]
     challenger: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<Box<str>>,
 }
 
@@ -148,10 +153,13 @@ pub struct Reference {
     /// Whether the URL is not that of the revisit.
     pub is_other_url: bool,
     /// The hash of the record's ID.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
     /// The date of the record.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<Time>,
     /// The hash of the payload digest.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<u64>,
 }
 
@@ -160,8 +168,10 @@ pub struct Reference {
 pub struct Revisit {
     reference: Reference,
     /// Its own header; `None` if the server answered that nothing was modified, or the record has no header.
+    #[serde(skip_serializing_if = "Option::is_none")]
     head: Option<Head>,
     /// Its own `max-age`, which counts in either case.
+    #[serde(skip_serializing_if = "Option::is_none")]
     max_age: Option<u64>,
 }
 
@@ -177,7 +187,9 @@ impl Revisit {
 struct Stored {
     head: Head,
     /// The target of a redirect.
+    #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     revisit: Option<Revisit>,
 }
 
@@ -214,6 +226,7 @@ struct Waiting {
     name: String,
     /// The URL that was requested, as the record has it.
     url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<Time>,
     /// The time from which on the next answer is looked for.
     from: Time,
@@ -223,10 +236,13 @@ struct Waiting {
     used: Vec<(u32, u64)>,
     revisits: u32,
     /// The reference of a revisit that is looked for, instead of the target of a redirect.
+    #[serde(skip_serializing_if = "Option::is_none")]
     reference: Option<Reference>,
     /// The header of the revisit that was met first.
+    #[serde(skip_serializing_if = "Option::is_none")]
     head: Option<Head>,
     /// The `max-age` of the revisit that was met first.
+    #[serde(skip_serializing_if = "Option::is_none")]
     max_age: Option<u64>,
     /// The header of the latest redirect.
     redirect: Head,
@@ -622,6 +638,8 @@ fn step_of(mut waiting: Waiting, answers: &Answers<'_>, bodies: &Blobs, endings:
         (None, None) => {
             let start = [&[1], &entry.rank.to_be_bytes()[..], &entry.record.to_be_bytes()].concat();
             let order = order_of(&waiting);
+            // What only the search needs.
+            (waiting.used, waiting.reference, waiting.redirect) = (Vec::new(), None, Head::default());
             let ending = to_json(&Ending::Answered(waiting, entry.offset, entry.head_len, entry.body_len))?;
             endings.push(&[&start, &order, &ending])?;
             Ok(None)
