@@ -4,9 +4,7 @@
 //! read it as a robots.txt find no rule in it (TecharoHQ/anubis issue 1865). [`challenger_of_header`] recognizes the
 //! response header that marks one, [`challenger_of`] the page itself. The fingerprints are data; each names its source.
 
-use std::sync::LazyLock;
-
-use aho_corasick::AhoCorasick;
+use memchr::memmem;
 use reptile_engine::verdict::Challenger;
 
 use super::html::begins_like_html;
@@ -71,10 +69,6 @@ const FINGERPRINTS: [Fingerprint; 12] = [
     fingerprint(Challenger::VERCEL, &["<title>Vercel Security Checkpoint</title>"]),
 ];
 
-/// Finds the texts of all fingerprints at once.
-static FINDER: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::new(FINGERPRINTS.iter().flat_map(|fingerprint| fingerprint.texts)).ok());
-
 /// Returns the name, in lower case, of the response header by which a product marks its challenges, if this is one.
 #[must_use]
 pub fn challenge_header(name: &str) -> Option<&'static str> {
@@ -107,17 +101,10 @@ pub(crate) fn challenger_of(body: &[u8]) -> Option<Challenger> {
         return None;
     }
     let start = &body[..body.len().min(MAX_CHALLENGE_BYTES)];
-    let mut is_there = 0_u64;
-    // Overlapping, since one text may be the beginning of another.
-    for found in FINDER.as_ref()?.find_overlapping_iter(start) {
-        is_there |= 1 << found.pattern().as_u32();
-    }
-    let mut first = 0;
-    FINGERPRINTS.iter().find_map(|fingerprint| {
-        let texts = ((1_u64 << fingerprint.texts.len()) - 1) << first;
-        first += fingerprint.texts.len();
-        (is_there & texts == texts).then_some(fingerprint.challenger)
-    })
+    // One search for each text: the automaton of all texts takes ten times as long on a page that has none.
+    let is_there = |text: &&str| memmem::find(start, text.as_bytes()).is_some();
+    let found = FINGERPRINTS.iter().find(|fingerprint| fingerprint.texts.iter().all(|text| is_there(text)));
+    found.map(|fingerprint| fingerprint.challenger)
 }
 
 /// Whether a body begins as web pages do. Challenges are made for browsers, and some leave out what a document should
@@ -154,7 +141,6 @@ mod tests {
 
     #[test]
     fn each_fingerprint_is_recognized_and_no_part_of_it() {
-        assert!(FINGERPRINTS.iter().map(|fingerprint| fingerprint.texts.len()).sum::<usize>() <= 64);
         let mut compared = 0;
         for fingerprint in &FINGERPRINTS {
             let name = fingerprint.challenger.name().unwrap();
