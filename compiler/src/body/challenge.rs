@@ -5,9 +5,7 @@
 //! response header that marks a challenge page, and [`challenger_of`] the page itself. The fingerprints are data with a
 //! source for each.
 
-use std::sync::LazyLock;
-
-use aho_corasick::AhoCorasick;
+use memchr::memmem;
 use reptile_engine::verdict::Challenger;
 
 use super::html::begins_like_html;
@@ -73,10 +71,6 @@ const FINGERPRINTS: [Fingerprint; 12] = [
     fingerprint(Challenger::VERCEL, &["<title>Vercel Security Checkpoint</title>"]),
 ];
 
-/// An automaton that finds all fingerprint texts at once.
-static FINDER: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::new(FINGERPRINTS.iter().flat_map(|fingerprint| fingerprint.texts)).ok());
-
 /// Returns a response header's name in lower case if a product marks its challenge pages with this header.
 #[must_use]
 pub fn challenge_header(name: &str) -> Option<&'static str> {
@@ -109,17 +103,10 @@ pub(crate) fn challenger_of(body: &[u8]) -> Option<Challenger> {
         return None;
     }
     let start = &body[..body.len().min(MAX_CHALLENGE_BYTES)];
-    let mut is_there = 0_u64;
-    // Matches may overlap, because one text may be the beginning of another.
-    for found in FINDER.as_ref()?.find_overlapping_iter(start) {
-        is_there |= 1 << found.pattern().as_u32();
-    }
-    let mut first = 0;
-    FINGERPRINTS.iter().find_map(|fingerprint| {
-        let texts = ((1_u64 << fingerprint.texts.len()) - 1) << first;
-        first += fingerprint.texts.len();
-        (is_there & texts == texts).then_some(fingerprint.challenger)
-    })
+    // One search for each text: the automaton of all texts takes ten times as long on a page that has none.
+    let is_there = |text: &&str| memmem::find(start, text.as_bytes()).is_some();
+    let found = FINGERPRINTS.iter().find(|fingerprint| fingerprint.texts.iter().all(is_there));
+    found.map(|fingerprint| fingerprint.challenger)
 }
 
 /// Returns whether a body begins like a web page. Challenge pages are made for browsers, and some lack a proper
@@ -156,7 +143,6 @@ mod tests {
 
     #[test]
     fn each_fingerprint_is_recognized_and_no_part_of_it() {
-        assert!(FINGERPRINTS.iter().map(|fingerprint| fingerprint.texts.len()).sum::<usize>() <= 64);
         let mut compared = 0;
         for fingerprint in &FINGERPRINTS {
             let name = fingerprint.challenger.name().unwrap();

@@ -60,21 +60,27 @@ impl Scan {
         while let Some(&first) = row.get(self.len) {
             let rest = &row[self.len..];
             match self.state {
-                State::CellStart if first == b'"' => {
-                    (self.state, self.quote) = (State::Quoted, self.len);
-                    self.len += 1;
-                }
-                State::CellStart => self.state = State::Cell,
-                State::Cell => match memchr2(delimiter, b'\n', rest) {
-                    Some(end) => {
-                        self.state = State::CellStart;
-                        self.len += end + 1;
-                        if rest[end] == b'\n' {
-                            return Some(self.len);
-                        }
+                // Outside quotes, a quote after a delimiter is the first byte of a cell.
+                State::CellStart | State::Cell => {
+                    let found = memchr2(b'"', b'\n', rest);
+                    let end = found.unwrap_or(rest.len());
+                    let is_start = match end.checked_sub(1) {
+                        Some(before) => rest[before] == delimiter,
+                        None => self.state == State::CellStart,
+                    };
+                    self.state = if is_start { State::CellStart } else { State::Cell };
+                    self.len += end;
+                    if found.is_none() {
+                        return None;
                     }
-                    None => self.len = row.len(),
-                },
+                    self.len += 1;
+                    if rest[end] == b'\n' {
+                        return Some(self.len);
+                    }
+                    if is_start {
+                        (self.state, self.quote) = (State::Quoted, self.len - 1);
+                    }
+                }
                 State::Quoted => match memchr(b'"', rest) {
                     Some(end) => {
                         self.state = State::AfterQuote;
@@ -136,21 +142,21 @@ impl Records {
     /// Returns the row at the start of `bytes`. They must be nonempty, and end at the end of a row or of the input.
     /// Time: linear in the row.
     pub fn row(&mut self, bytes: &[u8]) -> Row {
-        let line = memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
-        let is_plain = memchr(b'"', &bytes[..line]).is_none();
-        let mut scan = Scan::default();
-        let len = if is_plain { line } else { scan.read(bytes, self.delimiter).unwrap_or(bytes.len()) };
+        let found = memchr2(b'\n', b'"', bytes);
+        let plain_len = match found {
+            Some(at) if bytes[at] == b'"' => None,
+            found => Some(found.map_or(bytes.len(), |at| at + 1)),
+        };
+        let split = if plain_len.is_none() { self.split(bytes) } else { plain_len };
+        let len = split.unwrap_or(bytes.len());
         let row = &bytes[..len];
-        // A line end inside quotes does not end the row, but counts as part of it.
-        let text = if scan.is_open() { row } else { without_lf(row) };
-        let kind = match is_plain {
+        // A line end inside quotes ends nothing and counts.
+        let text = if split.is_none() { row } else { without_lf(row) };
+        let kind = match (plain_len, split) {
             _ if text.len() > self.max_row_bytes => RowKind::TooLong,
-            true => RowKind::Plain,
-            false if scan.is_open() => RowKind::Unclosed,
-            false => {
-                self.split(without_line_end(row));
-                RowKind::Quoted
-            }
+            (Some(_), _) => RowKind::Plain,
+            (None, Some(_)) => RowKind::Quoted,
+            (None, None) => RowKind::Unclosed,
         };
         Row { len, kind }
     }
@@ -160,28 +166,37 @@ impl Records {
         Scan::default().read(bytes, self.delimiter).is_some()
     }
 
-    /// Splits a row without its line end into cells.
-    fn split(&mut self, row: &[u8]) {
+    /// Splits the row at the start of `bytes` into cells. Returns its length with the line end, or `None` if a quote is not
+    /// closed.
+    fn split(&mut self, bytes: &[u8]) -> Option<usize> {
         self.cells.clear();
         self.ends.clear();
-        let mut rest = row;
+        let mut at = 0;
         loop {
-            if let Some(mut quoted) = rest.strip_prefix(b"\"") {
-                while let Some(quote) = memchr(b'"', quoted) {
-                    self.cells.extend_from_slice(&quoted[..quote]);
-                    quoted = &quoted[quote + 1..];
-                    rest = quoted;
-                    let Some(after) = quoted.strip_prefix(b"\"") else { break };
-                    self.cells.push(b'"');
-                    quoted = after;
+            if bytes.get(at) == Some(&b'"') {
+                loop {
+                    let start = at + 1;
+                    at = start + memchr(b'"', &bytes[start..])? + 1;
+                    if bytes.get(at) != Some(&b'"') {
+                        self.cells.extend_from_slice(&bytes[start..at - 1]);
+                        break;
+                    }
+                    // Of two quotes one is text.
+                    self.cells.extend_from_slice(&bytes[start..at]);
                 }
             }
             // Text after the closing quote belongs to the cell, as in all common readers.
-            let end = memchr(self.delimiter, rest);
-            self.cells.extend_from_slice(&rest[..end.unwrap_or(rest.len())]);
+            let rest = &bytes[at..];
+            let end = memchr2(self.delimiter, b'\n', rest);
+            let len = end.map_or(rest.len(), |end| end + 1);
+            at += len;
+            let is_last = end.is_none_or(|end| rest[end] == b'\n');
+            let text = if is_last { without_line_end(&rest[..len]) } else { &rest[..len - 1] };
+            self.cells.extend_from_slice(text);
             self.ends.push(self.cells.len());
-            let Some(end) = end else { return };
-            rest = &rest[end + 1..];
+            if is_last {
+                return Some(at);
+            }
         }
     }
 

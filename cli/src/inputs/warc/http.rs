@@ -9,7 +9,7 @@ use memchr::memchr;
 use reptile_compiler::capture::{self, Capture, Challenger};
 use reptile_compiler::limits::MAX_BODY_BYTES;
 
-use super::records::fields;
+use super::records::{MAX_NAME_BYTES, fields, lower_name};
 use crate::inputs::jsonl::MAX_HEADER_BYTES as MAX_FIELD_BYTES;
 use crate::inputs::shown::shown;
 use crate::inputs::unpack::unpack_zstd;
@@ -47,8 +47,9 @@ pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
     let (mut cache_control, mut content_type) = (None, None);
     let (mut location, mut codings, mut is_chunked) = (None, Vec::new(), false);
     let mut challenger = None;
+    let mut memory = [0; MAX_NAME_BYTES];
     for (name, value) in fields(&block[..header_end]) {
-        match &*name.to_ascii_lowercase() {
+        match lower_name(name, &mut memory) {
             b"cache-control" => join(&mut cache_control, &value),
             b"content-type" => join(&mut content_type, &value),
             b"location" => location = location.or_else(|| Some(value.to_vec())),
@@ -62,7 +63,7 @@ pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
                     }
                 }
             }
-            _ => challenger = challenger.or_else(|| challenger_of(&name, &value)),
+            _ => challenger = challenger.or_else(|| challenger_of(name, &value)),
         }
     }
     block.drain(..header_end);

@@ -69,12 +69,14 @@ pub struct PackedRecords<R> {
     number: u64,
     /// Number of compressed bytes before the next member.
     offset: u64,
+    /// Memory of the reader of a member, for the next one.
+    memory: Vec<u8>,
 }
 
 impl<R: BufRead + Send> PackedRecords<R> {
     /// Reads packed bytes from the first one on.
     pub fn new(source: R, searches: bool) -> PackedRecords<R> {
-        PackedRecords { source, searches, is_untrusted: false, number: 0, offset: 0 }
+        PackedRecords { source, searches, is_untrusted: false, number: 0, offset: 0, memory: Vec::new() }
     }
 
     /// The next record.
@@ -88,7 +90,8 @@ impl<R: BufRead + Send> PackedRecords<R> {
             }
             let mut watched = Watched { source: &mut self.source, bytes: waiting(), len: 0, failed: None };
             // Members are copied whole, so searching inside one is useless.
-            let mut records = Records::new(OneMember(Member::new(&mut watched)), false);
+            let member = OneMember(Member::new(&mut watched));
+            let mut records = Records::with_buffer(member, false, std::mem::take(&mut self.memory));
             let found = match records.next()? {
                 Next::Record(record) => match records.next()? {
                     Next::End => Ok(Some(record)),
@@ -107,7 +110,7 @@ impl<R: BufRead + Send> PackedRecords<R> {
                 return Err(error);
             }
             let is_lost = member.is_lost();
-            drop(records);
+            self.memory = records.into_buffer();
             if let Some(failed) = watched.failed {
                 return Err(failed);
             }

@@ -11,6 +11,7 @@ use std::io::{self, ErrorKind};
 use memchr::memchr;
 
 use crate::inputs::gzip::Unpack;
+use crate::inputs::lines::lines;
 use crate::inputs::shown::shown;
 use crate::outputs::summary::grouped;
 
@@ -119,9 +120,11 @@ pub struct Records<R> {
     source: R,
     /// Whether to search for the next record if no end is known.
     searches: bool,
-    /// What was read of the present member; the first `at` bytes are used.
+    /// What was read of the present member: up to `filled`. The first `at` bytes are used. The rest is kept, so that it is
+    /// not cleared before each read.
     buffer: Vec<u8>,
     at: usize,
+    filled: usize,
     /// The number of the member that the last read was in.
     member: u64,
     /// Whether the present member has begun, so that what is read of another one is not of it.
@@ -173,11 +176,17 @@ enum HeaderFault {
 impl<R: Unpack> Records<R> {
     /// Reads a source from its first byte on.
     pub fn new(source: R, searches: bool) -> Records<R> {
+        Records::with_buffer(source, searches, Vec::new())
+    }
+
+    /// Reads a source from its first byte on, with the memory of another reader.
+    pub fn with_buffer(source: R, searches: bool, buffer: Vec<u8>) -> Records<R> {
         Records {
             source,
             searches,
-            buffer: Vec::new(),
+            buffer,
             at: 0,
+            filled: 0,
             member: 0,
             has_begun: false,
             next: None,
@@ -200,9 +209,14 @@ impl<R: Unpack> Records<R> {
         &mut self.source
     }
 
+    /// Returns the memory, for another reader.
+    pub fn into_buffer(self) -> Vec<u8> {
+        self.buffer
+    }
+
     /// Returns the number of source bytes before the next record.
     pub fn offset(&self) -> u64 {
-        self.given - (self.buffer.len() - self.at) as u64
+        self.given - (self.filled - self.at) as u64
     }
 
     /// Returns the number of source bytes before the current record, valid or not.
@@ -410,7 +424,7 @@ impl<R: Unpack> Records<R> {
             let read = self.given - from;
             let packed = self.source.packed_offset();
             let rest = self.source.discard()?;
-            self.at = self.buffer.len();
+            self.at = self.filled;
             self.is_at_end = true;
             self.stops = true;
             let from = grouped(from);
@@ -448,7 +462,7 @@ impl<R: Unpack> Records<R> {
         let found = self.peek(RECORD_START.len())?;
         if !found.starts_with(RECORD_START) {
             if RECORD_START.starts_with(found) {
-                self.at = self.buffer.len();
+                self.at = self.filled;
                 return Ok(Err(HeaderFault::Cut));
             }
             let found = shown(&found[..found.len().min(SHOWN_BYTES)]);
@@ -563,28 +577,31 @@ impl<R: Unpack> Records<R> {
 
     /// The next bytes of the present member: at least `len` of them, unless it ends before.
     fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
-        while self.buffer.len() - self.at < len && self.next.is_none() && !self.is_at_end && self.broken.is_none() {
-            self.buffer.drain(..self.at);
-            self.at = 0;
+        while self.filled - self.at < len && self.next.is_none() && !self.is_at_end && self.broken.is_none() {
+            self.buffer.copy_within(self.at..self.filled, 0);
+            self.filled -= std::mem::take(&mut self.at);
             self.read()?;
         }
-        Ok(&self.buffer[self.at..])
+        Ok(&self.buffer[self.at..self.filled])
     }
 
     /// Reads once, and adds what it gets to the buffer, or keeps it apart if it is the beginning of the next member.
     fn read(&mut self) -> io::Result<()> {
-        let filled = self.buffer.len();
-        self.buffer.resize(filled + READ_BYTES, 0);
-        let read = self.source.read(&mut self.buffer[filled..]);
+        let filled = self.filled;
+        if self.buffer.len() < filled + READ_BYTES {
+            self.buffer.resize(filled + READ_BYTES, 0);
+        }
+        let read = self.source.read(&mut self.buffer[filled..filled + READ_BYTES]);
         let len = *read.as_ref().unwrap_or(&0);
-        self.buffer.truncate(filled + len);
+        self.filled += len;
         self.given += len as u64;
         let is_other = std::mem::replace(&mut self.member, self.source.member()) != self.member && self.has_begun;
         match read {
             Ok(0) => self.is_at_end = true,
             Ok(_) if is_other => {
                 self.given -= len as u64;
-                self.next = Some(Ok(self.buffer.split_off(filled)));
+                self.filled = filled;
+                self.next = Some(Ok(self.buffer[filled..filled + len].to_vec()));
             }
             Ok(_) => self.has_begun = true,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -620,7 +637,7 @@ impl<R: Unpack> Records<R> {
 
     /// Why the present member is broken, once it is used up to where it breaks.
     fn broken(&mut self) -> Option<String> {
-        let broken = self.broken.take_if(|_| self.at == self.buffer.len())?;
+        let broken = self.broken.take_if(|_| self.at == self.filled)?;
         self.stops |= std::mem::take(&mut self.stops_if_broken);
         Some(match self.in_member {
             0 => broken,
@@ -630,14 +647,15 @@ impl<R: Unpack> Records<R> {
 
     /// Goes to the next member, once the present one is used up. `false` at the end of the file.
     fn enter_next_member(&mut self) -> bool {
-        self.at = 0;
-        self.buffer.clear();
+        (self.at, self.filled) = (0, 0);
         self.in_member = 0;
         self.is_untrusted |= std::mem::take(&mut self.next_is_untrusted);
         match self.next.take() {
             Some(Ok(beginning)) => {
                 self.given += beginning.len() as u64;
-                self.buffer = beginning;
+                self.filled = beginning.len();
+                // It was read into this memory.
+                self.buffer[..beginning.len()].copy_from_slice(&beginning);
             }
             Some(Err(broken)) => self.broken = Some(broken),
             None => {
@@ -668,8 +686,9 @@ fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
     let mut length: Option<Vec<u8>> = None;
     // The name of a field with two different values.
     let mut twice = None;
+    let mut memory = [0; MAX_NAME_BYTES];
     for (name, value) in fields(header) {
-        let (name, field) = match &*name.to_ascii_lowercase() {
+        let (name, field) = match lower_name(name, &mut memory) {
             b"warc-type" => ("WARC-Type", &mut kind),
             b"warc-target-uri" => ("WARC-Target-URI", &mut record.target),
             b"warc-date" => ("WARC-Date", &mut record.date),
@@ -732,7 +751,7 @@ fn number(digits: &[u8]) -> Option<u64> {
 /// The fields of a header, whose first line is no field. A line that starts with white space goes on with the field
 /// before it, and one without a colon is left out.
 pub fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
-    let mut lines = header.split(|&byte| byte == b'\n').skip(1).peekable();
+    let mut lines = lines(header).skip(1).peekable();
     std::iter::from_fn(move || {
         loop {
             let line = lines.next()?;
@@ -748,6 +767,17 @@ pub fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
             return Some((line[..colon].trim_ascii(), value));
         }
     })
+}
+
+/// Maximum length in bytes of the field names that [`lower_name`] returns. Those that are looked for are shorter.
+pub const MAX_NAME_BYTES: usize = 32;
+
+/// Returns the name of a field in lower case, or nothing for a name that is longer than any that is looked for.
+pub fn lower_name<'m>(name: &[u8], memory: &'m mut [u8; MAX_NAME_BYTES]) -> &'m [u8] {
+    let Some(lower) = memory.get_mut(..name.len()) else { return &[] };
+    lower.copy_from_slice(name);
+    lower.make_ascii_lowercase();
+    lower
 }
 
 /// A URI without the angle brackets around it.

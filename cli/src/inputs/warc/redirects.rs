@@ -100,11 +100,16 @@ pub struct RecordPlace {
 /// The header's part of a response.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Head {
+    #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     max_age: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     media_type: Option<Box<str>>,
     /// Number of the product that marked the response as a challenge page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     challenger: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<Box<str>>,
 }
 
@@ -148,10 +153,13 @@ pub struct Reference {
     /// Whether that URL differs from the revisit's URL.
     pub is_other_url: bool,
     /// The hash of the original record's ID.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
     /// The original record's date.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<Time>,
     /// The payload digest's hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<u64>,
 }
 
@@ -160,8 +168,10 @@ pub struct Reference {
 pub struct Revisit {
     reference: Reference,
     /// The revisit's header, or `None` if the response was 304 or the record has no header.
+    #[serde(skip_serializing_if = "Option::is_none")]
     head: Option<Head>,
     /// The revisit's `max-age`, which always takes precedence.
+    #[serde(skip_serializing_if = "Option::is_none")]
     max_age: Option<u64>,
 }
 
@@ -177,7 +187,9 @@ impl Revisit {
 struct Stored {
     head: Head,
     /// A redirect's target.
+    #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     revisit: Option<Revisit>,
 }
 
@@ -214,6 +226,7 @@ struct Waiting {
     name: String,
     /// The requested URL, as in the record.
     url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<Time>,
     /// The chain's latest time so far. Responses at or after it are preferred.
     from: Time,
@@ -223,10 +236,13 @@ struct Waiting {
     used: Vec<(u32, u64)>,
     revisits: u32,
     /// The revisit's reference to look up, instead of a redirect's target.
+    #[serde(skip_serializing_if = "Option::is_none")]
     reference: Option<Reference>,
     /// The first header in a sequence of revisits.
+    #[serde(skip_serializing_if = "Option::is_none")]
     head: Option<Head>,
     /// The `max-age` of the first revisit in the sequence.
+    #[serde(skip_serializing_if = "Option::is_none")]
     max_age: Option<u64>,
     /// The header of the latest redirect.
     redirect: Head,
@@ -622,6 +638,8 @@ fn step_of(mut waiting: Waiting, answers: &Answers<'_>, bodies: &Blobs, endings:
         (None, None) => {
             let start = [&[1], &entry.rank.to_be_bytes()[..], &entry.record.to_be_bytes()].concat();
             let order = order_of(&waiting);
+            // What only the search needs.
+            (waiting.used, waiting.reference, waiting.redirect) = (Vec::new(), None, Head::default());
             let ending = to_json(&Ending::Answered(waiting, entry.offset, entry.head_len, entry.body_len))?;
             endings.push(&[&start, &order, &ending])?;
             Ok(None)
