@@ -70,9 +70,7 @@ impl Scan {
                     };
                     self.state = if is_start { State::CellStart } else { State::Cell };
                     self.len += end;
-                    if found.is_none() {
-                        return None;
-                    }
+                    found?;
                     self.len += 1;
                     if rest[end] == b'\n' {
                         return Some(self.len);
