@@ -186,7 +186,7 @@ impl Base {
         Base { name, bytes, options, lines, bodies, headers, footer, has_checksums: checks }
     }
 
-    /// Returns a changed copy of the file, its description, and whether only page bodies were changed.
+    /// Returns a changed copy of the file, a description, and whether only page bodies were changed.
     fn mutant(&self, random: &mut Random) -> (Vec<u8>, &'static str, bool) {
         let mut bytes = self.bytes.clone();
         let any = 4..bytes.len();

@@ -4,7 +4,8 @@
 /// megabyte.
 pub const MAX_PAGE_BYTES: u64 = 128 << 20;
 
-/// Maximum size of a page header in bytes. Usual headers have a few hundred bytes, but long texts in statistics add to that.
+/// Maximum size of a page header in bytes. Usual headers have a few hundred bytes, but long texts in statistics add to
+/// that.
 pub const MAX_HEADER_BYTES: usize = 1 << 20;
 
 /// Maximum footer size in bytes.
