@@ -29,7 +29,7 @@ def test_verdicts(web):
     assert all(type(verdict) is Verdict for verdict in found)
     assert web.decide(b"https://shop.example/cart", "MyBot") is Verdict.DISALLOW
     assert web.decide("https://shop.example/\udc80", "MyBot") == "allow"
-    assert web.decide("https://\udc80.example/", "MyBot") == "unknown"
+    assert web.decide("https://\udc80.example/", "MyBot") == "invalid"
     assert web.agents(["MyBot", "GPTBot"]).decide("https://shop.example/") == ["allow", "disallow"]
 
 
