@@ -72,6 +72,8 @@ fn row(rows: &mut String, answer: Result<Explanation, FormatError>) {
         Cause::NotText => "4 0".into(),
         Cause::TooLarge => "5 0".into(),
         Cause::Unreachable(days) => format!("6 {days}"),
+        Cause::NotFoundPage(status) => format!("7 {status}"),
+        Cause::Challenge(challenger) => format!("8 {}", challenger.number()),
         _ => panic!("a cause that is not known here"),
     };
     let reason = match answer.reason() {

@@ -182,7 +182,7 @@ final class DamageTest {
 
     private static String row(Explanation answer) {
         int cause = Arrays.asList(Reason.NO_CAUSE, Reason.STATUS, Reason.TOO_MANY_REDIRECTS, Reason.NETWORK_ERROR, Reason.NOT_TEXT,
-                Reason.TOO_LARGE, Reason.UNREACHABLE).indexOf(answer.reason());
+                Reason.TOO_LARGE, Reason.UNREACHABLE, Reason.NOT_FOUND_PAGE, Reason.CHALLENGE_PAGE).indexOf(answer.reason());
         String reason = cause >= 0 ? cause + " " + answer.number() : "";
         switch (answer.reason()) {
             case RULE:
