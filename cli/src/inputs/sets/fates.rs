@@ -181,7 +181,7 @@ impl Fates {
 
     /// Returns a row with only its position filled in.
     fn row(&self, input: usize, name: &str) -> FateRow {
-        // What is left out when all inputs were read has no input but the one in its name.
+        // Captures that are left out after all inputs were read name their input only in their message.
         let is_of = |path: &String| name.strip_prefix(&**path).is_some_and(|rest| rest.starts_with(':'));
         let input = match self.inputs.get(input) {
             Some(_) => input,
