@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
-use reptile_engine::format::FormatError;
+use reptile::contents::FormatError;
 
 use crate::inputs::sets::damaged;
 use crate::outputs::file::Output;

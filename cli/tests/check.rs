@@ -225,7 +225,7 @@ fn test_shows_the_line_that_decides() {
     folder.run(&["test", "-", "--agent", "c"]).says(2, &["standard input cannot be both"]);
     folder.run(&["test", "missing", "--agent", "c", "/"]).says(2, &["missing: No such file"]);
     folder.run(&["test", ".", "--agent", "c", "/"]).says(2, &[".: is a folder, not a robots.txt"]);
-    folder.write("big", vec![b'\n'; reptile_compiler::limits::MAX_BODY_BYTES + 1]);
+    folder.write("big", vec![b'\n'; reptile::limits::MAX_BODY_BYTES + 1]);
     folder.run(&["test", "big", "--agent", "c", "/"]).says(2, &["big: too large; the limit is 16777216 bytes"]);
 }
 
@@ -347,7 +347,7 @@ fn the_short_help_fits_on_a_screen() {
 
 #[test]
 fn the_limit_of_a_url_holds_at_its_edges() {
-    const MAX_URL_BYTES: usize = reptile_engine::url::MAX_URL_BYTES;
+    const MAX_URL_BYTES: usize = reptile::limits::MAX_URL_BYTES;
     let folder = Folder::new();
     folder.write("robots.txt", "user-agent: *\ndisallow: /y\n");
     for len in [MAX_URL_BYTES - 1, MAX_URL_BYTES, MAX_URL_BYTES + 1] {

@@ -248,7 +248,7 @@ fn host_goes_with_a_single_robots_txt() {
 #[test]
 fn bad_rows_of_csv_are_named() {
     let folder = Folder::new();
-    let limit = reptile_compiler::limits::MAX_BODY_BYTES;
+    let limit = reptile::limits::MAX_BODY_BYTES;
     for (len, code) in [(limit - 1, 0), (limit, 0), (limit + 1, 1)] {
         let long = format!("http://l.example/robots.txt,200,\"{}\"", "\n".repeat(len));
         folder.write("c.csv", format!("url,status,body\n{long}\nhttp://a.example/robots.txt,200,\"a\n\"\n"));

@@ -171,7 +171,7 @@ fn bad_files_are_named_and_left_out() {
     folder.write("robots/bad host", "");
     folder.write("robots/bad:port", "");
     folder.write("robots/robots.txt", "");
-    let limit = reptile_compiler::limits::MAX_BODY_BYTES;
+    let limit = reptile::limits::MAX_BODY_BYTES;
     folder.write("robots/max.example", vec![b'\n'; limit]);
     folder.write("robots/over.example", vec![b'\n'; limit + 1]);
     folder.run(&["compile", "-o", "set", "robots"]).says(

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
-use reptile_engine::url::MAX_URL_BYTES;
+use reptile::limits::MAX_URL_BYTES;
 use support::Folder;
 
 /// A product token of letters only, as Google's library reads them.

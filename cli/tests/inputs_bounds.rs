@@ -169,7 +169,7 @@ fn the_limits_of_header_fields_and_urls_hold_at_their_edges() {
     let folder = Folder::new();
     // They are MAX_HEADER_BYTES and MAX_URL_BYTES.
     const HEADER: usize = 64 << 10;
-    const URL: usize = reptile_engine::url::MAX_URL_BYTES;
+    const URL: usize = reptile::limits::MAX_URL_BYTES;
     for (len, code) in [(HEADER - 1, 0), (HEADER, 0), (HEADER + 1, 1)] {
         let line = |values: String| {
             format!(
@@ -184,7 +184,7 @@ fn the_limits_of_header_fields_and_urls_hold_at_their_edges() {
         let says = if code == 0 { "files read 3" } else { "c.jsonl:2: not a valid capture: a header field has 65537" };
         run.says(code, &[says]);
     }
-    let limit = reptile_compiler::limits::MAX_BODY_BYTES;
+    let limit = reptile::limits::MAX_BODY_BYTES;
     for (len, code) in [(limit - 1, 0), (limit, 0), (limit + 1, 1)] {
         let body = "\\n".repeat(len - 1);
         let line =

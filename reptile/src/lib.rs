@@ -43,15 +43,37 @@
 
 mod agent;
 #[cfg(feature = "compile")]
+pub mod body;
+#[cfg(feature = "compile")]
+pub mod build;
+#[cfg(feature = "compile")]
+pub mod capture;
+#[cfg(feature = "compile")]
 mod compile;
+#[cfg(feature = "compile")]
+pub mod contents;
+#[cfg(feature = "compile")]
+pub mod crawlers;
+#[cfg(feature = "compile")]
+pub mod dialects;
 mod error;
+#[cfg(feature = "compile")]
+pub mod explain;
 mod explanation;
 #[cfg(feature = "compile")]
+pub mod limits;
+#[cfg(feature = "compile")]
+pub mod lint;
+#[cfg(feature = "compile")]
 mod one_shot;
+#[cfg(feature = "compile")]
+pub mod reason;
 #[cfg(feature = "compile")]
 mod robots;
 mod set;
 mod site;
+#[cfg(feature = "compile")]
+pub mod urls;
 
 pub use agent::{Agent, Agents, Crawler, KnownHosts};
 #[cfg(feature = "compile")]

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use reptile_compiler::dialect::crawlers::{self, Crawler, Resolved};
-use reptile_compiler::dialect::{self, Dialect};
-use reptile_engine::spec::GROUPS;
+use reptile::crawlers::{Crawler, GROUPS, Resolved};
+use reptile::{Dialect, crawlers, dialects};
 
 use crate::error::{Exit, Failure, Result};
 use crate::inputs::options::{self, ExactAgent};
@@ -43,7 +42,7 @@ pub struct Args {
 /// # Errors
 /// If the name is not one that `--agent` takes under the dialect, or is most likely a mistake.
 pub fn run(args: &Args) -> Result<Exit> {
-    let dialect = args.dialect.unwrap_or(dialect::DEFAULT);
+    let dialect = args.dialect.unwrap_or(dialects::DEFAULT);
     let text = match &args.name {
         None => list(dialect)?,
         Some(name) => {
@@ -104,7 +103,7 @@ fn list(dialect: &'static Dialect) -> Result<String> {
 
 /// What a name stands for under one dialect, or under each.
 fn what_it_is(name: &str, dialect: Option<&'static Dialect>) -> Result<String> {
-    let dialects = dialect.map_or(dialect::ALL.to_vec(), |dialect| vec![dialect]);
+    let dialects = dialect.map_or(dialects::ALL.to_vec(), |dialect| vec![dialect]);
     let mut rows = vec![["dialect", "crawler", "obeys the groups for", "source"].map(str::to_owned)];
     for dialect in dialects {
         let row = |name: &str, chain: String, source| {
@@ -151,7 +150,7 @@ mod tests {
 
     #[test]
     fn every_known_crawler_is_listed_with_its_source() {
-        let text = list(dialect::DEFAULT).unwrap();
+        let text = list(dialects::DEFAULT).unwrap();
         for known in &crawlers::ALL {
             let line = text.lines().find(|line| line.split("  ").next() == Some(known.name)).unwrap();
             assert!(line.ends_with(&source_of(known)) && !source_of(known).is_empty(), "{line}");

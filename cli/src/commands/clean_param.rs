@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use reptile_compiler::advice::clean_param::CleanParams;
-use reptile_compiler::dialect::YANDEX;
-use reptile_engine::format::FormatError;
-use reptile_engine::format::directives::DirectiveKind;
-use reptile_engine::set::{Set, Site};
-use reptile_engine::url::{MAX_URL_BYTES, split};
+use reptile::DirectiveKind;
+use reptile::body::CleanParams;
+use reptile::contents::{FormatError, Set, Site};
+use reptile::dialects::YANDEX;
+use reptile::limits::MAX_URL_BYTES;
+use reptile::urls::split;
 use serde_json::json;
 
 use crate::error::{Exit, Failure, Result, Stop};

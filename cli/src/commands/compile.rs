@@ -5,11 +5,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use reptile_compiler::set::CompiledSet;
-use reptile_engine::automaton::Ruleset;
-use reptile_engine::format::FormatError;
-use reptile_engine::platform::MappedFile;
-use reptile_engine::set::Set;
+use reptile::MappedFile;
+use reptile::build::CompiledSet;
+use reptile::contents::{FormatError, Ruleset, Set};
 
 use crate::error::{Exit, Failure, Result};
 use crate::inputs::Inputs;

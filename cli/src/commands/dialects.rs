@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use reptile_compiler::capture::Profile;
-use reptile_compiler::dialect::{self, Dialect};
+use reptile::{Dialect, Profile, dialects};
 
 use crate::error::{Exit, Result};
 use crate::outputs::file::print;
@@ -40,8 +39,8 @@ const MEANINGS: [(&str, &str); 9] = [
 pub fn run(_: &Args) -> Result<Exit> {
     let mut text = String::new();
     let _ = writeln!(text, "{:<16}{:<17}what it is", "dialect", "fetch profile");
-    for dialect in dialect::ALL {
-        let mark = if dialect.name == dialect::DEFAULT.name { " (the default)" } else { "" };
+    for dialect in dialects::ALL {
+        let mark = if dialect.name == dialects::DEFAULT.name { " (the default)" } else { "" };
         let profile = Profile::of_dialect(dialect).as_str();
         let _ = writeln!(text, "{:<16}{profile:<17}{}{mark}", dialect.as_str(), meaning(dialect));
     }
@@ -59,7 +58,7 @@ mod tests {
 
     #[test]
     fn every_dialect_has_a_meaning() {
-        assert!(dialect::ALL.iter().all(|dialect| !meaning(dialect).is_empty()));
-        assert_eq!(MEANINGS.len(), dialect::ALL.len());
+        assert!(dialects::ALL.iter().all(|dialect| !meaning(dialect).is_empty()));
+        assert_eq!(MEANINGS.len(), dialects::ALL.len());
     }
 }

@@ -9,11 +9,10 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reptile_compiler::body::directives::{self, Hours};
-use reptile_engine::format::FormatError;
-use reptile_engine::format::directives::{Directive, DirectiveKind};
-use reptile_engine::set::{Agent, Policy, PolicyGroup, Set, Site};
-use reptile_engine::url::Origin;
+use reptile::DirectiveKind;
+use reptile::body::{Hours, directives};
+use reptile::contents::{Agent, Directive, FormatError, Policy, PolicyGroup, Set, Site};
+use reptile::urls::OriginRef;
 use serde_json::{Value, json};
 
 use crate::commands::inspect::Wanted;
@@ -117,7 +116,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             continue;
         }
         any = true;
-        let origin = Origin { scheme: entry.scheme, host: entry.host, port: entry.port };
+        let origin = OriginRef { scheme: entry.scheme, host: entry.host, port: entry.port };
         let name = if is_one && origin == ONE_ORIGIN {
             "-".to_owned()
         } else {

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use reptile_compiler::automaton::Strategy;
-use reptile_compiler::capture::Profile;
-use reptile_compiler::dialect::Dialect;
+use reptile::build::Strategy;
+use reptile::{Dialect, Profile};
 
 use super::compile::Target;
 use crate::error::{Exit, Failure, Result};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use reptile_engine::url::Scheme;
+use reptile::Scheme;
 
 use super::compile::Target;
 use super::merge::options_of;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::Path;
 
-use reptile_compiler::limits::MAX_BODY_BYTES;
+use reptile::limits::MAX_BODY_BYTES;
 
 use super::Item;
 use super::open::{Input, START_BYTES, Start};

@@ -7,10 +7,10 @@ pub mod names;
 
 use std::fmt::Write as _;
 
-use reptile_compiler::capture::{self, Capture, Truncation};
-use reptile_compiler::limits::MAX_BODY_BYTES;
-use reptile_compiler::set::origin::{OwnedOrigin, RobotsUrlError};
-use reptile_engine::url::MAX_URL_BYTES;
+use reptile::capture::Capture;
+use reptile::limits::{MAX_BODY_BYTES, MAX_URL_BYTES};
+use reptile::urls::RobotsUrlError;
+use reptile::{Origin, Truncation, capture};
 
 use super::bodies::{TOO_LARGE, no_memory};
 use super::jsonl::{self, Body, base64_body};
@@ -110,10 +110,10 @@ pub fn item(name: String, cells: [Cell<'_>; CELLS], zone: &Zone) -> Result<Item>
     })
 }
 
-fn capture(cells: [Cell<'_>; CELLS], zone: &Zone) -> std::result::Result<(Capture, Option<Body>, OwnedOrigin), Bad> {
+fn capture(cells: [Cell<'_>; CELLS], zone: &Zone) -> std::result::Result<(Capture, Option<Body>, Origin), Bad> {
     let [url, status, time, body, base64, error, failed, truncated, redirects, content_type, cache_control] = cells;
     let origin = match url {
-        Cell::Text(url) => OwnedOrigin::of_robots_url(url).map_err(|error| match error {
+        Cell::Text(url) => Origin::of_robots_url(url).map_err(|error| match error {
             RobotsUrlError::OtherPath => ("not the url of a robots.txt", format!("\"{}\"", shown(url))),
             error => ("no valid url", format!("\"{}\": {error}", shown(url))),
         })?,

@@ -3,8 +3,8 @@
 //! Only `HOST`, `HOST:PORT`, `HOST/robots.txt` and `HOST:PORT/robots.txt` govern a host: a mirror of a site has other files
 //! below its host, also some called `robots.txt`. A folder around all hosts that is no host itself is seen through.
 
-use reptile_compiler::set::origin::{OwnedOrigin, RobotsUrlError};
-use reptile_engine::url::{Scheme, UrlError, origin_of, split};
+use reptile::urls::{RobotsUrlError, origin_of, split};
+use reptile::{Origin, Scheme, UrlError};
 
 use super::{Item, shown};
 
@@ -21,13 +21,13 @@ impl Naming {
     ///
     /// # Errors
     /// If the host or the port is invalid.
-    pub fn origins(&self, name: &[u8]) -> std::result::Result<Vec<OwnedOrigin>, UrlError> {
+    pub fn origins(&self, name: &[u8]) -> std::result::Result<Vec<Origin>, UrlError> {
         let Naming::Hosts(schemes) = self else { return Ok(Vec::new()) };
         // In a URL each of these would end the host or what comes before it.
         if name.iter().any(|byte| b"/?#;@".contains(byte)) {
             return Err(UrlError::Host);
         }
-        schemes.iter().map(|&scheme| OwnedOrigin::new(&origin_of(scheme, name)?)).collect()
+        schemes.iter().map(|&scheme| Origin::new(&origin_of(scheme, name)?)).collect()
     }
 }
 
@@ -35,9 +35,9 @@ impl Naming {
 ///
 /// # Errors
 /// Returns an error if the host or the port is invalid.
-pub fn origins_of_name(text: &str, naming: &Naming) -> std::result::Result<Vec<OwnedOrigin>, UrlError> {
+pub fn origins_of_name(text: &str, naming: &Naming) -> std::result::Result<Vec<Origin>, UrlError> {
     if text.contains("://") {
-        return Ok(vec![OwnedOrigin::new(&split(text.as_bytes())?.origin)?]);
+        return Ok(vec![Origin::new(&split(text.as_bytes())?.origin)?]);
     }
     naming.origins(text.as_bytes())
 }
@@ -47,11 +47,11 @@ pub fn origins_of_name(text: &str, naming: &Naming) -> std::result::Result<Vec<O
 ///
 /// # Errors
 /// Returns a message if the host or the port is invalid, or if the URL has another path.
-pub fn origins_of_option(text: &str, naming: &Naming) -> std::result::Result<Vec<OwnedOrigin>, String> {
+pub fn origins_of_option(text: &str, naming: &Naming) -> std::result::Result<Vec<Origin>, String> {
     if !text.contains("://") {
         return naming.origins(text.as_bytes()).map_err(|error| error.to_string());
     }
-    match OwnedOrigin::of_robots_url(text.as_bytes()) {
+    match Origin::of_robots_url(text.as_bytes()) {
         Ok(origin) => Ok(vec![origin]),
         Err(RobotsUrlError::OtherPath) => text.parse().map(|origin| vec![origin]).map_err(|_| {
             "a robots.txt governs its origin only from the path /robots.txt, in lower case and without a query: give \
@@ -82,7 +82,7 @@ impl Nameless {
 /// What the place of a file inside an input says.
 pub enum Place {
     /// It is the robots.txt of these origins.
-    Of(Vec<OwnedOrigin>),
+    Of(Vec<Origin>),
     /// It is no host's robots.txt, for this reason.
     Elsewhere(&'static str),
 }
@@ -274,7 +274,7 @@ mod tests {
             let options = CompileOptions { schemes: schemes.to_vec(), ..CompileOptions::default() };
             let origins = Naming::Hosts(options.schemes()).origins(name.as_bytes());
             origins.map(|origins| {
-                let show = |origin: OwnedOrigin| {
+                let show = |origin: Origin| {
                     format!("{}://{}:{}", origin.scheme.as_str(), String::from_utf8_lossy(&origin.host), origin.port)
                 };
                 origins.into_iter().map(show).collect::<Vec<_>>().join(" ")

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use memchr::{memchr, memrchr};
-use reptile_engine::url::MAX_URL_BYTES;
+use reptile::limits::MAX_URL_BYTES;
 
 use super::open::Input;
 use super::recognise::Wanted;

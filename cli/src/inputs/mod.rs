@@ -33,8 +33,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reptile_compiler::capture::Capture;
-use reptile_compiler::set::origin::OwnedOrigin;
+use reptile::Origin;
+use reptile::capture::Capture;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error::{Failure, Result};
@@ -104,7 +104,7 @@ pub struct Robots {
     /// Where it is.
     pub name: String,
     /// The origins that it is for.
-    pub origins: Vec<OwnedOrigin>,
+    pub origins: Vec<Origin>,
     /// What is known of its fetch.
     pub capture: Capture,
     /// Its bytes, if any were fetched; no more than the compiler takes.
@@ -163,13 +163,13 @@ impl Item {
 
 impl Robots {
     /// A file, whose fetch nothing is known of.
-    fn file(name: String, origins: Vec<OwnedOrigin>, body: Vec<u8>) -> Robots {
+    fn file(name: String, origins: Vec<Origin>, body: Vec<u8>) -> Robots {
         Robots { name, origins, capture: Capture::default(), body: Some(body), is_file: true, fetch: None }
     }
 
     /// The bytes that the texts, the origins and the body take.
     fn memory_bytes(&self) -> usize {
-        let origins = self.origins.iter().map(|origin| size_of::<OwnedOrigin>() + origin.host.len());
+        let origins = self.origins.iter().map(|origin| size_of::<Origin>() + origin.host.len());
         let media_type = self.capture.media_type.as_ref().map_or(0, |name| name.len());
         let redirects = self.fetch.iter().flat_map(|fetch| &fetch.redirects);
         let redirects = redirects.map(|url| size_of::<String>() + url.len()).sum::<usize>();
@@ -350,7 +350,7 @@ impl Files {
         let number = self.names.len();
         self.names.push(name.as_str().into());
         for origin in origins {
-            let OwnedOrigin { scheme, port, host } = origin;
+            let Origin { scheme, port, host } = origin;
             let key = [&[*scheme as u8], &port.to_le_bytes()[..], host].concat();
             let first = *self.numbers.entry(xxh3_128(&key)).or_insert(number);
             if first != number {

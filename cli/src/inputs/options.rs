@@ -1,10 +1,9 @@
 //! The options that say how robots.txt files are read and compiled, shared by the commands that take an input.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reptile_compiler::automaton::Strategy;
-use reptile_compiler::capture::{self, Profile, Time};
-use reptile_compiler::dialect::{self, Dialect};
-use reptile_engine::url::Scheme;
+use reptile::build::Strategy;
+use reptile::capture::Time;
+use reptile::{Dialect, Profile, Scheme, capture, dialects};
 
 use crate::error::{Failure, Result};
 
@@ -87,7 +86,7 @@ pub struct ExactAgent {
 impl CompileOptions {
     /// The dialect, given or by default.
     pub fn dialect(&self) -> &'static Dialect {
-        self.dialect.unwrap_or(dialect::DEFAULT)
+        self.dialect.unwrap_or(dialects::DEFAULT)
     }
 
     /// The fetch profile, given or that of the dialect.
@@ -138,13 +137,13 @@ impl CompileOptions {
 
 /// A parser for the name of a dialect.
 pub fn dialects() -> impl TypedValueParser<Value = &'static Dialect> {
-    PossibleValuesParser::new(dialect::ALL.map(Dialect::as_str))
+    PossibleValuesParser::new(dialects::ALL.map(Dialect::as_str))
         .try_map(|name| Dialect::from_name(&name).ok_or("no such dialect"))
 }
 
 /// A parser for the name of a fetch profile.
 pub fn profiles() -> impl TypedValueParser<Value = &'static Profile> {
-    PossibleValuesParser::new(capture::ALL.map(Profile::as_str))
+    PossibleValuesParser::new(capture::PROFILES.map(Profile::as_str))
         .try_map(|name| Profile::from_name(&name).ok_or("no such profile"))
 }
 

@@ -9,8 +9,8 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};
-use reptile_compiler::capture::Time;
-use reptile_compiler::limits::{MAX_TIME, MIN_TIME};
+use reptile::capture::Time;
+use reptile::limits::{MAX_TIME, MIN_TIME};
 
 use super::shown::shown;
 

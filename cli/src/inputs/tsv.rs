@@ -116,8 +116,7 @@ fn unescape(cell: &[u8]) -> Cow<'_, [u8]> {
 
 #[cfg(test)]
 mod tests {
-    use reptile_compiler::limits::MAX_BODY_BYTES;
-    use reptile_engine::url::MAX_URL_BYTES;
+    use reptile::limits::{MAX_BODY_BYTES, MAX_URL_BYTES};
 
     use super::*;
     use crate::inputs::Robots;

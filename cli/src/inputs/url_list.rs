@@ -8,7 +8,8 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use reptile_engine::url::{MAX_URL_BYTES, split};
+use reptile::limits::MAX_URL_BYTES;
+use reptile::urls::split;
 
 use super::lines::{ChunkKind, Chunks, lines, open, trimmed_url, without_line_end};
 use crate::error::{Failure, Result, Stop, note};

@@ -6,9 +6,9 @@
 use std::net::Ipv4Addr;
 
 use clap::ValueEnum;
+use reptile::Scheme;
+use reptile::urls::{canonical_host, split};
 use reptile_domains::own_domain;
-use reptile_engine::host::canonical;
-use reptile_engine::url::{Scheme, split};
 
 /// The origins that decide a URL: its own, or another one if no robots.txt is known of that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -60,7 +60,8 @@ impl Scope {
             Scheme::Https => [Scheme::Https, Scheme::Http],
             Scheme::Ftp => return Vec::new(),
         };
-        let Some(host) = canonical(url.origin.host).filter(|_| url.origin.port == schemes[0].default_port()) else {
+        let Some(host) = canonical_host(url.origin.host).filter(|_| url.origin.port == schemes[0].default_port())
+        else {
             return Vec::new();
         };
         let (hosts, path) = (self.hosts(host.as_bytes()), url.path.to_vec());

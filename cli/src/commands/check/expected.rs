@@ -4,11 +4,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::{self, Read, Write};
 
-use reptile_compiler::dialect::Dialect;
-use reptile_engine::format::FormatError;
-use reptile_engine::set::{Agent, Set};
-use reptile_engine::url::path_of;
-use reptile_engine::verdict::{RuleKind, Verdict};
+use reptile::contents::{Agent, FormatError, Set};
+use reptile::urls::path_of;
+use reptile::{Dialect, RuleKind, Verdict};
 
 use super::Args;
 use super::rows::{MAX_SHOWN_BYTES, Row, TOO_LONG, each_block, policy_of, word};

@@ -8,12 +8,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::{Read, Write};
 
-use reptile_compiler::dialect::crawlers::of_name;
-use reptile_compiler::dialect::{ALL, Dialect};
-use reptile_engine::format::FormatError;
-use reptile_engine::set::{Agent, Set};
-use reptile_engine::url::path_of;
-use reptile_engine::verdict::Verdict;
+use reptile::contents::{Agent, FormatError, Set};
+use reptile::crawlers::of_name;
+use reptile::dialects::ALL;
+use reptile::urls::path_of;
+use reptile::{Dialect, Verdict};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::rows::{MAX_SHOWN_BYTES, Row, TOO_LONG, each_block, policy_of};

@@ -8,10 +8,9 @@ mod rows;
 
 use std::path::PathBuf;
 
-use reptile_compiler::automaton::Strategy;
-use reptile_compiler::dialect::{self, Dialect};
-use reptile_compiler::set::CompiledSet;
-use reptile_engine::set::Set;
+use reptile::build::{CompiledSet, Strategy};
+use reptile::contents::Set;
+use reptile::{Dialect, dialects};
 
 use crate::error::{Exit, Failure, Result};
 use crate::inputs::Inputs;
@@ -97,7 +96,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.all_dialects {
         return matrix::run(args, cases, one_for_all);
     }
-    let dialect = args.dialect.unwrap_or(dialect::DEFAULT);
+    let dialect = args.dialect.unwrap_or(dialects::DEFAULT);
     let bytes = compiled(args, dialect, one_for_all, Inputs::Opened(Box::new(robots)))?.to_bytes();
     let set = opened(args, &bytes)?;
 

@@ -3,10 +3,10 @@
 use std::io::Read;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use reptile_engine::format::FormatError;
-use reptile_engine::set::{Policy, Set};
-use reptile_engine::url::{MAX_URL_BYTES, Origin, Scheme, origin_of, split};
-use reptile_engine::verdict::RuleKind;
+use reptile::contents::{FormatError, Policy, Set};
+use reptile::limits::MAX_URL_BYTES;
+use reptile::urls::{OriginRef, origin_of, split};
+use reptile::{RuleKind, Scheme};
 
 use super::{ANY_HOST, Args};
 use crate::error::{Failure, Result};
@@ -104,7 +104,7 @@ pub fn policy_of<'s>(
     host: &[u8],
 ) -> std::result::Result<Option<Policy<'s>>, FormatError> {
     if one_for_all {
-        return set.policy(&Origin { scheme: Scheme::Http, host: ANY_HOST.as_bytes(), port: 80 });
+        return set.policy(&OriginRef { scheme: Scheme::Http, host: ANY_HOST.as_bytes(), port: 80 });
     }
     if let Ok(url) = split(host) {
         return set.policy(&url.origin);

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use reptile_compiler::dialect::Dialect;
-use reptile_compiler::dialect::crawlers::{ALL, Resolved, of_name};
-use reptile_compiler::oracle::ChosenBy;
+use reptile::Dialect;
+use reptile::crawlers::{ALL, Resolved, of_name};
+use reptile::explain::ChosenBy;
 use serde_json::json;
 
 use super::groups::{File, Names};

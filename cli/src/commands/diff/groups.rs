@@ -7,14 +7,12 @@ use std::collections::HashMap;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use memchr::memmem::Finder;
-use reptile_compiler::body::directives::DirectiveReader;
-use reptile_compiler::body::{Group, is_html, parse_with};
-use reptile_compiler::dialect::crawlers::Resolved;
-use reptile_compiler::dialect::{Dialect, GroupChoice, Order};
-use reptile_compiler::oracle::ChosenBy;
-use reptile_compiler::rules::groups::{Named, named};
-use reptile_engine::format::directives::{Directive, DirectiveKind};
-use reptile_engine::format::tokens::NameMatching;
+use reptile::body::{DirectiveReader, Group, Named, is_html, named, parse_with};
+use reptile::contents::Directive;
+use reptile::crawlers::Resolved;
+use reptile::explain::ChosenBy;
+use reptile::settings::{GroupChoice, NameMatching, Order};
+use reptile::{Dialect, DirectiveKind};
 
 /// Bytes of product tokens that are searched in one file for product tokens that contain another, where the dialect
 /// compares them so. That is enough for 10,000 product tokens of ten bytes. With more, only equal ones are found.
@@ -283,7 +281,7 @@ fn lower_case<'b>(token: &'b [u8], arena: &'b Bump) -> &'b [u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reptile_compiler::dialect::KOSTER_1994;
+    use reptile::dialects::KOSTER_1994;
 
     #[test]
     fn the_limit_of_searched_bytes_holds_at_its_edges() {
@@ -305,7 +303,7 @@ mod tests {
     fn groups_that_decide_together_have_one_number() {
         let body = b"user-agent: a\nuser-agent: b\nallow: /1\nuser-agent: a\nuser-agent: b\nuser-agent: c\nallow: /2\n";
         let arena = Bump::new();
-        let mut files = [body; 2].map(|body| File::new(body, &reptile_compiler::dialect::GOOGLE_LIB, &arena));
+        let mut files = [body; 2].map(|body| File::new(body, &reptile::dialects::GOOGLE_LIB, &arena));
         let names = Names::new(&mut files);
         let groups: Vec<&[u32]> = names.names.iter().skip(1).map(|name| files[0].indices_of(&name.groups[0])).collect();
         assert_eq!(groups, [&[0, 1][..], &[0, 1], &[1]]);

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use reptile_compiler::body::RawRule;
-use reptile_engine::format::directives::{Directive, DirectiveKind};
+use reptile::DirectiveKind;
+use reptile::body::RawRule;
+use reptile::contents::Directive;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A line that is compared: a rule, or another directive.

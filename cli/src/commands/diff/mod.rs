@@ -19,7 +19,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
-use reptile_compiler::dialect::{self, Dialect};
+use reptile::{Dialect, dialects};
 
 use crate::error::{Exit, Failure, Result, Stop, note};
 use crate::inputs::bodies::read_robots;
@@ -97,7 +97,7 @@ pub struct Args {
 /// # Errors
 /// If a file or the list of URLs cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    let dialect = args.dialect.unwrap_or(dialect::DEFAULT);
+    let dialect = args.dialect.unwrap_or(dialects::DEFAULT);
     match (Loaded::is_set(&args.old)?, Loaded::is_set(&args.new)?) {
         (true, true) => return sets::run(args),
         (false, false) => {}

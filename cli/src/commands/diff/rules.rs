@@ -242,7 +242,8 @@ impl<'b> Changes<'_, 'b> {
 mod tests {
     use super::*;
     use bumpalo::Bump;
-    use reptile_compiler::dialect::{Dialect, GOOGLE_LIB, KOSTER_1994, RFC9309};
+    use reptile::Dialect;
+    use reptile::dialects::{GOOGLE_LIB, KOSTER_1994, RFC9309};
 
     /// Bytes of rules that are compared, and how many names are not.
     fn compared(old: &str, new: &str, dialect: &Dialect) -> (u64, usize) {

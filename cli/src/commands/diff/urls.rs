@@ -7,12 +7,10 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use reptile_compiler::dialect::Dialect;
-use reptile_compiler::dialect::crawlers::{Resolved, of_name};
-use reptile_engine::format::FormatError;
-use reptile_engine::set::{Agent, Policy, Set};
-use reptile_engine::url::path_of;
-use reptile_engine::verdict::Verdict;
+use reptile::contents::{Agent, FormatError, Policy, Set};
+use reptile::crawlers::{Resolved, of_name};
+use reptile::urls::path_of;
+use reptile::{Dialect, Verdict};
 use serde_json::json;
 
 use super::groups::{File, Names};

@@ -3,11 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use reptile_engine::automaton::{Ruleset, Shape};
-use reptile_engine::format::FormatError;
-use reptile_engine::format::origins::OriginRecord;
-use reptile_engine::set::{Agent, Policy, PolicyGroup, Set};
-use reptile_engine::verdict::{PolicySource, Rule};
+use reptile::contents::{Agent, FormatError, OriginRecord, Policy, PolicyGroup, Ruleset, Set, Shape};
+use reptile::{PolicySource, Rule};
 use serde::Serialize;
 
 use super::origins::{name_of, source_name};

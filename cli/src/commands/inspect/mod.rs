@@ -13,12 +13,9 @@ use std::cmp::Reverse;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-use reptile_compiler::set::origin::OwnedOrigin;
-use reptile_engine::automaton::Ruleset;
-use reptile_engine::format::origins::OriginRecord;
-use reptile_engine::format::{FORMAT_VERSION, FormatError};
-use reptile_engine::set::{Agent, Set};
-use reptile_engine::url::{Scheme, origin_of, split};
+use reptile::contents::{Agent, FormatError, OriginRecord, Ruleset, Set};
+use reptile::urls::{origin_of, split};
+use reptile::{FORMAT_VERSION, Origin, Scheme};
 use serde_json::{Value, json};
 
 use crate::commands::compile::{describe_rulesets, describe_times};
@@ -193,12 +190,12 @@ impl Wanted {
     /// If the host or the port is invalid.
     pub fn read(text: &str, schemes: &[Scheme]) -> Result<Wanted> {
         if let Ok(url) = split(text.as_bytes()) {
-            let origin = OwnedOrigin::new(&url.origin).map_err(|error| Failure::new(format!("{text}: {error}")))?;
+            let origin = Origin::new(&url.origin).map_err(|error| Failure::new(format!("{text}: {error}")))?;
             return Ok(Wanted { host: origin.host, schemes: vec![origin.scheme], port: Some(origin.port) });
         }
         // Read under two schemes, the port differs if it is not given.
         let read = |scheme| {
-            let origin = origin_of(scheme, text.as_bytes()).and_then(|origin| OwnedOrigin::new(&origin));
+            let origin = origin_of(scheme, text.as_bytes()).and_then(|origin| Origin::new(&origin));
             origin.map_err(|error| Failure::new(format!("{text}: {error}")))
         };
         let (http, https) = (read(Scheme::Http)?, read(Scheme::Https)?);

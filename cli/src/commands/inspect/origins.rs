@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use reptile_engine::format::origins::OriginRecord;
-use reptile_engine::set::Set;
-use reptile_engine::verdict::PolicySource;
+use reptile::PolicySource;
+use reptile::contents::{OriginRecord, Set};
 use serde::Serialize;
 
 use crate::error::Stop;

@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use reptile_engine::format::FormatError;
-use reptile_engine::format::origins::OriginRecord;
-use reptile_engine::format::timelines::BEFORE_ALL_TIMES;
-use reptile_engine::set::{Policy, Set};
+use reptile::contents::{BEFORE_ALL_TIMES, FormatError, OriginRecord, Policy, Set};
 use serde::Serialize;
 
 use super::origins::{name_of, source_name};

@@ -1,6 +1,6 @@
 //! Findings as commands for GitHub Actions, which shows them beside the lines of the file.
 
-use reptile_compiler::advice::lint::{Finding, Severity};
+use reptile::lint::{Finding, Severity};
 
 /// A finding as a command, on a line of its own.
 pub fn annotation(name: &str, finding: &Finding) -> String {

@@ -6,11 +6,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reptile_compiler::advice::lint::{
-    Code, Finding, Fix, Fixed, Linted, MAX_FINDINGS_PER_CODE, Severity, fix_of_host, lint_of_host,
-};
-use reptile_compiler::dialect::{self, Dialect};
-use reptile_engine::url::Scheme;
+use reptile::lint::{Code, Finding, Fix, Fixed, Linted, MAX_FINDINGS_PER_CODE, Severity, fix_of_host, lint_of_host};
+use reptile::{Dialect, Scheme, dialects};
 use serde::Serialize;
 
 mod github;
@@ -155,7 +152,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut report = Report {
         args,
         format: if args.json { Format::Json } else { args.format },
-        dialect: args.dialect.unwrap_or(dialect::DEFAULT),
+        dialect: args.dialect.unwrap_or(dialects::DEFAULT),
         host: args.host.as_deref().map(given_host).transpose()?,
         output: BufWriter::new(output),
         counts: BTreeMap::new(),

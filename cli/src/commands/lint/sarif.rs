@@ -1,7 +1,7 @@
 //! Findings as SARIF 2.1.0, the format of code scanning. The results are written one by one, so that memory does not grow
 //! with their number.
 
-use reptile_compiler::advice::lint::{Code, Finding, Severity};
+use reptile::lint::{Code, Finding, Severity};
 use serde_json::json;
 
 use crate::error::Result;

@@ -3,8 +3,8 @@
 use std::io::Write as _;
 
 use clap::ValueEnum;
+use reptile::urls::OriginRef;
 use reptile_domains::registered_domain;
-use reptile_engine::url::Origin;
 
 /// A column that names the origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -31,7 +31,7 @@ impl Key {
     }
 
     /// Appends the key of an origin.
-    pub fn push(self, origin: &Origin<'_>, text: &mut Vec<u8>) {
+    pub fn push(self, origin: &OriginRef<'_>, text: &mut Vec<u8>) {
         match self {
             Key::Url => {
                 text.extend_from_slice(origin.scheme.as_str().as_bytes());
@@ -58,7 +58,7 @@ impl Key {
 }
 
 /// Appends a port that is not the default of the scheme.
-fn push_port(origin: &Origin<'_>, text: &mut Vec<u8>) {
+fn push_port(origin: &OriginRef<'_>, text: &mut Vec<u8>) {
     if origin.port != origin.scheme.default_port() {
         // Writing to memory cannot fail.
         let _ = write!(text, ":{}", origin.port);
@@ -78,7 +78,7 @@ fn without_www(host: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reptile_engine::url::Scheme;
+    use reptile::Scheme;
 
     #[test]
     fn keys_of_origins() {
@@ -96,7 +96,7 @@ mod tests {
             ("192.0.2.1", 443, "https://192.0.2.1/", "192.0.2.1", "1,2,0,192)/"),
             ("[2001:db8::1]", 443, "https://[2001:db8::1]/", "[2001:db8::1]", "[2001:db8::1])/"),
         ] {
-            let origin = Origin { scheme: Scheme::Https, host: host.as_bytes(), port };
+            let origin = OriginRef { scheme: Scheme::Https, host: host.as_bytes(), port };
             let key = |key: Key| {
                 let mut text = Vec::new();
                 key.push(&origin, &mut text);

@@ -1,6 +1,6 @@
 //! `reptile summarize`: what whole origins allow to crawlers.
 //!
-//! The proofs are the compiler's (`reptile_compiler::reason`). [`subjects`] finds the origins, [`sites`] those that belong
+//! The proofs are the compiler's (`reptile::reason`). [`subjects`] finds the origins, [`sites`] those that belong
 //! together, [`keys`] names them, [`statements`] makes each proof once, [`rows`] writes.
 
 mod keys;
@@ -13,9 +13,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use reptile_compiler::dialect::crawlers::Resolved;
-use reptile_engine::format::FormatError;
-use reptile_engine::set::{Agent, Set};
+use reptile::contents::{Agent, FormatError, Set};
+use reptile::crawlers::Resolved;
 
 use crate::error::{Exit, Failure, Result, Stop, note};
 use crate::inputs::options::{CompileOptions, ExactAgent};

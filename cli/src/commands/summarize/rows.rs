@@ -1,6 +1,6 @@
 //! The rows of the output: a row for each origin and agent, or for each site and agent, with the same columns for every agent.
 
-use reptile_engine::url::Origin;
+use reptile::urls::OriginRef;
 
 use super::keys::Key;
 use super::sites::{Agreement, ORIGINS};
@@ -66,7 +66,7 @@ impl Rows {
     }
 
     /// Appends the row of an agent at an origin. A line of a list that names no origin stands for its own keys.
-    pub fn push(&self, origin: Result<Origin<'_>, &[u8]>, agent: &str, said: &Said<'_>, text: &mut Vec<u8>) {
+    pub fn push(&self, origin: Result<OriginRef<'_>, &[u8]>, agent: &str, said: &Said<'_>, text: &mut Vec<u8>) {
         let mut cells = self.begin(origin, agent, text);
         cells.push(said.access.name().as_bytes());
         cells.push(said.group.as_str().as_bytes());
@@ -79,7 +79,7 @@ impl Rows {
     /// Appends the row of an agent at a site, with what each origin says, and whether they agree.
     pub fn push_site(
         &self,
-        site: Result<Origin<'_>, &[u8]>,
+        site: Result<OriginRef<'_>, &[u8]>,
         agent: &str,
         said: [Access; ORIGINS.len()],
         agreement: Agreement,
@@ -92,7 +92,7 @@ impl Rows {
     }
 
     /// Appends the keys and the agent.
-    fn begin<'r>(&'r self, origin: Result<Origin<'_>, &[u8]>, agent: &str, text: &'r mut Vec<u8>) -> Cells<'r> {
+    fn begin<'r>(&'r self, origin: Result<OriginRef<'_>, &[u8]>, agent: &str, text: &'r mut Vec<u8>) -> Cells<'r> {
         let mut cells = Cells { leads: self.leads.iter(), format: self.format, text };
         let mut name = Vec::new();
         for key in &self.keys {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use reptile_engine::format::FormatError;
-use reptile_engine::set::{Policy, Set};
-use reptile_engine::url::{Origin, Scheme};
+use reptile::Scheme;
+use reptile::contents::{FormatError, Policy, Set};
+use reptile::urls::OriginRef;
 
 use super::statements::{Access, Deciding};
 use super::subjects::{Name, each_name};
@@ -47,20 +47,20 @@ impl<'s> Site<'s> {
         let mut policies = [None; ORIGINS.len()];
         for (policy, SiteOrigin { scheme, has_www, .. }) in policies.iter_mut().zip(ORIGINS) {
             let host = if has_www { &with_www } else { host };
-            *policy = set.policy(&Origin { scheme, host, port: scheme.default_port() })?;
+            *policy = set.policy(&OriginRef { scheme, host, port: scheme.default_port() })?;
         }
         Ok(Site { host: Ok(host.to_vec()), policies })
     }
 
     /// The origin that stands for the site, or the line that names none.
-    pub fn origin(&self) -> Result<Origin<'_>, &[u8]> {
-        let of_host = |host| Origin { scheme: Scheme::Https, host, port: Scheme::Https.default_port() };
+    pub fn origin(&self) -> Result<OriginRef<'_>, &[u8]> {
+        let of_host = |host| OriginRef { scheme: Scheme::Https, host, port: Scheme::Https.default_port() };
         self.host.as_deref().map(of_host).map_err(Vec::as_slice)
     }
 }
 
 /// The host of the site that an origin belongs to. `None` if it belongs to none: it has another port or scheme.
-fn host_of_site<'o>(origin: &Origin<'o>) -> Option<&'o [u8]> {
+fn host_of_site<'o>(origin: &OriginRef<'o>) -> Option<&'o [u8]> {
     let is_usual = origin.port == origin.scheme.default_port();
     if !is_usual || !matches!(origin.scheme, Scheme::Http | Scheme::Https) {
         return None;
@@ -82,7 +82,7 @@ pub fn each_stored_site<'s>(
     let mut others = 0;
     for record in set.origins() {
         let record = record?;
-        let origin = Origin { scheme: record.scheme, host: record.host, port: record.port };
+        let origin = OriginRef { scheme: record.scheme, host: record.host, port: record.port };
         let Some(host) = host_of_site(&origin) else {
             others += 1;
             continue;

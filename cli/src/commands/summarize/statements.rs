@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use reptile_compiler::reason::{Extent, Reasoner, Statement};
-use reptile_engine::automaton::Ruleset;
-use reptile_engine::format::FormatError;
-use reptile_engine::set::{Agent, GroupKind, Policy, Set};
-use reptile_engine::verdict::{Reason, Verdict};
+use reptile::contents::{Agent, FormatError, Policy, Ruleset, Set};
+use reptile::reason::{Extent, Reasoner, Statement};
+use reptile::{Group, Reason, Verdict};
 
 /// What an origin allows to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +39,9 @@ impl Access {
 /// What decides for an agent at an origin.
 pub enum Deciding {
     /// No rules: the same verdict for every path.
-    One { verdict: Verdict, group: GroupKind, reason: Reason },
+    One { verdict: Verdict, group: Group, reason: Reason },
     /// The rules of these rulesets, by number. `reason` is for paths that a rule decides.
-    Rules { rulesets: Vec<u32>, group: GroupKind, reason: Reason },
+    Rules { rulesets: Vec<u32>, group: Group, reason: Reason },
 }
 
 impl Deciding {
@@ -124,7 +122,7 @@ impl Statements {
 /// What is written of an agent at an origin.
 pub struct Said<'s> {
     pub access: Access,
-    pub group: GroupKind,
+    pub group: Group,
     pub rules: [u32; 2],
     pub reason: Reason,
     /// An allowed and a disallowed path; each is empty if no such path is known.
@@ -134,20 +132,14 @@ pub struct Said<'s> {
 impl Statements {
     /// What is to be written of a line that names no origin.
     pub fn invalid() -> Said<'static> {
-        Said {
-            access: Access::Invalid,
-            group: GroupKind::None,
-            rules: [0; 2],
-            reason: Reason::NoUrl,
-            examples: [b""; 2],
-        }
+        Said { access: Access::Invalid, group: Group::None, rules: [0; 2], reason: Reason::NoUrl, examples: [b""; 2] }
     }
 
     /// What is to be written; `None` stands for an origin that the set does not have.
     pub fn said<'s>(&'s self, deciding: Option<&Deciding>) -> Said<'s> {
         let nothing = |access, group, reason| Said { access, group, rules: [0; 2], reason, examples: [b""; 2] };
         match deciding {
-            None => nothing(Access::Unknown, GroupKind::None, Reason::NoRobots),
+            None => nothing(Access::Unknown, Group::None, Reason::NoRobots),
             Some(Deciding::One { verdict, group, reason }) => {
                 let access = if *verdict == Verdict::Disallow { Access::Disallowed } else { Access::Allowed };
                 nothing(access, *group, *reason)
@@ -162,7 +154,7 @@ impl Statements {
 }
 
 /// What is written of rules.
-fn said_of(statement: &Statement, group: GroupKind, reason: Reason) -> Said<'_> {
+fn said_of(statement: &Statement, group: Group, reason: Reason) -> Said<'_> {
     let rules = [statement.allow_rules, statement.disallow_rules];
     let (access, examples): (Access, [&[u8]; 2]) = match &statement.extent {
         Extent::Allowed => (Access::Allowed, [b""; 2]),

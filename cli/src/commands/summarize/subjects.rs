@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use reptile_compiler::set::origin::OwnedOrigin;
-use reptile_engine::format::origins::OriginRecord;
-use reptile_engine::set::{Policy, Set};
-use reptile_engine::url::{MAX_URL_BYTES, Origin, Scheme};
+use reptile::contents::{OriginRecord, Policy, Set};
+use reptile::limits::MAX_URL_BYTES;
+use reptile::urls::OriginRef;
+use reptile::{Origin, Scheme};
 
 use crate::error::{Failure, Stop};
 use crate::inputs::hosts::{Naming, origins_of_name};
@@ -16,7 +16,7 @@ pub enum Name<'s> {
     /// An origin of the set.
     Stored(OriginRecord<'s>),
     /// An origin of a list.
-    Listed(OwnedOrigin),
+    Listed(Origin),
     /// A line of a list that names no origin, as far as it is shown.
     Invalid(Vec<u8>),
 }
@@ -29,16 +29,16 @@ pub struct Subject<'s> {
 
 impl Name<'_> {
     /// The origin; `None` for a line that names none.
-    pub fn origin(&self) -> Option<Origin<'_>> {
+    pub fn origin(&self) -> Option<OriginRef<'_>> {
         match self {
-            Name::Stored(record) => Some(Origin { scheme: record.scheme, host: record.host, port: record.port }),
+            Name::Stored(record) => Some(OriginRef { scheme: record.scheme, host: record.host, port: record.port }),
             Name::Listed(origin) => Some(origin.borrowed()),
             Name::Invalid(_) => None,
         }
     }
 
     /// The origin that keys are made of, or the line that stands for them.
-    pub fn key(&self) -> Result<Origin<'_>, &[u8]> {
+    pub fn key(&self) -> Result<OriginRef<'_>, &[u8]> {
         let line: &[u8] = if let Name::Invalid(line) = self { line } else { b"" };
         self.origin().ok_or(line)
     }

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use reptile_compiler::advice::explanation::Why;
-use reptile_engine::verdict::{Rule, Verdict};
+use reptile::explain::Why;
+use reptile::{Rule, Verdict};
 
 use super::words::{octets_of, shown};
 use super::{Column, Tested};

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use bumpalo::Bump;
-use reptile_compiler::advice::explanation::Why;
-use reptile_compiler::dialect::crawlers::Resolved;
-use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
-use reptile_engine::format::FormatError;
-use reptile_engine::verdict::Verdict;
+use reptile::contents::FormatError;
+use reptile::crawlers::Resolved;
+use reptile::dialects::{ALL, GOOGLE_LIB};
+use reptile::explain::Why;
+use reptile::{Dialect, Verdict};
 
 use super::words::shown;
 use super::{Answer, Column, File, questions};

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::io::Write;
 
 use bumpalo::Bump;
-use reptile_compiler::dialect::{ALL, Dialect};
-use reptile_compiler::oracle::ChosenBy;
-use reptile_engine::verdict::{Rule, Verdict};
+use reptile::dialects::ALL;
+use reptile::explain::ChosenBy;
+use reptile::{Dialect, Rule, Verdict};
 use serde::Serialize;
 
 use super::dialects::from_reference;

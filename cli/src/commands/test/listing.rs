@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use reptile_compiler::advice::explanation::Reading;
-use reptile_compiler::body::DiagnosticKind;
-use reptile_engine::verdict::RuleKind;
+use reptile::RuleKind;
+use reptile::body::DiagnosticKind;
+use reptile::explain::Reading;
 
 use super::words::{numbers, shown};
 use super::{Fetch, Tested};

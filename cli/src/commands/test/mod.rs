@@ -24,16 +24,14 @@ use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reptile_compiler::advice::explanation::{Reading, Why};
-use reptile_compiler::body::parse;
-use reptile_compiler::capture::{Capture, Profile};
-use reptile_compiler::dialect::crawlers::Resolved;
-use reptile_compiler::dialect::{self, Dialect};
-use reptile_compiler::oracle::Choice;
-use reptile_engine::format::FormatError;
-use reptile_engine::set::{Agent, Set};
-use reptile_engine::url::MAX_URL_BYTES;
-use reptile_engine::verdict::{Explanation, Verdict};
+use reptile::body::parse;
+use reptile::capture::Capture;
+use reptile::contents::{Agent, Explanation, FormatError, Set};
+use reptile::crawlers::Resolved;
+use reptile::{Dialect, Profile, Verdict};
+
+use reptile::explain::{Choice, Reading, Why};
+use reptile::limits::MAX_URL_BYTES;
 
 use crate::error::{Exit, Failure, Result, Stop, note};
 use crate::inputs::bodies::read_input;
@@ -169,7 +167,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         }
         None => {}
     }
-    let asked = args.dialect.unwrap_or(dialect::DEFAULT);
+    let asked = args.dialect.unwrap_or(reptile::dialects::DEFAULT);
     agents_for(asked, &args.agents, args.exact, &[&body])?;
     let file = File { args, urls, body: &body, asked, given: Given::default() };
     let mut out = BufWriter::new(Output::stdout());
@@ -195,7 +193,7 @@ fn read_body(args: &Args) -> Result<Vec<u8>> {
         Content::Html => {
             let refused = input.refused(Wanted::Robots);
             let body = read_input(input)?;
-            let rules = rule_count(&body, args.dialect.unwrap_or(dialect::DEFAULT));
+            let rules = rule_count(&body, args.dialect.unwrap_or(reptile::dialects::DEFAULT));
             if rules == 0 {
                 return Err(refused);
             }
@@ -285,7 +283,7 @@ fn answer(file: &File<'_>, out: &mut impl Write) -> std::result::Result<u64, Sto
     let args = file.args;
     let arena = Bump::new();
     if args.all_dialects && args.json && file.body.len() <= MAX_HELD_BYTES {
-        let columns = dialect::ALL.iter().map(|dialect| file.column(dialect, &arena));
+        let columns = reptile::dialects::ALL.iter().map(|dialect| file.column(dialect, &arena));
         let columns = columns.collect::<Result<Vec<_>>>()?;
         return file.each_url(out, |url, out| json::write(&columns, file.asked, url, out));
     }

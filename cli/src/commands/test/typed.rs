@@ -4,8 +4,9 @@
 //! before it asks for the page, and rules are compared with what it asks for. Whatever is changed here is told in a
 //! remark. Google's library takes bytes as they come, and so does its dialect.
 
-use reptile_compiler::dialect::{Dialect, GOOGLE_LIB};
-use reptile_engine::url::path_of;
+use reptile::Dialect;
+use reptile::dialects::GOOGLE_LIB;
+use reptile::urls::path_of;
 
 use super::words::shown;
 
@@ -91,7 +92,7 @@ fn escaped(path: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reptile_compiler::dialect::{GOOGLE, YANDEX};
+    use reptile::dialects::{GOOGLE, YANDEX};
 
     #[test]
     fn what_people_type() {

@@ -1,10 +1,9 @@
 //! The words for what decides: groups, rules, and why one rule wins.
 
-use reptile_compiler::advice::explanation::Why;
-use reptile_compiler::dialect::Order;
-use reptile_compiler::dialect::crawlers::Resolved;
-use reptile_compiler::oracle::ChosenBy;
-use reptile_engine::verdict::{Rule, RuleKind, Verdict};
+use reptile::crawlers::Resolved;
+use reptile::explain::{ChosenBy, Why};
+use reptile::settings::Order;
+use reptile::{Rule, RuleKind, Verdict};
 
 use super::{Answer, Column};
 use crate::outputs::text::printable;

@@ -6,8 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use reptile_compiler::limits::MAX_BODY_BYTES;
-use reptile_engine::url::MAX_URL_BYTES;
+use reptile::limits::{MAX_BODY_BYTES, MAX_URL_BYTES};
 
 use crate::inputs::shown::shown;
 

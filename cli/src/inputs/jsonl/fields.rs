@@ -8,9 +8,9 @@ use std::fmt;
 
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
-use reptile_compiler::capture::{Challenger, Truncation, challenge_header, challenger_of_header};
-use reptile_compiler::limits::MAX_BODY_BYTES;
-use reptile_engine::url::MAX_URL_BYTES;
+use reptile::capture::challenge_header;
+use reptile::limits::{MAX_BODY_BYTES, MAX_URL_BYTES};
+use reptile::{Challenger, Truncation, challenger_of_header};
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 

@@ -1,6 +1,6 @@
 //! JSON Lines: the capture of a robots.txt on each line.
 //!
-//! A fetch profile says what its status, redirects, times and errors mean ([`reptile_compiler::capture`]). Here they are
+//! A fetch profile says what its status, redirects, times and errors mean ([`reptile::capture`]). Here they are
 //! only read, and a line that does not describe a capture is refused. [`fields`] has the forms in which they may be written.
 
 mod fields;
@@ -11,9 +11,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memchr::memchr;
-use reptile_compiler::capture::{self, Capture};
-use reptile_compiler::limits::MAX_BODY_BYTES;
-use reptile_compiler::set::origin::{OwnedOrigin, RobotsUrlError};
+use reptile::capture::Capture;
+use reptile::limits::MAX_BODY_BYTES;
+use reptile::urls::RobotsUrlError;
+use reptile::{Origin, capture};
 use serde_json::de::SliceRead;
 use serde_json::{Deserializer, StreamDeserializer};
 
@@ -205,7 +206,7 @@ fn capture(
     line: Range<usize>,
     zone: &Zone,
     names: &mut NameUse,
-) -> std::result::Result<(Capture, Option<Body>, OwnedOrigin), (&'static str, String)> {
+) -> std::result::Result<(Capture, Option<Body>, Origin), (&'static str, String)> {
     let text = &reader.lines[line.clone()];
     // Serde would also read a list of the values in the order of the fields, which nobody means.
     if !text.trim_ascii_start().starts_with(b"{") {
@@ -219,7 +220,7 @@ fn capture(
     })?;
     reader.note_keys(std::mem::take(&mut fields.keys), names);
     let url = &*fields.url.0;
-    let origin = OwnedOrigin::of_robots_url(url.as_bytes()).map_err(|error| match error {
+    let origin = Origin::of_robots_url(url.as_bytes()).map_err(|error| match error {
         RobotsUrlError::OtherPath => ("not the url of a robots.txt", format!("\"{}\"", shown(url.as_bytes()))),
         error => ("no valid url", format!("\"{}\": {error}", shown(url.as_bytes()))),
     })?;

@@ -9,13 +9,11 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use bumpalo::Bump;
-use reptile::{Agents, Crawler, CrawlerError, CrawlerErrorKind};
-use reptile_compiler::body::parse;
-use reptile_compiler::dialect::crawlers::{ResolveError, Resolved, nearly, of_name, read_as, resolve};
-use reptile_compiler::dialect::{self, Dialect};
-use reptile_compiler::oracle::{ChosenBy, choose};
-use reptile_engine::set::Set;
-use reptile_engine::token::TokenError;
+use reptile::body::parse;
+use reptile::contents::Set;
+use reptile::crawlers::{ResolveError, Resolved, TokenError, nearly, of_name, read_as, resolve};
+use reptile::explain::{ChosenBy, choose};
+use reptile::{Agents, Crawler, CrawlerError, CrawlerErrorKind, Dialect, dialects};
 
 use crate::error::{Failure, Result, note};
 use crate::inputs::options::ExactAgent;
@@ -187,7 +185,7 @@ impl<'s> Named<'s> {
 /// # Errors
 /// The errors of [`agents`].
 pub fn agents_of(set: &Set<&[u8]>, specs: &[String], exact: ExactAgent) -> Result<Vec<Resolved>> {
-    let dialect = Dialect::from_name(&set.dialect()).unwrap_or(dialect::DEFAULT);
+    let dialect = Dialect::from_name(&set.dialect()).unwrap_or(dialects::DEFAULT);
     let agents = agents_under(dialect, specs)?;
     // A damaged set is told by whatever asks it next.
     refuse_mistakes(specs, exact, |name| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named()))?;
@@ -241,8 +239,7 @@ pub fn agents_under(dialect: &Dialect, specs: &[String]) -> Result<Vec<Resolved>
 #[allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 mod tests {
     use super::*;
-    use reptile::{Agent, Capture, Compiler};
-    use reptile_compiler::dialect::crawlers;
+    use reptile::{Agent, Capture, Compiler, crawlers};
 
     fn set(dialect: &Dialect) -> reptile::Set {
         let mut compiler = Compiler::new(dialect);
@@ -285,7 +282,7 @@ mod tests {
             "@nobody",
         ]);
         specs.extend(crawlers::ALL.iter().map(|known| known.name));
-        for dialect in dialect::ALL {
+        for dialect in dialects::ALL {
             let set = set(dialect);
             for spec in &specs {
                 let found = agents(&set, Path::new("set"), &[(*spec).to_owned()], ExactAgent::default());
@@ -305,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_crawler_that_is_named_twice_is_refused_unless_two_groups_name_it() {
-        let set = set(&dialect::GOOGLE);
+        let set = set(&dialects::GOOGLE);
         let cases: [(&[&str], Option<&str>); 11] = [
             (&["GPTBot", "CCBot"], None),
             (&["@ai-training", "@search"], None),
@@ -322,7 +319,7 @@ mod tests {
         for (specs, message) in cases {
             let specs: Vec<String> = specs.iter().map(|&spec| spec.to_owned()).collect();
             let by_set = agents(&set, Path::new("set"), &specs, ExactAgent::default()).map(|agents| agents.len());
-            let by_table = agents_under(&dialect::GOOGLE, &specs).map(|agents| agents.len());
+            let by_table = agents_under(&dialects::GOOGLE, &specs).map(|agents| agents.len());
             match message {
                 None => assert_eq!(by_set.unwrap(), by_table.unwrap(), "{specs:?}"),
                 Some(message) => {
@@ -340,11 +337,11 @@ mod tests {
         let refused = |body: &str, spec: &str, exact_agent: bool| {
             let specs = [spec.to_owned()];
             let exact = ExactAgent { exact_agent };
-            let mut compiler = Compiler::new(dialect::DEFAULT);
+            let mut compiler = Compiler::new(dialects::DEFAULT);
             compiler.add(Capture::new("https://example.com/robots.txt", body).unwrap()).unwrap();
             let set = compiler.finish().unwrap().into_set().unwrap();
             let by_set = agents(&set, Path::new("set"), &specs, exact).is_err();
-            let by_files = agents_for(dialect::DEFAULT, &specs, exact, &[b"", body.as_bytes()]).is_err();
+            let by_files = agents_for(dialects::DEFAULT, &specs, exact, &[b"", body.as_bytes()]).is_err();
             assert_eq!(by_set, by_files, "{body:?} {spec}");
             by_set
         };
@@ -361,7 +358,7 @@ mod tests {
 
     #[test]
     fn messages_say_what_to_write() {
-        let set = set(&dialect::GOOGLE);
+        let set = set(&dialects::GOOGLE);
         assert_eq!(
             message(&set, "Googelbot"),
             "--agent: no robots.txt names \"Googelbot\", which is nearly the crawler \"Googlebot\": write that, or add \

@@ -11,18 +11,14 @@ use std::thread::{self, ScopedJoinHandle};
 
 use bumpalo::Bump;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use reptile_compiler::automaton::Strategy;
-use reptile_compiler::body::DiagnosticKind;
-use reptile_compiler::capture::{Capture, Outcome, Profile};
-use reptile_compiler::dialect::Dialect;
-use reptile_compiler::set::origin::OwnedOrigin;
-use reptile_compiler::set::{
-    BadCapture, BodyOverLimit, CompiledSet, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other,
+use reptile::body::DiagnosticKind;
+use reptile::build::{
+    BadCapture, BodyOverLimit, CompiledSet, Prepared, SetBuilder, Strategy, Threads, TooLarge, prepare,
+    prepare_capture, prepare_without_other,
 };
-use reptile_engine::format::TooLarge;
-use reptile_engine::platform::MappedFile;
-use reptile_engine::set::Set;
-use reptile_engine::threads::Threads;
+use reptile::capture::{Capture, Outcome};
+use reptile::contents::Set;
+use reptile::{Dialect, MappedFile, Origin, Profile};
 
 use super::fates::{CaptureSource, Fate, Fates};
 use super::readers::{Batch, Readers, stopped};
@@ -50,12 +46,12 @@ const BATCH_PART: u64 = 32;
 const READER_BYTES: u64 = 128 << 20;
 
 /// A capture that shares its body: its input, its origins, the capture with its outcome, and its source if fates are listed.
-type SharedCapture = (usize, Vec<OwnedOrigin>, Capture, Outcome, Option<CaptureSource>);
+type SharedCapture = (usize, Vec<Origin>, Capture, Outcome, Option<CaptureSource>);
 
 /// An item after its body was parsed.
 enum Done {
     Capture {
-        origins: Vec<OwnedOrigin>,
+        origins: Vec<Origin>,
         bytes: u64,
         capture: Capture,
         outcome: Outcome,

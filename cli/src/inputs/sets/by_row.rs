@@ -8,10 +8,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use reptile::capture::Time;
+use reptile::crawlers::{crawler_in_header, nearly};
 use reptile::{Agent, Agents, Crawler, CrawlerError, CrawlerErrorKind, Error, Set, Verdict};
-use reptile_compiler::capture::Time;
-use reptile_compiler::dialect::crawlers::nearly;
-use reptile_engine::token::crawler_in_header;
 
 /// The most cells whose crawlers a thread remembers. Logs have thousands of different headers, most of them rare.
 pub const MAX_CACHED_CELLS: usize = 8192;

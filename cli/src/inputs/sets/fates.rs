@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use reptile_compiler::capture::{Capture, Captures, Discarded, KeptCapture, Outcome, Profile, Time};
-use reptile_compiler::set::origin::OwnedOrigin;
+use reptile::capture::{Capture, Captures, Discarded, KeptCapture, Outcome, Time};
+use reptile::{Origin, Profile};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -144,7 +144,7 @@ impl Fates {
         &mut self,
         input: usize,
         source: &CaptureSource,
-        origins: &[OwnedOrigin],
+        origins: &[Origin],
         capture: &Capture,
         outcome: Outcome,
         body_hash: u64,
@@ -161,7 +161,7 @@ impl Fates {
             (row.time, row.status) = (capture.time, capture.status);
             (row.redirect_count, row.redirects) = (capture.redirects, source.redirects.clone());
             let candidate = Candidate { row, max_age: capture.max_age, body_hash, outcome };
-            let OwnedOrigin { scheme, port, host } = origin;
+            let Origin { scheme, port, host } = origin;
             let hash = xxh3_128(&[&[*scheme as u8], &port.to_le_bytes()[..], host].concat());
             self.count += 1;
             let text = serde_json::to_vec(&candidate).map_err(Failure::new)?;

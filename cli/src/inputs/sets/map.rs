@@ -10,8 +10,8 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use reptile_compiler::set::CompiledSet;
-use reptile_engine::platform::MappedFile;
+use reptile::MappedFile;
+use reptile::build::CompiledSet;
 use tempfile::TempPath;
 
 use crate::error::{Failure, Result};

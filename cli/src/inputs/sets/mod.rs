@@ -20,10 +20,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use reptile_compiler::capture::Time;
-use reptile_engine::format::FormatError;
-use reptile_engine::platform::MappedFile;
-use reptile_engine::set::Set;
+use reptile::MappedFile;
+use reptile::capture::Time;
+use reptile::contents::{FormatError, Set};
 
 use super::Inputs;
 use super::bodies::read_input;

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use reptile_compiler::body::DiagnosticKind;
-use reptile_compiler::capture::Capture;
-use reptile_compiler::set::{CaptureReport, DiscardedCapture};
-use reptile_engine::verdict::PolicySource;
+use reptile::PolicySource;
+use reptile::body::DiagnosticKind;
+use reptile::capture::{Capture, CaptureReport, DiscardedCapture};
 
 use crate::error::note;
 use crate::inputs::captures::names::{Field, NameUse};

@@ -9,9 +9,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use reptile_compiler::set::CompiledSet;
-use reptile_engine::platform::MappedFile;
-use reptile_engine::spool::{Spool, Store};
+use reptile::MappedFile;
+use reptile::build::{CompiledSet, Spool, Store};
 
 use crate::inputs::spill::{MAX_BUFFER_BYTES, Scratch};
 

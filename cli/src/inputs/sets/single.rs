@@ -3,16 +3,15 @@
 use std::path::Path;
 
 use bumpalo::Bump;
-use reptile_compiler::automaton::Strategy;
-use reptile_compiler::capture::{Capture, Profile};
-use reptile_compiler::dialect::Dialect;
-use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare, prepare_capture};
-use reptile_engine::url::{Origin, Scheme};
+use reptile::build::{SetBuilder, Strategy, prepare, prepare_capture};
+use reptile::capture::Capture;
+use reptile::urls::OriginRef;
+use reptile::{Dialect, Origin, Profile, Scheme};
 
 use crate::error::{Failure, Result};
 
 /// The origin of the one robots.txt in a set of [`compile_one`].
-pub const ONE_ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
+pub const ONE_ORIGIN: OriginRef<'static> = OriginRef { scheme: Scheme::Http, host: b"localhost", port: 80 };
 
 /// The bytes of a set of one robots.txt, for [`ONE_ORIGIN`]; the path is for messages only.
 ///
@@ -46,6 +45,6 @@ pub fn compile_capture(
     Ok(set.to_bytes())
 }
 
-fn one_origin() -> OwnedOrigin {
-    OwnedOrigin { host: ONE_ORIGIN.host.into(), scheme: ONE_ORIGIN.scheme, port: ONE_ORIGIN.port }
+fn one_origin() -> Origin {
+    Origin { host: ONE_ORIGIN.host.into(), scheme: ONE_ORIGIN.scheme, port: ONE_ORIGIN.port }
 }

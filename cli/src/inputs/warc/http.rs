@@ -6,8 +6,9 @@ use std::io::{self, Read};
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use memchr::memchr;
-use reptile_compiler::capture::{self, Capture, Challenger};
-use reptile_compiler::limits::MAX_BODY_BYTES;
+use reptile::capture::Capture;
+use reptile::limits::MAX_BODY_BYTES;
+use reptile::{Challenger, capture};
 
 use super::records::{MAX_NAME_BYTES, fields, lower_name};
 use crate::inputs::jsonl::MAX_HEADER_BYTES as MAX_FIELD_BYTES;
@@ -87,7 +88,7 @@ pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
 /// Returns the product that marks its challenge pages with this field, if any.
 fn challenger_of(name: &[u8], value: &[u8]) -> Option<Challenger> {
     let name = capture::challenge_header(str::from_utf8(name).ok()?)?;
-    capture::challenger_of_header(name, &String::from_utf8_lossy(value))
+    reptile::challenger_of_header(name, &String::from_utf8_lossy(value))
 }
 
 /// Parses the response in a block without a body, as in a revisit record.

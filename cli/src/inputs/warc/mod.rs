@@ -14,9 +14,9 @@ use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::path::Path;
 
-use reptile_compiler::capture::{Capture, Time, Truncation};
-use reptile_compiler::limits::MAX_BODY_BYTES;
-use reptile_compiler::set::origin::OwnedOrigin;
+use reptile::capture::{Capture, Time};
+use reptile::limits::MAX_BODY_BYTES;
+use reptile::{Origin, Truncation};
 
 use super::bodies::{TOO_LARGE, no_memory};
 use super::gzip::Unpack;
@@ -129,7 +129,7 @@ struct Answered<'r> {
     url: Option<String>,
     time: Option<Time>,
     /// The name and the origin, if it is for a robots.txt.
-    robots: Option<(String, OwnedOrigin)>,
+    robots: Option<(String, Origin)>,
 }
 
 impl<R: Unpack> Reader<'_, R> {
@@ -151,7 +151,7 @@ impl<R: Unpack> Reader<'_, R> {
             return sink(Item::left_out("record that is no answer of a server")).map(Ok);
         };
         // The others are pages, and addresses that are not of the web, such as `dns:example.com`.
-        let origin = OwnedOrigin::of_robots_url(target).ok();
+        let origin = Origin::of_robots_url(target).ok();
         let url = normal_url(target);
         let key = url.as_deref().map(|url| self.redirects.key(url));
         if origin.is_none() && !key.is_some_and(|key| self.awaited.keys.contains(&key)) {
@@ -340,7 +340,7 @@ fn answer_in(record: &Record, block: Vec<u8>, is_longer: bool) -> std::result::R
         Answer { capture: Capture::default(), location: None, body: Vec::new() }
     } else if record.kind == "resource" {
         let media_type = record.content_type.as_deref().map(String::from_utf8_lossy);
-        let media_type = media_type.map(|name| reptile_compiler::capture::media_type(&name));
+        let media_type = media_type.map(|name| reptile::capture::media_type(&name));
         let capture = Capture { status: Some(200), media_type, ..Capture::default() };
         Answer { capture, location: None, body: block }
     } else if record.kind == "revisit" {

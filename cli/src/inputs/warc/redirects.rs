@@ -22,9 +22,9 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::{Mutex, PoisonError};
 
-use reptile_compiler::capture::{Capture, Challenger, Time, Truncation};
-use reptile_compiler::set::origin::OwnedOrigin;
-use reptile_engine::url::MAX_URL_BYTES;
+use reptile::capture::{Capture, Time};
+use reptile::limits::MAX_URL_BYTES;
+use reptile::{Challenger, Origin, Truncation};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -287,7 +287,7 @@ impl Waiting {
             Some(own) => Head { truncated, ..own },
             None => Head { max_age: self.max_age.or(head.max_age), ..head },
         };
-        let origin = OwnedOrigin::of_robots_url(self.url.as_bytes()).map_err(|_| broken())?;
+        let origin = Origin::of_robots_url(self.url.as_bytes()).map_err(|_| broken())?;
         let fetch = Fetch { input: self.input, record: self.record, redirects: self.redirects };
         let capture = head.capture(self.time, redirects);
         Ok(Robots { name: self.name, origins: vec![origin], capture, body, is_file: false, fetch: Some(fetch) })

@@ -1,7 +1,7 @@
 //! The cells of a row, by its verdicts: those that are the same for every row are made ready to be copied.
 
 use reptile::Verdict;
-use reptile_compiler::capture::Time;
+use reptile::capture::Time;
 
 use super::{Decider, VERDICTS, over_all};
 use crate::outputs::columns::{Cell, Column, Explained, push_capture_time, push_verdict};

@@ -1,7 +1,7 @@
 //! Rows with columns that explain their verdicts: each URL by itself, which takes several times as long as many together.
 
+use reptile::capture::Time;
 use reptile::{Agent, Error, Explanation, Provenance, Verdict};
-use reptile_compiler::capture::Time;
 
 use super::cells::Known;
 use super::{Decider, Line, Written, over_all};

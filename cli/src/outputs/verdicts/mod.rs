@@ -9,9 +9,9 @@ mod explain;
 mod long;
 
 use bumpalo::Bump;
+use reptile::capture::Time;
+use reptile::urls::split;
 use reptile::{Agents, Error, UrlParts, Verdict};
-use reptile_compiler::capture::Time;
-use reptile_engine::url::split;
 
 use super::columns::{self, Cell, Layout, shown_row};
 use super::pieces::{Fixed, Text};

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use reptile_engine::format::FormatError;
-use reptile_engine::set::{Policy, Rules, Set, Site};
-use reptile_engine::verdict::PolicySource;
+use reptile::PolicySource;
+use reptile::contents::{FormatError, Policy, Rules, Set, Site};
 use serde_json::{Value, json};
 
 use crate::outputs::names::Few;

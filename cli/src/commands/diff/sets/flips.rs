@@ -6,10 +6,9 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
-use reptile_engine::format::FormatError;
-use reptile_engine::set::{Agent, Set};
-use reptile_engine::url::split;
-use reptile_engine::verdict::{Explanation, Verdict};
+use reptile::Verdict;
+use reptile::contents::{Agent, Explanation, FormatError, Set};
+use reptile::urls::split;
 use serde_json::{Value, json};
 
 use super::Pair;
@@ -112,12 +111,12 @@ fn flips(
     Ok(flips)
 }
 
-type Record<'s> = reptile_engine::format::origins::OriginRecord<'s>;
+type Record<'s> = reptile::contents::OriginRecord<'s>;
 
 /// The record of an origin in a set.
 fn record<'s>(
     set: &'s Set<&'s [u8]>,
-    origin: &reptile_engine::url::Origin<'_>,
+    origin: &reptile::urls::OriginRef<'_>,
 ) -> std::result::Result<Option<Record<'s>>, FormatError> {
     Ok(set.site(origin)?.map(|site| *site.origin()))
 }

@@ -11,10 +11,8 @@ mod flips;
 use std::collections::{BinaryHeap, HashMap};
 use std::io::{BufWriter, Write};
 
-use reptile_engine::format::FormatError;
-use reptile_engine::format::origins::OriginRecord;
-use reptile_engine::set::Set;
-use reptile_engine::url::OwnedOrigin;
+use reptile::Origin;
+use reptile::contents::{FormatError, OriginRecord, Set};
 use serde_json::json;
 
 use super::Args;
@@ -55,7 +53,7 @@ impl Kind {
 #[derive(Default)]
 struct Listed {
     count: u64,
-    first: BinaryHeap<OwnedOrigin>,
+    first: BinaryHeap<Origin>,
 }
 
 impl Listed {
@@ -73,8 +71,8 @@ impl Listed {
     }
 }
 
-fn owned(record: &OriginRecord<'_>) -> OwnedOrigin {
-    OwnedOrigin { host: record.host.into(), scheme: record.scheme, port: record.port }
+fn owned(record: &OriginRecord<'_>) -> Origin {
+    Origin { host: record.host.into(), scheme: record.scheme, port: record.port }
 }
 
 /// Two sets that are compared, and what is known of their parts.
@@ -146,7 +144,7 @@ fn compare(args: &Args, mut pair: Pair<'_>, out: &mut impl Write) -> std::result
 }
 
 /// An origin, and what happened to it, as a line.
-fn line(kind: Kind, origin: &OwnedOrigin, change: &Change, is_json: bool) -> Result<String> {
+fn line(kind: Kind, origin: &Origin, change: &Change, is_json: bool) -> Result<String> {
     if !is_json {
         let words = change.words();
         let separator = if words.is_empty() { "" } else { "\t" };
@@ -211,7 +209,7 @@ impl<'s> Pair<'s> {
     }
 
     /// What changed for an origin that both sets have.
-    fn change(&self, origin: &OwnedOrigin) -> std::result::Result<Change, FormatError> {
+    fn change(&self, origin: &Origin) -> std::result::Result<Change, FormatError> {
         let find = |set: &'s Set<&'s [u8]>| set.origin_table().find(origin.scheme, &origin.host, origin.port);
         let (Some(old), Some(new)) = (find(self.old)?, find(self.new)?) else { return Ok(Change::default()) };
         let mut change =
@@ -232,7 +230,7 @@ fn remember<K: Eq + std::hash::Hash>(known: &mut HashMap<K, bool>, key: K, is_sa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reptile_engine::url::Scheme;
+    use reptile::Scheme;
 
     #[test]
     fn the_limit_of_the_listed_origins_holds_at_its_edges() {

@@ -4,7 +4,8 @@
 //! for each line by itself: what stands at the end of a line is often sent by the client.
 
 use memchr::memchr;
-use reptile_engine::url::{Scheme, origin_of};
+use reptile::Scheme;
+use reptile::urls::origin_of;
 
 use super::{HostOf, Parts, USER_AGENT, fields};
 

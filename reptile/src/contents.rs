@@ -1,0 +1,12 @@
+//! The contents of a compiled set: its policies, groups, rules, captures and directives, as borrowed views.
+//!
+//! [`Set`](crate::Set) decides URLs and owns its bytes. The views of this module read the same bytes in place, for
+//! programs that list, compare or summarize sets.
+
+pub use reptile_engine::automaton::{Ruleset, Shape};
+pub use reptile_engine::format::FormatError;
+pub use reptile_engine::format::directives::Directive;
+pub use reptile_engine::format::origins::OriginRecord;
+pub use reptile_engine::format::timelines::BEFORE_ALL_TIMES;
+pub use reptile_engine::set::{Agent, Policy, PolicyGroup, Rules, Set, Site};
+pub use reptile_engine::verdict::Explanation;
