@@ -3,17 +3,19 @@
 //! The message of an error is written where the error occurs, and names the file that it is about. [`note`] makes the
 //! whole of it printable, so that it may quote any text.
 
-use std::fmt::Display;
+use std::error::Error as StdError;
+use std::fmt::{self, Display};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use reptile::contents::FormatError;
+use reptile_records::ErrorKind;
 
-use crate::inputs::sets::damaged;
 use crate::outputs::file::Output;
 use crate::outputs::style::Style;
 use crate::outputs::terminal::{tell, tell_error};
-use crate::outputs::text::printable;
+use crate::sets::damaged;
+use reptile_records::text::printable;
 
 /// How a command exits that ran to completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +36,8 @@ impl Exit {
 /// The reason why a command stopped early.
 #[derive(Debug)]
 pub enum Failure {
-    /// An error, and the message for the user. Exit code 2.
-    Fatal(String),
+    /// An error, which the user is shown with its sources. Exit code 2.
+    Fatal(Box<dyn StdError + Send + Sync>),
     /// The reader of standard output has closed it, as `head` does. Exit code 0, without a message.
     Quiet,
 }
@@ -46,14 +48,68 @@ pub type Result<T> = std::result::Result<T, Failure>;
 impl Failure {
     /// An error with this message.
     pub fn new(message: impl Display) -> Failure {
-        Failure::Fatal(message.to_string())
+        Failure::Fatal(message.to_string().into())
     }
 
     /// An error about a file; the message follows the path.
-    pub fn at(path: &Path, message: impl Display) -> Failure {
-        Failure::Fatal(format!("{}: {message}", path.display()))
+    pub fn at(path: &Path, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Failure {
+        Failure::Fatal(Box::new(AtPath { path: path.into(), cause: cause.into() }))
     }
 }
+
+/// An error about a file.
+#[derive(Debug)]
+struct AtPath {
+    path: PathBuf,
+    cause: Box<dyn StdError + Send + Sync>,
+}
+
+impl Display for AtPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.cause)
+    }
+}
+
+impl StdError for AtPath {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        // The message includes the cause.
+        self.cause.source()
+    }
+}
+
+impl From<reptile_records::Error> for Failure {
+    fn from(error: reptile_records::Error) -> Failure {
+        match error.kind() {
+            ErrorKind::Sink => match error.into_cause().downcast::<Failure>() {
+                Ok(failure) => *failure,
+                Err(cause) => Failure::Fatal(cause),
+            },
+            _ => Failure::Fatal(Box::new(error)),
+        }
+    }
+}
+
+impl From<Failure> for reptile_records::Error {
+    fn from(failure: Failure) -> reptile_records::Error {
+        reptile_records::Error::sink(failure)
+    }
+}
+
+impl Display for Failure {
+    /// Writes the message; with `{:#}`, also the chain of its sources.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure::Fatal(error) = self else { return f.write_str("standard output is closed") };
+        write!(f, "{error}")?;
+        let mut source = error.source().filter(|_| f.alternate());
+        while let Some(error) = source {
+            write!(f, ": {error}")?;
+            source = error.source();
+        }
+        Ok(())
+    }
+}
+
+impl StdError for Failure {}
 
 /// The reason why writing answers stopped early, for commands that write while they read.
 pub enum Stop {

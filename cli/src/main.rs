@@ -7,8 +7,11 @@
 mod commands;
 mod error;
 mod help;
-mod inputs;
+mod options;
 mod outputs;
+mod same_file;
+mod sets;
+mod url_list;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -21,7 +24,7 @@ use crate::commands::{
 };
 use crate::error::{Exit, Failure, Result, complain};
 use crate::outputs::terminal::{self, Colour};
-use crate::outputs::text::printable;
+use reptile_records::text::printable;
 
 /// What one thread of `compile` allocates another one frees, which takes the allocator of most systems long. Of two others,
 /// mimalloc is as fast, but takes half as much memory again for one large file, and ends commands without a message when
@@ -170,8 +173,8 @@ fn main() -> ExitCode {
     match result {
         Ok(Exit::Done) | Err(Failure::Quiet) => ExitCode::SUCCESS,
         Ok(Exit::SomeBad) => ExitCode::from(1),
-        Err(Failure::Fatal(message)) => {
-            complain(message);
+        Err(failure) => {
+            complain(format_args!("{failure:#}"));
             ExitCode::from(2)
         }
     }

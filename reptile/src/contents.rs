@@ -5,6 +5,7 @@
 
 pub use reptile_engine::automaton::{Ruleset, Shape};
 pub use reptile_engine::format::FormatError;
+pub use reptile_engine::format::container::{LABEL_START_BYTES, has_label};
 pub use reptile_engine::format::directives::Directive;
 pub use reptile_engine::format::origins::OriginRecord;
 pub use reptile_engine::format::timelines::BEFORE_ALL_TIMES;

@@ -6,10 +6,11 @@ use reptile::crawlers::{Crawler, GROUPS, Resolved};
 use reptile::{Dialect, crawlers, dialects};
 
 use crate::error::{Exit, Failure, Result};
-use crate::inputs::options::{self, ExactAgent};
-use crate::inputs::sets::agents::{agents_for, agents_under};
+use crate::options::{self, ExactAgent};
+use crate::outputs::align::{pad, width};
 use crate::outputs::file::print;
-use crate::outputs::text::{pad, printable, width};
+use crate::sets::agents::{agents_for, agents_under};
+use reptile_records::text::printable;
 
 /// List the known crawlers, or say what a name stands for
 ///
@@ -115,7 +116,7 @@ fn what_it_is(name: &str, dialect: Option<&'static Dialect>) -> Result<String> {
                 let known = known.filter(|known| dialect.crawlers.contains(&known.family));
                 row(&agent.name, chain(agent), known.map_or_else(String::new, source_of))
             })),
-            Err(Failure::Fatal(message)) => rows.push(row(name, message, String::new())),
+            Err(Failure::Fatal(message)) => rows.push(row(name, message.to_string(), String::new())),
             Err(other) => return Err(other),
         }
     }

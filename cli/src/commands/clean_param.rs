@@ -14,14 +14,14 @@ use reptile::urls::split;
 use serde_json::json;
 
 use crate::error::{Exit, Failure, Result, Stop};
-use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_lf, without_line_end};
-use crate::inputs::options::CompileOptions;
-use crate::inputs::sets::single::ONE_ORIGIN;
-use crate::inputs::sets::{Loaded, refuse_swapped};
-use crate::inputs::url_list::{command_line, typed_urls};
+use crate::options::CompileOptions;
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
-use crate::outputs::text::{opaque_column, url_column};
+use crate::sets::single::ONE_ORIGIN;
+use crate::sets::{Loaded, refuse_swapped};
+use crate::url_list::{command_line, typed_urls};
+use reptile_records::lines::{ChunkKind, Chunks, lines, open, without_lf, without_line_end};
+use reptile_records::text::{opaque_column, url_column};
 
 /// The number of policies whose parameters are kept in memory. Those of one take some kilobytes at most, mostly none.
 const MAX_KNOWN: usize = 1 << 14;
@@ -85,7 +85,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 /// Cleans the lines of the list.
 fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> std::result::Result<(), Stop> {
-    let mut chunks = Chunks::new(open(&args.list).map_err(Stop::Other)?);
+    let mut chunks = Chunks::new(open(&args.list).map_err(Failure::from)?);
     let mut buffer = Vec::new();
     let unreadable = |error| Stop::Other(Failure::at(name_of(&args.list), error));
     while let Some(chunk) = chunks.next(buffer, || true).map_err(unreadable)? {

@@ -10,20 +10,20 @@ use reptile::build::CompiledSet;
 use reptile::contents::{FormatError, Ruleset, Set};
 
 use crate::error::{Exit, Failure, Result};
-use crate::inputs::Inputs;
-use crate::inputs::globs::expand;
-use crate::inputs::options::CompileOptions;
-use crate::inputs::same::refuse_overwriting;
-use crate::inputs::sets::assemble::{assemble_with, assemble_with_fates};
-use crate::inputs::sets::fates::Fates;
-use crate::inputs::sets::report::Report;
-use crate::inputs::sets::room::{DEFAULT_MEMORY, Room, memory, passing_through};
-use crate::inputs::sets::{Loaded, damaged};
+use crate::options::CompileOptions;
 use crate::outputs::endings::refuse_for_set;
 use crate::outputs::fates::{self, FateWriter};
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::made::{self, Made};
 use crate::outputs::summary::{Summary, grouped, seconds};
+use crate::same_file::refuse_overwriting;
+use crate::sets::assemble::{assemble_with, assemble_with_fates};
+use crate::sets::fates::Fates;
+use crate::sets::report::Report;
+use crate::sets::room::{DEFAULT_MEMORY, Room, memory, passing_through};
+use crate::sets::{Loaded, damaged};
+use reptile_records::Inputs;
+use reptile_records::globs::expand;
 
 /// Compile robots.txt files into a set
 ///

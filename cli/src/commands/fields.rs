@@ -17,15 +17,15 @@ use serde_json::{Value, json};
 
 use crate::commands::inspect::Wanted;
 use crate::error::{Exit, Failure, Result, Stop, note};
-use crate::inputs::options::{CompileOptions, ExactAgent};
-use crate::inputs::sets::agents::agents_of;
-use crate::inputs::sets::single::ONE_ORIGIN;
-use crate::inputs::sets::{Loaded, damaged, refuse_swapped};
-use crate::inputs::url_list::refuse_file_as_host;
+use crate::options::{CompileOptions, ExactAgent};
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
 use crate::outputs::names::{Few, MAX_NAMES_SHOWN};
-use crate::outputs::text::{escaped, printable};
+use crate::sets::agents::agents_of;
+use crate::sets::single::ONE_ORIGIN;
+use crate::sets::{Loaded, damaged, refuse_swapped};
+use crate::url_list::refuse_file_as_host;
+use reptile_records::text::{escaped, printable};
 
 /// Show the other directives, which decide no URL: Sitemap, Crawl-delay, Content-Signal ...
 ///

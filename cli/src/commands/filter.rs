@@ -10,21 +10,21 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::{Agents, Verdict};
 
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::open::START_BYTES;
-use crate::inputs::options::{CompileOptions, ExactAgent};
-use crate::inputs::recognise::{Content, recognise};
-use crate::inputs::same::refuse_overwriting;
-use crate::inputs::sets::Loaded;
-use crate::inputs::sets::agents::agents;
-use crate::inputs::sets::report::{Report, UNTRUSTED, untrusted_from};
-use crate::inputs::shown::shown;
-use crate::inputs::unpack::Packing;
-use crate::inputs::warc::fault_of;
-use crate::inputs::warc::raw::{NextStored, PackedRecords, PlainRecords, Stored};
-use crate::inputs::warc::read_date;
-use crate::inputs::warc::records::{RECORD_START, Record};
+use crate::options::{CompileOptions, ExactAgent};
 use crate::outputs::file::Output;
 use crate::outputs::summary::Summary;
+use crate::same_file::refuse_overwriting;
+use crate::sets::Loaded;
+use crate::sets::agents::agents;
+use crate::sets::report::{Report, UNTRUSTED, untrusted_from};
+use reptile_records::open::START_BYTES;
+use reptile_records::recognise::{Content, recognise};
+use reptile_records::shown::shown;
+use reptile_records::unpack::Packing;
+use reptile_records::warc::fault_of;
+use reptile_records::warc::raw::{NextStored, PackedRecords, PlainRecords, Stored};
+use reptile_records::warc::read_date;
+use reptile_records::warc::records::{RECORD_START, Record};
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 1 << 16;

@@ -7,10 +7,10 @@ use reptile::{Dialect, Profile};
 
 use super::compile::Target;
 use crate::error::{Exit, Failure, Result};
-use crate::inputs::Inputs;
-use crate::inputs::options::CompileOptions;
-use crate::inputs::sets::Loaded;
-use crate::inputs::sets::assemble::assemble_with;
+use crate::options::CompileOptions;
+use crate::sets::Loaded;
+use crate::sets::assemble::assemble_with;
+use reptile_records::Inputs;
 
 /// Merge sets into one
 ///

@@ -7,12 +7,12 @@ use reptile::Scheme;
 use super::compile::Target;
 use super::merge::options_of;
 use crate::error::{Exit, Result};
-use crate::inputs::Inputs;
-use crate::inputs::globs::expand;
-use crate::inputs::options::{ArchiveOptions, CompileOptions, schemes};
-use crate::inputs::sets::assemble::assemble_with;
-use crate::inputs::sets::{Loaded, refuse_swapped};
-use crate::inputs::time::Zone;
+use crate::options::{ArchiveOptions, CompileOptions, schemes};
+use crate::sets::assemble::assemble_with;
+use crate::sets::{Loaded, refuse_swapped};
+use reptile_records::Inputs;
+use reptile_records::globs::expand;
+use reptile_records::time::Zone;
 
 /// Add captures to a set
 ///

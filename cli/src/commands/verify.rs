@@ -6,12 +6,12 @@ use std::time::Instant;
 use reptile::{Error, ErrorKind, Set};
 
 use crate::error::{Exit, Failure, Result};
-use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::file::print;
 use crate::outputs::progress::Progress;
 use crate::outputs::style::Style;
 use crate::outputs::summary::{grouped, seconds};
-use crate::outputs::text::printable;
+use crate::sets::{Loaded, damaged};
+use reptile_records::text::printable;
 
 /// Check every byte of a set file
 ///
@@ -66,7 +66,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let set = loaded.into_set()?;
     let checked = if args.deep { verify_deep(&set) } else { set.verify().map(|()| String::new()) };
     drop(progress);
-    let recompiled = checked.map_err(|error| failure(&args.set, &error))?;
+    let recompiled = checked.map_err(|error| failure(&args.set, error))?;
     print(format!(
         "{}: {}, {} origins, {} rulesets, {} bytes{recompiled}\n",
         printable(args.set.as_os_str().as_encoded_bytes()),
@@ -86,7 +86,7 @@ fn verify_deep(set: &Set) -> std::result::Result<String, Error> {
 }
 
 /// The failure of a set that does not pass.
-fn failure(path: &Path, error: &Error) -> Failure {
+fn failure(path: &Path, error: Error) -> Failure {
     if error.kind() == ErrorKind::OtherCompiler {
         let advice = "made by another version of the compiler; compile the set again, or verify it without --deep";
         return Failure::at(path, advice);

@@ -9,9 +9,9 @@ use std::borrow::Cow;
 use clap::ValueEnum;
 use reptile::{Explanation, Provenance, Verdict};
 
-use super::text::{opaque_column, url_column};
-use crate::inputs::tables;
-use crate::inputs::time::show_time;
+use reptile_records::tables;
+use reptile_records::text::{opaque_column, url_column};
+use reptile_records::time::show_time;
 
 /// A column that can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -463,7 +463,7 @@ pub fn shown_row(row: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
         return Cow::Borrowed(row);
     }
     let line = row.strip_suffix(b"\n").unwrap_or(row);
-    Cow::Owned((super::text::printable(line) + "\n").into_bytes())
+    Cow::Owned((reptile_records::text::printable(line) + "\n").into_bytes())
 }
 
 #[cfg(test)]

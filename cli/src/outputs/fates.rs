@@ -8,7 +8,7 @@ use super::file::{Complete, Output};
 use super::parquet::Kind;
 use super::sink::Sink;
 use crate::error::{Failure, Result};
-use crate::inputs::sets::fates::FateRow;
+use crate::sets::fates::FateRow;
 
 /// The columns and their types.
 const COLUMNS: [(&str, Kind); 10] = [

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::text::is_unsafe;
 use crate::error::{Failure, Result};
+use reptile_records::text::is_unsafe;
 
 /// A value as one line of JSON.
 pub fn json_line(value: &impl Serialize) -> Result<String> {

@@ -17,11 +17,11 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 use super::file::{Complete, Output, resolved};
 use super::json::json_lines;
 use super::summary::{Summary, grouped};
-use super::text::printable;
 use crate::error::{Failure, Result};
-use crate::inputs::options::CompileOptions;
-use crate::inputs::sets::report::Report;
-use crate::inputs::time::show_time;
+use crate::options::CompileOptions;
+use crate::sets::report::Report;
+use reptile_records::text::printable;
+use reptile_records::time::show_time;
 
 /// What is appended to the name of a set.
 const SUFFIX: &str = ".made.json";

@@ -5,6 +5,7 @@
 //! is safe to show ([`text`]), [`style`]s, [`progress`], and the only way to standard output and standard error
 //! ([`terminal`]).
 
+pub mod align;
 pub mod columns;
 pub mod endings;
 pub mod fates;
@@ -23,6 +24,5 @@ pub mod sink;
 pub mod style;
 pub mod summary;
 pub mod terminal;
-pub mod text;
 pub mod tops;
 pub mod verdicts;

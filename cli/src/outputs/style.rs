@@ -52,11 +52,6 @@ impl Style {
     }
 }
 
-/// Whether a character stands for a style.
-pub fn is_mark(character: char) -> bool {
-    style_of(character).is_some()
-}
-
 /// What a terminal takes for a character that stands for a style.
 pub fn style_of(character: char) -> Option<&'static str> {
     MARKS.iter().find(|(mark, _)| *mark == character).map(|(_, style)| *style)
@@ -65,7 +60,17 @@ pub fn style_of(character: char) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outputs::text::printable;
+    use reptile_records::text::{MARKS as RESERVED, printable};
+
+    /// Returns whether a character stands for a style.
+    fn is_mark(character: char) -> bool {
+        style_of(character).is_some()
+    }
+
+    #[test]
+    fn text_from_files_escapes_every_mark() {
+        assert!(MARKS.iter().all(|(mark, _)| RESERVED.contains(mark)));
+    }
 
     #[test]
     fn nobody_else_chooses_a_style() {

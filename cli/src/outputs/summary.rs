@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::HumanCount;
 
 use super::terminal::tell;
-use super::text::{pad, width};
+use crate::outputs::align::{pad, width};
 
 /// Rows of a label and a value, printed with the values aligned.
 #[derive(Default)]

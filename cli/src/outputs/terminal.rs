@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use super::progress::apart;
 use super::style::style_of;
-use super::text::is_unsafe;
+use reptile_records::text::is_unsafe;
 
 /// Bytes of the longest character in UTF-8.
 const MAX_CHARACTER_BYTES: usize = 4;

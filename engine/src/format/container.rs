@@ -373,3 +373,11 @@ fn write_measured<W: Write>(
     }
     Ok(())
 }
+
+/// Length in bytes of the part of the label that survives a transfer as text.
+pub const LABEL_START_BYTES: usize = 5;
+
+/// Returns whether bytes begin like a set. A set that a transfer has damaged still does, so that the error names the damage.
+pub fn has_label(start: &[u8]) -> bool {
+    start.starts_with(&LABEL[..LABEL_START_BYTES])
+}

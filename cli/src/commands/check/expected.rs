@@ -11,12 +11,12 @@ use reptile::{Dialect, RuleKind, Verdict};
 use super::Args;
 use super::rows::{MAX_SHOWN_BYTES, Row, TOO_LONG, each_block, policy_of, word};
 use crate::error::Result;
-use crate::inputs::lines::{lines, without_line_end};
-use crate::inputs::options::ExactAgent;
-use crate::inputs::sets::agents::agent_of_cell;
+use crate::options::ExactAgent;
 use crate::outputs::file::Output;
 use crate::outputs::terminal::tell;
-use crate::outputs::text::printable;
+use crate::sets::agents::agent_of_cell;
+use reptile_records::lines::{lines, without_line_end};
+use reptile_records::text::printable;
 
 /// The results of some rows, counted.
 #[derive(Default)]

@@ -18,14 +18,14 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::rows::{MAX_SHOWN_BYTES, Row, TOO_LONG, each_block, policy_of};
 use super::{Args, compiled, opened, refuse_nothing};
 use crate::error::{Exit, note};
-use crate::inputs::Inputs;
-use crate::inputs::lines::lines;
-use crate::inputs::sets::agents::agent_of_cell;
-use crate::inputs::sets::map::Temporary;
 use crate::outputs::file::Output;
 use crate::outputs::summary::{grouped, rate, seconds};
 use crate::outputs::terminal::tell;
-use crate::outputs::text::printable;
+use crate::sets::agents::agent_of_cell;
+use crate::sets::map::Temporary;
+use reptile_records::Inputs;
+use reptile_records::lines::lines;
+use reptile_records::text::printable;
 
 /// The number of pairs of dialects.
 const PAIRS: usize = ALL.len() * (ALL.len() - 1) / 2;

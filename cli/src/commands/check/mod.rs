@@ -13,16 +13,16 @@ use reptile::contents::Set;
 use reptile::{Dialect, dialects};
 
 use crate::error::{Exit, Failure, Result};
-use crate::inputs::Inputs;
-use crate::inputs::lines;
-use crate::inputs::open::Input;
-use crate::inputs::options::{CompileOptions, ExactAgent, dialects, strategies};
-use crate::inputs::recognise::Wanted;
-use crate::inputs::sets::assemble::assemble;
-use crate::inputs::sets::damaged;
+use crate::options::{CompileOptions, ExactAgent, dialects, strategies};
 use crate::outputs::summary::{rate, seconds};
 use crate::outputs::terminal::tell;
+use crate::sets::assemble::assemble;
+use crate::sets::damaged;
 use expected::Checker;
+use reptile_records::Inputs;
+use reptile_records::lines;
+use reptile_records::open::Input;
+use reptile_records::recognise::Wanted;
 
 /// The host that a single file is compiled for.
 const ANY_HOST: &str = "localhost";

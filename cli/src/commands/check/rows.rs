@@ -10,9 +10,9 @@ use reptile::{RuleKind, Scheme};
 
 use super::{ANY_HOST, Args};
 use crate::error::{Failure, Result};
-use crate::inputs::lines::{ChunkKind, Chunks, MAX_LINE_BYTES, blocks, without_line_end};
-use crate::inputs::sets::damaged;
-use crate::outputs::text::url_column;
+use crate::sets::damaged;
+use reptile_records::lines::{ChunkKind, Chunks, MAX_LINE_BYTES, blocks, without_line_end};
+use reptile_records::text::url_column;
 
 /// Bytes of a block of the table, the work of one thread at a time.
 const BLOCK_BYTES: usize = 64 << 10;

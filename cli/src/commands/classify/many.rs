@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use super::report::{Report, Subject};
 use super::{Args, Asked, Decided, Files, decide};
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::same::{is_same_place, refuse_overwriting};
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::made::{self, Identity, Tool};
 use crate::outputs::summary::{Summary, grouped};
-use crate::outputs::text::printable;
+use crate::same_file::{is_same_place, refuse_overwriting};
+use reptile_records::text::printable;
 
 /// What a file of verdicts was made from, and how.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]

@@ -19,17 +19,7 @@ use clap::ArgGroup;
 use reptile::{Agents, Set};
 
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::globs::expand;
-use crate::inputs::options::{CompileOptions, ExactAgent};
-use crate::inputs::parquet::urls::{AT_OPTION, Splitting};
-use crate::inputs::same::{is_same_place, refuse_overwriting};
-use crate::inputs::sets::agents::agents;
-use crate::inputs::sets::by_row::{ByRow, Times};
-use crate::inputs::sets::report::Report as SetReport;
-use crate::inputs::sets::{Loaded, note_without_times, refuse_swapped};
-use crate::inputs::tables::log::shape::Site;
-use crate::inputs::tables::open::Opening;
-use crate::inputs::tables::{COMMA, Delimiter, Format, Wanted};
+use crate::options::{CompileOptions, ExactAgent, table_formats};
 use crate::outputs::columns::Column;
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::made::Identity;
@@ -38,9 +28,19 @@ use crate::outputs::progress::Progress;
 use crate::outputs::scope::Scope;
 use crate::outputs::sink::Sink;
 use crate::outputs::verdicts::Decider;
+use crate::same_file::{is_same_place, refuse_overwriting};
+use crate::sets::agents::agents;
+use crate::sets::by_row::{ByRow, Times};
+use crate::sets::report::Report as SetReport;
+use crate::sets::{Loaded, note_without_times, refuse_swapped};
 use pipeline::Pipeline;
 use rejects::Rejects;
 use report::{Report, Subject};
+use reptile_records::globs::expand;
+use reptile_records::parquet::urls::{AT_OPTION, Splitting};
+use reptile_records::tables::log::shape::Site;
+use reptile_records::tables::open::Opening;
+use reptile_records::tables::{COMMA, Delimiter, Format, Wanted};
 use site::SiteOptions;
 use source::Source;
 use totals::Totals;
@@ -138,7 +138,7 @@ pub struct Args {
     #[arg(long, value_name = "COLUMN", conflicts_with = "at")]
     at_column: Option<String>,
     /// The format of URLS [default: recognised by the first line and the end of the name]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = table_formats())]
     input_format: Option<Format>,
     /// The delimiter of CSV: comma, semicolon, tab, pipe or one character [default: recognised]
     ///

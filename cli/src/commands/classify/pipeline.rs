@@ -18,14 +18,14 @@ use super::source::{Part, Source};
 use super::totals::Totals;
 use super::{Args, progress};
 use crate::error::{Failure, Result};
-use crate::inputs::lines::{Chunk, ChunkKind, without_line_end};
-use crate::inputs::tables::Table;
-use crate::inputs::tables::open::Opening;
 use crate::outputs::file::Complete;
 use crate::outputs::progress::Progress;
 use crate::outputs::sink::Sink;
 use crate::outputs::summary::grouped;
 use crate::outputs::verdicts::{Answers, Decider, LongPart};
+use reptile_records::lines::{Chunk, ChunkKind, without_line_end};
+use reptile_records::tables::Table;
+use reptile_records::tables::open::Opening;
 
 /// The number of chunks that are read, and of answers that are kept for writing, ahead of the threads that decide.
 const AHEAD: usize = 1;

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::error::Result;
-use crate::inputs::tables::{Fault, Table};
 use crate::outputs::file::{Complete, Output};
 use crate::outputs::verdicts::{LongPart, Rejected};
+use reptile_records::tables::{Fault, Table};
 
 /// The file, if it is asked for.
 pub struct Rejects {

@@ -14,9 +14,9 @@ use super::totals::{Counts, Totals};
 use crate::error::Result;
 use crate::outputs::file::{Complete, Output};
 use crate::outputs::summary::{grouped, rate, seconds};
-use crate::outputs::text::printable;
 use crate::outputs::tops::Top;
 use crate::outputs::verdicts::Decider;
+use reptile_records::text::printable;
 
 /// The origins or rules in a table.
 const SHOWN: usize = 20;

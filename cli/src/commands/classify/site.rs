@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use crate::error::{Failure, Result};
-use crate::inputs::options::CompileOptions;
-use crate::inputs::tables::log::shape::Site;
-use crate::inputs::tables::{Format, Table};
+use crate::options::CompileOptions;
+use reptile_records::tables::log::shape::Site;
+use reptile_records::tables::{Format, Table};
 
 /// The options, as far as they are for the log alone.
 pub struct SiteOptions {

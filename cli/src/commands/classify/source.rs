@@ -5,14 +5,14 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use crate::error::{Failure, Result};
-use crate::inputs::lines::{self, Chunk, Chunks};
-use crate::inputs::open::Input;
-use crate::inputs::parquet::ParquetFile;
-use crate::inputs::parquet::urls::{self, Splitting};
-use crate::inputs::recognise::Content;
-use crate::inputs::tables::open::{self, Opening};
-use crate::inputs::tables::{Format, Table};
 use crate::outputs::verdicts::Block;
+use reptile_records::lines::{self, Chunk, Chunks};
+use reptile_records::open::Input;
+use reptile_records::parquet::ParquetFile;
+use reptile_records::parquet::urls::{self, Splitting};
+use reptile_records::recognise::Content;
+use reptile_records::tables::open::{self, Opening};
+use reptile_records::tables::{Format, Table};
 
 /// An input that is open, and whose rows were not looked at yet.
 pub enum Source {
@@ -72,7 +72,7 @@ impl Source {
                 return Err(Failure::at(path, format!("{option}: is not a Parquet file")));
             }
         }
-        lines::open_urls(path).map(Source::Text)
+        Ok(Source::Text(lines::open_urls(path)?))
     }
 
     /// Finds the columns of the table.

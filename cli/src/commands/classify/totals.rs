@@ -8,13 +8,13 @@ use std::time::Duration;
 use reptile::{Agents, Verdict};
 
 use crate::error::note;
-use crate::inputs::sets::by_row::Misspelt;
-use crate::inputs::tables::csv::UnclosedRow;
-use crate::inputs::tables::{Fault, Format, Table, hint};
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
-use crate::outputs::text::printable;
 use crate::outputs::tops::Tops;
 use crate::outputs::verdicts::{Answers, Decider, MAX_NAMED_FAULTS, Tally};
+use crate::sets::by_row::Misspelt;
+use reptile_records::tables::csv::UnclosedRow;
+use reptile_records::tables::{Fault, Format, Table, hint};
+use reptile_records::text::printable;
 
 /// Bytes of the first rows that are kept, to say what they look like if most rows are invalid.
 const SAMPLE_BYTES: usize = 4096;

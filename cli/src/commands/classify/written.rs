@@ -6,11 +6,11 @@ use clap::ValueEnum;
 use reptile::Verdict;
 
 use crate::error::{Failure, Result};
-use crate::inputs::tables::{self, Table};
 use crate::outputs::columns::{Column, Format, Layout, shown_row};
 use crate::outputs::endings::{chosen_format, format_of};
 use crate::outputs::over_agents;
 use crate::outputs::verdicts::VERDICTS;
+use reptile_records::tables::{self, Table};
 
 /// What is written, as given.
 #[derive(Clone, Debug, clap::Args)]

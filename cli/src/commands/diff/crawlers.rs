@@ -10,7 +10,7 @@ use serde_json::json;
 use super::groups::{File, Names};
 use crate::error::Stop;
 use crate::outputs::json::json_line;
-use crate::outputs::text::printable;
+use reptile_records::text::printable;
 
 /// Writes which crawlers obey another group than before, of those that were given, or else of those that the dialect
 /// knows under several product tokens. Returns whether there are any.

@@ -22,14 +22,14 @@ use bumpalo::Bump;
 use reptile::{Dialect, dialects};
 
 use crate::error::{Exit, Failure, Result, Stop, note};
-use crate::inputs::bodies::read_robots;
-use crate::inputs::options::{ExactAgent, dialects};
-use crate::inputs::sets::Loaded;
-use crate::inputs::sets::agents::agents_for;
-use crate::inputs::sets::single::compile_one;
-use crate::inputs::url_list::{command_line, refuse_url_list};
+use crate::options::{ExactAgent, dialects};
 use crate::outputs::file::Output;
+use crate::sets::Loaded;
+use crate::sets::agents::agents_for;
+use crate::sets::single::compile_one;
+use crate::url_list::{command_line, refuse_url_list};
 use groups::{File, Names};
+use reptile_records::bodies::read_robots;
 
 /// Compare two robots.txt files, or two sets: what came and went, and URLs whose verdict flips
 ///

@@ -9,7 +9,7 @@ use super::lines::Line;
 use super::rules::{Change, Changes, Fate};
 use crate::error::Stop;
 use crate::outputs::json::json_line;
-use crate::outputs::text::printable;
+use reptile_records::text::printable;
 
 /// Writes the lines that were removed, added and, where their order decides, moved. Product tokens with the same
 /// changes are listed together.

@@ -15,12 +15,12 @@ use serde_json::json;
 
 use super::groups::{File, Names};
 use crate::error::{Failure, Stop};
-use crate::inputs::sets::single::ONE_ORIGIN;
-use crate::inputs::url_list::each_url;
 use crate::outputs::json::json_line;
 use crate::outputs::names::Few;
 use crate::outputs::summary::grouped;
-use crate::outputs::text::printable;
+use crate::sets::single::ONE_ORIGIN;
+use crate::url_list::each_url;
+use reptile_records::text::printable;
 
 /// The crawlers with different groups that each URL is decided for. More are refused: the user is to choose.
 pub const MAX_ROWS: usize = 1024;

@@ -12,7 +12,7 @@ use super::spans::{policies_of, write_spans};
 use crate::error::{Failure, Stop};
 use crate::outputs::json::json_line;
 use crate::outputs::summary::grouped;
-use crate::outputs::text::printable;
+use reptile_records::text::printable;
 
 /// Bytes of the automaton of a ruleset that can be printed. The whole set of 4,231 real files has 6.7 MB.
 pub const MAX_AUTOMATON_BYTES: usize = 4 << 20;

@@ -20,16 +20,16 @@ use serde_json::{Value, json};
 
 use crate::commands::compile::{describe_rulesets, describe_times};
 use crate::error::{Exit, Failure, Result, Stop, note};
-use crate::inputs::options::{CompileOptions, ExactAgent};
-use crate::inputs::sets::agents::agents_of;
-use crate::inputs::sets::{Loaded, refuse_swapped};
-use crate::inputs::time::show_time;
-use crate::inputs::url_list::refuse_file_as_host;
+use crate::options::{CompileOptions, ExactAgent};
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
 use crate::outputs::made;
 use crate::outputs::summary::Summary;
-use crate::outputs::text::printable;
+use crate::sets::agents::agents_of;
+use crate::sets::{Loaded, refuse_swapped};
+use crate::url_list::refuse_file_as_host;
+use reptile_records::text::printable;
+use reptile_records::time::show_time;
 
 /// The number of rulesets, the largest first, that are listed.
 const LARGEST: usize = 5;

@@ -7,9 +7,9 @@ use reptile::contents::{OriginRecord, Set};
 use serde::Serialize;
 
 use crate::error::Stop;
-use crate::inputs::time::show_time;
 use crate::outputs::json::json_line;
-use crate::outputs::text::printable;
+use reptile_records::text::printable;
+use reptile_records::time::show_time;
 
 /// An origin as it is listed.
 #[derive(Serialize)]

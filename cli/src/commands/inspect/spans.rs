@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::origins::{name_of, source_name};
 use crate::error::Stop;
-use crate::inputs::time::show_time;
 use crate::outputs::json::json_line;
+use reptile_records::time::show_time;
 
 /// A span of time as JSON. A time is null where the span has no beginning or no end.
 #[derive(Serialize)]

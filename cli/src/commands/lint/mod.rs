@@ -14,18 +14,18 @@ mod github;
 mod sarif;
 
 use crate::error::{Exit, Failure, Result, note};
-use crate::inputs::bodies::{read_input, read_robots, settle};
-use crate::inputs::hosts::{Hosts, Naming, Place, origins_of_option};
-use crate::inputs::open::Input;
-use crate::inputs::options::{ArchiveOptions, dialects};
-use crate::inputs::recognise::{Content, Wanted};
-use crate::inputs::sets::report::{Strange, UNTRUSTED, untrusted_from};
-use crate::inputs::{Item, Robots, read_bodies};
+use crate::options::{ArchiveOptions, dialects};
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
 use crate::outputs::progress::Progress;
 use crate::outputs::summary::{Summary, grouped};
-use crate::outputs::text::printable;
+use crate::sets::report::{Strange, UNTRUSTED, untrusted_from};
+use reptile_records::bodies::{read_input, read_robots, settle};
+use reptile_records::hosts::{Hosts, Naming, Place, origins_of_option};
+use reptile_records::open::Input;
+use reptile_records::recognise::{Content, Wanted};
+use reptile_records::text::printable;
+use reptile_records::{Item, Robots, read_bodies};
 
 /// Find mistakes in robots.txt files
 ///
@@ -172,8 +172,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         }
         let input = Input::open(path)?;
         match input.content {
-            _ if input.is_collection() => read_bodies(input, args.archives.resync, &mut |item| report.item(item))?,
-            Content::Set | Content::Zip => return Err(input.refused(Wanted::Robots)),
+            _ if input.is_collection() => read_bodies(input, args.archives.resync, &mut |item| Ok(report.item(item)?))?,
+            Content::Set | Content::Zip => return Err(input.refused(Wanted::Robots).into()),
             content => {
                 let name = path.display().to_string();
                 report.strange.add(&name, content);

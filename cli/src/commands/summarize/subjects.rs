@@ -8,8 +8,8 @@ use reptile::urls::OriginRef;
 use reptile::{Origin, Scheme};
 
 use crate::error::{Failure, Stop};
-use crate::inputs::hosts::{Naming, origins_of_name};
-use crate::inputs::lines::{ChunkKind, Chunks, lines, open, without_line_end};
+use reptile_records::hosts::{Naming, origins_of_name};
+use reptile_records::lines::{ChunkKind, Chunks, lines, open, without_line_end};
 
 /// The origin that a row is about.
 pub enum Name<'s> {
@@ -83,7 +83,7 @@ pub fn each_listed<'s>(
 /// # Errors
 /// If the list cannot be read, and those of `work`.
 pub fn each_name(list: &Path, mut work: impl FnMut(Name<'static>) -> Result<(), Stop>) -> Result<(), Stop> {
-    let mut chunks = Chunks::new(open(list).map_err(Stop::Other)?);
+    let mut chunks = Chunks::new(open(list).map_err(Failure::from)?);
     let mut buffer = Vec::new();
     let unreadable = |error| Stop::Other(Failure::at(list, error));
     while let Some(chunk) = chunks.next(buffer, || true).map_err(unreadable)? {

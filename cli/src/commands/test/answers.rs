@@ -8,8 +8,9 @@ use reptile::{Rule, Verdict};
 use super::words::{octets_of, shown};
 use super::{Column, Tested};
 use crate::error::Stop;
+use crate::outputs::align::{pad, width};
 use crate::outputs::style::Style;
-use crate::outputs::text::{pad, printable, width};
+use reptile_records::text::printable;
 
 /// Cells of the column of URLs. A wider URL pushes the rest of its line to the right.
 const MAX_COLUMN: usize = 60;

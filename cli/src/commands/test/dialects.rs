@@ -13,8 +13,8 @@ use reptile::{Dialect, Verdict};
 use super::words::shown;
 use super::{Answer, Column, File, questions};
 use crate::error::Stop;
-use crate::inputs::sets::agents::agents_under;
-use crate::outputs::text::{pad, width};
+use crate::outputs::align::{pad, width};
+use crate::sets::agents::agents_under;
 
 /// Cells of a column of the table. A wider URL pushes the rest of its row to the right.
 const MAX_COLUMN: usize = 60;

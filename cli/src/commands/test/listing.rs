@@ -9,8 +9,9 @@ use reptile::explain::Reading;
 
 use super::words::{numbers, shown};
 use super::{Fetch, Tested};
+use crate::outputs::align::{pad, width};
 use crate::outputs::summary::grouped;
-use crate::outputs::text::{pad, printable, width};
+use reptile_records::text::printable;
 
 /// The greatest number of lines of a file that is shown whole.
 const MAX_WHOLE: usize = 40;

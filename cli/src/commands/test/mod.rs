@@ -34,16 +34,16 @@ use reptile::explain::{Choice, Reading, Why};
 use reptile::limits::MAX_URL_BYTES;
 
 use crate::error::{Exit, Failure, Result, Stop, note};
-use crate::inputs::bodies::read_input;
-use crate::inputs::open::Input;
-use crate::inputs::options::{self, ExactAgent};
-use crate::inputs::recognise::{Content, Wanted};
-use crate::inputs::sets::agents::{agents_for, agents_under};
-use crate::inputs::sets::damaged;
-use crate::inputs::sets::single::{ONE_ORIGIN, compile_capture, compile_one};
-use crate::inputs::url_list::{command_line, each_url, is_robots, refuse_url_list, typed_urls};
+use crate::options::{self, ExactAgent};
 use crate::outputs::file::Output;
 use crate::outputs::summary::grouped;
+use crate::sets::agents::{agents_for, agents_under};
+use crate::sets::damaged;
+use crate::sets::single::{ONE_ORIGIN, compile_capture, compile_one};
+use crate::url_list::{command_line, each_url, is_robots, refuse_url_list, typed_urls};
+use reptile_records::bodies::read_input;
+use reptile_records::open::Input;
+use reptile_records::recognise::{Content, Wanted};
 use typed::Typed;
 
 /// The answers that are shown in full or as a table. More of them are for `--brief` and `--json`.
@@ -186,16 +186,16 @@ pub fn run(args: &Args) -> Result<Exit> {
 fn read_body(args: &Args) -> Result<Vec<u8>> {
     let input = Input::open(&args.robots)?;
     match input.content {
-        Content::Folder => Err(input.refused(Wanted::Robots)),
-        _ if args.status.is_some() => read_input(input),
+        Content::Folder => Err(input.refused(Wanted::Robots).into()),
+        _ if args.status.is_some() => Ok(read_input(input)?),
         // The fetch profile decides how to treat a page.
-        Content::Html | Content::Xml if args.profile.is_some() => read_input(input),
+        Content::Html | Content::Xml if args.profile.is_some() => Ok(read_input(input)?),
         Content::Html => {
             let refused = input.refused(Wanted::Robots);
             let body = read_input(input)?;
             let rules = rule_count(&body, args.dialect.unwrap_or(reptile::dialects::DEFAULT));
             if rules == 0 {
-                return Err(refused);
+                return Err(refused.into());
             }
             let name = args.robots.display();
             note(format_args!(

@@ -6,7 +6,7 @@ use reptile::settings::Order;
 use reptile::{Rule, RuleKind, Verdict};
 
 use super::{Answer, Column};
-use crate::outputs::text::printable;
+use reptile_records::text::printable;
 
 /// Characters of a line of the file or of a URL that are shown without `--full`.
 const MAX_SHOWN: usize = 200;

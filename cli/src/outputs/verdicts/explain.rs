@@ -5,9 +5,9 @@ use reptile::{Agent, Error, Explanation, Provenance, Verdict};
 
 use super::cells::Known;
 use super::{Decider, Line, Written, over_all};
-use crate::inputs::sets::by_row::{Session, Times};
 use crate::outputs::columns::Explained;
 use crate::outputs::scope::Scope;
+use crate::sets::by_row::{Session, Times};
 
 /// What the `reason` of a row says that names no crawler.
 const NO_CRAWLER: &str = "no crawler";

@@ -6,9 +6,9 @@ use reptile::{Reason, Verdict};
 
 use super::cells::Known;
 use super::{Answers, Decider};
-use crate::inputs::tables::{Fault, Format, Table};
 use crate::outputs::columns::{self, Cell};
-use crate::outputs::text::opaque_column;
+use reptile_records::tables::{Fault, Format, Table};
+use reptile_records::text::opaque_column;
 
 /// A part of a line that is too long, without its line end.
 pub struct LongPart<'b> {

@@ -17,13 +17,13 @@ use super::columns::{self, Cell, Layout, shown_row};
 use super::pieces::{Fixed, Text};
 use super::scope::{Scope, StandIn};
 use super::style::Style;
-use super::text::{are_plain_columns, url_column};
 use super::tops::Tops;
-use crate::inputs::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
-use crate::inputs::parquet::urls;
-use crate::inputs::sets::by_row::{ByRow, Counted, Misspelt, NamedRow, Session, Times};
-use crate::inputs::tables::{Fault, Format, Row, Table};
-use crate::inputs::time::{Zone, read_time};
+use crate::sets::by_row::{ByRow, Counted, Misspelt, NamedRow, Session, Times};
+use reptile_records::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
+use reptile_records::parquet::urls;
+use reptile_records::tables::{Fault, Format, Row, Table};
+use reptile_records::text::{are_plain_columns, url_column};
+use reptile_records::time::{Zone, read_time};
 
 pub use self::long::LongPart;
 
@@ -456,7 +456,7 @@ impl Decider {
         let Written { text, lines: line_count, tally, .. } = written;
         let width = self.agents.len();
         let no_hosts = self.agents.known_hosts(0);
-        let hosts = block.known_hosts(&self.agents).unwrap_or(&no_hosts);
+        let hosts = block.host_cache(|count| self.agents.known_hosts(count)).unwrap_or(&no_hosts);
         let mut urls = Vec::with_capacity(PARTS_AT_ONCE);
         let mut verdicts = vec![Verdict::Invalid; PARTS_AT_ONCE * width];
         let mut rows = block.parts().enumerate();

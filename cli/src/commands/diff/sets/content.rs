@@ -7,7 +7,7 @@ use reptile::contents::{FormatError, Policy, Rules, Set, Site};
 use serde_json::{Value, json};
 
 use crate::outputs::names::Few;
-use crate::outputs::text::printable;
+use reptile_records::text::printable;
 
 /// What changed for an origin.
 #[derive(Default, PartialEq, Eq)]

@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use super::Pair;
 use crate::commands::diff::Args;
 use crate::error::{Failure, Result, Stop, note};
-use crate::inputs::sets::agents::agents_of;
-use crate::inputs::url_list::each_url;
 use crate::outputs::json::json_line;
 use crate::outputs::names::Few;
 use crate::outputs::summary::grouped;
-use crate::outputs::text::printable;
+use crate::sets::agents::agents_of;
+use crate::url_list::each_url;
+use reptile_records::text::printable;
 
 /// The product tokens of an origin that a URL is decided for, the first in their order, and `*`. More are counted.
 const MAX_TOKENS: usize = 1024;

@@ -17,10 +17,10 @@ use serde_json::json;
 
 use super::Args;
 use crate::error::{Exit, Failure, Result, Stop};
-use crate::inputs::sets::{Loaded, damaged};
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
 use crate::outputs::summary::grouped;
+use crate::sets::{Loaded, damaged};
 use content::Change;
 
 /// The origins of each kind that are listed, the first in the order of their hosts; all are counted.

@@ -1,0 +1,196 @@
+//! The options that say how robots.txt files are read and compiled, shared by the commands that take an input.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use reptile::build::Strategy;
+use reptile::capture::Time;
+use reptile::{Dialect, Profile, Scheme, capture, dialects};
+
+use crate::error::{Failure, Result};
+
+use reptile_records::ReadOptions;
+use reptile_records::hosts::sorted_schemes;
+use reptile_records::tables::Format;
+use reptile_records::time::{WrittenTime, Zone};
+
+/// The options of compiling, as given.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct CompileOptions {
+    /// The dialect: which reading of the protocol the files are given [default: google]
+    #[arg(long, value_name = "NAME", value_parser = dialects())]
+    pub dialect: Option<&'static Dialect>,
+    /// The fetch profile: whose habits say what a status, a redirect or an error means [default: that of the dialect]
+    #[arg(long, value_name = "NAME", value_parser = profiles())]
+    pub profile: Option<&'static Profile>,
+    /// The time that the set is for; captures fetched later do not count [default: that of the newest capture]
+    ///
+    /// Such as 2026-03-14T15:09:26Z, 2026-03-14, 20260314150926, or seconds since 1970.
+    #[arg(long, value_name = "TIME", value_parser = WrittenTime::parse, allow_negative_numbers = true)]
+    pub at: Option<WrittenTime>,
+    /// The zone of times that are written without one: UTC, an offset, or a name such as Europe/Berlin [default: UTC]
+    ///
+    /// Offsets are written as +02:00. Names come from the system's time zone database. A local time that a clock change
+    /// skips or repeats is an error. WARC-Date and CDXJ times are always UTC.
+    #[arg(
+        long,
+        value_name = "ZONE",
+        value_parser = Zone::of_name,
+        default_value = "UTC",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    pub timezone: Zone,
+    /// How the rules of a group become an automaton; the verdicts are the same [default: factored]
+    #[arg(long, value_name = "NAME", value_parser = strategies())]
+    pub strategy: Option<Strategy>,
+    /// The schemes that a file named after a host counts for; may be given again [default: http and https]
+    ///
+    /// In JSON Lines the url of each capture says its scheme.
+    #[arg(long = "scheme", value_name = "SCHEME", value_parser = schemes())]
+    pub schemes: Vec<Scheme>,
+    /// The host, when INPUT is a single robots.txt; or its URL, which says the scheme too
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub host: Option<String>,
+    /// Leave out the other directives, which decide no URL: Sitemap, Crawl-delay and the like
+    #[arg(long)]
+    pub no_other: bool,
+    /// Leave out the line numbers of rules, which verdicts do not need: a rule that decides is named without its line
+    #[arg(long)]
+    pub no_lines: bool,
+    /// Keep every capture, so that a URL can be decided by the rules that were in force at its own time
+    ///
+    /// An origin may have up to 8,192 captures. Without a time the set answers as any other, for --at or for its newest
+    /// capture; sitemaps and the like are kept of the capture that decides then.
+    #[arg(long)]
+    pub by_time: bool,
+    #[command(flatten)]
+    pub archives: ArchiveOptions,
+}
+
+/// Options for reading damaged crawl archives.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct ArchiveOptions {
+    /// In damaged WARC files, search for records where nothing says where the next one begins
+    ///
+    /// Without this option, reading such a file stops there. A search may find a record
+    /// that a website has written into its own page, for any other site. Every record from
+    /// the first one found on therefore counts as untrusted in the summary.
+    #[arg(long, verbatim_doc_comment)]
+    pub resync: bool,
+}
+
+/// The option to take `--agent` at its word.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct ExactAgent {
+    /// Take --agent as it is, even if it is nearly the name of a known crawler and no robots.txt names it
+    #[arg(long)]
+    pub exact_agent: bool,
+}
+
+impl CompileOptions {
+    /// The dialect, given or by default.
+    pub fn dialect(&self) -> &'static Dialect {
+        self.dialect.unwrap_or(dialects::DEFAULT)
+    }
+
+    /// The fetch profile, given or that of the dialect.
+    pub fn profile(&self) -> &'static Profile {
+        self.profile.unwrap_or_else(|| Profile::of_dialect(self.dialect()))
+    }
+
+    /// Returns the options of reading.
+    pub fn reading(&self) -> ReadOptions {
+        ReadOptions {
+            schemes: self.schemes.clone(),
+            host: self.host.clone(),
+            timezone: self.timezone.clone(),
+            resync: self.archives.resync,
+        }
+    }
+
+    /// Returns the set's time, if it was given.
+    ///
+    /// # Errors
+    /// Returns an error if the time is not an instant in the given zone.
+    pub fn at(&self) -> Result<Option<Time>> {
+        let time = self.at.map(|at| at.in_zone(&self.timezone)).transpose();
+        time.map_err(|error| Failure::new(format!("--at: {error}")))
+    }
+
+    /// The name of the strategy, given or by default.
+    pub fn strategy_name(&self) -> &'static str {
+        let strategy = self.strategy.unwrap_or_default();
+        Strategy::ALL.into_iter().find(|&(_, known)| known == strategy).map_or("unknown", |(name, _)| name)
+    }
+
+    /// The schemes, given or by default, each once and in a fixed order.
+    pub fn schemes(&self) -> Vec<Scheme> {
+        sorted_schemes(&self.schemes)
+    }
+
+    /// Whether any of the options was given.
+    pub fn are_given(&self) -> bool {
+        self.profile.is_some()
+            || self.at.is_some()
+            || self.dialect.is_some()
+            || self.strategy.is_some()
+            || !self.schemes.is_empty()
+            || self.host.is_some()
+            || self.no_other
+            || self.no_lines
+            || self.by_time
+            || self.archives.resync
+    }
+}
+
+/// A parser for the name of a dialect.
+pub fn dialects() -> impl TypedValueParser<Value = &'static Dialect> {
+    PossibleValuesParser::new(dialects::ALL.map(Dialect::as_str))
+        .try_map(|name| Dialect::from_name(&name).ok_or("no such dialect"))
+}
+
+/// A parser for the name of a fetch profile.
+pub fn profiles() -> impl TypedValueParser<Value = &'static Profile> {
+    PossibleValuesParser::new(capture::PROFILES.map(Profile::as_str))
+        .try_map(|name| Profile::from_name(&name).ok_or("no such profile"))
+}
+
+/// The formats of URL tables, by name, with a help text for each.
+const TABLE_FORMATS: [(&str, Format, &str); 7] = [
+    ("list", Format::List, "A URL on each line"),
+    ("tsv", Format::Tsv, "A row on each line, tabs between its cells, no quotes"),
+    ("csv", Format::Csv, "Commas or --delimiter between the cells of a row; cells may have quotes (RFC 4180)"),
+    ("jsonl", Format::Jsonl, "A JSON object on each line"),
+    ("cdxj", Format::Cdxj, "The index of a web archive: a key, a time and a JSON object with the URL on each line"),
+    ("log", Format::Log, "An access log of nginx or Apache, in the common or the combined format"),
+    ("parquet", Format::Parquet, "A Parquet file"),
+];
+
+/// Another name for `jsonl`.
+const NDJSON: &str = "ndjson";
+
+/// A parser for the format of a URL table.
+pub fn table_formats() -> impl TypedValueParser<Value = Format> {
+    let value = |(name, format, help)| {
+        let value = PossibleValue::new(name).help(help);
+        if format == Format::Jsonl { value.alias(NDJSON) } else { value }
+    };
+    let find = |name: String| {
+        let is_called = |(known, format): (&str, Format)| known == name || (name == NDJSON && format == Format::Jsonl);
+        TABLE_FORMATS.into_iter().find(|&(known, format, _)| is_called((known, format)))
+    };
+    PossibleValuesParser::new(TABLE_FORMATS.map(value))
+        .try_map(move |name| find(name).map(|(_, format, _)| format).ok_or("no such format"))
+}
+
+/// A parser for the name of a strategy.
+pub fn strategies() -> impl TypedValueParser<Value = Strategy> {
+    let find = |name: String| Strategy::ALL.into_iter().find(|&(known, _)| known == name);
+    PossibleValuesParser::new(Strategy::ALL.map(|(name, _)| name))
+        .try_map(move |name| find(name).map(|(_, strategy)| strategy).ok_or("no such strategy"))
+}
+
+/// A parser for the name of a scheme.
+pub fn schemes() -> impl TypedValueParser<Value = Scheme> {
+    PossibleValuesParser::new(Scheme::ALL.map(Scheme::as_str))
+        .try_map(|name| Scheme::from_name(name.as_bytes()).ok_or("no such scheme"))
+}

@@ -1,0 +1,381 @@
+//! The crawlers that the user names with `--agent`.
+//!
+//! [`agents`] resolves them by the crawler table of a set. [`agents_of`] and [`agents_under`] resolve them by the table of
+//! the compiler, for commands that compare dialects or read the engine's tables.
+
+use std::collections::BTreeSet;
+use std::error::Error as _;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use bumpalo::Bump;
+use reptile::body::parse;
+use reptile::contents::Set;
+use reptile::crawlers::{ResolveError, Resolved, TokenError, nearly, of_name, read_as, resolve};
+use reptile::explain::{ChosenBy, choose};
+use reptile::{Agents, Crawler, CrawlerError, CrawlerErrorKind, Dialect, dialects};
+
+use crate::error::{Failure, Result, note};
+use crate::options::ExactAgent;
+
+/// Resolves the crawlers that the user names in a set. The set's path is used in messages. Reads the set's crawler
+/// table once per name.
+///
+/// # Errors
+/// Returns an error if a group of crawlers is unknown, a chain of product tokens is malformed, a name is not a product
+/// token under the set's dialect or nearly matches a known crawler's name ([`refuse_mistakes`]), a crawler is named
+/// twice, or the set is damaged.
+pub fn agents(set: &reptile::Set, path: &Path, specs: &[String], exact: ExactAgent) -> Result<Agents> {
+    let failed = |error: CrawlerError| match error.source() {
+        Some(damage) if error.kind() == CrawlerErrorKind::Damaged => Failure::at(path, damage.to_string()),
+        _ => Failure::new(format!("--agent: {error}")),
+    };
+    refuse_files(specs)?;
+    let mut crawlers: Vec<Crawler> = Vec::new();
+    let mut named = Named::default();
+    for spec in specs {
+        for crawler in set.crawlers_named(spec).map_err(failed)? {
+            if named.is_new(spec, &crawler.to_string())? {
+                crawlers.push(crawler);
+            }
+        }
+    }
+    let agents = set.agents(crawlers).map_err(failed)?;
+    refuse_mistakes(specs, exact, |name| set.agent(Crawler::token(name)).is_ok_and(|agent| agent.is_named()))?;
+    for agent in agents.iter() {
+        let name = agent.crawler().to_string();
+        if let Some(read_as) = agent.read_as().filter(|_| specs.contains(&name)) {
+            note_read_in_part(&name, &String::from_utf8_lossy(read_as));
+        }
+    }
+    Ok(agents)
+}
+
+/// Prints a note, once per name, that a dialect reads only the beginning of a known crawler's name.
+fn note_read_in_part(name: &str, read_as: &str) {
+    static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if NOTED.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned()) {
+        note(format_args!(
+            "--agent {name}: the dialect reads a user-agent line with this name as \"{read_as}\", so the crawler obeys the \
+             groups for that"
+        ));
+    }
+}
+
+/// Prints a note for each known crawler's name that a dialect reads only in part.
+fn note_all_read_in_part(specs: &[String], dialect: &Dialect) {
+    for (name, read_as) in specs.iter().filter_map(|spec| Some((spec, read_as(spec, dialect)?))) {
+        note_read_in_part(name, read_as);
+    }
+}
+
+/// Refuses names that are most likely a mistake: nearly the name of a known crawler, and named by no robots.txt, as
+/// `is_named` says. What a chain is made of counts by itself.
+///
+/// # Errors
+/// The first such name, unless the user says that it is meant.
+fn refuse_mistakes(specs: &[String], exact: ExactAgent, is_named: impl Fn(&str) -> bool) -> Result<()> {
+    if exact.exact_agent {
+        return Ok(());
+    }
+    match specs.iter().find_map(|spec| mistake(spec, &is_named)) {
+        Some(message) => Err(Failure::new(format!("--agent: {message}"))),
+        None => Ok(()),
+    }
+}
+
+/// Returns the likely mistake in a name that nearly matches a known crawler's name. `is_named` returns whether some
+/// robots.txt names it.
+fn mistake(spec: &str, is_named: impl Fn(&str) -> bool) -> Option<String> {
+    let names = spec.split('>').filter(|_| !spec.starts_with('@'));
+    let mut tokens = names.map(|name| name.split('/').next().unwrap_or(name));
+    tokens.find_map(|name| {
+        let near = nearly(name.as_bytes()).filter(|_| !is_named(name))?;
+        Some(format!(
+            "no robots.txt names {name:?}, which is nearly the crawler \"{near}\": write that, or add --exact-agent"
+        ))
+    })
+}
+
+/// Returns the crawler in a table's cell, checked like `--agent`, or the exact name if requested.
+///
+/// # Errors
+/// Returns a short description of the problem with the name.
+pub fn agent_of_cell(
+    set: &Set<&[u8]>,
+    dialect: &Dialect,
+    cell: &[u8],
+    exact: ExactAgent,
+) -> std::result::Result<Resolved, String> {
+    if exact.exact_agent {
+        return Ok(of_name(cell, dialect));
+    }
+    let name = std::str::from_utf8(cell).map_err(|_| "the agent is not UTF-8".to_owned())?;
+    let mut agents = match resolve(name, dialect) {
+        // Tables contain crawlers' full names. A name that no robots.txt line can contain obeys the default group.
+        Err(ResolveError::Token(TokenError::Unnameable { .. })) if is_word(cell) => vec![of_name(cell, dialect)],
+        resolved => resolved.map_err(|error| error.to_string())?,
+    };
+    let is_named = |name: &str| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named());
+    match (agents.pop(), mistake(name, is_named)) {
+        _ if name.starts_with('@') => Err(format!("expected one crawler, found the group \"{name}\"")),
+        (_, Some(mistake)) => Err(mistake),
+        (Some(agent), _) => Ok(agent),
+        (None, _) => Err("it names no crawler".into()),
+    }
+}
+
+/// Returns whether a name consists of letters, digits and the punctuation of product tokens.
+fn is_word(name: &[u8]) -> bool {
+    name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
+}
+
+/// Rejects file names.
+///
+/// # Errors
+/// Returns an error for the first name with an extension or a slash that is an existing file.
+fn refuse_files(specs: &[String]) -> Result<()> {
+    let is_file = |spec: &&String| {
+        let path = Path::new(spec);
+        (path.extension().is_some() || spec.contains('/')) && path.is_file()
+    };
+    match specs.iter().find(is_file) {
+        Some(spec) => {
+            let message = "is a file; --agent takes a name, and is given again for each crawler";
+            Err(Failure::new(format!("--agent: {spec:?} {message}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The crawlers named so far, in lower case and without versions, with the name or group that named each.
+#[derive(Default)]
+struct Named<'s>(Vec<(String, &'s str)>);
+
+impl<'s> Named<'s> {
+    /// Returns whether a crawler is new. A crawler in two groups is used only once.
+    ///
+    /// # Errors
+    /// Returns an error if the crawler was named before, unless both times by a group.
+    fn is_new(&mut self, spec: &'s str, crawler: &str) -> Result<bool> {
+        let name = match crawler.contains('>') {
+            true => crawler,
+            false => crawler.split('/').next().unwrap_or(crawler),
+        };
+        let name = name.to_ascii_lowercase();
+        let Some((_, before)) = self.0.iter().find(|(known, _)| *known == name) else {
+            self.0.push((name, spec));
+            return Ok(true);
+        };
+        let is_same = before.eq_ignore_ascii_case(spec);
+        let message = match (before.starts_with('@'), spec.starts_with('@')) {
+            (true, true) if !is_same => return Ok(false),
+            (true, false) => format!("{spec:?} is in the group {before:?} too: leave out one of them"),
+            (false, true) => format!("{before:?} is in the group {spec:?} too: leave out one of them"),
+            _ if *before == spec => format!("{spec:?} is given twice"),
+            _ => format!("{before:?} and {spec:?} are the same crawler: leave out one of them"),
+        };
+        Err(Failure::new(format!("--agent: {message}")))
+    }
+}
+
+/// The crawlers that the user names, as the dialect of a set understands them. In a set of a dialect that this version
+/// does not know, a name is one product token.
+///
+/// # Errors
+/// The errors of [`agents`].
+pub fn agents_of(set: &Set<&[u8]>, specs: &[String], exact: ExactAgent) -> Result<Vec<Resolved>> {
+    let dialect = Dialect::from_name(&set.dialect()).unwrap_or(dialects::DEFAULT);
+    let agents = agents_under(dialect, specs)?;
+    // A damaged set is told by whatever asks it next.
+    refuse_mistakes(specs, exact, |name| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named()))?;
+    note_all_read_in_part(specs, dialect);
+    Ok(agents)
+}
+
+/// The crawlers that the user names, as a dialect understands them, for questions to some robots.txt files.
+///
+/// # Errors
+/// The errors of [`agents`].
+pub fn agents_for(
+    dialect: &'static Dialect,
+    specs: &[String],
+    exact: ExactAgent,
+    bodies: &[&[u8]],
+) -> Result<Vec<Resolved>> {
+    let agents = agents_under(dialect, specs)?;
+    // The files are read for a name that looks like a mistake only.
+    refuse_mistakes(specs, exact, |name| {
+        let token = Resolved { honours_default_group: false, ..Resolved::verbatim(name.as_bytes()) };
+        let is_named =
+            |body| matches!(choose(&parse(body, dialect, &Bump::new()), dialect, &token).by, ChosenBy::Token(_));
+        bodies.iter().any(|&body| is_named(body))
+    })?;
+    note_all_read_in_part(specs, dialect);
+    Ok(agents)
+}
+
+/// Resolves the crawlers that the user names, under a dialect. A group of crawlers such as `@search` is replaced by its
+/// members.
+///
+/// # Errors
+/// Returns an error if a group of crawlers is unknown, a chain of product tokens is malformed, or a crawler is named
+/// twice.
+pub fn agents_under(dialect: &Dialect, specs: &[String]) -> Result<Vec<Resolved>> {
+    refuse_files(specs)?;
+    let mut agents: Vec<Resolved> = Vec::new();
+    let mut named = Named::default();
+    for spec in specs {
+        for agent in resolve(spec, dialect).map_err(|error| Failure::new(format!("--agent: {error}")))? {
+            if named.is_new(spec, &agent.name)? {
+                agents.push(agent);
+            }
+        }
+    }
+    Ok(agents)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+mod tests {
+    use super::*;
+    use reptile::{Agent, Capture, Compiler, crawlers};
+
+    fn set(dialect: &Dialect) -> reptile::Set {
+        let mut compiler = Compiler::new(dialect);
+        compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: *\ndisallow: /").unwrap()).unwrap();
+        compiler.finish().unwrap().into_set().unwrap()
+    }
+
+    fn resolved(agent: &Agent) -> Resolved {
+        Resolved {
+            name: agent.crawler().to_string(),
+            tokens: agent.tokens().map(<[u8]>::to_vec).collect(),
+            honours_default_group: agent.honours_default_group(),
+        }
+    }
+
+    fn message(set: &reptile::Set, spec: &str) -> String {
+        match agents(set, Path::new("set"), &[spec.to_owned()], ExactAgent::default()) {
+            Err(failure @ Failure::Fatal(_)) => failure.to_string(),
+            other => panic!("{spec}: {other:?}"),
+        }
+    }
+
+    /// The table of a set was written by the compiler, so both answer alike for every name, under every dialect.
+    #[test]
+    fn a_set_resolves_names_as_its_compiler_does() {
+        let mut specs = vec!["*", "A>B>*", "A>B", "A>*", "FooBot", "FooBot/2.1", "yandexWhatever/3.0", "GPTBot,CCBot"];
+        specs.extend(["mj12bot", "MJ12bot/1.4", "MJ12bot x", "MJ12bot>*", "QX77spider"]);
+        specs.extend([
+            "",
+            ">",
+            "A>",
+            ">A",
+            "A>>B",
+            "*>A",
+            "A>*>*",
+            "A/1>B/2",
+            "@ai-training",
+            "@SEARCH",
+            "@",
+            "@nobody",
+        ]);
+        specs.extend(crawlers::ALL.iter().map(|known| known.name));
+        for dialect in dialects::ALL {
+            let set = set(dialect);
+            for spec in &specs {
+                let found = agents(&set, Path::new("set"), &[(*spec).to_owned()], ExactAgent::default());
+                let found = found.map(|agents| agents.iter().map(resolved).collect::<Vec<_>>());
+                match (found, resolve(spec, dialect)) {
+                    (Err(_), Err(_)) => {}
+                    (Ok(mut found), Ok(mut expected)) => {
+                        found.sort_by(|a, b| a.name.cmp(&b.name));
+                        expected.sort_by(|a, b| a.name.cmp(&b.name));
+                        assert_eq!(found, expected, "{spec} under {}", dialect.name);
+                    }
+                    (found, expected) => panic!("{spec} under {}: {found:?}, not {expected:?}", dialect.name),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_crawler_that_is_named_twice_is_refused_unless_two_groups_name_it() {
+        let set = set(&dialects::GOOGLE);
+        let cases: [(&[&str], Option<&str>); 11] = [
+            (&["GPTBot", "CCBot"], None),
+            (&["@ai-training", "@search"], None),
+            (&["@ai-training", "Googlebot-News"], None),
+            (&["Googlebot-Image", "Googlebot-Image>Googlebot>*"], None),
+            (&["GPTBot", "GPTBot"], Some("\"GPTBot\" is given twice")),
+            (&["GPTBot", "CCBot", "gptbot"], Some("\"GPTBot\" and \"gptbot\" are the same crawler")),
+            (&["*", "*"], Some("\"*\" is given twice")),
+            (&["A>B", "A>B"], Some("\"A>B\" is given twice")),
+            (&["@search", "@search"], Some("\"@search\" is given twice")),
+            (&["GPTBot", "@ai-training"], Some("\"GPTBot\" is in the group \"@ai-training\" too")),
+            (&["@ai-training", "gptbot"], Some("\"gptbot\" is in the group \"@ai-training\" too")),
+        ];
+        for (specs, message) in cases {
+            let specs: Vec<String> = specs.iter().map(|&spec| spec.to_owned()).collect();
+            let by_set = agents(&set, Path::new("set"), &specs, ExactAgent::default()).map(|agents| agents.len());
+            let by_table = agents_under(&dialects::GOOGLE, &specs).map(|agents| agents.len());
+            match message {
+                None => assert_eq!(by_set.unwrap(), by_table.unwrap(), "{specs:?}"),
+                Some(message) => {
+                    for found in [by_set, by_table] {
+                        let Err(found) = found else { panic!("{specs:?} is taken") };
+                        let found = found.to_string();
+                        assert!(found.contains(message), "{specs:?}: {found}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_with_a_mistake_is_refused_unless_a_file_has_it_or_the_user_says_so() {
+        let refused = |body: &str, spec: &str, exact_agent: bool| {
+            let specs = [spec.to_owned()];
+            let exact = ExactAgent { exact_agent };
+            let mut compiler = Compiler::new(dialects::DEFAULT);
+            compiler.add(Capture::new("https://example.com/robots.txt", body).unwrap()).unwrap();
+            let set = compiler.finish().unwrap().into_set().unwrap();
+            let by_set = agents(&set, Path::new("set"), &specs, exact).is_err();
+            let by_files = agents_for(dialects::DEFAULT, &specs, exact, &[b"", body.as_bytes()]).is_err();
+            assert_eq!(by_set, by_files, "{body:?} {spec}");
+            by_set
+        };
+        let body = "user-agent: Googelbot\ndisallow: /\nuser-agent: *\ndisallow: /x\n";
+        assert!(
+            refused("", "Googelbot", false) && refused("", "Googelbot>*", false) && refused("", "x>Googelbot", false)
+        );
+        assert!(!refused(body, "googelbot", false) && refused(body, "Googlebott", false));
+        assert!(!refused("", "Googelbot", true));
+        for other in ["Googlebot", "GPTBot", "MyBot", "*", "@search", "x>y>*"] {
+            assert!(!refused("", other, false), "{other}");
+        }
+    }
+
+    #[test]
+    fn messages_say_what_to_write() {
+        let set = set(&dialects::GOOGLE);
+        assert_eq!(
+            message(&set, "Googelbot"),
+            "--agent: no robots.txt names \"Googelbot\", which is nearly the crawler \"Googlebot\": write that, or add \
+             --exact-agent"
+        );
+        assert_eq!(
+            message(&set, "@nobody"),
+            "--agent: unknown group of crawlers \"@nobody\"; the known ones are @ai-training and @search"
+        );
+        assert_eq!(
+            message(&set, "A>>B"),
+            "--agent: \"A>>B\" is not a chain of product tokens, such as Googlebot-News>Googlebot>*"
+        );
+        assert_eq!(
+            message(&set, "bot/2.1"),
+            "--agent: crawler \"bot/2.1\": a name with a version is not a product token in this dialect: write \"bot\""
+        );
+    }
+}

@@ -1,0 +1,224 @@
+//! Compiled sets to ask: mapped from a set file, or compiled in memory from an input.
+//!
+//! [`map`] maps files, [`assemble`] compiles inputs on all threads, which [`readers`] read, [`room`] bounds the memory for that,
+//! [`single`] compiles one robots.txt, [`report`] counts what went into a set and [`told`] tells of it, [`agents`] finds the crawlers to ask about,
+//! and [`by_row`] those that the rows of a table name.
+
+pub mod agents;
+pub mod assemble;
+pub mod by_row;
+pub mod fates;
+pub mod map;
+mod readers;
+pub mod report;
+pub mod room;
+pub mod single;
+mod told;
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use reptile::MappedFile;
+use reptile::capture::Time;
+use reptile::contents::{FormatError, LABEL_START_BYTES, Set};
+
+use crate::error::{Failure, Result, note};
+use crate::options::CompileOptions;
+use assemble::assemble;
+use report::Report;
+use reptile_records::Inputs;
+use reptile_records::bodies::read_input;
+use reptile_records::open::Input;
+use reptile_records::recognise::{Content, Wanted};
+use reptile_records::time::show_time;
+use single::compile_one;
+
+/// The bytes of a set and where they are from.
+pub struct Loaded {
+    path: PathBuf,
+    bytes: Bytes,
+    /// What went into the set, if it was compiled from an input.
+    pub report: Option<Report>,
+}
+
+enum Bytes {
+    Mapped(MappedFile),
+    Compiled(Vec<u8>),
+}
+
+impl Loaded {
+    /// Maps a set file, or reads and compiles an input.
+    ///
+    /// # Errors
+    /// If the file or the input cannot be read, if the header of the set is invalid, or if options of compiling are
+    /// given with a set file.
+    pub fn open(path: &Path, options: &CompileOptions) -> Result<Loaded> {
+        Loaded::of_input(Input::open_no_pipe(path)?, options)
+    }
+
+    /// Opens a path as [`Loaded::open`] does, but takes a single file that is not a set for a robots.txt, and returns
+    /// whether it did. Without `--host` it is for [`single::ONE_ORIGIN`].
+    ///
+    /// # Errors
+    /// As [`Loaded::open`].
+    pub fn open_or_robots(path: &Path, options: &CompileOptions) -> Result<(Loaded, bool)> {
+        let input = Input::open(path)?;
+        if options.host.is_some() || input.content == Content::Set || input.is_collection() {
+            return Ok((Loaded::of_input(input, options)?, false));
+        }
+        let body = read_input(input.text(Wanted::Robots)?)?;
+        let bytes = Bytes::Compiled(compile_one(path, &body, options.dialect())?);
+        Ok((Loaded { path: path.into(), bytes, report: None }, true))
+    }
+
+    /// Maps or compiles an input that is open.
+    fn of_input(input: Input, options: &CompileOptions) -> Result<Loaded> {
+        let path = input.path.clone();
+        match input.content {
+            _ if input.is_collection() => {}
+            Content::Text | Content::Empty if options.host.is_some() => {}
+            Content::Set if input.is_regular && input.packing.is_none() => {
+                let loaded = Loaded::open_set(&path)?;
+                if options.are_given() {
+                    let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host, \
+                                   --no-other, --no-lines, --by-time and --resync are for inputs";
+                    return Err(Failure::at(&path, message));
+                }
+                return Ok(loaded);
+            }
+            _ => return Err(input.refused(Wanted::Set).into()),
+        }
+        let (set, report) = assemble(Inputs::Opened(Box::new(input)), options)?;
+        Ok(Loaded { path, bytes: Bytes::Compiled(set.to_bytes()), report: Some(report) })
+    }
+
+    /// Maps a set file and checks its header.
+    ///
+    /// # Errors
+    /// If the file cannot be mapped, or its header is invalid.
+    pub fn open_set(path: &Path) -> Result<Loaded> {
+        let input = Input::open_no_pipe(path)?;
+        if input.content != Content::Set || input.packing.is_some() {
+            return Err(input.refused(Wanted::Set).into());
+        }
+        let loaded = Loaded { path: path.into(), bytes: Bytes::Mapped(map::map(path)?), report: None };
+        loaded.set()?;
+        Ok(loaded)
+    }
+
+    /// Copies a set file into memory with large pages, instead of mapping it. One that was just compiled stays where it is.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or does not fit into memory.
+    pub fn in_large_pages(self) -> Result<Loaded> {
+        if let Bytes::Compiled(_) = self.bytes {
+            return Ok(self);
+        }
+        let copy = MappedFile::copy(&self.path).map_err(|error| Failure::at(&self.path, error))?;
+        Ok(Loaded { bytes: Bytes::Mapped(copy), ..self })
+    }
+
+    /// Whether there is a set file at a path, by its first bytes.
+    ///
+    /// # Errors
+    /// If there is nothing at the path.
+    pub fn is_set(path: &Path) -> Result<bool> {
+        if path == Path::new("-") {
+            return Ok(false);
+        }
+        fs::metadata(path).map_err(|error| Failure::at(path, error))?;
+        Ok(has_label(path))
+    }
+
+    /// Tells the user if a set has no other directives, as one compiled with `--no-other`.
+    pub fn note_without_other_directives(&self, set: &Set<&[u8]>) {
+        if !set.has_other_directives() {
+            note(format_args!("{}: no other directives in it", self.path.display()));
+        }
+    }
+
+    /// The bytes of the set.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Mapped(mapped) => mapped.as_ref(),
+            Bytes::Compiled(bytes) => bytes,
+        }
+    }
+
+    /// The mapped file, unless the set was compiled in memory.
+    pub fn mapped(&self) -> Option<&MappedFile> {
+        match &self.bytes {
+            Bytes::Mapped(mapped) => Some(mapped),
+            Bytes::Compiled(_) => None,
+        }
+    }
+
+    /// The set, as the library opens it. The bytes move into it.
+    ///
+    /// # Errors
+    /// If the header is invalid.
+    pub fn into_set(self) -> Result<reptile::Set> {
+        let set = match self.bytes {
+            Bytes::Mapped(file) => reptile::Set::map(file),
+            Bytes::Compiled(bytes) => reptile::Set::from_bytes(bytes),
+        };
+        set.map_err(|error| Failure::at(&self.path, error))
+    }
+
+    /// The set, its header checked.
+    ///
+    /// # Errors
+    /// If the header is invalid.
+    pub fn set(&self) -> Result<Set<&[u8]>> {
+        Set::from_bytes(self.bytes()).map_err(|error| damaged(&self.path, &error))
+    }
+
+    /// The set, every byte of a set file checked; one that was just compiled needs no check. Cost: reads the whole file, on all threads.
+    ///
+    /// # Errors
+    /// If the set is damaged.
+    pub fn verified(&self) -> Result<Set<&[u8]>> {
+        let set = self.set()?;
+        if let Bytes::Mapped(_) = self.bytes {
+            let parts = set.verify_parts();
+            // The first mistake in the order of the parts, so that the message does not depend on the threads.
+            let failed = parts.par_iter().map(|part| set.verify_part(part)).find_first(std::result::Result::is_err);
+            failed.unwrap_or(Ok(())).map_err(|error| damaged(&self.path, &error))?;
+        }
+        Ok(set)
+    }
+}
+
+/// The failure of a file that is not a set, or of a set whose bytes are damaged, in the words of the library.
+pub fn damaged(path: &Path, error: &FormatError) -> Failure {
+    Failure::at(path, format!("not a valid set: {error}"))
+}
+
+/// Checks that a set is not given after the host, URL or other argument that should follow it.
+///
+/// # Errors
+/// If `second` is the path of a set and `first` is not: what to write instead.
+pub fn refuse_swapped(command: &str, first: &Path, second: Option<&str>) -> Result<()> {
+    let Some(set) = second.filter(|second| has_label(Path::new(second)) && !has_label(first)) else { return Ok(()) };
+    let first = first.display();
+    Err(Failure::new(format!("{set}: is a compiled set, which comes first: `reptile {command} {set} {first}`")))
+}
+
+/// Prints a note that a set by time is used without a time. `options` are the command's options for times, if any.
+pub fn note_without_times(path: &Path, time: Option<Time>, options: &str) {
+    let path = path.display();
+    let when = time.map_or_else(|| "its newest captures".to_owned(), |time| format!("its time, {}", show_time(time)));
+    let more = if options.is_empty() { String::new() } else { format!("; {options} asks for others") };
+    note(format_args!("{path}: keeps the rules of every time, and answers by those of {when}{more}"));
+}
+
+/// Whether a file starts like a set. From a pipe this could not be told without taking its first bytes away.
+fn has_label(path: &Path) -> bool {
+    if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return false;
+    }
+    let mut start = [0; LABEL_START_BYTES];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && reptile::contents::has_label(&start)
+}

@@ -1,0 +1,204 @@
+//! The threads that read the inputs of a set, each one input at a time, and send what they find in batches.
+//!
+//! Files of captures (WARC, JSON Lines, Parquet) are read side by side. What holds files named after their hosts is read when
+//! everything before it has been read, and so is what is no file of its own, such as a pipe, which may be awaited for ever.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::{fs, io, thread};
+
+use super::told::Turns;
+use crate::error::{Failure, Result};
+use reptile_records::open::Input;
+use reptile_records::warc::InputPlace;
+use reptile_records::{Inputs, Item, Reading, Sink};
+
+/// Items in a batch, so that a batch of empty bodies is bounded too.
+const BATCH_ITEMS: usize = 1 << 15;
+
+/// A part of what is in an input.
+pub struct Batch<T> {
+    /// The place of the input on the command line.
+    pub input: usize,
+    /// What was found.
+    pub items: Vec<T>,
+    /// How reading ended, with the last batch of the input.
+    pub end: Option<Result<()>>,
+}
+
+/// Reads inputs on several threads.
+pub struct Readers<'a> {
+    inputs: Sources<'a>,
+    reading: Reading<'a>,
+    turns: &'a Turns,
+    /// The bytes of a batch in memory: bodies, and whatever else its items keep.
+    batch_bytes: usize,
+    /// The place of the next input that is to be read.
+    next: AtomicUsize,
+    /// Number of inputs that have been read.
+    ended: AtomicUsize,
+    /// Rank of each input's path.
+    ranks: Vec<u32>,
+}
+
+enum Sources<'a> {
+    Paths(&'a [PathBuf]),
+    Opened(Mutex<Option<Input>>),
+}
+
+impl<'a> Readers<'a> {
+    /// Readers that send batches of so many bytes.
+    pub fn new(inputs: Inputs<'a>, reading: Reading<'a>, turns: &'a Turns, batch_bytes: usize) -> Readers<'a> {
+        let inputs = match inputs {
+            Inputs::Paths(paths) => Sources::Paths(paths),
+            Inputs::Opened(input) => Sources::Opened(Mutex::new(Some(*input))),
+        };
+        let ranks = match &inputs {
+            Sources::Paths(paths) => ranks_of(paths),
+            Sources::Opened(_) => vec![0],
+        };
+        let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Readers { inputs, reading, turns, batch_bytes, next, ended, ranks }
+    }
+
+    /// Starts `count` threads, or fewer if there are fewer inputs.
+    ///
+    /// # Errors
+    /// If one cannot be started.
+    pub fn start<'s>(
+        &'s self,
+        scope: &'s Scope<'s, '_>,
+        count: usize,
+        send: &SyncSender<Batch<Item>>,
+    ) -> io::Result<Vec<ScopedJoinHandle<'s, ()>>> {
+        let start = |_| {
+            let send = send.clone();
+            Builder::new().spawn_scoped(scope, move || self.work(&send))
+        };
+        (0..count.clamp(1, self.len().max(1))).map(start).collect()
+    }
+
+    fn len(&self) -> usize {
+        match &self.inputs {
+            Sources::Paths(paths) => paths.len(),
+            Sources::Opened(_) => 1,
+        }
+    }
+
+    /// Reads one input after the other, as long as there are any and somebody listens.
+    fn work(&self, send: &SyncSender<Batch<Item>>) {
+        let _guard = EndOnPanic(self.turns);
+        loop {
+            let input = self.next.fetch_add(1, Ordering::Relaxed);
+            if input >= self.len() {
+                return;
+            }
+            let mut batch = Batch { input, items: Vec::new(), end: None };
+            let result = self.read(&mut batch, send);
+            let is_read = result.is_ok();
+            batch.end = Some(result);
+            if send.send(batch).is_err() {
+                return;
+            }
+            // The thread that reads the last input continues with the waiting captures, as one more input.
+            if is_read && self.ended.fetch_add(1, Ordering::AcqRel) + 1 == self.len() {
+                let mut batch = Batch { input: self.len(), items: Vec::new(), end: None };
+                let result = self.send(&mut batch, send, &mut |sink| Ok(self.reading.resolve(sink)?));
+                batch.end = Some(result);
+                // Sending fails only if the receiver is gone.
+                let _ = send.send(batch);
+                return;
+            }
+        }
+    }
+
+    /// Reads one input. What is not sent is left in the batch.
+    fn read(&self, batch: &mut Batch<Item>, send: &SyncSender<Batch<Item>>) -> Result<()> {
+        let number = batch.input;
+        if !self.turns.wait_for_room(number) {
+            return Err(stopped());
+        }
+        let input = self.open(number)?;
+        if !input.is_captures() && !self.turns.wait_for(number) {
+            return Err(stopped());
+        }
+        let place = InputPlace { input: number, rank: self.ranks.get(number).copied().unwrap_or(0) };
+        let mut input = Some(input);
+        self.send(batch, send, &mut |sink| match input.take() {
+            Some(input) => Ok(self.reading.read(input, place, sink)?),
+            None => Ok(()),
+        })
+    }
+
+    /// Sends the items that `read` finds. The last, incomplete batch remains in `batch`.
+    fn send(
+        &self,
+        batch: &mut Batch<Item>,
+        send: &SyncSender<Batch<Item>>,
+        read: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let number = batch.input;
+        let mut bytes = 0;
+        read(&mut |item| {
+            bytes += item.memory_bytes();
+            batch.items.push(item);
+            if bytes >= self.batch_bytes || batch.items.len() >= BATCH_ITEMS {
+                bytes = 0;
+                let full = Batch { input: number, items: std::mem::take(&mut batch.items), end: None };
+                if send.send(full).is_err() || !self.turns.wait_for_room(number) {
+                    return Err(stopped().into());
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn open(&self, number: usize) -> Result<Input> {
+        let failed = || Failure::new("an input was opened twice; this is a fault of reptile");
+        match &self.inputs {
+            Sources::Opened(input) => input.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(failed),
+            Sources::Paths(paths) => {
+                let path = paths.get(number).ok_or_else(failed)?;
+                if !is_file(path) && !self.turns.wait_for(number) {
+                    return Err(stopped());
+                }
+                Ok(Input::open(path)?)
+            }
+        }
+    }
+}
+
+/// Returns each path's rank among all paths.
+fn ranks_of(paths: &[PathBuf]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..paths.len()).collect();
+    order.sort_by_key(|&place| &paths[place]);
+    let mut ranks = vec![0; paths.len()];
+    for (rank, place) in (0..).zip(order) {
+        ranks[place] = rank;
+    }
+    ranks
+}
+
+/// The failure of a thread that reads, and of those that wait for it.
+pub fn stopped() -> Failure {
+    Failure::new("a thread that reads the inputs has failed; this is a fault of reptile")
+}
+
+/// Lets nobody wait for the turn of an input after the thread that reads it has failed.
+struct EndOnPanic<'t>(&'t Turns);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.end();
+        }
+    }
+}
+
+/// Whether there is a file at a path, which can be opened at any time.
+fn is_file(path: &Path) -> bool {
+    path != Path::new("-") && fs::metadata(path).is_ok_and(|found| found.is_file())
+}

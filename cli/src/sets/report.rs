@@ -1,0 +1,309 @@
+//! The report of what went into a set, and of what did not.
+
+use std::collections::BTreeMap;
+
+use reptile::PolicySource;
+use reptile::body::DiagnosticKind;
+use reptile::capture::{Capture, CaptureReport, DiscardedCapture};
+
+use crate::error::note;
+use crate::outputs::summary::{Summary, grouped};
+use reptile_records::captures::names::{Field, NameUse};
+use reptile_records::recognise::Content;
+use reptile_records::time::{now, show_time};
+use reptile_records::warc::redirects::REASONS;
+
+/// The number of files of one kind that are named to the user; all are counted.
+pub const MAX_NAMED: u64 = 10;
+
+/// Label of the summary row for damaged archives' records.
+pub const UNTRUSTED: &str = "untrusted: records after damage, by --resync";
+
+/// Returns the message for the first record of an archive that a search found.
+pub fn untrusted_from(record: &str) -> String {
+    format!(
+        "{record}: found by a search behind damage; it and all later records of its file are untrusted: a website may have written them"
+    )
+}
+
+/// Counts of what went into a set, and of what was left out.
+#[derive(Default)]
+pub struct Report {
+    /// What was read from each input, in the order of the command line.
+    pub inputs: Vec<InputCounts>,
+    /// Faulty files and captures, by the kind of fault.
+    pub bad: BTreeMap<&'static str, u64>,
+    /// What was rightly left out, by reason.
+    pub left_out: BTreeMap<&'static str, u64>,
+    /// Number of unresolved redirects and revisits in the merged sets, according to their records.
+    pub unresolved_in_sets: u64,
+    /// Number of merged sets without this record.
+    pub sets_without_record: u64,
+    /// How many of what was left out were named, by reason.
+    pub named: BTreeMap<&'static str, u64>,
+    /// Records of damaged archives that were found by a search, or follow such a record.
+    pub untrusted: u64,
+    /// Bodies that are no text.
+    pub strange: Strange,
+    /// Column and key names in capture tables.
+    pub names: NameUse,
+    /// Whether some table has no status or no time in any capture.
+    pub lacks_columns: bool,
+    /// How the captures were chosen.
+    pub captures: CaptureReport,
+    /// Rules as written, before equal rulesets are merged.
+    pub rules: u64,
+    /// Diagnostics of lines, by kind.
+    pub diagnostics: BTreeMap<DiagnosticKind, u64>,
+}
+
+/// Counts of what was read from one input.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InputCounts {
+    /// Files and captures that could be read, those that do not count included.
+    pub captures: u64,
+    /// Bytes of their bodies.
+    pub bytes: u64,
+    /// Files and captures that could not be read.
+    pub bad: u64,
+    /// Captures with a response.
+    pub answers: u64,
+    /// Captures with a status.
+    pub with_status: u64,
+    /// Captures with a time.
+    pub with_time: u64,
+    /// Whether the captures come from named columns or keys.
+    pub has_names: bool,
+    /// Whether the input is a set: then `captures` are its origins, and `bytes` its own.
+    pub is_set: bool,
+}
+
+/// Bodies that are no text, counted by what they hold. A server may have sent them, and then they are its robots.txt.
+#[derive(Default)]
+pub struct Strange {
+    counts: BTreeMap<&'static str, u64>,
+    named: u64,
+}
+
+impl Strange {
+    /// Counts a body if it is no text, and names it to the user; of many, the first few.
+    pub fn add(&mut self, name: &str, content: Content) {
+        if !content.is_text() {
+            self.count(content);
+            self.name(name, content);
+        }
+    }
+
+    /// Counts a body that is no text.
+    pub fn count(&mut self, content: Content) {
+        *self.counts.entry(content.describe()).or_insert(0) += 1;
+    }
+
+    /// Names a body that is no text; of many, the first few.
+    pub fn name(&mut self, name: &str, content: Content) {
+        self.named += 1;
+        if self.named <= MAX_NAMED {
+            note(format_args!(
+                "{name}: is {}, and is read as what a server sent for its robots.txt",
+                content.describe()
+            ));
+        }
+    }
+
+    /// Whether there is any.
+    pub fn any(&self) -> bool {
+        !self.counts.is_empty()
+    }
+
+    /// Adds a row for each kind.
+    pub fn describe(&self, summary: &mut Summary) {
+        for (what, &count) in &self.counts {
+            summary.count(format!("  no text: {what}"), count);
+        }
+    }
+}
+
+impl Report {
+    /// Whether anything that should have been a robots.txt was left out.
+    pub fn any_bad(&self) -> bool {
+        !self.bad.is_empty()
+    }
+
+    /// Counts a readable file or capture of an input.
+    pub fn count_capture(&mut self, input: usize, bytes: u64, capture: &Capture) {
+        if let Some(counts) = self.inputs.get_mut(input) {
+            counts.captures += 1;
+            counts.bytes += bytes;
+            counts.answers += u64::from(!capture.has_failed);
+            counts.with_status += u64::from(capture.status.is_some());
+            counts.with_time += u64::from(capture.time.is_some());
+        }
+    }
+
+    /// Names a file that is left out; of many, the first few.
+    pub fn name_left_out(&mut self, reason: &'static str, name: &str) {
+        let named = self.named.entry(reason).or_insert(0);
+        *named += 1;
+        if *named <= MAX_NAMED {
+            note(format_args!("{name}: left out: {reason}"));
+        }
+    }
+
+    /// The number of files and captures that could be read.
+    pub fn read(&self) -> u64 {
+        self.files().map(|input| input.captures).sum()
+    }
+
+    /// The number of bytes in their bodies, and in sets.
+    pub fn bytes(&self) -> u64 {
+        self.inputs.iter().map(|input| input.bytes).sum()
+    }
+
+    /// Returns the number of redirects and revisits in the inputs whose target is missing.
+    pub fn unresolved(&self) -> u64 {
+        REASONS.iter().filter_map(|reason| self.left_out.get(reason)).sum()
+    }
+
+    /// Returns the number of unresolved redirects and revisits in inputs and sets, or `None` if a set does not record
+    /// it.
+    pub fn all_unresolved(&self) -> Option<u64> {
+        (self.sets_without_record == 0).then(|| self.unresolved() + self.unresolved_in_sets)
+    }
+
+    /// The inputs that are not sets.
+    fn files(&self) -> impl Iterator<Item = &InputCounts> {
+        self.inputs.iter().filter(|input| !input.is_set)
+    }
+
+    /// Adds rows for what was read and what was left out.
+    pub fn describe_inputs(&self, summary: &mut Summary) {
+        let sets = || self.inputs.iter().filter(|input| input.is_set);
+        if sets().next().is_some() {
+            summary.count("sets read", sets().count() as u64);
+            summary.count("  origins in them", sets().map(|set| set.captures).sum());
+            if self.unresolved_in_sets + self.sets_without_record > 0 {
+                let mut row = grouped(self.unresolved_in_sets);
+                if self.sets_without_record > 0 {
+                    row += &format!(", not recorded for {} of the sets", grouped(self.sets_without_record));
+                }
+                summary.row("  unresolved redirects and revisits in them", row);
+            }
+        }
+        if self.files().next().is_some() {
+            summary.count("files read", self.read());
+        }
+        for (reason, &count) in &self.bad {
+            summary.count(format!("  skipped: {reason}"), count);
+        }
+        for (reason, &count) in &self.left_out {
+            summary.count(format!("  left out: {reason}"), count);
+        }
+        if self.untrusted > 0 {
+            summary.count(format!("  {UNTRUSTED}"), self.untrusted);
+        }
+        self.strange.describe(summary);
+        if !self.names.is_empty() {
+            summary.row("columns used", self.names.used());
+        }
+        if let Some(names) = self.names.unused() {
+            summary.row("  not used", names);
+        }
+    }
+
+    /// Prints a warning for tables without a status or a time in any row, which suggests an unknown column name.
+    /// `inputs` are the paths; only the first few tables are named.
+    pub fn note_missing(&mut self, inputs: &[String]) {
+        let mut named = 0;
+        for (counts, path) in self.inputs.iter().zip(inputs).filter(|(counts, _)| counts.has_names) {
+            let lacks_status = counts.answers > 0 && counts.with_status == 0;
+            let lacks_time = counts.captures > 0 && counts.with_time == 0;
+            let status = ("status", "each answer counts as 200", Field::Status);
+            let time = ("time", "no time says which of several counts", Field::Time);
+            let (what, then, field) = if lacks_status { status } else { time };
+            if !lacks_status && !lacks_time {
+                continue;
+            }
+            self.lacks_columns = true;
+            named += 1;
+            if named > MAX_NAMED {
+                continue;
+            }
+            let both = if lacks_status && lacks_time { ", and none has a time" } else { "" };
+            let known = field.names().iter().take(3).copied().collect::<Vec<_>>().join(", ");
+            let unused = self.names.unused().map(|names| format!("; not used: {names}")).unwrap_or_default();
+            note(format_args!(
+                "{path}: no capture has a {what}{both}: {then} (expected a column such as {known}{unused})"
+            ));
+        }
+        if named > MAX_NAMED {
+            note(format_args!("{} more inputs without a status or a time in any capture", named - MAX_NAMED));
+        }
+    }
+
+    /// Adds rows for the policies that come from a fetch rather than from the rules of a file.
+    pub fn describe_captures(&self, summary: &mut Summary) {
+        let CaptureReport { at, origins, stale, discarded, .. } = &self.captures;
+        if let Some(at) = at {
+            summary.row("  as of", show_time(*at));
+        }
+        for (source, &count) in origins {
+            let words = match source {
+                PolicySource::LastGoodCopy(cause) => format!("the last good copy ({cause})"),
+                PolicySource::AllowAll(cause) => format!("everything allowed ({cause})"),
+                PolicySource::DisallowAll(cause) => format!("everything disallowed ({cause})"),
+                _ => continue,
+            };
+            summary.count(format!("  {words}"), count);
+        }
+        if *stale > 0 {
+            summary.count("  no longer fresh", *stale);
+        }
+        for (why, &count) in discarded {
+            summary.count(format!("  discarded: {}", why.describe()), count);
+        }
+    }
+
+    /// Names the captures that do not count; of many, the first few.
+    pub fn name_discarded(&self) {
+        let named = self.captures.listed();
+        for DiscardedCapture { origin, time, status, why } in &named {
+            let time = time.map(|time| format!(", fetched {}", show_time(time))).unwrap_or_default();
+            let status = status.map(|status| format!(", status {status}")).unwrap_or_default();
+            note(format_args!("discarded: {origin}/robots.txt{time}{status}: {}", why.describe()));
+        }
+        let more = self.captures.discarded.values().sum::<u64>() - named.len() as u64;
+        if more > 0 {
+            note(format_args!("discarded: {more} more"));
+        }
+    }
+
+    /// Prints a warning for origins with different captures of the same time, or without a time.
+    pub fn note_ties(&self) {
+        let Some((origin, time)) = &self.captures.first_tie else { return };
+        let time = time.map_or("without a time".into(), |time| format!("of {}", show_time(time)));
+        note(format_args!(
+            "{} times two different captures of an origin have the same time or none, and a hash of the body chooses: \
+             first {origin}, {time}; `reptile compile --help` has the rule",
+            self.captures.ties
+        ));
+    }
+
+    /// Warns if the set is for a time in the future: one wrong clock makes every other capture look old.
+    pub fn note_future(&self) {
+        let now = now();
+        if let Some(at) = self.captures.at.filter(|&at| at > now) {
+            note(format_args!(
+                "the set is for {}, which is in the future by the clock of this machine ({}); --at TIME chooses another time",
+                show_time(at),
+                show_time(now)
+            ));
+        }
+    }
+
+    /// Adds a row for each kind of diagnostic.
+    pub fn describe_diagnostics(&self, summary: &mut Summary) {
+        for (kind, &count) in &self.diagnostics {
+            summary.count(format!("  diagnostic: {}", kind.describe()), count);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Tar archives of robots.txt files named after their hosts.
+//!
+//! [`members`] reads the archive, and here its members become robots.txt files. A sparse file and a hard link are faults
+//! and not robots.txt files: nobody writes one by intention, and a body with its parts missing would give wrong verdicts.
+
+mod members;
+
+use std::io::Read;
+use std::path::Path;
+
+use super::bodies::{Fault, read_sized};
+use super::hosts::{Hosts, Naming, Place, is_hidden};
+use super::{Item, Robots, Sink, shown};
+use crate::text::grouped;
+use crate::{Error, Result};
+pub use members::is_header as is_tar;
+use members::{AfterEnd, Kind, Member, Members};
+
+/// Maximum bytes after an archive's end that a message shows.
+const SHOWN_BYTES: usize = 20;
+
+/// Reads every regular file of an archive.
+///
+/// # Errors
+/// If the archive is cut or damaged: what follows the damage is lost, and nobody knows what it was.
+pub fn read_tar(path: &Path, source: impl Read, naming: &Naming, sink: &mut Sink<'_>) -> Result<()> {
+    let mut members = Members::new(source);
+    let mut hosts = Hosts::default();
+    while let Some(member) = members.next().map_err(|error| unreadable(path, &error))? {
+        if let Some(item) = read_member(path, member, &mut members, naming, &mut hosts)? {
+            sink(item)?;
+        }
+    }
+    if let Some(AfterEnd { offset, len, start }) = members.after_end().map_err(|error| unreadable(path, &error))? {
+        let (what, advice) = match is_tar(&start) {
+            true => ("another archive".into(), "; give archives that were put together end to end one by one"),
+            false => (format!("\"{}\"", shown(&start[..start.len().min(SHOWN_BYTES)])), ""),
+        };
+        let (offset, len) = (grouped(offset), grouped(len));
+        sink(Item::Bad {
+            name: path.display().to_string(),
+            reason: "data after the end of an archive",
+            detail: format!("{len} bytes are not read, from byte {offset} on, where {what} begins{advice}"),
+        })?;
+    }
+    Ok(())
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Error {
+    Error::at(path, format!("the archive cannot be read: {error}"))
+}
+
+/// Reads one member; `None` is a folder.
+fn read_member<R: Read>(
+    archive: &Path,
+    member: Member,
+    members: &mut Members<R>,
+    naming: &Naming,
+    hosts: &mut Hosts,
+) -> Result<Option<Item>> {
+    let Member { path, kind, size } = member;
+    let parts = || path.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".");
+    let name = || format!("{}: {}", archive.display(), shown(&path));
+    let bad = |reason, detail: &str| Ok(Some(Item::Bad { name: name(), reason, detail: detail.into() }));
+    match kind {
+        Kind::Folder => return Ok(None),
+        Kind::Faulty(fault) => return bad("malformed member of an archive", fault),
+        _ if parts().any(is_hidden) => return Ok(Some(Item::left_out("hidden"))),
+        Kind::File => {}
+        Kind::Sparse => return bad("sparse file in an archive", "make the archive without --sparse"),
+        Kind::HardLink => return bad("hard link in an archive", "make the archive with --hard-dereference"),
+        Kind::Other => return Ok(Some(Item::left_out("not a regular file"))),
+    }
+    let origins = match hosts.of(&parts().collect::<Vec<_>>().join(&b'/'), naming) {
+        Ok(Place::Of(origins)) => origins,
+        Ok(Place::Elsewhere(reason)) => return Ok(Some(Item::LeftOut { reason, name: Some(name()) })),
+        Err(fault) => return Ok(Some(fault.item(name()))),
+    };
+    match read_sized(members.body(), size) {
+        Ok(body) => Ok(Some(Item::Robots(Robots::file(name(), origins, body)))),
+        Err(Fault::Unreadable(error)) => Err(unreadable(archive, &error)),
+        Err(fault) => fault.item(name()).map(Some),
+    }
+}

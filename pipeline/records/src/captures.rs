@@ -1,0 +1,239 @@
+//! Captures of robots.txt files in the columns of a table: the columns, and what their cells mean.
+//!
+//! [`names`] lists the fields and their names, for tables and for JSON Lines. A cell is text, or has the field's
+//! natural type if the table has types. [`Lines`] are an input's lines with one capture each.
+
+pub mod names;
+
+use std::fmt::Write as _;
+
+use reptile::capture::Capture;
+use reptile::limits::{MAX_BODY_BYTES, MAX_URL_BYTES};
+use reptile::urls::RobotsUrlError;
+use reptile::{Origin, Truncation, capture};
+
+use super::bodies::{TOO_LARGE, no_memory};
+use super::jsonl::{self, Body, base64_body};
+use super::shown::shown;
+use super::time::{Zone, read_time};
+use super::tsv;
+use super::{Item, Robots, Sink};
+use crate::Result;
+use names::{CELLS, Field, NameUse};
+
+/// A cell of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell<'b> {
+    /// Its bytes.
+    Text(&'b [u8]),
+    /// There is nothing in it.
+    Null,
+    /// It is longer than what is kept.
+    TooLong,
+}
+
+#[cfg(test)]
+impl<'b> Cell<'b> {
+    /// The bytes, if there are any.
+    pub fn text(self) -> Option<&'b [u8]> {
+        if let Cell::Text(text) = self { Some(text) } else { None }
+    }
+}
+
+/// The lines of an input with a capture on each.
+pub struct Lines {
+    /// The path of the input.
+    pub path: String,
+    /// The columns of TSV; without them the lines are JSON.
+    pub columns: Option<tsv::Columns>,
+    /// The zone of times without one.
+    pub zone: Zone,
+}
+
+impl Lines {
+    /// The name of a line.
+    pub fn name(&self, number: u64) -> String {
+        // Made for each line, whether something is said of it or not, so there is room for all of it from the start.
+        let mut name = String::with_capacity(self.path.len() + ":18446744073709551615".len());
+        name.push_str(&self.path);
+        // Writing to a text cannot fail.
+        let _ = write!(name, ":{number}");
+        name
+    }
+
+    /// Gives the capture on each line of some that follow each other, or what is wrong with the line. Blank lines are left
+    /// out. `first` is the number of the first line.
+    ///
+    /// # Errors
+    /// If there is no memory for a body, and the errors of the sink.
+    pub fn read(&self, bytes: &[u8], first: u64, sink: &mut Sink<'_>) -> Result<()> {
+        let (mut json, mut names) = (jsonl::FieldReader::new(bytes), NameUse::default());
+        let unended = bytes.last().is_some_and(|&byte| byte != b'\n').then_some(bytes.len());
+        let mut start = 0;
+        for (number, end) in (first..).zip(memchr::memchr_iter(b'\n', bytes).chain(unended)) {
+            let line = start..end;
+            start = end + 1;
+            let text = &bytes[line.clone()];
+            if text.trim_ascii().is_empty() {
+                continue;
+            }
+            sink(match &self.columns {
+                None => jsonl::item(&mut json, line, self.name(number), &self.zone, &mut names)?,
+                Some(columns) => columns.item(text, self.name(number), &self.zone)?,
+            })?;
+        }
+        if names.is_empty() { Ok(()) } else { sink(Item::Names(names)) }
+    }
+}
+
+/// Why a row is not a capture: in the same words for all such rows, and the details.
+type Bad = (&'static str, String);
+
+/// The reason of most of them.
+pub const NO_CAPTURE: &str = "not a valid capture";
+
+/// Returns a row's capture, or an item that describes the problem. `zone` is the zone of times without one.
+///
+/// # Errors
+/// Returns an error if there is not enough memory for the body.
+pub fn item(name: String, cells: [Cell<'_>; CELLS], zone: &Zone) -> Result<Item> {
+    Ok(match capture(cells, zone) {
+        Ok((_, Some(Body::NoMemory(len)), _)) => return Err(no_memory(&name, len as u64)),
+        Ok((_, Some(Body::TooLarge(len)), _)) => {
+            Item::Bad { name, reason: TOO_LARGE, detail: format!("{len} bytes; the limit is {MAX_BODY_BYTES}") }
+        }
+        Ok((capture, body, origin)) => {
+            let body = body.and_then(|body| if let Body::Whole(body) = body { Some(body) } else { None });
+            Item::Robots(Robots { name, origins: vec![origin], capture, body, is_file: false, fetch: None })
+        }
+        Err((reason, detail)) => Item::Bad { name, reason, detail },
+    })
+}
+
+fn capture(cells: [Cell<'_>; CELLS], zone: &Zone) -> std::result::Result<(Capture, Option<Body>, Origin), Bad> {
+    let [url, status, time, body, base64, error, failed, truncated, redirects, content_type, cache_control] = cells;
+    let origin = match url {
+        Cell::Text(url) => Origin::of_robots_url(url).map_err(|error| match error {
+            RobotsUrlError::OtherPath => ("not the url of a robots.txt", format!("\"{}\"", shown(url))),
+            error => ("no valid url", format!("\"{}\": {error}", shown(url))),
+        })?,
+        Cell::Null => return Err(("no valid url", String::new())),
+        Cell::TooLong => return Err(("no valid url", format!("more than {MAX_URL_BYTES} bytes"))),
+    };
+    let body = match (base64, body) {
+        (Cell::Text(text), _) => Some(base64_body(text).map_err(|text| (NO_CAPTURE, text.to_owned()))?),
+        (Cell::Null, Cell::Text(body)) => Some(copy_of(body)),
+        (Cell::Null, Cell::Null) => None,
+        (Cell::TooLong, _) | (Cell::Null, Cell::TooLong) => {
+            return Err((TOO_LARGE, format!("more than {MAX_BODY_BYTES} bytes")));
+        }
+    };
+    let capture = Capture {
+        status: word(status, status_of)?,
+        time: word(time, |text| read_time(text, zone))?,
+        truncated: word(truncated, truncation_of)?.flatten(),
+        has_failed: word(error, |text| Ok(is_error(text)))?.unwrap_or(false)
+            || word(failed, failed_of)?.unwrap_or(false),
+        redirects: word(redirects, redirects_of)?.unwrap_or(0),
+        media_type: header_of(content_type, Field::ContentType)?.as_deref().and_then(media_type_of),
+        max_age: header_of(cache_control, Field::CacheControl)?.as_deref().and_then(capture::max_age),
+        // A table has no columns for these header fields; the page itself still shows a challenge.
+        challenger: None,
+    };
+    Ok((capture, body, origin))
+}
+
+fn copy_of(body: &[u8]) -> Body {
+    let mut copy = Vec::new();
+    if copy.try_reserve_exact(body.len()).is_err() {
+        return Body::NoMemory(body.len());
+    }
+    copy.extend_from_slice(body);
+    Body::Whole(copy)
+}
+
+/// The meaning of a cell that is a word or a number, if there is one.
+fn word<T>(
+    cell: Cell<'_>,
+    read: impl Fn(&str) -> std::result::Result<T, String>,
+) -> std::result::Result<Option<T>, Bad> {
+    let bad = |detail: String| (NO_CAPTURE, detail);
+    match cell {
+        Cell::Null => Ok(None),
+        // The text itself does not matter, only that there is one.
+        Cell::TooLong => read("a long text").map(Some).map_err(bad),
+        Cell::Text(text) => {
+            let word = str::from_utf8(text).map_err(|_| bad(format!("not UTF-8: \"{}\"", shown(text))))?;
+            read(word).map(Some).map_err(bad)
+        }
+    }
+}
+
+/// Returns whether an error text reports an error. Programs write one of these words if there was none.
+pub fn is_error(text: &str) -> bool {
+    let text = text.trim();
+    !text.is_empty() && !["false", "none", "null", "nan", "0"].iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Parses a word or a number that says whether a fetch failed.
+///
+/// # Errors
+/// Returns an error if the text is neither true nor false.
+pub fn failed_of(text: &str) -> std::result::Result<bool, String> {
+    let text = text.trim();
+    let is = |words: [&str; 3]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+    match text {
+        _ if text.is_empty() || is(["false", "0", "no"]) => Ok(false),
+        _ if is(["true", "1", "yes"]) => Ok(true),
+        _ => Err(format!("expected true or false for failed, found \"{}\"", shown(text.as_bytes()))),
+    }
+}
+
+/// Returns a Content-Type's media type, unless it describes a whole HTTP message in a WARC record.
+pub fn media_type_of(content_type: &str) -> Option<Box<str>> {
+    Some(capture::media_type(content_type)).filter(|media_type| &**media_type != "application/http")
+}
+
+/// Returns a cell's header field value.
+fn header_of(cell: Cell<'_>, field: Field) -> std::result::Result<Option<String>, Bad> {
+    match cell {
+        Cell::Null => Ok(None),
+        Cell::Text(text) => Ok(Some(String::from_utf8_lossy(text).into_owned()).filter(|text| !text.is_empty())),
+        Cell::TooLong => Err((NO_CAPTURE, format!("the {} has more than {} bytes", field.name(), field.limit()))),
+    }
+}
+
+/// Removes the fraction that databases write in integer columns with gaps: `404.0`.
+fn whole(text: &str) -> &str {
+    let text = text.trim();
+    match text.split_once('.') {
+        Some((whole, fraction)) if !fraction.is_empty() && fraction.bytes().all(|byte| byte == b'0') => whole,
+        _ => text,
+    }
+}
+
+fn status_of(text: &str) -> std::result::Result<u16, String> {
+    let status = whole(text).parse().ok().filter(|status| (100..=999).contains(status));
+    status.ok_or_else(|| format!("expected a status, a number from 100 to 999, found \"{}\"", shown(text.as_bytes())))
+}
+
+fn redirects_of(text: &str) -> std::result::Result<u32, String> {
+    let count: Option<u64> = whole(text).parse().ok();
+    let count = count.map(|count| count.try_into().unwrap_or(u32::MAX));
+    count.ok_or_else(|| format!("expected the number of redirects, found \"{}\"", shown(text.as_bytes())))
+}
+
+/// Returns the reason why a body is truncated, or `None` if it is complete.
+///
+/// # Errors
+/// Returns an error if the text is not a known word.
+pub fn truncation_of(text: &str) -> std::result::Result<Option<Truncation>, String> {
+    match text {
+        text if ["", "false", "0"].iter().any(|word| text.eq_ignore_ascii_case(word)) => Ok(None),
+        text if ["true", "1"].iter().any(|word| text.eq_ignore_ascii_case(word)) => Ok(Some(Truncation::Unspecified)),
+        word => Truncation::from_name(word).map(Some).ok_or_else(|| {
+            let expected = "true, false, \"length\", \"time\", \"disconnect\" or \"unspecified\"";
+            format!("expected {expected} for truncated, found \"{}\"", shown(word.as_bytes()))
+        }),
+    }
+}

@@ -1,0 +1,101 @@
+//! The error of a reader: the input, the kind of error, and the cause.
+
+use std::error::Error as StdError;
+use std::fmt::{self, Display};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The result type of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The kind of an [`Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The input cannot be opened or read.
+    Io,
+    /// The input is damaged, ambiguous, or exceeds a limit; or an option does not fit it.
+    Invalid,
+    /// The input holds something other than what was expected, such as a URL list in place of captures.
+    Unsuitable,
+    /// The function that receives the items has failed. [`Error::into_cause`] returns its error.
+    Sink,
+}
+
+/// The reason why an input cannot be read to its end.
+///
+/// `Display` writes the path, the message and the cause in one line. [`StdError::source`] continues after the cause.
+///
+/// ```
+/// use reptile_records::{ErrorKind, open::Input};
+/// let error = Input::open("/no/such/file".as_ref()).err().ok_or("it exists")?;
+/// assert_eq!(error.kind(), ErrorKind::Io);
+/// assert!(error.to_string().starts_with("/no/such/file: "));
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    path: Option<PathBuf>,
+    cause: Box<dyn StdError + Send + Sync>,
+}
+
+impl Error {
+    /// Creates an error without a path.
+    pub fn new(message: impl Display) -> Error {
+        Error { kind: ErrorKind::Invalid, path: None, cause: message.to_string().into() }
+    }
+
+    /// Creates an error about an input.
+    pub fn at(path: &Path, message: impl Display) -> Error {
+        Error { path: Some(path.into()), ..Error::new(message) }
+    }
+
+    /// Creates an error about an input that cannot be opened or read.
+    pub fn io(path: &Path, error: io::Error) -> Error {
+        Error { kind: ErrorKind::Io, path: Some(path.into()), cause: error.into() }
+    }
+
+    /// Creates an error for an input that holds something other than what was expected. The message names the input.
+    pub(crate) fn unsuitable(message: impl Display) -> Error {
+        Error { kind: ErrorKind::Unsuitable, ..Error::new(message) }
+    }
+
+    /// Wraps the error of a function that receives items.
+    pub fn sink(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
+        Error { kind: ErrorKind::Sink, path: None, cause: error.into() }
+    }
+
+    /// Returns the kind.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Returns the path of the input, if the error is about one input.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Returns the cause, such as an [`io::Error`] or the error passed to [`Error::sink`].
+    #[must_use]
+    pub fn into_cause(self) -> Box<dyn StdError + Send + Sync> {
+        self.cause
+    }
+}
+
+impl Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some(path) => write!(f, "{}: {}", path.display(), self.cause),
+            None => self.cause.fmt(f),
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.cause.source()
+    }
+}

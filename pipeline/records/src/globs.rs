@@ -1,0 +1,83 @@
+//! Names of inputs with wildcards that the shell has not expanded, because they were quoted or there were too many.
+//!
+//! `*`, `?`, `[...]` and `**` mean what they do in a shell, and match no hidden files. A name that exists is itself, whatever is
+//! in it.
+
+use std::path::{Path, PathBuf};
+
+use glob::{MatchOptions, glob_with};
+
+use crate::{Error, Result};
+
+/// As shells match names.
+const OPTIONS: MatchOptions =
+    MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+
+/// The paths with each pattern replaced by what it matches, in the order of the names.
+///
+/// # Errors
+/// If a pattern is not valid or matches nothing, or a folder cannot be read.
+pub fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut expanded = Vec::with_capacity(paths.len());
+    for path in paths {
+        match pattern_of(path) {
+            Some(pattern) => expanded.extend(matches(path, pattern)?),
+            None => expanded.push(path.clone()),
+        }
+    }
+    Ok(expanded)
+}
+
+/// The pattern that a path is, if it has wildcards and nothing is called so.
+fn pattern_of(path: &Path) -> Option<&str> {
+    let pattern = path.to_str().filter(|path| path.contains(['*', '?', '[']))?;
+    path.symlink_metadata().is_err().then_some(pattern)
+}
+
+fn matches(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
+    let found = glob_with(pattern, OPTIONS);
+    let found = found.map_err(|error| Error::at(path, format!("is not a pattern for names: {error}")))?;
+    let found: std::result::Result<Vec<PathBuf>, _> = found.collect();
+    let found = found.map_err(|error| Error::at(error.path(), error.error()))?;
+    if found.is_empty() {
+        return Err(Error::at(path, "there is no such file, and none that it matches"));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_as_in_a_shell() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.gz", "b.gz", "c.txt", ".hidden.gz", "[x].gz", "sub/d.gz"] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let names = |patterns: &[&str]| {
+            let paths: Vec<PathBuf> = patterns.iter().map(|pattern| folder.path().join(pattern)).collect();
+            let found = expand(&paths).ok()?;
+            let name = |path: &PathBuf| path.strip_prefix(folder.path()).unwrap().to_str().unwrap().to_owned();
+            Some(found.iter().map(name).collect::<Vec<_>>().join(" "))
+        };
+        for (patterns, expected) in [
+            (&["*.gz"][..], Some("[x].gz a.gz b.gz")),
+            (&["c.txt", "?.gz", "a.gz"], Some("c.txt a.gz b.gz a.gz")),
+            (&["[ab].gz"], Some("a.gz b.gz")),
+            // A name that exists is no pattern.
+            (&["[x].gz"], Some("[x].gz")),
+            (&["**/*.gz"], Some("[x].gz a.gz b.gz sub/d.gz")),
+            (&["*/*.gz"], Some("sub/d.gz")),
+            (&["missing"], Some("missing")),
+            (&["*.zip"], None),
+            (&["[a.gz"], None),
+            (&["a***"], None),
+        ] {
+            assert_eq!(names(patterns).as_deref(), expected, "{patterns:?}");
+        }
+    }
+}

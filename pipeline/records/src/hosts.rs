@@ -1,0 +1,304 @@
+//! The hosts that files are named after, and the origins that a name stands for.
+//!
+//! Only `HOST`, `HOST:PORT`, `HOST/robots.txt` and `HOST:PORT/robots.txt` govern a host: a mirror of a site has other files
+//! below its host, also some called `robots.txt`. A folder around all hosts that is no host itself is seen through.
+
+use reptile::urls::{RobotsUrlError, origin_of, split};
+use reptile::{Origin, Scheme, UrlError};
+
+use super::{Item, shown};
+
+/// How the name of a file becomes origins.
+pub enum Naming {
+    /// The name is a host, and stands for an origin of each of these schemes.
+    Hosts(Vec<Scheme>),
+    /// The name does not matter, and stands for no origin.
+    Any,
+}
+
+impl Naming {
+    /// Returns the naming by hosts, for the given schemes in any order. None means both.
+    pub fn of_schemes(schemes: &[Scheme]) -> Naming {
+        Naming::Hosts(sorted_schemes(schemes))
+    }
+
+    /// The origins that `host` or `host:port` stands for: one for each scheme, with that port or the scheme's default.
+    ///
+    /// # Errors
+    /// If the host or the port is invalid.
+    pub fn origins(&self, name: &[u8]) -> std::result::Result<Vec<Origin>, UrlError> {
+        let Naming::Hosts(schemes) = self else { return Ok(Vec::new()) };
+        // In a URL each of these would end the host or what comes before it.
+        if name.iter().any(|byte| b"/?#;@".contains(byte)) {
+            return Err(UrlError::Host);
+        }
+        schemes.iter().map(|&scheme| Origin::new(&origin_of(scheme, name)?)).collect()
+    }
+}
+
+/// Returns the origins for a host, `host:port`, or any page's URL. A URL also determines the scheme.
+///
+/// # Errors
+/// Returns an error if the host or the port is invalid.
+pub fn origins_of_name(text: &str, naming: &Naming) -> std::result::Result<Vec<Origin>, UrlError> {
+    if text.contains("://") {
+        return Ok(vec![Origin::new(&split(text.as_bytes())?.origin)?]);
+    }
+    naming.origins(text.as_bytes())
+}
+
+/// Returns the origins for `--host`: a host, `host:port`, or the URL of an origin or its `/robots.txt`. A file from any
+/// other path governs nothing (RFC 9309 section 2.3).
+///
+/// # Errors
+/// Returns a message if the host or the port is invalid, or if the URL has another path.
+pub fn origins_of_option(text: &str, naming: &Naming) -> std::result::Result<Vec<Origin>, String> {
+    if !text.contains("://") {
+        return naming.origins(text.as_bytes()).map_err(|error| error.to_string());
+    }
+    match Origin::of_robots_url(text.as_bytes()) {
+        Ok(origin) => Ok(vec![origin]),
+        Err(RobotsUrlError::OtherPath) => text.parse().map(|origin| vec![origin]).map_err(|_| {
+            "a robots.txt governs its origin only from the path /robots.txt, in lower case and without a query: give \
+             https://HOST or https://HOST/robots.txt"
+                .to_owned()
+        }),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Whether a file or folder of this name is left out.
+pub fn is_hidden(name: &[u8]) -> bool {
+    name.first() == Some(&b'.')
+}
+
+/// The reason why a path names no host.
+pub struct Nameless {
+    detail: String,
+}
+
+impl Nameless {
+    /// The fault as an item for the user.
+    pub fn item(self, name: String) -> Item {
+        Item::Bad { name, reason: "no valid host", detail: self.detail }
+    }
+}
+
+/// What the place of a file inside an input says.
+pub enum Place {
+    /// It is the robots.txt of these origins.
+    Of(Vec<Origin>),
+    /// It is no host's robots.txt, for this reason.
+    Elsewhere(&'static str),
+}
+
+/// The reason for a file that is deeper than a host's robots.txt, or beside it.
+pub const NOT_ROBOTS: &str = "not HOST or HOST/robots.txt";
+
+/// The reason for a file with the name of a file.
+pub const FILE_NAME: &str = "named as a file, not as a host";
+
+/// Ends of names that belong to files. None is a top-level domain, so that no host is lost.
+const FILE_ENDS: [&str; 34] = [
+    "txt", "text", "html", "htm", "xhtml", "php", "asp", "json", "jsonl", "ndjson", "csv", "tsv", "log", "xml", "yml",
+    "yaml", "toml", "ini", "bak", "tmp", "gz", "tgz", "bz2", "xz", "zst", "tar", "7z", "rar", "warc", "reptile",
+    "sqlite", "png", "jpg", "pdf",
+];
+
+/// Names of files that could be hosts, in lower case.
+const FILE_NAMES: [&str; 11] = [
+    "readme",
+    "readme.md",
+    "license",
+    "license.md",
+    "licence",
+    "licence.md",
+    "changelog.md",
+    "contributing.md",
+    "copying",
+    "notice",
+    "makefile",
+];
+
+/// The folder around all hosts of one input, once it is known.
+#[derive(Default)]
+pub struct Hosts {
+    top: Option<Vec<Vec<u8>>>,
+}
+
+impl Hosts {
+    /// What the path of a file inside the input says.
+    ///
+    /// # Errors
+    /// If it is where a host's robots.txt is, and the host is invalid.
+    pub fn of(&mut self, inside: &[u8], naming: &Naming) -> std::result::Result<Place, Nameless> {
+        if let Naming::Any = naming {
+            return Ok(Place::Of(Vec::new()));
+        }
+        let parts: Vec<&[u8]> = inside.split(|&byte| byte == b'/').collect();
+        if let Some(top) = &self.top {
+            let is_below = parts.len() > top.len() && parts.iter().zip(top).all(|(part, top)| part == top);
+            return place(&parts[if is_below { top.len() } else { 0 }..], naming);
+        }
+        let depth = top_len(&parts, naming);
+        let place = place(&parts[depth..], naming);
+        if let Ok(Place::Of(_)) = &place {
+            self.top = Some(parts[..depth].iter().map(|part| part.to_vec()).collect());
+        }
+        place
+    }
+}
+
+/// The number of folders in a path that are around the hosts: those before the first part that looks like a host, or
+/// before the part where a host must be.
+fn top_len(parts: &[&[u8]], naming: &Naming) -> usize {
+    let looks_like_host = |part: &&[u8]| {
+        let has_mark = part.iter().any(|byte| b".:".contains(byte)) || part.eq_ignore_ascii_case(b"localhost");
+        has_mark && naming.origins(part).is_ok()
+    };
+    let host_at = match parts {
+        [.., _, b"robots.txt"] => parts.len() - 2,
+        _ => parts.len() - 1,
+    };
+    parts[..host_at].iter().position(looks_like_host).unwrap_or(host_at)
+}
+
+/// What a path below the top folder says.
+fn place(parts: &[&[u8]], naming: &Naming) -> std::result::Result<Place, Nameless> {
+    let host = match parts {
+        [name] if name.eq_ignore_ascii_case(b"robots.txt") => {
+            return Err(Nameless { detail: "rename the file, or the folder that it is in, to its host".into() });
+        }
+        [name] if is_file_name(name) => return Ok(Place::Elsewhere(FILE_NAME)),
+        [host] | [host, b"robots.txt"] => host,
+        _ => return Ok(Place::Elsewhere(NOT_ROBOTS)),
+    };
+    let nameless = |error| Nameless { detail: format!("\"{}\" is not a host: {error}", shown(host)) };
+    naming.origins(host).map(Place::Of).map_err(nameless)
+}
+
+/// Whether a name is that of a file rather than that of a host.
+fn is_file_name(name: &[u8]) -> bool {
+    let name = name.to_ascii_lowercase();
+    let end = name.rsplitn(2, |&byte| byte == b'.').collect::<Vec<_>>();
+    FILE_NAMES.iter().any(|file| file.as_bytes() == name)
+        || (end.len() == 2 && FILE_ENDS.iter().any(|file| file.as_bytes() == end[0]))
+}
+
+/// Returns the schemes in a fixed order, each once; both if none is given.
+pub fn sorted_schemes(given: &[Scheme]) -> Vec<Scheme> {
+    let mut schemes = if given.is_empty() { vec![Scheme::Http, Scheme::Https] } else { given.to_vec() };
+    schemes.sort_unstable();
+    schemes.dedup();
+    schemes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The host that each path of an input is for; `-` is left out, and `!` an error.
+    fn hosts(paths: &[&str]) -> Vec<String> {
+        let naming = Naming::Hosts(vec![Scheme::Http]);
+        let mut hosts = Hosts::default();
+        let show = |path: &&str| match hosts.of(path.as_bytes(), &naming) {
+            Ok(Place::Of(origins)) => String::from_utf8_lossy(&origins[0].host).into_owned(),
+            Ok(Place::Elsewhere(_)) => "-".into(),
+            Err(_) => "!".into(),
+        };
+        paths.iter().map(show).collect()
+    }
+
+    #[test]
+    fn only_a_hosts_own_robots_txt_counts() {
+        let cases = [
+            ("a.example", "a.example"),
+            ("b.example:8080", "b.example"),
+            ("c.example/robots.txt", "c.example"),
+            ("intranet/robots.txt", "intranet"),
+            ("c.example/folder/robots.txt", "-"),
+            ("c.example/blog/robots-guide.txt", "-"),
+            ("c.example/index.html", "-"),
+            ("c.example/ROBOTS.TXT", "-"),
+            ("README.md", "-"),
+            ("foo.com.txt", "-"),
+            ("web.reptile", "-"),
+            ("robots.txt", "!"),
+            ("bad host", "!"),
+            ("gov.md", "gov.md"),
+            ("foo.zip", "foo.zip"),
+        ];
+        let (paths, expected): (Vec<&str>, Vec<&str>) = cases.into_iter().unzip();
+        assert_eq!(hosts(&paths), expected);
+    }
+
+    #[test]
+    fn a_folder_around_all_hosts_is_seen_through() {
+        for (paths, expected) in [
+            (&["robots/README.md", "robots/a.example", "robots/b/robots.txt"][..], &["-", "a.example", "b"][..]),
+            (&["data/robots/a.example/robots.txt", "data/robots/b.example"], &["a.example", "b.example"]),
+            (&["crawl/a.example/blog/x", "crawl/a.example/robots.txt", "b.example"], &["-", "a.example", "b.example"]),
+            (&["crawl-1.0/a.example", "crawl-1.0/robots.txt"], &["a.example", "!"]),
+            (&["intranet/blog/index.html", "intranet/robots.txt"], &["-", "intranet"]),
+            (&["localhost/blog/x", "localhost/robots.txt"], &["-", "localhost"]),
+            (&["a.example", "robots/b.example"], &["a.example", "-"]),
+            (&["robots/a.example", "other/b.example"], &["a.example", "-"]),
+        ] {
+            assert_eq!(hosts(paths), expected, "{paths:?}");
+        }
+    }
+
+    #[test]
+    fn an_option_may_be_a_url() {
+        let naming = Naming::Hosts(vec![Scheme::Http, Scheme::Https]);
+        let ports =
+            |text| origins_of_option(text, &naming).map(|all| all.iter().map(|one| one.port).collect::<Vec<_>>());
+        let cases: [(&str, &[u16]); 18] = [
+            ("a.example", &[80, 443]),
+            ("a.example:81", &[81, 81]),
+            ("https://a.example/robots.txt", &[443]),
+            ("https://a.example/robots.txt#x", &[443]),
+            ("http://a.example:81", &[81]),
+            ("https://a.example/", &[443]),
+            // A different file, which governs nothing.
+            ("https://a.example/folder/robots.txt", &[]),
+            ("https://a.example/Robots.txt", &[]),
+            ("https://a.example/ROBOTS.TXT", &[]),
+            ("https://a.example/robots.txt?x", &[]),
+            ("https://a.example/robots.txt/", &[]),
+            ("https://a.example/robots.txt.gz", &[]),
+            ("https://a.example//robots.txt", &[]),
+            ("https://a.example?x", &[]),
+            ("https://a.example/index.html", &[]),
+            ("mailto://a", &[]),
+            ("a/robots.txt", &[]),
+            ("https:///robots.txt", &[]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(ports(text).unwrap_or_default(), expected, "{text}");
+        }
+        assert!(origins_of_name("https://a.example/folder/page", &naming).is_ok());
+    }
+
+    #[test]
+    fn names_stand_for_origins() {
+        let naming = |name: &str, schemes: &[Scheme]| {
+            let origins = Naming::of_schemes(schemes).origins(name.as_bytes());
+            origins.map(|origins| {
+                let show = |origin: Origin| {
+                    format!("{}://{}:{}", origin.scheme.as_str(), String::from_utf8_lossy(&origin.host), origin.port)
+                };
+                origins.into_iter().map(show).collect::<Vec<_>>().join(" ")
+            })
+        };
+        assert_eq!(naming("A.b", &[]), Ok("http://a.b:80 https://a.b:443".into()));
+        assert_eq!(naming("a:8080", &[]), Ok("http://a:8080 https://a:8080".into()));
+        assert_eq!(naming("a", &[Scheme::Ftp, Scheme::Http, Scheme::Ftp]), Ok("http://a:80 ftp://a:21".into()));
+        assert_eq!(naming("[0::1]:81", &[Scheme::Http]), Ok("http://[::1]:81".into()));
+        assert_eq!(naming("BÜCHER.de.", &[Scheme::Http]), Ok("http://xn--bcher-kva.de:80".into()));
+        for bad in ["", "a b", "a/b", "u@a", "1.2.3.4.5", "a%2fb", "a?b", "a#", "a;", "http://a"] {
+            assert_eq!(naming(bad, &[]), Err(UrlError::Host), "{bad}");
+        }
+        assert_eq!(naming("a:b", &[]), Err(UrlError::Port));
+    }
+}

@@ -1,0 +1,401 @@
+//! Inputs of a crawl: captures of robots.txt files, and tables of URLs.
+//!
+//! [`Reading`] splits inputs of any kind into captures: folders, archives, WARC files, and tables. [`open`] opens and
+//! detects an input, [`hosts`] turns file names into origins, [`bodies`] reads single files, [`lines`] reads lists,
+//! [`tables`] finds the URLs in text tables, and [`parquet`] reads columns. Nothing here interprets a robots.txt, decides
+//! a URL or writes to a terminal. Notable events are [`Item`]s: the caller reports and counts them.
+//!
+//! ```
+//! use reptile_records::{Item, ReadOptions, Reading, open::Input, spill::Scratch, warc::InputPlace};
+//!
+//! let folder = tempfile::tempdir()?;
+//! std::fs::write(folder.path().join("example.com"), "user-agent: *\ndisallow: /private\n")?;
+//!
+//! let options = ReadOptions::default();
+//! let reading = Reading::new(&options, Scratch::default());
+//! let mut origins = Vec::new();
+//! let input = Input::open(folder.path())?;
+//! reading.read(input, InputPlace::default(), &mut |item| {
+//!     if let Item::Robots(robots) = item {
+//!         origins.extend(robots.origins.iter().map(ToString::to_string));
+//!     }
+//!     Ok(())
+//! })?;
+//! assert_eq!(origins, ["http://example.com", "https://example.com"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod archives;
+pub mod bodies;
+pub mod captures;
+mod csv_captures;
+mod error;
+mod folders;
+pub mod globs;
+mod gzip;
+pub mod hosts;
+mod jsonl;
+pub mod lines;
+pub mod open;
+pub mod parquet;
+pub mod recognise;
+pub mod shown;
+pub mod spill;
+pub mod tables;
+pub mod text;
+pub mod time;
+mod tsv;
+pub mod unpack;
+pub mod warc;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reptile::capture::Capture;
+use reptile::{Origin, Scheme};
+use xxhash_rust::xxh3::xxh3_128;
+
+pub use error::{Error, ErrorKind, Result};
+
+use bodies::read_sized;
+use captures::Lines;
+use captures::names::{NameUse, TableKind};
+use csv_captures::Delimiter;
+use hosts::Naming;
+use open::Input;
+use recognise::{Content, Wanted};
+use shown::shown;
+use spill::Scratch;
+use time::Zone;
+use warc::InputPlace;
+use warc::redirects::Redirects;
+
+/// Something found in an input.
+pub enum Item {
+    /// A robots.txt.
+    Robots(Robots),
+    /// Captures that share a response, after redirects.
+    SameBody {
+        /// The shared body.
+        body: Vec<u8>,
+        /// The captures, without the body.
+        robots: Vec<Robots>,
+    },
+    /// Lines with a capture on each that were not looked into yet: that is work for another thread, see [`Item::read`].
+    Lines {
+        /// The input, and how its lines are written.
+        lines: Arc<Lines>,
+        /// The number of the first line, from 1.
+        first: u64,
+        /// How many lines there are.
+        count: usize,
+        /// The lines, each with LF at its end.
+        bytes: Vec<u8>,
+    },
+    /// Something that should have been a robots.txt. It is named to the user, counted and left out.
+    Bad {
+        /// Where it is: a path, or a path and a line.
+        name: String,
+        /// The kind of fault, in the same words for all that have it.
+        reason: &'static str,
+        /// The details of this one; may be empty.
+        detail: String,
+    },
+    /// Column or key names in a part of the input. They are only reported.
+    Names(NameUse),
+    /// A search found the next record of a damaged archive, so a website may have written it. Such records are counted.
+    Untrusted {
+        /// The record's location, if it is the first one in its file.
+        from: Option<String>,
+    },
+    /// Something that is rightly left out, and counted.
+    LeftOut {
+        /// The reason, in the same words for all that have it.
+        reason: &'static str,
+        /// Where it is, if the user is to be told: a path.
+        name: Option<String>,
+    },
+}
+
+/// A capture of a robots.txt, and the origins that it is for.
+pub struct Robots {
+    /// Where it is.
+    pub name: String,
+    /// The origins that it is for.
+    pub origins: Vec<Origin>,
+    /// What is known of its fetch.
+    pub capture: Capture,
+    /// Its bytes, if any were fetched; no more than the compiler takes.
+    pub body: Option<Vec<u8>>,
+    /// Whether it is a file of which nothing else is known, so that no profile can choose between it and another one.
+    pub is_file: bool,
+    /// The capture's record, if it is from a WARC file.
+    pub fetch: Option<Fetch>,
+}
+
+/// The WARC record of a robots.txt request.
+#[derive(Debug)]
+pub struct Fetch {
+    /// The file's index on the command line.
+    pub input: usize,
+    /// The record's number in the file, from 1.
+    pub record: u64,
+    /// The redirect targets in order, in WHATWG form.
+    pub redirects: Vec<String>,
+}
+
+impl Item {
+    /// Something that is left out and that nobody needs to be told by name.
+    fn left_out(reason: &'static str) -> Item {
+        Item::LeftOut { reason, name: None }
+    }
+
+    /// Gives what is on each line, if the item is lines: a capture, or what is wrong with the line. Others stay as they are.
+    ///
+    /// # Errors
+    /// If there is no memory for a body, and the errors of the sink.
+    pub fn read(self, sink: &mut Sink<'_>) -> Result<()> {
+        match self {
+            Item::Lines { lines, first, bytes, .. } => lines.read(&bytes, first, sink),
+            item => sink(item),
+        }
+    }
+
+    /// The bytes that the item takes in memory, those of its texts and its body included.
+    pub fn memory_bytes(&self) -> usize {
+        let own = size_of::<Item>();
+        own + match self {
+            Item::Robots(robots) => robots.memory_bytes(),
+            Item::SameBody { body, robots } => {
+                body.capacity() + robots.iter().map(|one| size_of::<Robots>() + one.memory_bytes()).sum::<usize>()
+            }
+            // Each line may become an item.
+            Item::Lines { count, bytes, .. } => count * own + bytes.len(),
+            Item::Bad { name, detail, .. } => name.len() + detail.len(),
+            Item::LeftOut { name, .. } | Item::Untrusted { from: name } => name.as_ref().map_or(0, String::len),
+            // Limited in size, and rare.
+            Item::Names(_) => 0,
+        }
+    }
+}
+
+impl Robots {
+    /// A file, whose fetch nothing is known of.
+    fn file(name: String, origins: Vec<Origin>, body: Vec<u8>) -> Robots {
+        Robots { name, origins, capture: Capture::default(), body: Some(body), is_file: true, fetch: None }
+    }
+
+    /// The bytes that the texts, the origins and the body take.
+    fn memory_bytes(&self) -> usize {
+        let origins = self.origins.iter().map(|origin| size_of::<Origin>() + origin.host.len());
+        let media_type = self.capture.media_type.as_ref().map_or(0, |name| name.len());
+        let redirects = self.fetch.iter().flat_map(|fetch| &fetch.redirects);
+        let redirects = redirects.map(|url| size_of::<String>() + url.len()).sum::<usize>();
+        let texts = self.name.len() + media_type + redirects;
+        texts + origins.sum::<usize>() + self.body.as_ref().map_or(0, Vec::capacity)
+    }
+}
+
+/// Receives the items of an input. An error stops the reading.
+pub type Sink<'s> = dyn FnMut(Item) -> Result<()> + 's;
+
+/// Options of [`Reading`].
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// The schemes that a file named after a host counts for. None means both.
+    pub schemes: Vec<Scheme>,
+    /// The host or robots.txt URL of an input that is a single robots.txt.
+    pub host: Option<String>,
+    /// The time zone of times without one.
+    pub timezone: Zone,
+    /// Whether to search damaged archives for records. A website may have written the records that are found.
+    pub resync: bool,
+}
+
+/// Inputs to read.
+pub enum Inputs<'p> {
+    /// Those at these paths, each opened when its turn comes.
+    Paths(&'p [PathBuf]),
+    /// One that is open.
+    Opened(Box<Input>),
+}
+
+/// Reads the inputs of one command, in any order, and several at once if they are captures.
+pub struct Reading<'o> {
+    naming: Naming,
+    host: Option<&'o str>,
+    how: How<'o>,
+    files: Mutex<Files>,
+    redirects: Redirects,
+}
+
+impl<'o> Reading<'o> {
+    /// Creates a reader. Items that must wait for the other inputs go to `scratch`.
+    pub fn new(options: &'o ReadOptions, scratch: Scratch) -> Reading<'o> {
+        let naming = Naming::of_schemes(&options.schemes);
+        let how = How { zone: &options.timezone, resync: options.resync };
+        let redirects = Redirects::new(scratch);
+        Reading { naming, host: options.host.as_deref(), how, files: Mutex::default(), redirects }
+    }
+
+    /// Reads an input. Lines of JSON Lines and TSV are not looked into. An input of files, which is one that does not hold captures
+    /// ([`Input::is_captures`]), must be read after those before it, so that of two files for one origin always the same
+    /// is named.
+    ///
+    /// # Errors
+    /// If the input cannot be read to its end, or holds nothing at all, or if a file in it is for the origin of another
+    /// file. Faults of single files are [`Item::Bad`].
+    pub fn read(&self, input: Input, place: InputPlace, sink: &mut Sink<'_>) -> Result<()> {
+        if self.host.is_some()
+            && let Some(what) = input.collection()
+        {
+            return Err(Error::at(&input.path, format!("--host goes with a single robots.txt, and this is {what}")));
+        }
+        let captures = Captures { redirects: &self.redirects, place, how: self.how };
+        read_some(input, &self.naming, self.host, captures, &mut |item| {
+            if let Item::Robots(robots) = &item
+                && robots.is_file
+            {
+                self.files.lock().unwrap_or_else(PoisonError::into_inner).check(robots)?;
+            }
+            sink(item)
+        })
+    }
+
+    /// Passes on the captures that had to wait until all inputs were read: redirects and revisits.
+    ///
+    /// # Errors
+    /// Returns an error if a temporary file cannot be used, or if the sink fails.
+    pub fn resolve(&self, sink: &mut Sink<'_>) -> Result<()> {
+        self.redirects.resolve(sink)
+    }
+}
+
+/// Reads all bodies of an input, regardless of file names. With `resync`, searches damaged archives for records.
+///
+/// # Errors
+/// As [`Reading::read`].
+pub fn read_bodies(input: Input, resync: bool, sink: &mut Sink<'_>) -> Result<()> {
+    let (redirects, zone) = (Redirects::new(Scratch::default()), Zone::default());
+    let how = How { zone: &zone, resync };
+    let captures = Captures { redirects: &redirects, place: InputPlace::default(), how };
+    read_some(input, &Naming::Any, None, captures, &mut |item| item.read(sink))?;
+    redirects.resolve(sink)
+}
+
+/// Options for inputs that can be read in several ways.
+#[derive(Clone, Copy)]
+struct How<'o> {
+    /// The zone of times without one.
+    zone: &'o Zone,
+    /// Whether to search damaged archives for records.
+    resync: bool,
+}
+
+/// The context for reading captures.
+#[derive(Clone, Copy)]
+struct Captures<'r> {
+    redirects: &'r Redirects,
+    place: InputPlace,
+    how: How<'r>,
+}
+
+/// Reads an input, and fails if it holds nothing.
+fn read_some(
+    input: Input,
+    naming: &Naming,
+    host: Option<&str>,
+    captures: Captures<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
+    let path = input.path.clone();
+    let mut found = false;
+    let has_waiting = read(input, naming, host, captures, &mut |item| {
+        found |= !matches!(item, Item::Names(_));
+        sink(item)
+    })?;
+    if found || has_waiting { Ok(()) } else { Err(no_robots(&path)) }
+}
+
+/// Splits an input into items. Returns whether captures wait for other inputs.
+fn read(
+    input: Input,
+    naming: &Naming,
+    host: Option<&str>,
+    captures: Captures<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<bool> {
+    let Captures { redirects, place, how: How { zone, resync } } = captures;
+    let path = input.path.clone();
+    let read = match (input.content, host) {
+        (Content::Folder, _) => folders::read_folder(&path, naming, sink),
+        (Content::Tar, _) => archives::read_tar(&path, input.into_source(), naming, sink),
+        (Content::Json, _) => jsonl::read(&path, input.into_source(), zone, sink),
+        (Content::Warc, _) => return warc::read(&path, input.into_source(), resync, redirects, place, sink),
+        (Content::Parquet, _) if input.packing.is_none() && input.is_regular => {
+            parquet::captures::read(&path, zone, sink)
+        }
+        (Content::Set | Content::Zip | Content::Parquet, _) => Err(input.refused(Wanted::Captures)),
+        // Whatever a server sent as its robots.txt is one, and the protocol says what it means.
+        (_, Some(host)) => {
+            let origins = hosts::origins_of_option(host, naming);
+            let origins = origins.map_err(|error| Error::new(format!("--host {}: {error}", shown(host.as_bytes()))))?;
+            let name = path.display().to_string();
+            sink(match read_sized(input.into_source(), 0) {
+                Ok(body) => Item::Robots(Robots::file(name, origins, body)),
+                Err(fault) => fault.item(name)?,
+            })
+        }
+        (Content::Text, None) => match input.table() {
+            Some((TableKind::Captures, Delimiter::Tab)) => tsv::read(&path, input.into_source(), zone, sink),
+            Some((TableKind::Captures, delimiter)) => {
+                csv_captures::read(&path, input.into_source(), delimiter, zone, sink)
+            }
+            Some(_) => Err(Error::at(&path, TABLE_OF_URLS)),
+            None => Err(Error::at(&path, SINGLE_FILE)),
+        },
+        (Content::Empty, None) => Ok(()),
+        (_, None) => Err(input.refused(Wanted::Captures)),
+    };
+    read.map(|()| false)
+}
+
+const SINGLE_FILE: &str = "is a single file; say whose robots.txt it is with --host HOST[:PORT], or give a folder, a tar \
+                           archive, or captures in JSON Lines, TSV, CSV, a Parquet or a WARC file";
+
+const TABLE_OF_URLS: &str = "is a table of URLs: its first line names no column of captures, such as \"status\" or \"body\"; \
+                             `reptile compile --help` says which columns are read";
+
+/// The files that were read, by the origins that they are for.
+#[derive(Default)]
+struct Files {
+    /// The number of the file for each origin, which is hashed: there may be millions of long names.
+    numbers: HashMap<u128, usize>,
+    names: Vec<Box<str>>,
+}
+
+impl Files {
+    /// Refuses a second file for an origin: nothing says which of them counts.
+    fn check(&mut self, Robots { name, origins, .. }: &Robots) -> Result<()> {
+        let number = self.names.len();
+        self.names.push(name.as_str().into());
+        for origin in origins {
+            let Origin { scheme, port, host } = origin;
+            let key = [&[*scheme as u8], &port.to_le_bytes()[..], host].concat();
+            let first = *self.numbers.entry(xxh3_128(&key)).or_insert(number);
+            if first != number {
+                let first = &self.names[first];
+                return Err(Error::new(format!("{first} and {name} are both for {origin}; leave one of them out")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The failure of an input, or of all of them, in which there is no robots.txt.
+pub fn no_robots(path: &Path) -> Error {
+    Error::new(format!("no robots.txt found in {}", path.display()))
+}

@@ -1,0 +1,251 @@
+//! Parquet files: their columns by name, and batches of cells of some columns.
+//!
+//! The crate `parquet` reads the footer after [`footer`] has checked its shape. Pages are read and decompressed here
+//! ([`page`], [`ahead`]), and their values become cells ([`decode`], [`runs`]), all within the limits in [`limits`].
+//! [`kinds`] lists the supported column types. [`urls`] turns cells into rows of a URL table, [`captures`] into
+//! captures of robots.txt files.
+
+mod ahead;
+pub mod captures;
+mod column;
+mod decode;
+mod encoding;
+mod footer;
+mod guard;
+mod kinds;
+mod limits;
+mod page;
+mod runs;
+mod source;
+pub mod urls;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::schema::types::ColumnDescriptor;
+
+use super::shown::shown;
+use crate::{Error, Result};
+use column::Column;
+use guard::guarded;
+use kinds::Class;
+use limits::{MAX_FOOTER_BYTES, MAX_GROUP_BYTES, max_expanded_bytes, within};
+use source::Source;
+
+/// Bytes at the end of a file: the length of the footer, and the magic bytes.
+const TAIL_BYTES: u64 = 8;
+
+/// The first and the last bytes of a file.
+pub const MAGIC: &[u8] = b"PAR1";
+
+/// The magic bytes of a file with an encrypted footer.
+pub const ENCRYPTED_MAGIC: &[u8] = b"PARE";
+
+/// The names of columns that a message lists.
+const MAX_SHOWN_NAMES: usize = 20;
+
+/// A problem of a file, in words that follow its path.
+type Found<T> = std::result::Result<T, String>;
+
+/// An open Parquet file.
+pub struct ParquetFile {
+    path: PathBuf,
+    source: Arc<Source>,
+    metadata: ParquetMetaData,
+}
+
+impl ParquetFile {
+    /// Opens a file and reads its footer.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has no footer that is valid and within the limits.
+    pub fn open(path: &Path) -> Result<ParquetFile> {
+        let fail = |text: String| Error::at(path, text);
+        let file = fs::File::open(path).map_err(|error| Error::io(path, error))?;
+        let len = file.metadata().map_err(|error| Error::io(path, error))?.len();
+        let source = Source::new(file, len);
+        let metadata = read_footer(&source).map_err(fail)?;
+        Ok(ParquetFile { path: path.into(), source: Arc::new(source), metadata })
+    }
+
+    /// The descriptions of all columns.
+    fn columns(&self) -> &[Arc<ColumnDescriptor>] {
+        self.metadata.file_metadata().schema_descr().columns()
+    }
+
+    /// The place of the column that a user calls so: a name, or a number from 1 on.
+    ///
+    /// # Errors
+    /// If there is no such column, or several have the name.
+    fn find(&self, name: &str) -> Found<usize> {
+        let columns = self.columns();
+        if let Ok(number) = name.parse::<usize>() {
+            let at = number.checked_sub(1).filter(|&at| at < columns.len());
+            return at.ok_or_else(|| format!("{number}: the file has the columns 1 to {}", columns.len()));
+        }
+        let places = |is: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            let all = columns.iter().enumerate();
+            all.filter(|(_, column)| is(&column.path().string())).map(|(at, _)| at).collect()
+        };
+        let quoted = shown(name.as_bytes());
+        for is in [&(|found: &str| found == name) as &dyn Fn(&str) -> bool, &|found| found.eq_ignore_ascii_case(name)] {
+            match places(is)[..] {
+                [] => {}
+                [at] => return Ok(at),
+                _ => return Err(format!("{quoted}: several columns have this name; give a number, from 1 on")),
+            }
+        }
+        Err(format!("{quoted}: there is no such column; the file has {}", self.names()))
+    }
+
+    /// The names of the columns for a message.
+    fn names(&self) -> String {
+        let name = |column: &Arc<ColumnDescriptor>| format!("\"{}\"", shown(column.path().string().as_bytes()));
+        let names: Vec<String> = self.columns().iter().take(MAX_SHOWN_NAMES).map(name).collect();
+        let more = self.columns().len().saturating_sub(MAX_SHOWN_NAMES);
+        names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+    }
+
+    /// A column in the words of a message: its number and its name.
+    fn describe(&self, at: usize) -> String {
+        let name = self.columns().get(at).map(|column| column.path().string()).unwrap_or_default();
+        format!("column {} (\"{}\")", at + 1, shown(name.as_bytes()))
+    }
+
+    /// Returns the index of the column with a name.
+    ///
+    /// # Errors
+    /// Returns an error if several columns have this name.
+    fn only(&self, name: &str) -> Found<Option<usize>> {
+        let is_named = |column: &Arc<ColumnDescriptor>| column.path().string().eq_ignore_ascii_case(name);
+        match self.columns().iter().any(is_named) {
+            true => self.find(name).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Checks that a column has one of the given types. `expected` describes them.
+    ///
+    /// # Errors
+    /// Returns an error that names the column, its type and the expected types.
+    fn expect(&self, at: usize, classes: &[Class], expected: &str) -> Found<()> {
+        let Some(column) = self.columns().get(at) else { return Err("has no columns".into()) };
+        let found = match kinds::class_of(column) {
+            Ok((class, _)) if classes.contains(&class) => return Ok(()),
+            Ok(_) => format!("has the type {}", kinds::type_name(column)),
+            Err(text) => text,
+        };
+        Err(format!("{} {found}; expected {expected}", self.describe(at)))
+    }
+
+    /// A failure of this file.
+    fn failure(&self, text: impl std::fmt::Display) -> Error {
+        Error::at(&self.path, text)
+    }
+}
+
+/// Reads the footer of a file.
+fn read_footer(source: &Source) -> Found<ParquetMetaData> {
+    let cannot = |error: std::io::Error| format!("cannot be read: {error}");
+    let damaged = "is a damaged Parquet file: it does not end with the magic bytes PAR1; it may be cut off";
+    let end = source.len().checked_sub(TAIL_BYTES).ok_or(damaged)?;
+    let tail = source.at(end, TAIL_BYTES as usize).map_err(cannot)?;
+    let len = match tail.split_first_chunk() {
+        Some((&len, MAGIC)) => u32::from_le_bytes(len) as usize,
+        Some((_, ENCRYPTED_MAGIC)) => return Err(footer::ENCRYPTED.into()),
+        _ => return Err(damaged.into()),
+    };
+    if len > MAX_FOOTER_BYTES {
+        return Err(format!("is a damaged Parquet file: its footer has {len} bytes; the limit is {MAX_FOOTER_BYTES}"));
+    }
+    let start = end.checked_sub(len as u64).ok_or("is a damaged Parquet file: its footer is longer than the file")?;
+    let footer = source.at(start, len).map_err(cannot)?;
+    footer::check(&footer)?;
+    let metadata = guarded(|| ParquetMetaDataReader::decode_metadata(&footer))
+        .map_err(|text| format!("is a damaged Parquet file: {text}"))?;
+    let rows = metadata.row_groups().iter().try_fold(0_i64, |sum, group| sum.checked_add(group.num_rows()));
+    if rows != Some(metadata.file_metadata().num_rows()) {
+        let whole = metadata.file_metadata().num_rows();
+        return Err(format!("is a damaged Parquet file: its row groups have not the {whole} rows of its footer"));
+    }
+    Ok(metadata)
+}
+
+/// Reads columns side by side, row group by row group.
+pub struct Batches {
+    file: Arc<ParquetFile>,
+    columns: Vec<Column>,
+    /// The next row group to begin.
+    next_group: usize,
+    /// Rows of the row group that were not given yet.
+    left: u64,
+    /// Cell bytes so far.
+    expanded: u64,
+}
+
+impl Batches {
+    /// Reads columns of these places, each with the most bytes that a cell of it may have to be kept.
+    ///
+    /// # Errors
+    /// If a column is a list, or has a type that is not read.
+    pub fn new(file: Arc<ParquetFile>, columns: &[(usize, usize)]) -> Found<Batches> {
+        let columns: Found<Vec<Column>> = columns
+            .iter()
+            .map(|&(at, limit)| {
+                let descr = file.columns().get(at).ok_or("has no columns")?;
+                Column::new(at, Arc::clone(descr), limit).map_err(|text| format!("{} {text}", file.describe(at)))
+            })
+            .collect();
+        Ok(Batches { columns: columns?, file, next_group: 0, left: 0, expanded: 0 })
+    }
+
+    /// Reads on where the rows that were read are used up. Returns how many rows every column has now; 0 at the end.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn fill(&mut self) -> Found<usize> {
+        use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
+        while self.left == 0 {
+            let metadata = &self.file.metadata;
+            if self.next_group == metadata.num_row_groups() {
+                return Ok(0);
+            }
+            let group = metadata.row_group(self.next_group);
+            self.left = u64::try_from(group.num_rows()).map_err(|_| "a row group has a negative length")?;
+            let mut memory = 0;
+            for column in &mut self.columns {
+                let chunk = group.columns().get(column.place()).ok_or("a row group lacks a column")?;
+                memory += column
+                    .begin(&self.file.source, chunk, self.left)
+                    .map_err(|text| self.file.damage(self.next_group, column.place(), &text))?;
+            }
+            self.next_group += 1;
+            let what = || format!("row group {}: bytes of the largest pages of its columns:", self.next_group);
+            within(what, memory, MAX_GROUP_BYTES)?;
+        }
+        let (file, group) = (&self.file, self.next_group - 1);
+        let fill = |column: &mut Column| column.fill().map_err(|text| file.damage(group, column.place(), &text));
+        // If several columns are damaged, the reported one is always the same.
+        let filled: Vec<Found<u64>> = self.columns.par_iter_mut().map(fill).collect();
+        for bytes in filled {
+            self.expanded = self.expanded.saturating_add(bytes?);
+        }
+        within(|| "bytes of its cells so far:".into(), self.expanded, max_expanded_bytes(file.source.len()))?;
+        Ok(self.columns.iter().map(Column::waiting).min().unwrap_or(0))
+    }
+
+    /// Marks rows as used: no more than [`Batches::fill`] has returned.
+    pub fn take(&mut self, rows: usize) {
+        self.left = self.left.saturating_sub(rows as u64);
+        self.columns.iter_mut().for_each(|column| column.take(rows));
+    }
+}
+
+impl ParquetFile {
+    /// What is wrong with a column in a row group.
+    fn damage(&self, group: usize, column: usize, text: &str) -> String {
+        format!("row group {}, {}: {text}", group + 1, self.describe(column))
+    }
+}

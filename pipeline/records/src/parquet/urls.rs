@@ -1,0 +1,352 @@
+//! Rows of a table of URLs in a Parquet file: the wanted cells of each row.
+//!
+//! The URL is a column, or the columns into which Common Crawl's index has split it, which are joined again. Columns are
+//! decoded here a batch at a time; whoever decides the rows takes their cells out of the decoded columns.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use reptile::UrlParts;
+
+use super::column::Cells;
+use super::kinds::{Class, class_of};
+use super::{Batches, Found, ParquetFile};
+use crate::Result;
+use crate::captures::Cell;
+use crate::lines::MAX_LINE_BYTES;
+use crate::tables::{self, Fault, MAX_CELLS, Row, Table, Wanted, is_url_name};
+
+/// Rows of a block, the work of one thread at a time. With fewer, threads wake each other more often: with 1,024 and half as large
+/// batches a file took a tenth more time.
+const BLOCK_ROWS: usize = 1 << 12;
+
+/// The columns into which Common Crawl's index splits a URL.
+const SPLIT: [&str; 5] = ["url_protocol", "url_host_name", "url_port", "url_path", "url_query"];
+
+/// The columns that may be absent if the user allows it: the port and the query. A URL without them is a different URL.
+const MAY_BE_ABSENT: [usize; 2] = [2, 4];
+
+/// The types of the split URL's columns. Some programs write the port as text, others as a number.
+const SPLIT_CLASSES: [&[Class]; 5] = [
+    &[Class::Text],
+    &[Class::Text],
+    &[Class::Whole, Class::Float, Class::Text, Class::Null],
+    &[Class::Text],
+    &[Class::Text, Class::Null],
+];
+
+/// Description of text types.
+const TEXT: &str = "text (BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY)";
+
+/// Description of time types.
+const TIME: &str = "a time, a date, a number or text";
+
+/// Description of port types.
+const PORT: &str = "a number or text";
+
+/// The option that names the column of times.
+pub const AT_OPTION: &str = "--at-column";
+
+/// Options for split URLs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Splitting {
+    /// Whether to use the columns of Common Crawl's index even if the file has another URL column.
+    pub is_split: bool,
+    /// Whether a missing port or query column counts as empty.
+    pub absent_is_empty: bool,
+}
+
+/// Where the host is among them.
+const HOST: usize = 1;
+
+/// The rows of a file that are still to come.
+pub struct Rows {
+    batches: Batches,
+    url: Url,
+    /// The first of the other wanted columns among those that are read, and how many they are.
+    others: (usize, usize),
+}
+
+/// Where the URL is among the columns that are read.
+#[derive(Clone, Copy)]
+enum Url {
+    /// It is the first.
+    Whole,
+    /// The places of its parts.
+    Split([Option<usize>; SPLIT.len()]),
+}
+
+impl Rows {
+    /// Finds the columns, with the URL column first. Uses the columns of Common Crawl's index if the file has no
+    /// other URL column.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such column, or if one has the wrong type.
+    pub fn open(file: ParquetFile, wanted: &[Wanted], splitting: Splitting) -> Result<(Table, Rows)> {
+        let file = Arc::new(file);
+        Rows::find(&file, wanted, splitting).map_err(|text| file.failure(text))
+    }
+
+    fn find(file: &Arc<ParquetFile>, wanted: &[Wanted], splitting: Splitting) -> Found<(Table, Rows)> {
+        let mut places = Vec::new();
+        let url = Url::find(file, wanted.first(), splitting, &mut places)?;
+        let mut names = vec![match (&url, &places[..]) {
+            (Url::Split(parts), _) => describe_split(parts),
+            (Url::Whole, &[place]) => file.describe(place),
+            (Url::Whole, _) => "the column of URLs".into(),
+        }];
+        let others = (places.len(), wanted.len().saturating_sub(1));
+        for Wanted { option, name } in wanted.iter().skip(1) {
+            let place = file.find(name.as_deref().unwrap_or_default()).map_err(|text| format!("{option} {text}"))?;
+            let (classes, expected) = match *option {
+                AT_OPTION => (&[Class::Time, Class::Whole, Class::Float, Class::Text][..], TIME),
+                _ => (&[Class::Text][..], TEXT),
+            };
+            file.expect(place, classes, expected).map_err(|text| format!("{option}: {text}"))?;
+            places.push(place);
+            names.push(file.describe(place));
+        }
+        let places: Vec<(usize, usize)> = places.into_iter().map(|place| (place, MAX_LINE_BYTES)).collect();
+        let batches = Batches::new(Arc::clone(file), &places)?;
+        Ok((Table::of_parquet(names), Rows { batches, url, others }))
+    }
+
+    /// The next rows; `None` at the end.
+    ///
+    /// # Errors
+    /// If the file is damaged: what is wrong, without its path.
+    pub fn next(&mut self) -> Found<Option<Batch>> {
+        let rows = self.batches.fill()?;
+        if rows == 0 {
+            return Ok(None);
+        }
+        let columns = self.batches.columns.iter().map(|column| column.cells()).collect();
+        self.batches.take(rows);
+        Ok(Some(Batch { columns, rows, url: self.url, others: self.others }))
+    }
+}
+
+/// Rows whose columns are decoded. They keep the pages in which their cells are.
+pub struct Batch {
+    /// Cells of each column, and which of them the first row has.
+    columns: Vec<(Arc<Cells>, usize)>,
+    rows: usize,
+    url: Url,
+    others: (usize, usize),
+}
+
+impl Batch {
+    /// Bytes of the cells, about.
+    pub fn len(&self) -> usize {
+        let share = |cells: &Cells| cells.text_bytes().saturating_mul(self.rows) / cells.len().max(1);
+        self.columns.iter().map(|(cells, _)| share(cells)).sum()
+    }
+
+    /// The rows, cut into blocks of [`BLOCK_ROWS`].
+    pub fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
+        let starts = (0..self.rows).step_by(BLOCK_ROWS);
+        starts.map(|start| Block { batch: self, start, end: self.rows.min(start + BLOCK_ROWS) })
+    }
+}
+
+/// Some rows of a batch.
+#[derive(Clone, Copy)]
+pub struct Block<'b> {
+    batch: &'b Batch,
+    start: usize,
+    end: usize,
+}
+
+impl<'b> Block<'b> {
+    /// The wanted cells of each row. URLs that are joined go to `arena`.
+    pub fn rows(self, arena: &'b Bump) -> impl Iterator<Item = Row<'b>> {
+        (self.start..self.end).map(move |row| self.row(row, arena))
+    }
+
+    /// The number of rows.
+    pub fn len(self) -> usize {
+        self.end - self.start
+    }
+
+    /// Whether URLs are in parts.
+    pub fn is_split(self) -> bool {
+        matches!(self.batch.url, Url::Split(_))
+    }
+
+    /// The parts of the URL of each row, or what is wrong with the row.
+    pub fn parts(self) -> impl ExactSizeIterator<Item = std::result::Result<UrlParts<'b>, Fault>> {
+        let columns = match self.batch.url {
+            Url::Split(parts) => parts.map(|at| self.batch.columns.get(at?)),
+            Url::Whole => [None; SPLIT.len()],
+        };
+        let columns = columns.map(|column| column.map(|(cells, start)| (&**cells, start + self.start)));
+        (0..self.len()).map(move |row| {
+            let all = columns.map(|column| column.map_or(Cell::Null, |(cells, start)| cells.get(start + row)));
+            if all.contains(&Cell::TooLong) {
+                return Err(Fault::TooLong);
+            }
+            let [Cell::Text(scheme), Cell::Text(host), port, path, query] = all else { return Err(Fault::NoCell) };
+            let text = |cell| if let Cell::Text(text) = cell { Some(text) } else { None };
+            let host_number = columns[HOST].and_then(|(cells, start)| cells.number(start + row));
+            let path = text(path).unwrap_or_default();
+            Ok(UrlParts { scheme, host, port: text(port), path, query: text(query), host_number })
+        })
+    }
+
+    /// Returns what a caller caches for the hosts of these rows, if they are in a dictionary. The first caller makes it,
+    /// from an upper bound of [`UrlParts::host_number`]; it lives as long as the dictionary.
+    ///
+    /// Returns `None` as well if an earlier caller has cached a value of another type.
+    pub fn host_cache<T: Any + Send + Sync>(self, make: impl FnOnce(usize) -> T) -> Option<&'b T> {
+        let Url::Split(parts) = self.batch.url else { return None };
+        let (hosts, count) = self.batch.columns.get(parts[HOST]?)?.0.hosts()?;
+        hosts.get_or_init(|| Box::new(make(count))).downcast_ref()
+    }
+
+    #[inline]
+    fn row(self, row: usize, arena: &'b Bump) -> Row<'b> {
+        let Batch { columns, url, others: (first, count), .. } = self.batch;
+        let cell = |at: usize| {
+            let (cells, start) = &columns[at];
+            cells.get(start + row)
+        };
+        let url = match *url {
+            Url::Whole => cell(0),
+            Url::Split(parts) => join(parts.map(|at| at.map_or(Cell::Null, cell)), arena),
+        };
+        let mut cells: tables::Cells<'b> = [None; MAX_CELLS];
+        let mut is_too_long = false;
+        let others = (*first..first + count).map(cell);
+        for (to, cell) in cells.iter_mut().zip([url].into_iter().chain(others)) {
+            match cell {
+                Cell::Text(text) => *to = Some(text),
+                Cell::Null => {}
+                Cell::TooLong => is_too_long = true,
+            }
+        }
+        let no_url = cells[0].is_none().then_some(Fault::NoCell);
+        Row { start: 0, bytes: b"", cells, fault: if is_too_long { Some(Fault::TooLong) } else { no_url } }
+    }
+}
+
+/// Describes a split URL's columns for a message, including those that count as empty.
+fn describe_split(parts: &[Option<usize>; SPLIT.len()]) -> String {
+    let names = |is_present: bool| -> Vec<&str> {
+        SPLIT.into_iter().zip(parts).filter(|(_, part)| part.is_some() == is_present).map(|(name, _)| name).collect()
+    };
+    let absent = names(false);
+    let taken = if absent.is_empty() { String::new() } else { format!(" ({} taken as empty)", absent.join(", ")) };
+    format!("columns {}{taken}", names(true).join(", "))
+}
+
+impl Url {
+    /// Finds the columns of the URL, and adds their places to `places`.
+    fn find(
+        file: &ParquetFile,
+        wanted: Option<&Wanted>,
+        Splitting { is_split, absent_is_empty }: Splitting,
+        places: &mut Vec<usize>,
+    ) -> Found<Url> {
+        let option = wanted.map_or("--url-column", |wanted| wanted.option);
+        let name = wanted.and_then(|wanted| wanted.name.as_deref());
+        let place = match name {
+            Some(name) => Some(file.find(name).map_err(|text| format!("{option} {text}"))?),
+            None if is_split => None,
+            None => file.url_column(option)?,
+        };
+        if let Some(place) = place {
+            let given = if name.is_some() { format!("{option}: ") } else { String::new() };
+            if absent_is_empty {
+                return Err(format!("--missing-columns: the URLs are in {}, which is one", file.describe(place)));
+            }
+            file.expect(place, &[Class::Text], TEXT).map_err(|text| format!("{given}{text}"))?;
+            places.push(place);
+            return Ok(Url::Whole);
+        }
+        let mut parts = [None; SPLIT.len()];
+        for (part, name) in parts.iter_mut().zip(SPLIT) {
+            *part = file.only(name)?;
+        }
+        if parts.iter().all(Option::is_none) {
+            let problem = match is_split {
+                true => format!("--split-columns: there are no columns {}", SPLIT.join(", ")),
+                false => format!("which column has the URLs? Say it with {option}"),
+            };
+            return Err(format!("{problem}; the file has {}", file.names()));
+        }
+        for (at, name) in SPLIT.into_iter().enumerate() {
+            let expected = if at == MAY_BE_ABSENT[0] { PORT } else { TEXT };
+            match parts[at] {
+                Some(place) => file.expect(place, SPLIT_CLASSES[at], expected)?,
+                None if MAY_BE_ABSENT.contains(&at) && absent_is_empty => {}
+                None => return Err(absent(file, at, name, option)),
+            }
+        }
+        Ok(Url::Split(parts.map(|place| {
+            places.push(place?);
+            Some(places.len() - 1)
+        })))
+    }
+}
+
+/// Returns the message about a missing column of a split URL.
+fn absent(file: &ParquetFile, at: usize, name: &str, option: &str) -> String {
+    let advice = match MAY_BE_ABSENT.contains(&at) {
+        true => "without it URLs are decided as others; if it is always empty, give --missing-columns empty".to_owned(),
+        false => format!("say with {option} which column has the URLs"),
+    };
+    format!("there is no column \"{name}\" for the split URL: {advice}; the file has {}", file.names())
+}
+
+/// The parts of a URL, joined in `arena`. Without scheme or host there is no URL.
+#[inline]
+fn join<'b>(parts: [Cell<'b>; SPLIT.len()], arena: &'b Bump) -> Cell<'b> {
+    if parts.contains(&Cell::TooLong) {
+        return Cell::TooLong;
+    }
+    let [scheme, host, port, path, query] = parts;
+    let (Cell::Text(_), Cell::Text(_)) = (scheme, host) else { return Cell::Null };
+    let parts = [(&b""[..], scheme), (b"://", host), (b":", port), (b"", path), (b"?", query)];
+    let len = parts.iter().map(|(lead, part)| if let Cell::Text(part) = part { lead.len() + part.len() } else { 0 });
+    let room = arena.alloc_slice_fill_copy(len.sum(), 0);
+    let mut rest = &mut *room;
+    let mut push = |text: &[u8]| {
+        if let Some(to) = rest.split_off_mut(..text.len()) {
+            to.copy_from_slice(text);
+        }
+    };
+    for (lead, part) in parts {
+        if let Cell::Text(part) = part {
+            push(lead);
+            push(part);
+        }
+    }
+    Cell::Text(room)
+}
+
+impl ParquetFile {
+    /// Returns the URL column: the one with a known name, regardless of its type. If there is none, and no column
+    /// is part of a split URL, the only text column.
+    ///
+    /// # Errors
+    /// Returns an error if several columns have such a name.
+    fn url_column(&self, option: &str) -> Found<Option<usize>> {
+        let name = |at: usize| self.columns()[at].path().string();
+        let places =
+            |is: &dyn Fn(usize) -> bool| (0..self.columns().len()).filter(|&at| is(at)).collect::<Vec<usize>>();
+        match places(&|at| is_url_name(name(at).as_bytes()))[..] {
+            [] => {}
+            [at] => return Ok(Some(at)),
+            [first, second, ..] => {
+                let (first, second) = (self.describe(first), self.describe(second));
+                return Err(format!("which column has the URLs, {first} or {second}? Say it with {option}"));
+            }
+        }
+        if !places(&|at| SPLIT.iter().any(|part| name(at).eq_ignore_ascii_case(part))).is_empty() {
+            return Ok(None);
+        }
+        let is_text = |at: usize| matches!(class_of(&self.columns()[at]), Ok((Class::Text, _)));
+        Ok(if let [at] = places(&is_text)[..] { Some(at) } else { None })
+    }
+}

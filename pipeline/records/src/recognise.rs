@@ -1,0 +1,289 @@
+//! What an input holds, by its first bytes, and what to say if a command cannot use it.
+//!
+//! Nothing here reads a file, and no name is looked at: people have robots.txt files called `dis.gz` that are text, and
+//! compiled sets called `robots.txt`.
+
+use super::archives::is_tar;
+use super::parquet::{ENCRYPTED_MAGIC, MAGIC};
+use reptile::contents::has_label;
+
+/// What an input holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A folder.
+    Folder,
+    /// No bytes at all.
+    Empty,
+    /// Text in ASCII, UTF-8 or any encoding that has ASCII in it: a robots.txt, a list, a table.
+    Text,
+    /// A tar archive.
+    Tar,
+    /// A zip archive.
+    Zip,
+    /// A compiled set.
+    Set,
+    /// JSON: captures, if it is JSON Lines.
+    Json,
+    /// A WARC file of a crawler.
+    Warc,
+    /// A Parquet file.
+    Parquet,
+    /// A web page.
+    Html,
+    /// XML, such as a sitemap.
+    Xml,
+    /// Text in UTF-16.
+    Utf16,
+    /// Anything else that is not text, by name.
+    Binary(&'static str),
+}
+
+/// What a command needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// One robots.txt.
+    Robots,
+    /// A list of URLs.
+    List,
+    /// A list or a table of URLs.
+    Urls,
+    /// A table of cases.
+    Table,
+    /// What is compiled.
+    Captures,
+    /// A compiled set.
+    Set,
+}
+
+/// The first bytes of formats that are not text.
+const BINARY: [(&[u8], &str); 18] = [
+    (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF87a", "a GIF picture"),
+    (b"GIF89a", "a GIF picture"),
+    (b"RIFF", "a RIFF file (a picture, sound or film)"),
+    (b"\0\0\x01\0", "an icon"),
+    (b"BM\0", "a BMP picture"),
+    (b"%PDF-", "a PDF document"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90", "a program"),
+    (b"\xca\xfe\xba\xbe", "a program"),
+    (b"wOFF", "a font"),
+    (b"wOF2", "a font"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"Rar!\x1a\x07", "a RAR archive"),
+    (b"Obj\x01", "an Avro file"),
+    (b"\xd0\xcf\x11\xe0", "an old office document"),
+];
+
+/// The first words of a web page, in lower case.
+const HTML: [&[u8]; 14] = [
+    b"<!doctype",
+    b"<html",
+    b"<head",
+    b"<body",
+    b"<title",
+    b"<meta",
+    b"<script",
+    b"<style",
+    b"<!--",
+    b"<div",
+    b"<p>",
+    b"<h1",
+    b"<center",
+    b"<br",
+];
+
+/// What the first bytes of an input are of. Cost: linear in them, and a caller has few.
+pub fn recognise(start: &[u8]) -> Content {
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    match start {
+        [] => return Content::Empty,
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => return Content::Zip,
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => return Content::Utf16,
+        _ if has_label(start) => return Content::Set,
+        _ if start.starts_with(b"WARC/") => return Content::Warc,
+        _ if start.starts_with(MAGIC) || start.starts_with(ENCRYPTED_MAGIC) => return Content::Parquet,
+        _ if is_tar(start) => return Content::Tar,
+        _ => {}
+    }
+    if let Some((_, name)) = BINARY.iter().find(|(magic, _)| start.starts_with(magic)) {
+        return Content::Binary(name);
+    }
+    let mut word = [0; 16];
+    text.iter().zip(&mut word).for_each(|(byte, lower)| *lower = byte.to_ascii_lowercase());
+    if HTML.iter().any(|tag| word.starts_with(tag)) {
+        return Content::Html;
+    }
+    match text {
+        _ if word.starts_with(b"<?xml") || word.starts_with(b"<rss") || word.starts_with(b"<urlset") => Content::Xml,
+        _ if is_json(text) => Content::Json,
+        _ if is_utf16(start) => Content::Utf16,
+        _ if is_binary(start) => Content::Binary("binary data"),
+        _ => Content::Text,
+    }
+}
+
+/// Whether text starts as a JSON object or list does.
+fn is_json(text: &[u8]) -> bool {
+    let next = || text[1..].trim_ascii_start().first();
+    match text.first() {
+        Some(b'{') => next().is_none_or(|byte| b"\"}".contains(byte)),
+        Some(b'[') => next().is_some_and(|byte| b"{[\"]".contains(byte)),
+        _ => false,
+    }
+}
+
+/// Whether every other byte is NUL, as in UTF-16 text in Latin letters without a mark at its start.
+fn is_utf16(start: &[u8]) -> bool {
+    if memchr::memchr(0, start).is_none() {
+        return false;
+    }
+    let nuls = |offset: usize| start.iter().skip(offset).step_by(2).filter(|&&byte| byte == 0).count();
+    let (even, odd, half) = (nuls(0), nuls(1), start.len() / 2);
+    half >= 4 && (even.max(odd) * 10 >= half * 9 && even.min(odd) * 10 <= half)
+}
+
+/// Whether more than one byte in twenty is a control character, which no encoding of text has.
+fn is_binary(start: &[u8]) -> bool {
+    // Comparisons without branches, which the compiler makes vectors of: each robots.txt of a crawl comes through here.
+    let is_control = |byte: u8| ((byte < b' ') & !(b'\t'..=b'\r').contains(&byte)) | (byte == 0x7f);
+    let count = |bytes: &[u8]| bytes.iter().map(|&byte| u8::from(is_control(byte))).sum::<u8>();
+    let controls: usize = start.chunks(usize::from(u8::MAX)).map(|bytes| usize::from(count(bytes))).sum();
+    controls > 1 && controls * 20 > start.len()
+}
+
+impl Content {
+    /// The words for it in a message: "a ...".
+    pub fn describe(self) -> &'static str {
+        match self {
+            Content::Folder => "a folder",
+            Content::Empty => "an empty file",
+            Content::Text => "text",
+            Content::Tar => "a tar archive",
+            Content::Zip => "a zip archive",
+            Content::Set => "a compiled set",
+            Content::Json => "JSON",
+            Content::Warc => "a WARC file",
+            Content::Parquet => "a Parquet file",
+            Content::Html => "a web page (HTML)",
+            Content::Xml => "XML",
+            Content::Utf16 => "text in UTF-16",
+            Content::Binary(name) => name,
+        }
+    }
+
+    /// Whether it holds robots.txt files, each with the name of what it is for.
+    pub fn is_collection(self) -> bool {
+        matches!(self, Content::Folder | Content::Tar | Content::Json | Content::Warc | Content::Parquet)
+    }
+
+    /// Whether it is surely captures, each of which says itself which origin it is for. Text may be, too.
+    pub fn is_captures(self) -> bool {
+        matches!(self, Content::Json | Content::Warc | Content::Parquet)
+    }
+
+    /// Whether it can be a robots.txt as its author meant it.
+    pub fn is_text(self) -> bool {
+        matches!(self, Content::Text | Content::Empty)
+    }
+
+    /// What would be right, if this is not what a command needs.
+    pub fn hint(self, wanted: Wanted, path: &str) -> Option<String> {
+        let is_line_by_line = matches!(wanted, Wanted::List | Wanted::Urls | Wanted::Table);
+        Some(match self {
+            Content::Set if wanted == Wanted::Table => "`reptile check` takes robots.txt files, not sets".into(),
+            Content::Set if wanted == Wanted::Captures => {
+                format!(
+                    "`reptile update` adds captures to a set, `reptile merge` joins sets, `reptile inspect {path}` shows it"
+                )
+            }
+            Content::Set => {
+                format!("`reptile classify {path} URLS` decides URLs by it, `reptile inspect {path}` shows it")
+            }
+            Content::Parquet if matches!(wanted, Wanted::Urls | Wanted::Captures) => {
+                "Parquet is read from its end on: save it, unpacked, as a file".into()
+            }
+            Content::Folder | Content::Tar if is_line_by_line => "give a file in it".into(),
+            _ if self.is_collection() && !is_line_by_line => {
+                format!("`reptile compile -o SET {path}` makes a set of all robots.txt files in it")
+            }
+            Content::Zip => "unpack it, and give the files or the folder".into(),
+            Content::Html if !is_line_by_line => {
+                "a server that sends a page for /robots.txt has no robots.txt; look where it was fetched".into()
+            }
+            Content::Utf16 => format!("make it UTF-8: iconv -f UTF-16 -t UTF-8 {path}"),
+            Content::Text | Content::Empty if wanted == Wanted::Set => {
+                format!("`reptile compile -o SET --host HOST {path}` makes a set of a single robots.txt")
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Wanted {
+    /// The words for it in a message.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Wanted::Robots => "a robots.txt",
+            Wanted::List => "a list with a URL on each line",
+            Wanted::Urls => "a list or a table of URLs",
+            Wanted::Table => "a table with a case on each line",
+            Wanted::Captures => "a folder or archive of robots.txt files, or captures in JSON Lines or a WARC file",
+            Wanted::Set => "a compiled set",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_are_known_by_their_first_bytes() {
+        let utf16: Vec<u8> = "User-agent: *\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let marked = [b"\xff\xfe", &utf16[..]].concat();
+        let mut state = 7_u32;
+        let random: Vec<u8> = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        })
+        .take(4096)
+        .collect();
+        let cases: [(&[u8], Content); 24] = [
+            (b"", Content::Empty),
+            (b"\n", Content::Text),
+            (b"User-agent: *\nDisallow: /\n", Content::Text),
+            (b"\xef\xbb\xbfUser-agent: *\n", Content::Text),
+            (b"Disallow: /a\0\n", Content::Text),
+            // Windows-1251.
+            (b"# \xef\xf0\xe8\xe2\xe5\xf2\nUser-agent: *\n", Content::Text),
+            (b"https://a.example/\n", Content::Text),
+            (b"[::1]\ta\t/\tALLOW\n", Content::Text),
+            (b"<not a tag", Content::Text),
+            (b"PK\x03\x04", Content::Zip),
+            (b"\x89RPTL\r\n", Content::Set),
+            (b"WARC/1.0\r\n", Content::Warc),
+            (b" \r\n<!DOCTYPE html>", Content::Html),
+            (b"\xef\xbb\xbf<HTML>", Content::Html),
+            (b"<?xml version='1.0'?>", Content::Xml),
+            (b"{\"url\": 1}", Content::Json),
+            (b"{\n  \"url\": 1}", Content::Json),
+            (b"[{\"url\": 1}]", Content::Json),
+            (b"\x89PNG\r\n\x1a\n\0\0", Content::Binary("a PNG picture")),
+            (b"%PDF-1.7\n", Content::Binary("a PDF document")),
+            (&random, Content::Binary("binary data")),
+            (&utf16, Content::Utf16),
+            (&marked, Content::Utf16),
+            (&utf16[1..], Content::Utf16),
+        ];
+        for (bytes, content) in cases {
+            assert_eq!(recognise(bytes), content, "{:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(40)]));
+        }
+        // An archive without members has only zeros too.
+        for len in [2, 511, 512, 513, 1024] {
+            assert_eq!(recognise(&vec![0; len]), Content::Binary("binary data"), "{len} zeros");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! CDXJ, the index of a web archive: on each line a key, a time of 14 digits, and a JSON object that has the URL.
+//!
+//! The key is the URL in reverse order of its host's labels (SURT). Nothing is read from it, since it leaves out the scheme.
+
+use bumpalo::Bump;
+use memchr::memchr;
+
+use super::json::Fields;
+use super::{Cells, Fault};
+
+/// The name of the column of times, as index servers write it.
+pub const TIMESTAMP: &str = "timestamp";
+
+/// Where the wanted cells of a line are.
+#[derive(Debug)]
+pub struct Cdxj {
+    /// Those in the object.
+    pub fields: Fields,
+    /// Those that are the time.
+    pub timestamps: Vec<usize>,
+}
+
+impl Cdxj {
+    /// Puts the cells of a line in their places. What is not written in the line as it is goes to `arena`.
+    ///
+    /// # Errors
+    /// What is wrong with the line, so that it has no cells.
+    pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut Cells<'b>) -> Result<(), Fault> {
+        let (timestamp, object) = parts(line).ok_or(Fault::NotCdxj)?;
+        if !self.fields.read(object, arena, cells) {
+            return Err(Fault::NotJson);
+        }
+        // A timestamp with milliseconds has three more digits. Ten digits would be read as seconds.
+        let timestamp = match timestamp.len() {
+            17 => timestamp.get(..14),
+            4 | 6 | 8 | 12 | 14 => Some(timestamp),
+            _ => None,
+        };
+        self.timestamps.iter().for_each(|&cell| cells[cell] = timestamp);
+        Ok(())
+    }
+}
+
+/// The time and the object of a line.
+fn parts(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let key = memchr(b' ', line).filter(|&len| len > 0)?;
+    let rest = &line[key + 1..];
+    let (timestamp, object) = rest.split_at(memchr(b' ', rest)?);
+    let is_time = !timestamp.is_empty() && timestamp.iter().all(u8::is_ascii_digit);
+    is_time.then_some((timestamp, &object[1..]))
+}
+
+/// Whether a line is one of CDXJ.
+pub fn is_cdxj(line: &[u8]) -> bool {
+    parts(line).is_some_and(|(_, object)| object.trim_ascii_start().starts_with(b"{"))
+}
+
+/// Whether the first line of a file says something of the file and not of a URL, such as `!OpenWayback-CDXJ 1.0`.
+pub fn is_header(line: &[u8]) -> bool {
+    (line.starts_with(b"!") || line.starts_with(b"@") || line.starts_with(b" CDX")) && !is_cdxj(line)
+}
+
+/// Whether a line begins a file of CDXJ.
+pub fn is_marked(line: &[u8]) -> bool {
+    line.starts_with(b"!OpenWayback-CDXJ") || line.starts_with(b" CDXJ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::MAX_CELLS;
+
+    #[test]
+    fn lines_have_a_key_a_time_and_an_object() {
+        let fields = Fields::of_steps([vec!["url".to_owned()]]);
+        let cdxj = Cdxj { fields, timestamps: vec![1] };
+        let read = |line: &str| {
+            let (arena, mut cells) = (Bump::new(), [None; MAX_CELLS]);
+            let found = cdxj.read(line.as_bytes(), &arena, &mut cells);
+            let text = |cell: Option<&[u8]>| cell.map(|cell| String::from_utf8_lossy(cell).into_owned());
+            found.map(|()| (text(cells[0]), text(cells[1])))
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(read(r#"a,b)/ 20240101000000 {"x":1,"url":"u"}"#), Ok((some("u"), some("20240101000000"))));
+        assert_eq!(read(r#"a,b)/ 2024 {"uri":"u"}"#), Ok((None, some("2024"))));
+        assert_eq!(read(r#"a,b)/ 2024010112 {"url":"u"}"#), Ok((some("u"), None)));
+        assert_eq!(read(r#"a,b)/ 20240101000000999 {"url":"u"}"#), Ok((some("u"), some("20240101000000"))));
+        assert_eq!(read(r#"a,b)/ 2024 {"url":"u""#), Err(Fault::NotJson));
+        assert_eq!(read("a,b)/ 2024 []"), Err(Fault::NotJson));
+        for line in ["", " ", "a", "a 2024", "a {}", " 2024 {}", "a 20x4 {}", "a  {}", "!x 1.0"] {
+            assert_eq!(read(line), Err(Fault::NotCdxj), "{line}");
+        }
+        assert!(is_cdxj(b"a 1 {}") && !is_cdxj(b"a 1 b") && !is_cdxj(b"{\"a\": 1 }"));
+        assert!(is_header(b"!OpenWayback-CDXJ 1.0") && is_header(b"@x") && !is_header(b"!a 2024 {}"));
+    }
+}

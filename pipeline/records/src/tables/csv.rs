@@ -1,0 +1,495 @@
+//! Rows and cells of CSV (RFC 4180), with any delimiter.
+//!
+//! A row ends at a line end outside quotes. A quote opens only as a cell's first byte; elsewhere it is text. An
+//! overlong row of more than [`MAX_LINE_BYTES`] ends like any other row. An unclosed quote extends its row to the end
+//! of the input. Every byte therefore belongs to exactly one row, and no part of a cell is ever read as a row.
+
+use memchr::{memchr, memchr_iter, memchr2, memrchr};
+
+use crate::lines::{MAX_LINE_BYTES, without_lf, without_line_end};
+
+/// A row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Length in bytes with the line end.
+    pub len: usize,
+    /// Whether and how the row can be read.
+    pub kind: RowKind,
+}
+
+/// The kind of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowKind {
+    /// A line without quotes.
+    Plain,
+    /// A row with quotes. [`Records::cell`] returns its cells.
+    Quoted,
+    /// The last row, with an unclosed quote.
+    Unclosed,
+    /// A row with more than [`MAX_LINE_BYTES`].
+    TooLong,
+}
+
+/// The state between two bytes of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// At the first byte of a cell.
+    #[default]
+    CellStart,
+    /// In a cell, outside quotes.
+    Cell,
+    /// In a cell, inside quotes.
+    Quoted,
+    /// After a quote inside quotes. It closes them unless another quote follows.
+    AfterQuote,
+}
+
+/// A scan of a row. Each byte is read once, even if the row arrives in many pieces.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scan {
+    state: State,
+    /// Number of bytes read.
+    len: usize,
+    /// Offset of the last opening quote.
+    quote: usize,
+}
+
+impl Scan {
+    /// Continues the scan of a row that begins with `row`. Returns the row's length if it ends.
+    fn read(&mut self, row: &[u8], delimiter: u8) -> Option<usize> {
+        while let Some(&first) = row.get(self.len) {
+            let rest = &row[self.len..];
+            match self.state {
+                // Outside quotes, a quote after a delimiter is the first byte of a cell.
+                State::CellStart | State::Cell => {
+                    let found = memchr2(b'"', b'\n', rest);
+                    let end = found.unwrap_or(rest.len());
+                    let is_start = match end.checked_sub(1) {
+                        Some(before) => rest[before] == delimiter,
+                        None => self.state == State::CellStart,
+                    };
+                    self.state = if is_start { State::CellStart } else { State::Cell };
+                    self.len += end;
+                    found?;
+                    self.len += 1;
+                    if rest[end] == b'\n' {
+                        return Some(self.len);
+                    }
+                    if is_start {
+                        (self.state, self.quote) = (State::Quoted, self.len - 1);
+                    }
+                }
+                State::Quoted => match memchr(b'"', rest) {
+                    Some(end) => {
+                        self.state = State::AfterQuote;
+                        self.len += end + 1;
+                    }
+                    None => self.len = row.len(),
+                },
+                State::AfterQuote if first == b'"' => {
+                    self.state = State::Quoted;
+                    self.len += 1;
+                }
+                State::AfterQuote => self.state = State::Cell,
+            }
+        }
+        None
+    }
+
+    /// Returns whether the row cannot end here.
+    fn is_open(&self) -> bool {
+        self.state == State::Quoted
+    }
+}
+
+/// A row with an unclosed quote at the end of the input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnclosedRow {
+    /// Bytes from the row's start to the end of the input.
+    pub bytes: u64,
+    /// Line ends from the quote to the end of the input.
+    pub line_ends: u64,
+}
+
+/// A reader that finds rows, and splits rows with quotes. The memory is reused for each row.
+pub struct Records {
+    delimiter: u8,
+    max_row_bytes: usize,
+    /// The row that continues after the preceding bytes.
+    pending: Scan,
+    /// The part of a long row that was read.
+    long: UnclosedRow,
+    /// Contents of the last quoted row's cells, concatenated without quotes.
+    cells: Vec<u8>,
+    /// End of each cell.
+    ends: Vec<usize>,
+}
+
+impl Records {
+    /// Creates a reader for rows up to [`MAX_LINE_BYTES`] with a delimiter.
+    pub fn new(delimiter: u8) -> Records {
+        Records::with_limit(delimiter, MAX_LINE_BYTES)
+    }
+
+    /// Creates a reader for rows up to `max_row_bytes` without their line ends.
+    pub fn with_limit(delimiter: u8, max_row_bytes: usize) -> Records {
+        let (pending, long) = (Scan::default(), UnclosedRow::default());
+        Records { delimiter, max_row_bytes, pending, long, cells: Vec::new(), ends: Vec::new() }
+    }
+
+    /// Returns the row at the start of `bytes`. They must be nonempty, and end at the end of a row or of the input.
+    /// Time: linear in the row.
+    pub fn row(&mut self, bytes: &[u8]) -> Row {
+        let found = memchr2(b'\n', b'"', bytes);
+        let plain_len = match found {
+            Some(at) if bytes[at] == b'"' => None,
+            found => Some(found.map_or(bytes.len(), |at| at + 1)),
+        };
+        let split = if plain_len.is_none() { self.split(bytes) } else { plain_len };
+        let len = split.unwrap_or(bytes.len());
+        let row = &bytes[..len];
+        // A line end inside quotes ends nothing and counts.
+        let text = if split.is_none() { row } else { without_lf(row) };
+        let kind = match (plain_len, split) {
+            _ if text.len() > self.max_row_bytes => RowKind::TooLong,
+            (Some(_), _) => RowKind::Plain,
+            (None, Some(_)) => RowKind::Quoted,
+            (None, None) => RowKind::Unclosed,
+        };
+        Row { len, kind }
+    }
+
+    /// Returns whether `bytes` contain their first row completely.
+    pub fn has_row(&self, bytes: &[u8]) -> bool {
+        Scan::default().read(bytes, self.delimiter).is_some()
+    }
+
+    /// Splits the row at the start of `bytes` into cells. Returns its length with the line end, or `None` if a quote is not
+    /// closed.
+    fn split(&mut self, bytes: &[u8]) -> Option<usize> {
+        self.cells.clear();
+        self.ends.clear();
+        let mut at = 0;
+        loop {
+            if bytes.get(at) == Some(&b'"') {
+                loop {
+                    let start = at + 1;
+                    at = start + memchr(b'"', &bytes[start..])? + 1;
+                    if bytes.get(at) != Some(&b'"') {
+                        self.cells.extend_from_slice(&bytes[start..at - 1]);
+                        break;
+                    }
+                    // Of two quotes one is text.
+                    self.cells.extend_from_slice(&bytes[start..at]);
+                }
+            }
+            // Text after the closing quote belongs to the cell, as in all common readers.
+            let rest = &bytes[at..];
+            let end = memchr2(self.delimiter, b'\n', rest);
+            let len = end.map_or(rest.len(), |end| end + 1);
+            at += len;
+            let is_last = end.is_none_or(|end| rest[end] == b'\n');
+            let text = if is_last { without_line_end(&rest[..len]) } else { &rest[..len - 1] };
+            self.cells.extend_from_slice(text);
+            self.ends.push(self.cells.len());
+            if is_last {
+                return Some(at);
+            }
+        }
+    }
+
+    /// Returns a cell of the last row if that was [`RowKind::Quoted`].
+    pub fn cell(&self, number: usize) -> Option<&[u8]> {
+        let end = *self.ends.get(number)?;
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        Some(&self.cells[start..end])
+    }
+
+    /// Returns the ends of complete rows in `bytes`, at intervals of about `block_bytes`. The last one is the end of
+    /// the last complete row. `bytes` begin with a row: the incomplete row of the last call, if there was one. The end
+    /// of the input ends the last row.
+    pub fn ends(&mut self, bytes: &[u8], at_end: bool, block_bytes: usize) -> Vec<usize> {
+        let (mut ends, mut at, mut last) = (Vec::new(), 0, 0);
+        let mut pending = std::mem::take(&mut self.pending);
+        while at < bytes.len() {
+            // Every line that ends before the next quote is a row.
+            let quote = if pending.len > 0 { Some(at) } else { memchr(b'"', &bytes[at..]).map(|quote| at + quote) };
+            let plain_end = memrchr(b'\n', &bytes[at..quote.unwrap_or(bytes.len())]).map_or(at, |found| at + found + 1);
+            let plain_end = if quote.is_none() && at_end { bytes.len() } else { plain_end };
+            while plain_end - last >= block_bytes {
+                let from = (last + block_bytes - 1).max(at);
+                last = memchr(b'\n', &bytes[from..plain_end]).map_or(plain_end, |found| from + found + 1);
+                ends.push(last);
+            }
+            at = plain_end;
+            if quote.is_none() {
+                break;
+            }
+            match pending.read(&bytes[at..], self.delimiter) {
+                Some(len) => at += len,
+                None => {
+                    self.pending = pending;
+                    if at_end {
+                        at = bytes.len();
+                    }
+                    break;
+                }
+            }
+            pending = Scan::default();
+            if at - last >= block_bytes {
+                last = at;
+                ends.push(last);
+            }
+        }
+        if at > last {
+            ends.push(at);
+        }
+        ends
+    }
+
+    /// Reads the first part of an overlong row. The row does not end in it.
+    pub fn begin_long(&mut self, part: &[u8]) {
+        self.pending.read(part, self.delimiter);
+        self.long = UnclosedRow::default();
+        self.count(part);
+    }
+
+    /// Reads an overlong row's next bytes. Returns the length of its next part, and whether the row ends there.
+    pub fn skip(&mut self, bytes: &[u8]) -> (usize, bool) {
+        // A quote that opens in this part has an offset in it; an earlier quote has no offset.
+        self.pending = Scan { len: 0, quote: usize::MAX, ..self.pending };
+        match self.pending.read(bytes, self.delimiter) {
+            Some(end) => {
+                self.pending = Scan::default();
+                (end, true)
+            }
+            None => {
+                self.count(bytes);
+                (bytes.len(), false)
+            }
+        }
+    }
+
+    /// Counts a part of a long row that has been read completely.
+    fn count(&mut self, part: &[u8]) {
+        let line_ends = |bytes: &[u8]| memchr_iter(b'\n', bytes).count() as u64;
+        self.long.bytes += part.len() as u64;
+        self.long.line_ends = match (self.pending.state, part.get(self.pending.quote..)) {
+            (State::Quoted | State::AfterQuote, Some(quoted)) => line_ends(quoted),
+            (State::Quoted | State::AfterQuote, None) => self.long.line_ends + line_ends(part),
+            _ => 0,
+        };
+    }
+
+    /// Returns the input's last row if it has an unclosed quote. [`Records::skip`] or [`Records::ends`] must have read
+    /// the end of the input. After `ends`, `bytes` are the ones passed to that call; after `skip`, `None`.
+    pub fn unclosed(&self, bytes: Option<&[u8]>) -> Option<UnclosedRow> {
+        let Scan { len, quote, .. } = self.pending;
+        if !self.pending.is_open() {
+            return None;
+        }
+        let Some(bytes) = bytes else { return Some(self.long) };
+        let quoted = bytes.get(bytes.len().checked_sub(len)? + quote..)?;
+        Some(UnclosedRow { bytes: len as u64, line_ends: memchr_iter(b'\n', quoted).count() as u64 })
+    }
+}
+
+/// The cells of a plain row or of a row of TSV, without its line end.
+pub fn plain_cells(row: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    let ends = memchr_iter(delimiter, row).chain(Some(row.len()));
+    ends.map(move |end| &row[std::mem::replace(&mut start, end + 1)..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::{ChunkKind, Chunks, RowEnds};
+
+    /// Numbers without any order, always the same.
+    fn numbers() -> impl FnMut(usize) -> usize {
+        let mut state = 7_u64;
+        move |below| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        }
+    }
+
+    /// Every row, its kind, and its cells if it has quotes.
+    fn rows(mut bytes: &[u8], limit: usize) -> Vec<(Vec<u8>, RowKind, Vec<Vec<u8>>)> {
+        let (mut records, mut rows) = (Records::with_limit(b',', limit), Vec::new());
+        while !bytes.is_empty() {
+            let Row { len, kind } = records.row(bytes);
+            let cells: Vec<Vec<u8>> = match kind {
+                RowKind::Quoted => (0..).map_while(|number| records.cell(number).map(<[u8]>::to_vec)).collect(),
+                _ => Vec::new(),
+            };
+            rows.push((bytes[..len].to_vec(), kind, cells));
+            bytes = &bytes[len..];
+        }
+        rows
+    }
+
+    #[test]
+    fn rows_end_outside_quotes_only() {
+        use RowKind::{Plain, Quoted, TooLong, Unclosed};
+        type Case<'c> = (&'c str, &'c [(&'c str, RowKind, &'c [&'c str])]);
+        let cases: [Case<'_>; 18] = [
+            ("a,b\nc", &[("a,b\n", Plain, &[]), ("c", Plain, &[])]),
+            ("\n\r\n", &[("\n", Plain, &[]), ("\r\n", Plain, &[])]),
+            ("\"a\nb\",c\nd", &[("\"a\nb\",c\n", Quoted, &["a\nb", "c"]), ("d", Plain, &[])]),
+            ("\"a\"\"b\",\"\"\r\n", &[("\"a\"\"b\",\"\"\r\n", Quoted, &["a\"b", ""])]),
+            ("a\"b,c\nd\n", &[("a\"b,c\n", Quoted, &["a\"b", "c"]), ("d\n", Plain, &[])]),
+            ("\"a\"x,c", &[("\"a\"x,c", Quoted, &["ax", "c"])]),
+            ("\"a\"x\"y,c\n", &[("\"a\"x\"y,c\n", Quoted, &["ax\"y", "c"])]),
+            // A CR alone does not end a row, and inside quotes it belongs to the cell.
+            ("a\r\"b\"\n", &[("a\r\"b\"\n", Quoted, &["a\r\"b\""])]),
+            ("\"a\r\"\n", &[("\"a\r\"\n", Quoted, &["a\r"])]),
+            ("\"a\0\",\0\n", &[("\"a\0\",\0\n", Quoted, &["a\0", "\0"])]),
+            ("\u{feff}\"a\"\n", &[("\u{feff}\"a\"\n", Quoted, &["\u{feff}\"a\""])]),
+            ("\"a", &[("\"a", Unclosed, &[])]),
+            ("\"a\"\"", &[("\"a\"\"", Unclosed, &[])]),
+            ("\"a\nb\nc\n", &[("\"a\nb\nc\n", Unclosed, &[])]),
+            ("y\nx,\"a\n\"\"b\n", &[("y\n", Plain, &[]), ("x,\"a\n\"\"b\n", Unclosed, &[])]),
+            ("0123456789abcdefg\n", &[("0123456789abcdefg\n", TooLong, &[])]),
+            ("\"0123456\n89abcdef\"\nx", &[("\"0123456\n89abcdef\"\n", TooLong, &[]), ("x", Plain, &[])]),
+            ("\"0123456\n89abcdef\nx", &[("\"0123456\n89abcdef\nx", TooLong, &[])]),
+        ];
+        for (text, expected) in cases {
+            let found = rows(text.as_bytes(), 16);
+            let expected: Vec<_> = expected
+                .iter()
+                .map(|(row, kind, cells)| {
+                    (row.as_bytes().to_vec(), *kind, cells.iter().map(|cell| cell.as_bytes().to_vec()).collect())
+                })
+                .collect::<Vec<_>>();
+            assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_limit_of_a_row_holds_at_its_edges() {
+        for (len, is_long) in [(15, false), (16, false), (17, true)] {
+            for end in ["", "\n", "\nx\n"] {
+                for (text, kind) in
+                    [("a".repeat(len), RowKind::Plain), (format!("\"\n{}\"", "a".repeat(len - 3)), RowKind::Quoted)]
+                {
+                    let kind = if is_long { RowKind::TooLong } else { kind };
+                    assert_eq!(rows((text + end).as_bytes(), 16)[0].1, kind, "{len} {end:?}");
+                }
+            }
+        }
+    }
+
+    /// Cells of any text, written as RFC 4180 says, come back.
+    #[test]
+    fn cells_come_out_as_they_went_in() {
+        let mut below = numbers();
+        let mut quoted = 0;
+        for _ in 0..5000 {
+            let table: Vec<Vec<String>> = (0..1 + below(3))
+                .map(|_| {
+                    (0..1 + below(3))
+                        .map(|_| (0..below(4)).map(|_| ["a", "\"", ",", "\n", "\r\n", "é"][below(6)]).collect())
+                        .collect()
+                })
+                .collect();
+            let cell = |cell: &String| match cell.contains(['"', ',', '\n', '\r']) {
+                true => format!("\"{}\"", cell.replace('"', "\"\"")),
+                false => cell.clone(),
+            };
+            let row = |row: &Vec<String>| row.iter().map(cell).collect::<Vec<_>>().join(",");
+            let end = ["\n", "\r\n"][below(2)];
+            let text: String = table.iter().map(|cells| row(cells) + end).collect();
+            let found = rows(text.as_bytes(), 1000);
+            assert_eq!(found.len(), table.len(), "{text:?}");
+            for ((bytes, kind, cells), expected) in found.iter().zip(&table) {
+                let expected: Vec<Vec<u8>> = expected.iter().map(|cell| cell.as_bytes().to_vec()).collect();
+                if *kind == RowKind::Quoted {
+                    quoted += 1;
+                    assert_eq!(*cells, expected, "{text:?}");
+                } else {
+                    let line = crate::lines::without_line_end(bytes);
+                    assert_eq!(plain_cells(line, b',').collect::<Vec<_>>(), expected, "{text:?}");
+                }
+            }
+        }
+        assert!(quoted > 3000, "{quoted}");
+    }
+
+    struct Drops<'a>(&'a [u8], usize);
+
+    impl std::io::Read for Drops<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let len = self.1.min(buffer.len()).min(self.0.len());
+            buffer[..len].copy_from_slice(&self.0[..len]);
+            self.0 = &self.0[len..];
+            Ok(len)
+        }
+    }
+
+    /// Tests that chunk and block boundaries change no row, even inside quotes.
+    #[test]
+    fn rows_do_not_depend_on_chunks() {
+        let mut below = numbers();
+        let (mut kinds, mut unclosed) = ([0; 4], 0);
+        for round in 0..20_000 {
+            let text: Vec<u8> = (0..below(120)).map(|_| b"aaab\"\",\n\n\r"[below(10)]).collect();
+            let expected = rows(&text, 16);
+            expected.iter().for_each(|(_, kind, _)| kinds[*kind as usize] += 1);
+            let source = Drops(&text, 1 + below(40));
+            let mut chunks = Chunks::with_sizes(source, RowEnds::Csv(b','), 40, 16);
+            let (mut found, mut long, mut last) = (Vec::new(), Vec::new(), None);
+            while let Some(chunk) = chunks.next(Vec::new(), || round % 2 == 0).unwrap() {
+                assert_eq!(last, None, "rows after the end");
+                match chunk.kind {
+                    ChunkKind::Lines => {
+                        found.extend(chunk.blocks().into_iter().flat_map(|block| rows(block, 16)));
+                    }
+                    ChunkKind::LongLine { last } => {
+                        long.extend_from_slice(chunk.bytes());
+                        if last {
+                            found.push((std::mem::take(&mut long), RowKind::TooLong, Vec::new()));
+                        }
+                    }
+                }
+                last = chunk.unclosed;
+            }
+            let shown = text.escape_ascii().to_string();
+            assert_eq!(found, expected, "{shown:?}");
+            assert_eq!(last, unclosed_by_bytes(&text), "{shown:?}");
+            unclosed += usize::from(last.is_some());
+            let mut records = Records::with_limit(b',', 16);
+            let ends = records.ends(&text, true, 1 + below(20));
+            let all: Vec<usize> = expected
+                .iter()
+                .scan(0, |at, row| {
+                    *at += row.0.len();
+                    Some(*at)
+                })
+                .collect();
+            assert!(ends.iter().all(|end| all.contains(end)) && ends.last() == all.last(), "{ends:?} {all:?}");
+        }
+        assert!(kinds.iter().all(|&count| count > 1000) && unclosed > 1000, "{kinds:?} {unclosed}");
+    }
+
+    /// Returns the last row if it has an unclosed quote, reading byte by byte.
+    fn unclosed_by_bytes(text: &[u8]) -> Option<UnclosedRow> {
+        let (mut row, mut quote, mut is_open, mut is_cell_start) = (0, 0, false, true);
+        let mut at = 0;
+        while at < text.len() {
+            let is_start = std::mem::replace(&mut is_cell_start, false);
+            match text[at] {
+                b'"' if is_open && text.get(at + 1) == Some(&b'"') => at += 1,
+                b'"' if is_open => is_open = false,
+                b'"' if is_start => (is_open, quote) = (true, at),
+                b',' if !is_open => is_cell_start = true,
+                b'\n' if !is_open => (is_cell_start, row) = (true, at + 1),
+                _ => {}
+            }
+            at += 1;
+        }
+        let line_ends = text[quote..].iter().filter(|&&byte| byte == b'\n').count() as u64;
+        is_open.then_some(UnclosedRow { bytes: (text.len() - row) as u64, line_ends })
+    }
+}

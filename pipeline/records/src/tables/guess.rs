@@ -1,0 +1,182 @@
+//! What the first lines of a table look like, to choose a format and to say what else a list of invalid lines could be.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::Deserializer as _;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+
+use super::csv::plain_cells;
+use super::log::shape::is_log;
+use super::{COMMA, Format, Table, Wanted, cdxj};
+use crate::shown::shown;
+
+/// The names of a column of URLs, in lower case, that are found without being asked for.
+const URL_NAMES: [&str; 2] = ["url", "uri"];
+
+/// Whether a cell looks like a URL: a scheme and `://` at its start.
+pub fn is_url(cell: &[u8]) -> bool {
+    let scheme = cell.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
+    scheme > 0 && cell[scheme..].starts_with(b"://")
+}
+
+/// Whether a name of a column says that it has URLs.
+pub fn is_url_name(name: &[u8]) -> bool {
+    URL_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+}
+
+/// The format of a table by its first line, by the name of its file, and by whether the user has asked for a column.
+pub fn format_of(line: &[u8], path: &Path, wanted: &[Wanted]) -> Format {
+    if line.trim_ascii_start().starts_with(b"{") {
+        return Format::Jsonl;
+    }
+    if is_log(line) {
+        return Format::Log;
+    }
+    if cdxj::is_cdxj(line) || cdxj::is_marked(line) {
+        return Format::Cdxj;
+    }
+    let named = format_of_name(path);
+    if let Some(format) = named {
+        return format;
+    }
+    let has_tab = line.contains(&b'\t');
+    let row = |delimiter| {
+        let (mut names, mut urls) = (0, 0);
+        for cell in plain_cells(line, delimiter) {
+            names += usize::from(is_url_name(cell.trim_ascii_end()));
+            urls += usize::from(is_url(cell));
+        }
+        (names, urls)
+    };
+    match (row(b'\t'), [COMMA, b';', b'|'].map(row)) {
+        ((1, 0), _) => Format::Tsv,
+        ((0, 1), _) if has_tab => Format::Tsv,
+        (_, others) if others.contains(&(1, 0)) => Format::Csv,
+        _ if wanted.iter().any(|wanted| wanted.name.is_some()) => {
+            if has_tab {
+                Format::Tsv
+            } else {
+                Format::Csv
+            }
+        }
+        // No URL has a quote at its start.
+        _ if line.starts_with(b"\"") => Format::Csv,
+        _ => Format::List,
+    }
+}
+
+/// The format that the end of a name stands for; that of packed bytes does not count.
+fn format_of_name(path: &Path) -> Option<Format> {
+    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+    let packed = [".gz", ".zst", ".bz2", ".xz"];
+    let name = packed.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    let ends = [
+        (".cdxj", Format::Cdxj),
+        (".tsv", Format::Tsv),
+        (".tab", Format::Tsv),
+        (".csv", Format::Csv),
+        (".jsonl", Format::Jsonl),
+        (".ndjson", Format::Jsonl),
+    ];
+    ends.into_iter().find_map(|(end, format)| name.ends_with(end).then_some(format))
+}
+
+/// Returns advice for a table with mostly invalid rows, or `None` if the rows match no known format. `lacks_cells`
+/// means that most of these rows lack the wanted column.
+pub fn hint(sample: &[u8], table: &Table, lacks_cells: bool) -> Option<String> {
+    if table.format == Format::Parquet {
+        return None;
+    }
+    let lines: Vec<&[u8]> = sample.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
+    if table.format == Format::Jsonl && lacks_cells {
+        return lines.first().and_then(|line| hint_of_fields(line, table));
+    }
+    looks_like(&lines, table).map(|what| format!("they look like {what}"))
+}
+
+/// Returns the hint for objects without the wanted field.
+fn hint_of_fields(line: &[u8], table: &Table) -> Option<String> {
+    let mut names = FieldNames::default();
+    // The sample may end within the line; the names before that are enough.
+    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(&mut names);
+    if !line.trim_ascii_start().starts_with(b"{") {
+        return None;
+    }
+    let wanted = table.names.first().map_or("the field", String::as_str);
+    let more = names.0.len().saturating_sub(MAX_SHOWN_FIELDS);
+    let shown: Vec<String> =
+        names.0.iter().take(MAX_SHOWN_FIELDS).map(|name| format!("\"{}\"", shown(name.as_bytes()))).collect();
+    let fields = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!(
+        "they are JSON objects without {wanted}; the fields of the first are {fields}{more}; name the field with --url-column"
+    ))
+}
+
+/// Maximum number of fields that a message lists.
+const MAX_SHOWN_FIELDS: usize = 20;
+
+/// The top-level field names of an object.
+#[derive(Default)]
+struct FieldNames(Vec<String>);
+
+impl<'de> Visitor<'de> for &mut FieldNames {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(name) = map.next_key()? {
+            self.0.push(name);
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the likely format of lines that are not table rows, and advice.
+fn looks_like(lines: &[&[u8]], table: &Table) -> Option<&'static str> {
+    let format = table.format;
+    let most = |is: &dyn Fn(&[u8]) -> bool| lines.iter().filter(|line| is(line)).count() * 2 > lines.len();
+    let has = |line: &[u8], text: &[u8]| memchr::memmem::find(line, text).is_some();
+    let is_format = |other: Format| format != other;
+    if is_format(Format::Log) && most(&is_log) {
+        return Some("an access log: give --input-format log");
+    }
+    if is_format(Format::Cdxj) && most(&cdxj::is_cdxj) {
+        return Some("CDXJ: give --input-format cdxj");
+    }
+    if is_format(Format::Log) && most(&|line| has(line, b" HTTP/")) {
+        return Some("an access log in a format of its own: cut the URLs out of it first");
+    }
+    let is_object = |line: &[u8]| line.trim_ascii_start().starts_with(b"{");
+    if is_format(Format::Jsonl) && most(&is_object) {
+        return Some("JSON Lines: give --input-format jsonl");
+    }
+    // Objects are never rows, valid or not.
+    if most(&is_object) {
+        return None;
+    }
+    if most(&|line| line.trim_ascii_end().contains(&b'\r')) {
+        return Some("lines that end with CR alone: tr '\\r' '\\n' makes lines of them");
+    }
+    if is_format(Format::Tsv) && most(&|line| line.contains(&b'\t')) {
+        return Some("TSV: give --input-format tsv, and the column with --url-column");
+    }
+    let is_csv_of = |delimiter: u8| format == Format::Csv && table.delimiter == delimiter;
+    let delimiters = [
+        (COMMA, "CSV: give --input-format csv, and the column with --url-column"),
+        (b';', "CSV with semicolons: give --delimiter semicolon, and the column with --url-column"),
+        (b'|', "CSV with pipes: give --delimiter pipe, and the column with --url-column"),
+    ];
+    for (delimiter, what) in delimiters {
+        if most(&|line| line.contains(&delimiter)) {
+            return (!is_csv_of(delimiter)).then_some(what);
+        }
+    }
+    let is_host = |line: &[u8]| line.contains(&b'.') && !line.contains(&b' ') && !has(line, b"://");
+    most(&is_host).then_some("URLs without a scheme: write https:// before each")
+}

@@ -1,0 +1,304 @@
+//! Tables of URLs: lists, TSV, CSV, JSON Lines, CDXJ and access logs, as rows whose wanted cells have been found.
+//!
+//! [`open`] recognizes the format, [`delimiter`] detects CSV delimiters, and both find the columns. This file returns
+//! the rows of a part of the table. [`csv`], [`json`], [`cdxj`] and [`log`] read a row of their format. Cells are not
+//! interpreted here, and rows need no allocation unless a cell contains quotes or escapes. A log's URLs are built in a
+//! block's memory.
+
+mod cdxj;
+pub mod csv;
+mod delimiter;
+mod guess;
+mod json;
+pub mod log;
+pub mod open;
+
+use std::fmt;
+
+use bumpalo::Bump;
+use memchr::memchr;
+
+use super::lines::{MAX_LINE_BYTES, RowEnds, without_lf, without_line_end};
+use super::time::Zone;
+use cdxj::Cdxj;
+use csv::{Records, RowKind, plain_cells};
+use json::Fields;
+use log::Log;
+
+pub use delimiter::{COMMA, Delimiter, shown_delimiter};
+pub use guess::{hint, is_url_name};
+
+/// The most columns that a command asks for.
+pub const MAX_CELLS: usize = 3;
+
+/// The wanted cells of a row, in the order in which they were asked for; `None` for a cell that the row does not have.
+pub type Cells<'b> = [Option<&'b [u8]>; MAX_CELLS];
+
+/// How the rows of a table are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A URL on each line
+    List,
+    /// A row on each line, tabs between its cells, no quotes
+    Tsv,
+    /// Commas or --delimiter between the cells of a row; cells may have quotes (RFC 4180)
+    Csv,
+    /// A JSON object on each line
+    Jsonl,
+    /// The index of a web archive: a key, a time and a JSON object with the URL on each line
+    Cdxj,
+    /// An access log of nginx or Apache, in the common or the combined format
+    Log,
+    /// A Parquet file
+    Parquet,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::List => "a list of URLs",
+            Format::Tsv => "TSV",
+            Format::Csv => "CSV",
+            Format::Jsonl => "JSON Lines",
+            Format::Cdxj => "CDXJ",
+            Format::Log => "an access log",
+            Format::Parquet => "Parquet",
+        })
+    }
+}
+
+/// A column that a command asks for.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The option that names it, for messages.
+    pub option: &'static str,
+    /// What the user calls it: a name, or a number from 1 on. Without one, it is the column that has URLs.
+    pub name: Option<String>,
+}
+
+/// A table whose format is known and whose columns are found.
+#[derive(Debug)]
+pub struct Table {
+    /// The format.
+    pub format: Format,
+    /// The delimiter between cells in a CSV row.
+    pub delimiter: u8,
+    /// The first row with its line end, if it names the columns; else empty.
+    pub header: Vec<u8>,
+    /// What the wanted columns are called, for messages.
+    names: Vec<String>,
+    columns: Columns,
+}
+
+/// Where the wanted cells of a row are.
+#[derive(Debug)]
+enum Columns {
+    /// The line is the cell.
+    Line,
+    /// In the cells of these numbers, from 0 on.
+    Numbers(Vec<usize>),
+    /// In these fields.
+    Fields(Fields),
+    /// In a line of CDXJ.
+    Cdxj(Cdxj),
+    /// In a line of an access log.
+    Log(Log),
+    /// Not in text: the cells of a Parquet file are at hand when it is read.
+    AtHand,
+}
+
+/// What is wrong with a row, so that it has no cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It has more than [`MAX_LINE_BYTES`].
+    TooLong,
+    /// The row opens a quote that is still unclosed at the end of the input.
+    Unclosed,
+    /// It is not a JSON object.
+    NotJson,
+    /// It does not have the first of the wanted columns.
+    NoCell,
+    /// The second of the wanted columns has no time that can be read.
+    NoTime,
+    /// It is not a line of CDXJ.
+    NotCdxj,
+    /// It is not a line of an access log.
+    NotLog,
+    /// It is a line of an access log for a connection on which nothing was requested.
+    NoRequest,
+    /// Its request is not an HTTP request.
+    BrokenRequest,
+    /// Its request is not for a URL.
+    NoTarget,
+    /// It does not say which host its request was for.
+    NoHost,
+}
+
+impl Fault {
+    /// Every fault, in the order of their numbers.
+    pub const ALL: [Fault; 11] = [
+        Fault::TooLong,
+        Fault::Unclosed,
+        Fault::NotJson,
+        Fault::NoCell,
+        Fault::NoTime,
+        Fault::NotCdxj,
+        Fault::NotLog,
+        Fault::NoRequest,
+        Fault::BrokenRequest,
+        Fault::NoTarget,
+        Fault::NoHost,
+    ];
+
+    /// What is wrong, in the same words for all rows that have it.
+    pub fn describe(self, table: &Table) -> String {
+        match self {
+            Fault::TooLong => format!("more than {MAX_LINE_BYTES} bytes"),
+            Fault::Unclosed => "a quote that is not closed".into(),
+            Fault::NotJson => "not a JSON object".into(),
+            Fault::NoCell => format!("without {}", table.names.first().map_or("the column", String::as_str)),
+            Fault::NoTime => format!("no time in {}", table.names.get(1).map_or("the column", String::as_str)),
+            Fault::NotCdxj => "not a line of CDXJ".into(),
+            Fault::NotLog => "not a line of an access log".into(),
+            Fault::NoRequest => "an empty request".into(),
+            Fault::BrokenRequest => "a broken request".into(),
+            Fault::NoTarget => "a request for no URL (CONNECT or *)".into(),
+            Fault::NoHost => "no virtual host".into(),
+        }
+    }
+}
+
+/// A row of a table.
+#[derive(Debug)]
+pub struct Row<'b> {
+    /// Where it begins in its block.
+    pub start: usize,
+    /// All of it, with its line end.
+    pub bytes: &'b [u8],
+    /// The wanted cells.
+    pub cells: Cells<'b>,
+    /// The reason why cells are missing, if the first of them is.
+    pub fault: Option<Fault>,
+}
+
+impl Table {
+    /// A list of URLs.
+    pub fn list() -> Table {
+        Table::new(Format::List, Vec::new(), Columns::Line)
+    }
+
+    /// A table in a Parquet file, of which just the wanted columns are handed on.
+    pub fn of_parquet(names: Vec<String>) -> Table {
+        Table::new(Format::Parquet, names, Columns::AtHand)
+    }
+
+    /// Creates a table without a header.
+    fn new(format: Format, names: Vec<String>, columns: Columns) -> Table {
+        Table { format, delimiter: COMMA, header: Vec::new(), names, columns }
+    }
+
+    /// Where the rows of the table end.
+    pub fn row_ends(&self) -> RowEnds {
+        if self.format == Format::Csv { RowEnds::Csv(self.delimiter) } else { RowEnds::Lines }
+    }
+
+    /// Returns the zone for times without one in the second wanted cell. `zone` is the user's zone. CDXJ times are in
+    /// UTC.
+    pub fn zone_of_times(&self, zone: &Zone) -> Zone {
+        match &self.columns {
+            Columns::Cdxj(cdxj) if cdxj.timestamps.contains(&1) => Zone::default(),
+            _ => zone.clone(),
+        }
+    }
+
+    /// The rows of a block of whole rows. Cells that are not written in the block as they are go to `arena`.
+    pub fn rows<'b>(&'b self, block: &'b [u8], arena: &'b Bump) -> impl Iterator<Item = Row<'b>> {
+        // Its tables take some time to build, and only CSV needs them.
+        let mut records = (self.format == Format::Csv).then(|| Records::new(self.delimiter));
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            let rest = block.get(start..).filter(|rest| !rest.is_empty())?;
+            let mut row = Row { start, bytes: rest, cells: [None; MAX_CELLS], fault: None };
+            let len = match &mut records {
+                Some(records) => self.csv_row(rest, records, arena, &mut row),
+                None => self.line(rest, arena, &mut row),
+            };
+            row.bytes = &rest[..len];
+            start += len;
+            if row.fault.is_none() && row.cells[0].is_none() {
+                row.fault = Some(Fault::NoCell);
+            }
+            Some(row)
+        })
+    }
+
+    /// Reads the row that is the first line of `rest`. Returns its length.
+    #[inline]
+    fn line<'b>(&self, rest: &'b [u8], arena: &'b Bump, row: &mut Row<'b>) -> usize {
+        let len = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+        let line = &rest[..len];
+        if without_lf(line).len() > MAX_LINE_BYTES {
+            row.fault = Some(Fault::TooLong);
+            return len;
+        }
+        let text = without_line_end(line);
+        match &self.columns {
+            Columns::Line => row.cells[0] = Some(text),
+            // A Parquet file has no lines.
+            Columns::AtHand => {}
+            Columns::Numbers(numbers) => pick(plain_cells(text, b'\t'), numbers, &mut row.cells),
+            Columns::Fields(fields) => {
+                if !fields.read(text, arena, &mut row.cells) {
+                    row.fault = Some(Fault::NotJson);
+                }
+            }
+            Columns::Cdxj(cdxj) => row.fault = cdxj.read(text, arena, &mut row.cells).err(),
+            Columns::Log(log) => row.fault = log.read(text, arena, &mut row.cells).err(),
+        }
+        len
+    }
+
+    /// Reads the row of CSV at the start of `rest`. Returns its length.
+    fn csv_row<'b>(&self, rest: &'b [u8], records: &mut Records, arena: &'b Bump, row: &mut Row<'b>) -> usize {
+        let Columns::Numbers(numbers) = &self.columns else { return rest.len() };
+        let found = records.row(rest);
+        match found.kind {
+            RowKind::Plain => {
+                pick(plain_cells(without_line_end(&rest[..found.len]), self.delimiter), numbers, &mut row.cells);
+            }
+            RowKind::Quoted => {
+                for (cell, &number) in row.cells.iter_mut().zip(numbers) {
+                    *cell = records.cell(number).map(|cell| &*arena.alloc_slice_copy(cell));
+                }
+            }
+            RowKind::Unclosed => row.fault = Some(Fault::Unclosed),
+            RowKind::TooLong => row.fault = Some(Fault::TooLong),
+        }
+        found.len
+    }
+}
+
+/// Puts the cells of these numbers into `cells`.
+#[inline]
+fn pick<'b>(all: impl Iterator<Item = &'b [u8]>, numbers: &[usize], cells: &mut Cells<'b>) {
+    let last = numbers.iter().copied().max().unwrap_or(0);
+    for (at, found) in all.take(last + 1).enumerate() {
+        for (cell, _) in cells.iter_mut().zip(numbers).filter(|(_, number)| **number == at) {
+            *cell = Some(found);
+        }
+    }
+}
+
+impl fmt::Display for Table {
+    /// The format and the columns, in a few words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.format)?;
+        if self.format == Format::Csv && self.delimiter != COMMA {
+            write!(f, " with {}", shown_delimiter(self.delimiter))?;
+        }
+        if let Some(first) = self.names.first() {
+            write!(f, ", URLs in {first}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! Text from files and command lines, made safe for a terminal and aligned in columns.
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+/// Noncharacters with which a program may mark styles in its own text. Text from files never contains them unescaped.
+pub const MARKS: RangeInclusive<char> = '\u{FDD0}'..='\u{FDD4}';
+
+/// Text from a file, made safe for a terminal: invalid UTF-8 is replaced, and control characters and those that change
+/// the direction of text are escaped. Tabs stay.
+pub fn printable(text: &[u8]) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in String::from_utf8_lossy(text).chars() {
+        if is_unsafe(character) && character != '\t' {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
+/// Text for a column that ends at a tab, with `\t`, `\\` and `\xNN` for what would break it. The original bytes can be
+/// recovered.
+pub fn escaped(text: &[u8]) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let hex = |bytes: &[u8], shown: &mut String| {
+        for byte in bytes {
+            shown.push_str(&format!("\\x{byte:02X}"));
+        }
+    };
+    for chunk in text.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\\' => shown.push_str("\\\\"),
+                '\t' => shown.push_str("\\t"),
+                _ if is_unsafe(character) => hex(character.encode_utf8(&mut [0; 4]).as_bytes(), &mut shown),
+                _ => shown.push(character),
+            }
+        }
+        hex(chunk.invalid(), &mut shown);
+    }
+    shown
+}
+
+/// A URL or a part of one for a column that ends at a tab: as it is, but for what would break the column or what a
+/// terminal acts on, which becomes `%XX`. In a path that means the same. Bytes that are not UTF-8 stay, unless a terminal
+/// with eight-bit characters acts on them.
+pub fn url_column(text: &[u8]) -> Cow<'_, [u8]> {
+    // Nearly all URLs are plain. Not `all`, which looks at one byte at a time.
+    if text.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~')) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = Vec::with_capacity(text.len());
+    for chunk in text.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            let mut bytes = [0; 4];
+            let bytes = character.encode_utf8(&mut bytes).as_bytes();
+            if is_unsafe(character) { push_percent(bytes, &mut shown) } else { shown.extend_from_slice(bytes) }
+        }
+        for byte in chunk.invalid() {
+            let byte = std::slice::from_ref(byte);
+            if byte[0] < 0xA0 { push_percent(byte, &mut shown) } else { shown.extend_from_slice(byte) }
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether [`url_column`] leaves every line of a text as it is. `false` for some texts of which that is true.
+pub fn are_plain_columns(lines: &[u8]) -> bool {
+    lines.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\n'))
+}
+
+/// A part of a line that is no URL, for a column that ends at a tab: every byte but printable ASCII becomes `%XX`, since a
+/// character may begin in one part and end in the next.
+pub fn opaque_column(text: &[u8]) -> Vec<u8> {
+    let mut shown = Vec::with_capacity(text.len());
+    for byte in text {
+        let byte = std::slice::from_ref(byte);
+        if matches!(byte, [b' '..=b'~']) { shown.extend_from_slice(byte) } else { push_percent(byte, &mut shown) }
+    }
+    shown
+}
+
+fn push_percent(bytes: &[u8], shown: &mut Vec<u8>) {
+    for byte in bytes {
+        shown.extend_from_slice(format!("%{byte:02X}").as_bytes());
+    }
+}
+
+/// Whether a terminal acts on a character instead of showing it: control characters, line separators, and marks that
+/// change the direction of text; and the characters that stand for styles inside this program.
+pub fn is_unsafe(character: char) -> bool {
+    let changes_direction =
+        matches!(character, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || changes_direction || MARKS.contains(&character)
+}
+
+/// Writes a number with a comma between groups of three digits.
+///
+/// ```
+/// assert_eq!(reptile_records::text::grouped(1_234_567), "1,234,567");
+/// ```
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(printable(b"a\x1b[31m\0\xff\tb"), "a\\u{1b}[31m\\u{0}\u{fffd}\tb");
+        assert_eq!(printable("a\u{202e}b\u{85}\u{200c}".as_bytes()), "a\\u{202e}b\\u{85}\u{200c}");
+    }
+
+    #[test]
+    fn no_byte_can_break_a_column() {
+        for (bytes, shown) in [
+            (&b"a b"[..], "a b"),
+            (b"a\tb\\c", "a\\tb\\\\c"),
+            (b"\x00\x1b\xff\x0b", "\\x00\\x1B\\xFF\\x0B"),
+            ("é\u{85}\u{2028}".as_bytes(), "é\\xC2\\x85\\xE2\\x80\\xA8"),
+        ] {
+            assert_eq!(escaped(bytes), shown);
+        }
+    }
+
+    #[test]
+    fn columns_of_urls_stay_urls() {
+        for (bytes, shown) in [
+            (&b"http://a/b c?\\"[..], &b"http://a/b c?\\"[..]),
+            ("/é日\u{200d}".as_bytes(), "/é日\u{200d}".as_bytes()),
+            (b"/a\tb\rc\n\0\x1b\x7f", b"/a%09b%0Dc%0A%00%1B%7F"),
+            ("\u{85}\u{202e}\u{2028}".as_bytes(), b"%C2%85%E2%80%AE%E2%80%A8"),
+            (b"/\xff\x9b\xc2\xe9", b"/\xff%9B\xc2\xe9"),
+        ] {
+            assert_eq!(url_column(bytes).escape_ascii().to_string(), shown.escape_ascii().to_string());
+        }
+        assert!(are_plain_columns(b"http://a/ ~\n\nb"));
+        for byte in (0..=255).filter(|byte| !matches!(byte, b' '..=b'~' | b'\n')) {
+            assert!(!are_plain_columns(&[b'a', byte, b'\n']), "{byte}");
+        }
+        assert_eq!(opaque_column("a é\t~".as_bytes()), b"a %C3%A9%09~");
+    }
+}

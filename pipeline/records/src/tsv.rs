@@ -1,0 +1,171 @@
+//! Captures of robots.txt files in TSV, one on each line: the first line names the columns, as a capture in JSON Lines does
+//! its fields.
+//!
+//! Cells are written as databases dump them: `\t`, `\n`, `\r`, `\\`, `\0`, `\b`, `\f` and `\v` stand for what they do in C,
+//! and a cell that is `\N`, or empty if it is not a body, is absent. A backslash before anything else stands for itself: no dump
+//! has one there, and programs that escape only tabs and line ends do. A body may be in base64 instead, in a column of such a
+//! name, where nothing is escaped.
+
+use std::borrow::Cow;
+use std::io::{BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use memchr::{memchr, memchr_iter};
+
+use super::captures::names::{CELLS, Field, Header};
+use super::captures::{Cell, Lines, NO_CAPTURE, item};
+use super::jsonl::{Next, READ_BYTES, next_line, read_lines};
+use super::open::START_BYTES;
+use super::time::Zone;
+use super::{Item, Sink};
+use crate::{Error, Result};
+
+/// The columns of a table.
+pub struct Columns(Header);
+
+impl Columns {
+    /// The capture of a row, or what is wrong with it.
+    ///
+    /// # Errors
+    /// If there is no memory for its body.
+    pub fn item(&self, line: &[u8], name: String, zone: &Zone) -> Result<Item> {
+        let line = without_cr(line);
+        let count = memchr_iter(b'\t', line).count() + 1;
+        if count != self.0.count() {
+            let detail = format!("expected {} columns, as in the first line, found {count}", self.0.count());
+            return Ok(Item::Bad { name, reason: NO_CAPTURE, detail });
+        }
+        let mut texts: [Option<Cow<'_, [u8]>>; CELLS] = Default::default();
+        for (number, cell) in line.split(|&byte| byte == b'\t').enumerate() {
+            if let Some(field) = self.0.field(number) {
+                let is_absent = cell == b"\\N" || (cell.is_empty() && field != Field::Body);
+                let text = || if field == Field::Base64 { cell.into() } else { unescape(cell) };
+                texts[field as usize] = (!is_absent).then(text);
+            }
+        }
+        let mut cells = [Cell::Null; CELLS];
+        for ((cell, text), field) in cells.iter_mut().zip(&texts).zip(Field::all()) {
+            *cell = match text {
+                None => Cell::Null,
+                Some(text) if text.len() > field.limit() => Cell::TooLong,
+                Some(text) => Cell::Text(text),
+            };
+        }
+        item(name, cells, zone)
+    }
+}
+
+/// Reads every row of a table whose first line names capture columns.
+///
+/// # Errors
+/// Returns an error if the input is unreadable, or if two columns name the same field.
+pub fn read(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
+    let mut source = BufReader::with_capacity(READ_BYTES, source);
+    let mut header = Vec::new();
+    let next = next_line(&mut source, &mut header, START_BYTES);
+    let next = next.map_err(|error| Error::at(path, format!("cannot be read: {error}")))?;
+    if !matches!(next, Next::Line) {
+        return Err(Error::at(path, format!("its first line has more than {START_BYTES} bytes")));
+    }
+    let line = without_cr(header.strip_prefix(MARK).unwrap_or(&header));
+    let header = Header::new(line.split(|&byte| byte == b'\t')).map_err(|text| Error::at(path, text))?;
+    sink(Item::Names(header.names.clone()))?;
+    let lines = Lines { path: path.display().to_string(), columns: Some(Columns(header)), zone: zone.clone() };
+    read_lines(&Arc::new(lines), &mut source, 2, sink)
+}
+
+/// The UTF-8 byte order mark, which some programs write.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A line without the CR that some programs write at its end.
+fn without_cr(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// A cell without its escapes. Cost: linear; copies a cell that has any.
+fn unescape(cell: &[u8]) -> Cow<'_, [u8]> {
+    if memchr(b'\\', cell).is_none() {
+        return cell.into();
+    }
+    let mut text = Vec::with_capacity(cell.len());
+    let mut rest = cell;
+    while let Some(at) = memchr(b'\\', rest) {
+        text.extend_from_slice(&rest[..at]);
+        let meant = match rest.get(at + 1) {
+            Some(b't') => b'\t',
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b'\\') => b'\\',
+            Some(b'0') => b'\0',
+            Some(b'b') => 8,
+            Some(b'f') => 12,
+            Some(b'v') => 11,
+            _ => {
+                text.push(b'\\');
+                rest = &rest[at + 1..];
+                continue;
+            }
+        };
+        text.push(meant);
+        rest = &rest[at + 2..];
+    }
+    text.extend_from_slice(rest);
+    text.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use reptile::limits::{MAX_BODY_BYTES, MAX_URL_BYTES};
+
+    use super::*;
+    use crate::Robots;
+
+    #[test]
+    fn escapes_are_those_of_dumps() {
+        for (written, meant) in [
+            (&b""[..], &b""[..]),
+            (b"plain", b"plain"),
+            (b"a\\tb\\nc\\rd\\\\e\\0", b"a\tb\nc\rd\\e\0"),
+            (b"\\b\\f\\v", b"\x08\x0c\x0b"),
+            // Twice escaped is once escaped.
+            (b"\\\\n", b"\\n"),
+            (b"\\\\\\n", b"\\\n"),
+            (b"C:\\Users\\x", b"C:\\Users\\x"),
+            (b"\\", b"\\"),
+            (b"end\\", b"end\\"),
+            (b"\xff\\n\xfe", b"\xff\n\xfe"),
+        ] {
+            assert_eq!(unescape(written), meant, "{}", written.escape_ascii());
+        }
+    }
+
+    /// Whether a row is a capture, and the bytes of its body.
+    fn read_row(url: &str, body: &[u8], base64: &[u8]) -> Option<usize> {
+        let columns = Columns(Header::new([&b"url"[..], b"body", b"body_base64"]).unwrap());
+        let row = [url.as_bytes(), body, base64].join(&b'\t');
+        match columns.item(&row, "name".into(), &Zone::default()).unwrap() {
+            Item::Robots(Robots { body, .. }) => Some(body.map_or(0, |body| body.len())),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn the_limits_of_cells_hold_at_their_edges() {
+        let url = "http://a.example/robots.txt";
+        for (more, fits) in [(0, true), (1, true), (2, false)] {
+            let body = "a".repeat(MAX_BODY_BYTES - 1 + more);
+            assert_eq!(read_row(url, body.as_bytes(), b"\\N"), fits.then_some(body.len()));
+            // An escape counts as the byte that it stands for.
+            let escaped = format!("\\n{}", &body[1..]);
+            assert_eq!(read_row(url, escaped.as_bytes(), b""), fits.then_some(body.len()));
+            let long = format!("{url}#{}", "a".repeat(MAX_URL_BYTES - 2 + more - url.len()));
+            assert_eq!(read_row(&long, b"body", b""), fits.then_some(4), "{}", long.len());
+            let mut base64 = vec![b'\n'; Field::Base64.limit() - 1 + more];
+            base64[..4].copy_from_slice(b"YWJj");
+            assert_eq!(read_row(url, b"", &base64.iter().map(|_| b' ').collect::<Vec<_>>()).is_some(), fits);
+            base64[4..].fill(b' ');
+            assert_eq!(read_row(url, b"", &base64), fits.then_some(3));
+        }
+    }
+}

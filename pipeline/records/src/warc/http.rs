@@ -1,0 +1,360 @@
+//! The HTTP answer in the block of a record: its status, the fields that matter, and its body without the codings that it
+//! was sent in. Sources: RFC 9112 sections 4, 5 and 7; RFC 9110 section 8.4.
+
+use std::io::{self, Read};
+
+use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
+use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
+use memchr::memchr;
+use reptile::capture::Capture;
+use reptile::limits::MAX_BODY_BYTES;
+use reptile::{Challenger, capture};
+
+use super::records::{MAX_NAME_BYTES, fields, lower_name};
+use crate::jsonl::MAX_HEADER_BYTES as MAX_FIELD_BYTES;
+use crate::shown::shown;
+use crate::unpack::unpack_zstd;
+
+/// Codings that were put on one another around a body: a server uses one, and a proxy may add another.
+pub const MAX_CODINGS: usize = 4;
+
+/// The start of an answer.
+const HTTP: &[u8] = b"HTTP/";
+
+/// An HTTP answer.
+#[derive(Debug)]
+pub struct Answer {
+    /// Status, media type, age, and challenge product. Fields of the WARC record are not included.
+    pub capture: Capture,
+    /// Its `Location`.
+    pub location: Option<Vec<u8>>,
+    /// Its body, decoded.
+    pub body: Vec<u8>,
+}
+
+/// Why the block of a record is no HTTP answer that can be used: the kind of fault and its details.
+pub type Fault = (&'static str, String);
+
+/// The fault of a block that is no HTTP answer.
+const MALFORMED: &str = "malformed HTTP answer";
+
+/// The answer in a block.
+///
+/// # Errors
+/// If it is no HTTP answer, or its body cannot be decoded within the limit.
+pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
+    let header_end = header_end(&block);
+    let status = status(&block)?;
+    let (mut cache_control, mut content_type) = (None, None);
+    let (mut location, mut codings, mut is_chunked) = (None, Vec::new(), false);
+    let mut challenger = None;
+    let mut memory = [0; MAX_NAME_BYTES];
+    for (name, value) in fields(&block[..header_end]) {
+        match lower_name(name, &mut memory) {
+            b"cache-control" => join(&mut cache_control, &value),
+            b"content-type" => join(&mut content_type, &value),
+            b"location" => location = location.or_else(|| Some(value.to_vec())),
+            b"content-encoding" | b"transfer-encoding" => {
+                for coding in words(&value) {
+                    match &*coding {
+                        b"chunked" if name.eq_ignore_ascii_case(b"transfer-encoding") => is_chunked = true,
+                        // More are refused; how many more does not matter.
+                        _ if codings.len() > MAX_CODINGS => break,
+                        _ => codings.push(coding),
+                    }
+                }
+            }
+            _ => challenger = challenger.or_else(|| challenger_of(name, &value)),
+        }
+    }
+    block.drain(..header_end);
+    let body = if is_chunked { without_chunks(block) } else { Ok(block) };
+    let body = match body.and_then(|body| decode(body, &codings)) {
+        // For other responses only the status counts.
+        Err(_) if status / 100 != 2 => Vec::new(),
+        body => body?,
+    };
+    let text = |value: Option<Vec<u8>>| value.map(|value| String::from_utf8_lossy(&value).into_owned());
+    let capture = Capture {
+        status: Some(status),
+        max_age: text(cache_control).as_deref().and_then(capture::max_age),
+        media_type: text(content_type).as_deref().map(capture::media_type),
+        challenger,
+        ..Capture::default()
+    };
+    Ok(Answer { capture, location, body })
+}
+
+/// Returns the product that marks its challenge pages with this field, if any.
+fn challenger_of(name: &[u8], value: &[u8]) -> Option<Challenger> {
+    let name = capture::challenge_header(str::from_utf8(name).ok()?)?;
+    reptile::challenger_of_header(name, &String::from_utf8_lossy(value))
+}
+
+/// Parses the response in a block without a body, as in a revisit record.
+///
+/// # Errors
+/// Returns an error if the block is not an HTTP response.
+pub fn head(mut block: Vec<u8>) -> Result<Answer, Fault> {
+    block.truncate(header_end(&block));
+    answer(block)
+}
+
+/// Returns the status and the `Content-Type` of a block, if they are readable. The rest is ignored.
+pub fn status_and_type(block: &[u8]) -> (Option<u16>, Option<Vec<u8>>) {
+    let header = &block[..header_end(block)];
+    let media_type = fields(header).find(|(name, _)| name.eq_ignore_ascii_case(b"content-type"));
+    (status(block).ok(), media_type.map(|(_, value)| value.into_owned()))
+}
+
+/// Returns whether a block, of which these are the first bytes, has its whole header in them.
+pub fn has_whole_header(start: &[u8]) -> bool {
+    find_header_end(start).is_some()
+}
+
+/// Returns the start of the body: after the first empty line, or at the end if there is none.
+fn header_end(block: &[u8]) -> usize {
+    find_header_end(block).unwrap_or(block.len())
+}
+
+fn find_header_end(block: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(len) = memchr(b'\n', &block[at..]) {
+        let line = &block[at..at + len];
+        at += len + 1;
+        if line.trim_ascii().is_empty() {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// The status of the first line, `HTTP/1.1 200 OK`; the version may be any.
+fn status(block: &[u8]) -> Result<u16, Fault> {
+    let line = block.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let mut words = line.split(|byte| b" \t\r".contains(byte)).filter(|word| !word.is_empty());
+    let is_http = words.next().is_some_and(|version| version.len() >= HTTP.len() && version.starts_with(HTTP));
+    let number = words.next().filter(|word| is_http && word.len() == 3 && word.iter().all(u8::is_ascii_digit));
+    let number = number.map(|word| word.iter().fold(0, |number, digit| number * 10 + u16::from(digit - b'0')));
+    number.filter(|status| *status >= 100).ok_or_else(|| {
+        let found = shown(line.trim_ascii());
+        (MALFORMED, format!("expected a line such as \"HTTP/1.1 200 OK\", found \"{found}\""))
+    })
+}
+
+/// Adds the value of a field to those of the same name, up to the limit; what is beyond it is left out.
+fn join(joined: &mut Option<Vec<u8>>, value: &[u8]) {
+    let separator: &[u8] = if joined.is_some() { b", " } else { b"" };
+    let joined = joined.get_or_insert_default();
+    if joined.len() + separator.len() + value.len() <= MAX_FIELD_BYTES {
+        joined.extend_from_slice(separator);
+        joined.extend_from_slice(value);
+    }
+}
+
+/// The names in a list of codings, in lower case and in order.
+fn words(list: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    list.split(|&byte| byte == b',').map(|word| word.trim_ascii().to_ascii_lowercase()).filter(|word| !word.is_empty())
+}
+
+/// A body without the lengths of its chunks. Some crawlers take the chunks away and leave the field that names them; so a
+/// body that does not begin as a chunk does is taken as it stands.
+fn without_chunks(body: Vec<u8>) -> Result<Vec<u8>, Fault> {
+    let first_line = body.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    if chunk_len(first_line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii()).is_none() {
+        return Ok(body);
+    }
+    let fault = |detail: String| (UNDECODABLE, format!("chunked: {detail}"));
+    let (mut rest, mut decoded) = (&body[..], Vec::new());
+    loop {
+        let Some(line_end) = memchr(b'\n', rest) else { return Err(fault("it ends before its last chunk".into())) };
+        let (line, after) = rest.split_at(line_end + 1);
+        let size = line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
+        let Some(len) = chunk_len(size) else {
+            let found = shown(line.trim_ascii());
+            return Err(fault(format!("expected the length of a chunk, in hexadecimal digits, found \"{found}\"")));
+        };
+        if len == 0 {
+            // The body is complete. Trailer fields may follow, which do not affect it.
+            return Ok(decoded);
+        }
+        let Some((chunk, after)) = usize::try_from(len).ok().and_then(|len| after.split_at_checked(len)) else {
+            return Err(fault(format!("it ends after {} of the {len} bytes of a chunk", after.len())));
+        };
+        decoded.extend_from_slice(chunk);
+        rest = match after {
+            [b'\r', b'\n', rest @ ..] | [b'\n', rest @ ..] => rest,
+            [] | [b'\r'] => &[],
+            _ => return Err(fault(format!("a chunk does not end after its {len} bytes"))),
+        };
+    }
+}
+
+/// Returns a chunk's length, if the text consists of hexadecimal digits and the length is not too large.
+fn chunk_len(digits: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    u64::from_str_radix(text, 16).ok()
+}
+
+/// A body without its codings, the last of which was put on last.
+fn decode(mut body: Vec<u8>, codings: &[Vec<u8>]) -> Result<Vec<u8>, Fault> {
+    if codings.len() > MAX_CODINGS {
+        return Err((UNDECODABLE, format!("it has more than {MAX_CODINGS} codings")));
+    }
+    for coding in codings.iter().rev() {
+        if body.is_empty() {
+            break;
+        }
+        let decoded = match &**coding {
+            b"identity" => continue,
+            b"gzip" | b"x-gzip" => read_all("gzip", GzDecoder::new(&*body)),
+            // What most servers mean by it, and what some do.
+            b"deflate" => read_all("deflate", ZlibDecoder::new(&*body))
+                .or_else(|_| read_all("deflate", DeflateDecoder::new(&*body))),
+            b"zstd" => {
+                unpack_zstd(&*body).map_err(|error| undecodable("zstd", &error)).and_then(|r| read_all("zstd", r))
+            }
+            b"br" => without_brotli(&body),
+            other => Err((UNDECODABLE, format!("its coding \"{}\" is not known", shown(other)))),
+        };
+        body = match decoded {
+            Ok(decoded) => decoded,
+            // Some crawlers decode the body and leave the field.
+            Err(_) if is_surely_text(&body) => body,
+            Err(fault) => return Err(fault),
+        };
+    }
+    Ok(body)
+}
+
+/// Returns whether a body is certainly undecoded text: UTF-8, possibly truncated, without control characters. Damaged
+/// compressed bytes are almost never valid text, even if they contain some readable passages.
+fn is_surely_text(body: &[u8]) -> bool {
+    let is_utf8 = std::str::from_utf8(body).map_or_else(|error| error.error_len().is_none(), |_| true);
+    is_utf8 && !body.iter().any(|byte| byte.is_ascii_control() && !(b'\t'..=b'\r').contains(byte))
+}
+
+/// The fault of a body that cannot be decoded.
+const UNDECODABLE: &str = "body that cannot be decoded";
+
+fn undecodable(coding: &str, error: &io::Error) -> Fault {
+    (UNDECODABLE, format!("{coding}: {error}"))
+}
+
+fn too_large() -> Fault {
+    (crate::bodies::TOO_LARGE, format!("decoded, it has more than {MAX_BODY_BYTES} bytes"))
+}
+
+/// Everything that a decoder gives, up to the limit.
+fn read_all(coding: &str, decoder: impl Read) -> Result<Vec<u8>, Fault> {
+    let mut body = Vec::new();
+    let read = decoder.take(MAX_BODY_BYTES as u64 + 1).read_to_end(&mut body);
+    read.map_err(|error| undecodable(coding, &error))?;
+    if body.len() > MAX_BODY_BYTES { Err(too_large()) } else { Ok(body) }
+}
+
+/// Decodes brotli, whose window is at most 16 MiB (RFC 7932 section 9.1); the larger windows of a later draft, up to
+/// 1 GiB, are refused.
+fn without_brotli(packed: &[u8]) -> Result<Vec<u8>, Fault> {
+    let alloc = StandardAlloc::default();
+    let mut state = BrotliState::new_strict(alloc, alloc, alloc);
+    let (mut left, mut used, mut total) = (packed.len(), 0, 0);
+    let mut body = Vec::new();
+    let mut part = vec![0; 1 << 16];
+    loop {
+        let (mut room, mut filled) = (part.len(), 0);
+        let result = BrotliDecompressStream(
+            &mut left,
+            &mut used,
+            packed,
+            &mut room,
+            &mut filled,
+            &mut part,
+            &mut total,
+            &mut state,
+        );
+        body.extend_from_slice(&part[..filled]);
+        if body.len() > MAX_BODY_BYTES {
+            return Err(too_large());
+        }
+        match result {
+            BrotliResult::ResultSuccess => return Ok(body),
+            BrotliResult::NeedsMoreOutput => {}
+            BrotliResult::NeedsMoreInput => return Err((UNDECODABLE, "br: the data is cut".into())),
+            BrotliResult::ResultFailure => return Err((UNDECODABLE, "br: the data is damaged".into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn the_limit_of_a_decoded_body_holds_at_its_edges() {
+        for len in [MAX_BODY_BYTES - 1, MAX_BODY_BYTES, MAX_BODY_BYTES + 1] {
+            let body = vec![b'#'; len];
+            let found = decode(gzip(&body), &[b"gzip".to_vec()]);
+            assert_eq!(found.map(|found| found.len()).ok(), (len <= MAX_BODY_BYTES).then_some(len));
+            // One block that is not compressed has at most 65,536 bytes; see RFC 7932 section 9.2.
+            let mut packed = Bits::default();
+            packed.add(0, 1);
+            for part in body.chunks(1 << 16) {
+                packed.add(0, 1 + 2);
+                packed.add(part.len() as u32 - 1, 16);
+                packed.add(1, 1);
+                packed.bytes(part);
+            }
+            packed.add(3, 2);
+            let found = without_brotli(&packed.bytes);
+            assert_eq!(found.map(|found| found.len()).ok(), (len <= MAX_BODY_BYTES).then_some(len));
+        }
+    }
+
+    /// Bits from the lowest on.
+    #[derive(Default)]
+    struct Bits {
+        bytes: Vec<u8>,
+        used: u32,
+    }
+
+    impl Bits {
+        fn add(&mut self, value: u32, count: u32) {
+            for bit in 0..count {
+                if self.used.is_multiple_of(8) {
+                    self.bytes.push(0);
+                }
+                *self.bytes.last_mut().unwrap() |= ((value >> bit & 1) as u8) << (self.used % 8);
+                self.used += 1;
+            }
+        }
+
+        fn bytes(&mut self, bytes: &[u8]) {
+            self.bytes.extend_from_slice(bytes);
+            self.used = 0;
+        }
+    }
+
+    #[test]
+    fn the_limit_of_codings_holds_at_its_edges() {
+        for count in [MAX_CODINGS - 1, MAX_CODINGS, MAX_CODINGS + 1] {
+            let body = (0..count).fold(b"Disallow: /".to_vec(), |body, _| gzip(&body));
+            let found = decode(body, &vec![b"gzip".to_vec(); count]);
+            assert_eq!(found.is_ok(), count <= MAX_CODINGS, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_window_of_brotli_that_is_too_large_is_refused() {
+        // The bits that announce a window of 2^30 bytes.
+        assert!(without_brotli(&[0x11, 30, 3]).is_err());
+    }
+}

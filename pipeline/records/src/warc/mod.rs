@@ -1,0 +1,380 @@
+//! WARC files from crawlers, such as Common Crawl's robotstxt files: the robots.txt captures in their responses.
+//!
+//! [`records`] reads the records ([`raw`] also keeps their stored bytes), and [`http`] parses the responses in them.
+//! Here a response becomes a capture for its origins. A crawler writes each step of a redirect as a separate record,
+//! and a revisit record for a response that it has stored before. [`redirects`] resolves them when all files have been
+//! read.
+
+mod http;
+pub mod raw;
+pub mod records;
+pub mod redirects;
+
+use std::collections::{HashSet, VecDeque};
+use std::io;
+use std::path::Path;
+
+use reptile::capture::{Capture, Time};
+use reptile::limits::MAX_BODY_BYTES;
+use reptile::{Origin, Truncation};
+
+use super::bodies::{TOO_LARGE, no_memory};
+use super::gzip::Unpack;
+use super::shown::shown;
+use super::time::{MAX_TIME_BYTES, Zone, read_time};
+use super::{Fetch, Item, Robots, Sink};
+use crate::{Error, Result};
+use http::{Answer, answer};
+use records::{Block, Damage, Next, Record, Records};
+use redirects::{Identity, Key, Kind, RecordPlace, Redirects, Reference, Revisit, is_redirect, normal_url, target_of};
+
+/// Bytes of a block that is read: the header of an answer, and a body of the greatest size with the lengths of its chunks.
+const MAX_BLOCK_BYTES: usize = MAX_BODY_BYTES + (1 << 20);
+
+/// The reason for an unreadable record.
+const DAMAGED: &str = "damaged record of a WARC file";
+
+/// The reason for a record that ends the reading.
+const STOPPED: &str = "damaged WARC file, not read to its end";
+
+/// Maximum block length in bytes of a page that is stored because a redirect in another file may lead to it. Longer
+/// pages are stored only after a redirect to them in the same file.
+const MAX_PAGE_BYTES: usize = 64 << 10;
+
+/// Bytes of a page that are looked at first: usual headers are shorter.
+const MAX_PAGE_HEADER_BYTES: usize = 8 << 10;
+
+/// Maximum number of a file's redirect targets whose pages are stored regardless of their type. The oldest are evicted.
+const MAX_AWAITED: usize = 1 << 16;
+
+/// The reason for a record that is a page.
+const OTHER_URL: &str = "answer for another URL than that of a robots.txt";
+
+/// Reads every record. With `searches`, searches for further records after damage. Captures that wait for another
+/// record are added to `redirects`. Returns whether there are any.
+///
+/// # Errors
+/// Returns an error if the file is unreadable. A damaged record is an [`Item::Bad`].
+pub fn read(
+    path: &Path,
+    source: impl Unpack,
+    searches: bool,
+    redirects: &Redirects,
+    place: InputPlace,
+    sink: &mut Sink<'_>,
+) -> Result<bool> {
+    let unreadable = |error: io::Error| Error::at(path, format!("cannot be read: {error}"));
+    let records = Records::new(source, searches);
+    let mut reader = Reader { path, records, redirects, place, awaited: Awaited::default(), has_waiting: false };
+    let mut is_untrusted = false;
+    loop {
+        match reader.records.next().map_err(unreadable)? {
+            Next::End => break,
+            Next::Damaged(damage) => sink(reader.damaged(damage))?,
+            Next::Record(record) => {
+                if record.is_untrusted {
+                    let is_first = !std::mem::replace(&mut is_untrusted, true);
+                    sink(Item::Untrusted { from: is_first.then(|| reader.name_of(record.number)) })?;
+                }
+                reader.record(&record, sink)?.map_err(unreadable)?;
+            }
+        }
+    }
+    Ok(reader.has_waiting)
+}
+
+/// An input's place among a command's inputs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InputPlace {
+    /// The input's index on the command line.
+    pub input: usize,
+    /// The rank of the input's path among all paths.
+    pub rank: u32,
+}
+
+/// The reader of one file.
+struct Reader<'p, R> {
+    path: &'p Path,
+    records: Records<R>,
+    redirects: &'p Redirects,
+    place: InputPlace,
+    awaited: Awaited,
+    has_waiting: bool,
+}
+
+/// A file's redirect targets so far, from robots.txt files.
+#[derive(Default)]
+struct Awaited {
+    keys: HashSet<Key>,
+    /// The keys, oldest first.
+    order: VecDeque<Key>,
+}
+
+impl Awaited {
+    fn insert(&mut self, key: Key) {
+        if self.keys.insert(key) {
+            self.order.push_back(key);
+            if self.order.len() > MAX_AWAITED
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.keys.remove(&oldest);
+            }
+        }
+    }
+}
+
+/// A readable record with a response.
+struct Answered<'r> {
+    record: &'r Record,
+    url: Option<String>,
+    time: Option<Time>,
+    /// The name and the origin, if it is for a robots.txt.
+    robots: Option<(String, Origin)>,
+}
+
+impl<R: Unpack> Reader<'_, R> {
+    fn name(&self, number: u64, target: &[u8]) -> String {
+        format!("{}: record {number} ({})", self.path.display(), shown(target))
+    }
+
+    fn name_of(&self, number: u64) -> String {
+        format!("{}: record {number}", self.path.display())
+    }
+
+    fn damaged(&self, damage: Damage) -> Item {
+        Item::Bad { name: self.name_of(damage.number), reason: fault_of(&damage), detail: damage.detail }
+    }
+
+    /// Reads a record if it is the response for a robots.txt, or may be a redirect's target.
+    fn record(&mut self, record: &Record, sink: &mut Sink<'_>) -> Result<io::Result<()>> {
+        let Some(target) = record.target.as_deref().filter(|_| is_answer(record)) else {
+            return sink(Item::left_out("record that is no answer of a server")).map(Ok);
+        };
+        // The others are pages, and addresses that are not of the web, such as `dns:example.com`.
+        let origin = Origin::of_robots_url(target).ok();
+        let url = normal_url(target);
+        let key = url.as_deref().map(|url| self.redirects.key(url));
+        if origin.is_none() && !key.is_some_and(|key| self.awaited.keys.contains(&key)) {
+            sink(Item::left_out(OTHER_URL))?;
+            return match url {
+                Some(url) => self.page(record, url, sink),
+                None => Ok(Ok(())),
+            };
+        }
+        let name = self.name(record.number, target);
+        let bad = |reason, detail| Item::Bad { name: name.clone(), reason, detail };
+        if record.is_segment {
+            return sink(bad("record in several parts", "its parts are not put together".into())).map(Ok);
+        }
+        let time = match record.date.as_deref().map(read_date).transpose() {
+            Ok(time) => time,
+            Err(detail) => return sink(bad("no valid WARC-Date", detail)).map(Ok),
+        };
+        let (block, is_longer) = match self.records.block(MAX_BLOCK_BYTES) {
+            Err(error) => return Ok(Err(error)),
+            Ok(Block::NoMemory(len)) => return Err(no_memory(&name, len)),
+            Ok(Block::Damaged(damage)) => return sink(bad(fault_of(&damage), damage.detail)).map(Ok),
+            Ok(Block::TooLarge(len)) => {
+                let detail = format!("its block has {len} bytes; the limit is {MAX_BLOCK_BYTES}");
+                return sink(bad(TOO_LARGE, detail)).map(Ok);
+            }
+            Ok(Block::Whole(block, is_longer)) => (block, is_longer),
+        };
+        let answer = match answer_in(record, block, is_longer) {
+            Ok(answer) => answer,
+            Err((reason, detail)) => return sink(bad(reason, detail)).map(Ok),
+        };
+        let robots = origin.map(|origin| (name, origin));
+        self.answered(Answered { record, url, time, robots }, answer, sink).map(Ok)
+    }
+
+    /// Stores a page that may be the target of another redirect. Most pages are only counted.
+    fn page(&mut self, record: &Record, url: String, sink: &mut Sink<'_>) -> Result<io::Result<()>> {
+        let Ok(time) = record.date.as_deref().map(read_date).transpose() else { return Ok(Ok(())) };
+        // What a website may have written decides for no other one.
+        if record.is_segment || record.is_untrusted {
+            return Ok(Ok(()));
+        }
+        // Most pages are not read any further than their header.
+        let is_page = match self.records.block_start(MAX_PAGE_HEADER_BYTES) {
+            Err(error) => return Ok(Err(error)),
+            Ok(start) => http::has_whole_header(start) && !may_be_robots(record, start),
+        };
+        if is_page {
+            return self.add(record, &url, time, &Kind::NotStored).map(Ok);
+        }
+        let answer = match self.records.block(MAX_PAGE_BYTES) {
+            Err(error) => return Ok(Err(error)),
+            Ok(Block::Damaged(damage)) => return sink(self.damaged(damage)).map(Ok),
+            Ok(Block::Whole(block, is_longer)) if may_be_robots(record, &block) => {
+                answer_in(record, block, is_longer).ok()
+            }
+            Ok(Block::Whole(..) | Block::TooLarge(_) | Block::NoMemory(_)) => None,
+        };
+        match answer {
+            Some(answer) => {
+                self.answered(Answered { record, url: Some(url), time, robots: None }, answer, sink).map(Ok)
+            }
+            None => self.add(record, &url, time, &Kind::NotStored).map(Ok),
+        }
+    }
+
+    /// Handles a record's response: it may be complete, wait for another record, or be awaited by one.
+    fn answered(&mut self, answered: Answered<'_>, answer: Answer, sink: &mut Sink<'_>) -> Result<()> {
+        let Answered { record, url, time, robots } = answered;
+        let next = url.as_deref().and_then(|url| target_of(url, &answer));
+        let is_revisit = record.kind == "revisit" || answer.capture.status == Some(304);
+        let revisit = if is_revisit && next.is_none() {
+            let Some(url) = &url else {
+                let left_out =
+                    |(name, _)| sink(Item::LeftOut { reason: redirects::UNRESOLVED_REVISIT, name: Some(name) });
+                return robots.map_or(Ok(()), left_out);
+            };
+            Some(self.revisit(record, url, &answer))
+        } else {
+            None
+        };
+        let kind = match (&next, &revisit) {
+            (Some(next), _) => Kind::Redirect(&answer.capture, next),
+            (None, Some(revisit)) => Kind::Revisit(revisit),
+            (None, None) => Kind::Body(&answer.capture, &answer.body),
+        };
+        if let Some(url) = url.as_ref().filter(|_| !record.is_untrusted) {
+            if let Some(next) = &next {
+                let next = self.redirects.key(next);
+                let is_awaited = || self.awaited.keys.contains(&self.redirects.key(url));
+                if robots.is_some() || is_awaited() {
+                    self.awaited.insert(next);
+                }
+            }
+            self.add(record, url, time, &kind)?;
+        }
+        let Some((name, origin)) = robots else { return Ok(()) };
+        let RecordPlace { input, number, .. } = self.record_place(record);
+        if !matches!(kind, Kind::Body(..)) {
+            self.has_waiting = true;
+            let target = record.target.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+            return self.redirects.add_waiting(self.record_place(record), name, &target, time, &kind);
+        }
+        let fetch = Some(Fetch { input, record: number, redirects: Vec::new() });
+        let capture = Capture { time, ..answer.capture };
+        let body = Some(answer.body);
+        sink(Item::Robots(Robots { name, origins: vec![origin], capture, body, is_file: false, fetch }))
+    }
+
+    /// Adds a record's response for use by other records.
+    fn add(&self, record: &Record, url: &str, time: Option<Time>, kind: &Kind<'_>) -> Result<()> {
+        let hash = |text: &Option<Vec<u8>>| text.as_deref().map_or(0, |text| self.redirects.hash(text));
+        let (id, digest) = (hash(&record.links.id), self.digest(record).unwrap_or(0));
+        let identity = Identity { key: self.redirects.key(url), time, id, digest };
+        self.redirects.add_answer(self.record_place(record), &identity, kind)
+    }
+
+    fn record_place(&self, record: &Record) -> RecordPlace {
+        RecordPlace { input: self.place.input, rank: self.place.rank, number: record.number }
+    }
+
+    /// Returns the payload digest's hash, ignoring the algorithm name's letter case.
+    fn digest(&self, record: &Record) -> Option<u64> {
+        let digest = record.links.payload_digest.as_deref()?;
+        let colon = memchr::memchr(b':', digest)?;
+        let (algorithm, value) = digest.split_at(colon);
+        Some(self.redirects.hash(&[&algorithm.to_ascii_lowercase(), value].concat()))
+    }
+
+    /// Returns the contents of a revisit record: the response in its block, and a reference to the original record.
+    fn revisit(&self, record: &Record, url: &str, answer: &Answer) -> Revisit {
+        let named = record.links.refers_to_target.as_deref().and_then(normal_url);
+        let reference = Reference {
+            is_other_url: named.as_deref().is_some_and(|named| named != url),
+            url: named.unwrap_or_else(|| url.into()),
+            id: record.links.refers_to.as_deref().map(|id| self.redirects.hash(id)),
+            date: record.links.refers_to_date.as_deref().and_then(|date| read_date(date).ok()),
+            digest: self.digest(record),
+        };
+        let has_header = answer.capture.status.is_some_and(|status| status != 304) && !is_not_modified(record);
+        Revisit::new(reference, has_header.then_some(&answer.capture), answer.capture.max_age)
+    }
+}
+
+/// Returns whether a revisit's profile means status 304.
+fn is_not_modified(record: &Record) -> bool {
+    record
+        .links
+        .profile
+        .as_deref()
+        .is_some_and(|profile| memchr::memmem::find(profile, b"server-not-modified").is_some())
+}
+
+/// Returns whether a page's block may contain a robots.txt, judged by status and type: a redirect, a revisit, or any
+/// type except web pages, pictures and the like.
+fn may_be_robots(record: &Record, block: &[u8]) -> bool {
+    if record.kind == "revisit" {
+        return true;
+    }
+    let (status, media_type) =
+        if record.kind == "resource" { (Some(200), record.content_type.clone()) } else { http::status_and_type(block) };
+    let media_type = media_type.unwrap_or_default().to_ascii_lowercase();
+    let is_other = [&b"text/html"[..], b"application/xhtml", b"image/", b"video/", b"audio/", b"font/", b"text/css"]
+        .iter()
+        .chain(&[&b"text/javascript"[..], b"application/javascript", b"application/json", b"application/pdf"])
+        .any(|other| media_type.starts_with(other));
+    is_redirect(status) || !is_other
+}
+
+/// Returns the reason for a damaged record.
+pub fn fault_of(damage: &Damage) -> &'static str {
+    if damage.stops { STOPPED } else { DAMAGED }
+}
+
+/// Whether a record is what a server sent.
+fn is_answer(record: &Record) -> bool {
+    matches!(&*record.kind, "response" | "resource" | "revisit")
+}
+
+/// Parses the response in a record's block. A resource is a body without a header, as some crawlers write it, and a
+/// revisit may lack a header.
+fn answer_in(record: &Record, block: Vec<u8>, is_longer: bool) -> std::result::Result<Answer, http::Fault> {
+    let is_empty_revisit = record.kind == "revisit" && block.trim_ascii().is_empty();
+    let mut found = if is_empty_revisit {
+        Answer { capture: Capture::default(), location: None, body: Vec::new() }
+    } else if record.kind == "resource" {
+        let media_type = record.content_type.as_deref().map(String::from_utf8_lossy);
+        let media_type = media_type.map(|name| reptile::capture::media_type(&name));
+        let capture = Capture { status: Some(200), media_type, ..Capture::default() };
+        Answer { capture, location: None, body: block }
+    } else if record.kind == "revisit" {
+        http::head(block)?
+    } else {
+        answer(block)?
+    };
+    if is_longer && found.body.starts_with(b"\r\n") {
+        // The uncounted line end; see `records`.
+        found.body.drain(..2);
+    }
+    if found.body.len() > MAX_BODY_BYTES {
+        return Err((TOO_LARGE, format!("{} bytes; the limit is {MAX_BODY_BYTES}", found.body.len())));
+    }
+    if record.kind != "revisit" {
+        found.capture.truncated = record.truncated.as_deref().map(truncation);
+    }
+    Ok(found)
+}
+
+/// Parses a `WARC-Date`.
+///
+/// # Errors
+/// Returns the text as an error if it is not a date.
+pub fn read_date(date: &[u8]) -> std::result::Result<Time, String> {
+    let text = std::str::from_utf8(date).map_err(|_| format!("\"{}\"", shown(date)))?;
+    if text.len() > MAX_TIME_BYTES {
+        return Err(format!("\"{}\"", shown(date)));
+    }
+    read_time(text, &Zone::default())
+}
+
+/// Why a body is cut. A word that is not known is a reason too.
+fn truncation(word: &[u8]) -> Truncation {
+    let word = String::from_utf8_lossy(word).to_ascii_lowercase();
+    Truncation::from_name(&word).unwrap_or(Truncation::Unspecified)
+}

@@ -1,0 +1,321 @@
+//! The records of a WARC file, each with the bytes that it is stored in, so that it can be copied as it is.
+//!
+//! In a packed file a record is a gzip member, which is unpacked to be checked to its end, and copied packed. Bytes are kept
+//! until the record is known to be whole; those of a long one wait in a temporary file.
+
+use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
+
+use flate2::Compression;
+use flate2::read::GzEncoder;
+use tempfile::SpooledTempFile;
+
+use super::records::{Damage, Next, Record, Records, stopped};
+use crate::gzip::{Member, Unpack, has_more, skip_to_member};
+
+/// Bytes of a record that wait in memory; those of a longer one wait in a temporary file.
+pub const MAX_WAITING_BYTES: usize = 4 << 20;
+
+/// What is next in a file.
+pub enum NextStored {
+    /// A record that is whole.
+    Record(Record, Stored),
+    /// A damaged record, or bytes that belong to no record.
+    Damaged(Damage),
+    /// A gzip member with several records, which cannot be copied one by one; the number of the first of them.
+    Several(u64),
+    /// Nothing.
+    End,
+}
+
+/// The bytes that a record is stored in.
+pub struct Stored {
+    bytes: SpooledTempFile,
+    len: u64,
+}
+
+impl Stored {
+    /// Writes the bytes.
+    ///
+    /// # Errors
+    /// If they cannot be read back, or not be written.
+    pub fn copy_to(self, output: &mut impl Write) -> io::Result<u64> {
+        io::copy(&mut self.read()?, output)
+    }
+
+    /// Writes the bytes as a gzip member. Returns how many that took.
+    ///
+    /// # Errors
+    /// As [`Stored::copy_to`].
+    pub fn pack_to(self, output: &mut impl Write) -> io::Result<u64> {
+        io::copy(&mut GzEncoder::new(self.read()?, Compression::default()), output)
+    }
+
+    fn read(mut self) -> io::Result<impl Read> {
+        self.bytes.seek(SeekFrom::Start(0))?;
+        Ok(self.bytes.take(self.len))
+    }
+}
+
+fn waiting() -> SpooledTempFile {
+    SpooledTempFile::new(MAX_WAITING_BYTES)
+}
+
+/// Reads records that are gzip members.
+pub struct PackedRecords<R> {
+    source: R,
+    /// Whether to search for the next member if the current one's end is unknown.
+    searches: bool,
+    is_untrusted: bool,
+    number: u64,
+    /// Number of compressed bytes before the next member.
+    offset: u64,
+    /// Memory of the reader of a member, for the next one.
+    memory: Vec<u8>,
+}
+
+impl<R: BufRead + Send> PackedRecords<R> {
+    /// Reads packed bytes from the first one on.
+    pub fn new(source: R, searches: bool) -> PackedRecords<R> {
+        PackedRecords { source, searches, is_untrusted: false, number: 0, offset: 0, memory: Vec::new() }
+    }
+
+    /// The next record.
+    ///
+    /// # Errors
+    /// If the system cannot read the source, or not keep its bytes.
+    pub fn next(&mut self) -> io::Result<NextStored> {
+        loop {
+            if !has_more(&mut self.source)? {
+                return Ok(NextStored::End);
+            }
+            let mut watched = Watched { source: &mut self.source, bytes: waiting(), len: 0, failed: None };
+            // Members are copied whole, so searching inside one is useless.
+            let member = OneMember(Member::new(&mut watched));
+            let mut records = Records::with_buffer(member, false, std::mem::take(&mut self.memory));
+            let found = match records.next()? {
+                Next::Record(record) => match records.next()? {
+                    Next::End => Ok(Some(record)),
+                    Next::Record(_) => return Ok(NextStored::Several(self.number + 1)),
+                    Next::Damaged(damage) => Err(damage.detail),
+                },
+                Next::Damaged(damage) => Err(damage.detail),
+                // Some writers end a file with an empty member.
+                Next::End => Ok(None),
+            };
+            let member = &mut records.source_mut().0;
+            // The member's end may be known even if its record is damaged.
+            if let Err(error) = io::copy(member, &mut io::sink())
+                && error.raw_os_error().is_some()
+            {
+                return Err(error);
+            }
+            let is_lost = member.is_lost();
+            self.memory = records.into_buffer();
+            if let Some(failed) = watched.failed {
+                return Err(failed);
+            }
+            let Watched { bytes, len, .. } = watched;
+            self.offset += len;
+            match found {
+                Ok(None) => {}
+                Ok(Some(mut record)) => {
+                    self.number += 1;
+                    (record.number, record.is_untrusted) = (self.number, self.is_untrusted);
+                    return Ok(NextStored::Record(record, Stored { bytes, len }));
+                }
+                Err(detail) => {
+                    self.number += 1;
+                    let (more, stops) = if is_lost { self.after_lost_member()? } else { (String::new(), false) };
+                    return Ok(NextStored::Damaged(Damage { number: self.number, detail: detail + &more, stops }));
+                }
+            }
+        }
+    }
+
+    /// Searches for the next member if requested. Returns text for the message, and whether the remaining bytes stay
+    /// unread.
+    fn after_lost_member(&mut self) -> io::Result<(String, bool)> {
+        if self.searches && skip_to_member(&mut self.source)? {
+            self.is_untrusted = true;
+            return Ok((String::new(), false));
+        }
+        let unread = io::copy(&mut self.source, &mut io::sink())?;
+        Ok((stopped(self.offset, unread), unread > 0))
+    }
+}
+
+/// A source whose used bytes are kept.
+struct Watched<'s, R> {
+    source: &'s mut R,
+    bytes: SpooledTempFile,
+    len: u64,
+    /// Why bytes could not be kept.
+    failed: Option<io::Error>,
+}
+
+impl<R: BufRead> Read for Watched<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let found = self.fill_buf()?;
+        let len = found.len().min(buffer.len());
+        buffer[..len].copy_from_slice(&found[..len]);
+        self.consume(len);
+        Ok(len)
+    }
+}
+
+impl<R: BufRead> BufRead for Watched<'_, R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.source.fill_buf()
+    }
+
+    fn consume(&mut self, len: usize) {
+        // What was filled is still there.
+        let kept = self.source.fill_buf().and_then(|found| self.bytes.write_all(found.get(..len).unwrap_or(found)));
+        if let Err(error) = kept {
+            self.failed.get_or_insert(error);
+        }
+        self.len += len as u64;
+        self.source.consume(len);
+    }
+}
+
+/// One gzip member.
+struct OneMember<R>(Member<R>);
+
+impl<R: BufRead> Read for OneMember<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl<R: BufRead + Send> Unpack for OneMember<R> {
+    fn has_members(&self) -> bool {
+        true
+    }
+
+    fn discard(&mut self) -> io::Result<u64> {
+        // The reader of all members knows whether another one follows.
+        Ok(0)
+    }
+}
+
+/// Reads records that are not packed.
+pub struct PlainRecords<R> {
+    records: Records<Kept<R>>,
+    /// The record whose end is not found yet.
+    last: Option<Record>,
+    /// What is to be told of after it.
+    damage: Option<Damage>,
+    /// The offset of the first byte that is kept.
+    kept_from: u64,
+}
+
+/// A source that keeps what was read of it.
+struct Kept<R> {
+    source: R,
+    bytes: SpooledTempFile,
+}
+
+impl<R: Read> Read for Kept<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.bytes.write_all(&buffer[..read])?;
+        Ok(read)
+    }
+}
+
+impl<R: Read + Send> Unpack for Kept<R> {
+    fn discard(&mut self) -> io::Result<u64> {
+        // Discards the bytes.
+        io::copy(&mut self.source, &mut io::sink())
+    }
+}
+
+impl<R: Read + Send> PlainRecords<R> {
+    /// Reads bytes from the first one on.
+    pub fn new(source: R, searches: bool) -> PlainRecords<R> {
+        let records = Records::new(Kept { source, bytes: waiting() }, searches);
+        PlainRecords { records, last: None, damage: None, kept_from: 0 }
+    }
+
+    /// The next record. A record ends where the next one begins.
+    ///
+    /// # Errors
+    /// If the system cannot read the source, or not keep its bytes.
+    pub fn next(&mut self) -> io::Result<NextStored> {
+        if let Some(damage) = self.damage.take() {
+            return Ok(NextStored::Damaged(damage));
+        }
+        loop {
+            let next = self.records.next()?;
+            let next = match next {
+                Next::Damaged(damage) if self.last.take_if(|last| last.number == damage.number).is_some() => {
+                    return Ok(NextStored::Damaged(damage));
+                }
+                next => next,
+            };
+            let end = if matches!(next, Next::End) { self.records.offset() } else { self.records.start() };
+            let stored = self.take_until(end)?;
+            let (last, following) = match next {
+                Next::Record(record) => (self.last.replace(record), None),
+                Next::Damaged(damage) => (self.last.take(), Some(damage)),
+                Next::End if self.last.is_none() => return Ok(NextStored::End),
+                Next::End => (self.last.take(), None),
+            };
+            match (last, following) {
+                (Some(last), following) => {
+                    self.damage = following;
+                    return Ok(NextStored::Record(last, stored));
+                }
+                (None, Some(damage)) => return Ok(NextStored::Damaged(damage)),
+                // Before the first record, or after a damaged one.
+                (None, None) => {}
+            }
+        }
+    }
+
+    /// The bytes up to an offset. What was read beyond it is still kept.
+    fn take_until(&mut self, end: u64) -> io::Result<Stored> {
+        let len = end.saturating_sub(self.kept_from);
+        self.kept_from = end;
+        let kept = &mut self.records.source_mut().bytes;
+        let mut rest = Vec::new();
+        kept.seek(SeekFrom::Start(len))?;
+        kept.read_to_end(&mut rest)?;
+        let bytes = std::mem::replace(kept, waiting());
+        kept.write_all(&rest)?;
+        Ok(Stored { bytes, len })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    /// Records whose bytes wait in memory, and longer ones, are copied alike.
+    #[test]
+    fn the_limit_of_waiting_bytes_holds_at_its_edges() {
+        for len in [MAX_WAITING_BYTES - 1, MAX_WAITING_BYTES, MAX_WAITING_BYTES + 1] {
+            let header = |block: usize| format!("WARC/1.0\r\nContent-Length: {block:9}\r\n\r\n");
+            let block = len - header(0).len() - 4;
+            let record = [header(block).as_bytes(), &vec![b'x'; block], b"\r\n\r\n"].concat();
+            assert_eq!(record.len(), len);
+            let stored = waiting_after(&record);
+            assert_eq!(stored.bytes.is_rolled(), len > MAX_WAITING_BYTES);
+            let mut records = PlainRecords::new(Cursor::new(&record), false);
+            let NextStored::Record(_, stored) = records.next().unwrap() else { panic!("{len}") };
+            let mut copied = Vec::new();
+            assert_eq!(stored.copy_to(&mut copied).unwrap(), len as u64);
+            assert!(copied == record);
+        }
+    }
+
+    fn waiting_after(bytes: &[u8]) -> Stored {
+        let mut kept = waiting();
+        kept.write_all(bytes).unwrap();
+        Stored { bytes: kept, len: bytes.len() as u64 }
+    }
+}

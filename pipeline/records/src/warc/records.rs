@@ -1,0 +1,792 @@
+//! Reads the records of a WARC file in order. Source: ISO 28500:2017, section 4.
+//!
+//! Blocks are not interpreted here, and their bytes come from websites. Reading therefore never resumes inside a
+//! possible block: after damage it resumes at the end that Content-Length declares, or with the next gzip member. If
+//! neither is known, it stops and reports the number of unread bytes. A caller may request a search instead; then the
+//! first record found and all later records are marked as untrusted.
+
+use std::borrow::Cow;
+use std::io::{self, ErrorKind};
+
+use memchr::memchr;
+
+use crate::gzip::Unpack;
+use crate::lines::lines;
+use crate::shown::shown;
+use crate::text::grouped;
+
+/// Maximum header length of a usable record in bytes. Usual headers have about a thousand bytes.
+pub const MAX_HEADER_BYTES: usize = 64 << 10;
+
+/// Maximum header length in bytes of a record that is skipped to the end that its Content-Length declares.
+pub const MAX_SKIPPED_HEADER_BYTES: usize = 16 << 20;
+
+/// Maximum length in bytes of a stored line in a skipped header, enough for Content-Length.
+const MAX_SKIPPED_LINE_BYTES: usize = 128;
+
+/// Bytes that are read at once.
+const READ_BYTES: usize = 1 << 16;
+
+/// How a record begins, whichever the version.
+pub const RECORD_START: &[u8] = b"WARC/";
+
+/// Number of bytes by which a block may exceed its Content-Length. One crawl (CC-MAIN-2018-34) wrote a line end between
+/// header and body without counting it. Each of its records ends two bytes after the declared end.
+const UNCOUNTED_BYTES: usize = 2;
+
+/// Maximum length in bytes of the line ends between two records.
+const MAX_SEPARATOR_BYTES: usize = b"\r\n\r\n".len();
+
+/// Maximum number of bytes from an invalid record in a message.
+const SHOWN_BYTES: usize = 20;
+
+/// The header of a record.
+#[derive(Debug, Default)]
+pub struct Record {
+    /// The place of the record in the file, from 1; damaged records count.
+    pub number: u64,
+    /// `WARC-Type`, in lower case.
+    pub kind: String,
+    /// `WARC-Target-URI`, without the angle brackets that some writers put around it.
+    pub target: Option<Vec<u8>>,
+    /// `WARC-Date`.
+    pub date: Option<Vec<u8>>,
+    /// `WARC-Truncated`.
+    pub truncated: Option<Vec<u8>>,
+    /// `Content-Type` of the block.
+    pub content_type: Option<Vec<u8>>,
+    /// Whether it is a part of a record that goes on elsewhere.
+    pub is_segment: bool,
+    /// Whether the record is at or after a search result, so that a website may have written it.
+    pub is_untrusted: bool,
+    /// The fields that link records.
+    pub links: Box<Links>,
+    /// Bytes of the block.
+    length: u64,
+}
+
+/// The header fields that link records.
+#[derive(Debug, Default)]
+pub struct Links {
+    /// `WARC-Record-ID`.
+    pub id: Option<Vec<u8>>,
+    /// `WARC-Payload-Digest`: an algorithm and a value.
+    pub payload_digest: Option<Vec<u8>>,
+    /// `WARC-Profile`, a field of revisit records.
+    pub profile: Option<Vec<u8>>,
+    /// `WARC-Refers-To`: the ID of another record.
+    pub refers_to: Option<Vec<u8>>,
+    /// `WARC-Refers-To-Target-URI`.
+    pub refers_to_target: Option<Vec<u8>>,
+    /// `WARC-Refers-To-Date`.
+    pub refers_to_date: Option<Vec<u8>>,
+}
+
+/// What is next in a file.
+pub enum Next {
+    /// A record; its block is still to be read.
+    Record(Record),
+    /// A damaged record, or bytes that belong to no record.
+    Damaged(Damage),
+    /// Nothing.
+    End,
+}
+
+/// A record that cannot be read.
+#[derive(Debug)]
+pub struct Damage {
+    /// Its place in the file, from 1.
+    pub number: u64,
+    /// What is wrong.
+    pub detail: String,
+    /// Whether the damage ends the reading of the file.
+    pub stops: bool,
+}
+
+/// The block of a record.
+pub enum Block {
+    /// Its bytes; and whether two more were there than its Content-Length says.
+    Whole(Vec<u8>, bool),
+    /// It has so many bytes, more than the limit.
+    TooLarge(u64),
+    /// There is no memory for so many bytes.
+    NoMemory(u64),
+    /// It is not whole.
+    Damaged(Damage),
+}
+
+/// Reads the records of a file.
+pub struct Records<R> {
+    source: R,
+    /// Whether to search for the next record if no end is known.
+    searches: bool,
+    /// What was read of the present member: up to `filled`. The first `at` bytes are used. The rest is kept, so that it is
+    /// not cleared before each read.
+    buffer: Vec<u8>,
+    at: usize,
+    filled: usize,
+    /// The number of the member that the last read was in.
+    member: u64,
+    /// Whether the present member has begun, so that what is read of another one is not of it.
+    has_begun: bool,
+    /// The beginning of the next member, or why it is broken, if it was read already.
+    next: Option<Result<Vec<u8>, String>>,
+    /// Whether a search found the next member.
+    next_is_untrusted: bool,
+    /// Whether there is nothing more to read.
+    is_at_end: bool,
+    /// Why the present member ends too early, if it does.
+    broken: Option<String>,
+    /// The number of records that have begun.
+    number: u64,
+    /// Number of complete records in the current member.
+    in_member: u64,
+    /// Whether a search has already found a record or a member.
+    is_untrusted: bool,
+    /// Whether pending damage ends the reading.
+    stops: bool,
+    /// Whether a damaged member ends the reading.
+    stops_if_broken: bool,
+    /// Bytes of the present block that are not read.
+    left: u64,
+    /// Bytes that the source has given.
+    given: u64,
+    /// The offset of the record that began last.
+    start: u64,
+}
+
+/// How a line ended.
+enum LineEnd {
+    Lf,
+    /// The member, or the file, ended before the line did.
+    None,
+    TooLong,
+}
+
+/// The reason why a header is unusable.
+enum HeaderFault {
+    /// The record's end is unknown.
+    Lost(String),
+    /// The file or the member ends inside the header.
+    Cut,
+    /// The record is skipped, using its block length in bytes.
+    Skipped(String, u64),
+}
+
+impl<R: Unpack> Records<R> {
+    /// Reads a source from its first byte on.
+    pub fn new(source: R, searches: bool) -> Records<R> {
+        Records::with_buffer(source, searches, Vec::new())
+    }
+
+    /// Reads a source from its first byte on, with the memory of another reader.
+    pub fn with_buffer(source: R, searches: bool, buffer: Vec<u8>) -> Records<R> {
+        Records {
+            source,
+            searches,
+            buffer,
+            at: 0,
+            filled: 0,
+            member: 0,
+            has_begun: false,
+            next: None,
+            next_is_untrusted: false,
+            is_at_end: false,
+            broken: None,
+            number: 0,
+            in_member: 0,
+            is_untrusted: false,
+            stops: false,
+            stops_if_broken: false,
+            left: 0,
+            given: 0,
+            start: 0,
+        }
+    }
+
+    /// The source.
+    pub fn source_mut(&mut self) -> &mut R {
+        &mut self.source
+    }
+
+    /// Returns the memory, for another reader.
+    pub fn into_buffer(self) -> Vec<u8> {
+        self.buffer
+    }
+
+    /// Returns the number of source bytes before the next record.
+    pub fn offset(&self) -> u64 {
+        self.given - (self.filled - self.at) as u64
+    }
+
+    /// Returns the number of source bytes before the current record, valid or not.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The next record. The block of the one before is passed over if it was not read.
+    ///
+    /// # Errors
+    /// If the system cannot read the source.
+    pub fn next(&mut self) -> io::Result<Next> {
+        if self.left > 0
+            && let Err(detail) = self.skip_block()?
+        {
+            return Ok(Next::Damaged(self.damage(detail)));
+        }
+        loop {
+            self.skip_blank()?;
+            if !self.peek(1)?.is_empty() {
+                break;
+            }
+            if let Some(detail) = self.broken() {
+                // Of a member that has not begun, nothing is known but that it is damaged.
+                self.number += 1;
+                self.start = self.offset();
+                return Ok(Next::Damaged(self.damage(detail)));
+            }
+            if !self.enter_next_member() {
+                return Ok(Next::End);
+            }
+        }
+        self.number += 1;
+        self.start = self.offset();
+        match self.header()? {
+            Ok(record) => {
+                self.left = record.length;
+                if record.length == 0
+                    && let Err(detail) = self.end_block(&mut Vec::new())?
+                {
+                    return Ok(Next::Damaged(self.damage(detail)));
+                }
+                Ok(Next::Record(record))
+            }
+            Err(HeaderFault::Skipped(detail, length)) => {
+                self.left = length;
+                let end = if length == 0 { self.end_block(&mut Vec::new())? } else { Ok(false) };
+                let detail = end.map_or_else(|more| format!("{detail}; {more}"), |_| detail.clone());
+                Ok(Next::Damaged(self.damage(detail)))
+            }
+            Err(HeaderFault::Cut) => {
+                let broken = self.broken().map(|broken| format!(": {broken}")).unwrap_or_default();
+                Ok(Next::Damaged(self.damage(format!("it ends within its header{broken}"))))
+            }
+            Err(HeaderFault::Lost(detail)) => {
+                let detail = self.lose(detail, self.start)?;
+                Ok(Next::Damaged(self.damage(detail)))
+            }
+        }
+    }
+
+    /// Returns the first bytes, at most `len`, of the block of the record that was returned last. They are not used up.
+    ///
+    /// # Errors
+    /// If the system cannot read the source.
+    pub fn block_start(&mut self, len: usize) -> io::Result<&[u8]> {
+        let len = self.left.min(len as u64) as usize;
+        let found = self.peek(len)?;
+        Ok(&found[..found.len().min(len)])
+    }
+
+    /// The block of the record that was returned last.
+    ///
+    /// # Errors
+    /// If the system cannot read the source.
+    pub fn block(&mut self, limit: usize) -> io::Result<Block> {
+        let length = self.left;
+        if length > limit as u64 {
+            return Ok(match self.skip_block()? {
+                Ok(()) => Block::TooLarge(length),
+                Err(detail) => Block::Damaged(self.damage(detail)),
+            });
+        }
+        let mut block = Vec::new();
+        while self.left > 0 {
+            let part = self.some_of_block()?;
+            if part == 0 {
+                let detail = self.cut_block(length)?;
+                return Ok(Block::Damaged(self.damage(detail)));
+            }
+            if block.try_reserve(part).is_err() {
+                return Ok(Block::NoMemory(length));
+            }
+            block.extend_from_slice(&self.buffer[self.at..self.at + part]);
+            self.use_of_block(part);
+        }
+        Ok(match self.end_block(&mut block)? {
+            Ok(is_longer) => Block::Whole(block, is_longer),
+            Err(detail) => Block::Damaged(self.damage(detail)),
+        })
+    }
+
+    /// Returns the current record's damage.
+    fn damage(&mut self, detail: String) -> Damage {
+        Damage { number: self.number, detail, stops: std::mem::take(&mut self.stops) }
+    }
+
+    /// Passes over the block, and says what is wrong with it.
+    fn skip_block(&mut self) -> io::Result<Result<(), String>> {
+        let length = self.left;
+        while self.left > 0 {
+            let part = self.some_of_block()?;
+            if part == 0 {
+                return self.cut_block(length).map(Err);
+            }
+            self.use_of_block(part);
+        }
+        Ok(self.end_block(&mut Vec::new())?.map(|_| ()))
+    }
+
+    /// How many bytes of the block are in the buffer; 0 where the member or the file ends before the block does.
+    fn some_of_block(&mut self) -> io::Result<usize> {
+        let found = self.peek(1)?.len() as u64;
+        Ok(found.min(self.left) as usize)
+    }
+
+    fn use_of_block(&mut self, len: usize) {
+        self.at += len;
+        self.left -= len as u64;
+    }
+
+    /// What is wrong with a block that ends before its length.
+    fn cut_block(&mut self, length: u64) -> io::Result<String> {
+        let found = length - std::mem::take(&mut self.left);
+        let cut = format!("it ends after {found} of the {length} bytes of its block");
+        Ok(match self.broken() {
+            Some(broken) => format!("{cut}: {broken}"),
+            None => cut,
+        })
+    }
+
+    /// Reads what follows a block up to the next record or member, and adds bytes that were not counted to the block.
+    /// Returns whether there were any, or what is wrong.
+    fn end_block(&mut self, block: &mut Vec<u8>) -> io::Result<Result<bool, String>> {
+        for end in [&b"\r\n\r\n"[..], b"\n\n"] {
+            if self.peek(end.len())?.starts_with(end) {
+                // Whatever comes now is not of this record.
+                self.at += end.len();
+                return self.end_record(false);
+            }
+        }
+        let most = UNCOUNTED_BYTES + MAX_SEPARATOR_BYTES + RECORD_START.len();
+        let rest = self.peek(most)?;
+        let rest = &rest[..rest.len().min(most)];
+        let line_ends = |at: usize| rest[at..].iter().take_while(|byte| b"\r\n".contains(byte)).count();
+        for uncounted in [0, UNCOUNTED_BYTES.min(rest.len())] {
+            let separator = line_ends(uncounted);
+            let after = &rest[uncounted + separator..];
+            if (uncounted == 0 || separator <= MAX_SEPARATOR_BYTES)
+                && (after.is_empty() || after.starts_with(RECORD_START))
+            {
+                block.extend_from_slice(&rest[..uncounted]);
+                self.at += uncounted + separator;
+                return self.end_record(uncounted > 0);
+            }
+        }
+        let found = shown(&rest[..rest.len().min(SHOWN_BYTES)]);
+        let detail = format!(
+            "its block is followed by \"{found}\", not by an empty line and a record: its Content-Length is wrong"
+        );
+        self.lose(detail, self.offset()).map(Err)
+    }
+
+    /// Ends a record, which is complete unless its member is damaged.
+    fn end_record(&mut self, is_longer: bool) -> io::Result<Result<bool, String>> {
+        self.peek(1)?;
+        Ok(match self.broken() {
+            Some(broken) => Err(broken),
+            None => {
+                self.in_member += 1;
+                Ok(is_longer)
+            }
+        })
+    }
+
+    /// Handles an unknown start of the next record after damage at the offset `from`: searches for a record, skips the
+    /// rest of the gzip member, or stops reading. Returns `detail` with the consequences.
+    fn lose(&mut self, detail: String, from: u64) -> io::Result<String> {
+        let mut more = String::new();
+        if self.searches {
+            self.find_record()?;
+            self.is_untrusted |= !self.peek(1)?.is_empty();
+        } else if self.source.has_members() {
+            let mut len = self.offset() - from;
+            loop {
+                let part = self.peek(1)?.len();
+                if part == 0 {
+                    break;
+                }
+                self.at += part;
+                len += part as u64;
+            }
+            more = format!("; the {} bytes from there to the end of its gzip member are not read", grouped(len));
+        } else {
+            let read = self.given - from;
+            let packed = self.source.packed_offset();
+            let rest = self.source.discard()?;
+            self.at = self.filled;
+            self.is_at_end = true;
+            self.stops = true;
+            let from = grouped(from);
+            more = match packed {
+                None => format!("; reading stopped at byte {from}: {} bytes are not read", grouped(read + rest)),
+                Some(packed) => format!(
+                    "; reading stopped at byte {from} of the unpacked data, before byte {} of the file: {} packed \
+                     bytes are not read",
+                    grouped(packed),
+                    grouped(rest)
+                ),
+            } + TO_SEARCH;
+        }
+        let broken = self.broken().map(|broken| format!("; {broken}")).unwrap_or_default();
+        Ok(detail + &more + &broken)
+    }
+
+    /// Reads up to the next line that looks like the start of a record, or to the member's end.
+    fn find_record(&mut self) -> io::Result<()> {
+        let mut is_line_start = true;
+        loop {
+            let found = self.peek(RECORD_START.len())?;
+            if found.is_empty() || (is_line_start && found.starts_with(RECORD_START)) {
+                return Ok(());
+            }
+            let line_end = memchr(b'\n', found);
+            let len = line_end.map_or(found.len(), |end| end + 1);
+            is_line_start = line_end.is_some();
+            self.at += len;
+        }
+    }
+
+    /// Reads the header of a record, or says what is wrong with it.
+    fn header(&mut self) -> io::Result<Result<Record, HeaderFault>> {
+        let found = self.peek(RECORD_START.len())?;
+        if !found.starts_with(RECORD_START) {
+            if RECORD_START.starts_with(found) {
+                self.at = self.filled;
+                return Ok(Err(HeaderFault::Cut));
+            }
+            let found = shown(&found[..found.len().min(SHOWN_BYTES)]);
+            let detail = format!("expected \"WARC/\", the start of a record, found \"{found}\"");
+            return Ok(Err(HeaderFault::Lost(detail)));
+        }
+        let mut header = Vec::new();
+        let mut is_too_long = false;
+        loop {
+            let start = header.len();
+            let end = match is_too_long {
+                false => self.line(&mut header)?,
+                true => self.skip_lines(&mut header)?,
+            };
+            match end {
+                LineEnd::None => return Ok(Err(HeaderFault::Cut)),
+                LineEnd::TooLong if is_too_long => {
+                    let limit = grouped(MAX_SKIPPED_HEADER_BYTES as u64);
+                    let detail = format!("its header has more than {limit} bytes, and is not read to its end");
+                    return Ok(Err(HeaderFault::Lost(detail)));
+                }
+                LineEnd::TooLong => is_too_long = true,
+                LineEnd::Lf if is_too_long || header[start..].trim_ascii().is_empty() => break,
+                LineEnd::Lf => {}
+            }
+        }
+        let record = Record { number: self.number, is_untrusted: self.is_untrusted, ..Record::default() };
+        Ok(parse(&header, record).and_then(|record| {
+            if !is_too_long {
+                return Ok(record);
+            }
+            let detail = format!("its header has more than {} bytes", grouped(MAX_HEADER_BYTES as u64));
+            Err(HeaderFault::Skipped(detail, record.length))
+        }))
+    }
+
+    /// Adds a line with its LF to a header.
+    fn line(&mut self, header: &mut Vec<u8>) -> io::Result<LineEnd> {
+        loop {
+            let found = self.peek(1)?;
+            if found.is_empty() {
+                return Ok(LineEnd::None);
+            }
+            let line_end = memchr(b'\n', found);
+            let len = line_end.map_or(found.len(), |end| end + 1);
+            if header.len() + len > MAX_HEADER_BYTES {
+                return Ok(LineEnd::TooLong);
+            }
+            header.extend_from_slice(&found[..len]);
+            self.at += len;
+            if line_end.is_some() {
+                return Ok(LineEnd::Lf);
+            }
+        }
+    }
+
+    /// Reads the rest of an overlong header, and appends the lines that determine the block's length.
+    fn skip_lines(&mut self, header: &mut Vec<u8>) -> io::Result<LineEnd> {
+        // The line that exceeded the limit is read again from its start.
+        let start = memchr::memrchr(b'\n', header).map_or(0, |end| end + 1);
+        let mut len = header.len();
+        let mut line = header.split_off(start);
+        line.truncate(MAX_SKIPPED_LINE_BYTES + 1);
+        let mut is_kept = true;
+        loop {
+            let found = self.peek(1)?;
+            if found.is_empty() {
+                return Ok(LineEnd::None);
+            }
+            let line_end = memchr(b'\n', found);
+            let part = line_end.map_or(found.len(), |end| end + 1);
+            len += part;
+            if len > MAX_SKIPPED_HEADER_BYTES {
+                return Ok(LineEnd::TooLong);
+            }
+            let kept = part.min((MAX_SKIPPED_LINE_BYTES + 1).saturating_sub(line.len()));
+            line.extend_from_slice(&found[..kept]);
+            self.at += part;
+            if line_end.is_none() {
+                continue;
+            }
+            let is_cut = line.len() > MAX_SKIPPED_LINE_BYTES;
+            if !is_cut && line.trim_ascii().is_empty() {
+                return Ok(LineEnd::Lf);
+            }
+            let is_folded = matches!(line.first(), Some(b' ' | b'\t'));
+            let name = memchr(b':', &line).map_or(&b""[..], |colon| line[..colon].trim_ascii());
+            is_kept = if is_folded { is_kept } else { name.eq_ignore_ascii_case(b"content-length") };
+            if is_cut {
+                line.truncate(MAX_SKIPPED_LINE_BYTES);
+                line.extend_from_slice(b"...\n");
+            }
+            if is_kept && !header.ends_with(&line) {
+                header.extend_from_slice(&line);
+            }
+            line.clear();
+        }
+    }
+
+    /// Passes over line ends.
+    fn skip_blank(&mut self) -> io::Result<()> {
+        loop {
+            let found = self.peek(1)?;
+            let blank = found.iter().take_while(|byte| b"\r\n".contains(byte)).count();
+            let is_all = blank == found.len();
+            self.at += blank;
+            if blank == 0 || !is_all {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The next bytes of the present member: at least `len` of them, unless it ends before.
+    fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
+        while self.filled - self.at < len && self.next.is_none() && !self.is_at_end && self.broken.is_none() {
+            self.buffer.copy_within(self.at..self.filled, 0);
+            self.filled -= std::mem::take(&mut self.at);
+            self.read()?;
+        }
+        Ok(&self.buffer[self.at..self.filled])
+    }
+
+    /// Reads once, and adds what it gets to the buffer, or keeps it apart if it is the beginning of the next member.
+    fn read(&mut self) -> io::Result<()> {
+        let filled = self.filled;
+        if self.buffer.len() < filled + READ_BYTES {
+            self.buffer.resize(filled + READ_BYTES, 0);
+        }
+        let read = self.source.read(&mut self.buffer[filled..filled + READ_BYTES]);
+        let len = *read.as_ref().unwrap_or(&0);
+        self.filled += len;
+        self.given += len as u64;
+        let is_other = std::mem::replace(&mut self.member, self.source.member()) != self.member && self.has_begun;
+        match read {
+            Ok(0) => self.is_at_end = true,
+            Ok(_) if is_other => {
+                self.given -= len as u64;
+                self.filled = filled;
+                self.next = Some(Ok(self.buffer[filled..filled + len].to_vec()));
+            }
+            Ok(_) => self.has_begun = true,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.raw_os_error().is_some() => return Err(error),
+            Err(error) => {
+                let broken = error.to_string() + &self.after_error()?;
+                self.has_begun = true;
+                if is_other {
+                    self.next = Some(Err(broken));
+                } else {
+                    self.broken = Some(broken);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the next reading position after corrupt compressed data. Returns text for the message.
+    fn after_error(&mut self) -> io::Result<String> {
+        if self.source.goes_on() {
+            return Ok(String::new());
+        }
+        let offset = self.source.packed_offset();
+        if self.searches && self.source.find_member()? {
+            self.next_is_untrusted = true;
+            return Ok(String::new());
+        }
+        self.is_at_end = true;
+        let unread = self.source.discard()?;
+        self.stops_if_broken = unread > 0;
+        Ok(stopped(offset.unwrap_or(self.given), unread))
+    }
+
+    /// Why the present member is broken, once it is used up to where it breaks.
+    fn broken(&mut self) -> Option<String> {
+        let broken = self.broken.take_if(|_| self.at == self.filled)?;
+        self.stops |= std::mem::take(&mut self.stops_if_broken);
+        Some(match self.in_member {
+            0 => broken,
+            before => format!("{broken}; no checksum proves the {before} records before it in the same packed data"),
+        })
+    }
+
+    /// Goes to the next member, once the present one is used up. `false` at the end of the file.
+    fn enter_next_member(&mut self) -> bool {
+        (self.at, self.filled) = (0, 0);
+        self.in_member = 0;
+        self.is_untrusted |= std::mem::take(&mut self.next_is_untrusted);
+        match self.next.take() {
+            Some(Ok(beginning)) => {
+                self.given += beginning.len() as u64;
+                self.filled = beginning.len();
+                // It was read into this memory.
+                self.buffer[..beginning.len()].copy_from_slice(&beginning);
+            }
+            Some(Err(broken)) => self.broken = Some(broken),
+            None => {
+                self.has_begun = false;
+                return !self.is_at_end;
+            }
+        }
+        true
+    }
+}
+
+/// The end of a message about reading that stopped.
+const TO_SEARCH: &str = ", because nothing says where the next record begins; --resync searches for it";
+
+/// Returns the part of a message about compressed bytes that are not read.
+pub fn stopped(offset: u64, unread: u64) -> String {
+    match unread {
+        0 => String::new(),
+        _ => {
+            format!("; reading stopped at byte {}: {} bytes are not read{TO_SEARCH}", grouped(offset), grouped(unread))
+        }
+    }
+}
+
+/// Parses a header's fields.
+fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
+    let mut kind = None;
+    let mut length: Option<Vec<u8>> = None;
+    // The name of a field with two different values.
+    let mut twice = None;
+    let mut memory = [0; MAX_NAME_BYTES];
+    for (name, value) in fields(header) {
+        let (name, field) = match lower_name(name, &mut memory) {
+            b"warc-type" => ("WARC-Type", &mut kind),
+            b"warc-target-uri" => ("WARC-Target-URI", &mut record.target),
+            b"warc-date" => ("WARC-Date", &mut record.date),
+            b"content-length" => {
+                if let Some(first) =
+                    length.as_ref().filter(|first| number(first).is_none_or(|n| Some(n) != number(&value)))
+                {
+                    let (first, second) = (shown(first), shown(&value));
+                    return Err(HeaderFault::Lost(format!("its Content-Length is both \"{first}\" and \"{second}\"")));
+                }
+                length = Some(value.into_owned());
+                continue;
+            }
+            b"warc-truncated" => {
+                record.truncated = Some(value.into_owned());
+                continue;
+            }
+            b"warc-segment-number" => {
+                record.is_segment = true;
+                continue;
+            }
+            b"content-type" => {
+                record.content_type = Some(value.into_owned());
+                continue;
+            }
+            b"warc-record-id" => ("WARC-Record-ID", &mut record.links.id),
+            b"warc-payload-digest" => ("WARC-Payload-Digest", &mut record.links.payload_digest),
+            b"warc-profile" => ("WARC-Profile", &mut record.links.profile),
+            b"warc-refers-to" => ("WARC-Refers-To", &mut record.links.refers_to),
+            b"warc-refers-to-target-uri" => ("WARC-Refers-To-Target-URI", &mut record.links.refers_to_target),
+            b"warc-refers-to-date" => ("WARC-Refers-To-Date", &mut record.links.refers_to_date),
+            _ => continue,
+        };
+        if field.as_ref().is_some_and(|first| **first != *value) {
+            twice = Some(name);
+        }
+        *field = Some(value.into_owned());
+    }
+    let Some(length) = length else { return Err(HeaderFault::Lost("it has no Content-Length".into())) };
+    let Some(length) = number(&length) else {
+        let shown = shown(&length);
+        return Err(HeaderFault::Lost(format!("its Content-Length is \"{shown}\", not a number of bytes")));
+    };
+    if let Some(name) = twice {
+        return Err(HeaderFault::Skipped(format!("it has two {name} fields that differ"), length));
+    }
+    record.length = length;
+    record.kind = String::from_utf8_lossy(&kind.unwrap_or_default()).to_ascii_lowercase();
+    record.target = record.target.map(without_brackets);
+    record.links.refers_to_target = record.links.refers_to_target.take().map(without_brackets);
+    Ok(record)
+}
+
+/// Parses a number that consists only of digits and is within range.
+fn number(digits: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
+    text.parse().ok()
+}
+
+/// The fields of a header, whose first line is no field. A line that starts with white space goes on with the field
+/// before it, and one without a colon is left out.
+pub fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
+    let mut lines = lines(header).skip(1).peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let line = lines.next()?;
+            let Some(colon) = memchr(b':', line) else { continue };
+            let mut value = Cow::Borrowed(line[colon + 1..].trim_ascii());
+            while let Some(folded) = lines.next_if(|line| matches!(line.first(), Some(b' ' | b'\t'))) {
+                let value = value.to_mut();
+                if !value.is_empty() {
+                    value.push(b' ');
+                }
+                value.extend_from_slice(folded.trim_ascii());
+            }
+            return Some((line[..colon].trim_ascii(), value));
+        }
+    })
+}
+
+/// Maximum length in bytes of the field names that [`lower_name`] returns. Those that are looked for are shorter.
+pub const MAX_NAME_BYTES: usize = 32;
+
+/// Returns the name of a field in lower case, or nothing for a name that is longer than any that is looked for.
+pub fn lower_name<'m>(name: &[u8], memory: &'m mut [u8; MAX_NAME_BYTES]) -> &'m [u8] {
+    let Some(lower) = memory.get_mut(..name.len()) else { return &[] };
+    lower.copy_from_slice(name);
+    lower.make_ascii_lowercase();
+    lower
+}
+
+/// A URI without the angle brackets around it.
+fn without_brackets(uri: Vec<u8>) -> Vec<u8> {
+    match &*uri {
+        [b'<', inner @ .., b'>'] => inner.to_vec(),
+        _ => uri,
+    }
+}
+
+#[cfg(test)]
+mod tests;

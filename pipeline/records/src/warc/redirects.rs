@@ -1,0 +1,792 @@
+//! Resolves redirects and revisits after every file has been read.
+//!
+//! A crawler writes each step of a redirect as a separate record, and a revisit record instead of a body that it has
+//! stored before. The record with the response may be in any input file, before or after. While the files are read,
+//! responses that may be needed are added to [`Redirects`], and so is each robots.txt capture that waits for another
+//! record. [`Redirects::resolve`] then follows all waiting captures together, one step at a time, by merging two lists
+//! sorted by URL: waiting captures and responses. The lists and the stored bodies go to temporary files when they
+//! exceed their memory.
+//!
+//! The result depends only on the records, not on the order in which files or threads read them:
+//!
+//! - **A redirect** leads to the target's next response: the earliest at or after the redirect's time. If there is
+//!   none, it leads to the latest response before. If several have that time, a response after the redirect in the same
+//!   file is preferred, then the first by path and record number. No record is used twice in a chain. A site that
+//!   redirects to itself once and then answers therefore gets its answer.
+//! - **A revisit** leads to the record that it names, or to one with the same URL and payload digest; see
+//!   [`Reference`].
+//! - A capture whose target is not in the input is skipped and counted. A loop, or more than [`MAX_REDIRECTS`]
+//!   redirects, becomes a capture that the fetch profile interprets.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::sync::{Mutex, PoisonError};
+
+use reptile::capture::{Capture, Time};
+use reptile::limits::MAX_URL_BYTES;
+use reptile::{Challenger, Origin, Truncation};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::http::Answer;
+use crate::shown::shown;
+use crate::spill::{Blobs, Cursor, Rows, Scratch, SortedRows};
+use crate::{Error, Result};
+use crate::{Fetch, Item, Robots, Sink};
+
+/// Maximum number of redirects in a chain. Every fetch profile has a lower limit.
+pub const MAX_REDIRECTS: usize = 20;
+
+/// Maximum number of revisits in one chain.
+pub const MAX_REVISITS: u32 = 20;
+
+/// Maximum number of candidate responses for a URL. If there are more, none is used.
+const MAX_ANSWERS: usize = 1 << 16;
+
+/// Maximum memory in bytes of captures that share a body, without the body, while they are compiled.
+const MAX_SHARED_BYTES: usize = 4 << 20;
+
+/// The reason for a redirect without a response.
+const UNRESOLVED_REDIRECT: &str = "redirect to a URL that is not in the input";
+
+/// The reason for a redirect to a page that was not stored.
+const PAGE_NOT_STORED: &str = "redirect to a page that does not follow it in the same file";
+
+/// The reason for a revisit without its original record.
+pub const UNRESOLVED_REVISIT: &str = "revisit of a capture that is not in the input";
+
+/// The reason for a URL with too many responses.
+const TOO_MANY_ANSWERS: &str = "redirect or revisit to a URL with more than 65,536 answers";
+
+/// A URL's key. It must be unpredictable, because a collision would mix up two URLs.
+pub type Key = u128;
+
+/// Returns the normal form of a URL, by which it is looked up: the WHATWG serialization without fragment.
+pub fn normal_url(url: &[u8]) -> Option<String> {
+    let url = std::str::from_utf8(url).ok().filter(|url| url.len() <= MAX_URL_BYTES)?;
+    normal(Url::parse(url).ok()?)
+}
+
+fn normal(mut url: Url) -> Option<String> {
+    url.set_fragment(None);
+    (matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_URL_BYTES).then(|| url.into())
+}
+
+/// Returns a redirect's target, or `None` if the response is not a redirect or its `Location` is unusable.
+pub fn target_of(url: &str, answer: &Answer) -> Option<String> {
+    if !is_redirect(answer.capture.status) {
+        return None;
+    }
+    let location = std::str::from_utf8(answer.location.as_deref()?).ok()?;
+    normal(Url::parse(url).ok()?.join(location).ok()?)
+}
+
+/// Returns whether a status is a redirect with a `Location`.
+pub fn is_redirect(status: Option<u16>) -> bool {
+    matches!(status, Some(301 | 302 | 303 | 307 | 308))
+}
+
+/// The position of a record in the input.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordPlace {
+    /// The input's index on the command line.
+    pub input: usize,
+    /// The rank of the input's path among all paths.
+    pub rank: u32,
+    /// The record's number in its file, from 1.
+    pub number: u64,
+}
+
+/// The header's part of a response.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+struct Head {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_age: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    media_type: Option<Box<str>>,
+    /// Number of the product that marked the response as a challenge page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    challenger: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<Box<str>>,
+}
+
+impl Head {
+    fn of(capture: &Capture) -> Head {
+        Head {
+            status: capture.status,
+            max_age: capture.max_age,
+            media_type: capture.media_type.clone(),
+            challenger: capture.challenger.map(Challenger::number),
+            truncated: capture.truncated.map(|reason| reason.as_str().into()),
+        }
+    }
+
+    fn capture(self, time: Option<Time>, redirects: usize) -> Capture {
+        let Head { status, max_age, media_type, challenger, truncated } = self;
+        let challenger = challenger.map(Challenger::from_number);
+        let truncated = truncated.and_then(|name| Truncation::from_name(&name));
+        Capture {
+            status,
+            max_age,
+            media_type,
+            challenger,
+            truncated,
+            time,
+            redirects: redirects as u32,
+            ..Capture::default()
+        }
+    }
+}
+
+/// A revisit's reference to an original record with the same URL, or with the URL in `WARC-Refers-To-Target-URI`.
+///
+/// The record is found by its ID, else by its date, else by its payload digest. If both records have a digest, these
+/// must be equal. A record with another URL is used only if both have the same digest. Bodies are not hashed, so a
+/// digest alone must never assign one site's body to another.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Reference {
+    /// The original record's URL, in normal form.
+    pub url: String,
+    /// Whether that URL differs from the revisit's URL.
+    pub is_other_url: bool,
+    /// The hash of the original record's ID.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
+    /// The original record's date.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<Time>,
+    /// The payload digest's hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<u64>,
+}
+
+/// A revisit record.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Revisit {
+    reference: Reference,
+    /// The revisit's header, or `None` if the response was 304 or the record has no header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<Head>,
+    /// The revisit's `max-age`, which always takes precedence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_age: Option<u64>,
+}
+
+impl Revisit {
+    /// Creates a revisit with its own header, or only a `max-age`.
+    pub fn new(reference: Reference, own: Option<&Capture>, max_age: Option<u64>) -> Revisit {
+        Revisit { reference, head: own.map(Head::of), max_age }
+    }
+}
+
+/// A response's header as stored before its body.
+#[derive(Debug, Deserialize, Serialize)]
+struct Stored {
+    head: Head,
+    /// A redirect's target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revisit: Option<Revisit>,
+}
+
+/// A response, by kind.
+pub enum Kind<'a> {
+    /// A response with a body.
+    Body(&'a Capture, &'a [u8]),
+    /// A redirect to a URL in normal form.
+    Redirect(&'a Capture, &'a str),
+    /// A revisit record.
+    Revisit(&'a Revisit),
+    /// A page whose body is not stored.
+    NotStored,
+}
+
+/// The identity of a response.
+pub struct Identity {
+    /// The URL's key.
+    pub key: Key,
+    /// The response's date.
+    pub time: Option<Time>,
+    /// The ID's hash, or 0.
+    pub id: u64,
+    /// The payload digest's hash, or 0.
+    pub digest: u64,
+}
+
+/// A robots.txt capture that waits for another record.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Waiting {
+    input: usize,
+    rank: u32,
+    record: u64,
+    name: String,
+    /// The requested URL, as in the record.
+    url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<Time>,
+    /// The chain's latest time so far. Responses at or after it are preferred.
+    from: Time,
+    /// Redirect targets so far, in normal form. The last one is being looked up.
+    redirects: Vec<String>,
+    /// Records used so far, by rank and number.
+    used: Vec<(u32, u64)>,
+    revisits: u32,
+    /// The revisit's reference to look up, instead of a redirect's target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<Reference>,
+    /// The first header in a sequence of revisits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<Head>,
+    /// The `max-age` of the first revisit in the sequence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_age: Option<u64>,
+    /// The header of the latest redirect.
+    redirect: Head,
+}
+
+impl Waiting {
+    fn wanted_url(&self) -> &str {
+        match &self.reference {
+            Some(reference) => &reference.url,
+            None => self.redirects.last().map_or("", |url| url),
+        }
+    }
+
+    /// Continues with a redirect's target. Returns whether the limit allows it.
+    fn follow(&mut self, head: Head, next: String) -> bool {
+        (self.reference, self.head, self.max_age) = (None, None, None);
+        self.redirect = head;
+        let may = self.redirects.len() < MAX_REDIRECTS;
+        if may {
+            self.redirects.push(next);
+        }
+        may
+    }
+
+    /// Continues with a revisit's original record. Returns whether the limit allows it.
+    fn revisit(&mut self, revisit: Revisit) -> bool {
+        self.revisits += 1;
+        if self.reference.is_none() {
+            (self.head, self.max_age) = (revisit.head, revisit.max_age);
+        } else if self.head.is_none() {
+            self.head = revisit.head;
+        }
+        self.reference = Some(revisit.reference);
+        self.revisits <= MAX_REVISITS
+    }
+
+    /// Returns the capture for a response.
+    fn robots(self, head: Head, redirects: usize, body: Option<Vec<u8>>) -> Result<Robots> {
+        let truncated = head.truncated.clone();
+        let head = match self.head {
+            // A revisit record always omits the body, so its truncation mark does not apply.
+            Some(own) => Head { truncated, ..own },
+            None => Head { max_age: self.max_age.or(head.max_age), ..head },
+        };
+        let origin = Origin::of_robots_url(self.url.as_bytes()).map_err(|_| broken())?;
+        let fetch = Fetch { input: self.input, record: self.record, redirects: self.redirects };
+        let capture = head.capture(self.time, redirects);
+        Ok(Robots { name: self.name, origins: vec![origin], capture, body, is_file: false, fetch: Some(fetch) })
+    }
+}
+
+/// The result for a waiting capture.
+#[derive(Deserialize, Serialize)]
+enum Ending {
+    /// The capture is skipped.
+    Unresolved(String, u8),
+    /// The capture has too many redirects.
+    TooMany(Waiting),
+    /// The response has a body: the offset of its header and body, and both lengths.
+    Answered(Waiting, u64, u32, u32),
+}
+
+/// The reasons for skipping a waiting capture, by number.
+pub const REASONS: [&str; 4] = [UNRESOLVED_REDIRECT, PAGE_NOT_STORED, UNRESOLVED_REVISIT, TOO_MANY_ANSWERS];
+
+/// Returns the error for corrupt temporary rows.
+fn broken() -> Error {
+    Error::new("the temporary files of redirects are damaged; this is a fault of reptile")
+}
+
+fn to_json(value: &impl Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(value).map_err(Error::new)
+}
+
+fn from_json<'j, T: Deserialize<'j>>(json: &'j [u8]) -> Result<T> {
+    serde_json::from_slice(json).map_err(|_| broken())
+}
+
+/// Returns a time as bytes that sort chronologically. An unknown time comes first.
+fn time_bytes(time: Time) -> [u8; 8] {
+    ((time as u64) ^ (1 << 63)).to_be_bytes()
+}
+
+/// Placeholder time of a record without a date.
+const NO_TIME: Time = Time::MIN;
+
+/// A response in the sorted list.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time: Time,
+    rank: u32,
+    record: u64,
+    is_stored: bool,
+    id: u64,
+    digest: u64,
+    /// The offset of its header and body.
+    offset: u64,
+    /// The header's length in bytes.
+    head_len: u32,
+    body_len: u32,
+}
+
+/// Length of a serialized entry with its key in bytes.
+const ENTRY_BYTES: usize = 16 + 8 + 4 + 8 + 1 + 8 + 8 + 8 + 4 + 4;
+
+impl Entry {
+    fn bytes(&self, key: Key) -> [u8; ENTRY_BYTES] {
+        let mut bytes = [0; ENTRY_BYTES];
+        let mut at = 0;
+        let mut put = |part: &[u8]| {
+            bytes[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        };
+        put(&key.to_be_bytes());
+        put(&time_bytes(self.time));
+        put(&self.rank.to_be_bytes());
+        put(&self.record.to_be_bytes());
+        put(&[u8::from(self.is_stored)]);
+        put(&self.id.to_be_bytes());
+        put(&self.digest.to_be_bytes());
+        put(&self.offset.to_be_bytes());
+        put(&self.head_len.to_be_bytes());
+        put(&self.body_len.to_be_bytes());
+        bytes
+    }
+
+    fn read(row: &[u8]) -> Result<(Key, Entry)> {
+        let mut rest = row;
+        let key = u128::from_be_bytes(take(&mut rest)?);
+        let time = (u64::from_be_bytes(take(&mut rest)?) ^ (1 << 63)) as Time;
+        let rank = u32::from_be_bytes(take(&mut rest)?);
+        let record = u64::from_be_bytes(take(&mut rest)?);
+        let [is_stored] = take(&mut rest)?;
+        let entry = Entry {
+            time,
+            rank,
+            record,
+            is_stored: is_stored == 1,
+            id: u64::from_be_bytes(take(&mut rest)?),
+            digest: u64::from_be_bytes(take(&mut rest)?),
+            offset: u64::from_be_bytes(take(&mut rest)?),
+            head_len: u32::from_be_bytes(take(&mut rest)?),
+            body_len: u32::from_be_bytes(take(&mut rest)?),
+        };
+        Ok((key, entry))
+    }
+
+    fn is_used(&self, waiting: &Waiting) -> bool {
+        waiting.used.contains(&(self.rank, self.record))
+    }
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
+    let (first, rest) = bytes.split_first_chunk().ok_or_else(broken)?;
+    *bytes = rest;
+    Ok(*first)
+}
+
+/// Responses and waiting captures from all files of a command.
+pub struct Redirects {
+    /// The keys of the hash functions.
+    hashers: [RandomState; 2],
+    scratch: Scratch,
+    state: Mutex<State>,
+}
+
+struct State {
+    bodies: Blobs,
+    answers: Rows,
+    waiting: Rows,
+}
+
+impl State {
+    fn new(scratch: &Scratch) -> State {
+        State {
+            bodies: Blobs::new(scratch.clone()),
+            answers: Rows::new(scratch.clone()),
+            waiting: Rows::new(scratch.clone()),
+        }
+    }
+}
+
+impl Redirects {
+    /// Creates an empty store.
+    pub fn new(scratch: Scratch) -> Redirects {
+        let state = Mutex::new(State::new(&scratch));
+        Redirects { hashers: [RandomState::new(), RandomState::new()], scratch, state }
+    }
+
+    /// Returns the key of a URL in normal form.
+    pub fn key(&self, url: &str) -> Key {
+        let [first, second] = &self.hashers;
+        Key::from(first.hash_one(url)) << 64 | Key::from(second.hash_one(url))
+    }
+
+    /// Returns the hash of an ID or a digest, which is never 0.
+    pub fn hash(&self, text: &[u8]) -> u64 {
+        self.hashers[0].hash_one(text).max(1)
+    }
+
+    /// Adds a response that others may need.
+    ///
+    /// # Errors
+    /// Returns an error if a temporary file cannot be written.
+    pub fn add_answer(&self, place: RecordPlace, identity: &Identity, kind: &Kind<'_>) -> Result<()> {
+        let stored = |head: Head, next: Option<&str>, revisit: Option<&Revisit>| {
+            to_json(&Stored { head, next: next.map(str::to_owned), revisit: revisit.cloned() })
+        };
+        let none: &[u8] = &[];
+        let parts = match kind {
+            Kind::Body(capture, body) => Some((stored(Head::of(capture), None, None)?, *body)),
+            Kind::Redirect(capture, next) => Some((stored(Head::of(capture), Some(next), None)?, none)),
+            Kind::Revisit(revisit) => Some((stored(Head::default(), None, Some(revisit))?, none)),
+            Kind::NotStored => None,
+        };
+        let (head_len, body_len) = parts.as_ref().map_or((0, 0), |(head, body)| (head.len(), body.len()));
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let offset = match &parts {
+            Some((head, body)) => state.bodies.append(&[head, body])?,
+            None => 0,
+        };
+        let entry = Entry {
+            time: identity.time.unwrap_or(NO_TIME),
+            rank: place.rank,
+            record: place.number,
+            is_stored: parts.is_some(),
+            id: identity.id,
+            digest: identity.digest,
+            offset,
+            head_len: u32::try_from(head_len).map_err(|_| broken())?,
+            body_len: u32::try_from(body_len).map_err(|_| broken())?,
+        };
+        state.answers.push(&[&entry.bytes(identity.key)])
+    }
+
+    /// Adds a capture that waits for a redirect's target, or for a revisit's original record.
+    ///
+    /// # Errors
+    /// Returns an error if a temporary file cannot be written.
+    pub fn add_waiting(
+        &self,
+        place: RecordPlace,
+        name: String,
+        url: &str,
+        time: Option<Time>,
+        kind: &Kind<'_>,
+    ) -> Result<()> {
+        let mut waiting = Waiting {
+            input: place.input,
+            rank: place.rank,
+            record: place.number,
+            name,
+            url: url.into(),
+            time,
+            from: time.unwrap_or(NO_TIME),
+            redirects: Vec::new(),
+            used: vec![(place.rank, place.number)],
+            revisits: 0,
+            reference: None,
+            head: None,
+            max_age: None,
+            redirect: Head::default(),
+        };
+        match kind {
+            Kind::Redirect(capture, next) => waiting.follow(Head::of(capture), (*next).into()),
+            Kind::Revisit(revisit) => waiting.revisit((*revisit).clone()),
+            Kind::Body(..) | Kind::NotStored => return Err(broken()),
+        };
+        let row = self.row(&waiting)?;
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).waiting.push(&[&row])
+    }
+
+    /// Returns a waiting capture's row, which begins with the key that it waits for.
+    fn row(&self, waiting: &Waiting) -> Result<Vec<u8>> {
+        let mut row = self.key(waiting.wanted_url()).to_be_bytes().to_vec();
+        row.extend_from_slice(&to_json(waiting)?);
+        Ok(row)
+    }
+
+    /// Follows the redirects and revisits of all waiting captures. Passes on each capture, or the reason for skipping
+    /// it, in an order that depends only on the records.
+    ///
+    /// # Errors
+    /// Returns an error if a temporary file cannot be used, or if `sink` fails.
+    pub fn resolve(&self, sink: &mut Sink<'_>) -> Result<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { bodies, answers, waiting } = std::mem::replace(&mut *state, State::new(&self.scratch));
+        drop(state);
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let answers = answers.finish()?;
+        let mut waiting = waiting.finish()?;
+        let mut endings = Rows::new(self.scratch.clone());
+        while !waiting.is_empty() {
+            waiting = self.step(&answers, &waiting, &bodies, &mut endings)?;
+        }
+        drop((answers, waiting));
+        pass_on(&endings.finish()?, &bodies, sink)
+    }
+
+    /// Follows one redirect or revisit of each waiting capture. Returns the captures that still wait.
+    fn step(
+        &self,
+        answers: &SortedRows,
+        waiting: &SortedRows,
+        bodies: &Blobs,
+        endings: &mut Rows,
+    ) -> Result<SortedRows> {
+        let mut next = Rows::new(self.scratch.clone());
+        let mut answers = Answers { cursor: answers.cursor()?, key: None, entries: Vec::new(), is_whole: true };
+        let mut cursor = waiting.cursor()?;
+        while let Some(row) = cursor.row() {
+            let mut json = row;
+            let key = u128::from_be_bytes(take(&mut json)?);
+            let one: Waiting = from_json(json)?;
+            answers.find(key)?;
+            if let Some(one) = step_of(one, &answers, bodies, endings)? {
+                next.push(&[&self.row(&one)?])?;
+            }
+            cursor.advance()?;
+        }
+        next.finish()
+    }
+}
+
+/// A cursor over the responses, URL by URL.
+struct Answers<'a> {
+    cursor: Cursor<'a>,
+    key: Option<Key>,
+    /// The key's responses, by time, path and number.
+    entries: Vec<Entry>,
+    /// Whether `entries` is complete.
+    is_whole: bool,
+}
+
+impl Answers<'_> {
+    /// Advances to a key's responses. Keys must be ascending.
+    fn find(&mut self, key: Key) -> Result<()> {
+        if self.key == Some(key) {
+            return Ok(());
+        }
+        self.key = Some(key);
+        self.entries.clear();
+        self.is_whole = true;
+        while let Some(row) = self.cursor.row() {
+            let (found, entry) = Entry::read(row)?;
+            if found > key {
+                break;
+            }
+            if found == key {
+                if self.entries.len() < MAX_ANSWERS {
+                    self.entries.push(entry);
+                } else {
+                    self.is_whole = false;
+                }
+            }
+            self.cursor.advance()?;
+        }
+        Ok(())
+    }
+}
+
+/// Follows one redirect or revisit. Returns the capture if it waits for another step.
+fn step_of(mut waiting: Waiting, answers: &Answers<'_>, bodies: &Blobs, endings: &mut Rows) -> Result<Option<Waiting>> {
+    if !answers.is_whole {
+        return leave_out(&waiting, 3, endings);
+    }
+    let (chosen, reason) = match &waiting.reference {
+        None => (redirected(&answers.entries, &waiting), 0),
+        Some(reference) => (referred(&answers.entries, reference, &waiting), 2),
+    };
+    let Some(entry) = chosen else {
+        // Every response was used: it is a loop.
+        let is_loop = waiting.reference.is_none() && !answers.entries.is_empty();
+        return if is_loop { too_many(waiting, endings) } else { leave_out(&waiting, reason, endings) };
+    };
+    if !entry.is_stored {
+        return leave_out(&waiting, if reason == 0 { 1 } else { reason }, endings);
+    }
+    waiting.used.push((entry.rank, entry.record));
+    waiting.from = waiting.from.max(entry.time);
+    let Stored { head, next, revisit } = from_json(&bodies.read(entry.offset, entry.head_len as usize)?)?;
+    match (next, revisit) {
+        (Some(next), _) => match waiting.follow(head, next) {
+            true => Ok(Some(waiting)),
+            false => too_many(waiting, endings),
+        },
+        (None, Some(revisit)) => match waiting.revisit(revisit) {
+            true => Ok(Some(waiting)),
+            false => leave_out(&waiting, 2, endings),
+        },
+        (None, None) => {
+            let start = [&[1], &entry.rank.to_be_bytes()[..], &entry.record.to_be_bytes()].concat();
+            let order = order_of(&waiting);
+            // What only the search needs.
+            (waiting.used, waiting.reference, waiting.redirect) = (Vec::new(), None, Head::default());
+            let ending = to_json(&Ending::Answered(waiting, entry.offset, entry.head_len, entry.body_len))?;
+            endings.push(&[&start, &order, &ending])?;
+            Ok(None)
+        }
+    }
+}
+
+/// Returns a capture's position in input order.
+fn order_of(waiting: &Waiting) -> [u8; ORDER_BYTES] {
+    let mut order = [0; ORDER_BYTES];
+    order[..8].copy_from_slice(&(waiting.input as u64).to_be_bytes());
+    order[8..].copy_from_slice(&waiting.record.to_be_bytes());
+    order
+}
+
+/// Length of such a position in bytes.
+const ORDER_BYTES: usize = 8 + 8;
+
+fn too_many(waiting: Waiting, endings: &mut Rows) -> Result<Option<Waiting>> {
+    let order = order_of(&waiting);
+    endings.push(&[&[0], &order, &to_json(&Ending::TooMany(waiting))?])?;
+    Ok(None)
+}
+
+fn leave_out(waiting: &Waiting, reason: u8, endings: &mut Rows) -> Result<Option<Waiting>> {
+    let name = match &waiting.reference {
+        None => format!("{}, to {}", waiting.name, shown(waiting.wanted_url().as_bytes())),
+        Some(_) => waiting.name.clone(),
+    };
+    endings.push(&[&[0], &order_of(waiting), &to_json(&Ending::Unresolved(name, reason))?])?;
+    Ok(None)
+}
+
+/// Chooses a redirect's response; see the module documentation.
+fn redirected(entries: &[Entry], waiting: &Waiting) -> Option<Entry> {
+    let start = entries.partition_point(|entry| entry.time < waiting.from);
+    let is_new = |entry: &&Entry| !entry.is_used(waiting);
+    let nearest = entries[start..].iter().find(is_new).or_else(|| entries[..start].iter().rev().find(is_new))?;
+    let (rank, record) = waiting.used.last().copied().unwrap_or_default();
+    let first = entries.partition_point(|entry| entry.time < nearest.time);
+    let end = entries.partition_point(|entry| entry.time <= nearest.time);
+    // Later responses in the same file are one range of the list.
+    let same = &entries[first..end];
+    let after = &same[same.partition_point(|entry| (entry.rank, entry.record) <= (rank, record))..];
+    let after = after.iter().take_while(|entry| entry.rank == rank);
+    after.chain(same).find(is_new).copied()
+}
+
+/// Finds a revisit's original record.
+fn referred(entries: &[Entry], reference: &Reference, waiting: &Waiting) -> Option<Entry> {
+    let Reference { is_other_url, id, date, digest, .. } = *reference;
+    let is_digest = |entry: &Entry| digest.is_some_and(|digest| digest == entry.digest);
+    let may_be = |entry: &&Entry| {
+        let differs = digest.is_some() && entry.digest != 0 && !is_digest(entry);
+        !entry.is_used(waiting) && !differs && (!is_other_url || is_digest(entry))
+    };
+    let candidates = || entries.iter().filter(may_be);
+    let by_id = id.and_then(|id| candidates().find(|entry| entry.id == id));
+    let by_date = || date.and_then(|date| candidates().find(|entry| entry.time == date));
+    let by_digest = || {
+        let same = || candidates().filter(|entry| is_digest(entry) && entry.is_stored);
+        same().rfind(|entry| entry.time <= waiting.from).or_else(|| same().next())
+    };
+    // A digest alone cannot refer to another URL.
+    by_id.or_else(by_date).or_else(|| if is_other_url { None } else { by_digest() }).copied()
+}
+
+/// Passes on captures in row order. Captures with the same response share its body.
+fn pass_on(endings: &SortedRows, bodies: &Blobs, sink: &mut Sink<'_>) -> Result<()> {
+    let mut cursor = endings.cursor()?;
+    let mut shared: Option<Shared> = None;
+    while let Some(row) = cursor.row() {
+        let is_answered = row.first() == Some(&1);
+        let start = if is_answered { 1 + 4 + 8 + ORDER_BYTES } else { 1 + ORDER_BYTES };
+        match from_json(row.get(start..).ok_or_else(broken)?)? {
+            Ending::Unresolved(name, reason) => {
+                let reason = REASONS.get(usize::from(reason)).ok_or_else(broken)?;
+                sink(Item::LeftOut { reason, name: Some(name) })?;
+            }
+            Ending::TooMany(waiting) => {
+                let head = waiting.redirect.clone();
+                sink(Item::Robots(waiting.robots(head, MAX_REDIRECTS, None)?))?;
+            }
+            Ending::Answered(waiting, offset, head_len, body_len) => {
+                let mut known = match shared.take() {
+                    Some(known) if known.offset == offset => known,
+                    other => {
+                        other.map_or(Ok(()), |other| other.pass_on(sink))?;
+                        let Stored { head, .. } = from_json(&bodies.read(offset, head_len as usize)?)?;
+                        let body = bodies.read(offset + u64::from(head_len), body_len as usize)?;
+                        Shared { offset, head, body, robots: Vec::new(), bytes: 0 }
+                    }
+                };
+                let redirects = waiting.redirects.len();
+                let robots = waiting.robots(known.head.clone(), redirects, None)?;
+                // A different media type may be interpreted differently.
+                let is_same = |first: &Robots| {
+                    first.capture.media_type == robots.capture.media_type
+                        && first.capture.truncated == robots.capture.truncated
+                };
+                if known.bytes >= MAX_SHARED_BYTES || !known.robots.first().is_none_or(is_same) {
+                    known.flush(sink)?;
+                }
+                known.bytes += shared_bytes(&robots);
+                known.robots.push(robots);
+                shared = Some(known);
+            }
+        }
+        cursor.advance()?;
+    }
+    shared.map_or(Ok(()), |shared| shared.pass_on(sink))
+}
+
+/// Returns the memory of a capture that shares a body.
+fn shared_bytes(robots: &Robots) -> usize {
+    size_of::<Robots>() + robots.memory_bytes()
+}
+
+/// Captures that share a body.
+struct Shared {
+    /// The body's offset.
+    offset: u64,
+    head: Head,
+    body: Vec<u8>,
+    robots: Vec<Robots>,
+    /// Memory of the captures in bytes.
+    bytes: usize,
+}
+
+impl Shared {
+    /// Passes on the captures, and keeps the body for further captures.
+    fn flush(&mut self, sink: &mut Sink<'_>) -> Result<()> {
+        self.bytes = 0;
+        sink(Item::SameBody { body: self.body.clone(), robots: std::mem::take(&mut self.robots) })
+    }
+
+    fn pass_on(self, sink: &mut Sink<'_>) -> Result<()> {
+        let Shared { body, mut robots, .. } = self;
+        sink(match robots.len() {
+            1 => match robots.pop() {
+                Some(robots) => Item::Robots(Robots { body: Some(body), ..robots }),
+                None => return Ok(()),
+            },
+            _ => Item::SameBody { body, robots },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
