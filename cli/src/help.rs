@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Those of one name mean the same in every command.
-const RARE: [&str; 34] = [
+const RARE: [&str; 33] = [
     "profile",
     "at",
     "strategy",
@@ -24,7 +24,6 @@ const RARE: [&str; 34] = [
     "colour",
     "allow_shrink",
     "max_findings",
-    "input_format",
     "scope",
     "any_of",
     "add_columns",
@@ -46,6 +45,14 @@ const RARE: [&str; 34] = [
     "fates",
 ];
 
+/// The commands in groups, each under its heading, in the order of the help.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("One robots.txt", &["test", "lint", "diff", "check"]),
+    ("Many robots.txt files", &["compile", "classify", "summarize", "filter", "fields", "clean-param"]),
+    ("Compiled sets", &["merge", "update", "inspect", "verify"]),
+    ("Reference", &["agents", "dialects", "completions", "man"]),
+];
+
 /// The arguments with `--help` at the end instead of `help` at the start: people write either.
 pub fn help_last(mut args: Vec<OsString>) -> Vec<OsString> {
     if args.get(1).is_some_and(|arg| arg == "help") {
@@ -64,10 +71,29 @@ pub fn shaped(command: Command) -> Command {
     // Without the blank lines that are usual there, which a screen has no room for.
     let command = command.help_template("{about-with-newline}{usage-heading} {usage}\n{all-args}{after-help}");
     let command = command.mut_arg("quiet", |arg| arg.hide_short_help(true));
-    names.into_iter().fold(command, |command, sub| {
+    let command = names.into_iter().fold(command, |command, sub| {
         // The version is that of the whole, whichever command prints it.
         command.mut_subcommand(sub, |sub| short(sub).display_name("reptile"))
-    })
+    });
+    let template = format!(
+        "{{about-with-newline}}{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
+        grouped(&command)
+    );
+    command.help_template(template)
+}
+
+/// Returns the list of commands in their groups. clap has one heading for all of them.
+fn grouped(command: &Command) -> String {
+    let about = |name: &str| command.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
+    let mut text = String::new();
+    for (heading, names) in GROUPS {
+        text.push_str(&format!("{heading}:\n"));
+        for name in names {
+            text.push_str(&format!("  {name:<13}{}\n", about(name).unwrap_or_default()));
+        }
+        text.push('\n');
+    }
+    text
 }
 
 /// One command with a short help.
@@ -98,6 +124,16 @@ fn until<'t>(text: &'t str, ends: &[&str]) -> &'t str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let command = crate::described();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        grouped.sort_unstable();
+        let mut commands: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        commands.sort_unstable();
+        assert_eq!(grouped, commands);
+    }
 
     #[test]
     fn a_text_ends_at_the_first_of_its_ends() {

@@ -84,9 +84,7 @@ enum Command {
     Verify(verify::Args),
     Agents(agents::Args),
     Dialects(dialects::Args),
-    #[command(hide = true)]
     Completions(manual::CompletionsArgs),
-    #[command(hide = true)]
     Man(manual::ManArgs),
 }
 

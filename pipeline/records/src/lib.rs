@@ -26,6 +26,7 @@
 //! ```
 
 #![forbid(unsafe_code)]
+#![allow(rustdoc::private_intra_doc_links, reason = "module pages name their private parts, for maintainers")]
 
 mod archives;
 pub mod bodies;
