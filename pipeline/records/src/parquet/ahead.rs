@@ -1,7 +1,7 @@
 //! A column chunk's pages, decompressed on all threads, some ahead of the page that is needed.
 //!
-//! Pages are compressed separately, so the pages of one chunk can be decompressed in parallel once their headers have
-//! been read. Even a file with a single row group and one dominant column is therefore read on all threads.
+//! Pages are compressed separately, so a chunk's pages can be decompressed in parallel once their headers have been
+//! read. Even a file with a single row group and one dominant column is therefore read on all threads.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use super::limits::{MAX_DICTIONARY_VALUES, within};
 use super::page::{Data, Header, Kind, Page, check_codec, in_page, read_header, read_page};
 use super::source::Source;
 
-/// Bytes of unpacked pages from which on no more pages are unpacked ahead. Writers make pages of a megabyte; a larger page than
-/// this one is unpacked by itself.
+/// Maximum total size in bytes of pages that are decompressed together. Writers make pages of about a megabyte. A
+/// larger page is decompressed alone.
 const AHEAD_BYTES: u64 = 4 << 20;
 
-/// Pages that are unpacked ahead, however small they are.
+/// Maximum number of pages that are decompressed ahead, regardless of their size.
 const MAX_AHEAD_PAGES: usize = 64;
 
 /// Memory per dictionary text in bytes: its start and its end.
 const DICTIONARY_TEXT_BYTES: u64 = 8;
 
-/// The location of a column chunk in a file.
+/// A column chunk's location in a file.
 pub struct Chunk {
     source: Arc<Source>,
     codec: CompressionCodec,
@@ -117,10 +117,10 @@ impl Chunk {
     }
 }
 
-/// The remaining pages of a column chunk.
+/// A column chunk's remaining pages.
 pub struct AheadPages {
     chunk: Chunk,
-    /// The offset of the first page that has not been decompressed.
+    /// The offset of the next page to decompress.
     next: u64,
     ready: VecDeque<Result<Page, String>>,
 }
@@ -142,7 +142,7 @@ impl AheadPages {
         self.ready.pop_front().transpose()
     }
 
-    /// Unpacks the next pages: one at least, and several within the limits.
+    /// Decompresses the next page, and more pages within the limits.
     fn unpack(&mut self) {
         let (mut pages, mut bytes, mut failure) = (Vec::new(), 0, None);
         while self.next < self.chunk.end {
@@ -171,7 +171,7 @@ impl AheadPages {
     }
 }
 
-/// Whether after so many pages none is unpacked ahead that makes them so many bytes.
+/// Returns whether a batch with `pages` pages is complete, if another page would increase its size to `bytes`.
 fn is_enough(pages: usize, bytes: u64) -> bool {
     pages >= MAX_AHEAD_PAGES || (pages > 0 && bytes > AHEAD_BYTES)
 }
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limits_of_pages_ahead_hold_at_their_edges() {
+    fn pages_ahead_stop_at_the_limits() {
         for (pages, bytes, expected) in [
             (0, AHEAD_BYTES + 1, false),
             (1, AHEAD_BYTES - 1, false),
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// The most pages that are ready at once of a file with a text of so many bytes on each page.
+    /// Returns the maximum number of ready pages for a file with a text of `len` bytes on each page.
     fn most_ready(pages: usize, len: usize) -> usize {
         let properties = WriterProperties::builder()
             .set_statistics_enabled(EnabledStatistics::None)
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_unpacked_a_few_ahead() {
+    fn several_pages_are_decompressed_ahead() {
         assert_eq!(most_ready(1, 10), 1);
         assert_eq!(most_ready(3 * MAX_AHEAD_PAGES, 10), MAX_AHEAD_PAGES);
         assert_eq!(most_ready(9, 1 << 20), 3);

@@ -1,6 +1,7 @@
-//! Captures of robots.txt files in a Parquet file: one row each, with the column names that all tables share.
+//! Robots.txt captures in a Parquet file: one per row, with the column names that all tables share.
 //!
-//! A column may be text or of the type that fits: numbers for the status, a timestamp for the time, bytes for the body.
+//! A column contains either text or a suitable type: numbers for the status, a timestamp for the time, bytes for the
+//! body.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! One column of a Parquet file, read in batches of cells.
+//! A Parquet column, read in batches of cells.
 //!
 //! A cell becomes the bytes that a text table would contain. Texts stay unchanged, and numbers are written in digits.
 //! Times become texts that [`WrittenTime`](crate::time::WrittenTime) reads: instants are `@` and seconds since
@@ -18,71 +18,72 @@ use super::limits::CELL_BYTES;
 use super::source::Source;
 use crate::captures::Cell;
 
-/// Rows of a batch.
+/// Number of rows at which a batch is complete.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// Bytes of the cells of a column from which on a batch is complete.
+/// Total size of a column's texts, in bytes, at which a batch is complete.
 pub const BATCH_BYTES: usize = 2 << 20;
 
-/// Bytes of a page that is kept until its cells are used. Writers make pages of a megabyte; the texts of larger ones are copied.
+/// Maximum size in bytes of a page that is kept until its cells are used. Writers make pages of about a megabyte. Texts
+/// from larger pages are copied.
 const MAX_KEPT_PAGE_BYTES: usize = 4 << 20;
 
-/// Bytes of such pages from which on a batch is complete.
+/// Total size of kept pages, in bytes, at which a batch is complete.
 const MAX_KEPT_BYTES: usize = 8 << 20;
 
-/// A column, and the cells of it that were read and are not used yet.
+/// A column, and its unused cells.
 pub struct Column {
     place: usize,
     descr: ColumnDescPtr,
     meaning: Meaning,
     decoder: Option<Decoder>,
-    /// Unread rows of the row group.
+    /// The row group's unread rows.
     left: u64,
-    /// The cells of the last batch, which rows that were handed on may still need.
+    /// The last batch's cells. Rows that were passed on may still need them.
     cells: Arc<Cells>,
-    /// How many of them are used.
+    /// Number of used cells.
     used: usize,
 }
 
-/// Cells of a column, one after the other. A text stays in its page, if that is small or kept anyway.
+/// A column's consecutive cells. A text stays in its page if the page is kept; otherwise it is copied.
 pub struct Cells {
-    /// Texts that are not in a page that is kept.
+    /// Copies of texts whose pages are not kept.
     own: Vec<u8>,
     pages: Vec<Bytes>,
-    /// The place of a dictionary among the pages, and what a set has for its texts.
+    /// The dictionary's index among the pages, and its cached lookups.
     dictionary: Option<(u32, Hosts)>,
-    /// Bytes of the pages that are kept only for these cells.
+    /// Total size in bytes of pages that are kept only for these cells.
     page_bytes: usize,
     places: Vec<Place>,
-    /// Bytes of all texts.
+    /// Total text size in bytes.
     text_bytes: usize,
-    /// Cells of more bytes are not kept.
+    /// Maximum length of a kept cell in bytes.
     pub limit: usize,
 }
 
-/// What a set has for the texts of a dictionary, if they are hosts: made by whoever asks first.
+/// A caller's cached lookups for a dictionary's texts, if they are hosts. The first caller creates them.
 pub type Hosts = Arc<OnceLock<Box<dyn Any + Send + Sync>>>;
 
-/// Bytes of a dictionary for one number of a host. Each text has its length of four bytes before it, so that no two texts begin
-/// in the same ones.
+/// Dictionary bytes per host number. Each text follows its four-byte length, so no two texts start within the same four
+/// bytes.
 const BYTES_PER_NUMBER: usize = 4;
 
-/// Where a text is.
+/// A text's location.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The place of its page among those that are kept, or one of the numbers below.
+    /// The page's index among the kept pages, or one of the constants below.
     page: u32,
     len: u32,
     start: u32,
 }
 
-/// The text is not in a page that is kept.
+/// Marks a copied text, whose page is not kept.
 const OWN: u32 = u32::MAX;
 
-/// There is no text.
+/// Marks a cell without a text.
 const NULL: u32 = u32::MAX - 1;
 
-/// The text is too long to be kept.
+/// Marks a text that is too long to be kept.
 const TOO_LONG: u32 = u32::MAX - 2;
 
 impl Cells {
@@ -100,17 +101,17 @@ impl Cells {
         }
     }
 
-    /// The number of cells.
+    /// Returns the number of cells.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Bytes of all texts.
+    /// Returns the total text size in bytes.
     pub fn text_bytes(&self) -> usize {
         self.text_bytes
     }
 
-    /// The cell at a place.
+    /// Returns the cell at an index.
     #[inline]
     pub fn get(&self, at: usize) -> Cell<'_> {
         let Place { page, len, start } = self.places[at];
@@ -123,8 +124,8 @@ impl Cells {
         Cell::Text(&bytes[start as usize..][..len as usize])
     }
 
-    /// The number of the text at a place among those of its dictionary, if it has one. A larger number than any is what
-    /// [`Cells::hosts`] gives.
+    /// Returns the number of a cell's text in the dictionary, or `None` if it is not a dictionary text.
+    /// [`Cells::hosts`] returns an upper bound for these numbers.
     #[inline]
     pub fn number(&self, at: usize) -> Option<usize> {
         let Place { page, start, .. } = self.places[at];
@@ -132,7 +133,7 @@ impl Cells {
         (*dictionary == page).then_some(start as usize / BYTES_PER_NUMBER)
     }
 
-    /// What a set has for the texts of the dictionary, and a number larger than that of any.
+    /// Returns the dictionary's cached lookups, and an upper bound for its text numbers.
     pub fn hosts(&self) -> Option<(&Hosts, usize)> {
         let (page, hosts) = self.dictionary.as_ref()?;
         let bytes = self.pages.get(*page as usize)?;
@@ -151,7 +152,7 @@ impl Cells {
         self.places.len() >= BATCH_ROWS || self.text_bytes >= BATCH_BYTES || self.page_bytes >= MAX_KEPT_BYTES
     }
 
-    /// Keeps a page as long as the cells in it. `None` if it is too large for that.
+    /// Keeps a page for as long as its cells. Returns its index, or `None` if it is too large.
     pub fn keep_page(&mut self, page: &Bytes) -> Option<u32> {
         let count = self.pages.len();
         let place = self.keep(page);
@@ -161,8 +162,8 @@ impl Cells {
         place
     }
 
-    /// Keeps a dictionary, which all cells of its row group share, and what a set has for its texts. `None` if it is too large
-    /// for that: cells that wait for their turn may be the last that need it.
+    /// Keeps a dictionary, which its row group's cells share, and its cached lookups. Returns its index, or `None` if
+    /// it is too large: the last cells that need it may still be waiting.
     pub fn keep_dictionary(&mut self, page: &Bytes, hosts: &Hosts) -> Option<u32> {
         let place = self.keep(page)?;
         if self.dictionary.as_ref().is_none_or(|(before, _)| *before != place) {
@@ -181,7 +182,7 @@ impl Cells {
         u32::try_from(self.pages.len() - 1).ok().filter(|&place| place < TOO_LONG)
     }
 
-    /// Adds a text that begins at `start` in a page that is kept, or else is copied.
+    /// Adds a text that starts at `start` in a kept page. Without a page, the text is copied.
     #[inline]
     pub fn push_of(&mut self, page: Option<u32>, start: usize, text: &[u8]) {
         match page {
@@ -193,7 +194,7 @@ impl Cells {
         }
     }
 
-    /// Adds a text, which is copied.
+    /// Adds a copy of a text.
     #[inline]
     pub fn push(&mut self, text: &[u8]) {
         if text.len() > self.limit {
@@ -205,7 +206,7 @@ impl Cells {
         self.own.extend_from_slice(text);
     }
 
-    /// Adds a cell in which there is nothing.
+    /// Adds an empty cell.
     pub fn push_null(&mut self) {
         self.places.push(Place { page: NULL, len: 0, start: 0 });
     }
@@ -221,12 +222,12 @@ impl Column {
         Ok(Column { place, descr, meaning, decoder: None, left: 0, cells: Arc::new(Cells::new(limit)), used: 0 })
     }
 
-    /// Its place among the columns of the file, from 0 on.
+    /// Returns the column's index in the file.
     pub fn place(&self) -> usize {
         self.place
     }
 
-    /// The number of cells that are not used yet.
+    /// Returns the number of unused cells.
     pub fn waiting(&self) -> usize {
         self.cells.len() - self.used
     }
@@ -236,12 +237,12 @@ impl Column {
         self.used = (self.used + count).min(self.cells.len());
     }
 
-    /// The cell that is so many after the first one that is not used.
+    /// Returns the unused cell at an index.
     pub fn get(&self, at: usize) -> Cell<'_> {
         self.cells.get(self.used + at)
     }
 
-    /// All cells of the last batch, and how many of them are used.
+    /// Returns the last batch's cells, and the number of used cells.
     pub fn cells(&self) -> (Arc<Cells>, usize) {
         (Arc::clone(&self.cells), self.used)
     }
@@ -270,12 +271,12 @@ impl Column {
         if self.waiting() > 0 {
             return Ok(0);
         }
-        // The memory of the cells before is used again, unless somebody still needs them.
+        // Reuses the preceding cells' memory, unless they are still shared.
         let limit = self.cells.limit;
         let before = Arc::try_unwrap(std::mem::replace(&mut self.cells, Arc::new(Cells::new(limit))));
         let mut cells = before.unwrap_or_else(|_| Cells::new(limit));
         cells.clear();
-        // A batch, and what its last piece may have too much.
+        // Space for a batch, and for the last read's surplus rows.
         let left = usize::try_from(self.left).unwrap_or(usize::MAX);
         cells.places.reserve(left.min(BATCH_ROWS + BATCH_ROWS / 8));
         self.used = 0;
@@ -304,11 +305,11 @@ mod tests {
     use super::super::{Batches, ParquetFile};
     use super::*;
 
-    /// The most bytes of a batch of a file with one page, in which are a hundred cells of the same megabyte.
+    /// Returns a batch's peak memory in bytes, for a one-page file with a hundred identical one-megabyte cells.
     fn peak(kind: &str, encoding: Option<Encoding>) -> usize {
         let schema = parse_message_type(&format!("message m {{ required {kind} url; }}")).unwrap();
         let rows = 100;
-        // One page, whatever is in it, and a dictionary for the text.
+        // A single page of any size, with a dictionary for the text.
         let properties = WriterProperties::builder()
             .set_statistics_enabled(EnabledStatistics::None)
             .set_data_page_size_limit(1 << 40)
@@ -353,9 +354,9 @@ mod tests {
         peak
     }
 
-    /// A page, of which a megabyte may stand for all cells, is not decoded at once.
+    /// Tests that a page is not decoded all at once if a single megabyte in it may represent every cell.
     #[test]
-    fn few_bytes_that_are_many_cells_are_decoded_a_few_at_a_time() {
+    fn highly_compressible_cells_are_decoded_in_batches() {
         let fixed = "fixed_len_byte_array(1048576)";
         for (kind, encoding) in [
             ("binary", None),
@@ -372,7 +373,7 @@ mod tests {
 
     /// Tests a file with one row: its text has two bytes and counts as ten.
     #[test]
-    fn the_limit_of_the_cells_of_a_file_holds_at_its_edges() {
+    fn cell_bytes_stop_at_the_file_limit() {
         use super::super::limits::MIN_EXPANDED_BYTES;
         let schema = Arc::new(parse_message_type("message m { required binary url; }").unwrap());
         let mut bytes = tempfile::NamedTempFile::new().unwrap();
@@ -394,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_cell_holds_at_its_edges() {
+    fn cells_over_the_limit_are_not_kept() {
         let mut cells = Cells::new(8);
         for len in [0, 7, 8, 9] {
             cells.push(&vec![b'a'; len]);
@@ -407,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_kept_pages_hold_at_their_edges() {
+    fn kept_pages_stop_at_their_limits() {
         for (len, is_kept) in
             [(MAX_KEPT_PAGE_BYTES - 1, true), (MAX_KEPT_PAGE_BYTES, true), (MAX_KEPT_PAGE_BYTES + 1, false)]
         {

@@ -1,4 +1,4 @@
-//! Decodes the cells of a column chunk, page by page.
+//! Decodes a column chunk's cells, page by page.
 //!
 //! The crate `parquet` creates a reference-counted object per text, which takes longer than deciding the URL, and
 //! reserves the memory that pages claim to need. So pages are decoded here, straight into cells and a few at a time. A
@@ -29,7 +29,7 @@ const SHORT: &str = "it has fewer values than it says, or damaged ones";
 /// The error for a page that continues after its last value.
 const SURPLUS: &str = "it has more values than it says, or damaged ones";
 
-/// A decoder of a column chunk.
+/// A column chunk decoder.
 pub struct Decoder {
     pages: AheadPages,
     value: ValueType,
@@ -55,7 +55,7 @@ struct Dictionary {
     bytes: Bytes,
     /// The values' lookups in the set, if they are hosts.
     hosts: Hosts,
-    /// Start and end of each text. Empty for values of a fixed width.
+    /// Each text's start and end. Empty for fixed-width values.
     texts: Vec<(u32, u32)>,
     /// Length in bytes of the longest text within the limit.
     longest: usize,
@@ -80,15 +80,15 @@ enum LevelReader {
     Bits(Bytes, u8, usize),
 }
 
-/// A page's values, and the position of the next one.
+/// A page's values, and the next value's position.
 enum Values {
     /// Texts preceded by their lengths, and the next text's offset.
     Plain(Bytes, usize),
     /// Dictionary indexes.
     Places(Hybrid),
-    /// Values of a fixed width, and the next value's offset.
+    /// Fixed-width values, and the next value's offset.
     Fixed(Bytes, usize),
-    /// Values of a fixed width, grouped by byte position, and the next value's index.
+    /// Fixed-width values, grouped by byte position, and the next value's index.
     Split(Bytes, usize),
     /// One-bit flags, and the next flag's index.
     Bits(Bytes, usize),
@@ -102,7 +102,7 @@ enum Values {
     Prefixes(Lengths, Lengths, Bytes, usize, Vec<u8>),
 }
 
-/// Text lengths, some of which are decoded before their texts are read.
+/// Text lengths. Some are decoded before their texts are read.
 struct Lengths {
     list: Deltas,
     known: Vec<i64>,
@@ -126,7 +126,7 @@ impl Decoder {
         Decoder { pages, value, max_level, dictionary: None, page: None, levels, indices, numbers }
     }
 
-    /// Decodes at most `rows` of the next cells. Returns their number, which is 0 at the end.
+    /// Decodes the next cells, at most `rows`. Returns their number, which is 0 at the end.
     ///
     /// # Errors
     /// Returns an error if a page is damaged, or has an encoding that is invalid for its type.
@@ -158,11 +158,11 @@ impl Decoder {
         Ok(count)
     }
 
-    /// Decodes at most `count` of a page's next cells. Returns their number.
+    /// Decodes a page's next cells, at most `count`. Returns their number.
     fn decode(&mut self, page: &mut OpenPage, count: usize, cells: &mut Cells) -> Result<usize, &'static str> {
         let Decoder { value, max_level, dictionary, levels, indices, numbers, .. } = self;
         let (value, max_level) = (*value, *max_level);
-        // A few bytes of a file may expand to many cells, so cell sizes are limited in advance.
+        // A few bytes in a file may expand to many cells, so cell sizes are limited in advance.
         let fitting = |longest: usize| count.min((BATCH_BYTES / longest.max(1)).max(1));
         let count = match &mut page.values {
             Values::Plain(bytes, at) => count_within(BATCH_BYTES, bytes.get(*at..).unwrap_or_default(), count),
@@ -326,7 +326,7 @@ impl Decoder {
         Ok(OpenPage { offset, left, levels, nulls: (nulls, 0), has_values: false, values })
     }
 
-    /// Returns a reader of a page's values.
+    /// Returns a reader for a page's values.
     fn values(&self, encoding: Encoding, bytes: Bytes) -> Result<Values, String> {
         let physical = self.value.physical;
         let is_text = matches!(physical, Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY);
@@ -335,7 +335,7 @@ impl Decoder {
             (Encoding::Plain, Type::BOOLEAN) => Values::Bits(bytes, 0),
             (Encoding::Plain, _) => Values::Fixed(bytes, 0),
             (Encoding::Dictionary, _) if physical != Type::BOOLEAN => {
-                // The first byte is the width of the indexes. A page of nulls may lack it.
+                // The first byte is the index width. A page with only nulls may lack it.
                 let width = bytes.first().copied().unwrap_or(0);
                 Values::Places(Hybrid::new(bytes.slice(bytes.len().min(1)..), width)?)
             }
@@ -436,14 +436,14 @@ impl LevelReader {
 }
 
 impl Lengths {
-    /// Splits bytes into a leading list of lengths and the remaining bytes.
+    /// Splits bytes into a leading length list and the remaining bytes.
     fn split(bytes: Bytes) -> Option<(Lengths, Bytes)> {
         let end = Deltas::end(&bytes)?;
         let list = Deltas::new(bytes.slice(..end))?;
         Some((Lengths { list, known: Vec::new(), next: 0 }, bytes.slice(end..)))
     }
 
-    /// Decodes lengths until `count` of the next ones, or all remaining ones, are known.
+    /// Decodes lengths until the next `count`, or all remaining ones, are known.
     fn know(&mut self, count: usize) -> Option<()> {
         let missing = count.saturating_sub(self.known.len() - self.next);
         if missing > 0 {
@@ -490,7 +490,7 @@ fn lens_within(count: usize, len: impl Fn(usize) -> Option<usize>) -> usize {
 /// Returns how many of the next `count` cells fit into `limit` bytes, but at least 1. Each cell is a text preceded by
 /// its length. Nulls need no bytes, and truncated texts are detected when they are read.
 fn count_within(mut limit: usize, mut rest: &[u8], count: usize) -> usize {
-    // The usual case: the rest of the page fits.
+    // The usual case: all remaining cells fit.
     if rest.len() <= limit {
         return count;
     }
@@ -527,8 +527,8 @@ fn push_all(
 }
 
 impl Dictionary {
-    /// Reads a dictionary of `count` texts. Texts longer than `limit` are not kept in cells. Returns `None` if the
-    /// number of texts differs.
+    /// Reads a dictionary with `count` texts. Texts longer than `limit` are not kept in cells. Returns `None` if the
+    /// text count differs.
     fn read(bytes: Bytes, count: usize, limit: usize) -> Option<Dictionary> {
         let mut texts = Vec::with_capacity(count.min(bytes.len() / 4));
         let (mut at, mut longest) = (0_usize, 0);
@@ -553,7 +553,7 @@ impl Dictionary {
 }
 
 impl ValueType {
-    /// Pushes a value of these bytes. Returns `None` if the length is wrong.
+    /// Pushes a value from these bytes. Returns `None` if the length is wrong.
     fn push(self, bytes: &[u8], cells: &mut Cells) -> Option<()> {
         match self.physical {
             Type::INT32 => cells.push_number(i32::from_le_bytes(bytes.try_into().ok()?).into(), self),
@@ -622,7 +622,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_become_text_by_their_meaning() {
+    fn numbers_are_written_according_to_their_meaning() {
         let mut cells = Cells::new(100);
         let value = |physical, meaning| ValueType { physical, meaning, width: 0 };
         for (number, physical, meaning) in [
@@ -657,7 +657,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_the_bytes_of_plain_cells_holds_at_its_edges() {
+    fn plain_cells_stop_at_the_byte_limit() {
         let texts: Vec<u8> = [3_u32, 4, 9, 0]
             .iter()
             .flat_map(|&len| [&len.to_le_bytes()[..], &[7; 9][..len as usize]].concat())

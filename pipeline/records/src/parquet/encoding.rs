@@ -1,15 +1,15 @@
-//! The encodings of a page's values.
+//! Encodings of page values.
 
 use std::fmt;
 
-/// The encoding of a page's values. Source: the Parquet format, Encodings.md.
+/// A page's value encoding. Source: the Parquet format, Encodings.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// Consecutive values. Texts are preceded by their lengths.
     Plain,
     /// Dictionary indexes. The format has an older name for this encoding too.
     Dictionary,
-    /// Runs of a repeated number or of bit-packed numbers.
+    /// Runs of a repeated number, or of bit-packed numbers.
     Rle,
     /// Bit-packed numbers, highest bit first.
     BitPacked,
@@ -17,9 +17,9 @@ pub enum Encoding {
     DeltaBinaryPacked,
     /// Text lengths as differences, then the texts.
     DeltaLengthByteArray,
-    /// Length of the prefix shared with the preceding text, and the suffix.
+    /// The prefix length shared with the preceding text, and the suffix.
     DeltaByteArray,
-    /// The first byte of each number, then the second byte of each, and so on.
+    /// Each number's first byte, then each number's second byte, and so on.
     ByteStreamSplit,
     /// Floating-point numbers as decimals.
     Alp,
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_number_is_an_encoding_with_a_name() {
+    fn every_encoding_has_a_number_and_a_name() {
         let names: Vec<String> = (0..11).filter_map(|number| Some(Encoding::of(number).ok()?.to_string())).collect();
         assert_eq!(
             names.join(" "),

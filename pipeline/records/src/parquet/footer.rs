@@ -1,4 +1,4 @@
-//! Checks the shape of a Parquet footer before the crate `parquet` reads it.
+//! Checks a Parquet footer's shape before the crate `parquet` reads it.
 //!
 //! The crate builds the schema recursively, at any depth, and reserves memory for as many elements as a list or a group
 //! declares. So the footer is walked here first, in Thrift's compact protocol. This pass keeps only the shape; the
@@ -10,7 +10,7 @@ use super::limits::{
     NAME_BYTES, within,
 };
 
-/// Footer fields.
+/// Field numbers in the footer.
 mod fields {
     /// The list of schema elements.
     pub const SCHEMA: i32 = 2;
@@ -24,11 +24,11 @@ mod fields {
     pub const CHILDREN: i32 = 5;
     /// In a row group: the list of column chunks.
     pub const CHUNKS: i32 = 1;
-    /// In a column chunk: the path of another file that holds it.
+    /// In a column chunk: the path to another file that holds it.
     pub const FILE_PATH: i32 = 1;
     /// In a column chunk: its metadata.
     pub const METADATA: i32 = 3;
-    /// In column metadata: the list of encodings.
+    /// In column metadata: the encoding list.
     pub const ENCODINGS: i32 = 2;
     /// In column metadata: the compression.
     pub const CODEC: i32 = 4;
@@ -43,7 +43,7 @@ const DAMAGED: &str = "is a damaged Parquet file: its footer is damaged";
 /// The error for an encrypted file.
 pub const ENCRYPTED: &str = "is an encrypted Parquet file, which is not read; write it without encryption";
 
-/// The number of a type in the compact protocol.
+/// Type numbers in the compact protocol.
 pub mod types {
     pub const BYTE: u8 = 3;
     pub const DOUBLE: u8 = 7;
@@ -54,7 +54,7 @@ pub mod types {
     pub const UUID: u8 = 13;
 }
 
-/// Checks the shape of a footer, given without its length and its magic bytes.
+/// Checks a footer's shape, given without its length and its magic bytes.
 ///
 /// Time: linear in the footer. Memory: [`MAX_SCHEMA_DEPTH`] numbers.
 ///
@@ -78,7 +78,7 @@ pub fn check(footer: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Numbers of elements in a footer's lists.
+/// Element counts in a footer's lists.
 #[derive(Default)]
 struct Counts {
     row_groups: u64,
@@ -87,7 +87,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Returns an error if a number exceeds its limit.
+    /// Returns an error if a count exceeds its limit.
     fn check(&self) -> Result<(), String> {
         let what = |what: &'static str| move || format!("cannot be read: {what} in its footer:");
         within(what("row groups"), self.row_groups, MAX_ROW_GROUPS)?;
@@ -96,8 +96,8 @@ impl Counts {
     }
 }
 
-/// Takes a number in the form that has as many bytes as it needs, which headers and pages share: seven bits in each byte,
-/// the lowest first. `None` if it does not end.
+/// Reads a variable-length number, as used in page headers and footers: seven bits per byte, lowest bits first. Returns
+/// `None` if it does not end.
 pub fn varint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0_u64;
     for shift in (0..64).step_by(7) {
@@ -110,7 +110,7 @@ pub fn varint(rest: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// What is left of a footer or a header.
+/// The unread part of a footer or header.
 pub struct Skim<'b> {
     /// The remaining bytes.
     pub rest: &'b [u8],
@@ -138,7 +138,7 @@ impl Skim<'_> {
         i32::try_from((number >> 1) as i64 ^ -((number & 1) as i64)).ok()
     }
 
-    /// The type and the number of the next field of a struct, whose field before was `last`; `Some(None)` at its end.
+    /// Reads the next field's type and number after the field `last`. Returns `Some(None)` at the struct's end.
     pub fn field(&mut self, last: i32) -> Option<Option<(u8, i32)>> {
         let byte = self.byte()?;
         if byte == 0 {
@@ -151,7 +151,7 @@ impl Skim<'_> {
         Some(Some((byte & 15, id)))
     }
 
-    /// The type of the elements of a list, and how many there are.
+    /// Reads a list's element type and length.
     fn list(&mut self) -> Option<(u8, u64)> {
         let byte = self.byte()?;
         let len = if byte >> 4 == 15 { self.number()? } else { u64::from(byte >> 4) };
@@ -201,7 +201,7 @@ impl Skim<'_> {
                 if kind == types::STRUCT {
                     *structs = structs.saturating_add(len);
                 }
-                // Each element has a byte at least, flags in lists included.
+                // Each element has at least one byte, including flags in lists.
                 for _ in 0..len {
                     match kind {
                         1 | 2 => self.bytes(1)?,
@@ -224,7 +224,7 @@ impl Skim<'_> {
         }
     }
 
-    /// Walks the list of schema elements, in which each group is followed by its children.
+    /// Walks the schema elements. Each group is followed by its children.
     fn schema(&mut self) -> Result<(), String> {
         let damaged = "is a damaged Parquet file: the schema in its footer is damaged";
         let (kind, len) = self.list().ok_or(damaged)?;
@@ -232,7 +232,7 @@ impl Skim<'_> {
         if kind != types::STRUCT {
             return Err(damaged.into());
         }
-        // For each open group: the number of remaining children, and its path length in bytes.
+        // For each open group: the remaining children, and the path length in bytes.
         let mut open: Vec<(u64, u64)> = Vec::new();
         let mut path_bytes = 0_u64;
         for number in 0..len {
@@ -250,7 +250,7 @@ impl Skim<'_> {
             if children > 0 {
                 open.push((children, path));
             } else {
-                // Each column's path repeats the names of its groups.
+                // Each column's path repeats its groups' names.
                 path_bytes = path_bytes.saturating_add(path);
             }
             within(
@@ -263,7 +263,7 @@ impl Skim<'_> {
         Ok(())
     }
 
-    /// Skips a schema element. Returns its name's length in bytes, and its number of children.
+    /// Skips a schema element. Returns its name's length in bytes, and the number of its children.
     fn element(&mut self) -> Option<(u64, u64)> {
         let (mut id, mut name, mut children) = (0, 0, 0);
         while let Some((kind, number)) = self.field(id)? {
@@ -331,7 +331,7 @@ impl Skim<'_> {
         })
     }
 
-    /// Checks a field of a column chunk.
+    /// Checks a field in a column chunk.
     fn chunk_field(&mut self, kind: u8, number: i32, structs: &mut u64) -> Result<bool, String> {
         match (number, kind) {
             (fields::FILE_PATH, types::BINARY) => {
@@ -350,7 +350,7 @@ impl Skim<'_> {
         }
     }
 
-    /// Checks a field of column metadata.
+    /// Checks a field in column metadata.
     fn metadata_field(&mut self, kind: u8, number: i32, structs: &mut u64) -> Result<bool, String> {
         match (number, kind) {
             (fields::ENCODINGS, types::LIST) => {
@@ -384,12 +384,12 @@ impl Skim<'_> {
 mod tests {
     use super::*;
 
-    /// A footer whose schema is a chain of so many groups, each in the one before.
+    /// Returns a footer whose schema has `groups` groups, each inside the previous one.
     fn chain(groups: usize) -> Vec<u8> {
         let mut footer = vec![0x15, 2, 0x19];
         footer.extend(list_header(groups + 1));
         for _ in 0..groups {
-            // A name of one byte, and one child.
+            // A one-byte name, and one child.
             footer.extend([0x48, 1, b'g', 0x15, 2, 0]);
         }
         footer.extend([0x48, 1, b'c', 0, 0]);
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_the_depth_holds_at_its_edges() {
+    fn schemas_nested_too_deeply_are_rejected() {
         for (groups, fits) in [
             (0, true),
             (1, true),
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_the_elements_holds_at_its_edges() {
+    fn schemas_with_too_many_elements_are_rejected() {
         for (len, fits) in
             [(MAX_SCHEMA_ELEMENTS - 1, true), (MAX_SCHEMA_ELEMENTS, true), (MAX_SCHEMA_ELEMENTS + 1, false)]
         {
@@ -434,9 +434,9 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_the_nesting_holds_at_its_edges() {
+    fn structs_nested_too_deeply_are_rejected() {
         for (structs, fits) in [(1, true), (MAX_NESTING - 1, true), (MAX_NESTING, true), (MAX_NESTING + 1, false)] {
-            // Field 9 is a struct, whose first field is a struct, and so on.
+            // Field 9 is a struct, its first field is a struct, and so on.
             let mut footer = vec![0x9c];
             footer.extend(vec![0x1c; structs - 1]);
             footer.extend(vec![0; structs + 1]);
@@ -444,7 +444,7 @@ mod tests {
         }
     }
 
-    /// Returns a footer whose field `number` is a list of `len` identical structs.
+    /// Returns a footer whose field `number` lists `len` identical structs.
     fn list_of(number: u8, len: usize, element: &[u8]) -> Vec<u8> {
         let mut footer = vec![number << 4 | types::LIST];
         footer.extend(list_header(len));
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_lists_hold_at_their_edges() {
+    fn lists_over_their_limits_are_rejected() {
         // An empty row group, a row group with 100 empty chunks, and a metadata pair.
         let chunks = [&[0x19, 0xfc, 100][..], &[0; 100], &[0]].concat();
         for (number, element, per, limit) in
@@ -467,9 +467,9 @@ mod tests {
         }
     }
 
-    /// Tests that a column's path includes its groups' names: short names may add up to long paths.
+    /// Tests that a column's path includes its groups' names, since short names may add up to long paths.
     #[test]
-    fn the_limit_of_paths_holds_at_its_edges() {
+    fn column_paths_over_the_limit_are_rejected() {
         let columns = 1_000;
         let root = MAX_PATH_BYTES / columns - 1 - 2 * NAME_BYTES;
         for (name, fits) in [(root - 1, true), (root, true), (root + 1, false)] {
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_has_no_more_children_than_there_are_elements() {
+    fn groups_with_more_children_than_elements_are_rejected() {
         // A group that declares 2, 1 and 2^30 children, and one column.
         for (children, fits) in [(&[4][..], false), (&[2], true), (&[0x80, 0x80, 0x80, 0x80, 8], false)] {
             let footer = [&[0x29, 0x2c, 0x48, 1, b'g', 0x15][..], children, &[0, 0x48, 1, b'c', 0, 0]].concat();
@@ -496,8 +496,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_named() {
-        // One row group with an encoding in its chunk's metadata, and one with a compression.
+    fn unknown_encodings_and_codecs_are_named() {
+        // A row group with an encoding in its chunk's metadata, and another with a compression.
         let chunk = |metadata: &[u8]| list_of(4, 1, &[&[0x19, 0x1c, 0x3c][..], metadata, &[0, 0, 0]].concat());
         for (metadata, says) in [
             (&[0x29, 0x15, 20][..], None),
@@ -512,13 +512,13 @@ mod tests {
     }
 
     #[test]
-    fn a_footer_that_ends_early_is_damaged() {
+    fn truncated_footers_are_rejected() {
         let whole = chain(3);
         assert_eq!(check(&whole), Ok(()));
         for len in 0..whole.len() {
             assert!(check(&whole[..len]).is_err(), "{len}");
         }
-        // A list that says it has more elements than there are bytes.
+        // A list that declares more elements than there are bytes.
         assert!(check(&[0x39, 0xf5, 0xff, 0xff, 0xff, 0xff, 0x0f]).is_err());
     }
 }

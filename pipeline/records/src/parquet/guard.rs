@@ -1,7 +1,7 @@
-//! Calls into other crates that turn panics into errors.
+//! Calls into other crates, with panics turned into errors.
 //!
-//! The crate `parquet` and the decompressors return errors for most damaged files, but none of them guarantees it.
-//! After a panic none of their state is used.
+//! The crate `parquet` and the decompressors return errors for most damaged files, but do not guarantee it. After a
+//! panic, their state is discarded.
 
 use std::cell::Cell;
 use std::fmt::Display;
@@ -9,14 +9,14 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether a panic of this thread is about to become an error.
+    /// Whether a panic in this thread will become an error.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`, and turns its error or its panic into text. Nothing is printed of the panic.
+/// Runs `work`, and turns its error or panic into text. A panic prints nothing.
 ///
 /// # Errors
-/// If `work` fails or panics.
+/// Returns an error if `work` fails or panics.
 pub fn guarded<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,4 +1,4 @@
-//! Column types: which ones are supported, and what their numbers mean.
+//! Column types: the supported ones, and the meaning of their numbers.
 
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::schema::types::ColumnDescriptor;
@@ -6,7 +6,7 @@ use parquet::schema::types::ColumnDescriptor;
 /// Seconds per day.
 pub const DAY: i64 = 86_400;
 
-/// The class of a column's cells.
+/// A column's cell class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Texts, or arbitrary bytes.
@@ -19,7 +19,7 @@ pub enum Class {
     Float,
     /// Booleans.
     Flag,
-    /// Nulls only: the type of a column without values.
+    /// Nulls only: the type for columns without values.
     Null,
 }
 
@@ -68,7 +68,7 @@ pub fn class_of(column: &ColumnDescriptor) -> Result<(Class, Meaning), String> {
     found.ok_or_else(|| format!("has the type {}, which is not read", type_name(column)))
 }
 
-/// Returns the class and the meaning of whole numbers.
+/// Returns the class and the meaning for whole numbers.
 fn whole_class(logical: Option<&LogicalType>, converted: ConvertedType) -> Option<(Class, Meaning)> {
     Some(match (logical, converted) {
         (Some(LogicalType::Date), _) | (None, ConvertedType::DATE) => (Class::Time, Meaning::Days),
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_type_has_a_class_or_is_refused_by_its_name() {
+    fn types_have_a_class_or_are_rejected_by_name() {
         let plain = |class| Ok((class, Meaning::Plain));
         let no = |name: &str| Err(format!("has the type {name}"));
         let time = |parts| Ok((Class::Time, Meaning::PerSecond(parts)));

@@ -1,11 +1,10 @@
-//! Limits of a Parquet file: maximum memory and work, regardless of the values that its headers and footer declare.
+//! Parquet limits: maximum memory and work per file, regardless of the values in its headers and footer.
 
 /// Maximum page size in bytes, compressed or not. DuckDB writes pages of up to 100,000,000 bytes, others about a
 /// megabyte.
 pub const MAX_PAGE_BYTES: u64 = 128 << 20;
 
-/// Maximum size of a page header in bytes. Usual headers have a few hundred bytes, but long texts in statistics add to
-/// that.
+/// Maximum page header size in bytes. Usual headers have a few hundred bytes, but long texts in statistics add to that.
 pub const MAX_HEADER_BYTES: usize = 1 << 20;
 
 /// Maximum footer size in bytes.
@@ -38,7 +37,7 @@ pub const MAX_FOOTER_STRUCTS: u64 = 1 << 20;
 /// Maximum number of values in a dictionary. A dictionary holds a row group's repeated texts, so it is much smaller.
 pub const MAX_DICTIONARY_VALUES: u32 = 8 << 20;
 
-/// Maximum memory in bytes for the pages of a row group's selected columns: for each column its dictionary, and its
+/// Maximum memory in bytes for the pages in a row group's selected columns: for each column its dictionary, and its
 /// largest page, compressed and decompressed.
 pub const MAX_GROUP_BYTES: u64 = 384 << 20;
 
@@ -51,7 +50,7 @@ pub const MIN_EXPANDED_BYTES: u64 = 4 << 30;
 /// Bytes that each cell counts in addition to its text.
 pub const CELL_BYTES: u64 = 8;
 
-/// Returns the maximum number of cell bytes for a file with `file_bytes` bytes.
+/// Returns the maximum cell bytes for a file with `file_bytes` bytes.
 pub fn max_expanded_bytes(file_bytes: u64) -> u64 {
     file_bytes.saturating_mul(MAX_EXPANSION).max(MIN_EXPANDED_BYTES)
 }
@@ -69,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_file_may_expand_further_than_a_large_one() {
+    fn small_files_may_expand_further_than_large_ones() {
         let edge = MIN_EXPANDED_BYTES / MAX_EXPANSION;
         for (len, bytes) in [
             (0, MIN_EXPANDED_BYTES),
@@ -83,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_holds_at_its_edges() {
+    fn numbers_over_the_limit_are_rejected() {
         for (number, fits) in [(6, true), (7, true), (8, false)] {
             assert_eq!(within(|| "pages:".into(), number, 7).is_ok(), fits);
         }

@@ -1,9 +1,9 @@
-//! Parquet files: their columns by name, and batches of cells of some columns.
+//! Parquet files: their columns by name, and the selected columns' cells in batches.
 //!
 //! The crate `parquet` reads the footer after [`footer`] has checked its shape. Pages are read and decompressed here
 //! ([`page`], [`ahead`]), and their values become cells ([`decode`], [`runs`]), all within the limits in [`limits`].
-//! [`kinds`] lists the supported column types. [`urls`] turns cells into rows of a URL table, [`captures`] into
-//! captures of robots.txt files.
+//! [`kinds`] lists the supported column types. [`urls`] turns cells into URL table rows, [`captures`] into robots.txt
+//! captures.
 
 mod ahead;
 pub mod captures;
@@ -34,19 +34,19 @@ use kinds::Class;
 use limits::{MAX_FOOTER_BYTES, MAX_GROUP_BYTES, max_expanded_bytes, within};
 use source::Source;
 
-/// Bytes at the end of a file: the length of the footer, and the magic bytes.
+/// Size in bytes of the footer length and the magic bytes at a file's end.
 const TAIL_BYTES: u64 = 8;
 
-/// The first and the last bytes of a file.
+/// The magic bytes at a file's start and end.
 pub const MAGIC: &[u8] = b"PAR1";
 
-/// The magic bytes of a file with an encrypted footer.
+/// The magic bytes in a file with an encrypted footer.
 pub const ENCRYPTED_MAGIC: &[u8] = b"PARE";
 
-/// The names of columns that a message lists.
+/// Maximum number of column names in a message.
 const MAX_SHOWN_NAMES: usize = 20;
 
-/// A problem of a file, in words that follow its path.
+/// A result whose error text continues a sentence that begins with the file's path.
 type Found<T> = std::result::Result<T, String>;
 
 /// An open Parquet file.
@@ -60,7 +60,7 @@ impl ParquetFile {
     /// Opens a file and reads its footer.
     ///
     /// # Errors
-    /// If it cannot be read, or has no footer that is valid and within the limits.
+    /// Returns an error if the file is unreadable, or if its footer is missing, invalid or over a limit.
     pub fn open(path: &Path) -> Result<ParquetFile> {
         let fail = |text: String| Error::at(path, text);
         let file = fs::File::open(path).map_err(|error| Error::io(path, error))?;
@@ -70,15 +70,15 @@ impl ParquetFile {
         Ok(ParquetFile { path: path.into(), source: Arc::new(source), metadata })
     }
 
-    /// The descriptions of all columns.
+    /// Returns the descriptions of all columns.
     fn columns(&self) -> &[Arc<ColumnDescriptor>] {
         self.metadata.file_metadata().schema_descr().columns()
     }
 
-    /// The place of the column that a user calls so: a name, or a number from 1 on.
+    /// Returns the index of the column that a user specifies by name, or by number from 1.
     ///
     /// # Errors
-    /// If there is no such column, or several have the name.
+    /// Returns an error if no column matches, or if several columns have this name.
     fn find(&self, name: &str) -> Found<usize> {
         let columns = self.columns();
         if let Ok(number) = name.parse::<usize>() {
@@ -100,7 +100,7 @@ impl ParquetFile {
         Err(format!("{quoted}: there is no such column; the file has {}", self.names()))
     }
 
-    /// The names of the columns for a message.
+    /// Returns the column names for a message.
     fn names(&self) -> String {
         let name = |column: &Arc<ColumnDescriptor>| format!("\"{}\"", shown(column.path().string().as_bytes()));
         let names: Vec<String> = self.columns().iter().take(MAX_SHOWN_NAMES).map(name).collect();
@@ -108,7 +108,7 @@ impl ParquetFile {
         names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
     }
 
-    /// A column in the words of a message: its number and its name.
+    /// Describes a column for a message by its number and its name.
     fn describe(&self, at: usize) -> String {
         let name = self.columns().get(at).map(|column| column.path().string()).unwrap_or_default();
         format!("column {} (\"{}\")", at + 1, shown(name.as_bytes()))
@@ -126,7 +126,7 @@ impl ParquetFile {
         }
     }
 
-    /// Checks that a column has one of the given types. `expected` describes them.
+    /// Checks that a column has a permitted type. `expected` describes these types.
     ///
     /// # Errors
     /// Returns an error that names the column, its type and the expected types.
@@ -140,13 +140,13 @@ impl ParquetFile {
         Err(format!("{} {found}; expected {expected}", self.describe(at)))
     }
 
-    /// A failure of this file.
+    /// Creates an error for this file.
     fn failure(&self, text: impl std::fmt::Display) -> Error {
         Error::at(&self.path, text)
     }
 }
 
-/// Reads the footer of a file.
+/// Reads a file's footer.
 fn read_footer(source: &Source) -> Found<ParquetMetaData> {
     let cannot = |error: std::io::Error| format!("cannot be read: {error}");
     let damaged = "is a damaged Parquet file: it does not end with the magic bytes PAR1; it may be cut off";
@@ -173,23 +173,23 @@ fn read_footer(source: &Source) -> Found<ParquetMetaData> {
     Ok(metadata)
 }
 
-/// Reads columns side by side, row group by row group.
+/// Reads several columns in parallel, one row group after the other.
 pub struct Batches {
     file: Arc<ParquetFile>,
     columns: Vec<Column>,
-    /// The next row group to begin.
+    /// The next row group's index.
     next_group: usize,
-    /// Rows of the row group that were not given yet.
+    /// Number of unused rows in the current row group.
     left: u64,
-    /// Cell bytes so far.
+    /// Cell bytes read so far.
     expanded: u64,
 }
 
 impl Batches {
-    /// Reads columns of these places, each with the most bytes that a cell of it may have to be kept.
+    /// Creates a reader for the columns with these indexes, each with its maximum length in bytes for kept cells.
     ///
     /// # Errors
-    /// If a column is a list, or has a type that is not read.
+    /// Returns an error if a column is a list, or has an unsupported type.
     pub fn new(file: Arc<ParquetFile>, columns: &[(usize, usize)]) -> Found<Batches> {
         let columns: Found<Vec<Column>> = columns
             .iter()
@@ -201,10 +201,11 @@ impl Batches {
         Ok(Batches { columns: columns?, file, next_group: 0, left: 0, expanded: 0 })
     }
 
-    /// Reads on where the rows that were read are used up. Returns how many rows every column has now; 0 at the end.
+    /// Reads more cells for each column without unused cells. Returns the number of rows that are ready in every
+    /// column, or 0 at the end.
     ///
     /// # Errors
-    /// If the file is damaged.
+    /// Returns an error if the file is damaged or over a limit.
     pub fn fill(&mut self) -> Found<usize> {
         use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
         while self.left == 0 {
@@ -236,7 +237,7 @@ impl Batches {
         Ok(self.columns.iter().map(Column::waiting).min().unwrap_or(0))
     }
 
-    /// Marks rows as used: no more than [`Batches::fill`] has returned.
+    /// Marks rows as used: at most the number that [`Batches::fill`] returned.
     pub fn take(&mut self, rows: usize) {
         self.left = self.left.saturating_sub(rows as u64);
         self.columns.iter_mut().for_each(|column| column.take(rows));
@@ -244,7 +245,7 @@ impl Batches {
 }
 
 impl ParquetFile {
-    /// What is wrong with a column in a row group.
+    /// Describes damage to a column in a row group.
     fn damage(&self, group: usize, column: usize, text: &str) -> String {
         format!("row group {}, {}: {text}", group + 1, self.describe(column))
     }

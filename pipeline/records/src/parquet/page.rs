@@ -1,4 +1,4 @@
-//! Pages of a column chunk: their headers, their checksums, and their decompressed bytes.
+//! A column chunk's pages: their headers, their checksums, and their decompressed bytes.
 //!
 //! Header fields are checked before any memory is reserved, and a decompressed page must have exactly the declared
 //! length. Sources: the Parquet format, parquet.thrift, Compression.md.
@@ -13,25 +13,25 @@ use super::footer::{Skim, types};
 use super::limits::{MAX_HEADER_BYTES, MAX_PAGE_BYTES, within};
 use super::source::Source;
 
-/// Number of bytes that are first read for a page header.
+/// Initial read size in bytes for a page header.
 const HEADER_BYTES: usize = 1 << 10;
 
 /// A page header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Length of the header itself in bytes.
+    /// Header length in bytes.
     pub len: u64,
-    /// Length of the decompressed page in bytes, without the header.
+    /// Decompressed page length in bytes, without the header.
     pub unpacked: u64,
-    /// Length of the page in the file in bytes, without the header.
+    /// Page length in the file in bytes, without the header.
     pub packed: u64,
-    /// The checksum of the page's bytes in the file.
+    /// The checksum for the page's bytes in the file.
     crc: Option<u32>,
     /// The page's kind.
     pub kind: Kind,
 }
 
-/// The kind of a page.
+/// A page's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A dictionary with this number of values.
@@ -42,7 +42,7 @@ pub enum Kind {
     Index,
 }
 
-/// The header of a data page.
+/// A data page's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
     /// Number of values, including nulls.
@@ -77,11 +77,11 @@ pub enum Levels {
 /// A decompressed page.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Offset of its header in the file.
+    /// The header's offset in the file.
     pub offset: u64,
-    /// Its kind.
+    /// The page's kind.
     pub kind: Kind,
-    /// Its bytes after the header.
+    /// The bytes after the header.
     pub bytes: Bytes,
 }
 
@@ -279,7 +279,7 @@ fn unpack(codec: CompressionCodec, packed: &[u8], start: usize, len: usize) -> R
 /// output first.
 fn most_unpacked(codec: CompressionCodec, packed: usize) -> Option<usize> {
     match codec {
-        // A copy of 64 bytes takes two bytes.
+        // A 64-byte copy takes two bytes.
         CompressionCodec::SNAPPY => Some(packed.saturating_mul(32)),
         // Each byte adds at most 255 to a copy's length, and a copy begins with a few bytes.
         CompressionCodec::LZ4 | CompressionCodec::LZ4_RAW => Some(packed.saturating_mul(256).saturating_add(256)),
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_gives_each_number_once() {
+    fn only_complete_and_valid_headers_are_parsed() {
         let whole = [&HEADER[..], &[0]].concat();
         let data = Data { values: 2, encoding: Encoding::Plain, levels: Levels::V1 { encoding: Encoding::Rle } };
         let expected =
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_header_holds_at_its_edges() {
+    fn headers_over_the_limit_are_rejected() {
         for (len, fits) in [
             (HEADER_BYTES, true),
             (MAX_HEADER_BYTES - 1, true),
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_page_holds_at_its_edges() {
+    fn pages_over_the_limit_are_rejected() {
         for (len, fits) in
             [(MAX_PAGE_BYTES - 1, true), (MAX_PAGE_BYTES, true), (MAX_PAGE_BYTES + 1, false), (i32::MAX as u64, false)]
         {
@@ -400,7 +400,7 @@ mod tests {
 
     /// Tests the same text in every codec, intact and damaged in its middle and at its end.
     #[test]
-    fn every_codec_is_unpacked_to_just_its_length() {
+    fn every_codec_is_decompressed_to_the_declared_length() {
         let text: Vec<u8> = (0..3_000_u32).flat_map(|number| number.to_string().into_bytes()).collect();
         let gzip = {
             let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -448,7 +448,7 @@ mod tests {
 
     /// Tests that decompression stops at the first byte over the declared length.
     #[test]
-    fn a_page_that_unpacks_to_more_than_it_says_takes_no_memory() {
+    fn overlong_pages_need_no_extra_memory() {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         let zeros = vec![0; 1 << 20];
         for _ in 0..64 {
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_is_checked() {
+    fn checksums_are_verified() {
         let body = b"the bytes of a page";
         let mut crc = flate2::Crc::new();
         crc.update(body);

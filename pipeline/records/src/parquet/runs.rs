@@ -1,7 +1,7 @@
-//! Bit-packed numbers: runs of them, and differences between them.
+//! Bit-packed numbers, in runs or as differences.
 //!
-//! Both are decoded a few at a time, so memory use never depends on the number of values that a page declares. Source:
-//! the Parquet format, Encodings.md.
+//! Both are decoded a few at a time, so memory use never depends on a page's declared value count. Source: the Parquet
+//! format, Encodings.md.
 
 use bytes::Bytes;
 
@@ -15,7 +15,7 @@ const MAX_FILLED_NUMBERS: usize = 255;
 pub struct Hybrid {
     bytes: Bytes,
     width: u32,
-    /// Offset of the next run.
+    /// The next run's offset.
     at: usize,
     /// Number of values left in the run.
     left: usize,
@@ -25,12 +25,12 @@ pub struct Hybrid {
 enum Run {
     /// A repeated number.
     Same(u32),
-    /// Bit-packed numbers, and the bit offset of the next one.
+    /// Bit-packed numbers, and the next number's bit offset.
     Packed(usize),
 }
 
 impl Hybrid {
-    /// Creates a reader of numbers with `width` bits.
+    /// Creates a reader for numbers with `width` bits.
     ///
     /// # Errors
     /// Returns an error if the width is more than 32.
@@ -112,10 +112,10 @@ pub fn read_bit_packed(bytes: &[u8], width: u8, from: usize, count: usize, numbe
     Some(())
 }
 
-/// A first number, and the difference of each following number from its predecessor: DELTA_BINARY_PACKED.
+/// A first number, and each following number's difference from its predecessor: DELTA_BINARY_PACKED.
 pub struct Deltas {
     bytes: Bytes,
-    /// Offset of the next block.
+    /// The next block's offset.
     at: usize,
     minis: usize,
     in_mini: usize,
@@ -224,7 +224,7 @@ impl Deltas {
         self.left == 0 && self.at == self.bytes.len()
     }
 
-    /// Finds the end of a list without decoding its numbers.
+    /// Finds a list's end without decoding its numbers.
     pub fn end(bytes: &Bytes) -> Option<usize> {
         let mut list = Deltas::new(bytes.clone())?;
         let mut left = list.left.saturating_sub(1);
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn runs_are_read() {
-        // The example of the format: the numbers 0 to 7 in three bits each.
+        // The format's example: the numbers 0 to 7 in three bits each.
         let packed = [0b0000_0011, 0b1000_1000, 0b1100_0110, 0b1111_1010];
         assert_eq!(read(&packed, 3, 8), Some((0..8).collect()));
         assert_eq!(read(&packed, 3, 9), None);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_left_in_runs_are_seen() {
+    fn unread_numbers_in_runs_are_detected() {
         let same = [10 << 1, 1];
         let packed = [5, 0xff, 0xff];
         for (bytes, count, is_at_end) in [
@@ -306,7 +306,7 @@ mod tests {
             (&packed, 9, true),
             (&[10 << 1, 1, 0][..], 10, false),
             (&[&packed[..], &[0]].concat(), 9, false),
-            // A run of 256 numbers with 254, 255 or 256 left. All 256 may be left only if nothing is read at all.
+            // A run with 256 numbers, and 254, 255 or 256 left. All 256 may be left only if nothing is read at all.
             (&[&[0x41][..], &[0xff; 32]].concat(), 2, true),
             (&[&[0x41][..], &[0xff; 32]].concat(), 1, true),
             (&[&[0x43][..], &[0xff; 33]].concat(), 8, false),
@@ -319,7 +319,7 @@ mod tests {
 
     /// Compares every width with packing by definition.
     #[test]
-    fn every_width_is_unpacked() {
+    fn every_width_is_decoded() {
         for width in 0..=32_u32 {
             let numbers: Vec<u32> = (0..64_u64)
                 .map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 17 & ((1 << width) - 1)) as u32)
@@ -338,7 +338,7 @@ mod tests {
 
     #[test]
     fn the_highest_bit_may_be_first() {
-        // The example of the format: the numbers 0 to 7 in three bits each.
+        // The format's example: the numbers 0 to 7 in three bits each.
         let mut numbers = Vec::new();
         let bytes = [0b0000_0101, 0b0011_1001, 0b0111_0111];
         assert_eq!(read_bit_packed(&bytes, 3, 0, 3, &mut numbers), Some(()));
@@ -407,8 +407,8 @@ mod tests {
 
     /// Tests that a list with an impossible number of values is read only as far as requested.
     #[test]
-    fn a_claim_takes_no_memory() {
-        // One block of 2^28 numbers in one miniblock. All differences have 0 bits.
+    fn declared_counts_reserve_no_memory() {
+        // A block with 2^28 numbers in one miniblock. All differences have 0 bits.
         let bytes = Bytes::from_static(&[0x80, 0x80, 0x80, 0x80, 1, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0]);
         let mut numbers = Vec::new();
         let mut list = Deltas::new(bytes.clone()).unwrap();

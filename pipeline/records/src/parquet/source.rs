@@ -3,29 +3,29 @@
 use std::fs::File;
 use std::io::Read;
 
-/// An open file. Reads move no position, so that columns can be read on several threads.
+/// An open file without a read position, so that several threads can read columns.
 pub struct Source {
     file: File,
     len: u64,
 }
 
 impl Source {
-    /// Takes an open file of so many bytes.
+    /// Creates a source from an open file of `len` bytes.
     pub fn new(file: File, len: u64) -> Source {
         Source { file, len }
     }
 
-    /// The length of the file.
+    /// Returns the file length in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Bytes at an offset.
+    /// Reads `len` bytes at an offset.
     ///
     /// # Errors
-    /// If the file ends before them, or cannot be read.
+    /// Returns an error if the file ends too early or is unreadable.
     pub fn at(&self, offset: u64, len: usize) -> std::io::Result<Vec<u8>> {
-        // Zeroed memory from the system is cheap, and callers never request more bytes than the file has.
+        // Zeroed memory is cheap to get from the system, and callers never request more bytes than the file has.
         let mut bytes = vec![0; len];
         At { source: self, offset }.read_exact(&mut bytes)?;
         Ok(bytes)
@@ -42,7 +42,7 @@ impl Source {
     }
 }
 
-/// A reader that begins at an offset of a file.
+/// A reader that starts at a file offset.
 struct At<'s> {
     source: &'s Source,
     offset: u64,

@@ -1,7 +1,7 @@
-//! Rows of a table of URLs in a Parquet file: the wanted cells of each row.
+//! Rows of a URL table in a Parquet file: each row's selected cells.
 //!
-//! The URL is a column, or the columns into which Common Crawl's index has split it, which are joined again. Columns are
-//! decoded here a batch at a time; whoever decides the rows takes their cells out of the decoded columns.
+//! The URL is either one column, or split across columns as in Common Crawl's index; these are joined again. Columns
+//! are decoded here in batches, and the code that decides the rows takes their cells from the decoded columns.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::captures::Cell;
 use crate::lines::MAX_LINE_BYTES;
 use crate::tables::{self, Fault, MAX_CELLS, Row, Table, Wanted, is_url_name};
 
-/// Rows of a block, the work of one thread at a time. With fewer, threads wake each other more often: with 1,024 and half as large
-/// batches a file took a tenth more time.
+/// Number of rows in a block, the unit of work for a thread. Smaller blocks make threads wake each other more often:
+/// with 1,024 rows and half the batch size, a file took 10 % longer.
 const BLOCK_ROWS: usize = 1 << 12;
 
 /// The columns into which Common Crawl's index splits a URL.
@@ -27,7 +27,7 @@ const SPLIT: [&str; 5] = ["url_protocol", "url_host_name", "url_port", "url_path
 /// The columns that may be absent if the user allows it: the port and the query. A URL without them is a different URL.
 const MAY_BE_ABSENT: [usize; 2] = [2, 4];
 
-/// The types of the split URL's columns. Some programs write the port as text, others as a number.
+/// The split URL's column types. Some programs write the port as text, others as a number.
 const SPLIT_CLASSES: [&[Class]; 5] = [
     &[Class::Text],
     &[Class::Text],
@@ -36,50 +36,50 @@ const SPLIT_CLASSES: [&[Class]; 5] = [
     &[Class::Text, Class::Null],
 ];
 
-/// Description of text types.
+/// Description of text types in messages.
 const TEXT: &str = "text (BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY)";
 
-/// Description of time types.
+/// Description of time types in messages.
 const TIME: &str = "a time, a date, a number or text";
 
-/// Description of port types.
+/// Description of port types in messages.
 const PORT: &str = "a number or text";
 
-/// The option that names the column of times.
+/// The time column's option name.
 pub const AT_OPTION: &str = "--at-column";
 
 /// Options for split URLs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Splitting {
-    /// Whether to use the columns of Common Crawl's index even if the file has another URL column.
+    /// Whether to use Common Crawl's index columns even if the file has another URL column.
     pub is_split: bool,
     /// Whether a missing port or query column counts as empty.
     pub absent_is_empty: bool,
 }
 
-/// Where the host is among them.
+/// The host's index among the split columns.
 const HOST: usize = 1;
 
-/// The rows of a file that are still to come.
+/// A file's remaining rows.
 pub struct Rows {
     batches: Batches,
     url: Url,
-    /// The first of the other wanted columns among those that are read, and how many they are.
+    /// The index of the first other selected column among the columns read, and the number of such columns.
     others: (usize, usize),
 }
 
-/// Where the URL is among the columns that are read.
+/// The URL's location among the columns read.
 #[derive(Clone, Copy)]
 enum Url {
-    /// It is the first.
+    /// The first column.
     Whole,
-    /// The places of its parts.
+    /// The URL parts' column indexes.
     Split([Option<usize>; SPLIT.len()]),
 }
 
 impl Rows {
-    /// Finds the columns, with the URL column first. Uses the columns of Common Crawl's index if the file has no
-    /// other URL column.
+    /// Finds the columns, with the URL column first. Uses Common Crawl's index columns if the file has no other URL
+    /// column.
     ///
     /// # Errors
     /// Returns an error if there is no such column, or if one has the wrong type.
@@ -112,10 +112,10 @@ impl Rows {
         Ok((Table::of_parquet(names), Rows { batches, url, others }))
     }
 
-    /// The next rows; `None` at the end.
+    /// Returns the next rows, or `None` at the end.
     ///
     /// # Errors
-    /// If the file is damaged: what is wrong, without its path.
+    /// Returns an error without the file's path if the file is damaged.
     pub fn next(&mut self) -> Found<Option<Batch>> {
         let rows = self.batches.fill()?;
         if rows == 0 {
@@ -127,9 +127,9 @@ impl Rows {
     }
 }
 
-/// Rows whose columns are decoded. They keep the pages in which their cells are.
+/// Decoded rows, which keep the pages that contain their cells.
 pub struct Batch {
-    /// Cells of each column, and which of them the first row has.
+    /// Each column's cells, and the index of the first row's cell.
     columns: Vec<(Arc<Cells>, usize)>,
     rows: usize,
     url: Url,
@@ -137,20 +137,20 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Bytes of the cells, about.
+    /// Returns the approximate size of all cells in bytes.
     pub fn len(&self) -> usize {
         let share = |cells: &Cells| cells.text_bytes().saturating_mul(self.rows) / cells.len().max(1);
         self.columns.iter().map(|(cells, _)| share(cells)).sum()
     }
 
-    /// The rows, cut into blocks of [`BLOCK_ROWS`].
+    /// Splits the rows into blocks of [`BLOCK_ROWS`].
     pub fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
         let starts = (0..self.rows).step_by(BLOCK_ROWS);
         starts.map(|start| Block { batch: self, start, end: self.rows.min(start + BLOCK_ROWS) })
     }
 }
 
-/// Some rows of a batch.
+/// Consecutive rows in a batch.
 #[derive(Clone, Copy)]
 pub struct Block<'b> {
     batch: &'b Batch,
@@ -159,22 +159,22 @@ pub struct Block<'b> {
 }
 
 impl<'b> Block<'b> {
-    /// The wanted cells of each row. URLs that are joined go to `arena`.
+    /// Returns each row's selected cells. Joined URLs are allocated in `arena`.
     pub fn rows(self, arena: &'b Bump) -> impl Iterator<Item = Row<'b>> {
         (self.start..self.end).map(move |row| self.row(row, arena))
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(self) -> usize {
         self.end - self.start
     }
 
-    /// Whether URLs are in parts.
+    /// Returns whether URLs are split into parts.
     pub fn is_split(self) -> bool {
         matches!(self.batch.url, Url::Split(_))
     }
 
-    /// The parts of the URL of each row, or what is wrong with the row.
+    /// Returns each row's URL parts, or the reason why the row is invalid.
     pub fn parts(self) -> impl ExactSizeIterator<Item = std::result::Result<UrlParts<'b>, Fault>> {
         let columns = match self.batch.url {
             Url::Split(parts) => parts.map(|at| self.batch.columns.get(at?)),
@@ -194,10 +194,10 @@ impl<'b> Block<'b> {
         })
     }
 
-    /// Returns what a caller caches for the hosts of these rows, if they are in a dictionary. The first caller makes it,
-    /// from an upper bound of [`UrlParts::host_number`]; it lives as long as the dictionary.
+    /// Returns a caller's cached value for these rows' hosts, if they are in a dictionary. The first caller creates it
+    /// from an upper bound for [`UrlParts::host_number`]. It lives as long as the dictionary.
     ///
-    /// Returns `None` as well if an earlier caller has cached a value of another type.
+    /// Also returns `None` if an earlier caller has cached a value of another type.
     pub fn host_cache<T: Any + Send + Sync>(self, make: impl FnOnce(usize) -> T) -> Option<&'b T> {
         let Url::Split(parts) = self.batch.url else { return None };
         let (hosts, count) = self.batch.columns.get(parts[HOST]?)?.0.hosts()?;
@@ -241,7 +241,7 @@ fn describe_split(parts: &[Option<usize>; SPLIT.len()]) -> String {
 }
 
 impl Url {
-    /// Finds the columns of the URL, and adds their places to `places`.
+    /// Finds the URL's columns, and adds their indexes to `places`.
     fn find(
         file: &ParquetFile,
         wanted: Option<&Wanted>,
@@ -290,7 +290,7 @@ impl Url {
     }
 }
 
-/// Returns the message about a missing column of a split URL.
+/// Returns the message about a split URL's missing column.
 fn absent(file: &ParquetFile, at: usize, name: &str, option: &str) -> String {
     let advice = match MAY_BE_ABSENT.contains(&at) {
         true => "without it URLs are decided as others; if it is always empty, give --missing-columns empty".to_owned(),
@@ -299,7 +299,7 @@ fn absent(file: &ParquetFile, at: usize, name: &str, option: &str) -> String {
     format!("there is no column \"{name}\" for the split URL: {advice}; the file has {}", file.names())
 }
 
-/// The parts of a URL, joined in `arena`. Without scheme or host there is no URL.
+/// Joins a URL's parts in `arena`. Returns a null if the scheme or the host is missing.
 #[inline]
 fn join<'b>(parts: [Cell<'b>; SPLIT.len()], arena: &'b Bump) -> Cell<'b> {
     if parts.contains(&Cell::TooLong) {
@@ -326,8 +326,8 @@ fn join<'b>(parts: [Cell<'b>; SPLIT.len()], arena: &'b Bump) -> Cell<'b> {
 }
 
 impl ParquetFile {
-    /// Returns the URL column: the one with a known name, regardless of its type. If there is none, and no column
-    /// is part of a split URL, the only text column.
+    /// Returns the column with a known URL name, regardless of its type. Without such a name, returns the only text
+    /// column, unless the file has split URL columns.
     ///
     /// # Errors
     /// Returns an error if several columns have such a name.

@@ -1,5 +1,5 @@
-//! The HTTP answer in the block of a record: its status, the fields that matter, and its body without the codings that it
-//! was sent in. Sources: RFC 9112 sections 4, 5 and 7; RFC 9110 section 8.4.
+//! Parses the HTTP response in a record's block: its status, the relevant fields, and its decoded body. Sources: RFC
+//! 9112 sections 4, 5 and 7; RFC 9110 section 8.4.
 
 use std::io::{self, Read};
 
@@ -15,33 +15,33 @@ use crate::jsonl::MAX_HEADER_BYTES as MAX_FIELD_BYTES;
 use crate::shown::shown;
 use crate::unpack::unpack_zstd;
 
-/// Codings that were put on one another around a body: a server uses one, and a proxy may add another.
+/// Maximum number of codings per body. A server applies one, and a proxy may add another.
 pub const MAX_CODINGS: usize = 4;
 
-/// The start of an answer.
+/// The start of a response.
 const HTTP: &[u8] = b"HTTP/";
 
-/// An HTTP answer.
+/// An HTTP response.
 #[derive(Debug)]
 pub struct Answer {
-    /// Status, media type, age, and challenge product. Fields of the WARC record are not included.
+    /// Status, media type, age, and challenge product. The WARC record's own fields are not included.
     pub capture: Capture,
-    /// Its `Location`.
+    /// The `Location` field.
     pub location: Option<Vec<u8>>,
-    /// Its body, decoded.
+    /// The decoded body.
     pub body: Vec<u8>,
 }
 
-/// Why the block of a record is no HTTP answer that can be used: the kind of fault and its details.
+/// The reason why a block is not a usable HTTP response: the kind of problem, and its details.
 pub type Fault = (&'static str, String);
 
-/// The fault of a block that is no HTTP answer.
+/// The reason for a block that is not an HTTP response.
 const MALFORMED: &str = "malformed HTTP answer";
 
-/// The answer in a block.
+/// Parses the response in a block.
 ///
 /// # Errors
-/// If it is no HTTP answer, or its body cannot be decoded within the limit.
+/// Returns an error if the block is not an HTTP response, or if its body cannot be decoded within the limit.
 pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
     let header_end = header_end(&block);
     let status = status(&block)?;
@@ -58,7 +58,7 @@ pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
                 for coding in words(&value) {
                     match &*coding {
                         b"chunked" if name.eq_ignore_ascii_case(b"transfer-encoding") => is_chunked = true,
-                        // More are refused; how many more does not matter.
+                        // One more is enough to reject the response.
                         _ if codings.len() > MAX_CODINGS => break,
                         _ => codings.push(coding),
                     }
@@ -70,7 +70,7 @@ pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
     block.drain(..header_end);
     let body = if is_chunked { without_chunks(block) } else { Ok(block) };
     let body = match body.and_then(|body| decode(body, &codings)) {
-        // For other responses only the status counts.
+        // Other responses are used for their status only.
         Err(_) if status / 100 != 2 => Vec::new(),
         body => body?,
     };
@@ -100,19 +100,19 @@ pub fn head(mut block: Vec<u8>) -> Result<Answer, Fault> {
     answer(block)
 }
 
-/// Returns the status and the `Content-Type` of a block, if they are readable. The rest is ignored.
+/// Returns a block's status and `Content-Type`, if they are readable. Other fields are ignored.
 pub fn status_and_type(block: &[u8]) -> (Option<u16>, Option<Vec<u8>>) {
     let header = &block[..header_end(block)];
     let media_type = fields(header).find(|(name, _)| name.eq_ignore_ascii_case(b"content-type"));
     (status(block).ok(), media_type.map(|(_, value)| value.into_owned()))
 }
 
-/// Returns whether a block, of which these are the first bytes, has its whole header in them.
+/// Returns whether a block's first bytes contain its whole header.
 pub fn has_whole_header(start: &[u8]) -> bool {
     find_header_end(start).is_some()
 }
 
-/// Returns the start of the body: after the first empty line, or at the end if there is none.
+/// Returns the body's start: after the first empty line, or at the end if there is none.
 fn header_end(block: &[u8]) -> usize {
     find_header_end(block).unwrap_or(block.len())
 }
@@ -129,7 +129,7 @@ fn find_header_end(block: &[u8]) -> Option<usize> {
     None
 }
 
-/// The status of the first line, `HTTP/1.1 200 OK`; the version may be any.
+/// Parses the status in a first line such as `HTTP/1.1 200 OK`, with any version.
 fn status(block: &[u8]) -> Result<u16, Fault> {
     let line = block.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let mut words = line.split(|byte| b" \t\r".contains(byte)).filter(|word| !word.is_empty());
@@ -142,7 +142,7 @@ fn status(block: &[u8]) -> Result<u16, Fault> {
     })
 }
 
-/// Adds the value of a field to those of the same name, up to the limit; what is beyond it is left out.
+/// Appends a field's value to the preceding values with the same name. Values over the limit are ignored.
 fn join(joined: &mut Option<Vec<u8>>, value: &[u8]) {
     let separator: &[u8] = if joined.is_some() { b", " } else { b"" };
     let joined = joined.get_or_insert_default();
@@ -152,13 +152,13 @@ fn join(joined: &mut Option<Vec<u8>>, value: &[u8]) {
     }
 }
 
-/// The names in a list of codings, in lower case and in order.
+/// Returns the names in a list of codings, in lower case and in order.
 fn words(list: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     list.split(|&byte| byte == b',').map(|word| word.trim_ascii().to_ascii_lowercase()).filter(|word| !word.is_empty())
 }
 
-/// A body without the lengths of its chunks. Some crawlers take the chunks away and leave the field that names them; so a
-/// body that does not begin as a chunk does is taken as it stands.
+/// Removes chunk lengths from a body. Some crawlers remove them but keep the field that announces them, so a body that
+/// does not start like a chunk is returned unchanged.
 fn without_chunks(body: Vec<u8>) -> Result<Vec<u8>, Fault> {
     let first_line = body.split(|&byte| byte == b'\n').next().unwrap_or_default();
     if chunk_len(first_line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii()).is_none() {
@@ -175,7 +175,7 @@ fn without_chunks(body: Vec<u8>) -> Result<Vec<u8>, Fault> {
             return Err(fault(format!("expected the length of a chunk, in hexadecimal digits, found \"{found}\"")));
         };
         if len == 0 {
-            // The body is complete. Trailer fields may follow, which do not affect it.
+            // The body is complete. Any trailer fields do not affect it.
             return Ok(decoded);
         }
         let Some((chunk, after)) = usize::try_from(len).ok().and_then(|len| after.split_at_checked(len)) else {
@@ -190,13 +190,13 @@ fn without_chunks(body: Vec<u8>) -> Result<Vec<u8>, Fault> {
     }
 }
 
-/// Returns a chunk's length, if the text consists of hexadecimal digits and the length is not too large.
+/// Returns a chunk's length, if the text is a hexadecimal number within range.
 fn chunk_len(digits: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
     u64::from_str_radix(text, 16).ok()
 }
 
-/// A body without its codings, the last of which was put on last.
+/// Decodes a body, starting with the coding that was applied last.
 fn decode(mut body: Vec<u8>, codings: &[Vec<u8>]) -> Result<Vec<u8>, Fault> {
     if codings.len() > MAX_CODINGS {
         return Err((UNDECODABLE, format!("it has more than {MAX_CODINGS} codings")));
@@ -208,7 +208,7 @@ fn decode(mut body: Vec<u8>, codings: &[Vec<u8>]) -> Result<Vec<u8>, Fault> {
         let decoded = match &**coding {
             b"identity" => continue,
             b"gzip" | b"x-gzip" => read_all("gzip", GzDecoder::new(&*body)),
-            // What most servers mean by it, and what some do.
+            // Most servers mean zlib, but some send raw deflate.
             b"deflate" => read_all("deflate", ZlibDecoder::new(&*body))
                 .or_else(|_| read_all("deflate", DeflateDecoder::new(&*body))),
             b"zstd" => {
@@ -219,7 +219,7 @@ fn decode(mut body: Vec<u8>, codings: &[Vec<u8>]) -> Result<Vec<u8>, Fault> {
         };
         body = match decoded {
             Ok(decoded) => decoded,
-            // Some crawlers decode the body and leave the field.
+            // Some crawlers decode the body but keep the field.
             Err(_) if is_surely_text(&body) => body,
             Err(fault) => return Err(fault),
         };
@@ -234,7 +234,7 @@ fn is_surely_text(body: &[u8]) -> bool {
     is_utf8 && !body.iter().any(|byte| byte.is_ascii_control() && !(b'\t'..=b'\r').contains(byte))
 }
 
-/// The fault of a body that cannot be decoded.
+/// The reason for a body that cannot be decoded.
 const UNDECODABLE: &str = "body that cannot be decoded";
 
 fn undecodable(coding: &str, error: &io::Error) -> Fault {
@@ -245,7 +245,7 @@ fn too_large() -> Fault {
     (crate::bodies::TOO_LARGE, format!("decoded, it has more than {MAX_BODY_BYTES} bytes"))
 }
 
-/// Everything that a decoder gives, up to the limit.
+/// Reads a decoder's whole output, up to the limit.
 fn read_all(coding: &str, decoder: impl Read) -> Result<Vec<u8>, Fault> {
     let mut body = Vec::new();
     let read = decoder.take(MAX_BODY_BYTES as u64 + 1).read_to_end(&mut body);
@@ -253,8 +253,8 @@ fn read_all(coding: &str, decoder: impl Read) -> Result<Vec<u8>, Fault> {
     if body.len() > MAX_BODY_BYTES { Err(too_large()) } else { Ok(body) }
 }
 
-/// Decodes brotli, whose window is at most 16 MiB (RFC 7932 section 9.1); the larger windows of a later draft, up to
-/// 1 GiB, are refused.
+/// Decodes Brotli. A window has at most 16 MiB (RFC 7932 section 9.1). The windows of up to 1 GiB in a later draft are
+/// rejected.
 fn without_brotli(packed: &[u8]) -> Result<Vec<u8>, Fault> {
     let alloc = StandardAlloc::default();
     let mut state = BrotliState::new_strict(alloc, alloc, alloc);
@@ -299,12 +299,12 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_decoded_body_holds_at_its_edges() {
+    fn decoded_bodies_over_the_limit_are_rejected() {
         for len in [MAX_BODY_BYTES - 1, MAX_BODY_BYTES, MAX_BODY_BYTES + 1] {
             let body = vec![b'#'; len];
             let found = decode(gzip(&body), &[b"gzip".to_vec()]);
             assert_eq!(found.map(|found| found.len()).ok(), (len <= MAX_BODY_BYTES).then_some(len));
-            // One block that is not compressed has at most 65,536 bytes; see RFC 7932 section 9.2.
+            // An uncompressed block has at most 65,536 bytes; see RFC 7932 section 9.2.
             let mut packed = Bits::default();
             packed.add(0, 1);
             for part in body.chunks(1 << 16) {
@@ -319,7 +319,7 @@ mod tests {
         }
     }
 
-    /// Bits from the lowest on.
+    /// Bits in ascending order.
     #[derive(Default)]
     struct Bits {
         bytes: Vec<u8>,
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_codings_holds_at_its_edges() {
+    fn bodies_with_too_many_codings_are_rejected() {
         for count in [MAX_CODINGS - 1, MAX_CODINGS, MAX_CODINGS + 1] {
             let body = (0..count).fold(b"Disallow: /".to_vec(), |body, _| gzip(&body));
             let found = decode(body, &vec![b"gzip".to_vec(); count]);
@@ -353,8 +353,8 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_brotli_that_is_too_large_is_refused() {
-        // The bits that announce a window of 2^30 bytes.
+    fn large_brotli_windows_are_rejected() {
+        // The bits that declare a window of 2^30 bytes.
         assert!(without_brotli(&[0x11, 30, 3]).is_err());
     }
 }

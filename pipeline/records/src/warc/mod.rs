@@ -28,20 +28,20 @@ use http::{Answer, answer};
 use records::{Block, Damage, Next, Record, Records};
 use redirects::{Identity, Key, Kind, RecordPlace, Redirects, Reference, Revisit, is_redirect, normal_url, target_of};
 
-/// Bytes of a block that is read: the header of an answer, and a body of the greatest size with the lengths of its chunks.
+/// Maximum number of bytes read from a block: the response header, and the largest body with its chunk lengths.
 const MAX_BLOCK_BYTES: usize = MAX_BODY_BYTES + (1 << 20);
 
 /// The reason for an unreadable record.
 const DAMAGED: &str = "damaged record of a WARC file";
 
-/// The reason for a record that ends the reading.
+/// The reason for a record that stops the reader.
 const STOPPED: &str = "damaged WARC file, not read to its end";
 
 /// Maximum block length in bytes of a page that is stored because a redirect in another file may lead to it. Longer
 /// pages are stored only after a redirect to them in the same file.
 const MAX_PAGE_BYTES: usize = 64 << 10;
 
-/// Bytes of a page that are looked at first: usual headers are shorter.
+/// Number of bytes of a page that are checked first. Usual headers are shorter.
 const MAX_PAGE_HEADER_BYTES: usize = 8 << 10;
 
 /// Maximum number of a file's redirect targets whose pages are stored regardless of their type. The oldest are evicted.
@@ -88,11 +88,11 @@ pub fn read(
 pub struct InputPlace {
     /// The input's index on the command line.
     pub input: usize,
-    /// The rank of the input's path among all paths.
+    /// The path's rank among all input paths.
     pub rank: u32,
 }
 
-/// The reader of one file.
+/// A reader for one file.
 struct Reader<'p, R> {
     path: &'p Path,
     records: Records<R>,
@@ -128,7 +128,7 @@ struct Answered<'r> {
     record: &'r Record,
     url: Option<String>,
     time: Option<Time>,
-    /// The name and the origin, if it is for a robots.txt.
+    /// The name and the origin, if the URL is a robots.txt.
     robots: Option<(String, Origin)>,
 }
 
@@ -145,12 +145,12 @@ impl<R: Unpack> Reader<'_, R> {
         Item::Bad { name: self.name_of(damage.number), reason: fault_of(&damage), detail: damage.detail }
     }
 
-    /// Reads a record if it is the response for a robots.txt, or may be a redirect's target.
+    /// Reads a record if it is a robots.txt response, or may be a redirect's target.
     fn record(&mut self, record: &Record, sink: &mut Sink<'_>) -> Result<io::Result<()>> {
         let Some(target) = record.target.as_deref().filter(|_| is_answer(record)) else {
             return sink(Item::left_out("record that is no answer of a server")).map(Ok);
         };
-        // The others are pages, and addresses that are not of the web, such as `dns:example.com`.
+        // The others are pages, and non-web addresses such as `dns:example.com`.
         let origin = Origin::of_robots_url(target).ok();
         let url = normal_url(target);
         let key = url.as_deref().map(|url| self.redirects.key(url));
@@ -191,11 +191,11 @@ impl<R: Unpack> Reader<'_, R> {
     /// Stores a page that may be the target of another redirect. Most pages are only counted.
     fn page(&mut self, record: &Record, url: String, sink: &mut Sink<'_>) -> Result<io::Result<()>> {
         let Ok(time) = record.date.as_deref().map(read_date).transpose() else { return Ok(Ok(())) };
-        // What a website may have written decides for no other one.
+        // Content from one website must not affect another one.
         if record.is_segment || record.is_untrusted {
             return Ok(Ok(()));
         }
-        // Most pages are not read any further than their header.
+        // Most pages are only read up to the end of their header.
         let is_page = match self.records.block_start(MAX_PAGE_HEADER_BYTES) {
             Err(error) => return Ok(Err(error)),
             Ok(start) => http::has_whole_header(start) && !may_be_robots(record, start),
@@ -327,7 +327,7 @@ pub fn fault_of(damage: &Damage) -> &'static str {
     if damage.stops { STOPPED } else { DAMAGED }
 }
 
-/// Whether a record is what a server sent.
+/// Returns whether a record contains a server's response.
 fn is_answer(record: &Record) -> bool {
     matches!(&*record.kind, "response" | "resource" | "revisit")
 }
@@ -373,7 +373,7 @@ pub fn read_date(date: &[u8]) -> std::result::Result<Time, String> {
     read_time(text, &Zone::default())
 }
 
-/// Why a body is cut. A word that is not known is a reason too.
+/// Returns the reason for a body's truncation. An unknown word is also a reason.
 fn truncation(word: &[u8]) -> Truncation {
     let word = String::from_utf8_lossy(word).to_ascii_lowercase();
     Truncation::from_name(&word).unwrap_or(Truncation::Unspecified)

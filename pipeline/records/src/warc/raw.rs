@@ -1,7 +1,7 @@
-//! The records of a WARC file, each with the bytes that it is stored in, so that it can be copied as it is.
+//! Reads a WARC file's records with their stored bytes, so that they can be copied unchanged.
 //!
-//! In a packed file a record is a gzip member, which is unpacked to be checked to its end, and copied packed. Bytes are kept
-//! until the record is known to be whole; those of a long one wait in a temporary file.
+//! In a compressed file, each record is a gzip member. It is decompressed to its end to check it, but copied
+//! compressed. Bytes are kept until the record is complete. Long records are kept in a temporary file.
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 
@@ -12,40 +12,40 @@ use tempfile::SpooledTempFile;
 use super::records::{Damage, Next, Record, Records, stopped};
 use crate::gzip::{Member, Unpack, has_more, skip_to_member};
 
-/// Bytes of a record that wait in memory; those of a longer one wait in a temporary file.
+/// Maximum size in bytes of a record that is kept in memory. Longer records are kept in a temporary file.
 pub const MAX_WAITING_BYTES: usize = 4 << 20;
 
-/// What is next in a file.
+/// The next item in a file.
 pub enum NextStored {
-    /// A record that is whole.
+    /// A complete record.
     Record(Record, Stored),
-    /// A damaged record, or bytes that belong to no record.
+    /// A damaged record, or bytes outside any record.
     Damaged(Damage),
-    /// A gzip member with several records, which cannot be copied one by one; the number of the first of them.
+    /// A gzip member with several records, which cannot be copied separately. The number is the first record's.
     Several(u64),
-    /// Nothing.
+    /// The end of the file.
     End,
 }
 
-/// The bytes that a record is stored in.
+/// A record's stored bytes.
 pub struct Stored {
     bytes: SpooledTempFile,
     len: u64,
 }
 
 impl Stored {
-    /// Writes the bytes.
+    /// Writes the bytes, and returns their number.
     ///
     /// # Errors
-    /// If they cannot be read back, or not be written.
+    /// Returns an error if the bytes cannot be read back or written.
     pub fn copy_to(self, output: &mut impl Write) -> io::Result<u64> {
         io::copy(&mut self.read()?, output)
     }
 
-    /// Writes the bytes as a gzip member. Returns how many that took.
+    /// Writes the bytes as a gzip member. Returns the number of compressed bytes.
     ///
     /// # Errors
-    /// As [`Stored::copy_to`].
+    /// Returns an error as [`Stored::copy_to`] does.
     pub fn pack_to(self, output: &mut impl Write) -> io::Result<u64> {
         io::copy(&mut GzEncoder::new(self.read()?, Compression::default()), output)
     }
@@ -60,7 +60,7 @@ fn waiting() -> SpooledTempFile {
     SpooledTempFile::new(MAX_WAITING_BYTES)
 }
 
-/// Reads records that are gzip members.
+/// Reads records from a file with one gzip member per record.
 pub struct PackedRecords<R> {
     source: R,
     /// Whether to search for the next member if the current one's end is unknown.
@@ -69,20 +69,20 @@ pub struct PackedRecords<R> {
     number: u64,
     /// Number of compressed bytes before the next member.
     offset: u64,
-    /// Memory of the reader of a member, for the next one.
+    /// A member reader's memory, for reuse by the next one.
     memory: Vec<u8>,
 }
 
 impl<R: BufRead + Send> PackedRecords<R> {
-    /// Reads packed bytes from the first one on.
+    /// Creates a reader that starts at the first compressed byte.
     pub fn new(source: R, searches: bool) -> PackedRecords<R> {
         PackedRecords { source, searches, is_untrusted: false, number: 0, offset: 0, memory: Vec::new() }
     }
 
-    /// The next record.
+    /// Returns the next record.
     ///
     /// # Errors
-    /// If the system cannot read the source, or not keep its bytes.
+    /// Returns an error if the system cannot read the source or keep its bytes.
     pub fn next(&mut self) -> io::Result<NextStored> {
         loop {
             if !has_more(&mut self.source)? {
@@ -99,7 +99,7 @@ impl<R: BufRead + Send> PackedRecords<R> {
                     Next::Damaged(damage) => Err(damage.detail),
                 },
                 Next::Damaged(damage) => Err(damage.detail),
-                // Some writers end a file with an empty member.
+                // Some writers append an empty member to the file.
                 Next::End => Ok(None),
             };
             let member = &mut records.source_mut().0;
@@ -144,12 +144,12 @@ impl<R: BufRead + Send> PackedRecords<R> {
     }
 }
 
-/// A source whose used bytes are kept.
+/// A source whose consumed bytes are kept.
 struct Watched<'s, R> {
     source: &'s mut R,
     bytes: SpooledTempFile,
     len: u64,
-    /// Why bytes could not be kept.
+    /// The error that prevented bytes from being kept.
     failed: Option<io::Error>,
 }
 
@@ -169,7 +169,7 @@ impl<R: BufRead> BufRead for Watched<'_, R> {
     }
 
     fn consume(&mut self, len: usize) {
-        // What was filled is still there.
+        // The filled bytes are still in the buffer.
         let kept = self.source.fill_buf().and_then(|found| self.bytes.write_all(found.get(..len).unwrap_or(found)));
         if let Err(error) = kept {
             self.failed.get_or_insert(error);
@@ -179,7 +179,7 @@ impl<R: BufRead> BufRead for Watched<'_, R> {
     }
 }
 
-/// One gzip member.
+/// A single gzip member.
 struct OneMember<R>(Member<R>);
 
 impl<R: BufRead> Read for OneMember<R> {
@@ -194,23 +194,23 @@ impl<R: BufRead + Send> Unpack for OneMember<R> {
     }
 
     fn discard(&mut self) -> io::Result<u64> {
-        // The reader of all members knows whether another one follows.
+        // The outer reader finds out whether another member follows.
         Ok(0)
     }
 }
 
-/// Reads records that are not packed.
+/// Reads uncompressed records.
 pub struct PlainRecords<R> {
     records: Records<Kept<R>>,
-    /// The record whose end is not found yet.
+    /// The record whose end is still unknown.
     last: Option<Record>,
-    /// What is to be told of after it.
+    /// Damage to report after the record.
     damage: Option<Damage>,
-    /// The offset of the first byte that is kept.
+    /// The offset of the first kept byte.
     kept_from: u64,
 }
 
-/// A source that keeps what was read of it.
+/// A source that keeps the bytes read from it.
 struct Kept<R> {
     source: R,
     bytes: SpooledTempFile,
@@ -232,16 +232,16 @@ impl<R: Read + Send> Unpack for Kept<R> {
 }
 
 impl<R: Read + Send> PlainRecords<R> {
-    /// Reads bytes from the first one on.
+    /// Creates a reader that starts at the first byte.
     pub fn new(source: R, searches: bool) -> PlainRecords<R> {
         let records = Records::new(Kept { source, bytes: waiting() }, searches);
         PlainRecords { records, last: None, damage: None, kept_from: 0 }
     }
 
-    /// The next record. A record ends where the next one begins.
+    /// Returns the next record. A record ends where the next one begins.
     ///
     /// # Errors
-    /// If the system cannot read the source, or not keep its bytes.
+    /// Returns an error if the system cannot read the source or keep its bytes.
     pub fn next(&mut self) -> io::Result<NextStored> {
         if let Some(damage) = self.damage.take() {
             return Ok(NextStored::Damaged(damage));
@@ -274,7 +274,7 @@ impl<R: Read + Send> PlainRecords<R> {
         }
     }
 
-    /// The bytes up to an offset. What was read beyond it is still kept.
+    /// Returns the bytes up to an offset. Later bytes remain kept.
     fn take_until(&mut self, end: u64) -> io::Result<Stored> {
         let len = end.saturating_sub(self.kept_from);
         self.kept_from = end;
@@ -295,9 +295,9 @@ mod tests {
 
     use super::*;
 
-    /// Records whose bytes wait in memory, and longer ones, are copied alike.
+    /// Tests that records kept in memory and records in temporary files are copied alike.
     #[test]
-    fn the_limit_of_waiting_bytes_holds_at_its_edges() {
+    fn records_are_copied_from_memory_and_from_temporary_files() {
         for len in [MAX_WAITING_BYTES - 1, MAX_WAITING_BYTES, MAX_WAITING_BYTES + 1] {
             let header = |block: usize| format!("WARC/1.0\r\nContent-Length: {block:9}\r\n\r\n");
             let block = len - header(0).len() - 4;

@@ -1,4 +1,4 @@
-//! Reads the records of a WARC file in order. Source: ISO 28500:2017, section 4.
+//! Reads a WARC file's records in order. Source: ISO 28500:2017, section 4.
 //!
 //! Blocks are not interpreted here, and their bytes come from websites. Reading therefore never resumes inside a
 //! possible block: after damage it resumes at the end that Content-Length declares, or with the next gzip member. If
@@ -15,53 +15,53 @@ use crate::lines::lines;
 use crate::shown::shown;
 use crate::text::grouped;
 
-/// Maximum header length of a usable record in bytes. Usual headers have about a thousand bytes.
+/// Maximum header length in bytes for a usable record. Usual headers have about a thousand bytes.
 pub const MAX_HEADER_BYTES: usize = 64 << 10;
 
-/// Maximum header length in bytes of a record that is skipped to the end that its Content-Length declares.
+/// Maximum header length in bytes for a record that is skipped to the end that its Content-Length declares.
 pub const MAX_SKIPPED_HEADER_BYTES: usize = 16 << 20;
 
-/// Maximum length in bytes of a stored line in a skipped header, enough for Content-Length.
+/// Maximum stored line length in bytes in a skipped header, enough for Content-Length.
 const MAX_SKIPPED_LINE_BYTES: usize = 128;
 
-/// Bytes that are read at once.
+/// Number of bytes per read.
 const READ_BYTES: usize = 1 << 16;
 
-/// How a record begins, whichever the version.
+/// The start of a record in any version.
 pub const RECORD_START: &[u8] = b"WARC/";
 
 /// Number of bytes by which a block may exceed its Content-Length. One crawl (CC-MAIN-2018-34) wrote a line end between
-/// header and body without counting it. Each of its records ends two bytes after the declared end.
+/// header and body without counting it. Each record in it ends two bytes after the declared end.
 const UNCOUNTED_BYTES: usize = 2;
 
-/// Maximum length in bytes of the line ends between two records.
+/// Maximum total length in bytes for line ends between two records.
 const MAX_SEPARATOR_BYTES: usize = b"\r\n\r\n".len();
 
 /// Maximum number of bytes from an invalid record in a message.
 const SHOWN_BYTES: usize = 20;
 
-/// The header of a record.
+/// A record's header.
 #[derive(Debug, Default)]
 pub struct Record {
-    /// The place of the record in the file, from 1; damaged records count.
+    /// The record's number in the file, from 1. Damaged records count.
     pub number: u64,
     /// `WARC-Type`, in lower case.
     pub kind: String,
-    /// `WARC-Target-URI`, without the angle brackets that some writers put around it.
+    /// `WARC-Target-URI`, without the angle brackets that some writers add.
     pub target: Option<Vec<u8>>,
     /// `WARC-Date`.
     pub date: Option<Vec<u8>>,
     /// `WARC-Truncated`.
     pub truncated: Option<Vec<u8>>,
-    /// `Content-Type` of the block.
+    /// The block's `Content-Type`.
     pub content_type: Option<Vec<u8>>,
-    /// Whether it is a part of a record that goes on elsewhere.
+    /// Whether the record is a segment that continues in another record.
     pub is_segment: bool,
     /// Whether the record is at or after a search result, so that a website may have written it.
     pub is_untrusted: bool,
     /// The fields that link records.
     pub links: Box<Links>,
-    /// Bytes of the block.
+    /// Block length in bytes.
     length: u64,
 }
 
@@ -72,9 +72,9 @@ pub struct Links {
     pub id: Option<Vec<u8>>,
     /// `WARC-Payload-Digest`: an algorithm and a value.
     pub payload_digest: Option<Vec<u8>>,
-    /// `WARC-Profile`, a field of revisit records.
+    /// `WARC-Profile`, which revisit records have.
     pub profile: Option<Vec<u8>>,
-    /// `WARC-Refers-To`: the ID of another record.
+    /// `WARC-Refers-To`: another record's ID.
     pub refers_to: Option<Vec<u8>>,
     /// `WARC-Refers-To-Target-URI`.
     pub refers_to_target: Option<Vec<u8>>,
@@ -82,83 +82,83 @@ pub struct Links {
     pub refers_to_date: Option<Vec<u8>>,
 }
 
-/// What is next in a file.
+/// The next item in a file.
 pub enum Next {
-    /// A record; its block is still to be read.
+    /// A record whose block has not been read yet.
     Record(Record),
-    /// A damaged record, or bytes that belong to no record.
+    /// A damaged record, or bytes outside any record.
     Damaged(Damage),
-    /// Nothing.
+    /// The end of the file.
     End,
 }
 
-/// A record that cannot be read.
+/// An unreadable record.
 #[derive(Debug)]
 pub struct Damage {
-    /// Its place in the file, from 1.
+    /// The record's number in the file, from 1.
     pub number: u64,
-    /// What is wrong.
+    /// A description of the damage.
     pub detail: String,
-    /// Whether the damage ends the reading of the file.
+    /// Whether the damage stops the reader.
     pub stops: bool,
 }
 
-/// The block of a record.
+/// A record's block.
 pub enum Block {
-    /// Its bytes; and whether two more were there than its Content-Length says.
+    /// The bytes, and whether there were two more than Content-Length declares.
     Whole(Vec<u8>, bool),
-    /// It has so many bytes, more than the limit.
+    /// A block over the limit, with its length in bytes.
     TooLarge(u64),
-    /// There is no memory for so many bytes.
+    /// A block without enough memory for it, with its length in bytes.
     NoMemory(u64),
-    /// It is not whole.
+    /// An incomplete block.
     Damaged(Damage),
 }
 
-/// Reads the records of a file.
+/// Reads a file's records.
 pub struct Records<R> {
     source: R,
-    /// Whether to search for the next record if no end is known.
+    /// Whether to search for the next record if the current one's end is unknown.
     searches: bool,
-    /// What was read of the present member: up to `filled`. The first `at` bytes are used. The rest is kept, so that it is
-    /// not cleared before each read.
+    /// Bytes from the current member, up to `filled`. The first `at` bytes are used. Bytes after `filled` are left as
+    /// they are, so that they need not be cleared before each read.
     buffer: Vec<u8>,
     at: usize,
     filled: usize,
-    /// The number of the member that the last read was in.
+    /// The number of the most recently read member.
     member: u64,
-    /// Whether the present member has begun, so that what is read of another one is not of it.
+    /// Whether the current member has begun, so that bytes from another member do not belong to it.
     has_begun: bool,
-    /// The beginning of the next member, or why it is broken, if it was read already.
+    /// The start of the next member, or the error in it, if it has already been read.
     next: Option<Result<Vec<u8>, String>>,
     /// Whether a search found the next member.
     next_is_untrusted: bool,
-    /// Whether there is nothing more to read.
+    /// Whether the source has ended, or reading has stopped.
     is_at_end: bool,
-    /// Why the present member ends too early, if it does.
+    /// The error that ends the current member early, if any.
     broken: Option<String>,
-    /// The number of records that have begun.
+    /// Number of records that have begun.
     number: u64,
     /// Number of complete records in the current member.
     in_member: u64,
     /// Whether a search has already found a record or a member.
     is_untrusted: bool,
-    /// Whether pending damage ends the reading.
+    /// Whether pending damage stops the reader.
     stops: bool,
-    /// Whether a damaged member ends the reading.
+    /// Whether a damaged member stops the reader.
     stops_if_broken: bool,
-    /// Bytes of the present block that are not read.
+    /// Number of unread bytes in the current block.
     left: u64,
-    /// Bytes that the source has given.
+    /// Number of bytes read from the source, up to the current member.
     given: u64,
-    /// The offset of the record that began last.
+    /// The offset of the most recent record.
     start: u64,
 }
 
-/// How a line ended.
+/// The end of a line.
 enum LineEnd {
     Lf,
-    /// The member, or the file, ended before the line did.
+    /// The member or the file ended inside the line.
     None,
     TooLong,
 }
@@ -174,12 +174,12 @@ enum HeaderFault {
 }
 
 impl<R: Unpack> Records<R> {
-    /// Reads a source from its first byte on.
+    /// Creates a reader that starts at the source's first byte.
     pub fn new(source: R, searches: bool) -> Records<R> {
         Records::with_buffer(source, searches, Vec::new())
     }
 
-    /// Reads a source from its first byte on, with the memory of another reader.
+    /// Creates a reader that starts at the source's first byte and reuses another reader's memory.
     pub fn with_buffer(source: R, searches: bool, buffer: Vec<u8>) -> Records<R> {
         Records {
             source,
@@ -204,12 +204,12 @@ impl<R: Unpack> Records<R> {
         }
     }
 
-    /// The source.
+    /// Returns the source.
     pub fn source_mut(&mut self) -> &mut R {
         &mut self.source
     }
 
-    /// Returns the memory, for another reader.
+    /// Returns the reader's memory for reuse.
     pub fn into_buffer(self) -> Vec<u8> {
         self.buffer
     }
@@ -224,10 +224,10 @@ impl<R: Unpack> Records<R> {
         self.start
     }
 
-    /// The next record. The block of the one before is passed over if it was not read.
+    /// Returns the next record. If the previous block is unread, it is skipped.
     ///
     /// # Errors
-    /// If the system cannot read the source.
+    /// Returns an error if the system cannot read the source.
     pub fn next(&mut self) -> io::Result<Next> {
         if self.left > 0
             && let Err(detail) = self.skip_block()?
@@ -240,7 +240,7 @@ impl<R: Unpack> Records<R> {
                 break;
             }
             if let Some(detail) = self.broken() {
-                // Of a member that has not begun, nothing is known but that it is damaged.
+                // The member is damaged where a record should begin, which counts as a record.
                 self.number += 1;
                 self.start = self.offset();
                 return Ok(Next::Damaged(self.damage(detail)));
@@ -278,20 +278,20 @@ impl<R: Unpack> Records<R> {
         }
     }
 
-    /// Returns the first bytes, at most `len`, of the block of the record that was returned last. They are not used up.
+    /// Returns at most `len` bytes from the start of the current record's block, without consuming them.
     ///
     /// # Errors
-    /// If the system cannot read the source.
+    /// Returns an error if the system cannot read the source.
     pub fn block_start(&mut self, len: usize) -> io::Result<&[u8]> {
         let len = self.left.min(len as u64) as usize;
         let found = self.peek(len)?;
         Ok(&found[..found.len().min(len)])
     }
 
-    /// The block of the record that was returned last.
+    /// Reads the current record's block.
     ///
     /// # Errors
-    /// If the system cannot read the source.
+    /// Returns an error if the system cannot read the source.
     pub fn block(&mut self, limit: usize) -> io::Result<Block> {
         let length = self.left;
         if length > limit as u64 {
@@ -324,7 +324,7 @@ impl<R: Unpack> Records<R> {
         Damage { number: self.number, detail, stops: std::mem::take(&mut self.stops) }
     }
 
-    /// Passes over the block, and says what is wrong with it.
+    /// Skips the block, and returns an error if it is damaged.
     fn skip_block(&mut self) -> io::Result<Result<(), String>> {
         let length = self.left;
         while self.left > 0 {
@@ -337,7 +337,7 @@ impl<R: Unpack> Records<R> {
         Ok(self.end_block(&mut Vec::new())?.map(|_| ()))
     }
 
-    /// How many bytes of the block are in the buffer; 0 where the member or the file ends before the block does.
+    /// Returns the number of block bytes in the buffer, or 0 if the member or the file ends inside the block.
     fn some_of_block(&mut self) -> io::Result<usize> {
         let found = self.peek(1)?.len() as u64;
         Ok(found.min(self.left) as usize)
@@ -348,7 +348,7 @@ impl<R: Unpack> Records<R> {
         self.left -= len as u64;
     }
 
-    /// What is wrong with a block that ends before its length.
+    /// Describes a block that ends before its declared length.
     fn cut_block(&mut self, length: u64) -> io::Result<String> {
         let found = length - std::mem::take(&mut self.left);
         let cut = format!("it ends after {found} of the {length} bytes of its block");
@@ -358,12 +358,12 @@ impl<R: Unpack> Records<R> {
         })
     }
 
-    /// Reads what follows a block up to the next record or member, and adds bytes that were not counted to the block.
-    /// Returns whether there were any, or what is wrong.
+    /// Reads from the end of a block to the next record or member, and appends uncounted bytes to the block. Returns
+    /// whether there were any, or a description of the damage.
     fn end_block(&mut self, block: &mut Vec<u8>) -> io::Result<Result<bool, String>> {
         for end in [&b"\r\n\r\n"[..], b"\n\n"] {
             if self.peek(end.len())?.starts_with(end) {
-                // Whatever comes now is not of this record.
+                // Later bytes do not belong to this record.
                 self.at += end.len();
                 return self.end_record(false);
             }
@@ -457,7 +457,7 @@ impl<R: Unpack> Records<R> {
         }
     }
 
-    /// Reads the header of a record, or says what is wrong with it.
+    /// Reads a record's header, or returns the reason why it is unusable.
     fn header(&mut self) -> io::Result<Result<Record, HeaderFault>> {
         let found = self.peek(RECORD_START.len())?;
         if !found.starts_with(RECORD_START) {
@@ -562,7 +562,7 @@ impl<R: Unpack> Records<R> {
         }
     }
 
-    /// Passes over line ends.
+    /// Skips line ends.
     fn skip_blank(&mut self) -> io::Result<()> {
         loop {
             let found = self.peek(1)?;
@@ -575,7 +575,7 @@ impl<R: Unpack> Records<R> {
         }
     }
 
-    /// The next bytes of the present member: at least `len` of them, unless it ends before.
+    /// Returns at least `len` of the next bytes, or fewer if the current member ends.
     fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
         while self.filled - self.at < len && self.next.is_none() && !self.is_at_end && self.broken.is_none() {
             self.buffer.copy_within(self.at..self.filled, 0);
@@ -585,7 +585,7 @@ impl<R: Unpack> Records<R> {
         Ok(&self.buffer[self.at..self.filled])
     }
 
-    /// Reads once, and adds what it gets to the buffer, or keeps it apart if it is the beginning of the next member.
+    /// Reads once. Appends the bytes to the buffer, or stores them separately if they start the next member.
     fn read(&mut self) -> io::Result<()> {
         let filled = self.filled;
         if self.buffer.len() < filled + READ_BYTES {
@@ -635,7 +635,7 @@ impl<R: Unpack> Records<R> {
         Ok(stopped(offset.unwrap_or(self.given), unread))
     }
 
-    /// Why the present member is broken, once it is used up to where it breaks.
+    /// Returns the current member's error, if all bytes before it are used.
     fn broken(&mut self) -> Option<String> {
         let broken = self.broken.take_if(|_| self.at == self.filled)?;
         self.stops |= std::mem::take(&mut self.stops_if_broken);
@@ -645,7 +645,7 @@ impl<R: Unpack> Records<R> {
         })
     }
 
-    /// Goes to the next member, once the present one is used up. `false` at the end of the file.
+    /// Enters the next member after the current one is used up. Returns `false` at the end of the file.
     fn enter_next_member(&mut self) -> bool {
         (self.at, self.filled) = (0, 0);
         self.in_member = 0;
@@ -654,7 +654,7 @@ impl<R: Unpack> Records<R> {
             Some(Ok(beginning)) => {
                 self.given += beginning.len() as u64;
                 self.filled = beginning.len();
-                // It was read into this memory.
+                // The bytes are still in this buffer.
                 self.buffer[..beginning.len()].copy_from_slice(&beginning);
             }
             Some(Err(broken)) => self.broken = Some(broken),
@@ -667,10 +667,10 @@ impl<R: Unpack> Records<R> {
     }
 }
 
-/// The end of a message about reading that stopped.
+/// Returns the end of a message about a stopped reader.
 const TO_SEARCH: &str = ", because nothing says where the next record begins; --resync searches for it";
 
-/// Returns the part of a message about compressed bytes that are not read.
+/// Returns the message part about unread compressed bytes.
 pub fn stopped(offset: u64, unread: u64) -> String {
     match unread {
         0 => String::new(),
@@ -684,7 +684,7 @@ pub fn stopped(offset: u64, unread: u64) -> String {
 fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
     let mut kind = None;
     let mut length: Option<Vec<u8>> = None;
-    // The name of a field with two different values.
+    // A field name with two different values.
     let mut twice = None;
     let mut memory = [0; MAX_NAME_BYTES];
     for (name, value) in fields(header) {
@@ -748,8 +748,8 @@ fn number(digits: &[u8]) -> Option<u64> {
     text.parse().ok()
 }
 
-/// The fields of a header, whose first line is no field. A line that starts with white space goes on with the field
-/// before it, and one without a colon is left out.
+/// Returns the fields in a header, after its first line. A line that starts with white space continues the preceding
+/// field. Lines without a colon are ignored.
 pub fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
     let mut lines = lines(header).skip(1).peekable();
     std::iter::from_fn(move || {
@@ -769,10 +769,10 @@ pub fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
     })
 }
 
-/// Maximum length in bytes of the field names that [`lower_name`] returns. Those that are looked for are shorter.
+/// Maximum length in bytes for names from [`lower_name`]. All supported names are shorter.
 pub const MAX_NAME_BYTES: usize = 32;
 
-/// Returns the name of a field in lower case, or nothing for a name that is longer than any that is looked for.
+/// Returns a field's name in lower case, or an empty one if it is longer than any supported name.
 pub fn lower_name<'m>(name: &[u8], memory: &'m mut [u8; MAX_NAME_BYTES]) -> &'m [u8] {
     let Some(lower) = memory.get_mut(..name.len()) else { return &[] };
     lower.copy_from_slice(name);
@@ -780,7 +780,7 @@ pub fn lower_name<'m>(name: &[u8], memory: &'m mut [u8; MAX_NAME_BYTES]) -> &'m 
     lower
 }
 
-/// A URI without the angle brackets around it.
+/// Removes the angle brackets around a URI.
 fn without_brackets(uri: Vec<u8>) -> Vec<u8> {
     match &*uri {
         [b'<', inner @ .., b'>'] => inner.to_vec(),

@@ -37,13 +37,13 @@ use crate::{Fetch, Item, Robots, Sink};
 /// Maximum number of redirects in a chain. Every fetch profile has a lower limit.
 pub const MAX_REDIRECTS: usize = 20;
 
-/// Maximum number of revisits in one chain.
+/// Maximum number of revisits in a chain.
 pub const MAX_REVISITS: u32 = 20;
 
 /// Maximum number of candidate responses for a URL. If there are more, none is used.
 const MAX_ANSWERS: usize = 1 << 16;
 
-/// Maximum memory in bytes of captures that share a body, without the body, while they are compiled.
+/// Maximum memory in bytes for captures that share a body, without the body, while they are compiled.
 const MAX_SHARED_BYTES: usize = 4 << 20;
 
 /// The reason for a redirect without a response.
@@ -61,7 +61,7 @@ const TOO_MANY_ANSWERS: &str = "redirect or revisit to a URL with more than 65,5
 /// A URL's key. It must be unpredictable, because a collision would mix up two URLs.
 pub type Key = u128;
 
-/// Returns the normal form of a URL, by which it is looked up: the WHATWG serialization without fragment.
+/// Returns a URL's normal form for look-ups: the WHATWG serialization without fragment.
 pub fn normal_url(url: &[u8]) -> Option<String> {
     let url = std::str::from_utf8(url).ok().filter(|url| url.len() <= MAX_URL_BYTES)?;
     normal(Url::parse(url).ok()?)
@@ -86,12 +86,12 @@ pub fn is_redirect(status: Option<u16>) -> bool {
     matches!(status, Some(301 | 302 | 303 | 307 | 308))
 }
 
-/// The position of a record in the input.
+/// A record's position in the input.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordPlace {
     /// The input's index on the command line.
     pub input: usize,
-    /// The rank of the input's path among all paths.
+    /// The path's rank among all input paths.
     pub rank: u32,
     /// The record's number in its file, from 1.
     pub number: u64,
@@ -106,7 +106,7 @@ struct Head {
     max_age: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     media_type: Option<Box<str>>,
-    /// Number of the product that marked the response as a challenge page.
+    /// The product that marked the response as a challenge page, by number.
     #[serde(skip_serializing_if = "Option::is_none")]
     challenger: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -205,7 +205,7 @@ pub enum Kind<'a> {
     NotStored,
 }
 
-/// The identity of a response.
+/// A response's identity.
 pub struct Identity {
     /// The URL's key.
     pub key: Key,
@@ -235,7 +235,7 @@ struct Waiting {
     /// Records used so far, by rank and number.
     used: Vec<(u32, u64)>,
     revisits: u32,
-    /// The revisit's reference to look up, instead of a redirect's target.
+    /// The revisit's reference to look up, instead of a redirect target.
     #[serde(skip_serializing_if = "Option::is_none")]
     reference: Option<Reference>,
     /// The first header in a sequence of revisits.
@@ -244,7 +244,7 @@ struct Waiting {
     /// The `max-age` of the first revisit in the sequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_age: Option<u64>,
-    /// The header of the latest redirect.
+    /// The latest redirect's header.
     redirect: Head,
 }
 
@@ -326,7 +326,7 @@ fn time_bytes(time: Time) -> [u8; 8] {
     ((time as u64) ^ (1 << 63)).to_be_bytes()
 }
 
-/// Placeholder time of a record without a date.
+/// Placeholder time for a record without a date.
 const NO_TIME: Time = Time::MIN;
 
 /// A response in the sorted list.
@@ -345,7 +345,7 @@ struct Entry {
     body_len: u32,
 }
 
-/// Length of a serialized entry with its key in bytes.
+/// Serialized length in bytes of an entry with its key.
 const ENTRY_BYTES: usize = 16 + 8 + 4 + 8 + 1 + 8 + 8 + 8 + 4 + 4;
 
 impl Entry {
@@ -401,9 +401,9 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
     Ok(*first)
 }
 
-/// Responses and waiting captures from all files of a command.
+/// Responses and waiting captures from all files in a command.
 pub struct Redirects {
-    /// The keys of the hash functions.
+    /// The hash functions' keys.
     hashers: [RandomState; 2],
     scratch: Scratch,
     state: Mutex<State>,
@@ -432,7 +432,7 @@ impl Redirects {
         Redirects { hashers: [RandomState::new(), RandomState::new()], scratch, state }
     }
 
-    /// Returns the key of a URL in normal form.
+    /// Returns the key for a URL in normal form.
     pub fn key(&self, url: &str) -> Key {
         let [first, second] = &self.hashers;
         Key::from(first.hash_one(url)) << 64 | Key::from(second.hash_one(url))
@@ -544,7 +544,7 @@ impl Redirects {
         pass_on(&endings.finish()?, &bodies, sink)
     }
 
-    /// Follows one redirect or revisit of each waiting capture. Returns the captures that still wait.
+    /// Follows one redirect or revisit for each waiting capture. Returns the captures that still wait.
     fn step(
         &self,
         answers: &SortedRows,
@@ -638,7 +638,7 @@ fn step_of(mut waiting: Waiting, answers: &Answers<'_>, bodies: &Blobs, endings:
         (None, None) => {
             let start = [&[1], &entry.rank.to_be_bytes()[..], &entry.record.to_be_bytes()].concat();
             let order = order_of(&waiting);
-            // What only the search needs.
+            // Fields that only the search needs.
             (waiting.used, waiting.reference, waiting.redirect) = (Vec::new(), None, Head::default());
             let ending = to_json(&Ending::Answered(waiting, entry.offset, entry.head_len, entry.body_len))?;
             endings.push(&[&start, &order, &ending])?;
@@ -655,7 +655,7 @@ fn order_of(waiting: &Waiting) -> [u8; ORDER_BYTES] {
     order
 }
 
-/// Length of such a position in bytes.
+/// Such a position's length in bytes.
 const ORDER_BYTES: usize = 8 + 8;
 
 fn too_many(waiting: Waiting, endings: &mut Rows) -> Result<Option<Waiting>> {
@@ -681,7 +681,7 @@ fn redirected(entries: &[Entry], waiting: &Waiting) -> Option<Entry> {
     let (rank, record) = waiting.used.last().copied().unwrap_or_default();
     let first = entries.partition_point(|entry| entry.time < nearest.time);
     let end = entries.partition_point(|entry| entry.time <= nearest.time);
-    // Later responses in the same file are one range of the list.
+    // Later responses in the same file are a range in the list.
     let same = &entries[first..end];
     let after = &same[same.partition_point(|entry| (entry.rank, entry.record) <= (rank, record))..];
     let after = after.iter().take_while(|entry| entry.rank == rank);
@@ -753,7 +753,7 @@ fn pass_on(endings: &SortedRows, bodies: &Blobs, sink: &mut Sink<'_>) -> Result<
     shared.map_or(Ok(()), |shared| shared.pass_on(sink))
 }
 
-/// Returns the memory of a capture that shares a body.
+/// Returns the memory for a capture that shares a body.
 fn shared_bytes(robots: &Robots) -> usize {
     size_of::<Robots>() + robots.memory_bytes()
 }

@@ -18,7 +18,7 @@ fn first(bytes: Vec<u8>, limit: usize) -> Result<Option<Vec<u8>>, String> {
     }
 }
 
-/// Returns the number of complete records in a file, and the damages.
+/// Returns the number of complete records in a file, and the damage reports.
 fn all(bytes: Vec<u8>, searches: bool) -> (usize, Vec<Damage>) {
     let mut records = Records::new(Cursor::new(bytes), searches);
     let (mut whole, mut damages) = (0, Vec::new());
@@ -31,10 +31,10 @@ fn all(bytes: Vec<u8>, searches: bool) -> (usize, Vec<Damage>) {
     }
 }
 
-/// Tests headers over the first limit, which lose their record, and over the second limit, which lose the rest of
-/// the file.
+/// Tests headers over the first limit, which lose their record, and over the second limit, which lose the rest of the
+/// file.
 #[test]
-fn the_limits_of_a_header_hold_at_their_edges() {
+fn headers_over_their_limits_are_damaged() {
     for limit in [MAX_HEADER_BYTES, MAX_SKIPPED_HEADER_BYTES] {
         for len in [limit - 1, limit, limit + 1] {
             for (before, after) in [("", "Content-Length: 1\r\n"), ("Content-Length: 1\r\n", "")] {
@@ -56,7 +56,7 @@ fn the_limits_of_a_header_hold_at_their_edges() {
 }
 
 #[test]
-fn the_limit_of_a_line_of_a_skipped_header_holds_at_its_edges() {
+fn lines_in_skipped_headers_stop_at_the_limit() {
     for len in [MAX_SKIPPED_LINE_BYTES - 1, MAX_SKIPPED_LINE_BYTES, MAX_SKIPPED_LINE_BYTES + 1] {
         for zeros in ["0", " "] {
             let line = format!("Content-Length: {}1\n", zeros.repeat(len - "Content-Length: 1\n".len()));
@@ -67,9 +67,9 @@ fn the_limit_of_a_line_of_a_skipped_header_holds_at_its_edges() {
     }
 }
 
-/// Tests that the length lines of an overlong header are read as in any other header.
+/// Tests that an overlong header's length lines are read as in any other header.
 #[test]
-fn a_skipped_header_with_unusable_lengths_stops_the_reading() {
+fn skipped_headers_with_unusable_lengths_stop_the_reader() {
     let long = format!("X: {}\r\n folded\r\n", "x".repeat(MAX_HEADER_BYTES));
     for (header, stops) in [
         (format!("Content-Length: 1\r\n{long}"), false),
@@ -91,7 +91,7 @@ fn a_skipped_header_with_unusable_lengths_stops_the_reading() {
 }
 
 #[test]
-fn the_limit_of_a_block_holds_at_its_edges() {
+fn blocks_over_the_limit_are_too_large() {
     for len in [9, 10, 11] {
         let block = "x".repeat(len);
         let found = first(format!("WARC/1.0\nContent-Length: {len}\n\n{block}\n\n").into_bytes(), 10);
@@ -100,7 +100,7 @@ fn the_limit_of_a_block_holds_at_its_edges() {
 }
 
 #[test]
-fn bytes_that_were_not_counted_are_taken_up_to_the_limit() {
+fn uncounted_bytes_are_read_up_to_the_limit() {
     for (more, expected) in [("", "body"), ("\n", "body"), ("a", "bodya\r"), ("ab", "bodyab"), ("a\n", "bodya\n")] {
         let found = first(format!("WARC/1.0\r\nContent-Length: 4\r\n\r\nbody{more}\r\n\r\n").into_bytes(), 10);
         assert_eq!(found, Ok(Some(expected.as_bytes().to_vec())), "{more:?}");
@@ -115,7 +115,7 @@ fn bytes_that_were_not_counted_are_taken_up_to_the_limit() {
 }
 
 #[test]
-fn fields_are_read_however_they_are_written() {
+fn fields_are_read_in_any_notation() {
     let header = b"first: line\r\nA:1\nb :  2 \r\nno colon\r\nC: x\r\n\ty\r\n z\r\nA:\r\n 3\r\n: none\r\n\r\n";
     let found: Vec<(&[u8], Cow<'_, [u8]>)> = fields(header).collect();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -124,9 +124,9 @@ fn fields_are_read_however_they_are_written() {
     assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
 }
 
-/// Whatever the bytes are, reading ends, and each record is either read or told.
+/// Tests that arbitrary bytes are read to their end, and that each record is either returned or reported as damaged.
 #[test]
-fn any_bytes_are_read_to_their_end() {
+fn arbitrary_bytes_are_read_to_the_end() {
     let parts: [&[u8]; 8] =
         [b"WARC/1.0\r\n", b"Content-Length: 3\r\n", b"\r\n", b"abc", b"\n", b"WARC/", b"Content-Length: 99\n", b"x"];
     let mut state = 1_u32;

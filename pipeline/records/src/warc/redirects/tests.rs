@@ -1,8 +1,8 @@
-//! Tests of [`redirects`](super).
+//! Tests for [`redirects`](super).
 
 use super::*;
 
-/// Returns a store with buffers of `buffer_bytes`.
+/// Returns a store with `buffer_bytes` per buffer.
 fn redirects(buffer_bytes: usize) -> Redirects {
     Redirects::new(Scratch { folder: None, buffer_bytes })
 }
@@ -37,7 +37,7 @@ fn add_answer(redirects: &Redirects, number: usize, url: &str, body: &[u8]) {
     redirects.add_answer(place(number), &identity, &Kind::Body(&status(200), body)).unwrap();
 }
 
-/// Resolves everything. Returns each capture's name, status, number of redirects, and the reason if it was skipped.
+/// Resolves everything. Returns each capture's name, status, redirect count, and the reason if it was skipped.
 fn resolve(redirects: &Redirects) -> Vec<(String, u16, u32, Vec<u8>)> {
     let mut found = Vec::new();
     let mut take = |robots: Robots, body: Option<&[u8]>| {
@@ -104,7 +104,7 @@ fn revisit_chains_stop_at_the_limit() {
 }
 
 #[test]
-fn a_url_with_too_many_answers_is_left_out() {
+fn urls_with_too_many_responses_are_skipped() {
     for count in [MAX_ANSWERS - 1, MAX_ANSWERS, MAX_ANSWERS + 1] {
         let all = redirects(8 << 20);
         (0..count).for_each(|number| add_answer(&all, number, &url(1), b"x"));
@@ -115,7 +115,7 @@ fn a_url_with_too_many_answers_is_left_out() {
 }
 
 #[test]
-fn results_do_not_depend_on_the_memory() {
+fn results_do_not_depend_on_memory() {
     let result = |buffer_bytes| {
         let all = redirects(buffer_bytes);
         for number in 0..300 {
@@ -134,7 +134,7 @@ fn results_do_not_depend_on_the_memory() {
 }
 
 #[test]
-fn captures_that_share_a_body_are_passed_on_in_bounded_parts() {
+fn captures_with_a_shared_body_are_passed_on_in_bounded_parts() {
     let all = redirects(8 << 20);
     let count = 2 * MAX_SHARED_BYTES / 400;
     (0..count).for_each(|number| add_redirect(&all, number, &url(number), &url(count), true));
