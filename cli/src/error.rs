@@ -1,7 +1,7 @@
-//! How a command ends: its exit code, its error type, and notes on standard error.
+//! Exit codes, the error type, and notes on standard error.
 //!
-//! The message of an error is written where the error occurs, and names the file that it is about. [`note`] makes the
-//! whole of it printable, so that it may quote any text.
+//! Error messages are written where the error occurs, and name the affected file. [`note`] makes the entire message
+//! printable, so it may quote any text.
 
 use std::error::Error as StdError;
 use std::fmt::{self, Display};
@@ -17,17 +17,17 @@ use crate::outputs::terminal::{tell, tell_error};
 use crate::sets::damaged;
 use reptile_records::text::printable;
 
-/// How a command exits that ran to completion.
+/// The exit status of a completed command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Everything was done. Exit code 0.
+    /// Success. Exit code 0.
     Done,
-    /// Some inputs were invalid and were left out, or differences were found. Exit code 1.
+    /// Some inputs were invalid and skipped, or differences were found. Exit code 1.
     SomeBad,
 }
 
 impl Exit {
-    /// Returns `SomeBad` if there was anything bad, else `Done`.
+    /// Returns `SomeBad` if anything was invalid, else `Done`.
     pub fn from_bad(any: bool) -> Exit {
         if any { Exit::SomeBad } else { Exit::Done }
     }
@@ -38,7 +38,7 @@ impl Exit {
 pub enum Failure {
     /// An error, which the user is shown with its sources. Exit code 2.
     Fatal(Box<dyn StdError + Send + Sync>),
-    /// The reader of standard output has closed it, as `head` does. Exit code 0, without a message.
+    /// Standard output was closed by its reader, as `head` does. Exit code 0, without a message.
     Quiet,
 }
 
@@ -46,12 +46,12 @@ pub enum Failure {
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// An error with this message.
+    /// Returns an error with this message.
     pub fn new(message: impl Display) -> Failure {
         Failure::Fatal(message.to_string().into())
     }
 
-    /// An error about a file; the message follows the path.
+    /// Returns an error about a file; the message follows the path.
     pub fn at(path: &Path, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Failure {
         Failure::Fatal(Box::new(AtPath { path: path.into(), cause: cause.into() }))
     }
@@ -117,12 +117,12 @@ pub enum Stop {
     Write(io::Error),
     /// The set is damaged.
     Set(FormatError),
-    /// Something else.
+    /// Any other failure.
     Other(Failure),
 }
 
 impl Stop {
-    /// The failure of the command that writes to `output` what it reads from the set at `path`.
+    /// Returns the failure for a command that reads the set at `path` and writes to `output`.
     pub fn failure(self, output: &Output, path: &Path) -> Failure {
         match self {
             Stop::Write(error) => output.failure(&error),
@@ -150,12 +150,12 @@ impl From<Failure> for Stop {
     }
 }
 
-/// Writes a remark on standard error, unless the user wants none. It stays one line whatever it quotes.
+/// Writes a remark on standard error, unless `--quiet` is given. It stays on one line, regardless of quoted text.
 pub fn note(message: impl Display) {
     tell(&line(message, "reptile: "));
 }
 
-/// Writes the error with which the command ends.
+/// Writes the error that ends the command.
 pub fn complain(message: impl Display) {
     tell_error(&line(message, &Style::Error.of("reptile: ")));
 }

@@ -1,14 +1,14 @@
-//! The shape of the help: `-h` fits on a screen, and `--help` has the rest.
+//! The layout of the help: `-h` fits on a screen, and `--help` is complete.
 //!
-//! The texts are with the commands. Here each text is cut to its first clause for `-h`, and what few people need
-//! is left to `--help`.
+//! Each command contains its own text. This module cuts each text to its first clause for `-h`, and omits rarely used
+//! options there.
 
 use std::ffi::OsString;
 
 use clap::Command;
 use clap::builder::Resettable;
 
-/// Options that only `--help` lists. Those of one name mean the same in every command.
+/// Options that only `--help` lists. Options with the same name mean the same in every command.
 const RARE: [&str; 33] = [
     "profile",
     "at",
@@ -53,7 +53,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Reference", &["agents", "dialects", "completions", "man"]),
 ];
 
-/// The arguments with `--help` at the end instead of `help` at the start: people write either.
+/// Moves a leading `help` to the end as `--help`, because people write either.
 pub fn help_last(mut args: Vec<OsString>) -> Vec<OsString> {
     if args.get(1).is_some_and(|arg| arg == "help") {
         args.remove(1);
@@ -62,17 +62,17 @@ pub fn help_last(mut args: Vec<OsString>) -> Vec<OsString> {
     args
 }
 
-/// The command with a help of this shape, and all commands in it.
+/// Returns the command and all subcommands with this help layout.
 pub fn shaped(command: Command) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     let name = command.get_name().to_owned();
-    // The list of commands must leave room for the options on a screen; see `help_last`.
+    // The command list must leave space for the options on a screen; see `help_last`.
     let command = short(command).display_name(name).disable_help_subcommand(true);
-    // Without the blank lines that are usual there, which a screen has no room for.
+    // The usual blank lines are removed to save space on the screen.
     let command = command.help_template("{about-with-newline}{usage-heading} {usage}\n{all-args}{after-help}");
     let command = command.mut_arg("quiet", |arg| arg.hide_short_help(true));
     let command = names.into_iter().fold(command, |command, sub| {
-        // The version is that of the whole, whichever command prints it.
+        // All commands print the same version.
         command.mut_subcommand(sub, |sub| short(sub).display_name("reptile"))
     });
     let template = format!(
@@ -96,7 +96,7 @@ fn grouped(command: &Command) -> String {
     text
 }
 
-/// One command with a short help.
+/// Returns one command with a short help.
 fn short(command: Command) -> Command {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let command = if command.get_long_about().is_none() { command.long_about(about.clone()) } else { command };
@@ -115,7 +115,7 @@ fn short(command: Command) -> Command {
     })
 }
 
-/// The text up to the first of some ends, or all of it.
+/// Returns the text before the first matching delimiter, or the whole text.
 fn until<'t>(text: &'t str, ends: &[&str]) -> &'t str {
     let ends = ends.iter().filter_map(|end| text.find(end));
     &text[..ends.min().unwrap_or(text.len())]

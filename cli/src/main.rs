@@ -1,7 +1,7 @@
 //! `reptile`, the command: compiles robots.txt files and decides URLs by them.
 //!
-//! This file has the list of commands and the exit codes. Each command is a file or a folder of its name in [`commands`];
-//! what comes in is in [`inputs`], what goes out in [`outputs`].
+//! This file contains the command list and the exit codes. Each command has a file or folder with its name in
+//! [`commands`]. Input is handled in [`inputs`], and output in [`outputs`].
 #![deny(unsafe_code, clippy::print_stdout, clippy::print_stderr)]
 
 mod commands;
@@ -26,9 +26,9 @@ use crate::error::{Exit, Failure, Result, complain};
 use crate::outputs::terminal::{self, Colour};
 use reptile_records::text::printable;
 
-/// What one thread of `compile` allocates another one frees, which takes the allocator of most systems long. Of two others,
-/// mimalloc is as fast, but takes half as much memory again for one large file, and ends commands without a message when
-/// there is little address space.
+/// In `compile`, memory allocated by one thread is freed by another, which is slow with most system allocators.
+/// mimalloc is as fast, but needs half as much memory again for one large file, and aborts without a message when
+/// address space is scarce.
 #[cfg(all(feature = "jemalloc", unix, any(target_arch = "x86_64", target_os = "macos")))]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -88,15 +88,14 @@ enum Command {
     Man(manual::ManArgs),
 }
 
-/// The greatest number of threads that can be asked for. More than the largest machines have processors; and thousands of
-/// threads that wait for each other take seconds over work of milliseconds.
+/// Maximum number of threads, more than the largest machines have processors. Thousands of threads that wait for each
+/// other take seconds for milliseconds of work.
 const MAX_THREADS: u16 = 512;
 
-/// The stack of a thread, in bytes. No input makes a function call itself ever deeper.
+/// A thread's stack size in bytes. No input causes unbounded recursion.
 const STACK_BYTES: usize = 2 << 20;
 
-/// What a thread is counted with before it is started, in bytes of address space: its stack, and the first memory that it
-/// asks for.
+/// Address space reserved per thread before it starts, in bytes: its stack and its first allocation.
 const THREAD_BYTES: usize = STACK_BYTES + (1 << 20);
 
 /// The number of threads, an option of several commands.
@@ -107,7 +106,7 @@ struct Threads {
     threads: u16,
 }
 
-/// Reads a number of threads.
+/// Parses a number of threads.
 fn threads(text: &str) -> std::result::Result<u16, String> {
     let number = text.parse().ok().filter(|number| *number <= MAX_THREADS);
     number.ok_or_else(|| format!("expected a number from 0 to {MAX_THREADS}"))
@@ -116,11 +115,11 @@ fn threads(text: &str) -> std::result::Result<u16, String> {
 impl Threads {
     /// Starts the threads. Called once, before any work.
     ///
-    /// Room for all of them is asked for first and given back: where memory ends between two threads, the C library
-    /// ends the process without a message when the last one that did start asks for its first bytes.
+    /// Address space for all threads is reserved first and released. If memory runs out between two threads, the C
+    /// library aborts the process without a message when the last thread makes its first allocation.
     ///
     /// # Errors
-    /// If the system cannot start so many.
+    /// Returns an error if the system cannot start the threads.
     fn start(&self) -> Result<()> {
         let failed = |why: &dyn std::fmt::Display| Failure::new(format!("the threads cannot be started: {why}"));
         let threads = match self.threads {
@@ -136,12 +135,12 @@ impl Threads {
     }
 }
 
-/// The commands and their options.
+/// Returns the commands and their options.
 fn described() -> clap::Command {
     help::shaped(Cli::command())
 }
 
-/// The command line. On a wrong one this prints what is wrong and ends the process.
+/// Returns the parsed command line. If it is invalid, prints the error and ends the process.
 fn command_line() -> Cli {
     let args = help::help_last(std::env::args_os().collect());
     let command = || described().color(wanted_colour(&args).into());
@@ -150,13 +149,13 @@ fn command_line() -> Cli {
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command()))
     };
     read(args.clone()).unwrap_or_else(|error| {
-        // The message quotes the arguments, so they are read again as they may be shown.
+        // The message quotes the arguments, so they are parsed again in printable form.
         let shown = args.iter().map(|arg| printable(arg.as_encoded_bytes()).into());
         read(shown.collect()).err().unwrap_or(error).exit()
     })
 }
 
-/// The colours that the help and the messages about the command line itself have, which is not read yet.
+/// Returns the color setting for help and for command line errors, before the command line is parsed.
 fn wanted_colour(args: &[OsString]) -> Colour {
     let words: Vec<&str> = args.iter().map(|arg| arg.to_str().unwrap_or_default()).collect();
     let joined = words.iter().find_map(|word| word.strip_prefix("--color="));
@@ -178,8 +177,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Starts the threads of the commands that compile or decide much. Without this they would start at their first work, and
-/// a failure would then be a panic.
+/// Starts the threads for commands that compile or decide many items. Otherwise they would start at their first work,
+/// and an error would be a panic.
 fn start_threads(command: &Command) -> Result<()> {
     match command {
         Command::Compile(args) => args.threads.start(),
@@ -222,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_of_threads_holds_at_its_edges() {
+    fn threads_stop_at_the_limit() {
         for (number, fits) in [(0, true), (MAX_THREADS - 1, true), (MAX_THREADS, true), (MAX_THREADS + 1, false)] {
             assert_eq!(threads(&number.to_string()).is_ok(), fits, "{number}");
         }

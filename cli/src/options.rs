@@ -1,4 +1,4 @@
-//! The options that say how robots.txt files are read and compiled, shared by the commands that take an input.
+//! Options for reading and compiling robots.txt files, shared by the commands that take an input.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use reptile::build::Strategy;
@@ -87,12 +87,12 @@ pub struct ExactAgent {
 }
 
 impl CompileOptions {
-    /// The dialect, given or by default.
+    /// Returns the dialect, given or default.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect.unwrap_or(dialects::DEFAULT)
     }
 
-    /// The fetch profile, given or that of the dialect.
+    /// Returns the fetch profile: the given one, or the dialect's.
     pub fn profile(&self) -> &'static Profile {
         self.profile.unwrap_or_else(|| Profile::of_dialect(self.dialect()))
     }
@@ -116,18 +116,18 @@ impl CompileOptions {
         time.map_err(|error| Failure::new(format!("--at: {error}")))
     }
 
-    /// The name of the strategy, given or by default.
+    /// Returns the strategy's name, given or default.
     pub fn strategy_name(&self) -> &'static str {
         let strategy = self.strategy.unwrap_or_default();
         Strategy::ALL.into_iter().find(|&(_, known)| known == strategy).map_or("unknown", |(name, _)| name)
     }
 
-    /// The schemes, given or by default, each once and in a fixed order.
+    /// Returns the schemes, given or default, without duplicates and in a fixed order.
     pub fn schemes(&self) -> Vec<Scheme> {
         sorted_schemes(&self.schemes)
     }
 
-    /// Whether any of the options was given.
+    /// Returns whether any option was given.
     pub fn are_given(&self) -> bool {
         self.profile.is_some()
             || self.at.is_some()
@@ -142,13 +142,13 @@ impl CompileOptions {
     }
 }
 
-/// A parser for the name of a dialect.
+/// Returns a parser for dialect names.
 pub fn dialects() -> impl TypedValueParser<Value = &'static Dialect> {
     PossibleValuesParser::new(dialects::ALL.map(Dialect::as_str))
         .try_map(|name| Dialect::from_name(&name).ok_or("no such dialect"))
 }
 
-/// A parser for the name of a fetch profile.
+/// Returns a parser for fetch profile names.
 pub fn profiles() -> impl TypedValueParser<Value = &'static Profile> {
     PossibleValuesParser::new(capture::PROFILES.map(Profile::as_str))
         .try_map(|name| Profile::from_name(&name).ok_or("no such profile"))
@@ -189,7 +189,7 @@ pub fn strategies() -> impl TypedValueParser<Value = Strategy> {
         .try_map(move |name| find(name).map(|(_, strategy)| strategy).ok_or("no such strategy"))
 }
 
-/// A parser for the name of a scheme.
+/// Returns a parser for scheme names.
 pub fn schemes() -> impl TypedValueParser<Value = Scheme> {
     PossibleValuesParser::new(Scheme::ALL.map(Scheme::as_str))
         .try_map(|name| Scheme::from_name(name.as_bytes()).ok_or("no such scheme"))

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_names_are_told_from_urls_and_paths() {
+    fn file_names_are_distinguished_from_urls_and_paths() {
         let cases = [
             ("urls.txt", true),
             ("URLS.TXT", true),
@@ -167,7 +167,7 @@ mod tests {
             ("", false),
             (" ", false),
             ("src", false),
-            // A file in the working folder of the tests.
+            // A file in the tests' working folder.
             ("Cargo.toml", true),
         ];
         for (argument, is_file) in cases {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn only_lists_of_urls_are_taken_for_lists() {
+    fn only_url_lists_are_detected_as_lists() {
         let cases: [(&[u8], bool); 7] = [
             (b"https://a.example/x\n", true),
             (b"\n https://a.example/x \r\nhttp://b.example", true),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_quoted_for_the_shell() {
+    fn words_are_quoted_for_posix_shells() {
         for (word, shown) in
             [("a-b/c.txt", "a-b/c.txt"), ("", "''"), ("A>B>*", "'A>B>*'"), ("it's", "'it'\\''s'"), ("@ai", "@ai")]
         {

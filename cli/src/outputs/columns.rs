@@ -1,8 +1,8 @@
-//! The columns of an answer: which there are, what they are called, and how TSV, CSV and JSON Lines write them.
+//! Answer columns: their names, and their representation in TSV, CSV and JSON Lines.
 //!
-//! A column of a crawler is called `CRAWLER:verdict`, `CRAWLER:line` and so on, with the crawler as `--agent` names it; the
-//! verdict over all crawlers is called `verdict`, and what a row has once `url`, `mask`, `refused` and `capture_time`. These
-//! names are the same in every format.
+//! A crawler's columns are called `CRAWLER:verdict`, `CRAWLER:line` and so on, with the crawler as written in
+//! `--agent`. The combined verdict for all crawlers is called `verdict`. Columns that occur once per row are `url`,
+//! `mask`, `refused` and `capture_time`. The names are the same in every format.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use reptile_records::tables;
 use reptile_records::text::{opaque_column, url_column};
 use reptile_records::time::show_time;
 
-/// A column that can be asked for.
+/// A selectable column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Column {
     /// The URL as it is given, with %XX for what a terminal acts on
@@ -41,7 +41,7 @@ pub enum Column {
     Refused,
 }
 
-/// How answers are written.
+/// An output format for answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Tabs between the cells
@@ -60,7 +60,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format in which columns can be added to a table.
+    /// Returns the format for adding columns to a table.
     pub fn of_table(format: tables::Format, delimiter: u8) -> Format {
         match format {
             tables::Format::Csv if delimiter != b',' => Format::Delimited(delimiter),
@@ -74,7 +74,7 @@ impl Format {
         }
     }
 
-    /// Returns the name, as in `--format`.
+    /// Returns the format's name in `--format`.
     pub fn name(self) -> &'static str {
         match self {
             Format::Tsv => "tsv",
@@ -84,7 +84,7 @@ impl Format {
         }
     }
 
-    /// What stands between two cells.
+    /// Returns the byte between two cells.
     fn separator(self) -> u8 {
         match self {
             Format::Tsv => b'\t',
@@ -93,7 +93,7 @@ impl Format {
         }
     }
 
-    /// What stands before each cell of a row whose cells have these names.
+    /// Returns the text before each cell in a row with these column names.
     pub fn leads(self, names: &[impl AsRef<str>]) -> Vec<Vec<u8>> {
         let lead = |(at, name): (usize, &_)| {
             let mut lead = Vec::new();
@@ -109,7 +109,7 @@ impl Format {
         names.iter().enumerate().map(lead).collect()
     }
 
-    /// These names of cells, as the start of a line.
+    /// Returns the header line, without a line end, for these column names.
     pub fn header(self, names: &[impl AsRef<str>]) -> Vec<u8> {
         let mut header = Vec::new();
         for (at, name) in names.iter().enumerate() {
@@ -121,7 +121,7 @@ impl Format {
         header
     }
 
-    /// Appends a cell of any text.
+    /// Appends a text cell.
     pub fn push(self, cell: &[u8], text: &mut Vec<u8>) {
         let cell = url_column(cell);
         match self {
@@ -139,8 +139,8 @@ impl Format {
         }
     }
 
-    /// Appends a part of a cell whose rest is somewhere else: every byte but printable ASCII becomes `%XX`, and so does what
-    /// would need quotes.
+    /// Appends part of a cell. Every byte except printable ASCII becomes `%XX`, and so does any character that would
+    /// need quotes.
     pub fn push_part(self, part: &[u8], text: &mut Vec<u8>) {
         for byte in opaque_column(part) {
             match byte {
@@ -150,7 +150,7 @@ impl Format {
         }
     }
 
-    /// Appends a cell that is a number.
+    /// Appends a numeric cell.
     pub fn push_number(self, number: u32, text: &mut Vec<u8>) {
         if self == Format::Parquet {
             return text.extend_from_slice(&number.to_le_bytes());
@@ -158,7 +158,7 @@ impl Format {
         text.extend_from_slice(number.to_string().as_bytes());
     }
 
-    /// Appends a cell that is a large number, or nothing.
+    /// Appends a 64-bit numeric cell, or an empty cell.
     pub fn push_long(self, number: Option<u64>, text: &mut Vec<u8>) {
         match number {
             _ if self == Format::Parquet => push_flagged(number.map(u64::to_le_bytes), text),
@@ -167,10 +167,10 @@ impl Format {
         }
     }
 
-    /// Appends a cell that is a time, in seconds since 1970, or nothing.
+    /// Appends a time in seconds since 1970, or an empty cell.
     pub fn push_time(self, time: Option<i64>, text: &mut Vec<u8>) {
         match time {
-            // A set holds no time whose milliseconds are too large a number.
+            // All times in a set can be expressed in milliseconds without overflow.
             _ if self == Format::Parquet => {
                 push_flagged(time.map(|time| time.saturating_mul(1000).to_le_bytes()), text)
             }
@@ -179,7 +179,7 @@ impl Format {
         }
     }
 
-    /// Appends an empty cell of a column whose cells are not texts.
+    /// Appends an empty cell to a column that does not contain text.
     pub fn push_nothing(self, text: &mut Vec<u8>) {
         if self == Format::Jsonl {
             text.extend_from_slice(b"null");
@@ -187,13 +187,13 @@ impl Format {
     }
 }
 
-/// Appends whether there is a number, and the number.
+/// Appends a presence flag and the number.
 fn push_flagged(number: Option<[u8; 8]>, text: &mut Vec<u8>) {
     text.push(u8::from(number.is_some()));
     text.extend_from_slice(&number.unwrap_or_default());
 }
 
-/// Appends a text after its length.
+/// Appends a text, prefixed with its length.
 fn push_sized(cell: &[u8], text: &mut Vec<u8>) {
     // Cells are URLs and rules, which are shorter than a line.
     let len = u32::try_from(cell.len()).unwrap_or(0);
@@ -201,7 +201,7 @@ fn push_sized(cell: &[u8], text: &mut Vec<u8>) {
     text.extend_from_slice(&cell[..len as usize]);
 }
 
-/// A text whose bytes that are not UTF-8 are `%XX`, which means the same in a URL.
+/// Converts text to UTF-8. Invalid bytes become `%XX`, which means the same in a URL.
 fn as_utf8(cell: &[u8]) -> Cow<'_, [u8]> {
     if str::from_utf8(cell).is_ok() {
         return Cow::Borrowed(cell);
@@ -216,7 +216,7 @@ fn as_utf8(cell: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(text)
 }
 
-/// Appends a text of JSON. Bytes that are not UTF-8 become `%XX`, which means the same in a URL.
+/// Appends a JSON string. Invalid UTF-8 bytes become `%XX`, which means the same in a URL.
 fn push_json(cell: &[u8], text: &mut Vec<u8>) {
     text.push(b'"');
     for chunk in cell.utf8_chunks() {
@@ -238,55 +238,54 @@ fn push_json(cell: &[u8], text: &mut Vec<u8>) {
 pub enum Cell {
     /// The URL.
     Url,
-    /// Another cell that is written once per row.
+    /// Another cell that occurs once per row.
     Once(Column),
-    /// A cell of the crawler with this index.
+    /// A cell for the crawler with this index.
     Agent(usize, Column),
-    /// The verdict over all crawlers.
+    /// The combined verdict for all crawlers.
     AnyOf,
 }
 
-/// Which cells a row of answers has, and in which order.
+/// The cells in an answer row, and their order.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// How they are written.
+    /// The output format.
     pub format: Format,
-    /// The columns in the order of their cells.
+    /// The columns in cell order.
     pub order: Vec<Column>,
-    /// Whether the URL is a cell.
+    /// Whether the row has a URL cell.
     pub has_url: bool,
-    /// The other columns that are written once per row.
+    /// The other columns that occur once per row.
     pub once: Vec<Column>,
-    /// The cells of each crawler.
+    /// The columns for each crawler.
     pub columns: Vec<Column>,
-    /// Whether the last cell is the verdict over all crawlers.
+    /// Whether the last cell is the combined verdict for all crawlers.
     pub any_of: bool,
-    /// Whether the row of the input follows the cells.
+    /// Whether the input row follows the cells.
     pub has_row: bool,
-    /// Whether each row has its own crawler; then the names of the cells do not have that of a crawler.
+    /// Whether each row names its own crawler. Column names then have no crawler prefix.
     pub is_by_row: bool,
-    /// What each verdict is taken for, in the order of their numbers.
+    /// The verdict written for each verdict, in numeric order.
     pub taken: [Verdict; 4],
 }
 
 impl Layout {
-    /// Whether there is a cell that a verdict alone does not give.
+    /// Returns whether any cell needs more than a verdict.
     pub fn explains(&self) -> bool {
         self.once.iter().chain(&self.columns).any(|column| column.needs_explanation())
     }
 
-    /// Whether there is a cell that says what of the set decides.
+    /// Returns whether any cell describes the capture or ruleset behind a verdict.
     pub fn has_provenance(&self) -> bool {
         self.once.contains(&Column::CaptureTime) || self.columns.contains(&Column::Ruleset)
     }
 
-    /// Returns the number of cells before the crawlers' cells, if the order is the usual one.
+    /// Returns the number of cells before the crawlers' cells, assuming the usual order.
     pub fn first_of_agents(&self) -> usize {
         usize::from(self.has_url) + self.once.len()
     }
 
-    /// Returns whether the order is the usual one: the URL, the other cells that are written once, then the crawlers'
-    /// cells.
+    /// Returns whether the order is the usual one: the URL, other cells that occur once, then the crawlers' cells.
     pub fn is_usual_order(&self) -> bool {
         self.order.is_sorted_by_key(|column| match column {
             Column::Url => 0,
@@ -295,8 +294,7 @@ impl Layout {
         })
     }
 
-    /// Returns the cells of a row for `agents` crawlers, in order. Consecutive per-crawler columns are grouped by
-    /// crawler.
+    /// Returns a row's cells for `agents` crawlers, in order. Consecutive per-crawler columns are grouped by crawler.
     pub fn cells(&self, agents: usize) -> Vec<Cell> {
         let mut cells = Vec::new();
         for run in self.order.chunk_by(|a, b| !a.is_once() && !b.is_once()) {
@@ -310,7 +308,7 @@ impl Layout {
         cells
     }
 
-    /// The names of the cells.
+    /// Returns the cell names.
     pub fn names(&self, agents: &[String]) -> Vec<String> {
         let name = |cell| match cell {
             Cell::Url => "url".to_owned(),
@@ -322,12 +320,12 @@ impl Layout {
         self.cells(agents.len()).into_iter().map(name).collect()
     }
 
-    /// What stands before each cell.
+    /// Returns the text before each cell.
     pub fn leads(&self, agents: &[String]) -> Vec<Vec<u8>> {
         self.format.leads(&self.names(agents))
     }
 
-    /// What stands after the last cell: the end of the row, or what stands before the row of the input.
+    /// Returns the text after the last cell: the row's end, or the separator before the input row.
     pub fn end(&self) -> Vec<u8> {
         match (self.has_row, self.format) {
             (true, Format::Jsonl) => Vec::new(),
@@ -338,14 +336,14 @@ impl Layout {
         }
     }
 
-    /// The first line of the output: the names of the cells.
+    /// Returns the header line with the cell names.
     pub fn header(&self, agents: &[String]) -> Vec<u8> {
         let mut header = self.format.header(&self.names(agents));
         header.extend(self.end());
         header
     }
 
-    /// Appends a row of the input after the cells.
+    /// Appends an input row after the cells.
     pub fn push_row(&self, row: &[u8], is_readable: bool, text: &mut Vec<u8>) {
         let row = row.strip_suffix(b"\n").unwrap_or(row);
         if self.format != Format::Jsonl {
@@ -353,7 +351,7 @@ impl Layout {
             text.push(b'\n');
             return;
         }
-        // A row that is not an object has no fields to add to.
+        // A row that is not an object has no fields to extend.
         let fields = row.trim_ascii_start().strip_prefix(b"{").filter(|_| is_readable).unwrap_or(b"}");
         if !fields.trim_ascii_start().starts_with(b"}") {
             text.push(b',');
@@ -363,18 +361,18 @@ impl Layout {
     }
 }
 
-/// An explanation, and the origin that decided if it is not the URL's own.
+/// An explanation, and the deciding origin if it is not the URL's own.
 pub struct Explained {
-    /// What was decided, and why.
+    /// The verdict and its reasons.
     pub explanation: Explanation,
-    /// The origin that stood in for the URL's own.
+    /// The origin that replaced the URL's own.
     pub stand_in: Option<Vec<u8>>,
-    /// What of the set decides, if it is asked for.
+    /// The capture and ruleset behind the verdict, if requested.
     pub provenance: Provenance,
 }
 
 impl Column {
-    /// The end of its name.
+    /// Returns the last part of the column name.
     pub fn name(self) -> &'static str {
         match self {
             Column::Url => "url",
@@ -391,12 +389,12 @@ impl Column {
         }
     }
 
-    /// Whether a row has it once, however many crawlers there are.
+    /// Returns whether the column occurs once per row, regardless of the number of crawlers.
     pub fn is_once(self) -> bool {
         matches!(self, Column::Url | Column::CaptureTime | Column::Mask | Column::Refused)
     }
 
-    /// Whether more is asked for than what the verdicts of a row give.
+    /// Returns whether the column needs more than a row's verdicts.
     fn needs_explanation(self) -> bool {
         match self {
             Column::Url | Column::Verdict | Column::Agent | Column::Mask | Column::Refused => false,
@@ -406,7 +404,7 @@ impl Column {
         }
     }
 
-    /// Appends the cell of an explanation for a crawler of this name. `verdict` is the verdict as it is shown.
+    /// Appends the explanation cell for a crawler. `verdict` is the verdict as displayed.
     pub fn push(self, found: &Explained, agent: &str, verdict: &str, format: Format, text: &mut Vec<u8>) {
         let Explained { explanation, stand_in, provenance } = found;
         let rule = explanation.rule();
@@ -431,7 +429,7 @@ impl Column {
         }
     }
 
-    /// Appends the cell of a row that cannot be decided for this reason.
+    /// Appends the cell for a row that cannot be decided for this reason.
     pub fn push_invalid(self, reason: &str, agent: &str, verdict: &str, format: Format, text: &mut Vec<u8>) {
         match self {
             Column::Url | Column::CaptureTime | Column::Mask | Column::Refused => {}
@@ -446,18 +444,18 @@ impl Column {
     }
 }
 
-/// Appends when the deciding capture was fetched, if the set knows.
+/// Appends the deciding capture's fetch time, if known.
 pub fn push_capture_time(fetched_at: Option<i64>, format: Format, text: &mut Vec<u8>) {
     format.push_time(fetched_at, text);
 }
 
-/// Appends a verdict as it is shown: a word, which may have a style, or for Parquet the byte of its number.
+/// Appends a verdict as displayed: a word, optionally styled, or for Parquet the byte with its number.
 pub fn push_verdict(verdict: &str, format: Format, text: &mut Vec<u8>) {
     let quote: &[u8] = if format == Format::Jsonl { b"\"" } else { b"" };
     [quote, verdict.as_bytes(), quote].iter().for_each(|part| text.extend_from_slice(part));
 }
 
-/// A row of the input for a terminal, with an LF at its end; for anything else it stays as it is.
+/// Returns an input row. For a terminal, it is made safe and ends with LF; otherwise it is unchanged.
 pub fn shown_row(row: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
     if !is_terminal {
         return Cow::Borrowed(row);
@@ -470,9 +468,9 @@ pub fn shown_row(row: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
 mod tests {
     use super::*;
 
-    /// Deciding many URLs at a time takes a quarter of the time of explaining each.
+    /// Deciding many URLs at a time takes a quarter of the time that individual explanations need.
     #[test]
-    fn columns_that_verdicts_give_need_no_explanation() {
+    fn verdict_columns_need_no_explanation() {
         use Column::{Agent, CaptureTime, Group, Line, Mask, Reason, Refused, Rule, Ruleset, Url, Verdict};
         let needing = |columns: &[Column]| -> Vec<Column> {
             columns.iter().copied().filter(|column| column.needs_explanation()).collect()

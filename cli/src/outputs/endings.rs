@@ -25,7 +25,7 @@ pub fn format_of(output: &Path) -> Option<Format> {
     }
 }
 
-/// Returns an output's format: the given one, or else the one that its extension implies.
+/// Returns an output's format: the given format, or else the format implied by its extension.
 ///
 /// # Errors
 /// Returns an error if the two differ.
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_name_says_the_format() {
+    fn extensions_choose_the_format() {
         for (name, format) in [
             ("out.tsv", Some(Format::Tsv)),
             ("out.CSV", Some(Format::Csv)),

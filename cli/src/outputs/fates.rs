@@ -24,7 +24,7 @@ const COLUMNS: [(&str, Kind); 10] = [
     ("detail", Kind::Text),
 ];
 
-/// Number of bytes that are written at once.
+/// Number of bytes per write.
 const WRITTEN_BYTES: usize = 1 << 16;
 
 /// A writer of captures' fates.
@@ -92,7 +92,7 @@ impl FateWriter {
         Ok(())
     }
 
-    /// Writes the remaining rows. The file still has to get its name.
+    /// Writes the remaining rows. The caller still has to publish the file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.

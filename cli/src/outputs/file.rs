@@ -1,8 +1,8 @@
 //! Outputs: standard output, or a file that appears under its name only when it is complete.
 //!
-//! A file is written beside its place under a hidden name, synchronised with the disk, and renamed. Whatever goes wrong
-//! before the rename, an interrupt included, leaves nothing in the folder and an older file untouched. What a killed process
-//! leaves, the next one that writes a file of the same name removes.
+//! A file is written under a hidden name in its destination folder, synchronized to disk, and renamed. If an error or
+//! interrupt occurs before the rename, the hidden file is removed and an existing file remains unchanged. After a
+//! killed process, the next process that writes a file with the same name removes the hidden file.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -16,50 +16,50 @@ use super::packed::Packer;
 use super::terminal::Stdout;
 use crate::error::{Failure, Result};
 
-/// The exit code after SIGINT or SIGTERM: 128 plus the number of SIGINT, as shells have it.
+/// The exit code after SIGINT or SIGTERM: 128 plus the number of SIGINT, as in shells.
 const INTERRUPTED: i32 = 130;
 
-/// The hidden files that are being written, for the handler of interrupts to remove.
+/// Unfinished hidden files, to be removed by the interrupt handler.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// An output that is being written.
 pub struct Output {
     name: String,
     target: Target,
-    /// Packs what is written, if the name of the output asks for it.
+    /// Compresses the output, if its file extension requests that.
     packer: Option<Packer>,
 }
 
 enum Target {
     Stdout(Stdout),
-    /// An existing device or pipe, which is written in place: a rename would replace it by a file.
+    /// An existing device or pipe, written in place because a rename would replace it with a file.
     Device(File),
     File(Hidden),
 }
 
-/// A file under a hidden name beside its place.
+/// A hidden file in its destination folder.
 struct Hidden {
     file: NamedTempFile,
     path: PathBuf,
     force: bool,
 }
 
-/// A file whose bytes are all on disk and that lacks only its name.
+/// A complete file on disk that still has its hidden name.
 pub struct Complete {
     hidden: Hidden,
 }
 
 impl Output {
-    /// Standard output.
+    /// Returns standard output.
     pub fn stdout() -> Output {
         Output { name: "standard output".into(), target: Target::Stdout(Stdout::new()), packer: None }
     }
 
-    /// Opens a file as [`Output::create_file`] does, or an existing device or pipe; `-` is standard output. What goes to a
-    /// name that ends in `.gz` or `.zst` is packed.
+    /// Opens a file like [`Output::create_file`], or an existing device or pipe. `-` means standard output. Names that
+    /// end in `.gz` or `.zst` select compression.
     ///
     /// # Errors
-    /// As [`Output::create_file`], but for devices and pipes.
+    /// Returns an error under the conditions listed for [`Output::create_file`], except for devices and pipes.
     pub fn create(path: &Path, force: bool) -> Result<Output> {
         if path == Path::new("-") {
             return Ok(Output::stdout());
@@ -72,10 +72,11 @@ impl Output {
         Ok(Output { packer, ..Output::create_file(path, force)? })
     }
 
-    /// Opens the file of an option that writes beside the verdicts, if it is given.
+    /// Opens the file for an option that writes additional output, if it is given.
     ///
     /// # Errors
-    /// As [`Output::create`], and if the file would be standard output, where the verdicts go.
+    /// Returns an error under the conditions listed for [`Output::create`], or if the path is standard output, which
+    /// receives the verdicts.
     pub fn create_beside(option: &str, path: Option<&Path>, force: bool) -> Result<Option<Output>> {
         if path == Some(Path::new("-")) {
             return Err(Failure::new(format!("{option}: expected a file; standard output is for the verdicts")));
@@ -83,11 +84,11 @@ impl Output {
         path.map(|path| Output::create(path, force)).transpose()
     }
 
-    /// Opens a file beside its place. A symbolic link stays, and the file that it points to is replaced.
+    /// Opens a hidden file in the destination folder. A symbolic link remains, and its target is replaced.
     ///
     /// # Errors
-    /// If the file exists and `force` is not given, if there is something else of that name, or if the folder cannot be
-    /// written. All of it is found out here, before any work is done.
+    /// Returns an error if the file exists and `force` is not given, if the name belongs to something other than a
+    /// file, or if the folder is not writable. These checks happen here, before any work is done.
     pub fn create_file(path: &Path, force: bool) -> Result<Output> {
         let name = path.display().to_string();
         let path = resolved(path)?;
@@ -110,18 +111,18 @@ impl Output {
         Ok(Output { name, target: Target::File(Hidden { file, path, force }), packer: None })
     }
 
-    /// Whether the output is a terminal.
+    /// Returns whether the output is a terminal.
     pub fn is_terminal(&self) -> bool {
         matches!(&self.target, Target::Stdout(stdout) if stdout.is_terminal())
     }
 
-    /// Whether styles are shown in the output.
+    /// Returns whether the output shows styles.
     pub fn is_coloured(&self) -> bool {
         matches!(&self.target, Target::Stdout(stdout) if stdout.is_coloured())
     }
 
-    /// From now on writes bytes as they are, unless the output is a terminal or styles are shown in it. Returns whether it
-    /// does.
+    /// Disables escaping for later writes, unless the output is a terminal or shows styles. Returns whether escaping is
+    /// disabled.
     pub fn pass_bytes_on(&mut self) -> bool {
         if let Target::Stdout(stdout) = &mut self.target {
             stdout.pass_bytes_on();
@@ -129,8 +130,7 @@ impl Output {
         !self.is_terminal() && !self.is_coloured()
     }
 
-    /// Turns an error of writing into a failure that names the output. A reader of standard output that has gone away
-    /// is not an error.
+    /// Converts a write error to a failure that names the output. A closed standard output is not an error.
     pub fn failure(&self, error: &io::Error) -> Failure {
         match self.target {
             Target::Stdout(_) if error.kind() == ErrorKind::BrokenPipe => Failure::Quiet,
@@ -138,10 +138,10 @@ impl Output {
         }
     }
 
-    /// Writes out what is buffered and gives a file its name.
+    /// Flushes the output and gives a file its name.
     ///
     /// # Errors
-    /// If the output cannot be written, or if another process has created the file in the meantime.
+    /// Returns an error if the output cannot be written, or if another process has created the file in the meantime.
     pub fn finish(self) -> Result<()> {
         match self.complete()? {
             Some(complete) => publish([complete]),
@@ -149,11 +149,11 @@ impl Output {
         }
     }
 
-    /// Brings every byte to where it belongs. A file is still hidden after this, until it is published; standard output
-    /// and devices need no more and give `None`.
+    /// Flushes all bytes to their destination. Files keep their hidden names until they are published. Standard output
+    /// and devices are finished after this and return `None`.
     ///
     /// # Errors
-    /// If the output cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn complete(mut self) -> Result<Option<Complete>> {
         let packed = self.packer.take().map_or(Ok(Vec::new()), Packer::finish);
         let written = packed.and_then(|packed| self.target.write_all(&packed)).and_then(|()| self.flush());
@@ -165,7 +165,7 @@ impl Output {
 }
 
 impl Complete {
-    /// The hidden name, under which the file can be read.
+    /// Returns the hidden path, where the file can be read.
     pub fn hidden_path(&self) -> &Path {
         self.hidden.file.path()
     }
@@ -177,11 +177,12 @@ impl Hidden {
     }
 }
 
-/// Gives files their names, one after the other. An interrupt comes before the first of them or after the last.
+/// Renames files to their final names, one at a time. An interrupt takes effect before the first or after the
+/// last.
 ///
 /// # Errors
-/// If a file cannot be renamed, or was created by another process and is not to be replaced. The files before it have
-/// their names; it and those after it are removed.
+/// Returns an error if a file cannot be renamed, or was created by another process and must not be replaced. Earlier
+/// files keep their final names. The failed file and all later ones are removed.
 pub fn publish(files: impl IntoIterator<Item = Complete>) -> Result<()> {
     let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     for Complete { hidden: Hidden { file, path, force } } in files {
@@ -193,7 +194,7 @@ pub fn publish(files: impl IntoIterator<Item = Complete>) -> Result<()> {
             _ => fail(error.error),
         })?;
         unfinished.retain(|unfinished| *unfinished != hidden_path);
-        // Without this the name might be lost when the power fails.
+        // Without this, a power failure could lose the name.
         File::open(folder(&path)).and_then(|folder| folder.sync_all()).map_err(fail)?;
     }
     Ok(())
@@ -208,7 +209,8 @@ impl Write for Output {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // What a packer holds back stays there until the end: given out after each block, it would pack badly.
+        // The compressor's buffered bytes remain there until the end, because flushing after each block compresses
+        // badly.
         self.target.flush()
     }
 }
@@ -238,10 +240,10 @@ pub fn print(text: impl AsRef<[u8]>) -> Result<()> {
     stdout.finish()
 }
 
-/// The path of the file itself: a symbolic link is followed, and what does not exist is taken as it is.
+/// Returns the target of a symbolic link, or any other path unchanged, even if no file exists there.
 ///
 /// # Errors
-/// If a symbolic link points to nothing, or the path cannot be looked up.
+/// Returns an error if a symbolic link is dangling, or if the path cannot be looked up.
 pub fn resolved(path: &Path) -> Result<PathBuf> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => fs::canonicalize(path).map_err(|error| Failure::at(path, error)),
@@ -254,7 +256,8 @@ pub fn resolved(path: &Path) -> Result<PathBuf> {
 fn create_hidden(path: &Path, permissions: Option<fs::Permissions>) -> io::Result<NamedTempFile> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     remove_when_interrupted();
-    // Locked before the file exists, so that no interrupt comes between its creation and its entry in the list.
+    // The lock is taken before the file exists, so that no interrupt can occur between its creation and its
+    // registration.
     let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     let file = hidden::create(folder(path), &name, permissions.as_ref())?;
     unfinished.push(file.path().into());
@@ -263,7 +266,7 @@ fn create_hidden(path: &Path, permissions: Option<fs::Permissions>) -> io::Resul
     Ok(file)
 }
 
-/// The folder that a file is in.
+/// Returns a file's folder.
 fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -271,8 +274,7 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-/// The permissions of a new file, from which the system takes those that the umask forbids. Temporary files would be
-/// private.
+/// Returns a new file's permissions, before the system applies the umask. Temporary files would be private.
 fn usual_permissions() -> Option<fs::Permissions> {
     #[cfg(unix)]
     return Some(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -280,13 +282,13 @@ fn usual_permissions() -> Option<fs::Permissions> {
     None
 }
 
-/// Installs the handler that removes unfinished files when the command is interrupted or terminated.
+/// Installs a handler that removes unfinished files when the command is interrupted or terminated.
 fn remove_when_interrupted() {
     static HANDLER: Once = Once::new();
     HANDLER.call_once(|| {
-        // Without the handler an interrupt leaves the hidden file; nothing else depends on it.
+        // Without the handler, an interrupt leaves the hidden file; nothing else depends on it.
         let _ = ctrlc::set_handler(|| {
-            // The lock is held until the process ends, so that no file is renamed while it is being removed.
+            // The lock is held until the process ends, so that no file is renamed during removal.
             let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
             for path in &*unfinished {
                 let _ = fs::remove_file(path);

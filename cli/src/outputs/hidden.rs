@@ -1,10 +1,9 @@
-//! Files under hidden names, which become outputs when they are complete; and the removal of those that a process left
-//! when it was killed.
+//! Hidden files, which become outputs when they are complete, and removal of files that a killed process left.
 //!
-//! A hidden file is locked as long as its process lives. The next process that writes an output of the same name removes
-//! the hidden files of that name that nobody holds. Locks reach over hosts on most network file systems, but not on all:
-//! so the name also says since which start of a system the file is, and one from another system must be old as well.
-//! No link is followed, and nothing is removed but what has exactly such a name and is a regular file.
+//! A hidden file is locked while its process lives. The next process that writes an output with the same name removes
+//! that output's unlocked hidden files. Locks work across hosts on most network file systems, but not on all. The name
+//! therefore also identifies the system boot, and a file from another boot must be old as well. Links are never
+//! followed, and only regular files with an exactly matching name are removed.
 
 use std::fs;
 use std::io;
@@ -14,34 +13,34 @@ use std::{fs::File, fs::TryLockError, os::unix::fs::MetadataExt, time::Duration}
 
 use tempfile::NamedTempFile;
 
-/// Bytes of the name of an output that are part of the hidden name. The rest would not fit if the name is very long.
+/// Maximum number of bytes from an output's name in its hidden name. Longer names might not fit.
 const MAX_NAME_BYTES: usize = 128;
 
-/// The number of hidden files of one output that are looked at in one run. There are more only if somebody makes them.
+/// Maximum number of hidden files checked per output and run. Normal use never creates more.
 #[cfg(unix)]
 const MAX_LOOKED_AT: usize = 1000;
 
-/// The time without a write after which a hidden file from another start of a system counts as left. Its writer may be
-/// alive on another host, and has written nothing while it reads its input.
+/// Minimum time since the last write before a hidden file from another boot counts as abandoned. Its writer may be
+/// alive on another host, reading its input.
 #[cfg(unix)]
 const MIN_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// The digits of the start of a system in a hidden name.
+/// Number of boot digits in a hidden name.
 const BOOT_DIGITS: usize = 8;
 
-/// The random characters of a hidden name.
+/// Number of random characters in a hidden name.
 const RANDOM_CHARACTERS: usize = 6;
 
-/// How often a name is chosen anew because another process took the last one for left, between its creation and its lock.
+/// Maximum number of names tried if another process removes each new file before it is locked.
 const MAX_CHOICES: usize = 8;
 
-/// The end of a hidden name.
+/// The suffix of hidden names.
 const SUFFIX: &str = ".tmp";
 
-/// Creates a locked hidden file for an output, in the folder of the output.
+/// Creates a locked hidden file in the output's folder.
 ///
 /// # Errors
-/// If the file cannot be created.
+/// Returns an error if the file cannot be created.
 pub fn create(folder: &Path, name: &str, permissions: Option<&fs::Permissions>) -> io::Result<NamedTempFile> {
     let prefix = format!(".{}.", &name[..name.floor_char_boundary(MAX_NAME_BYTES)]);
     let own_prefix = format!("{prefix}{}-", boot().unwrap_or_else(|| "0".repeat(BOOT_DIGITS)));
@@ -53,7 +52,7 @@ pub fn create(folder: &Path, name: &str, permissions: Option<&fs::Permissions>) 
     choose(|| builder.tempfile_in(folder), hold)
 }
 
-/// Makes a thing that is held. The last of [`MAX_CHOICES`] is taken even if it is not.
+/// Makes items until one is held. After [`MAX_CHOICES`] items, the last is returned without being held.
 fn choose<T>(mut make: impl FnMut() -> io::Result<T>, mut hold: impl FnMut(&T) -> io::Result<bool>) -> io::Result<T> {
     let mut made = make()?;
     for _ in 1..MAX_CHOICES {
@@ -65,32 +64,32 @@ fn choose<T>(mut make: impl FnMut() -> io::Result<T>, mut hold: impl FnMut(&T) -
     Ok(made)
 }
 
-/// The first digits of what identifies this start of this system; `None` where the system has no such thing.
+/// Returns the first digits of the system's boot identifier, or `None` if it is unavailable.
 fn boot() -> Option<String> {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let digits: String = id.chars().filter(char::is_ascii_hexdigit).take(BOOT_DIGITS).collect();
     (digits.len() == BOOT_DIGITS).then_some(digits)
 }
 
-/// Locks a new file for as long as it is open. Whether it is still there after that.
+/// Locks a new file while it is open. Returns `false` if another process holds the lock or has removed the file.
 #[cfg(unix)]
 fn hold(file: &NamedTempFile) -> io::Result<bool> {
     match file.as_file().try_lock() {
         Err(TryLockError::WouldBlock) => Ok(false),
-        // Where files cannot be locked none is ever removed.
+        // Where files cannot be locked, none is ever removed.
         Err(TryLockError::Error(_)) => Ok(true),
         Ok(()) => Ok(file.as_file().metadata()?.nlink() > 0),
     }
 }
 
-/// A lock would keep this process itself from reading the file.
+/// A lock would prevent this process from reading the file.
 #[cfg(not(unix))]
 fn hold(_: &NamedTempFile) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Removes the hidden files of an output that their processes left. `own` is the new hidden file of the same output. What
-/// cannot be removed stays; it is in nobody's way.
+/// Removes an output's abandoned hidden files. `own` is the same output's new hidden file. Files that cannot be removed
+/// remain and do no harm.
 #[cfg(unix)]
 pub fn remove_left(folder: &Path, name: &str, own: &NamedTempFile) {
     let prefix = format!(".{}.", &name[..name.floor_char_boundary(MAX_NAME_BYTES)]);
@@ -106,11 +105,11 @@ pub fn remove_left(folder: &Path, name: &str, own: &NamedTempFile) {
     }
 }
 
-/// Without locks nobody knows which files were left.
+/// Without locks, abandoned files cannot be detected.
 #[cfg(not(unix))]
 pub fn remove_left(_: &Path, _: &str, _: &NamedTempFile) {}
 
-/// The start of a system in a hidden name with this prefix; `None` if it is another name.
+/// Returns the boot digits in a hidden name with this prefix, or `None` for any other name.
 #[cfg(unix)]
 fn boot_of<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
     let (boot, random) = name.strip_prefix(prefix)?.strip_suffix(SUFFIX)?.split_once('-')?;
@@ -121,8 +120,8 @@ fn boot_of<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
     fits.then_some(boot)
 }
 
-/// Removes a hidden file if nobody holds it and, unless it was made since this start of this system, it is old. The times
-/// of both files are by the clock of the file system.
+/// Removes a hidden file if it is unlocked and either was created since this boot or is old. Both files' times come
+/// from the file system's clock.
 #[cfg(unix)]
 fn remove_if_left(path: &Path, own: &NamedTempFile, is_of_this_boot: bool) -> io::Result<()> {
     let found = fs::symlink_metadata(path)?;
@@ -135,8 +134,8 @@ fn remove_if_left(path: &Path, own: &NamedTempFile, is_of_this_boot: bool) -> io
             return Ok(());
         }
     }
-    // Some file systems lock only files that are open for writing. A pipe that takes the place of the file in this moment
-    // would not block, since it is opened for both.
+    // Some file systems lock only files that are open for writing. A pipe that replaces the file at this moment would
+    // not block, since it is opened for both.
     let file = File::options().read(true).write(true).open(path)?;
     let opened = file.metadata()?;
     if (opened.dev(), opened.ino()) == (found.dev(), found.ino()) && file.try_lock().is_ok() {
@@ -151,7 +150,7 @@ mod tests {
     use super::*;
     use std::time::SystemTime;
 
-    /// The names in a folder, apart from one.
+    /// Returns the names in a folder, except for one.
     fn names(folder: &Path, but: &NamedTempFile) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
         let mut names: Vec<String> = entries
@@ -162,7 +161,7 @@ mod tests {
         names
     }
 
-    /// Makes a file that was written some time ago.
+    /// Creates a file that was last written `age` ago.
     fn file(folder: &Path, name: &str, age: Duration) -> File {
         let file = File::create(folder.join(name)).unwrap();
         file.set_modified(SystemTime::now() - age).unwrap();
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_choices_holds_at_its_edges() {
+    fn choices_stop_at_the_limit() {
         for failures in [MAX_CHOICES - 2, MAX_CHOICES - 1, MAX_CHOICES, usize::MAX] {
             let mut made = 0;
             let make = || {
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_other_systems_must_be_old() {
+    fn files_from_other_boots_must_be_old() {
         let folder = tempfile::tempdir().unwrap();
         let own = create(folder.path(), "out", None).unwrap();
         let now = own.as_file().metadata().unwrap().modified().unwrap();
@@ -227,7 +226,7 @@ mod tests {
             (false, now - (MIN_AGE - step), true),
             (false, now - MIN_AGE, false),
             (false, now - (MIN_AGE + step), false),
-            // Written by a clock in 1970.
+            // Written by a clock that shows 1970.
             (false, SystemTime::UNIX_EPOCH, false),
         ] {
             File::create(&path).unwrap().set_modified(time).unwrap();
@@ -237,19 +236,19 @@ mod tests {
     }
 
     #[test]
-    fn a_held_file_stays() {
+    fn locked_files_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let held = create(folder.path(), "out", None).unwrap();
         let name = held.path().file_name().unwrap().to_str().unwrap().to_owned();
         assert_eq!(swept(folder.path()), std::slice::from_ref(&name));
-        // The file stays, and its lock goes, as when its process is killed.
+        // The file stays, but its lock is released, as if its process had been killed.
         let (_, path) = held.keep().unwrap();
         assert!(path.exists());
         assert!(swept(folder.path()).is_empty());
     }
 
     #[test]
-    fn links_folders_and_pipes_stay_and_so_does_what_they_point_to() {
+    fn links_folders_pipes_and_link_targets_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let boot = boot().unwrap_or_else(|| "0".repeat(BOOT_DIGITS));
         let name = |end: &str| format!(".out.{boot}-{end}.tmp");
@@ -262,20 +261,20 @@ mod tests {
     }
 
     #[test]
-    fn no_more_files_are_looked_at_than_the_limit() {
+    fn checked_files_stop_at_the_limit() {
         let boot = boot().unwrap_or_else(|| "0".repeat(BOOT_DIGITS));
         for (count, left) in [(MAX_LOOKED_AT - 2, 0), (MAX_LOOKED_AT - 1, 0), (MAX_LOOKED_AT + 50, 50)] {
             let folder = tempfile::tempdir().unwrap();
             for number in 0..count {
                 file(folder.path(), &format!(".out.{boot}-{number:06}.tmp"), 2 * MIN_AGE);
             }
-            // The new file of this run may be among those that are looked at.
+            // The check may include the new file from this run.
             assert!((left..=left + 1).contains(&swept(folder.path()).len()), "{count}");
         }
     }
 
     #[test]
-    fn a_long_name_fits() {
+    fn long_names_are_shortened() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["n".repeat(255), "é".repeat(127), "日".repeat(85)] {
             create(folder.path(), &name, None).unwrap();

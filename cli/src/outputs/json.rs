@@ -1,27 +1,27 @@
-//! JSON for standard output and for files, in which everything that a terminal would act on is escaped.
+//! JSON for standard output and files, with all terminal control characters escaped.
 
 use serde::Serialize;
 
 use crate::error::{Failure, Result};
 use reptile_records::text::is_unsafe;
 
-/// A value as one line of JSON.
+/// Returns a value as one line of JSON.
 pub fn json_line(value: &impl Serialize) -> Result<String> {
     Ok(safe_json(&serde_json::to_string(value).map_err(Failure::new)?))
 }
 
-/// A value as JSON over several lines, for a file that people read too.
+/// Returns a value as indented JSON, for files that people read too.
 pub fn json_lines(value: &impl Serialize) -> Result<String> {
     let json = serde_json::to_string_pretty(value).map_err(Failure::new)?;
     Ok(json.lines().map(safe_json).collect())
 }
 
-/// One line of JSON with an LF after it. Characters that a terminal would act on become `\uXXXX`.
+/// Returns one line of JSON with an LF. Characters that control a terminal become `\uXXXX`.
 pub fn safe_json(json: &str) -> String {
     let mut line = String::with_capacity(json.len() + 1);
     for character in json.chars() {
         if is_unsafe(character) {
-            // Every unsafe character is below U+10000, so that one escape is enough.
+            // Every unsafe character is below U+10000, so one escape is enough.
             line.push_str(&format!("\\u{:04x}", u32::from(character)));
         } else {
             line.push(character);
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unsafe_characters_are_escaped_and_read_back() {
+    fn escaped_characters_are_read_back() {
         let value = serde_json::json!({"a": "\u{1b}[31m\u{202e}\u{9b}\n", "b": [1, "é"]});
         for text in [json_line(&value).unwrap(), json_lines(&value).unwrap()] {
             assert_eq!(text.chars().find(|&c| is_unsafe(c) && c != '\n'), None, "{text:?}");

@@ -1,9 +1,8 @@
-//! `SET.made.json`: the record of how a set was made, in a file beside it. The records of other files are read and written here
-//! too.
+//! `SET.made.json`: a build record in a file next to the set. Records for other files are also read and written here.
 //!
-//! The bytes of a set depend on nothing but the robots.txt files and the options that matter, so that equal inputs give
-//! equal sets. Whatever else is worth knowing, such as the version of the tool and the paths of the inputs, is in this
-//! record, with the checksum of the set that it belongs to. No command needs it; `reptile inspect` shows it.
+//! A set's bytes depend only on the robots.txt files and the relevant options, so equal inputs yield equal sets. Other
+//! information, such as the tool version and input paths, is in this record, together with the set's checksum. No
+//! command requires it; `reptile inspect` shows it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -23,23 +22,23 @@ use crate::sets::report::Report;
 use reptile_records::text::printable;
 use reptile_records::time::show_time;
 
-/// What is appended to the name of a set.
+/// The suffix added to the set's name.
 const SUFFIX: &str = ".made.json";
 
-/// Bytes of a file that are read at once.
+/// Number of bytes per read.
 const READ_BYTES: usize = 1 << 20;
 
-/// Bytes of a record that is read: more than any command line is long.
+/// Maximum size of a record in bytes, longer than any command line.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// The record.
+/// A build record.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 pub struct Made {
     made_by: Tool,
     set: Identity,
     dialect: String,
     profile: String,
-    /// The time that the set is for, if any capture has a time or `--at` was given.
+    /// The set's time, if any capture has a time or `--at` was given.
     as_of: Option<String>,
     options: Options,
     inputs: Vec<Input>,
@@ -49,7 +48,7 @@ pub struct Made {
     unresolved: Option<u64>,
 }
 
-/// The program that made a file.
+/// The program that wrote a file.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 pub struct Tool {
     name: String,
@@ -57,20 +56,20 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// This program.
+    /// Returns this program's name and version.
     pub fn this() -> Tool {
         Tool { name: "reptile".into(), version: env!("CARGO_PKG_VERSION").into() }
     }
 }
 
-/// A file, by its length and the XXH3-64 of its bytes, in hexadecimal digits.
+/// A file's length and the XXH3-64 hash of its bytes, in hexadecimal.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Identity {
     bytes: u64,
     xxh3_64: String,
 }
 
-/// The options that the set was made with, those given by default included.
+/// The compile options, including defaults.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 struct Options {
     at: Option<String>,
@@ -88,28 +87,28 @@ struct Options {
     resync: bool,
 }
 
-/// An input as it was given, and what was read from it.
+/// An input as given, and its contents.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 struct Input {
     path: String,
-    /// Files and captures that were read; of a set, its origins.
+    /// Number of files and captures read. For a set, the number of origins.
     captures: u64,
-    /// Bytes of their bodies, unpacked.
+    /// Total size of the decompressed bodies in bytes.
     bytes: u64,
-    /// Files and captures that were left out because something was wrong with them.
+    /// Number of files and captures skipped as invalid.
     bad: u64,
 }
 
 impl Identity {
-    /// The identity of a file with these bytes. Cost: reads every byte.
+    /// Returns the identity for a file's bytes. Cost: reads every byte.
     pub fn of(file: &[u8]) -> Identity {
         Identity { bytes: file.len() as u64, xxh3_64: format!("{:016x}", xxh3_64(file)) }
     }
 
-    /// The identity of a file on disk, of which a part is in memory at a time.
+    /// Returns the identity for a file on disk, read in pieces.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn of_file(path: &Path) -> io::Result<Identity> {
         let mut file = File::open(path)?;
         let (mut hash, mut bytes, mut buffer) = (Xxh3Default::new(), 0, vec![0; READ_BYTES]);
@@ -128,7 +127,7 @@ impl Identity {
 }
 
 impl Made {
-    /// The record of a set that was just compiled.
+    /// Returns the record for a newly compiled set.
     pub fn new(set: &[u8], inputs: &[PathBuf], options: &CompileOptions, report: &Report) -> Made {
         let counts = inputs.iter().zip(&report.inputs);
         Made {
@@ -160,15 +159,15 @@ impl Made {
         }
     }
 
-    /// Writes the record to a file that still lacks its name.
+    /// Writes the record to an unpublished file.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write(&self, output: Output) -> Result<Option<Complete>> {
         write(self, output)
     }
 
-    /// Adds rows for people.
+    /// Adds human-readable rows.
     fn describe(&self, summary: &mut Summary) {
         let shown = |text: &str| printable(text.as_bytes());
         summary.row("made by", format!("{} {}", shown(&self.made_by.name), shown(&self.made_by.version)));
@@ -183,31 +182,32 @@ impl Made {
     }
 }
 
-/// Writes a record to a file that still lacks its name.
+/// Writes a record to an unpublished file.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn write(record: &impl Serialize, mut output: Output) -> Result<Option<Complete>> {
     let json = json_lines(record)?;
     output.write_all(json.as_bytes()).map_err(|error| output.failure(&error))?;
     output.complete()
 }
 
-/// The path of the record that belongs to a file.
+/// Returns the path of a file's record.
 ///
 /// # Errors
-/// If the file is a symbolic link that points to nothing.
+/// Returns an error if the file is a dangling symbolic link.
 pub fn path_of(file: &Path) -> Result<PathBuf> {
     let mut path = OsString::from(resolved(file)?);
     path.push(SUFFIX);
     Ok(path.into())
 }
 
-/// Adds rows that say how a set was made: nothing if there is no record, and a remark if the record is of another set
-/// or malformed.
+/// Adds rows with a set's build record. Without a record, nothing is added. If the record is malformed or belongs to
+/// another set, a remark is added.
 ///
 /// # Errors
-/// If the path cannot be looked up. A record that cannot be read is not an error, since the set can be shown without it.
+/// Returns an error if the path cannot be looked up. An unreadable record is not an error, since the set can be shown
+/// without it.
 pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
     let path = path_of(set)?;
     let unknown = |why: String| format!("unknown: {} {why}", path.display());
@@ -220,10 +220,10 @@ pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
     Ok(())
 }
 
-/// The record of a set as JSON; null without a record, or with one of another set.
+/// Returns a set's record as JSON, or null if it is missing or belongs to another set.
 ///
 /// # Errors
-/// As [`describe`].
+/// Returns an error under the conditions listed for [`describe`].
 pub fn json(set: &Path, bytes: &[u8]) -> Result<serde_json::Value> {
     let made = read::<Made>(&path_of(set)?).ok().flatten().filter(|made| made.set == Identity::of(bytes));
     serde_json::to_value(made).map_err(Failure::new)
@@ -235,10 +235,10 @@ pub fn unresolved(set: &Path, bytes: &[u8]) -> Option<u64> {
     made.unresolved.filter(|_| made.set == Identity::of(bytes))
 }
 
-/// Reads a record, if there is one.
+/// Reads a record, if it exists.
 ///
 /// # Errors
-/// What is wrong with the file, in words that follow its name.
+/// Returns the problem with the file, worded to follow its name.
 pub fn read<T: DeserializeOwned>(path: &Path) -> std::result::Result<Option<T>, String> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_back() {
+    fn records_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.made.json");
         assert_eq!(read::<Made>(&path), Ok(None));
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_on_disk_has_the_identity_of_its_bytes() {
+    fn disk_and_memory_have_the_same_identity() {
         let folder = tempfile::tempdir().unwrap();
         for len in [0, 1, READ_BYTES - 1, READ_BYTES, READ_BYTES + 1] {
             let (path, bytes) = (folder.path().join("x"), vec![len as u8; len]);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_record_holds_at_its_edges() {
+    fn record_size_stops_at_the_limit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.made.json");
         let json = json_lines(&made()).unwrap();

@@ -1,9 +1,8 @@
-//! Output of commands: whole files ([`file`], under [`hidden`] names until they are complete), figures for people
-//! ([`summary`]), columns of verdicts ([`verdicts`], [`columns`], [`over_agents`], [`scope`]), capture fates
-//! ([`fates`]), the record of how a set was made ([`made`]), JSON ([`json`]), lists of names ([`names`]), formats by
-//! extension ([`endings`]), compressed bytes ([`packed`]), [`parquet`] files, rows in any format ([`sink`]), text that
-//! is safe to show ([`text`]), [`style`]s, [`progress`], and the only way to standard output and standard error
-//! ([`terminal`]).
+//! Command output: whole files ([`file`], under [`hidden`] names until they are complete), human-readable figures
+//! ([`summary`]), verdict columns ([`verdicts`], [`columns`], [`over_agents`], [`scope`]), capture fates ([`fates`]),
+//! build records ([`made`]), JSON ([`json`]), name lists ([`names`]), formats by extension ([`endings`]), compressed
+//! bytes ([`packed`]), [`parquet`] files, rows in any format ([`sink`]), text that is safe to show ([`text`]),
+//! [`style`]s, [`progress`], and the only path to standard output and standard error ([`terminal`]).
 
 pub mod align;
 pub mod columns;

@@ -1,21 +1,21 @@
-//! Lists of names that are cut where they would fill the screen, since a file can name a million crawlers.
+//! Lists of names, shortened to fit on a screen because a file can name a million crawlers.
 
-/// The names that a list shows.
+/// Maximum number of names shown.
 pub const MAX_NAMES_SHOWN: usize = 16;
 
-/// Bytes of the names that a list shows, unless one name alone has more.
+/// Maximum total size of the shown names in bytes, unless a single name is longer.
 pub const MAX_NAMES_BYTES: usize = 1024;
 
-/// The first of some names, and how many more there are.
+/// The first few names, and the number of omitted names.
 pub struct Few {
-    /// The names that are shown, as they are written in the list.
+    /// The names as shown in the list.
     pub shown: Vec<String>,
-    /// The number of the other names.
+    /// The number of omitted names.
     pub more: usize,
 }
 
 impl Few {
-    /// Takes the first of `count` names. A name that is longer than the limit is cut.
+    /// Returns the first few out of `count` names. A name longer than the limit is cut.
     pub fn of(names: impl IntoIterator<Item = String>, count: usize) -> Few {
         let (mut shown, mut bytes): (Vec<String>, usize) = (Vec::new(), 0);
         for mut name in names.into_iter().take(MAX_NAMES_SHOWN) {
@@ -32,7 +32,7 @@ impl Few {
         Few { more: count.saturating_sub(shown.len()), shown }
     }
 
-    /// The names with commas between them, and the number of the others.
+    /// Returns the names, separated by commas, and the number of omitted names.
     pub fn list(&self) -> String {
         let names = self.shown.join(",");
         if self.more == 0 { names } else { format!("{names} ... and {} more", self.more) }
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_names_is_limited() {
+    fn shown_names_stop_at_the_limit() {
         for (count, more) in
             [(MAX_NAMES_SHOWN - 1, ""), (MAX_NAMES_SHOWN, ""), (MAX_NAMES_SHOWN + 1, "15 ... and 1 more")]
         {
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_of_names_are_limited() {
+    fn shown_bytes_stop_at_the_limit() {
         let half = MAX_NAMES_BYTES / 2;
         for (len, names) in [(half - 1, 2), (half, 2), (half + 1, 1)] {
             assert_eq!(Few::of((0..2).map(|_| "n".repeat(len)), 2).shown.len(), names, "{len}");

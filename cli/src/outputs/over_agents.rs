@@ -1,28 +1,29 @@
-//! The columns that say in one cell which agents a URL refuses: `mask`, a bit for each agent, and `refused`, their names.
+//! Columns that list the refused agents in one cell: `mask`, with a bit for each agent, and `refused`, with their
+//! names.
 //!
-//! A row whose verdict is `unknown` or `invalid` says neither that agents are refused nor that none is: its mask is empty, and
-//! its list is null in JSON Lines and Parquet, and the word for the verdict in TSV and CSV, where an empty cell is an empty
-//! list.
+//! For the verdicts `unknown` and `invalid`, no agent is known to be refused or allowed. The mask is then empty, and
+//! the list is null in JSON Lines and Parquet. In TSV and CSV, where an empty cell is an empty list, it is the
+//! verdict's word.
 
 use reptile::Verdict;
 
 use super::columns::{Column, Format};
 use crate::error::{Failure, Result};
 
-/// The most agents that a mask has bits for.
+/// Maximum number of agents in a mask.
 pub const MAX_MASKED_AGENTS: usize = 64;
 
-/// What stands between the names in TSV and CSV.
+/// The separator between names in TSV and CSV.
 const BETWEEN: &str = ";";
 
-/// Stands in Parquet's rows of answers for the length of a list that is null.
+/// The list length that represents null in Parquet answer rows.
 pub const NO_LIST: u32 = u32::MAX;
 
 /// Checks that the columns can be written for these agents.
 ///
 /// # Errors
-/// If the rows name their own agents, if there are more agents than a mask has bits, or if a name could not be told from
-/// what stands between names or in their place.
+/// Returns an error if the rows name their own agents, if there are more agents than mask bits, or if a text
+/// format would contain a name with `;`, or one that is `unknown` or `invalid`.
 pub fn check(columns: &[Column], format: Format, names: &[String], is_by_row: bool) -> Result<()> {
     let asked = columns.iter().find(|column| matches!(column, Column::Mask | Column::Refused));
     if let (Some(column), true) = (asked, is_by_row) {
@@ -50,7 +51,7 @@ pub fn check(columns: &[Column], format: Format, names: &[String], is_by_row: bo
     Ok(())
 }
 
-/// Appends the cell of a row with a verdict for each agent, of which `names` has the names.
+/// Appends the cell for a row, with one verdict per agent in `names`.
 pub fn push(
     column: Column,
     format: Format,
@@ -87,7 +88,7 @@ pub fn push(
                 text.extend_from_slice(if place > 0 { BETWEEN.as_bytes() } else { b"" });
                 text.extend_from_slice(name.as_bytes());
             }
-            // Nearly all names are written as they are.
+            // Nearly all names need no quotes or escapes.
             if !text[start..].iter().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b',')) {
                 let cell = text.split_off(start);
                 format.push(&cell, text);
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_mask_holds_at_its_edges() {
+    fn masks_stop_at_64_agents() {
         for (count, fits) in [(MAX_MASKED_AGENTS - 1, true), (MAX_MASKED_AGENTS, true), (MAX_MASKED_AGENTS + 1, false)]
         {
             let names = names(count);
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_would_be_unclear_is_refused_where_there_is_only_text() {
+    fn text_formats_reject_ambiguous_names() {
         for name in ["a;b", "Unknown", "invalid"] {
             let names = [name.to_owned()];
             assert!(check(&[Column::Refused], Format::Csv, &names, false).is_err(), "{name}");

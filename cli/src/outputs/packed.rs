@@ -1,7 +1,7 @@
-//! Outputs that are packed because their name says so: `.gz` and `.zst`.
+//! Outputs that are compressed because their names end in `.gz` or `.zst`.
 //!
-//! The packed bytes are kept until the output takes them, so that an output is packed whatever it is. Nothing here opens a
-//! file.
+//! Compressed bytes are kept in memory until the output takes them, which works for any kind of output. This module
+//! opens no files.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,16 +10,16 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use zstd::stream::write::Encoder;
 
-/// The level of zstd: its own default.
+/// The zstd level: its own default.
 const ZSTD_LEVEL: i32 = 0;
 
-/// Bytes that are packed at once. The packed bytes depend on it, and so not on the pieces in which they are written.
+/// Number of bytes per block. Fixed blocks make the compressed bytes independent of the write sizes.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// Packs what is written, into memory.
+/// Compresses written bytes into memory.
 pub struct Packer {
     encoder: Packing,
-    /// Less than a block that is not packed yet.
+    /// Less than a block, not yet compressed.
     waiting: Vec<u8>,
 }
 
@@ -31,10 +31,10 @@ enum Packing {
 }
 
 impl Packer {
-    /// The packer for a file of this name, if its name asks for one.
+    /// Returns the compressor for a file name, or `None` for other extensions.
     ///
     /// # Errors
-    /// If zstd cannot be set up.
+    /// Returns an error if zstd cannot be set up.
     pub fn for_name(path: &Path) -> io::Result<Option<Packer>> {
         let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
         let encoder = match end.as_deref() {
@@ -49,10 +49,10 @@ impl Packer {
         Ok(Some(Packer { encoder, waiting: Vec::new() }))
     }
 
-    /// Packs bytes, and returns those that are ready.
+    /// Compresses bytes, and returns the finished ones.
     ///
     /// # Errors
-    /// If the packer fails.
+    /// Returns an error if the compressor fails.
     pub fn pack(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         self.waiting.extend_from_slice(bytes);
         let (blocks, rest) = self.waiting.as_chunks::<BLOCK_BYTES>();
@@ -62,10 +62,10 @@ impl Packer {
         Ok(self.encoder.take())
     }
 
-    /// The last bytes.
+    /// Returns the last bytes.
     ///
     /// # Errors
-    /// If the packer fails.
+    /// Returns an error if the compressor fails.
     pub fn finish(mut self) -> io::Result<Vec<u8>> {
         self.encoder.write_all(&self.waiting)?;
         match self.encoder {
@@ -83,7 +83,7 @@ impl Packing {
         }
     }
 
-    /// The packed bytes that are ready.
+    /// Returns the finished compressed bytes.
     fn take(&mut self) -> Vec<u8> {
         std::mem::take(match self {
             Packing::Gzip(encoder) => encoder.get_mut(),
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packed_bytes_do_not_depend_on_the_pieces() {
+    fn compressed_bytes_do_not_depend_on_write_sizes() {
         let text: Vec<u8> =
             (0..3 * BLOCK_BYTES as u32).flat_map(|number| (number.wrapping_mul(number) % 9973).to_le_bytes()).collect();
         for name in ["x.gz", "x.zst"] {

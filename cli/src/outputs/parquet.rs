@@ -1,8 +1,8 @@
-//! Verdicts as a Parquet file: rows of answers are collected by column, and written by row groups of bounded size.
+//! Verdicts as a Parquet file. Answer rows are collected by column, and written in row groups with a bounded size.
 //!
-//! The rows come in the form that [`Format::Parquet`](super::columns::Format) gives their cells, and [`Kind`] says which form a
-//! column has. Texts are UTF-8, the few that repeat are encoded by a dictionary, and columns that may be empty have nulls.
-//! Nothing is ever read back, so that the file can be written to a pipe.
+//! The rows use the cell format for [`Format::Parquet`](super::columns::Format), and [`Kind`] determines each column's
+//! format. Texts are UTF-8, repeated texts are dictionary-encoded, and columns that may be empty contain nulls. The
+//! file is never read back, so it can be written to a pipe.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -22,18 +22,18 @@ use super::file::Output;
 use super::over_agents::NO_LIST;
 use crate::error::{Failure, Result};
 
-/// Rows of a row group: about as many as DuckDB writes, and enough for a dictionary to pay.
+/// Maximum rows per row group: similar to DuckDB, and enough to make dictionaries worthwhile.
 pub const MAX_GROUP_ROWS: usize = 1 << 18;
 
-/// Bytes of the cells of a row group from which on it is written.
+/// Cell bytes at which a row group is written.
 pub const GROUP_BYTES: usize = 32 << 20;
 
-/// Values that are handed to the encoder at once.
+/// Number of values per call to the encoder.
 const PIECE_VALUES: usize = 1024;
 
-/// Writes rows of answers.
+/// Writes answer rows.
 pub struct ParquetOutput {
-    /// Encodes into memory, so that the errors of the output stay its own.
+    /// Encodes into memory, so that output errors remain separate.
     writer: SerializedFileWriter<Vec<u8>>,
     output: Output,
     columns: Vec<Collected>,
@@ -41,56 +41,56 @@ pub struct ParquetOutput {
     bytes: usize,
 }
 
-/// The kind of a column.
+/// A column's kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A text of which most are different; empty is null.
+    /// A mostly unique text; empty is null.
     Text,
-    /// A text of which there are few; empty is null.
+    /// A frequently repeated text; empty is null.
     Word,
-    /// A verdict, by its number.
+    /// A verdict's number.
     Verdict,
-    /// A number of 32 bits; 0 is null.
+    /// A 32-bit number; 0 is null.
     Number,
-    /// A number of 32 bits, which is never null.
+    /// A 32-bit number, never null.
     Count,
-    /// A number of 32 bits in the form of one of 64, or null.
+    /// A 32-bit number stored as 64 bits, or null.
     Id,
     /// A 64-bit number, or null.
     Long,
-    /// A number of 64 bits, or null: a bit for each of these names, which the metadata of the file says.
+    /// A 64-bit number, or null, with a bit for each name. The file's metadata lists the names.
     Mask(Vec<String>),
     /// A time in milliseconds since 1970, or null.
     Time,
-    /// A list of some of these names, by their places, or null.
+    /// A list of indexes into these names, or null.
     Names(Vec<String>),
 }
 
-/// The level of definition of a list that is there, and of an element in it.
+/// The definition level for a list that is present, or an element in it.
 const LIST: i16 = 1;
 const ELEMENT: i16 = 2;
 
-/// The cells of one column of the row group that is being collected.
+/// One column's cells in the current row group.
 struct Collected {
     kind: Kind,
     bytes: Vec<u8>,
-    /// Where each text ends, or each number of 32 bits, or the places of names.
+    /// The end offsets for texts, the 32-bit numbers, or the name indexes.
     ends: Vec<u32>,
-    /// The numbers of 64 bits.
+    /// The 64-bit numbers.
     longs: Vec<i64>,
-    /// Whether each number is there; of lists, what is there.
+    /// Definition levels: whether each number is present, or which part of a list is.
     levels: Vec<i16>,
-    /// Of lists: 0 where a row begins.
+    /// Repetition levels for lists: 0 where a row begins.
     repeats: Vec<i16>,
 }
 
 impl ParquetOutput {
-    /// Begins a file with columns of these names.
+    /// Starts a file with the named columns.
     ///
     /// # Errors
-    /// If the output is a terminal, or cannot be written.
+    /// Returns an error if the output is a terminal or cannot be written.
     pub fn new(mut output: Output, columns: Vec<(String, Kind)>) -> Result<ParquetOutput> {
-        // Standard output escapes what a terminal acts on, unless bytes are passed on.
+        // Standard output escapes terminal control characters unless raw output is enabled.
         if !output.pass_bytes_on() {
             return Err(Failure::new("--format parquet: standard output is a terminal; name a file with --output"));
         }
@@ -117,10 +117,10 @@ impl ParquetOutput {
         Ok(ParquetOutput { writer, output, columns, rows: 0, bytes: 0 })
     }
 
-    /// Adds rows of answers.
+    /// Adds answer rows.
     ///
     /// # Errors
-    /// If the output cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn push(&mut self, mut rows: &[u8]) -> Result<()> {
         while !rows.is_empty() {
             let before = rows.len();
@@ -136,7 +136,7 @@ impl ParquetOutput {
         Ok(())
     }
 
-    /// Writes what was collected as a row group.
+    /// Writes the collected cells as a row group.
     fn write_group(&mut self) -> Result<()> {
         (self.rows, self.bytes) = (0, 0);
         let columns = &mut self.columns;
@@ -154,10 +154,10 @@ impl ParquetOutput {
         self.output.write_all(&bytes).map_err(|error| self.output.failure(&error))
     }
 
-    /// Writes the last row group and the footer. Returns the output, which has all bytes then.
+    /// Writes the last row group and the footer, and returns the complete output.
     ///
     /// # Errors
-    /// If the output cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn finish(mut self) -> Result<Output> {
         if self.rows > 0 {
             self.write_group()?;
@@ -174,7 +174,7 @@ fn cannot(error: ParquetError) -> Failure {
     Failure::new(format!("the columns cannot be written as Parquet: {error}"))
 }
 
-/// The columns of a layout for these agents.
+/// Returns a layout's columns for these agents.
 pub fn columns_of(layout: &Layout, agents: &[String]) -> Vec<(String, Kind)> {
     let kinds = layout.cells(agents.len()).into_iter().map(|cell| match cell {
         Cell::Url => Kind::Text,
@@ -184,7 +184,7 @@ pub fn columns_of(layout: &Layout, agents: &[String]) -> Vec<(String, Kind)> {
     layout.names(agents).into_iter().zip(kinds).collect()
 }
 
-/// The kind of a column.
+/// Returns a column's kind.
 fn kind_of(column: Column, agents: &[String]) -> Kind {
     match column {
         Column::Url => Kind::Text,
@@ -198,7 +198,7 @@ fn kind_of(column: Column, agents: &[String]) -> Kind {
     }
 }
 
-/// The column in the schema.
+/// Returns a column's schema field.
 fn field(name: &str, kind: &Kind) -> std::result::Result<Type, ParquetError> {
     let (physical, logical, converted) = match kind {
         Kind::Number | Kind::Count | Kind::Id => {
@@ -226,7 +226,7 @@ fn field(name: &str, kind: &Kind) -> std::result::Result<Type, ParquetError> {
     if is_list { list(name, column) } else { Ok(column) }
 }
 
-/// A list, or null, in the form that every reader knows.
+/// Returns a nullable list in the form that every reader knows.
 fn list(name: &str, element: Type) -> std::result::Result<Type, ParquetError> {
     let group = Type::group_type_builder("list")
         .with_repetition(Repetition::REPEATED)
@@ -246,7 +246,7 @@ impl Collected {
         Collected { kind, bytes: Vec::new(), ends: Vec::new(), longs, levels, repeats }
     }
 
-    /// Takes the next cell off the rows. `None` if it has no end.
+    /// Removes the next cell from the rows. Returns `None` if the cell is incomplete.
     fn push(&mut self, rows: &mut &[u8]) -> Option<()> {
         match self.kind {
             Kind::Verdict => self.bytes.push(*rows.split_off_first()?),
@@ -267,7 +267,7 @@ impl Collected {
         Some(())
     }
 
-    /// Takes the next list off the rows.
+    /// Removes the next list from the rows.
     fn push_list(&mut self, rows: &mut &[u8]) -> Option<()> {
         let len = u32::from_le_bytes(take_four(rows)?);
         if matches!(len, 0 | NO_LIST) {
@@ -283,13 +283,13 @@ impl Collected {
         Some(())
     }
 
-    /// Encodes the cells, and forgets them.
+    /// Encodes and clears the cells.
     fn write(&mut self, writer: &mut SerializedColumnWriter<'_>) -> std::result::Result<(), ParquetError> {
         match &self.kind {
             Kind::Verdict => self.write_verdicts(writer),
             Kind::Number => self.write_numbers(writer),
             Kind::Count => {
-                // The bits are those of the number without a sign.
+                // The bits are the same as in the unsigned number.
                 let counts: Vec<i32> = self.ends.iter().map(|&count| count as i32).collect();
                 writer.typed::<Int32Type>().write_batch(&counts, None, None)?;
                 Ok(())
@@ -336,14 +336,14 @@ impl Collected {
             values.clear();
             levels.clear();
             levels.extend(piece.iter().map(|&number| i16::from(number > 0)));
-            // The bits are those of the number without a sign.
+            // The bits are the same as in the unsigned number.
             values.extend(piece.iter().filter(|&&number| number > 0).map(|&number| number as i32));
             writer.typed::<Int32Type>().write_batch(&values, Some(&levels), None)?;
         }
         Ok(())
     }
 
-    /// Writes texts that are one after the other in these bytes.
+    /// Writes texts that are stored sequentially in `bytes`.
     fn write_texts(
         &self,
         bytes: &Bytes,
@@ -365,7 +365,7 @@ impl Collected {
         Ok(())
     }
 
-    /// Writes lists of these names. Whole rows go to the encoder together.
+    /// Writes lists of names. Only whole rows are passed to the encoder.
     fn write_lists(
         &self,
         names: &[String],

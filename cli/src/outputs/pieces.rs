@@ -1,19 +1,19 @@
-//! Text that is put together from short pieces, which are copied by blocks of one size. What the pieces mean is with
-//! [`verdicts`](super::verdicts).
+//! Text assembled from short pieces, which are copied in fixed-size blocks. [`verdicts`](super::verdicts) defines their
+//! meaning.
 
-/// The number of bytes that are copied at once: few lines are longer.
+/// Number of bytes per copy; few lines are longer.
 const BYTES_AT_ONCE: usize = 64;
 
-/// A text that is ready to be copied by blocks.
+/// A text padded for block copies.
 pub struct Fixed {
-    /// The text, then zeros up to the end of a block.
+    /// The text, padded with zeros to a whole block.
     pub bytes: Vec<u8>,
-    /// The length of the text.
+    /// The text's length.
     pub len: usize,
 }
 
 impl Fixed {
-    /// A text.
+    /// Pads a text.
     pub fn new(mut bytes: Vec<u8>) -> Fixed {
         let len = bytes.len();
         bytes.resize(len.next_multiple_of(BYTES_AT_ONCE), 0);
@@ -21,8 +21,8 @@ impl Fixed {
     }
 }
 
-/// A text that grows by short pieces. Its memory is longer than the text, so that pieces can be copied in blocks of one
-/// size, which is faster than by their length; what is copied too much, the next piece replaces.
+/// A text that grows by short pieces. Its buffer is longer than the text, so that pieces can be copied in fixed-size
+/// blocks, which is faster than copying exact lengths. The next piece overwrites any excess bytes.
 #[derive(Default)]
 pub struct Text {
     bytes: Vec<u8>,
@@ -37,7 +37,7 @@ impl Text {
         self.len += bytes.len();
     }
 
-    /// Appends the first `len` bytes of `bytes`, by blocks as long as there are enough bytes.
+    /// Appends the first `len` bytes of `bytes`, in whole blocks while enough bytes remain.
     #[inline]
     pub fn push_start(&mut self, bytes: &[u8], len: usize) {
         self.reserve(len);
@@ -53,28 +53,28 @@ impl Text {
         self.len += len;
     }
 
-    /// Appends a text that is ready to be copied by blocks.
+    /// Appends a padded text.
     #[inline]
     pub fn push_fixed(&mut self, fixed: &Fixed) {
         self.reserve(fixed.len);
         let (to, _) = self.bytes[self.len..].as_chunks_mut::<BYTES_AT_ONCE>();
         let (from, _) = fixed.bytes.as_chunks();
-        // There is room for a block more than the text.
+        // The buffer has at least one block after the text.
         to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
         self.len += fixed.len;
     }
 
-    /// What was appended.
+    /// Returns the text.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
 
-    /// Empties the text, and keeps its memory.
+    /// Clears the text and keeps its memory.
     pub fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Makes room for `more` bytes, and for a block after them.
+    /// Reserves `more` bytes and a block after them.
     #[inline]
     fn reserve(&mut self, more: usize) {
         if self.bytes.len() < self.len + more + BYTES_AT_ONCE {
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_joined_whatever_their_length() {
+    fn pieces_of_any_length_are_joined() {
         let source: Vec<u8> = (0..=255).collect();
         for len in 0..200 {
             let (mut text, mut expected) = (Text::default(), Vec::new());

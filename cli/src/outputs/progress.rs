@@ -1,4 +1,4 @@
-//! How far long work has come, shown on a terminal only: how much is done, how fast, and the time left where it is known.
+//! Progress displays for long tasks, on a terminal only: completed work, speed, and the remaining time if known.
 
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
@@ -8,24 +8,24 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, Prog
 
 use super::terminal::tells_a_person;
 
-/// The time from one drawing to the next.
+/// The time between two updates.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// The progress that is shown now, so that other text does not run into it.
+/// The visible progress display, suspended while other text is printed.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// The progress of one piece of work. It is no longer shown when it is dropped.
+/// A task's progress display. Dropping it hides it.
 pub struct Progress {
     bar: ProgressBar,
 }
 
 impl Progress {
-    /// Shows nothing.
+    /// Returns a hidden progress display.
     pub fn hidden() -> Progress {
         Progress { bar: ProgressBar::hidden() }
     }
 
-    /// Counts things, such as files; of how many, if that is known.
+    /// Counts items, such as files, up to an optional total.
     pub fn of(things: &str, total: Option<u64>) -> Progress {
         match total {
             Some(_) => {
@@ -35,7 +35,7 @@ impl Progress {
         }
     }
 
-    /// Counts bytes; of how many, if that is known. The message follows them.
+    /// Counts bytes, up to an optional total. The message follows the count.
     pub fn of_bytes(total: Option<u64>) -> Progress {
         match total {
             Some(_) => Progress::new(total, "{bytes} of {total_bytes}, {bytes_per_sec}, {eta} left{msg}"),
@@ -43,7 +43,7 @@ impl Progress {
         }
     }
 
-    /// Shows only what is done, and for how long.
+    /// Shows only the message and the elapsed time.
     pub fn of_time(what: &str) -> Progress {
         Progress::new(None, &format!("{what}, {{elapsed}}"))
     }
@@ -54,7 +54,7 @@ impl Progress {
         }
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
         if let Ok(style) = ProgressStyle::with_template(&format!("{{spinner}} {template}")) {
-            // indicatif's own has decimals that nobody reads.
+            // indicatif's own format has unnecessary decimals.
             let speed = |state: &ProgressState, text: &mut dyn Write| {
                 let _ = write!(text, "{}/s", HumanCount(state.per_sec() as u64));
             };
@@ -65,7 +65,7 @@ impl Progress {
         Progress { bar }
     }
 
-    /// Counts some more.
+    /// Adds to the count.
     pub fn add(&self, count: u64) {
         self.bar.inc(count);
     }
@@ -87,7 +87,7 @@ impl Drop for Progress {
     }
 }
 
-/// Runs `write` while no progress is on the screen.
+/// Runs `write` while the progress display is suspended.
 pub fn apart(write: impl FnOnce()) {
     let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
     match shown {

@@ -1,7 +1,7 @@
-//! `--scope`: which origins stand in for one of which no robots.txt is known.
+//! `--scope`: the origins that replace one without a known robots.txt.
 //!
-//! A robots.txt governs its own origin and no other (RFC 9309 section 2.3), so that an origin stands in for another one only
-//! if the user says so. Nothing here decides a URL.
+//! A robots.txt governs only its own origin (RFC 9309 section 2.3), so another origin is used only if the user requests
+//! it. This module does not decide URLs.
 
 use std::net::Ipv4Addr;
 
@@ -10,7 +10,7 @@ use reptile::Scheme;
 use reptile::urls::{canonical_host, split};
 use reptile_domains::own_domain;
 
-/// The origins that decide a URL: its own, or another one if no robots.txt is known of that.
+/// The origins that decide a URL: its own, or a replacement if its robots.txt is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Scope {
     /// The URL's own origin, as RFC 9309 says
@@ -24,17 +24,17 @@ pub enum Scope {
     Domain,
 }
 
-/// A URL that is decided in place of another one.
+/// A URL that is decided instead of another one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct StandIn {
-    /// The URL, with the path of the other one.
+    /// The replacement URL, with the other URL's path.
     pub url: Vec<u8>,
-    /// The length of its origin, at the start of it.
+    /// The length of the URL's origin.
     origin_len: usize,
 }
 
 impl StandIn {
-    /// The origin, such as `https://www.example.com`.
+    /// Returns the origin, such as `https://www.example.com`.
     pub fn origin(&self) -> &[u8] {
         &self.url[..self.origin_len]
     }
@@ -49,10 +49,11 @@ impl AsRef<[u8]> for StandIn {
 const WWW: &[u8] = b"www.";
 
 impl Scope {
-    /// The URLs that are decided in place of `url`, one after the other until a robots.txt is known: the nearest host first,
-    /// and of a host the scheme of `url` first. None for a URL with a port that its scheme does not imply.
+    /// Returns the URLs to try instead of `url`, in order, until a robots.txt is known. The nearest host comes first,
+    /// and for each host the scheme of `url` comes first. FTP URLs, and URLs with a port that is not their
+    /// scheme's default, have no replacements.
     ///
-    /// Cost: linear in the URL, and an allocation for each of up to 7 of them.
+    /// Cost: linear in the URL, and an allocation for each of up to 7 replacements.
     pub fn stand_ins(self, url: &[u8]) -> Vec<StandIn> {
         let Ok(url) = split(url) else { return Vec::new() };
         let schemes = match url.origin.scheme {
@@ -73,7 +74,7 @@ impl Scope {
         others.filter(|_| self > Scope::Origin).map(stand_in).collect()
     }
 
-    /// The host, and those that stand in for it, each once.
+    /// Returns the host and its replacements without duplicates.
     fn hosts(self, host: &[u8]) -> Vec<Vec<u8>> {
         let mut hosts = vec![host.to_vec()];
         if is_address(host) {
@@ -93,7 +94,7 @@ impl Scope {
     }
 }
 
-/// Whether a host is an address, which is part of no domain.
+/// Returns whether a host is an IP address, which has no domain.
 fn is_address(host: &[u8]) -> bool {
     host.starts_with(b"[") || str::from_utf8(host).is_ok_and(|host| host.parse::<Ipv4Addr>().is_ok())
 }
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn each_scope_adds_to_the_one_before() {
+    fn each_scope_extends_the_previous_one() {
         let url = "https://a.b.example.co.uk/x?y#z";
         let all = [
             "http://a.b.example.co.uk/x?y",
@@ -128,18 +129,18 @@ mod tests {
     }
 
     #[test]
-    fn the_apex_and_www_stand_in_for_each_other_once() {
+    fn apex_and_www_replace_each_other_once() {
         let apex = ["http://www.example.com/", "https://www.example.com/"];
         assert_eq!(stand_ins(Scope::Domain, "HTTP://Example.com"), [&["https://example.com/"], &apex[..]].concat());
         let www = ["https://www.example.com/", "http://example.com/", "https://example.com/"];
         assert_eq!(stand_ins(Scope::Domain, "http://www.example.com:80/"), www);
-        // Whoever has a page there is not the owner of github.io.
+        // A page's author there is not the owner of github.io.
         assert_eq!(stand_ins(Scope::Domain, "https://me.github.io/a").len(), 3);
         assert_eq!(stand_ins(Scope::Domain, "https://co.uk/").len(), 3);
     }
 
     #[test]
-    fn addresses_ports_and_other_schemes_have_none() {
+    fn addresses_ports_and_other_schemes_have_no_replacements() {
         for url in ["https://1.2.3.4/a", "http://[::1]/a"] {
             assert_eq!(stand_ins(Scope::Domain, url).len(), 1, "{url}");
         }

@@ -1,4 +1,4 @@
-//! Where rows go: to a text as they are, or into the columns of a Parquet file.
+//! Destinations for rows: plain text, or the columns in a Parquet file.
 
 use std::io::Write;
 
@@ -6,19 +6,19 @@ use super::file::Output;
 use super::parquet::{Kind, ParquetOutput};
 use crate::error::Result;
 
-/// Takes rows.
+/// A destination for rows.
 pub enum Sink {
-    /// As text, as they are.
+    /// Text rows, written unchanged.
     Text(Box<Output>),
-    /// As columns of a Parquet file.
+    /// Columns in a Parquet file.
     Parquet(Box<ParquetOutput>),
 }
 
 impl Sink {
-    /// Rows of text, or of a Parquet file with these columns.
+    /// Creates a text destination, or a Parquet file with these columns.
     ///
     /// # Errors
-    /// If a Parquet file would go to a terminal, or cannot be written.
+    /// Returns an error if a Parquet file would go to a terminal, or cannot be written.
     pub fn new(output: Output, columns: Option<Vec<(String, Kind)>>) -> Result<Sink> {
         match columns {
             None => Ok(Sink::Text(Box::new(output))),
@@ -29,7 +29,7 @@ impl Sink {
     /// Writes whole rows.
     ///
     /// # Errors
-    /// If the output cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn write(&mut self, rows: &[u8]) -> Result<()> {
         match self {
             Sink::Text(output) => {
@@ -40,11 +40,11 @@ impl Sink {
         }
     }
 
-    /// Writes what only a whole file has: called when all rows were written, so that what a failed run has written to a pipe
-    /// does not pass for whole.
+    /// Writes the trailer of a complete file. Called only after all rows were written, so that the output of a failed
+    /// run to a pipe does not look complete.
     ///
     /// # Errors
-    /// If the output cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn finish(self) -> Result<Output> {
         match self {
             Sink::Text(output) => Ok(*output),

@@ -1,27 +1,27 @@
-//! Styles of text: characters that stand for them inside this program, and what a terminal takes for them.
+//! Text styles: the internal marker characters, and the terminal sequences that replace them.
 //!
-//! The characters are noncharacters of Unicode, which no text has. A stranger's text that has them nevertheless shows them
-//! escaped, so that nobody but this program chooses a style. [`super::terminal`] replaces them, or takes them away.
+//! The markers are Unicode noncharacters, which normal text does not contain. If untrusted text contains them, they are
+//! escaped, so only this program chooses styles. [`super::terminal`] replaces or removes the markers.
 
 use reptile::Verdict;
 
-/// A style of a piece of text.
+/// A text style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// What is allowed, or as it should be.
+    /// Allowed or good.
     Good,
-    /// What is disallowed, or was removed.
+    /// Disallowed or removed.
     Bad,
-    /// What is unknown or invalid.
+    /// Unknown or invalid.
     Doubtful,
-    /// The beginning of an error.
+    /// The prefix of an error message.
     Error,
 }
 
-/// The end of every style.
+/// The marker that ends every style.
 const END: char = '\u{FDD0}';
 
-/// The characters, and what a terminal takes for them.
+/// The markers and their terminal sequences.
 const MARKS: [(char, &str); 5] = [
     (END, "\x1b[0m"),
     ('\u{FDD1}', "\x1b[32m"),
@@ -31,7 +31,7 @@ const MARKS: [(char, &str); 5] = [
 ];
 
 impl Style {
-    /// The text in this style.
+    /// Returns the text in this style.
     pub fn of(self, text: &str) -> String {
         let begin = match self {
             Style::Good => '\u{FDD1}',
@@ -42,7 +42,7 @@ impl Style {
         format!("{begin}{text}{END}")
     }
 
-    /// The style of a verdict.
+    /// Returns a verdict's style.
     pub fn of_verdict(verdict: Verdict) -> Style {
         match verdict {
             Verdict::Allow => Style::Good,
@@ -52,7 +52,7 @@ impl Style {
     }
 }
 
-/// What a terminal takes for a character that stands for a style.
+/// Returns a style marker's terminal sequence.
 pub fn style_of(character: char) -> Option<&'static str> {
     MARKS.iter().find(|(mark, _)| *mark == character).map(|(_, style)| *style)
 }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_chooses_a_style() {
+    fn untrusted_text_cannot_choose_styles() {
         for style in [Style::Good, Style::Bad, Style::Doubtful, Style::Error] {
             let text = style.of("x");
             assert_eq!(text.chars().filter(|&c| is_mark(c)).count(), 2);

@@ -1,4 +1,4 @@
-//! The block of figures that a command ends with.
+//! The figures printed at the end of a command.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use indicatif::HumanCount;
 use super::terminal::tell;
 use crate::outputs::align::{pad, width};
 
-/// Rows of a label and a value, printed with the values aligned.
+/// Rows with a label and a value, printed with aligned values.
 #[derive(Default)]
 pub struct Summary {
     rows: Vec<(String, String)>,
@@ -19,12 +19,12 @@ impl Summary {
         self.rows.push((label.into(), value.into()));
     }
 
-    /// Adds a row whose value is a number.
+    /// Adds a row with a numeric value.
     pub fn count(&mut self, label: impl Into<String>, number: u64) {
         self.row(label, grouped(number));
     }
 
-    /// The rows as text.
+    /// Returns the rows as text.
     pub fn render(&self) -> String {
         let widest = self.rows.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
         let mut text = String::new();
@@ -41,17 +41,18 @@ impl Summary {
     }
 }
 
-/// A number with a comma between groups of three digits.
+/// Returns a number with a comma between groups of three digits.
 pub fn grouped(number: u64) -> String {
     HumanCount(number).to_string()
 }
 
-/// A time in seconds, to a hundredth. (`indicatif::HumanDuration` rounds to whole seconds, and most commands take less.)
+/// Returns seconds with two decimals. (`indicatif::HumanDuration` rounds to whole seconds, and most commands take
+/// less.)
 pub fn seconds(time: Duration) -> String {
     format!("{:.2} s", time.as_secs_f64())
 }
 
-/// How many of something a second, as a grouped number.
+/// Returns the count per second as a grouped number.
 pub fn rate(count: u64, time: Duration) -> String {
     grouped((count as f64 / time.as_secs_f64().max(1e-9)) as u64)
 }

@@ -1,8 +1,8 @@
-//! The only way to standard output and standard error, where no byte leaves that a terminal would act on.
+//! The only path to standard output and standard error. No byte that controls a terminal passes.
 //!
-//! Whoever quotes a stranger's text makes it printable or a safe column where it is quoted ([`super::text`]). What was
-//! forgotten there is escaped here, except for line ends and tabs, which only the quoting place can tell from its own.
-//! Files are not the business of this module.
+//! Code that quotes untrusted text makes it printable or a safe column ([`super::text`]). Control characters missed
+//! there are escaped here, except for line ends and tabs, which only the quoting code can tell from its own. This
+//! module does not handle files.
 #![allow(clippy::disallowed_methods, reason = "everything else comes here")]
 
 use std::borrow::Cow;
@@ -13,10 +13,10 @@ use super::progress::apart;
 use super::style::style_of;
 use reptile_records::text::is_unsafe;
 
-/// Bytes of the longest character in UTF-8.
+/// Maximum number of bytes in a UTF-8 character.
 const MAX_CHARACTER_BYTES: usize = 4;
 
-/// When to use colours.
+/// A color setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Colour {
     /// On a terminal, unless the variable NO_COLOR has a value.
@@ -27,21 +27,21 @@ pub enum Colour {
     Never,
 }
 
-/// The colours and the quiet that the user wants.
+/// The user's color and quiet settings.
 static WANTED: OnceLock<(Colour, bool)> = OnceLock::new();
 
-/// Keeps what the user wants. Called once, before anything is written.
+/// Stores the user's settings. Called once, before anything is written.
 pub fn set_up(colour: Colour, quiet: bool) {
     let _ = WANTED.set((colour, quiet));
 }
 
 impl Colour {
-    /// The choice of a name.
+    /// Returns the setting with this name.
     pub fn from_name(name: &str) -> Option<Colour> {
         <Colour as clap::ValueEnum>::from_str(name, false).ok()
     }
 
-    /// Whether to colour an output that is a terminal or not.
+    /// Returns whether to color an output.
     fn applies(self, is_terminal: bool) -> bool {
         let has_value = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         match self {
@@ -64,13 +64,12 @@ impl From<Colour> for clap::ColorChoice {
     }
 }
 
-/// What the user wants, or the default.
+/// Returns the user's settings, or the defaults.
 fn wanted() -> (Colour, bool) {
     WANTED.get().copied().unwrap_or((Colour::Auto, false))
 }
 
-/// Writes remarks and figures on standard error, unless the user wants none. A closed standard error is not a reason to
-/// stop.
+/// Writes remarks and figures on standard error, unless `--quiet` is given. A closed standard error is not an error.
 pub fn tell(text: &str) {
     if !wanted().1 {
         tell_error(text);
@@ -86,7 +85,7 @@ pub fn tell_error(text: &str) {
     });
 }
 
-/// Whether a person sees standard error at once, and wants to see progress there.
+/// Returns whether standard error is a terminal and progress is wanted.
 pub fn tells_a_person() -> bool {
     io::stderr().is_terminal() && !wanted().1
 }
@@ -94,11 +93,11 @@ pub fn tells_a_person() -> bool {
 /// Standard output.
 pub struct Stdout {
     stdout: io::Stdout,
-    /// The beginning of a character whose end is not written yet.
+    /// The bytes of an incomplete character at the end.
     begun: Vec<u8>,
     /// Whether styles are shown.
     coloured: bool,
-    /// Whether bytes are passed on as they are.
+    /// Whether bytes are written unescaped.
     is_raw: bool,
 }
 
@@ -109,17 +108,17 @@ impl Stdout {
         Stdout { coloured: wanted().0.applies(stdout.is_terminal()), stdout, begun: Vec::new(), is_raw: false }
     }
 
-    /// Whether a person sees it at once.
+    /// Returns whether standard output is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.stdout.is_terminal()
     }
 
-    /// Whether styles are shown.
+    /// Returns whether styles are shown.
     pub fn is_coloured(&self) -> bool {
         self.coloured
     }
 
-    /// From now on passes bytes on as they are, unless a person sees them at once or styles are shown.
+    /// Disables escaping for later writes, unless the output is a terminal or shows styles.
     pub fn pass_bytes_on(&mut self) {
         self.is_raw = !self.is_terminal() && !self.coloured;
     }
@@ -141,7 +140,7 @@ impl Write for Stdout {
         Ok(bytes.len())
     }
 
-    /// A character that has only begun is not one: its bytes are invalid UTF-8, as are those that would have ended it.
+    /// Writes an incomplete character as invalid UTF-8. Its remaining bytes, written later, are invalid too.
     fn flush(&mut self) -> io::Result<()> {
         let begun = std::mem::take(&mut self.begun);
         self.stdout.write_all(&defused(&begun, self.coloured))?;
@@ -149,7 +148,7 @@ impl Write for Stdout {
     }
 }
 
-/// The number of bytes at the end of a text that begin a character without ending it.
+/// Returns the number of bytes in an incomplete character at a text's end.
 fn begun_len(text: &[u8]) -> usize {
     let tail = &text[text.len() - text.len().min(MAX_CHARACTER_BYTES - 1)..];
     let Some(start) = tail.iter().rposition(|&byte| byte >= 0xC0) else { return 0 };
@@ -159,8 +158,8 @@ fn begun_len(text: &[u8]) -> usize {
     }
 }
 
-/// The text with everything escaped that a terminal acts on, except line ends and tabs, and with its styles shown or taken
-/// away. Bytes that are not UTF-8 stay, except those that are controls to a terminal with eight-bit characters.
+/// Escapes characters that control a terminal, except line ends and tabs, and shows or removes styles. Invalid UTF-8
+/// bytes remain, except for those that are control characters on a terminal with eight-bit characters.
 fn defused(text: &[u8], coloured: bool) -> Cow<'_, [u8]> {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n');
     if text.iter().fold(true, |plain, byte| plain & is_plain(byte)) {
@@ -193,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_acts_on_is_escaped() {
+    fn terminal_controls_are_escaped() {
         for (text, safe) in [
             (&b"a\tb\nc~"[..], &b"a\tb\nc~"[..]),
             ("é日\u{200d}".as_bytes(), "é日\u{200d}".as_bytes()),
@@ -206,14 +205,14 @@ mod tests {
     }
 
     #[test]
-    fn styles_are_shown_or_taken_away() {
+    fn styles_are_shown_or_removed() {
         let text = super::super::style::Style::Bad.of("x\u{1b}[0m");
         assert_eq!(&*defused(text.as_bytes(), false), b"x\\u{1b}[0m");
         assert_eq!(&*defused(text.as_bytes(), true), b"\x1b[31mx\\u{1b}[0m\x1b[0m");
     }
 
     #[test]
-    fn a_character_that_has_begun_waits_for_its_end() {
+    fn incomplete_characters_wait_for_their_last_byte() {
         for (text, begun) in [
             (&b""[..], 0),
             (b"a", 0),
@@ -223,7 +222,7 @@ mod tests {
             (b"abc\xe2\x80", 2),
             (b"\xf0\x9f\x98", 3),
             ("a\u{1f600}".as_bytes(), 0),
-            // No character begins so.
+            // No character begins with this byte.
             (b"\xff", 0),
             (b"a\xe2\xe2", 1),
             (b"a\xe2b", 0),

@@ -1,26 +1,26 @@
-//! The origins and rules that occur most often, counted in bounded memory.
+//! The most frequent origins and rules, counted in bounded memory.
 //!
-//! Counts are exact as long as there are few different keys. When there are too many, the rarer half is forgotten, and it is
-//! remembered how often one of them may have occurred.
+//! Counts are exact while there are few different keys. When there are too many, the rarer half is removed, and the
+//! maximum undercount grows accordingly.
 
 use std::collections::HashMap;
 
-/// The most different keys that are counted at a time.
+/// Maximum number of different keys counted at a time.
 pub const MAX_COUNTED_KEYS: usize = 1 << 16;
 
-/// Bytes of a key that are kept: more than a host has, and enough to know a rule by.
+/// Maximum number of stored bytes per key: longer than any host, and enough to identify a rule.
 pub const MAX_KEY_BYTES: usize = 300;
 
-/// How often keys occur.
+/// Key counts.
 #[derive(Debug, Default)]
 pub struct Top {
     counts: HashMap<Vec<u8>, u64>,
-    /// How much too low a count may be.
+    /// The maximum undercount.
     missed: u64,
 }
 
 impl Top {
-    /// Counts a key, which is cut if it is long.
+    /// Counts a key. Long keys are cut.
     pub fn add(&mut self, key: &[u8], times: u64) {
         let key = &key[..key.len().min(MAX_KEY_BYTES)];
         if let Some(count) = self.counts.get_mut(key) {
@@ -33,7 +33,7 @@ impl Top {
         self.counts.insert(key.to_vec(), times);
     }
 
-    /// Forgets the rarer half of the keys.
+    /// Removes the rarer half of the keys.
     fn forget(&mut self) {
         let mut all: Vec<(Vec<u8>, u64)> = self.counts.drain().collect();
         let (rarer, median, _) = all.select_nth_unstable_by_key(MAX_COUNTED_KEYS / 2, |&(_, count)| count);
@@ -42,7 +42,7 @@ impl Top {
         self.counts = all.split_off(MAX_COUNTED_KEYS / 2).into_iter().collect();
     }
 
-    /// Adds the counts of another part of the rows.
+    /// Adds the counts from other rows.
     pub fn merge(&mut self, other: &Top) {
         self.missed += other.missed;
         for (key, &times) in &other.counts {
@@ -50,13 +50,13 @@ impl Top {
         }
     }
 
-    /// Starts again.
+    /// Clears the counts.
     pub fn clear(&mut self) {
         self.counts.clear();
         self.missed = 0;
     }
 
-    /// The most frequent keys, at most so many, with their counts; of equal counts the first in the order of bytes.
+    /// Returns up to `most` of the most frequent keys with their counts. Equal counts are ordered by key bytes.
     pub fn first(&self, most: usize) -> Vec<(&[u8], u64)> {
         let mut all: Vec<(&[u8], u64)> = self.counts.iter().map(|(key, &count)| (&key[..], count)).collect();
         all.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
@@ -64,36 +64,36 @@ impl Top {
         all
     }
 
-    /// How much too low a count may be: 0 if all are exact.
+    /// Returns the maximum undercount: 0 if all counts are exact.
     pub fn missed(&self) -> u64 {
         self.missed
     }
 }
 
-/// What a report names.
+/// The most frequent keys in a report.
 #[derive(Debug, Default)]
 pub struct Tops {
-    /// The origins of URLs that are disallowed.
+    /// The origins that disallow URLs.
     pub disallowing: Top,
-    /// The rules that disallow them.
+    /// The rules that disallow URLs.
     pub rules: Top,
-    /// The origins of which no robots.txt is known.
+    /// The origins without a known robots.txt.
     pub unknown: Top,
 }
 
 impl Tops {
-    /// Each of them.
+    /// Returns all three counters.
     fn all(&mut self) -> [&mut Top; 3] {
         [&mut self.disallowing, &mut self.rules, &mut self.unknown]
     }
 
-    /// Adds the counts of another part of the rows.
+    /// Adds the counts from other rows.
     pub fn merge(&mut self, other: &Tops) {
         let others = [&other.disallowing, &other.rules, &other.unknown];
         self.all().into_iter().zip(others).for_each(|(top, other)| top.merge(other));
     }
 
-    /// Starts again.
+    /// Clears the counts.
     pub fn clear(&mut self) {
         self.all().into_iter().for_each(Top::clear);
     }
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_of_keys_holds_at_its_edges_and_counts_are_never_too_high() {
+    fn keys_stop_at_the_limit_and_counts_are_never_too_high() {
         for keys in [MAX_COUNTED_KEYS - 1, MAX_COUNTED_KEYS, MAX_COUNTED_KEYS + 1, 3 * MAX_COUNTED_KEYS] {
             let mut top = Top::default();
             for _ in 0..10 {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_key_holds_at_its_edges() {
+    fn long_keys_are_cut_at_the_limit() {
         for len in [MAX_KEY_BYTES - 1, MAX_KEY_BYTES, MAX_KEY_BYTES + 1] {
             let mut top = Top::default();
             top.add(&vec![b'x'; len], 1);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_add_up_whatever_their_order() {
+    fn parts_add_up_in_any_order() {
         let (mut a, mut b, mut both) = (Tops::default(), Tops::default(), Tops::default());
         for (number, key) in ["x", "y", "x", "z", "y", "x"].into_iter().enumerate() {
             let part = if number % 2 == 0 { &mut a } else { &mut b };

@@ -1,4 +1,4 @@
-//! The cells of a row, by its verdicts: those that are the same for every row are made ready to be copied.
+//! A row's verdict cells. Cells that are the same for every row are prepared for copying.
 
 use reptile::Verdict;
 use reptile::capture::Time;
@@ -9,23 +9,23 @@ use crate::outputs::over_agents;
 use crate::outputs::pieces::Fixed;
 
 impl Decider {
-    /// Whether each row has the name of its own crawler in a cell.
+    /// Returns whether each row has a cell with its own crawler's name.
     pub(super) fn names_rows(&self) -> bool {
         self.layout.is_by_row && self.layout.columns.contains(&Column::Agent)
     }
 
-    /// The cells of each verdict of each agent, and after them that of all together.
+    /// Returns the cells for each agent's verdicts, followed by the cells for the combined verdict.
     pub(super) fn cells(&self) -> Vec<[Fixed; 4]> {
         (0..self.tallies()).map(|at| VERDICTS.map(|verdict| self.cells_of(at, verdict))).collect()
     }
 
-    /// The cells of all agents, and of all together, where each has this verdict.
+    /// Returns the agent cells and the combined cell for a row in which every agent has this verdict.
     pub(super) fn alike(&self, verdict: Verdict) -> Fixed {
         let cells = self.cells.iter().map(|cells| &cells[verdict as usize]);
         Fixed::new(cells.flat_map(|cell| &cell.bytes[..cell.len]).copied().collect())
     }
 
-    /// The cells of one verdict; empty if rows have cells of their own.
+    /// Returns the cells for one verdict, or nothing if rows have individual cells.
     fn cells_of(&self, at: usize, verdict: Verdict) -> Fixed {
         let mut cells = Vec::new();
         if let Some(name) = self.names.get(at) {
@@ -42,7 +42,7 @@ impl Decider {
         Fixed::new(cells)
     }
 
-    /// Appends the cells of the crawler at a place, which need no more than its name and the verdict.
+    /// Appends a crawler's cells, which need only its name and the verdict.
     pub(super) fn push_named(&self, at: usize, name: &str, verdict: Verdict, cells: &mut Vec<u8>) {
         let columns = &self.layout.columns;
         let leads = self.leads.iter().skip(self.layout.first_of_agents() + at * columns.len());
@@ -55,7 +55,7 @@ impl Decider {
         }
     }
 
-    /// Appends the cells after the URL that a row has once, if they depend only on verdicts.
+    /// Appends the once-per-row cells after the URL, if they depend only on verdicts.
     pub(super) fn push_once(&self, verdicts: &[Verdict], cells: &mut Vec<u8>) {
         let leads = self.leads.iter().skip(usize::from(self.layout.has_url));
         for (&column, lead) in self.layout.once.iter().zip(leads) {

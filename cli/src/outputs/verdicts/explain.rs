@@ -1,4 +1,5 @@
-//! Rows with columns that explain their verdicts: each URL by itself, which takes several times as long as many together.
+//! Rows with columns that explain their verdicts. Each URL is decided individually, which takes several times as long
+//! as deciding many together.
 
 use reptile::capture::Time;
 use reptile::{Agent, Error, Explanation, Provenance, Verdict};
@@ -9,14 +10,14 @@ use crate::outputs::columns::Explained;
 use crate::outputs::scope::Scope;
 use crate::sets::by_row::{Session, Times};
 
-/// What the `reason` of a row says that names no crawler.
+/// The `reason` in a row that names no crawler.
 const NO_CRAWLER: &str = "no crawler";
 
 /// An explanation, or the reason why there is none.
 type ExplainedOrReason = Result<Explained, &'static str>;
 
 impl Decider {
-    /// The verdict of one agent for a URL, with its reasons. `None` for a URL without a time where times are asked for.
+    /// Returns one agent's explained verdict for a URL, or `None` if the URL has no time although row times are used.
     pub(super) fn explain(&self, agent: &Agent, line: &Line<'_>) -> Result<Option<Explained>, Error> {
         let explain = |url: &[u8]| match self.times.of(line) {
             _ if self.times == Times::None => agent.explain(url).map(Some),
@@ -37,7 +38,7 @@ impl Decider {
         Ok(Some(Explained { explanation: own, stand_in: None, provenance }))
     }
 
-    /// What of the set decides a URL, if a column says it.
+    /// Returns the capture and ruleset behind a URL's verdict, if a column needs them.
     fn provenance(&self, agent: &Agent, url: &[u8], time: Option<Time>) -> Result<Provenance, Error> {
         match time {
             _ if !self.layout.has_provenance() => Ok(Provenance::default()),
@@ -47,7 +48,7 @@ impl Decider {
         }
     }
 
-    /// The verdicts of rows, with columns that explain them.
+    /// Writes rows with columns that explain their verdicts.
     pub(super) fn explain_each<'b>(
         &self,
         rows: impl Iterator<Item = Line<'b>>,

@@ -1,4 +1,4 @@
-//! Lines that are too long for a URL, or for a row of a table, which come in parts and are invalid.
+//! Invalid lines that are too long for a URL or a table row, processed in parts.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use crate::outputs::columns::{self, Cell};
 use reptile_records::tables::{Fault, Format, Table};
 use reptile_records::text::opaque_column;
 
-/// A part of a line that is too long, without its line end.
+/// Part of an overlong line, without its line end.
 pub struct LongPart<'b> {
     /// The bytes.
     pub text: &'b [u8],
-    /// Number of line ends in the part, and directly after it.
+    /// Number of line ends in the part and directly after it.
     pub line_ends: u64,
-    /// Whether the line begins with it.
+    /// Whether this is the first part.
     pub is_first: bool,
-    /// Whether the line ends with it.
+    /// Whether this is the last part.
     pub is_last: bool,
 }
 
 impl Decider {
-    /// Passes on a part of a line that is too long for a URL, or for a row of a table. Of a table nothing is passed on, unless
-    /// whole rows are wanted. The cells, which say `invalid`, follow the last part, or come before the first part of a row.
+    /// Copies part of a line that is too long for a URL or a table row. For a table, nothing is copied unless whole
+    /// rows are wanted. The cells, with the verdict `invalid`, follow the last part, or precede a row's first part.
     pub fn pass_on(&self, table: &Table, part: &LongPart<'_>, answers: &mut Answers) {
         answers.clear(self.tallies());
         let is_list = table.format == Format::List;
@@ -77,7 +77,7 @@ impl Decider {
         answers.text.push(&buffer);
     }
 
-    /// Appends some cells of a row without a URL.
+    /// Appends some cells for a row without a URL.
     fn push_invalid(&self, cells: Range<usize>, buffer: &mut Vec<u8>) {
         let reason = Reason::NoUrl.to_string();
         let (verdicts, explained): (Vec<_>, Vec<_>) =
@@ -87,7 +87,7 @@ impl Decider {
         self.push_cells(cells, &known, buffer);
     }
 
-    /// Appends a part of a row of the input. A row of JSON that cannot be read is left out.
+    /// Appends part of an input row. Unreadable JSON rows are omitted.
     fn push_part(&self, part: &LongPart<'_>, buffer: &mut Vec<u8>) {
         let is_json = self.layout.format == columns::Format::Jsonl;
         if is_json && part.is_first {
@@ -97,7 +97,7 @@ impl Decider {
         }
     }
 
-    /// Appends a part of a row of the input as it is, or made safe for a terminal.
+    /// Appends part of an input row, unchanged or made safe for a terminal.
     fn push_text(&self, part: &LongPart<'_>, buffer: &mut Vec<u8>) {
         match self.shows_rows {
             true => buffer.extend(opaque_column(part.text)),

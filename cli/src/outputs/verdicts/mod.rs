@@ -1,8 +1,8 @@
-//! Rows with URLs in, the same URLs with columns of verdicts out: the inner loop of `reptile classify`.
+//! The inner loop of `reptile classify`: reads rows with URLs, and writes the URLs with verdict columns.
 //!
-//! Here many URLs are decided together. [`explain`] decides one after the other, with reasons; [`cells`] writes what verdicts
-//! look like, [`long`] the lines that are too long. Nothing here knows of files or threads. The output buffers
-//! are reused.
+//! This module decides many URLs together. [`explain`] decides them individually, with reasons. [`cells`] formats
+//! verdicts, and [`long`] handles overlong lines. Files and threads are handled elsewhere. The output buffers are
+//! reused.
 
 mod cells;
 mod explain;
@@ -27,62 +27,62 @@ use reptile_records::time::{Zone, read_time};
 
 pub use self::long::LongPart;
 
-/// The number of times that each verdict was given, for each agent.
+/// Each agent's verdict counts.
 pub type Tally = Vec<[u64; 4]>;
 
-/// Every verdict, in the order of their numbers.
+/// All verdicts, in numeric order.
 pub const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
 
-/// The number of URLs that are given to the library at once: several of its batches, so that few are not full.
+/// Number of URLs per library call: several internal batches, so that few are partly filled.
 const URLS_AT_ONCE: usize = 512;
 
-/// URLs in parts that are decided at once. Their parts take a hundred bytes each, and all of them fit the smallest cache.
+/// Number of split URLs decided at once. Their parts take a hundred bytes each, and all of them fit the smallest cache.
 const PARTS_AT_ONCE: usize = 128;
 
-/// The agents to decide for, and what to write.
+/// The agents to decide for, and the output columns.
 pub struct Decider {
     agents: Agents,
-    /// The crawlers that the rows name, if they do; `agents` are any crawler then.
+    /// The crawlers named by rows, if rows name crawlers. `agents` is then arbitrary.
     by_row: Option<ByRow>,
-    /// Whether rows that are invalid are handed out.
+    /// Whether invalid rows are kept.
     keeps_rejected: bool,
     layout: Layout,
-    /// If given, only the rows with this verdict over all agents are written, as they are.
+    /// If set, only rows with this combined verdict are written, unchanged.
     only: Option<Verdict>,
-    /// The times at which rows are decided. A row's own time is in its second wanted cell.
+    /// The times at which rows are decided. A row's own time is in its second selected cell.
     times: Times,
-    /// The zone of times without one.
+    /// The zone for times without one.
     zone: Zone,
     /// The origins that decide a URL.
     scope: Scope,
     /// Whether origins and rules are counted.
     counts_tops: bool,
-    /// Whether rows of the input are made safe for a terminal.
+    /// Whether input rows are made safe for a terminal.
     shows_rows: bool,
-    /// The cells of a row, in order.
+    /// A row's cells, in order.
     order: Vec<Cell>,
-    /// What stands before each cell.
+    /// The text before each cell.
     leads: Vec<Vec<u8>>,
-    /// What stands after the last cell.
+    /// The text after the last cell.
     end: Vec<u8>,
-    /// The names of the agents.
+    /// The agents' names.
     names: Vec<String>,
-    /// The verdicts as they are shown.
+    /// The verdicts as displayed.
     shown: [String; 4],
-    /// The cells of each verdict for each agent, and after them for all together, with what stands before them; the last ones
-    /// also with what stands after them. They are empty where rows have cells of their own.
+    /// The cells for each agent's verdicts, followed by the combined verdict's cells. Each includes the text before it,
+    /// and the last includes the text after it. All are empty if rows have individual cells.
     cells: Vec<[Fixed; 4]>,
-    /// All of them for a row in which every agent has the same verdict, which most rows are: copied at once, a row for
-    /// thirty agents takes a third of the time.
+    /// All cells for a row in which every agent has the same verdict, the most common case. Copying them at once takes
+    /// a third of the time for thirty agents.
     alike: [Fixed; 4],
 }
 
-/// Some rows of the input.
+/// A block of input rows.
 #[derive(Clone, Copy)]
 pub enum Block<'b> {
-    /// Whole rows of text.
+    /// Whole text rows.
     Text(&'b [u8]),
-    /// Rows of a Parquet file.
+    /// Rows from a Parquet file.
     Cells(urls::Block<'b>),
 }
 
@@ -90,63 +90,63 @@ pub enum Block<'b> {
 #[derive(Default)]
 pub struct Answers {
     text: Text,
-    /// The number of lines in it.
+    /// Number of output lines.
     pub lines: u64,
-    /// The verdicts in it, counted.
+    /// The verdict counts.
     pub tally: Tally,
-    /// The line ends of the input in it: more than rows if there are line ends in quotes.
+    /// Number of input line ends. Quoted line ends can make it greater than the row count.
     pub line_ends: u64,
     /// The rows whose URL could not be read.
     pub faults: Faults,
-    /// The URLs that were decided by another origin than their own.
+    /// Number of URLs decided by a replacement origin.
     pub stood_in: u64,
-    /// The origins and rules that occur most often, if they are asked for.
+    /// The most frequent origins and rules, if requested.
     pub tops: Tops,
-    /// The rows that are invalid, if they are asked for.
+    /// The invalid rows, if requested.
     pub rejected: Rejected,
-    /// The verdicts for each crawler that rows name, counted.
+    /// The verdict counts for each crawler that rows name.
     pub crawlers: Vec<Counted>,
-    /// The number of rows that name no crawler, if rows are to name theirs.
+    /// Number of rows that name no crawler, if rows name crawlers.
     pub nobody: u64,
 }
 
-/// Rows that are invalid.
+/// Invalid rows.
 #[derive(Default)]
 pub struct Rejected {
-    /// The rows, one after the other.
+    /// The concatenated rows.
     pub bytes: Vec<u8>,
-    /// Of each row the number of line ends before it in the block, what is wrong with it, and its length.
+    /// For each row, the number of preceding line ends in the block, the error, and the row's length.
     pub rows: Vec<(u64, Option<Fault>, usize)>,
 }
 
 impl Rejected {
-    /// `rows_before` is the number of rows before it in the block.
+    /// Adds a row. `rows_before` is the number of rows before it in the block.
     fn add(&mut self, line: &Line<'_>, rows_before: u64) {
-        // In a list, a line end comes after every row.
+        // In a list, a line end follows every row.
         let line_ends = line.cells.map_or(rows_before, |cells| cells.line_ends);
         let row = line.row();
         self.bytes.extend_from_slice(row);
-        // In a list only the URL is read, and its limit is far below that of a line.
+        // In a list only the URL is read, and its limit is far below the line limit.
         let is_too_long = row.len() > MAX_LINE_BYTES;
         let fault = line.cells.and_then(|cells| cells.fault);
         self.rows.push((line_ends, fault.or(is_too_long.then_some(Fault::TooLong)), row.len()));
     }
 }
 
-/// The most rows of a block that are named for a fault.
+/// Maximum number of individually reported faults per block.
 pub const MAX_NAMED_FAULTS: usize = 10;
 
 /// Rows whose URL could not be read.
 #[derive(Default)]
 pub struct Faults {
-    /// How many there are, in the order of [`Fault::ALL`].
+    /// The fault counts, in the order of [`Fault::ALL`].
     pub counts: [u64; Fault::ALL.len()],
-    /// The first of them, each with the number of line ends before it in the block.
+    /// The first few faults, each with the number of preceding line ends in the block.
     pub first: Vec<(u64, Fault)>,
 }
 
 impl Faults {
-    /// Notes the fault of a row, if it has one.
+    /// Records a row's fault, if it has one.
     #[inline]
     fn note(&mut self, row: &Row<'_>, line_ends: impl Fn() -> u64) {
         if let Some(fault) = row.fault {
@@ -219,27 +219,27 @@ impl Decider {
         Decider { scope, ..self }
     }
 
-    /// Sets the zone of times without one. The default is UTC.
+    /// Sets the zone for times without one. The default is UTC.
     pub fn in_zone(self, zone: Zone) -> Decider {
         Decider { zone, ..self }
     }
 
-    /// Counts the origins and rules that disallow URLs, and the origins that are unknown. Takes about twice the time.
+    /// Counts the origins and rules that disallow URLs, and the unknown origins. Takes about twice the time.
     pub fn count_tops(self, counts_tops: bool) -> Decider {
         Decider { counts_tops, ..self }
     }
 
-    /// Keeps the rows that are invalid, to be written elsewhere.
+    /// Keeps invalid rows, to be written elsewhere.
     pub fn keep_rejected(self, keeps_rejected: bool) -> Decider {
         Decider { keeps_rejected, ..self }
     }
 
-    /// The agents.
+    /// Returns the agents.
     pub fn agents(&self) -> &Agents {
         &self.agents
     }
 
-    /// Whether the rows name their crawlers.
+    /// Returns whether rows name their crawlers.
     pub fn is_by_row(&self) -> bool {
         self.by_row.is_some()
     }
@@ -249,21 +249,21 @@ impl Decider {
         self.by_row.as_ref().map(ByRow::misspelt).filter(|misspelt| misspelt.rows > 0)
     }
 
-    /// What each verdict is taken for, in the order of their numbers. Verdicts are counted as they were given.
+    /// Returns the verdict written for each verdict, in numeric order. Verdict counts are unaffected.
     pub fn taken(&self) -> [Verdict; 4] {
         self.layout.taken
     }
 
-    /// The number of tallies: one for each agent, and one for all of them if there is such a verdict.
+    /// Returns the number of tallies: one per agent, and one for the combined verdict if it is requested.
     pub fn tallies(&self) -> usize {
         self.agents.len() + usize::from(self.layout.any_of)
     }
 
-    /// Decides each row of a block. Replaces what `answers` holds and reuses its memory. Allocates once for the block,
-    /// and nothing for a URL if the verdict is the only column of an agent.
+    /// Decides each row in a block. Replaces the contents of `answers` and reuses its memory. Allocates once per block,
+    /// and not per URL if the verdict is an agent's only column.
     ///
     /// # Errors
-    /// If the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn decide(&self, table: &Table, block: Block<'_>, answers: &mut Answers) -> Result<(), Error> {
         answers.clear(self.tallies());
         let mut session = self.by_row.as_ref().map(ByRow::session);
@@ -280,7 +280,7 @@ impl Decider {
                     start += line.len();
                     Line { rest, len: without_line_end(line).len(), row_len: line.len(), cells: None }
                 });
-                // Asked once for the block instead of once for each line of it, since nearly all blocks are plain.
+                // Checked once per block instead of once per line, since nearly all blocks are plain.
                 let is_plain = self.layout.has_url && are_plain_columns(block);
                 self.decide_rows(rows, is_plain, written)?;
             }
@@ -307,7 +307,7 @@ impl Decider {
                         return Line { rest: url, len: url.len(), row_len: 0, cells: None };
                     }
                     if self.keeps_rejected {
-                        // The URL stands for the row, without line ends.
+                        // The URL represents the row, without line ends.
                         row.bytes = arena.alloc_slice_copy(&url_column(url));
                     }
                     self.line(row, number, faults, |_| number, &arena)
@@ -325,13 +325,13 @@ impl Decider {
         Ok(())
     }
 
-    /// Whether more of a row is needed than its URL.
+    /// Returns whether a row's other cells are needed in addition to its URL.
     fn needs_cells(&self) -> bool {
         self.times == Times::OfRows || self.by_row.is_some() || self.keeps_rejected
     }
 
-    /// Keeps what is known of a row of a table, and notes what is wrong with it. `line_ends` is the number of line ends before
-    /// it, as rejected rows are numbered, and `ends_before` that by which faults are.
+    /// Keeps a table row's data, and records its fault. `line_ends` is the number of preceding line ends in the
+    /// numbering of rejected rows, and `ends_before` returns the number for faults.
     #[inline]
     fn line<'b>(
         &self,
@@ -419,8 +419,7 @@ impl Decider {
         })
     }
 
-    /// Appends the cells that only say the verdicts of a row, and counts the verdicts. For every row of every input, so that a
-    /// call of its own would be seen.
+    /// Appends a row's verdict cells, and counts the verdicts. Inlined because it runs for every input row.
     #[inline(always)]
     fn push_verdicts(&self, verdicts: &[Verdict], text: &mut Text, tally: &mut Tally) {
         if let Some(&verdict) = alike(verdicts) {
@@ -440,7 +439,7 @@ impl Decider {
         }
     }
 
-    /// Whether verdicts are all that is written of a row, so that a URL in parts need not be joined.
+    /// Returns whether only a row's verdicts are written, so that split URLs need not be joined.
     fn needs_only_verdicts(&self) -> bool {
         let Layout { has_url, has_row, once, .. } = &self.layout;
         let needs_row = *has_url || *has_row || !once.is_empty() || self.layout.explains() || self.names_rows();
@@ -448,9 +447,9 @@ impl Decider {
         !(needs_more || self.counts_tops) && self.scope == Scope::Origin
     }
 
-    /// Decides rows whose URLs are in parts, and writes their verdicts.
+    /// Decides rows with split URLs, and writes their verdicts.
     fn decide_parts(&self, block: urls::Block<'_>, faults: &mut Faults, written: Written<'_, '_>) -> Result<(), Error> {
-        /// Parts of no URL.
+        /// Placeholder for an invalid URL.
         const NOT_A_URL: UrlParts<'_> =
             UrlParts { scheme: b"", host: b"", port: None, path: b"", query: None, host_number: None };
         let Written { text, lines: line_count, tally, .. } = written;
@@ -476,7 +475,7 @@ impl Decider {
         Ok(())
     }
 
-    /// Decides rows many at a time, and hands each to `write`.
+    /// Decides rows in batches, and passes each to `write`.
     #[inline]
     fn decide_each<'b>(
         &self,
@@ -520,8 +519,8 @@ impl Decider {
         }
     }
 
-    /// The verdicts of some URLs, a row for each. A URL without a time is invalid where times are asked for. `found` says whose
-    /// crawlers they are for, if rows name theirs.
+    /// Decides URLs, and stores a row of verdicts for each. A URL without a time is invalid if row times are used.
+    /// `found` contains the rows' crawlers, if rows name them.
     fn decide_urls(
         &self,
         urls: &[Line<'_>],
@@ -542,7 +541,8 @@ impl Decider {
         Ok(())
     }
 
-    /// Decides the URLs whose origin has no robots.txt by those that stand in for it. Returns how many were decided so.
+    /// Decides URLs without a known robots.txt by their replacement origins. Returns the number of URLs decided this
+    /// way.
     fn decide_stand_ins(
         &self,
         urls: &[Line<'_>],
@@ -551,7 +551,7 @@ impl Decider {
     ) -> Result<u64, Error> {
         let width = self.agents.len();
         let is_unknown = |verdicts: &[Verdict]| verdicts.contains(&Verdict::Unknown);
-        // A row that names no crawler stays unknown, whoever decides.
+        // A row that names no crawler stays unknown, regardless of the origin.
         let is_open = |row: &usize| session.is_none_or(|session| session.is_named(*row));
         let unknown = (0..urls.len()).filter(|row| is_unknown(&verdicts[row * width..][..width])).filter(is_open);
         let mut open: Vec<(usize, Vec<StandIn>)> =
@@ -568,7 +568,7 @@ impl Decider {
             let mut rows = row_verdicts.chunks_exact(width);
             open.retain(|(row, _)| {
                 let row_verdicts = rows.next().unwrap_or_default();
-                // With www. before it a host, or a URL, may be too long.
+                // Adding www. may make a host or a URL too long.
                 if is_unknown(row_verdicts) || row_verdicts.contains(&Verdict::Invalid) {
                     return true;
                 }
@@ -580,13 +580,13 @@ impl Decider {
         Ok(found)
     }
 
-    /// Counts the origin of a URL that is disallowed or unknown, and the rules that disallow it.
+    /// Counts the origin of a disallowed or unknown URL, and the rules that disallow it.
     fn count(&self, line: &Line<'_>, verdicts: &[Verdict], tops: &mut Tops) -> Result<(), Error> {
         let (disallow, unknown) = (verdicts.contains(&Verdict::Disallow), verdicts.contains(&Verdict::Unknown));
         let Some(url) = split(line.as_ref()).ok().filter(|_| disallow || unknown) else { return Ok(()) };
         let origin = url.origin.to_string().to_ascii_lowercase();
         if !disallow {
-            // A row that names no crawler is unknown, whatever its origin.
+            // A row that names no crawler is unknown, regardless of its origin.
             if self.by_row.is_none() {
                 tops.unknown.add(origin.as_bytes(), 1);
             }
@@ -604,7 +604,7 @@ impl Decider {
         Ok(())
     }
 
-    /// Appends the cell of the URL, if there is one.
+    /// Appends the URL cell, if there is one.
     fn push_url(&self, line: &Line<'_>, text: &mut Text, buffer: &mut Vec<u8>) {
         if let (true, Some(lead)) = (self.layout.has_url, self.leads.first()) {
             buffer.clear();
@@ -614,7 +614,7 @@ impl Decider {
         }
     }
 
-    /// Appends the row of the input, if it is wanted.
+    /// Appends the input row, if requested.
     fn push_row(&self, line: &Line<'_>, text: &mut Text, buffer: &mut Vec<u8>) {
         if self.layout.has_row {
             buffer.clear();
@@ -624,8 +624,8 @@ impl Decider {
     }
 }
 
-/// The verdict over all agents: disallow if any of them is refused, else unknown or invalid, which are the same for all of
-/// them that obey a robots.txt, else allow.
+/// Returns the combined verdict: disallow if any agent is refused, else invalid, unknown or allow. Unknown and
+/// invalid are the same for all agents that obey robots.txt.
 fn over_all(verdicts: &[Verdict]) -> Verdict {
     let has = |wanted: Verdict| verdicts.contains(&wanted);
     [Verdict::Disallow, Verdict::Invalid, Verdict::Unknown]
@@ -634,14 +634,14 @@ fn over_all(verdicts: &[Verdict]) -> Verdict {
         .unwrap_or(Verdict::Allow)
 }
 
-/// The verdict that all agents have, if there are several and it is the same.
+/// Returns the verdict common to all agents, if there are several agents and they agree.
 #[inline]
 fn alike(verdicts: &[Verdict]) -> Option<&Verdict> {
     let (first, rest) = verdicts.split_first()?;
     (!rest.is_empty() && rest.iter().all(|verdict| verdict == first)).then_some(first)
 }
 
-/// Returns a URL in parts without surrounding white space, consistent with [`trimmed_url`] for the joined URL.
+/// Returns a split URL without surrounding white space, consistent with [`trimmed_url`] for the joined URL.
 #[inline]
 fn trimmed_parts<'b>(mut parts: UrlParts<'b>) -> UrlParts<'b> {
     let is_white = |byte: Option<&u8>| byte.is_some_and(|&byte| byte <= b' ');
@@ -659,7 +659,7 @@ fn trimmed_parts<'b>(mut parts: UrlParts<'b>) -> UrlParts<'b> {
     parts
 }
 
-/// The time in the second of the wanted cells. A row without one has a fault.
+/// Returns the time in the second selected cell. A row without one gets a fault.
 fn time_of(row: &mut Row<'_>, zone: &Zone) -> Option<Time> {
     let cell = row.cells[1].and_then(|cell| str::from_utf8(cell).ok());
     let time = cell.and_then(|cell| read_time(cell, zone).ok());
@@ -669,61 +669,61 @@ fn time_of(row: &mut Row<'_>, zone: &Zone) -> Option<Time> {
     time
 }
 
-/// Where verdicts are written and counted.
+/// Destinations for verdicts and counts.
 struct Written<'a, 's> {
     text: &'a mut Text,
     lines: &'a mut u64,
     tally: &'a mut Tally,
     stood_in: &'a mut u64,
-    /// Takes the origins and rules, if they are asked for.
+    /// Counts origins and rules, if requested.
     tops: Option<&'a mut Tops>,
-    /// Finds the crawlers of rows, if they name theirs.
+    /// Finds the rows' crawlers, if rows name them.
     session: Option<&'a mut Session<'s>>,
-    /// Takes the rows that are invalid, if they are asked for.
+    /// Collects invalid rows, if requested.
     rejected: Option<&'a mut Rejected>,
 }
 
-/// A row whose verdicts are known.
+/// A decided row.
 #[derive(Clone, Copy)]
 struct Decided<'d, 'b> {
     line: &'d Line<'b>,
     verdicts: &'d [Verdict],
-    /// The name of the crawler that the row names, if rows do; empty if it names none.
+    /// The crawler named by the row, or empty if there is none.
     crawler: &'d str,
 }
 
-/// A row: the block from its URL on as far as it is at hand, and the length of the URL. A list has nothing else, so that a line
-/// of it takes few bytes.
+/// An input row: the available bytes from its URL onwards, and the URL's length. List lines have no other data and
+/// therefore need little memory.
 struct Line<'b> {
     rest: &'b [u8],
     len: usize,
-    /// The length of a line of a list, with its line end.
+    /// The length of a list line, including its line end.
     row_len: usize,
-    /// What else is known of the row of a table.
+    /// Other data for a table row.
     cells: Option<&'b Cells<'b>>,
 }
 
-/// A row of a table without its URL.
+/// A table row without its URL.
 struct Cells<'b> {
     /// The whole row with its line end.
     row: &'b [u8],
-    /// The reason why the row has no URL, if it has none.
+    /// The reason for a missing URL, if any.
     fault: Option<Fault>,
-    /// The time of the row, if times are asked for and it has one.
+    /// The row's time, if it has one and row times are used.
     time: Option<Time>,
-    /// The cell that names the crawler of the row, if there is one.
+    /// The cell with the crawler's name, if there is one.
     agent: &'b [u8],
-    /// The number of line ends before the row in its block; for CSV only if rejected rows are asked for.
+    /// Number of preceding line ends in the block; for CSV only if rejected rows are requested.
     line_ends: u64,
 }
 
 impl<'b> Line<'b> {
-    /// The whole row with its line end.
+    /// Returns the whole row with its line end.
     fn row(&self) -> &'b [u8] {
         self.cells.map_or_else(|| &self.rest[..self.row_len], |cells| cells.row)
     }
 
-    /// Whether the row is what its format says.
+    /// Returns whether the row is valid in its format.
     fn is_readable(&self) -> bool {
         let fault = self.cells.and_then(|cells| cells.fault);
         !matches!(fault, Some(Fault::NotJson | Fault::TooLong))
@@ -741,7 +741,7 @@ impl NamedRow for Line<'_> {
 }
 
 impl<'b> Line<'b> {
-    /// The row with another URL.
+    /// Returns the row with another URL.
     fn with_url(&self, url: &'b [u8]) -> Line<'b> {
         Line { rest: url, len: url.len(), ..*self }
     }
@@ -763,19 +763,19 @@ impl<'b> Line<'b> {
 }
 
 impl Answers {
-    /// A line of names, before all answers.
+    /// Returns a header line, to precede all answers.
     pub fn of_header(header: &[u8]) -> Answers {
         let mut answers = Answers::default();
         answers.text.push(header);
         answers
     }
 
-    /// The lines.
+    /// Returns the lines.
     pub fn text(&self) -> &[u8] {
         self.text.as_bytes()
     }
 
-    /// Empties the buffers and sets the counts of `agents` agents to zero.
+    /// Empties the buffers and resets the counts for `agents` agents.
     fn clear(&mut self, agents: usize) {
         self.text.clear();
         self.lines = 0;
@@ -798,7 +798,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verdicts_and_faults_are_in_the_order_of_their_numbers() {
+    fn verdicts_and_faults_are_in_numeric_order() {
         assert_eq!(Fault::ALL.map(|fault| fault as usize), std::array::from_fn(|number| number));
         assert_eq!(VERDICTS.map(|verdict| verdict as usize), [0, 1, 2, 3]);
     }
