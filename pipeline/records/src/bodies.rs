@@ -1,4 +1,4 @@
-//! The bytes of a robots.txt, up to the limit of the compiler.
+//! Reads robots.txt bodies up to the compiler's size limit.
 
 use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read};
@@ -12,30 +12,30 @@ use super::recognise::{Content, Wanted, recognise};
 use super::unpack::{Packing, unpack};
 use crate::{Error, Result};
 
-/// The reason given for a robots.txt with more bytes than the compiler takes.
+/// The reason reported for a body that exceeds the compiler's limit.
 pub const TOO_LARGE: &str = "too large";
 
-/// Bytes of memory that a command may take for each byte of a body: of empty lines, 16 MB took 540 MB in `diff`.
+/// Maximum memory that a command uses per body byte. For 16 MB of empty lines, `diff` needed 540 MB.
 const MEMORY_PER_BYTE: usize = 36;
 
-/// Bytes of a body from which on its memory is tried before it is parsed. What a smaller body takes is no matter.
+/// Minimum body size for which available memory is checked before parsing. Smaller bodies are not checked.
 const TRIED_BYTES: usize = 1 << 20;
 
 /// The reason why a body could not be read.
 pub enum Fault {
     /// Reading failed.
     Unreadable(io::Error),
-    /// The body has so many bytes, more than [`MAX_BODY_BYTES`].
+    /// The body's length in bytes, which exceeds [`MAX_BODY_BYTES`].
     TooLarge(u64),
-    /// There is no memory for so many bytes.
+    /// The number of bytes for which there is not enough memory.
     NoMemory(u64),
 }
 
 impl Fault {
-    /// The fault as an item for the user.
+    /// Returns the item that reports this problem.
     ///
     /// # Errors
-    /// If there is no memory, which is not a fault of the file: a set without it would depend on the machine.
+    /// Returns an error if there is not enough memory. Skipping such a file would make the set depend on the machine.
     pub fn item(self, name: String) -> Result<Item> {
         let (reason, detail) = match self {
             Fault::Unreadable(error) => ("unreadable", error.to_string()),
@@ -46,19 +46,19 @@ impl Fault {
     }
 }
 
-/// The failure of an input for which there is not enough memory.
+/// Returns the error for an input that does not fit into memory.
 pub fn no_memory(name: &str, len: u64) -> Error {
     Error::new(format!("{name}: there is not enough memory for its {len} bytes"))
 }
 
-/// Reads a robots.txt from a file. One that is too large is refused by its size, before it is read.
+/// Reads a robots.txt file. An oversized file is rejected by its size, before it is read.
 pub fn read_body(file: io::Result<File>) -> std::result::Result<Vec<u8>, Fault> {
     let file = file.map_err(Fault::Unreadable)?;
     let len = file.metadata().map_err(Fault::Unreadable)?.len();
     read_sized(file, len)
 }
 
-/// Reads a body that is said to have `len` bytes. It may turn out to have more, up to the limit.
+/// Reads a body with an announced length of `len` bytes. It may be longer, up to the limit.
 pub fn read_sized(source: impl Read, len: u64) -> std::result::Result<Vec<u8>, Fault> {
     let limit = MAX_BODY_BYTES as u64;
     if len > limit {
@@ -70,30 +70,32 @@ pub fn read_sized(source: impl Read, len: u64) -> std::result::Result<Vec<u8>, F
         Ok(read) if read as u64 > limit => Err(Fault::TooLarge(read as u64)),
         Ok(_) if has_room(body.len()) => Ok(body),
         Ok(_) => Err(Fault::NoMemory(body.len() as u64)),
-        // The reading grows the memory without aborting; this is its error when memory is short.
+        // Reading reserves memory without aborting, and returns this error if there is not enough.
         Err(error) if error.kind() == ErrorKind::OutOfMemory => Err(Fault::NoMemory(len.max(body.len() as u64 + 1))),
         Err(error) => Err(Fault::Unreadable(error)),
     }
 }
 
-/// Whether there is memory to parse a body of so many bytes. It is asked for and given back at once, since the parser
-/// could only abort. Other threads may take it in the meantime; then they do abort.
+/// Returns whether there is enough memory to parse a body of `len` bytes.
+///
+/// Reserves the memory and releases it immediately, because a failed allocation in the parser aborts the process. That
+/// can still happen if other threads take the memory in the meantime.
 fn has_room(len: usize) -> bool {
     len < TRIED_BYTES || Vec::<u8>::new().try_reserve_exact(len * MEMORY_PER_BYTE).is_ok()
 }
 
-/// Reads the robots.txt at a path, unpacked; `-` is standard input.
+/// Reads and decompresses the robots.txt at a path. `-` is standard input.
 ///
 /// # Errors
-/// If it cannot be read, has more than [`MAX_BODY_BYTES`], or is something else than text.
+/// Returns an error if the input is unreadable, larger than [`MAX_BODY_BYTES`], or not text.
 pub fn read_robots(path: &Path) -> Result<Vec<u8>> {
     read_input(Input::open(path)?.text(Wanted::Robots)?)
 }
 
-/// Reads a single body from an input, whatever it holds.
+/// Reads a single body from an input with any content.
 ///
 /// # Errors
-/// If it cannot be read, or has more than [`MAX_BODY_BYTES`].
+/// Returns an error if the input is unreadable or larger than [`MAX_BODY_BYTES`].
 pub fn read_input(input: Input) -> Result<Vec<u8>> {
     let path = input.path.clone();
     read_sized(input.into_source(), 0).map_err(|fault| match fault {
@@ -103,10 +105,10 @@ pub fn read_input(input: Input) -> Result<Vec<u8>> {
     })
 }
 
-/// A body as it was fetched, unpacked if it is packed, and what it holds.
+/// Decompresses a fetched body if necessary, and detects its content.
 ///
 /// # Errors
-/// If it is packed and cannot be unpacked within the limit.
+/// Returns an error if the body cannot be decompressed within the limit.
 pub fn settle(body: Vec<u8>) -> std::result::Result<(Vec<u8>, Content), Fault> {
     if Packing::of(&body).is_none() {
         let content = recognise(&body[..body.len().min(START_BYTES)]);

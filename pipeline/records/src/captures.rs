@@ -1,4 +1,4 @@
-//! Captures of robots.txt files in the columns of a table: the columns, and what their cells mean.
+//! Captures of robots.txt files in table columns, and the meaning of their cells.
 //!
 //! [`names`] lists the fields and their names, for tables and for JSON Lines. A cell is text, or has the field's
 //! natural type if the table has types. [`Lines`] are an input's lines with one capture each.
@@ -21,51 +21,50 @@ use super::{Item, Robots, Sink};
 use crate::Result;
 use names::{CELLS, Field, NameUse};
 
-/// A cell of a row.
+/// A table cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell<'b> {
-    /// Its bytes.
+    /// The cell's bytes.
     Text(&'b [u8]),
-    /// There is nothing in it.
+    /// An empty or missing cell.
     Null,
-    /// It is longer than what is kept.
+    /// A cell over its field's limit.
     TooLong,
 }
 
 #[cfg(test)]
 impl<'b> Cell<'b> {
-    /// The bytes, if there are any.
+    /// Returns the bytes, if there are any.
     pub fn text(self) -> Option<&'b [u8]> {
         if let Cell::Text(text) = self { Some(text) } else { None }
     }
 }
 
-/// The lines of an input with a capture on each.
+/// An input's lines, each with one capture.
 pub struct Lines {
-    /// The path of the input.
+    /// The input's path.
     pub path: String,
-    /// The columns of TSV; without them the lines are JSON.
+    /// The columns for TSV. Without them, the lines are JSON.
     pub columns: Option<tsv::Columns>,
-    /// The zone of times without one.
+    /// The time zone for times without one.
     pub zone: Zone,
 }
 
 impl Lines {
-    /// The name of a line.
+    /// Returns a line's name.
     pub fn name(&self, number: u64) -> String {
-        // Made for each line, whether something is said of it or not, so there is room for all of it from the start.
+        // Names are built for all lines, including valid ones, so the full capacity is allocated at once.
         let mut name = String::with_capacity(self.path.len() + ":18446744073709551615".len());
         name.push_str(&self.path);
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(name, ":{number}");
         name
     }
 
-    /// Gives the capture on each line of some that follow each other, or what is wrong with the line. Blank lines are left
-    /// out. `first` is the number of the first line.
+    /// Passes on the capture or the problem on each line. Lines are numbered from `first`, and blank lines are skipped.
     ///
     /// # Errors
-    /// If there is no memory for a body, and the errors of the sink.
+    /// Returns an error if there is not enough memory for a body, or if the sink fails.
     pub fn read(&self, bytes: &[u8], first: u64, sink: &mut Sink<'_>) -> Result<()> {
         let (mut json, mut names) = (jsonl::FieldReader::new(bytes), NameUse::default());
         let unended = bytes.last().is_some_and(|&byte| byte != b'\n').then_some(bytes.len());
@@ -86,13 +85,13 @@ impl Lines {
     }
 }
 
-/// Why a row is not a capture: in the same words for all such rows, and the details.
+/// The reason why a row is not a capture, in the same words for all such rows, and the details.
 type Bad = (&'static str, String);
 
-/// The reason of most of them.
+/// The most frequent reason.
 pub const NO_CAPTURE: &str = "not a valid capture";
 
-/// Returns a row's capture, or an item that describes the problem. `zone` is the zone of times without one.
+/// Returns a row's capture, or an item that describes the problem. `zone` is the time zone for times without one.
 ///
 /// # Errors
 /// Returns an error if there is not enough memory for the body.
@@ -137,7 +136,7 @@ fn capture(cells: [Cell<'_>; CELLS], zone: &Zone) -> std::result::Result<(Captur
         redirects: word(redirects, redirects_of)?.unwrap_or(0),
         media_type: header_of(content_type, Field::ContentType)?.as_deref().and_then(media_type_of),
         max_age: header_of(cache_control, Field::CacheControl)?.as_deref().and_then(capture::max_age),
-        // A table has no columns for these header fields; the page itself still shows a challenge.
+        // Tables have no columns for these header fields. The page itself may still indicate a challenge.
         challenger: None,
     };
     Ok((capture, body, origin))
@@ -152,7 +151,7 @@ fn copy_of(body: &[u8]) -> Body {
     Body::Whole(copy)
 }
 
-/// The meaning of a cell that is a word or a number, if there is one.
+/// Parses a cell with a word or a number, if it has one.
 fn word<T>(
     cell: Cell<'_>,
     read: impl Fn(&str) -> std::result::Result<T, String>,
@@ -160,7 +159,7 @@ fn word<T>(
     let bad = |detail: String| (NO_CAPTURE, detail);
     match cell {
         Cell::Null => Ok(None),
-        // The text itself does not matter, only that there is one.
+        // Only the text's presence matters.
         Cell::TooLong => read("a long text").map(Some).map_err(bad),
         Cell::Text(text) => {
             let word = str::from_utf8(text).map_err(|_| bad(format!("not UTF-8: \"{}\"", shown(text))))?;
@@ -169,13 +168,13 @@ fn word<T>(
     }
 }
 
-/// Returns whether an error text reports an error. Programs write one of these words if there was none.
+/// Returns whether an error text reports an error. Programs may write special words if there was none.
 pub fn is_error(text: &str) -> bool {
     let text = text.trim();
     !text.is_empty() && !["false", "none", "null", "nan", "0"].iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Parses a word or a number that says whether a fetch failed.
+/// Parses a word or a number that indicates whether a fetch failed.
 ///
 /// # Errors
 /// Returns an error if the text is neither true nor false.

@@ -18,7 +18,7 @@ use super::time::Zone;
 use super::{Item, Sink};
 use crate::{Error, Result};
 
-/// The delimiter between the cells of a table.
+/// The delimiter between a table's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delimiter {
     /// A tab, in TSV without quotes.
@@ -126,19 +126,19 @@ fn read_header(path: &Path, table: &mut Cells<impl BufRead>) -> Result<Header> {
     Header::new(names.iter().map(Vec::as_slice)).map_err(|text| Error::at(path, text))
 }
 
-/// The cells of a row that belong to capture fields.
+/// A row's cells that belong to capture fields.
 #[derive(Default)]
 struct Row {
-    /// Number of cells in the row.
+    /// The row's number of cells.
     count: usize,
-    /// Contents of the selected cells. The memory is reused for each row.
+    /// The selected cells' contents. The memory is reused for each row.
     texts: [Vec<u8>; CELLS],
     states: [State; CELLS],
     /// Whether the row's only cell is empty.
     is_empty: bool,
 }
 
-/// The state of a cell.
+/// A cell's state.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum State {
     #[default]
@@ -198,10 +198,10 @@ impl Row {
     }
 }
 
-/// The end of a cell.
+/// The delimiter that ends a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CellEnd {
-    /// Another cell of the row follows.
+    /// Another cell in the same row follows.
     Cell,
     /// The next row follows.
     Row,
@@ -218,13 +218,13 @@ enum Broken {
     Unreadable(String),
 }
 
-/// A reader of a table's cells. Time: linear in the bytes.
+/// A reader for a table's cells. Time: linear in the bytes.
 struct Cells<R> {
     source: R,
     reader: Reader,
     /// The last cell, possibly followed by unused memory.
     text: Vec<u8>,
-    /// Length of the last cell in bytes.
+    /// The last cell's length in bytes.
     len: usize,
     /// Whether the cell is over its limit and therefore incomplete.
     is_too_long: bool,
@@ -234,7 +234,7 @@ struct Cells<R> {
     line_ends: u64,
 }
 
-/// Size of the buffer for discarded bytes.
+/// Buffer size for discarded bytes.
 const SCRATCH_BYTES: usize = 1 << 12;
 
 impl<R: BufRead> Cells<R> {
@@ -281,7 +281,7 @@ impl<R: BufRead> Cells<R> {
         }
     }
 
-    /// Handles the end of the source: the last row needs no line end, and a line end inside quotes ends no row.
+    /// Handles the source's end: the last row needs no line end, and a line end inside quotes ends no row.
     fn end(&mut self, limit: usize, is_cut: bool) -> std::result::Result<CellEnd, Broken> {
         match self.reader.read_field(b"\n", &mut [0; 2]) {
             (ReadFieldResult::Field { .. }, ..) => Ok(self.settle(true, limit, is_cut)),
@@ -302,7 +302,7 @@ impl<R: BufRead> Cells<R> {
         if record_end { CellEnd::Row } else { CellEnd::Cell }
     }
 
-    /// Enlarges the buffer for a cell of at most `limit` bytes.
+    /// Enlarges the buffer for a cell with at most `limit` bytes.
     fn grow(&mut self, limit: usize) -> std::result::Result<(), Broken> {
         let len = (self.text.len() * 2).max(SCRATCH_BYTES).min(limit).max(self.text.len());
         let more = len - self.text.len();
@@ -327,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_says_what_a_table_has() {
+    fn the_first_line_determines_the_table_kind() {
         use Delimiter::{Comma, Semicolon, Tab};
         use TableKind::{Captures, Other, Urls};
         for (line, expected) in [
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_those_of_rfc_4180_however_they_are_read() {
+    fn cells_follow_rfc_4180_with_any_buffer_size() {
         type Case<'c> = (&'c str, &'c [&'c [&'c str]], &'c [u64], Option<u64>);
         let cases: [Case<'_>; 12] = [
             ("a,b\nc,d", &[&["a", "b"], &["c", "d"], &[]], &[1, 2, 3], None),

@@ -1,4 +1,4 @@
-//! Folders of robots.txt files named after their hosts.
+//! Folders with robots.txt files named after their hosts.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use super::hosts::{Hosts, Naming, Place, is_hidden};
 use super::{Item, Robots, Sink};
 use crate::{Error, Result};
 
-/// Reads every regular file in a folder and those below it, in an order that depends on nothing but the names.
+/// Reads every regular file in a folder and its subfolders, in an order that depends only on the names.
 ///
 /// # Errors
-/// If the folder itself cannot be listed. A folder below it that cannot be is an [`Item::Bad`].
+/// Returns an error if the folder itself cannot be listed. An unreadable subfolder is an [`Item::Bad`].
 pub fn read_folder(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<()> {
     let mut hosts = Hosts::default();
     let mut folders = vec![root.to_path_buf()];
@@ -29,7 +29,8 @@ pub fn read_folder(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<
             if is_hidden(path.file_name().unwrap_or_default().as_encoded_bytes()) {
                 sink(Item::left_out("hidden"))?;
             } else if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
-                // A link to a folder does not come here: it could lead in a circle. A link to a file counts as the file.
+                // Links to folders do not get here, because they could form a cycle. A link to a file counts as the
+                // file.
                 folders.push(path);
             } else {
                 sink(read_file(root, &path, naming, &mut hosts)?)?;
@@ -39,14 +40,14 @@ pub fn read_folder(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<
     Ok(())
 }
 
-/// The entries of a folder, in the order of their names.
+/// Returns a folder's entries, sorted by name.
 fn list(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
     paths.sort_unstable();
     Ok(paths)
 }
 
-/// Reads what is at a path and is not a folder.
+/// Reads a path that is not a folder.
 fn read_file(root: &Path, path: &Path, naming: &Naming, hosts: &mut Hosts) -> Result<Item> {
     let name = path.display().to_string();
     let inside = path.strip_prefix(root).unwrap_or(path).as_os_str().as_encoded_bytes();
@@ -55,7 +56,7 @@ fn read_file(root: &Path, path: &Path, naming: &Naming, hosts: &mut Hosts) -> Re
         Ok(Place::Elsewhere(reason)) => return Ok(Item::LeftOut { reason, name: Some(name) }),
         Err(fault) => return Ok(fault.item(name)),
     };
-    // Opening a pipe would wait for a writer, so its type is looked at first.
+    // Opening a pipe would wait for a writer, so the file type is checked first.
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Ok(Item::left_out("not a regular file"));
     }

@@ -1,7 +1,8 @@
-//! Names of inputs with wildcards that the shell has not expanded, because they were quoted or there were too many.
+//! Expands wildcards in input names that the shell has not expanded, because they were quoted or matched too many
+//! files.
 //!
-//! `*`, `?`, `[...]` and `**` mean what they do in a shell, and match no hidden files. A name that exists is itself, whatever is
-//! in it.
+//! `*`, `?`, `[...]` and `**` have the same meaning as in a shell, and do not match hidden files. A name that exists is
+//! used as it is, even if it contains wildcards.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +10,14 @@ use glob::{MatchOptions, glob_with};
 
 use crate::{Error, Result};
 
-/// As shells match names.
+/// Match options that correspond to shell behavior.
 const OPTIONS: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
-/// The paths with each pattern replaced by what it matches, in the order of the names.
+/// Replaces each pattern with its matching paths in alphabetical order.
 ///
 /// # Errors
-/// If a pattern is not valid or matches nothing, or a folder cannot be read.
+/// Returns an error if a pattern is invalid or matches nothing, or if a folder is unreadable.
 pub fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut expanded = Vec::with_capacity(paths.len());
     for path in paths {
@@ -28,7 +29,7 @@ pub fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(expanded)
 }
 
-/// The pattern that a path is, if it has wildcards and nothing is called so.
+/// Returns the path as a pattern, if it contains wildcards and does not exist.
 fn pattern_of(path: &Path) -> Option<&str> {
     let pattern = path.to_str().filter(|path| path.contains(['*', '?', '[']))?;
     path.symlink_metadata().is_err().then_some(pattern)
@@ -68,7 +69,7 @@ mod tests {
             (&["*.gz"][..], Some("[x].gz a.gz b.gz")),
             (&["c.txt", "?.gz", "a.gz"], Some("c.txt a.gz b.gz a.gz")),
             (&["[ab].gz"], Some("a.gz b.gz")),
-            // A name that exists is no pattern.
+            // A name that exists is not a pattern.
             (&["[x].gz"], Some("[x].gz")),
             (&["**/*.gz"], Some("[x].gz a.gz b.gz sub/d.gz")),
             (&["*/*.gz"], Some("sub/d.gz")),

@@ -11,7 +11,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 
-/// The first bytes of a member: its magic number and its only method of compression.
+/// A member's first bytes: the magic number and the only compression method.
 const MEMBER_START: [u8; 3] = [0x1f, 0x8b, 8];
 
 /// Flags in a member's header: header checksum, extra fields, name, comment, and the reserved flags.
@@ -21,10 +21,10 @@ const NAME: u8 = 1 << 3;
 const COMMENT: u8 = 1 << 4;
 const RESERVED: u8 = 0b1110_0000;
 
-/// A reader of unpacked bytes that knows in which member of the packed bytes each begins.
+/// A decompressing reader that knows each byte's member in the compressed data.
 pub trait Unpack: Read + Send {
-    /// The number of the member that the last read was in, whether it gave bytes or an error, counted from 0; always 0
-    /// where packed bytes have no members.
+    /// Returns the member number for the last read, whether that returned bytes or an error. Numbers start at 0, and
+    /// are always 0 for formats without members.
     fn member(&self) -> u64 {
         0
     }
@@ -86,14 +86,14 @@ impl<R: Unpack> Unpack for BufReader<R> {
     }
 }
 
-/// A source that counts the bytes that are read from it.
+/// A source that counts the bytes read from it.
 pub struct Counted<R> {
     source: R,
     used: u64,
 }
 
 impl<R> Counted<R> {
-    /// Counts from the first byte on.
+    /// Creates a counter that starts at zero.
     pub fn new(source: R) -> Counted<R> {
         Counted { source, used: 0 }
     }
@@ -150,7 +150,7 @@ enum Stage {
 }
 
 impl<R: BufRead> Member<R> {
-    /// Reads the member at the start of a source.
+    /// Creates a reader for the member at the source's start.
     pub fn new(source: R) -> Member<R> {
         Member { deflate: DeflateDecoder::new(source), checksum: Crc::new(), stage: Stage::Start }
     }
@@ -279,18 +279,18 @@ impl<R: BufRead> Read for Member<R> {
 /// A reader that decompresses the members of a gzip file.
 pub struct Members<R> {
     member: Member<Counted<R>>,
-    /// The number of the member.
+    /// The member's number.
     number: u64,
 }
 
 impl<R: BufRead> Members<R> {
-    /// Unpacks what begins with a member.
+    /// Creates a reader for data that begins with a member.
     pub fn new(source: R) -> Members<R> {
         Members { member: Member::new(Counted::new(source)), number: 0 }
     }
 }
 
-/// Reads on if nothing is buffered, and says whether there is anything.
+/// Fills the buffer if it is empty, and returns whether there are more bytes.
 pub fn has_more(source: &mut impl BufRead) -> io::Result<bool> {
     loop {
         match source.fill_buf() {
@@ -300,8 +300,8 @@ pub fn has_more(source: &mut impl BufRead) -> io::Result<bool> {
     }
 }
 
-/// Skips to the next bytes that a member may start with, and leaves them unread. At the end of what is buffered, the first
-/// of them are enough.
+/// Skips to the next bytes that may start a member, and leaves them unread. At the buffered data's end, a partial match
+/// is enough.
 pub fn skip_to_member(source: &mut impl BufRead) -> io::Result<bool> {
     while has_more(source)? {
         let bytes = source.fill_buf()?;
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_resumes_only_behind_a_member_whose_end_is_known() {
+    fn reading_resumes_only_after_a_member_with_a_known_end() {
         let texts: Vec<Vec<u8>> = (0..5_u32).map(|n| (0..400).flat_map(|i| (i * n).to_le_bytes()).collect()).collect();
         let packed: Vec<Vec<u8>> = texts.iter().map(|text| gzip(text)).collect();
         let all = packed.concat();
@@ -441,7 +441,7 @@ mod tests {
 
     /// Tests that a damaged member hides an uncompressed member inside it, which any website can write.
     #[test]
-    fn a_member_within_a_damaged_member_is_not_read() {
+    fn members_within_a_damaged_member_are_not_read() {
         let inner = gzip(b"forged");
         let mut outer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
         outer.write_all(&inner).unwrap();
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_member_is_an_error_wherever_it_is_cut() {
+    fn truncated_members_are_errors_at_every_length() {
         let packed = [gzip(b"first"), gzip(b"second")].concat();
         let first = gzip(b"first").len();
         for len in 0..packed.len() {

@@ -1,18 +1,19 @@
-//! The hosts that files are named after, and the origins that a name stands for.
+//! Hosts that files are named after, and the origins that these names represent.
 //!
-//! Only `HOST`, `HOST:PORT`, `HOST/robots.txt` and `HOST:PORT/robots.txt` govern a host: a mirror of a site has other files
-//! below its host, also some called `robots.txt`. A folder around all hosts that is no host itself is seen through.
+//! Only `HOST`, `HOST:PORT`, `HOST/robots.txt` and `HOST:PORT/robots.txt` apply to a host. A site mirror has other
+//! files below its host, some of them also called `robots.txt`. A folder that contains all hosts and is not a host
+//! itself is ignored.
 
 use reptile::urls::{RobotsUrlError, origin_of, split};
 use reptile::{Origin, Scheme, UrlError};
 
 use super::{Item, shown};
 
-/// How the name of a file becomes origins.
+/// The mapping from file names to origins.
 pub enum Naming {
-    /// The name is a host, and stands for an origin of each of these schemes.
+    /// The name is a host, with one origin for each scheme.
     Hosts(Vec<Scheme>),
-    /// The name does not matter, and stands for no origin.
+    /// The name is ignored, and has no origins.
     Any,
 }
 
@@ -22,13 +23,13 @@ impl Naming {
         Naming::Hosts(sorted_schemes(schemes))
     }
 
-    /// The origins that `host` or `host:port` stands for: one for each scheme, with that port or the scheme's default.
+    /// Returns the origins for `host` or `host:port`: one per scheme, with that port or the scheme's default port.
     ///
     /// # Errors
-    /// If the host or the port is invalid.
+    /// Returns an error if the host or the port is invalid.
     pub fn origins(&self, name: &[u8]) -> std::result::Result<Vec<Origin>, UrlError> {
         let Naming::Hosts(schemes) = self else { return Ok(Vec::new()) };
-        // In a URL each of these would end the host or what comes before it.
+        // In a URL, these characters end the host or the user information.
         if name.iter().any(|byte| b"/?#;@".contains(byte)) {
             return Err(UrlError::Host);
         }
@@ -47,8 +48,8 @@ pub fn origins_of_name(text: &str, naming: &Naming) -> std::result::Result<Vec<O
     naming.origins(text.as_bytes())
 }
 
-/// Returns the origins for `--host`: a host, `host:port`, or the URL of an origin or its `/robots.txt`. A file from any
-/// other path governs nothing (RFC 9309 section 2.3).
+/// Returns the origins for `--host`: a host, `host:port`, or the URL for an origin or its `/robots.txt`. A file at any
+/// other path applies to no origin (RFC 9309 section 2.3).
 ///
 /// # Errors
 /// Returns a message if the host or the port is invalid, or if the URL has another path.
@@ -67,45 +68,45 @@ pub fn origins_of_option(text: &str, naming: &Naming) -> std::result::Result<Vec
     }
 }
 
-/// Whether a file or folder of this name is left out.
+/// Returns whether a file or folder with this name is skipped.
 pub fn is_hidden(name: &[u8]) -> bool {
     name.first() == Some(&b'.')
 }
 
-/// The reason why a path names no host.
+/// An invalid host in a path.
 pub struct Nameless {
     detail: String,
 }
 
 impl Nameless {
-    /// The fault as an item for the user.
+    /// Returns the item that reports this problem.
     pub fn item(self, name: String) -> Item {
         Item::Bad { name, reason: "no valid host", detail: self.detail }
     }
 }
 
-/// What the place of a file inside an input says.
+/// The meaning of a file's path inside an input.
 pub enum Place {
-    /// It is the robots.txt of these origins.
+    /// The file is the robots.txt for these origins.
     Of(Vec<Origin>),
-    /// It is no host's robots.txt, for this reason.
+    /// The file is not a host's robots.txt, for this reason.
     Elsewhere(&'static str),
 }
 
-/// The reason for a file that is deeper than a host's robots.txt, or beside it.
+/// The reason for a file that is below or next to a host's robots.txt.
 pub const NOT_ROBOTS: &str = "not HOST or HOST/robots.txt";
 
-/// The reason for a file with the name of a file.
+/// The reason for a file whose name looks like a file name.
 pub const FILE_NAME: &str = "named as a file, not as a host";
 
-/// Ends of names that belong to files. None is a top-level domain, so that no host is lost.
+/// File name extensions. None is a top-level domain, so that no host is skipped.
 const FILE_ENDS: [&str; 34] = [
     "txt", "text", "html", "htm", "xhtml", "php", "asp", "json", "jsonl", "ndjson", "csv", "tsv", "log", "xml", "yml",
     "yaml", "toml", "ini", "bak", "tmp", "gz", "tgz", "bz2", "xz", "zst", "tar", "7z", "rar", "warc", "reptile",
     "sqlite", "png", "jpg", "pdf",
 ];
 
-/// Names of files that could be hosts, in lower case.
+/// File names that could be hosts, in lower case.
 const FILE_NAMES: [&str; 11] = [
     "readme",
     "readme.md",
@@ -120,17 +121,17 @@ const FILE_NAMES: [&str; 11] = [
     "makefile",
 ];
 
-/// The folder around all hosts of one input, once it is known.
+/// The folder that contains all hosts in one input, once it is known.
 #[derive(Default)]
 pub struct Hosts {
     top: Option<Vec<Vec<u8>>>,
 }
 
 impl Hosts {
-    /// What the path of a file inside the input says.
+    /// Classifies a file by its path inside the input.
     ///
     /// # Errors
-    /// If it is where a host's robots.txt is, and the host is invalid.
+    /// Returns an error if the path is a host's robots.txt and the host is invalid.
     pub fn of(&mut self, inside: &[u8], naming: &Naming) -> std::result::Result<Place, Nameless> {
         if let Naming::Any = naming {
             return Ok(Place::Of(Vec::new()));
@@ -149,8 +150,9 @@ impl Hosts {
     }
 }
 
-/// The number of folders in a path that are around the hosts: those before the first part that looks like a host, or
-/// before the part where a host must be.
+/// Returns the number of folders around the hosts in a path.
+///
+/// These are the parts before the first one that looks like a host, or before the part where a host must be.
 fn top_len(parts: &[&[u8]], naming: &Naming) -> usize {
     let looks_like_host = |part: &&[u8]| {
         let has_mark = part.iter().any(|byte| b".:".contains(byte)) || part.eq_ignore_ascii_case(b"localhost");
@@ -163,7 +165,7 @@ fn top_len(parts: &[&[u8]], naming: &Naming) -> usize {
     parts[..host_at].iter().position(looks_like_host).unwrap_or(host_at)
 }
 
-/// What a path below the top folder says.
+/// Classifies a path below the top folder.
 fn place(parts: &[&[u8]], naming: &Naming) -> std::result::Result<Place, Nameless> {
     let host = match parts {
         [name] if name.eq_ignore_ascii_case(b"robots.txt") => {
@@ -177,7 +179,7 @@ fn place(parts: &[&[u8]], naming: &Naming) -> std::result::Result<Place, Nameles
     naming.origins(host).map(Place::Of).map_err(nameless)
 }
 
-/// Whether a name is that of a file rather than that of a host.
+/// Returns whether a name is a file name, and not a host.
 fn is_file_name(name: &[u8]) -> bool {
     let name = name.to_ascii_lowercase();
     let end = name.rsplitn(2, |&byte| byte == b'.').collect::<Vec<_>>();
@@ -197,7 +199,7 @@ pub fn sorted_schemes(given: &[Scheme]) -> Vec<Scheme> {
 mod tests {
     use super::*;
 
-    /// The host that each path of an input is for; `-` is left out, and `!` an error.
+    /// Returns the host for each path in an input. `-` is skipped, and `!` is an error.
     fn hosts(paths: &[&str]) -> Vec<String> {
         let naming = Naming::Hosts(vec![Scheme::Http]);
         let mut hosts = Hosts::default();
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_hosts_own_robots_txt_counts() {
+    fn only_a_robots_txt_directly_below_its_host_counts() {
         let cases = [
             ("a.example", "a.example"),
             ("b.example:8080", "b.example"),
@@ -233,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_around_all_hosts_is_seen_through() {
+    fn a_folder_around_all_hosts_is_ignored() {
         for (paths, expected) in [
             (&["robots/README.md", "robots/a.example", "robots/b/robots.txt"][..], &["-", "a.example", "b"][..]),
             (&["data/robots/a.example/robots.txt", "data/robots/b.example"], &["a.example", "b.example"]),
@@ -249,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_may_be_a_url() {
+    fn options_may_be_urls() {
         let naming = Naming::Hosts(vec![Scheme::Http, Scheme::Https]);
         let ports =
             |text| origins_of_option(text, &naming).map(|all| all.iter().map(|one| one.port).collect::<Vec<_>>());
@@ -260,7 +262,7 @@ mod tests {
             ("https://a.example/robots.txt#x", &[443]),
             ("http://a.example:81", &[81]),
             ("https://a.example/", &[443]),
-            // A different file, which governs nothing.
+            // Another file, which applies to no origin.
             ("https://a.example/folder/robots.txt", &[]),
             ("https://a.example/Robots.txt", &[]),
             ("https://a.example/ROBOTS.TXT", &[]),
@@ -281,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stand_for_origins() {
+    fn names_become_origins() {
         let naming = |name: &str, schemes: &[Scheme]| {
             let origins = Naming::of_schemes(schemes).origins(name.as_bytes());
             origins.map(|origins| {

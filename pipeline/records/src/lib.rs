@@ -85,53 +85,53 @@ pub enum Item {
         /// The captures, without the body.
         robots: Vec<Robots>,
     },
-    /// Lines with a capture on each that were not looked into yet: that is work for another thread, see [`Item::read`].
+    /// Unparsed lines, each with one capture. [`Item::read`] parses them, which is work for another thread.
     Lines {
-        /// The input, and how its lines are written.
+        /// The input, and the format of its lines.
         lines: Arc<Lines>,
         /// The number of the first line, from 1.
         first: u64,
-        /// How many lines there are.
+        /// The number of lines.
         count: usize,
-        /// The lines, each with LF at its end.
+        /// The lines, each ending with LF.
         bytes: Vec<u8>,
     },
-    /// Something that should have been a robots.txt. It is named to the user, counted and left out.
+    /// An invalid robots.txt. It is reported by name, counted and skipped.
     Bad {
-        /// Where it is: a path, or a path and a line.
+        /// The location: a path, or a path and a line.
         name: String,
-        /// The kind of fault, in the same words for all that have it.
+        /// The problem's kind, in the same words for all such items.
         reason: &'static str,
-        /// The details of this one; may be empty.
+        /// Details about this item. May be empty.
         detail: String,
     },
-    /// Column or key names in a part of the input. They are only reported.
+    /// Column or key names in one part of the input. They are only reported.
     Names(NameUse),
     /// A search found the next record of a damaged archive, so a website may have written it. Such records are counted.
     Untrusted {
         /// The record's location, if it is the first one in its file.
         from: Option<String>,
     },
-    /// Something that is rightly left out, and counted.
+    /// A deliberately skipped item, which is counted.
     LeftOut {
-        /// The reason, in the same words for all that have it.
+        /// The reason, in the same words for all such items.
         reason: &'static str,
-        /// Where it is, if the user is to be told: a path.
+        /// The path, if it should be reported.
         name: Option<String>,
     },
 }
 
-/// A capture of a robots.txt, and the origins that it is for.
+/// A robots.txt capture and its origins.
 pub struct Robots {
-    /// Where it is.
+    /// The capture's location.
     pub name: String,
-    /// The origins that it is for.
+    /// The origins that it applies to.
     pub origins: Vec<Origin>,
-    /// What is known of its fetch.
+    /// The known facts about its fetch.
     pub capture: Capture,
-    /// Its bytes, if any were fetched; no more than the compiler takes.
+    /// The fetched bytes, if any, up to the compiler's limit.
     pub body: Option<Vec<u8>>,
-    /// Whether it is a file of which nothing else is known, so that no profile can choose between it and another one.
+    /// Whether this is a file without capture metadata, so that a profile cannot choose between it and another one.
     pub is_file: bool,
     /// The capture's record, if it is from a WARC file.
     pub fetch: Option<Fetch>,
@@ -149,15 +149,16 @@ pub struct Fetch {
 }
 
 impl Item {
-    /// Something that is left out and that nobody needs to be told by name.
+    /// Creates a skipped item that is not reported by name.
     fn left_out(reason: &'static str) -> Item {
         Item::LeftOut { reason, name: None }
     }
 
-    /// Gives what is on each line, if the item is lines: a capture, or what is wrong with the line. Others stay as they are.
+    /// Parses the item if it is lines, and passes on each line's capture or problem. Other items are passed on
+    /// unchanged.
     ///
     /// # Errors
-    /// If there is no memory for a body, and the errors of the sink.
+    /// Returns an error if there is not enough memory for a body, or if the sink fails.
     pub fn read(self, sink: &mut Sink<'_>) -> Result<()> {
         match self {
             Item::Lines { lines, first, bytes, .. } => lines.read(&bytes, first, sink),
@@ -165,7 +166,7 @@ impl Item {
         }
     }
 
-    /// The bytes that the item takes in memory, those of its texts and its body included.
+    /// Returns the item's memory in bytes, including its texts and its body.
     pub fn memory_bytes(&self) -> usize {
         let own = size_of::<Item>();
         own + match self {
@@ -184,12 +185,12 @@ impl Item {
 }
 
 impl Robots {
-    /// A file, whose fetch nothing is known of.
+    /// Creates a capture for a file without capture metadata.
     fn file(name: String, origins: Vec<Origin>, body: Vec<u8>) -> Robots {
         Robots { name, origins, capture: Capture::default(), body: Some(body), is_file: true, fetch: None }
     }
 
-    /// The bytes that the texts, the origins and the body take.
+    /// Returns the memory for the texts, the origins and the body in bytes.
     fn memory_bytes(&self) -> usize {
         let origins = self.origins.iter().map(|origin| size_of::<Origin>() + origin.host.len());
         let media_type = self.capture.media_type.as_ref().map_or(0, |name| name.len());
@@ -200,7 +201,7 @@ impl Robots {
     }
 }
 
-/// Receives the items of an input. An error stops the reading.
+/// A receiver for an input's items. An error stops reading.
 pub type Sink<'s> = dyn FnMut(Item) -> Result<()> + 's;
 
 /// Options of [`Reading`].
@@ -208,9 +209,9 @@ pub type Sink<'s> = dyn FnMut(Item) -> Result<()> + 's;
 pub struct ReadOptions {
     /// The schemes that a file named after a host counts for. None means both.
     pub schemes: Vec<Scheme>,
-    /// The host or robots.txt URL of an input that is a single robots.txt.
+    /// The host or robots.txt URL for an input that is a single robots.txt.
     pub host: Option<String>,
-    /// The time zone of times without one.
+    /// The time zone for times without one.
     pub timezone: Zone,
     /// Whether to search damaged archives for records. A website may have written the records that are found.
     pub resync: bool,
@@ -218,13 +219,13 @@ pub struct ReadOptions {
 
 /// Inputs to read.
 pub enum Inputs<'p> {
-    /// Those at these paths, each opened when its turn comes.
+    /// Paths. Each one is opened when it is needed.
     Paths(&'p [PathBuf]),
-    /// One that is open.
+    /// An open input.
     Opened(Box<Input>),
 }
 
-/// Reads the inputs of one command, in any order, and several at once if they are captures.
+/// A reader for one command's inputs, in any order. It can read several capture inputs concurrently.
 pub struct Reading<'o> {
     naming: Naming,
     host: Option<&'o str>,
@@ -242,13 +243,14 @@ impl<'o> Reading<'o> {
         Reading { naming, host: options.host.as_deref(), how, files: Mutex::default(), redirects }
     }
 
-    /// Reads an input. Lines of JSON Lines and TSV are not looked into. An input of files, which is one that does not hold captures
-    /// ([`Input::is_captures`]), must be read after those before it, so that of two files for one origin always the same
-    /// is named.
+    /// Reads an input. JSON Lines and TSV lines are not parsed.
+    ///
+    /// An input without captures ([`Input::is_captures`]) must be read after all inputs before it. Otherwise the error
+    /// for two files with the same origin would vary.
     ///
     /// # Errors
-    /// If the input cannot be read to its end, or holds nothing at all, or if a file in it is for the origin of another
-    /// file. Faults of single files are [`Item::Bad`].
+    /// Returns an error if the input is unreadable or empty, or if a file's origin already has another file. Problems
+    /// in single files are [`Item::Bad`].
     pub fn read(&self, input: Input, place: InputPlace, sink: &mut Sink<'_>) -> Result<()> {
         if self.host.is_some()
             && let Some(what) = input.collection()
@@ -275,10 +277,10 @@ impl<'o> Reading<'o> {
     }
 }
 
-/// Reads all bodies of an input, regardless of file names. With `resync`, searches damaged archives for records.
+/// Reads all bodies in an input, regardless of file names. With `resync`, searches damaged archives for records.
 ///
 /// # Errors
-/// As [`Reading::read`].
+/// Returns the errors of [`Reading::read`].
 pub fn read_bodies(input: Input, resync: bool, sink: &mut Sink<'_>) -> Result<()> {
     let (redirects, zone) = (Redirects::new(Scratch::default()), Zone::default());
     let how = How { zone: &zone, resync };
@@ -290,7 +292,7 @@ pub fn read_bodies(input: Input, resync: bool, sink: &mut Sink<'_>) -> Result<()
 /// Options for inputs that can be read in several ways.
 #[derive(Clone, Copy)]
 struct How<'o> {
-    /// The zone of times without one.
+    /// The time zone for times without one.
     zone: &'o Zone,
     /// Whether to search damaged archives for records.
     resync: bool,
@@ -304,7 +306,7 @@ struct Captures<'r> {
     how: How<'r>,
 }
 
-/// Reads an input, and fails if it holds nothing.
+/// Reads an input, and fails if it is empty.
 fn read_some(
     input: Input,
     naming: &Naming,
@@ -340,7 +342,7 @@ fn read(
             parquet::captures::read(&path, zone, sink)
         }
         (Content::Set | Content::Zip | Content::Parquet, _) => Err(input.refused(Wanted::Captures)),
-        // Whatever a server sent as its robots.txt is one, and the protocol says what it means.
+        // Any server response to a robots.txt request counts, and the protocol defines its meaning.
         (_, Some(host)) => {
             let origins = hosts::origins_of_option(host, naming);
             let origins = origins.map_err(|error| Error::new(format!("--host {}: {error}", shown(host.as_bytes()))))?;
@@ -370,16 +372,16 @@ const SINGLE_FILE: &str = "is a single file; say whose robots.txt it is with --h
 const TABLE_OF_URLS: &str = "is a table of URLs: its first line names no column of captures, such as \"status\" or \"body\"; \
                              `reptile compile --help` says which columns are read";
 
-/// The files that were read, by the origins that they are for.
+/// The files that were read, by origin.
 #[derive(Default)]
 struct Files {
-    /// The number of the file for each origin, which is hashed: there may be millions of long names.
+    /// Each origin's file number. Origins are hashed, because there may be millions of long names.
     numbers: HashMap<u128, usize>,
     names: Vec<Box<str>>,
 }
 
 impl Files {
-    /// Refuses a second file for an origin: nothing says which of them counts.
+    /// Rejects a second file for an origin, because it is unknown which one counts.
     fn check(&mut self, Robots { name, origins, .. }: &Robots) -> Result<()> {
         let number = self.names.len();
         self.names.push(name.as_str().into());
@@ -396,7 +398,7 @@ impl Files {
     }
 }
 
-/// The failure of an input, or of all of them, in which there is no robots.txt.
+/// Returns the error for inputs without a robots.txt.
 pub fn no_robots(path: &Path) -> Error {
     Error::new(format!("no robots.txt found in {}", path.display()))
 }

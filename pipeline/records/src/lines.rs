@@ -1,4 +1,4 @@
-//! Lists of lines, read in chunks that are worth handing to another thread, with bounded memory.
+//! Reads line lists in chunks that are large enough to hand to another thread, with bounded memory.
 //!
 //! This module does not interpret lines. An overlong line is passed on in parts. CSV rows, which may contain line ends,
 //! are split like lines, but never inside quotes.
@@ -15,33 +15,35 @@ use super::recognise::Wanted;
 use super::tables::csv::{Records, UnclosedRow};
 use crate::Result;
 
-/// Bytes of a line that is kept whole. A longer line is far over [`MAX_URL_BYTES`] and is passed on in parts, unread.
+/// Maximum length in bytes for a line that is kept whole. Longer lines far exceed [`MAX_URL_BYTES`], and are passed on
+/// in parts, unread.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// Bytes of a chunk: some tens of thousands of URLs, so that handing it over costs nothing by comparison.
+/// Chunk size in bytes: tens of thousands of URLs, so that the handover costs nothing by comparison.
 pub const CHUNK_BYTES: usize = 4 << 20;
 
-/// Bytes of a block, the work of one thread at a time: enough to be worth handing over, and few enough that all threads
-/// end at about the same time.
+/// Block size in bytes, for one thread's task.
+///
+/// Blocks are large enough to be worth the handover, and small enough that all threads finish at about the same time.
 pub const BLOCK_BYTES: usize = 64 << 10;
 
 const _: () = assert!(MAX_URL_BYTES < MAX_LINE_BYTES && MAX_LINE_BYTES < CHUNK_BYTES);
 
-/// A part of the input: the first `filled` bytes of `buffer`.
+/// A part of the input: the first `filled` bytes in `buffer`.
 pub struct Chunk {
-    /// The memory, which is longer than what it holds so that it can be filled again without being cleared.
+    /// The memory. It may be longer than its content, so that it can be reused without clearing.
     pub buffer: Vec<u8>,
-    /// The number of bytes that are from the input.
+    /// Number of bytes from the input.
     pub filled: usize,
-    /// Whether they are whole lines.
+    /// Whether the chunk holds whole lines.
     pub kind: ChunkKind,
-    /// For rows that are not lines, where blocks of about [`BLOCK_BYTES`] end.
+    /// Ends of blocks with about [`BLOCK_BYTES`], for rows that are not lines.
     row_ends: Vec<usize>,
     /// The last row, if the input ends inside its quotes.
     pub unclosed: Option<UnclosedRow>,
 }
 
-/// Where rows end.
+/// The rule for the end of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowEnds {
     /// At each line end.
@@ -53,9 +55,9 @@ pub enum RowEnds {
 /// Whether a chunk holds whole lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkKind {
-    /// Whole lines, each with its LF; the last line of the input may lack it.
+    /// Whole lines, each with its LF. The input's last line may lack it.
     Lines,
-    /// A part of a line of more than [`MAX_LINE_BYTES`]; the last part has the LF, if there is one.
+    /// A fragment from a line over [`MAX_LINE_BYTES`]. The last part includes the LF, if there is one.
     LongLine {
         /// Whether the line ends with this part.
         last: bool,
@@ -63,12 +65,12 @@ pub enum ChunkKind {
 }
 
 impl Chunk {
-    /// The bytes of the input.
+    /// Returns the input bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[..self.filled]
     }
 
-    /// The whole rows, cut into blocks of about [`BLOCK_BYTES`].
+    /// Returns the whole rows, split into blocks with about [`BLOCK_BYTES`].
     pub fn blocks(&self) -> Vec<&[u8]> {
         if self.row_ends.is_empty() {
             return blocks(self.bytes(), self.filled.div_ceil(BLOCK_BYTES));
@@ -79,26 +81,26 @@ impl Chunk {
     }
 }
 
-/// Reads an input chunk by chunk.
+/// A reader that splits an input into chunks.
 pub struct Chunks<R> {
     source: R,
-    /// What was read beyond the end of the last chunk.
+    /// Bytes that were read beyond the last chunk's end.
     carry: Vec<u8>,
     at_end: bool,
     in_long_line: bool,
     chunk_bytes: usize,
     max_line_bytes: usize,
-    /// Finds the ends of rows, unless every line is a row.
+    /// A row splitter, unless every line is a row.
     records: Option<Records>,
 }
 
 impl<R: Read> Chunks<R> {
-    /// Reads lines in chunks of [`CHUNK_BYTES`].
+    /// Creates a reader for lines, with chunks of [`CHUNK_BYTES`].
     pub fn new(source: R) -> Chunks<R> {
         Chunks::of_rows(source, RowEnds::Lines)
     }
 
-    /// Reads rows in chunks of [`CHUNK_BYTES`].
+    /// Creates a reader for rows, with chunks of [`CHUNK_BYTES`].
     pub fn of_rows(source: R, ends: RowEnds) -> Chunks<R> {
         Chunks::with_sizes(source, ends, CHUNK_BYTES, MAX_LINE_BYTES)
     }
@@ -111,13 +113,13 @@ impl<R: Read> Chunks<R> {
         Chunks { source, carry: Vec::new(), at_end: false, in_long_line: false, chunk_bytes, max_line_bytes, records }
     }
 
-    /// The next chunk, or `None` at the end.
+    /// Returns the next chunk, or `None` at the end.
     ///
-    /// A chunk is filled to the end, unless `is_awaited` says that other threads are idle; then the first whole line
-    /// is enough, so that an input that comes slowly is answered at once.
+    /// A chunk is filled completely unless `is_awaited` reports idle threads. In that case the first whole line is
+    /// enough, so that slow inputs are processed immediately.
     ///
     /// # Errors
-    /// If the input cannot be read.
+    /// Returns an error if the input is unreadable.
     pub fn next(&mut self, mut buffer: Vec<u8>, is_awaited: impl Fn() -> bool) -> io::Result<Option<Chunk>> {
         buffer.resize(self.chunk_bytes, 0);
         let mut filled = self.carry.len();
@@ -130,7 +132,7 @@ impl<R: Read> Chunks<R> {
             }
             let was_in_long_line = self.in_long_line;
             let (end, kind, row_ends) = self.cut(&buffer[..filled]);
-            // A line end within a row of CSV is not enough.
+            // A line end within a CSV row is not enough.
             if end > 0 || self.at_end || filled == buffer.len() {
                 self.carry.extend_from_slice(&buffer[end..filled]);
                 let is_last = self.at_end && end == filled;
@@ -141,7 +143,7 @@ impl<R: Read> Chunks<R> {
         }
     }
 
-    /// Reads until the buffer is full or the input ends, or until there is a line and it is awaited.
+    /// Reads until the buffer is full or the input ends, or until there is an awaited line.
     fn fill(&mut self, buffer: &mut [u8], filled: &mut usize, is_awaited: impl Fn() -> bool) -> io::Result<()> {
         while !self.at_end && *filled < buffer.len() {
             match self.source.read(&mut buffer[*filled..]) {
@@ -160,7 +162,7 @@ impl<R: Read> Chunks<R> {
         Ok(())
     }
 
-    /// Where the chunk ends, what it is, and where blocks of rows of CSV end.
+    /// Returns the chunk's end and kind, and the ends of CSV row blocks.
     fn cut(&mut self, bytes: &[u8]) -> (usize, ChunkKind, Vec<usize>) {
         if self.in_long_line {
             let (end, is_ended) = match &mut self.records {
@@ -192,7 +194,7 @@ impl<R: Read> Chunks<R> {
     }
 }
 
-/// Cuts whole lines into about `count` blocks of about the same size.
+/// Splits whole lines into about `count` blocks with similar sizes.
 pub fn blocks(lines: &[u8], count: usize) -> Vec<&[u8]> {
     let size = lines.len().div_ceil(count.max(1)).max(1);
     let mut blocks = Vec::with_capacity(count);
@@ -209,7 +211,7 @@ pub fn blocks(lines: &[u8], count: usize) -> Vec<&[u8]> {
     blocks
 }
 
-/// The lines of a block, each with its LF. After the last LF there is a line only if there are bytes.
+/// Returns a block's lines, each with its LF. Bytes after the last LF are a line too.
 pub fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut start = 0;
     let ends = memchr::memchr_iter(b'\n', block).map(|at| at + 1);
@@ -217,12 +219,12 @@ pub fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
     ends.chain(rest).map(move |end| &block[std::mem::replace(&mut start, end)..end])
 }
 
-/// A line without its LF, and otherwise unchanged.
+/// Returns a line without its LF, and otherwise unchanged.
 pub fn without_lf(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\n").unwrap_or(line)
 }
 
-/// A line without its LF and one CR before that. A CR without an LF after it does not end a line.
+/// Returns a line without its LF and one preceding CR. A CR without an LF does not end a line.
 #[inline]
 pub fn without_line_end(line: &[u8]) -> &[u8] {
     match line {
@@ -246,26 +248,26 @@ pub fn trimmed_url(url: &[u8]) -> &[u8] {
     &url[start..end]
 }
 
-/// Opens a list of lines, unpacked; `-` is standard input.
+/// Opens and decompresses a line list. `-` is standard input.
 ///
 /// # Errors
-/// If it cannot be opened, or is something else than text.
+/// Returns an error if the input cannot be opened or is not text.
 pub fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
     open_as(path, Wanted::List)
 }
 
-/// Opens a list or a table of URLs, as [`open`] opens a list.
+/// Opens a URL list or table like [`open`].
 ///
 /// # Errors
-/// As [`open`].
+/// Returns the errors of [`open`].
 pub fn open_urls(path: &Path) -> Result<Box<dyn Read + Send>> {
     open_as(path, Wanted::Urls)
 }
 
-/// Opens a table with a row on each line, as [`open`] opens a list.
+/// Opens a table with one row per line like [`open`].
 ///
 /// # Errors
-/// As [`open`].
+/// Returns the errors of [`open`].
 pub fn open_table(path: &Path) -> Result<Box<dyn Read + Send>> {
     open_as(path, Wanted::Table)
 }
@@ -278,8 +280,8 @@ fn open_as(path: &Path, wanted: Wanted) -> Result<Box<dyn Read + Send>> {
     Ok(Box::new(Input::open(path)?.rows(wanted)?.into_source()))
 }
 
-/// A list in a pipe, which is recognised when it is first read: its first bytes may be long in coming, and whatever else is
-/// wrong with a command must not wait for them.
+/// A list from a pipe, whose content is detected at the first read. The first bytes may arrive late, and other errors
+/// in the command must not wait for them.
 struct Waiting {
     path: PathBuf,
     wanted: Wanted,
@@ -301,7 +303,7 @@ impl Read for Waiting {
 mod tests {
     use super::*;
 
-    /// A source that gives a few bytes at a time.
+    /// A source that returns a few bytes at a time.
     struct Drops<'a>(&'a [u8], usize);
 
     impl Read for Drops<'_> {
@@ -313,7 +315,7 @@ mod tests {
         }
     }
 
-    /// Each line, and whether it came out as a long one, in however many parts.
+    /// Returns each line, and whether it was passed on as a long line, in any number of parts.
     fn read(input: &[u8], drop: usize, awaited: bool) -> Vec<(Vec<u8>, bool)> {
         let mut chunks = Chunks::with_sizes(Drops(input, drop), RowEnds::Lines, 32, 8);
         let (mut found, mut long) = (Vec::new(), Vec::new());
@@ -337,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_out_as_they_went_in() {
+    fn lines_are_returned_unchanged() {
         let inputs: [&[u8]; 9] =
             [b"", b"\n", b"\n\n", b"a", b"a\n", b"a\r\nb\0\n\nc", b"\na", b"abcdefgh\nabcdefg\n\nabcdefgh", b"a\n\n\n"];
         for input in inputs {
@@ -354,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_come_out_whole_whatever_surrounds_them() {
+    fn long_lines_are_complete_in_any_context() {
         for len in 0..140 {
             for (before, after) in [("", ""), ("x\n", ""), ("", "\ny\n"), ("x\nxx\n", "\n\ny"), ("", "\n")] {
                 let input = format!("{before}{}{after}", "z".repeat(len));
@@ -370,14 +372,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_is_long_from_one_byte_over_the_limit() {
+    fn the_last_line_is_long_if_it_exceeds_the_limit() {
         for (len, long) in [(7, false), (8, false), (9, true)] {
             assert_eq!(read(&vec![b'z'; len], 100, false), [(vec![b'z'; len], long)]);
         }
     }
 
     #[test]
-    fn one_line_end_is_taken_off() {
+    fn only_one_line_end_is_removed() {
         let table: [(&[u8], &[u8]); 7] = [
             (b"a", b"a"),
             (b"a\n", b"a"),
@@ -393,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_lose_spaces_and_controls_at_their_ends_only() {
+    fn urls_are_trimmed_only_at_their_ends() {
         let table: [(&[u8], &[u8]); 10] = [
             (b"", b""),
             (b" \t\r\n\0", b""),

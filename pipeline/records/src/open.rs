@@ -1,7 +1,7 @@
-//! The way in: every command opens every input here, once, whatever it is.
+//! The entry point for inputs. Every command opens each input here once, regardless of its type.
 //!
-//! The stages are: open a path or standard input (this file), unpack it ([`unpack`](super::unpack)), recognise what it
-//! holds ([`recognise`](super::recognise)), and split it into lines ([`lines`](super::lines)) or robots.txt files
+//! The stages are: open a path or standard input (this file), decompress it ([`unpack`](super::unpack)), detect its
+//! content ([`recognise`](super::recognise)), and split it into lines ([`lines`](super::lines)) or robots.txt files
 //! ([`folders`](super::folders), [`archives`](super::archives), [`jsonl`](super::jsonl)).
 
 use std::fs::{self, File};
@@ -15,27 +15,27 @@ use super::recognise::{Content, Wanted, recognise};
 use super::unpack::{Packing, unpack};
 use crate::{Error, Result};
 
-/// Bytes at the start of an input by which it is recognised.
+/// Number of bytes at an input's start that are used to detect its content.
 pub const START_BYTES: usize = 4096;
 
-/// An input that is open, and recognised by what it holds.
+/// An open input with known content.
 pub struct Input {
-    /// Its path; `-` is standard input.
+    /// The path. `-` is standard input.
     pub path: PathBuf,
-    /// What it holds, unpacked.
+    /// The decompressed content's type.
     pub content: Content,
-    /// How it is packed.
+    /// The outermost compression format.
     pub packing: Option<Packing>,
-    /// Whether it is a file that can be opened again and mapped.
+    /// Whether the input is a file that can be reopened and mapped.
     pub is_regular: bool,
     source: Start,
 }
 
 impl Input {
-    /// Opens what is at a path, or standard input for `-`.
+    /// Opens a path, or standard input for `-`.
     ///
     /// # Errors
-    /// If it cannot be opened, or is packed and damaged at its start.
+    /// Returns an error if the input cannot be opened, or if compressed data is damaged at its start.
     pub fn open(path: &Path) -> Result<Input> {
         let fail = |error: io::Error| Error::io(path, error);
         let mut input = Input {
@@ -62,11 +62,11 @@ impl Input {
         Ok(input)
     }
 
-    /// Opens an input for a use that waits for no pipe: a set must be a file, and only a pipe that the shell has set up
-    /// is sure to have a writer.
+    /// Opens an input without waiting for a named pipe. A set must be a file, and only a pipe created by the shell is
+    /// sure to have a writer.
     ///
     /// # Errors
-    /// As [`Input::open`], and if the path is a named pipe or a device.
+    /// Returns the errors of [`Input::open`], and an error if the path is a named pipe or a device.
     pub fn open_no_pipe(path: &Path) -> Result<Input> {
         let is_descriptor = path == Path::new("-") || path.starts_with("/dev/fd") || path.starts_with("/proc");
         let found = if is_descriptor { None } else { fs::metadata(path).ok() };
@@ -77,7 +77,7 @@ impl Input {
         Input::open(path)
     }
 
-    /// The bytes, unpacked, from the first one on.
+    /// Returns a reader of the decompressed bytes, from the first one.
     pub fn into_source(self) -> impl Unpack + 'static {
         self.source
     }
@@ -96,7 +96,7 @@ impl Input {
         self.content.is_captures() || self.table().is_some_and(|(kind, _)| kind == TableKind::Captures)
     }
 
-    /// Describes the input if it surely contains more than one robots.txt.
+    /// Describes the input if it certainly contains more than one robots.txt.
     pub fn collection(&self) -> Option<&'static str> {
         let is_url = |line: &[u8]| line.starts_with(b"http://") || line.starts_with(b"https://");
         match self.table() {
@@ -108,29 +108,29 @@ impl Input {
         }
     }
 
-    /// Whether it holds robots.txt files, each with the name of what it is for.
+    /// Returns whether the input holds several robots.txt files, each with a host name or URL.
     pub fn is_collection(&self) -> bool {
         self.content.is_collection() || self.is_captures()
     }
 
-    /// The input if it holds text or nothing.
+    /// Returns the input if it is text or empty.
     ///
     /// # Errors
-    /// If it holds anything else: what that is, and what would be right.
+    /// Otherwise returns an error that describes the content and suggests a suitable input.
     pub fn text(self, wanted: Wanted) -> Result<Input> {
         if matches!(self.content, Content::Text | Content::Empty) { Ok(self) } else { Err(self.refused(wanted)) }
     }
 
-    /// The input if it holds rows: text, or JSON where rows may be JSON.
+    /// Returns the input if it holds rows: text, or JSON where rows may be JSON.
     ///
     /// # Errors
-    /// As [`Input::text`].
+    /// Returns the errors of [`Input::text`].
     pub fn rows(self, wanted: Wanted) -> Result<Input> {
         let is_json = self.content == Content::Json && wanted == Wanted::Urls;
         if is_json { Ok(self) } else { self.text(wanted) }
     }
 
-    /// The failure of an input that cannot be used.
+    /// Returns the error for an input with unsuitable content.
     pub fn refused(&self, wanted: Wanted) -> Error {
         let packed = self.packing.map(|packing| format!(", packed with {packing}")).unwrap_or_default();
         let shown = self.path.display().to_string();
@@ -145,33 +145,33 @@ impl Input {
     }
 }
 
-/// The bytes before the first line end; none if there is no line end.
+/// Returns the bytes before the first line end, or no bytes without a line end.
 fn first_line(bytes: &[u8]) -> &[u8] {
     memchr::memchr(b'\n', bytes).map_or(b"", |end| &bytes[..end])
 }
 
-/// A source whose first bytes were looked at, and which still gives all of its bytes.
+/// A source that still returns all its bytes after its first bytes were inspected.
 pub struct Start {
     /// The first bytes.
     pub bytes: Vec<u8>,
-    /// How many of them were given.
+    /// Number of these bytes that were already returned.
     at: usize,
-    /// The members that they are from, each with the index of its first byte among them.
+    /// The members in these bytes, each with its first byte's index.
     members: Vec<(usize, u64)>,
     rest: Box<dyn Unpack>,
 }
 
 impl Start {
-    /// A source without bytes.
+    /// Creates a source without bytes.
     fn empty() -> Start {
         Start { bytes: Vec::new(), at: 0, members: Vec::new(), rest: Box::new(io::empty()) }
     }
 
-    /// Reads the first bytes of a source: [`START_BYTES`], or as many as there are. A line is enough, so that a list that
-    /// comes slowly is answered at once.
+    /// Reads a source's first [`START_BYTES`], or fewer at its end. One line is enough, so that slow lists are
+    /// processed immediately.
     ///
     /// # Errors
-    /// If the source cannot be read.
+    /// Returns an error if the source is unreadable.
     pub fn read(mut rest: Box<dyn Unpack>) -> io::Result<Start> {
         let mut bytes = vec![0; START_BYTES];
         let mut filled = 0;
@@ -211,7 +211,7 @@ impl Read for Start {
 
 impl Unpack for Start {
     fn member(&self) -> u64 {
-        // The last byte that was given says it.
+        // The last returned byte determines the member.
         let given = self.members.iter().rev().find(|&&(start, _)| start < self.at);
         match given {
             Some(&(_, member)) if self.at < self.bytes.len() => member,

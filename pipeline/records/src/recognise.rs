@@ -1,20 +1,20 @@
-//! What an input holds, by its first bytes, and what to say if a command cannot use it.
+//! Detects an input's content by its first bytes, and explains why a command cannot use it.
 //!
-//! Nothing here reads a file, and no name is looked at: people have robots.txt files called `dis.gz` that are text, and
-//! compiled sets called `robots.txt`.
+//! This module neither reads files nor looks at names: people have text robots.txt files called `dis.gz`, and compiled
+//! sets called `robots.txt`.
 
 use super::archives::is_tar;
 use super::parquet::{ENCRYPTED_MAGIC, MAGIC};
 use reptile::contents::has_label;
 
-/// What an input holds.
+/// An input's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A folder.
     Folder,
-    /// No bytes at all.
+    /// No bytes.
     Empty,
-    /// Text in ASCII, UTF-8 or any encoding that has ASCII in it: a robots.txt, a list, a table.
+    /// Text in ASCII, UTF-8 or another ASCII-compatible encoding: a robots.txt, a list or a table.
     Text,
     /// A tar archive.
     Tar,
@@ -22,9 +22,9 @@ pub enum Content {
     Zip,
     /// A compiled set.
     Set,
-    /// JSON: captures, if it is JSON Lines.
+    /// JSON. JSON Lines may contain captures.
     Json,
-    /// A WARC file of a crawler.
+    /// A crawler's WARC file.
     Warc,
     /// A Parquet file.
     Parquet,
@@ -34,28 +34,28 @@ pub enum Content {
     Xml,
     /// Text in UTF-16.
     Utf16,
-    /// Anything else that is not text, by name.
+    /// Any other non-text format, with its name.
     Binary(&'static str),
 }
 
-/// What a command needs.
+/// The input that a command needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// One robots.txt.
+    /// A single robots.txt.
     Robots,
-    /// A list of URLs.
+    /// A URL list.
     List,
-    /// A list or a table of URLs.
+    /// A URL list or table.
     Urls,
-    /// A table of cases.
+    /// A test case table.
     Table,
-    /// What is compiled.
+    /// Captures to compile.
     Captures,
     /// A compiled set.
     Set,
 }
 
-/// The first bytes of formats that are not text.
+/// The first bytes and names of non-text formats.
 const BINARY: [(&[u8], &str); 18] = [
     (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
@@ -77,7 +77,7 @@ const BINARY: [(&[u8], &str); 18] = [
     (b"\xd0\xcf\x11\xe0", "an old office document"),
 ];
 
-/// The first words of a web page, in lower case.
+/// The first words on a web page, in lower case.
 const HTML: [&[u8]; 14] = [
     b"<!doctype",
     b"<html",
@@ -95,7 +95,7 @@ const HTML: [&[u8]; 14] = [
     b"<br",
 ];
 
-/// What the first bytes of an input are of. Cost: linear in them, and a caller has few.
+/// Detects an input's content by its first bytes. Time: linear in their number, which is small.
 pub fn recognise(start: &[u8]) -> Content {
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     match start {
@@ -125,7 +125,7 @@ pub fn recognise(start: &[u8]) -> Content {
     }
 }
 
-/// Whether text starts as a JSON object or list does.
+/// Returns whether text begins like a JSON object or list.
 fn is_json(text: &[u8]) -> bool {
     let next = || text[1..].trim_ascii_start().first();
     match text.first() {
@@ -135,7 +135,7 @@ fn is_json(text: &[u8]) -> bool {
     }
 }
 
-/// Whether every other byte is NUL, as in UTF-16 text in Latin letters without a mark at its start.
+/// Returns whether every other byte is NUL, as in UTF-16 for Latin letters without a byte order mark.
 fn is_utf16(start: &[u8]) -> bool {
     if memchr::memchr(0, start).is_none() {
         return false;
@@ -145,9 +145,9 @@ fn is_utf16(start: &[u8]) -> bool {
     half >= 4 && (even.max(odd) * 10 >= half * 9 && even.min(odd) * 10 <= half)
 }
 
-/// Whether more than one byte in twenty is a control character, which no encoding of text has.
+/// Returns whether more than one byte in twenty is a control character. Text encodings do not use them.
 fn is_binary(start: &[u8]) -> bool {
-    // Comparisons without branches, which the compiler makes vectors of: each robots.txt of a crawl comes through here.
+    // Comparisons without branches, which the compiler vectorizes. Every robots.txt in a crawl is checked here.
     let is_control = |byte: u8| ((byte < b' ') & !(b'\t'..=b'\r').contains(&byte)) | (byte == 0x7f);
     let count = |bytes: &[u8]| bytes.iter().map(|&byte| u8::from(is_control(byte))).sum::<u8>();
     let controls: usize = start.chunks(usize::from(u8::MAX)).map(|bytes| usize::from(count(bytes))).sum();
@@ -155,7 +155,7 @@ fn is_binary(start: &[u8]) -> bool {
 }
 
 impl Content {
-    /// The words for it in a message: "a ...".
+    /// Returns a description for messages: "a ...".
     pub fn describe(self) -> &'static str {
         match self {
             Content::Folder => "a folder",
@@ -174,22 +174,22 @@ impl Content {
         }
     }
 
-    /// Whether it holds robots.txt files, each with the name of what it is for.
+    /// Returns whether this holds several robots.txt files, each with a host name or URL.
     pub fn is_collection(self) -> bool {
         matches!(self, Content::Folder | Content::Tar | Content::Json | Content::Warc | Content::Parquet)
     }
 
-    /// Whether it is surely captures, each of which says itself which origin it is for. Text may be, too.
+    /// Returns whether this can only be captures, which name their own origins. Text may also contain captures.
     pub fn is_captures(self) -> bool {
         matches!(self, Content::Json | Content::Warc | Content::Parquet)
     }
 
-    /// Whether it can be a robots.txt as its author meant it.
+    /// Returns whether this can be a robots.txt as its author intended it.
     pub fn is_text(self) -> bool {
         matches!(self, Content::Text | Content::Empty)
     }
 
-    /// What would be right, if this is not what a command needs.
+    /// Suggests a suitable command or input, if a command cannot use this one.
     pub fn hint(self, wanted: Wanted, path: &str) -> Option<String> {
         let is_line_by_line = matches!(wanted, Wanted::List | Wanted::Urls | Wanted::Table);
         Some(match self {
@@ -223,7 +223,7 @@ impl Content {
 }
 
 impl Wanted {
-    /// The words for it in a message.
+    /// Returns a description for messages.
     pub fn describe(self) -> &'static str {
         match self {
             Wanted::Robots => "a robots.txt",
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn contents_are_known_by_their_first_bytes() {
+    fn contents_are_detected_by_their_first_bytes() {
         let utf16: Vec<u8> = "User-agent: *\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let marked = [b"\xff\xfe", &utf16[..]].concat();
         let mut state = 7_u32;
@@ -281,7 +281,7 @@ mod tests {
         for (bytes, content) in cases {
             assert_eq!(recognise(bytes), content, "{:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(40)]));
         }
-        // An archive without members has only zeros too.
+        // An archive without members also contains only zeros.
         for len in [2, 511, 512, 513, 1024] {
             assert_eq!(recognise(&vec![0; len]), Content::Binary("binary data"), "{len} zeros");
         }

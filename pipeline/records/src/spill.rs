@@ -11,21 +11,21 @@ use std::path::PathBuf;
 
 use crate::{Error, Result};
 
-/// Maximum memory of a buffer in bytes. Larger buffers are not faster.
+/// Maximum buffer memory in bytes. Larger buffers are not faster.
 pub const MAX_BUFFER_BYTES: usize = 8 << 20;
 
 /// Maximum number of sorted runs in a file. Beyond this, all runs are merged into one.
 const MAX_RUNS: usize = 64;
 
-/// Bytes of each run that are read at a time.
+/// Number of bytes per read from each run.
 const READ_BYTES: usize = 16 << 10;
 
-/// The folder for temporary files, and the memory limit of each buffer.
+/// The folder for temporary files, and each buffer's memory limit.
 #[derive(Clone, Debug)]
 pub struct Scratch {
     /// The folder, or `None` for the system's temporary folder.
     pub folder: Option<PathBuf>,
-    /// Maximum memory of a buffer in bytes.
+    /// Maximum buffer memory in bytes.
     pub buffer_bytes: usize,
 }
 
@@ -57,7 +57,7 @@ pub struct Blobs {
     scratch: Scratch,
     /// Bytes that have not been written to the file.
     buffer: Vec<u8>,
-    /// The length of the file.
+    /// The file's length.
     written: u64,
     file: Option<File>,
 }
@@ -127,12 +127,12 @@ impl Blobs {
 pub struct Rows {
     scratch: Scratch,
     bytes: Vec<u8>,
-    /// Position of each row in `bytes`.
+    /// Each row's position in `bytes`.
     spans: Vec<Range<u32>>,
     file: Option<File>,
-    /// The length of the file.
+    /// The file's length.
     written: u64,
-    /// Positions of the sorted runs in the file.
+    /// The sorted runs' positions in the file.
     runs: Vec<Range<u64>>,
 }
 
@@ -217,7 +217,7 @@ impl Rows {
     }
 }
 
-/// A writer of rows, each preceded by its length.
+/// A writer for rows, each preceded by its length.
 struct RunWriter<'f> {
     file: &'f mut File,
     buffer: Vec<u8>,
@@ -239,14 +239,14 @@ impl RunWriter<'_> {
         Ok(())
     }
 
-    /// Returns the length of the file.
+    /// Returns the file's length.
     fn end(mut self) -> io::Result<u64> {
         self.flush()?;
         Ok(self.written)
     }
 }
 
-/// Merges sorted runs of one file into a new file, and returns its length.
+/// Merges sorted runs from one file into a new file, and returns its length.
 fn merge_runs(old: &File, runs: &[Range<u64>], new: &mut File) -> io::Result<u64> {
     let mut readers: Vec<Run<'_>> = runs.iter().map(|run| Run::new(old, run.clone())).collect();
     let mut heap = BinaryHeap::new();
@@ -282,7 +282,7 @@ impl Read for Part<'_> {
     }
 }
 
-/// A reader of a run's rows.
+/// A reader for a run's rows.
 struct Run<'f>(BufReader<Part<'f>>);
 
 impl<'f> Run<'f> {

@@ -1,13 +1,13 @@
-//! Text from files and command lines, made safe for a terminal and aligned in columns.
+//! Makes text from files and command lines safe for a terminal, and aligns it in columns.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-/// Noncharacters with which a program may mark styles in its own text. Text from files never contains them unescaped.
+/// Noncharacters that mark styles in a program's own text. Text from files never contains them unescaped.
 pub const MARKS: RangeInclusive<char> = '\u{FDD0}'..='\u{FDD4}';
 
-/// Text from a file, made safe for a terminal: invalid UTF-8 is replaced, and control characters and those that change
-/// the direction of text are escaped. Tabs stay.
+/// Makes a file's text safe for a terminal. Invalid UTF-8 is replaced. Control characters and text direction marks are
+/// escaped. Tabs stay.
 pub fn printable(text: &[u8]) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in String::from_utf8_lossy(text).chars() {
@@ -20,8 +20,8 @@ pub fn printable(text: &[u8]) -> String {
     shown
 }
 
-/// Text for a column that ends at a tab, with `\t`, `\\` and `\xNN` for what would break it. The original bytes can be
-/// recovered.
+/// Escapes text for a column that ends at a tab. Bytes that would break the column become `\t`, `\\` or `\xNN`, and can
+/// be recovered.
 pub fn escaped(text: &[u8]) -> String {
     let mut shown = String::with_capacity(text.len());
     let hex = |bytes: &[u8], shown: &mut String| {
@@ -43,11 +43,11 @@ pub fn escaped(text: &[u8]) -> String {
     shown
 }
 
-/// A URL or a part of one for a column that ends at a tab: as it is, but for what would break the column or what a
-/// terminal acts on, which becomes `%XX`. In a path that means the same. Bytes that are not UTF-8 stay, unless a terminal
-/// with eight-bit characters acts on them.
+/// Formats all or part of a URL for a column that ends at a tab. Bytes that would break the column or act on a terminal
+/// become `%XX`, which means the same in a path. Other bytes stay. Invalid UTF-8 also stays, except for bytes that act
+/// on a terminal with eight-bit characters.
 pub fn url_column(text: &[u8]) -> Cow<'_, [u8]> {
-    // Nearly all URLs are plain. Not `all`, which looks at one byte at a time.
+    // Nearly all URLs are plain. `all` would be slower because it checks one byte at a time.
     if text.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~')) {
         return Cow::Borrowed(text);
     }
@@ -66,13 +66,13 @@ pub fn url_column(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(shown)
 }
 
-/// Whether [`url_column`] leaves every line of a text as it is. `false` for some texts of which that is true.
+/// Returns whether [`url_column`] certainly leaves every line unchanged. It may be `false` for other such texts.
 pub fn are_plain_columns(lines: &[u8]) -> bool {
     lines.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\n'))
 }
 
-/// A part of a line that is no URL, for a column that ends at a tab: every byte but printable ASCII becomes `%XX`, since a
-/// character may begin in one part and end in the next.
+/// Formats a fragment of a line that is not a URL for a column that ends at a tab. Every byte except printable ASCII
+/// becomes `%XX`, because a character may begin in one fragment and end in the next.
 pub fn opaque_column(text: &[u8]) -> Vec<u8> {
     let mut shown = Vec::with_capacity(text.len());
     for byte in text {
@@ -88,15 +88,17 @@ fn push_percent(bytes: &[u8], shown: &mut Vec<u8>) {
     }
 }
 
-/// Whether a terminal acts on a character instead of showing it: control characters, line separators, and marks that
-/// change the direction of text; and the characters that stand for styles inside this program.
+/// Returns whether a terminal acts on a character without showing it.
+///
+/// These are control characters, line separators and text direction marks. Also returns `true` for this program's
+/// internal style marks.
 pub fn is_unsafe(character: char) -> bool {
     let changes_direction =
         matches!(character, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     character.is_control() || changes_direction || MARKS.contains(&character)
 }
 
-/// Writes a number with a comma between groups of three digits.
+/// Formats a number with a comma between groups of three digits.
 ///
 /// ```
 /// assert_eq!(reptile_records::text::grouped(1_234_567), "1,234,567");
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_urls_stay_urls() {
+    fn url_columns_remain_urls() {
         for (bytes, shown) in [
             (&b"http://a/b c?\\"[..], &b"http://a/b c?\\"[..]),
             ("/é日\u{200d}".as_bytes(), "/é日\u{200d}".as_bytes()),

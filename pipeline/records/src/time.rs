@@ -1,4 +1,4 @@
-//! Times of fetches and visits as people, programs and archives write them, and the zone of times without one.
+//! Fetch and visit times as people, programs and archives write them, and the zone for times without one.
 //!
 //! [`WrittenTime::parse`] reads a text and needs no zone; [`WrittenTime::in_zone`] turns the result into an instant.
 //! `guide/by-time.md` lists the forms for users.
@@ -14,13 +14,13 @@ use reptile::limits::{MAX_TIME, MIN_TIME};
 
 use super::shown::shown;
 
-/// Maximum length of a written time in bytes. All forms are shorter, apart from fractions without meaning.
+/// Maximum length of a written time in bytes. All forms are shorter, apart from meaningless fractions.
 pub const MAX_TIME_BYTES: usize = 64;
 
-/// The last year for dates of 12 digits. Larger numbers would be milliseconds from 1976 to 2001.
+/// The last year for 12-digit dates. Larger numbers would be milliseconds from 1976 to 2001.
 const LAST_YEAR_OF_12_DIGITS: i16 = 2199;
 
-/// The zone of times without one.
+/// The zone for times without one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zone(TimeZone);
 
@@ -106,7 +106,7 @@ impl WrittenTime {
 /// Parses a time. `zone` is used for a text without a zone.
 ///
 /// # Errors
-/// The errors of [`WrittenTime::parse`] and [`WrittenTime::in_zone`].
+/// Returns the errors of [`WrittenTime::parse`] and [`WrittenTime::in_zone`].
 pub fn read_time(text: &str, zone: &Zone) -> Result<Time, String> {
     WrittenTime::parse(text)?.in_zone(zone)
 }
@@ -285,7 +285,7 @@ impl Cursor<'_> {
 /// Checks that a time is in the range that a set can hold.
 ///
 /// # Errors
-/// If it is not.
+/// Returns an error if the time is outside that range.
 pub fn in_range(time: Time) -> Result<Time, String> {
     if (MIN_TIME..=MAX_TIME).contains(&time) {
         return Ok(time);
@@ -293,12 +293,12 @@ pub fn in_range(time: Time) -> Result<Time, String> {
     Err(format!("expected a time in the years 1 to 9999, found {time} seconds since 1970"))
 }
 
-/// The current time by the clock of this machine.
+/// Returns this machine's current time.
 pub fn now() -> Time {
     of_clock(SystemTime::now())
 }
 
-/// What a clock says, however wrong it is: before the year 1 the first time that a set can hold, and after 9999 the last.
+/// Converts a clock time, and clamps it to the range that a set can hold: the years 1 to 9999.
 fn of_clock(clock: SystemTime) -> Time {
     let limit = if clock < SystemTime::UNIX_EPOCH { MIN_TIME } else { MAX_TIME };
     Timestamp::try_from(clock).map_or(limit, |time| time.as_second().clamp(MIN_TIME, MAX_TIME))
@@ -310,7 +310,7 @@ pub fn show_local(time: Time) -> String {
     local.map_or_else(|_| format!("@{time}"), |time| time.to_string())
 }
 
-/// A time in the form of RFC 3339.
+/// Formats a time according to RFC 3339.
 pub fn show_time(time: Time) -> String {
     Timestamp::from_second(time).map_or_else(|_| format!("{time}"), |time| time.to_string())
 }
@@ -319,7 +319,7 @@ pub fn show_time(time: Time) -> String {
 mod tests {
     use super::*;
 
-    /// Texts, the zone of texts without one, and the seconds since 1970, or `None` if the text is not a time.
+    /// Texts, the zone for texts without one, and the seconds since 1970, or `None` if the text is not a time.
     const TIMES: [(&str, &str, Option<Time>); 149] = [
         ("2018", "UTC", Some(1_514_764_800)),
         ("201806", "UTC", Some(1_527_811_200)),
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_for_numbers_list_the_lengths_that_mean_something() {
+    fn messages_for_numbers_list_the_valid_lengths() {
         for (text, lists_lengths) in [
             ("0", true),
             ("-1", true),
@@ -554,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_may_say_anything() {
+    fn clocks_are_clamped_to_the_range_of_a_set() {
         let before = |seconds: u64| SystemTime::UNIX_EPOCH - std::time::Duration::from_secs(seconds);
         let after = |seconds: u64| SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
         for (clock, time) in [
@@ -575,7 +575,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_time_hold_at_their_edges() {
+    fn times_outside_the_range_are_rejected() {
         for (time, fits) in [
             (MIN_TIME - 1, false),
             (MIN_TIME, true),

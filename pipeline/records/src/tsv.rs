@@ -1,10 +1,10 @@
-//! Captures of robots.txt files in TSV, one on each line: the first line names the columns, as a capture in JSON Lines does
-//! its fields.
+//! Captures of robots.txt files in TSV, one per line. The first line names the columns, which match the fields of JSON
+//! Lines.
 //!
-//! Cells are written as databases dump them: `\t`, `\n`, `\r`, `\\`, `\0`, `\b`, `\f` and `\v` stand for what they do in C,
-//! and a cell that is `\N`, or empty if it is not a body, is absent. A backslash before anything else stands for itself: no dump
-//! has one there, and programs that escape only tabs and line ends do. A body may be in base64 instead, in a column of such a
-//! name, where nothing is escaped.
+//! Cells use the escapes of database dumps: `\t`, `\n`, `\r`, `\\`, `\0`, `\b`, `\f` and `\v` have the same meaning as
+//! in C. A cell is absent if it is `\N`, or if it is empty and not a body. Any other backslash is literal. Dumps do not
+//! contain such backslashes, but programs that escape only tabs and line ends write them. Alternatively, a base64
+//! column contains the body without escapes.
 
 use std::borrow::Cow;
 use std::io::{BufReader, Read};
@@ -21,14 +21,14 @@ use super::time::Zone;
 use super::{Item, Sink};
 use crate::{Error, Result};
 
-/// The columns of a table.
+/// A table's columns.
 pub struct Columns(Header);
 
 impl Columns {
-    /// The capture of a row, or what is wrong with it.
+    /// Returns a row's capture, or an item that describes the problem.
     ///
     /// # Errors
-    /// If there is no memory for its body.
+    /// Returns an error if there is not enough memory for the body.
     pub fn item(&self, line: &[u8], name: String, zone: &Zone) -> Result<Item> {
         let line = without_cr(line);
         let count = memchr_iter(b'\t', line).count() + 1;
@@ -78,12 +78,12 @@ pub fn read(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) ->
 /// The UTF-8 byte order mark, which some programs write.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A line without the CR that some programs write at its end.
+/// Returns a line without a trailing CR, which some programs write.
 fn without_cr(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// A cell without its escapes. Cost: linear; copies a cell that has any.
+/// Decodes a cell's escapes. Time: linear. Copies only cells with escapes.
 fn unescape(cell: &[u8]) -> Cow<'_, [u8]> {
     if memchr(b'\\', cell).is_none() {
         return cell.into();
@@ -122,13 +122,13 @@ mod tests {
     use crate::Robots;
 
     #[test]
-    fn escapes_are_those_of_dumps() {
+    fn database_dump_escapes_are_decoded() {
         for (written, meant) in [
             (&b""[..], &b""[..]),
             (b"plain", b"plain"),
             (b"a\\tb\\nc\\rd\\\\e\\0", b"a\tb\nc\rd\\e\0"),
             (b"\\b\\f\\v", b"\x08\x0c\x0b"),
-            // Twice escaped is once escaped.
+            // Text that was escaped twice is decoded only once.
             (b"\\\\n", b"\\n"),
             (b"\\\\\\n", b"\\\n"),
             (b"C:\\Users\\x", b"C:\\Users\\x"),
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    /// Whether a row is a capture, and the bytes of its body.
+    /// Returns the body length if the row is a capture.
     fn read_row(url: &str, body: &[u8], base64: &[u8]) -> Option<usize> {
         let columns = Columns(Header::new([&b"url"[..], b"body", b"body_base64"]).unwrap());
         let row = [url.as_bytes(), body, base64].join(&b'\t');
@@ -151,12 +151,12 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_cells_hold_at_their_edges() {
+    fn cells_are_limited_after_decoding() {
         let url = "http://a.example/robots.txt";
         for (more, fits) in [(0, true), (1, true), (2, false)] {
             let body = "a".repeat(MAX_BODY_BYTES - 1 + more);
             assert_eq!(read_row(url, body.as_bytes(), b"\\N"), fits.then_some(body.len()));
-            // An escape counts as the byte that it stands for.
+            // An escape counts as one byte.
             let escaped = format!("\\n{}", &body[1..]);
             assert_eq!(read_row(url, escaped.as_bytes(), b""), fits.then_some(body.len()));
             let long = format!("{url}#{}", "a".repeat(MAX_URL_BYTES - 2 + more - url.len()));

@@ -1,7 +1,7 @@
-//! Unpacking: gzip, zstd, bzip2 and xz, known by their first bytes and never by a name.
+//! Decompresses gzip, zstd, bzip2 and xz. Formats are detected by their first bytes, never by a name.
 //!
-//! Memory is bounded whatever the packed bytes ask for: bzip2 and gzip have small windows, and a window of zstd or xz that
-//! is over [`MAX_WINDOW_BYTES`] is refused.
+//! Memory is bounded for any input. gzip and bzip2 have small windows, and zstd and xz windows over
+//! [`MAX_WINDOW_BYTES`] are rejected.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
@@ -14,28 +14,30 @@ use zstd::stream::read::Decoder as ZstdDecoder;
 use super::gzip::{Counted, Members, Unpack};
 use super::open::Start;
 
-/// Bytes of memory that unpacking may take: the greatest window of `zstd` without `--long` and of `xz -9`, and some.
+/// Maximum memory for decompression in bytes.
+///
+/// It is enough for the largest window of `zstd` without `--long`, and for `xz -9`.
 pub const MAX_WINDOW_BYTES: u64 = 1 << MAX_WINDOW_LOG;
 
-/// The same as a power of two, as zstd has it.
+/// The same limit as a power of two, as zstd requires it.
 const MAX_WINDOW_LOG: u32 = 27;
 
-/// How often an input may be packed: a packed file that is packed again by a server or a crawler.
+/// Maximum compression layers. Servers or crawlers may compress a compressed file again.
 pub const MAX_LAYERS: usize = 4;
 
-/// Bytes that are read from a packed input at once.
+/// Number of bytes per read from a compressed input.
 const READ_BYTES: usize = 1 << 16;
 
-/// A format of packed bytes.
+/// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
     /// RFC 1952.
     Gzip,
     /// RFC 8878.
     Zstd,
-    /// Of the program bzip2.
+    /// The bzip2 program's format.
     Bzip2,
-    /// Of the program xz.
+    /// The xz program's format.
     Xz,
 }
 
@@ -51,22 +53,22 @@ impl fmt::Display for Packing {
 }
 
 impl Packing {
-    /// The format that bytes start in.
+    /// Detects the format by the first bytes.
     pub fn of(start: &[u8]) -> Option<Packing> {
         match start {
             [0x1f, 0x8b, 8, ..] => Some(Packing::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
-            // A frame that zstd skips, as parallel programs write at the start.
+            // A skippable zstd frame, which parallel programs write at the start.
             [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Packing::Zstd),
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => Some(Packing::Bzip2),
-            // Of nothing at all.
+            // Empty bzip2 data.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Some(Packing::Bzip2),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Packing::Xz),
             _ => None,
         }
     }
 
-    /// A reader of the unpacked bytes.
+    /// Returns a reader that decompresses `source`.
     fn decoder(self, source: Start) -> io::Result<Box<dyn Unpack>> {
         let source = BufReader::with_capacity(READ_BYTES, source);
         if self == Packing::Gzip {
@@ -84,17 +86,17 @@ impl Packing {
     }
 }
 
-/// Unpacks zstd, within the limit of memory.
+/// Creates a zstd decoder with the memory limit.
 ///
 /// # Errors
-/// If there is no memory.
+/// Returns an error if there is not enough memory.
 pub fn unpack_zstd<R: BufRead>(source: R) -> io::Result<ZstdDecoder<'static, R>> {
     let mut decoder = ZstdDecoder::with_buffer(source)?;
     decoder.window_log_max(MAX_WINDOW_LOG)?;
     Ok(decoder)
 }
 
-/// A reader of unpacked bytes, whose errors say what could not be unpacked.
+/// A reader that decompresses, and names the format in its errors.
 struct Unpacked {
     packing: Packing,
     decoder: Box<dyn Unpack>,
@@ -129,7 +131,7 @@ impl Unpack for Unpacked {
 /// A decoder's compressed source.
 type Packed = Counted<BufReader<Start>>;
 
-/// The decoder of a format whose parts nobody needs to tell apart.
+/// A decoder for a format without separate members.
 struct OneMember<D> {
     decoder: D,
     /// Returns the decoder's source.
@@ -159,17 +161,17 @@ impl Read for Unpacked {
 }
 
 fn damaged(packing: Packing, error: io::Error) -> io::Error {
-    // The system's own errors are no damage, and stay what they are.
+    // The system's own errors do not indicate damage, and are passed on.
     if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted {
         return error;
     }
     io::Error::new(error.kind(), format!("its {packing} data cannot be unpacked: {error}"))
 }
 
-/// Unpacks a source as often as it is packed, and returns how it was packed first.
+/// Decompresses all layers. Returns the outermost format.
 ///
 /// # Errors
-/// If the packed bytes are damaged at their start, need too much memory, or are packed more than [`MAX_LAYERS`] times.
+/// Returns an error if the data is damaged at its start, needs too much memory, or has more than [`MAX_LAYERS`] layers.
 pub fn unpack(mut source: Start) -> io::Result<(Start, Option<Packing>)> {
     let mut outer = None;
     for layer in 0.. {
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn every_format_is_unpacked_also_if_it_is_several_put_together() {
+    fn every_format_is_decompressed_even_if_concatenated() {
         let text: Vec<u8> = (0..20_000).flat_map(|number: u32| format!("{number}\n").into_bytes()).collect();
         assert_eq!(read(text.clone()), Ok((text.clone(), None)));
         let all: [(Pack, Packing); 4] =
@@ -233,7 +235,7 @@ mod tests {
             assert_eq!(read(pack(b"")), Ok((Vec::new(), Some(packing))));
             let (first, second) = text.split_at(1234);
             assert_eq!(read([pack(first), pack(second)].concat()), Ok((text.clone(), Some(packing))), "{packing}");
-            // Cut, it is an error and never a shorter text.
+            // Truncated data is an error, and never a shorter text.
             let packed = pack(&text);
             for len in [8, packed.len() / 2, packed.len() - 1] {
                 assert!(
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_layers_holds_at_its_edges() {
+    fn more_layers_than_the_limit_are_errors() {
         for layers in [MAX_LAYERS - 1, MAX_LAYERS, MAX_LAYERS + 1] {
             let packed = (0..layers).fold(b"text".to_vec(), |bytes, _| gzip(&bytes));
             let found = read(packed);
@@ -255,9 +257,9 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_windows_holds_at_its_edges() {
+    fn windows_over_the_limit_are_errors() {
         for log in [MAX_WINDOW_LOG - 1, MAX_WINDOW_LOG, MAX_WINDOW_LOG + 1] {
-            // A frame with a window of that size and one raw block of a byte.
+            // A frame with that window size and a raw one-byte block.
             let frame = [&[0x28, 0xb5, 0x2f, 0xfd, 0][..], &[((log - 10) << 3) as u8, 9, 0, 0, b'x']].concat();
             assert_eq!(read(frame).is_ok(), log <= MAX_WINDOW_LOG, "{log}");
         }

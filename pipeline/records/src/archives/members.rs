@@ -1,55 +1,54 @@
-//! The members of a tar archive, one after the other, in memory that no archive can make grow.
+//! Reads tar archive members sequentially, in bounded memory.
 //!
-//! The crate `tar` parses the blocks of 512 bytes. What is between them is read here, since the crate takes the whole
-//! body of a long name or of an extended header into memory before anything can refuse it. Nothing here knows what a
-//! member is for.
+//! The `tar` crate parses 512-byte header blocks. This module reads everything between them, because the crate loads
+//! long names and extended headers into memory without a limit. It does not know how members are used.
 //!
-//! A member whose name or kind cannot be known is [`Kind::Faulty`], and the archive goes on after it. Where the place of
-//! the next member cannot be known, reading ends with an error.
+//! A member with an unknown name or kind becomes [`Kind::Faulty`], and reading continues after it. If the next member's
+//! position is unknown, reading ends with an error.
 
 use std::io::{self, ErrorKind, Read};
 
 use tar::{EntryType, Header};
 
-/// Bytes of a block: a header, or a part of a body.
+/// Block size in bytes. Headers fill one block, and bodies are padded to whole blocks.
 const BLOCK_BYTES: usize = 512;
 
-/// Bytes of the long name of a member. The names that a system can open are far shorter.
+/// Maximum length of a member's long name in bytes. Names that a system can open are much shorter.
 pub const MAX_NAME_BYTES: u64 = 64 << 10;
 
-/// Bytes of the extended (PAX) header of a member. Its largest honest parts are extended attributes, of which Linux
-/// allows 64 KiB each.
+/// Maximum length of a member's extended (PAX) header in bytes. In practice, extended attributes are its largest
+/// entries, and Linux allows 64 KiB each.
 pub const MAX_EXTENDED_BYTES: u64 = 1 << 20;
 
-/// A member of an archive, without its body.
+/// An archive member without its body.
 #[derive(Debug)]
 pub struct Member {
-    /// Its path, as written.
+    /// The path as written.
     pub path: Vec<u8>,
-    /// What it is.
+    /// The member's kind.
     pub kind: Kind,
-    /// The number of bytes in its body.
+    /// The body's length in bytes.
     pub size: u64,
 }
 
-/// What a member is.
+/// A member's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A regular file, whose body is its content.
+    /// A regular file. Its body is its content.
     File,
     /// A folder.
     Folder,
-    /// A second name of a file that another member has.
+    /// Another name for a file that is already in the archive.
     HardLink,
-    /// A file stored without its runs of zeros, in any of the formats of GNU tar.
+    /// A sparse file, stored without runs of zeros, in any GNU tar format.
     Sparse,
-    /// A symbolic link, a device, a pipe, or something that only some tar programs know.
+    /// A symbolic link, a device, a pipe, or a type that only some tar programs support.
     Other,
-    /// Something whose name or size is not to be had; the text says why.
+    /// A member without a usable name or size. The text is the reason.
     Faulty(&'static str),
 }
 
-/// What the headers before a member say of it.
+/// Metadata from the headers that precede a member.
 #[derive(Default)]
 struct Extended {
     path: Option<Vec<u8>>,
@@ -58,40 +57,40 @@ struct Extended {
     fault: Option<&'static str>,
 }
 
-/// Bytes kept after the end of an archive, enough to recognize another archive.
+/// Maximum bytes kept after an archive's end, enough to recognize another archive.
 const AFTER_END_BYTES: usize = BLOCK_BYTES;
 
-/// Bytes after the end of an archive.
+/// The bytes after an archive's end.
 pub struct AfterEnd {
     /// Offset of the first nonzero byte, in the decompressed archive.
     pub offset: u64,
-    /// Number of bytes from that offset on.
+    /// Number of bytes from that offset to the end.
     pub len: u64,
-    /// The first bytes.
+    /// The first bytes, at most [`AFTER_END_BYTES`].
     pub start: Vec<u8>,
 }
 
-/// Reads the members of an archive.
+/// A reader of archive members.
 pub struct Members<R> {
     source: R,
     /// Bytes read so far.
     position: u64,
-    /// Bytes of the current member's body that are not read yet.
+    /// Unread bytes in the current member's body.
     body: u64,
-    /// Bytes between the end of that body and the next header.
+    /// Bytes between that body's end and the next header.
     padding: u64,
 }
 
 impl<R: Read> Members<R> {
-    /// The members of the archive that `source` holds from here on.
+    /// Creates a reader for an archive that begins at the current position in `source`.
     pub fn new(source: R) -> Members<R> {
         Members { source, position: 0, body: 0, padding: 0 }
     }
 
-    /// The next member, or `None` at the end of the archive. What is left of the body before it is skipped.
+    /// Returns the next member, or `None` at the archive's end. Skips the rest of the previous body.
     ///
     /// # Errors
-    /// If the archive cannot be read, is cut, or has a malformed header.
+    /// Returns an error if the archive is unreadable or truncated, or has a malformed header.
     pub fn next(&mut self) -> io::Result<Option<Member>> {
         let mut extended = Extended::default();
         let mut is_inside = false;
@@ -99,7 +98,7 @@ impl<R: Read> Members<R> {
             self.skip_body()?;
             let start = self.position;
             let Some(header) = self.header()? else {
-                // Without this, what a long name or an extended header announces would be missing in silence.
+                // Otherwise a member announced by a long name or an extended header would be lost silently.
                 return if is_inside { Err(cut(self.position)) } else { Ok(None) };
             };
             is_inside = true;
@@ -108,7 +107,7 @@ impl<R: Read> Members<R> {
             match header.entry_type() {
                 EntryType::GNULongName => self.long_name(&mut extended)?,
                 EntryType::XHeader => self.extended_header(&mut extended)?,
-                // A link's target does not matter here, and a global header says nothing of one member.
+                // Link targets are not used, and a global header does not describe one member.
                 EntryType::GNULongLink => {}
                 EntryType::XGlobalHeader => is_inside = false,
                 kind => return self.member(&header, kind, extended).map(Some),
@@ -116,7 +115,7 @@ impl<R: Read> Members<R> {
         }
     }
 
-    /// The member that a header and those before it describe.
+    /// Returns the member described by a header and the preceding headers.
     fn member(&mut self, header: &Header, kind: EntryType, extended: Extended) -> io::Result<Member> {
         if kind == EntryType::GNUSparse {
             self.skip_sparse_headers(header)?;
@@ -130,7 +129,7 @@ impl<R: Read> Members<R> {
             EntryType::GNUSparse => Kind::Sparse,
             _ if extended.is_sparse => Kind::Sparse,
             EntryType::Directory => Kind::Folder,
-            // Before POSIX a folder was a file with such a name.
+            // Before POSIX, a folder was a file whose name ended with a slash.
             EntryType::Regular if path.ends_with(b"/") => Kind::Folder,
             EntryType::Regular | EntryType::Continuous => Kind::File,
             EntryType::Link => Kind::HardLink,
@@ -139,13 +138,14 @@ impl<R: Read> Members<R> {
         Ok(Member { path, kind, size: self.body })
     }
 
-    /// The body of the current member.
+    /// Returns the current member's body.
     pub fn body(&mut self) -> Body<'_, R> {
         Body(self)
     }
 
-    /// Reads to the end of the input. Returns the bytes after the archive's end, or `None` if all are zero.
-    /// This also verifies a compressed archive to its end.
+    /// Reads to the input's end. Returns the bytes after the archive's end, or `None` if all are zero.
+    ///
+    /// Reading to the end also verifies a compressed archive completely.
     ///
     /// # Errors
     /// Returns an error if the input is unreadable.
@@ -174,7 +174,7 @@ impl<R: Read> Members<R> {
         }
     }
 
-    /// The next header, or `None` at a block of zeros and at the end of the input.
+    /// Returns the next header, or `None` at a zero block or the input's end.
     fn header(&mut self) -> io::Result<Option<Header>> {
         let start = self.position;
         let mut header = Header::new_old();
@@ -205,13 +205,13 @@ impl<R: Read> Members<R> {
         Ok(true)
     }
 
-    /// Begins a body of so many bytes.
+    /// Begins a body of `size` bytes.
     fn open_body(&mut self, size: u64) {
         self.body = size;
         self.padding = size.next_multiple_of(BLOCK_BYTES as u64) - size;
     }
 
-    /// Skips what is left of a body and what fills its last block.
+    /// Skips the rest of a body and its padding.
     fn skip_body(&mut self) -> io::Result<()> {
         let left = self.body + self.padding;
         (self.body, self.padding) = (0, 0);
@@ -220,7 +220,7 @@ impl<R: Read> Members<R> {
         if skipped < left { Err(cut(self.position)) } else { Ok(()) }
     }
 
-    /// Reads the body of a header of headers, if it is at most `limit` bytes long.
+    /// Returns a metadata header's body, or `None` if it exceeds `limit` bytes.
     fn header_body(&mut self, limit: u64) -> io::Result<Option<Vec<u8>>> {
         if self.body > limit {
             return Ok(None);
@@ -231,7 +231,7 @@ impl<R: Read> Members<R> {
         Ok(Some(body))
     }
 
-    /// Reads the name of the next member from a body of its own.
+    /// Reads the next member's long name.
     fn long_name(&mut self, extended: &mut Extended) -> io::Result<()> {
         match self.header_body(MAX_NAME_BYTES)? {
             None => extended.fault = Some("its name is longer than the limit of 64 KiB"),
@@ -243,7 +243,7 @@ impl<R: Read> Members<R> {
         Ok(())
     }
 
-    /// Reads what an extended header says of the next member.
+    /// Reads an extended header's entries for the next member.
     fn extended_header(&mut self, extended: &mut Extended) -> io::Result<()> {
         let Some(body) = self.header_body(MAX_EXTENDED_BYTES)? else {
             extended.fault = Some("its extended header is longer than the limit of 1 MiB");
@@ -257,7 +257,7 @@ impl<R: Read> Members<R> {
             };
             rest = after;
             match key {
-                // The path of a sparse file is in a key of its own, and this one holds a made-up name.
+                // Sparse files have their real path in a separate key, and a made-up name in this one.
                 b"path" if !extended.is_sparse || extended.path.is_none() => extended.path = Some(value.to_vec()),
                 b"GNU.sparse.name" => (extended.path, extended.is_sparse) = (Some(value.to_vec()), true),
                 b"size" => match std::str::from_utf8(value).ok().and_then(|size| size.parse().ok()) {
@@ -270,9 +270,9 @@ impl<R: Read> Members<R> {
         Ok(())
     }
 
-    /// Skips the headers that continue the map of a sparse file. Each says in one byte whether another one follows.
+    /// Skips the headers that continue a sparse file's map. A flag byte in each says whether another one follows.
     fn skip_sparse_headers(&mut self, header: &Header) -> io::Result<()> {
-        /// Where a GNU header and a header after it say whether another one follows.
+        /// Flag positions in a GNU header and in a continuation header.
         const FLAG_IN_HEADER: usize = 482;
         const FLAG_IN_EXTENSION: usize = 504;
         let mut block = *header.as_bytes();
@@ -287,8 +287,10 @@ impl<R: Read> Members<R> {
     }
 }
 
-/// Whether the first bytes of an input are a header. Zeros are not: an archive without members cannot be told from a file
-/// of zeros, and has no robots.txt either.
+/// Returns whether an input begins with a header.
+///
+/// Zeros are not a header: an archive without members looks like a file that contains only zeros, and has no robots.txt
+/// either.
 pub fn is_header(start: &[u8]) -> bool {
     let Some(block) = start.first_chunk::<BLOCK_BYTES>() else { return false };
     let mut header = Header::new_old();
@@ -296,7 +298,7 @@ pub fn is_header(start: &[u8]) -> bool {
     header.cksum().is_ok_and(|written| checksums(block).contains(&i64::from(written)))
 }
 
-/// The body of a member, to be read at most to its end. If the archive ends first, reading fails.
+/// A reader that stops at the member's end, and fails if the archive ends earlier.
 pub struct Body<'m, R>(&'m mut Members<R>);
 
 impl<R: Read> Read for Body<'_, R> {
@@ -316,31 +318,32 @@ impl<R: Read> Read for Body<'_, R> {
     }
 }
 
-/// Bytes of the largest body that a header can give: what no sum of positions goes over.
+/// Maximum body size in bytes, small enough that sums of positions cannot overflow.
 const MAX_SIZE: u64 = 1 << 62;
 
-/// The size that a header gives.
+/// Returns the size in a header.
 ///
 /// # Errors
-/// A text that says what is wrong with it.
+/// Returns a description of the problem if the size is malformed, negative or too large.
 fn size_of(header: &Header) -> Result<u64, String> {
     let field = &header.as_old().size;
-    // Binary sizes are signed and have eleven bytes, of which the crate looks at eight.
+    // Binary sizes are signed and have eleven bytes. The crate reads only the last eight.
     let is_binary = field[0] & 0x80 != 0;
     let fits = !is_binary || (field[0] == 0x80 && field[1..4] == [0; 3]);
     let size = header.entry_size().map_err(|error| error.to_string())?;
     if fits && size <= MAX_SIZE { Ok(size) } else { Err("its size is negative or more than any file has".into()) }
 }
 
-/// The checksums of a header: the sum of its bytes, and the sum of its bytes taken as signed, as some old programs did.
+/// Returns a header's checksums: its byte sum, and the sum over signed bytes, which some old programs wrote.
 fn checksums(header: &[u8; BLOCK_BYTES]) -> [i64; 2] {
-    // The checksum itself counts as spaces.
+    // The checksum field itself counts as spaces.
     let bytes = || header.iter().enumerate().map(|(at, &byte)| if (148..156).contains(&at) { b' ' } else { byte });
     [bytes().map(i64::from).sum(), bytes().map(|byte| i64::from(byte.cast_signed())).sum()]
 }
 
-/// The first record of an extended header, `LENGTH KEY=VALUE\n`, and what follows it. The length, in decimal digits,
-/// counts the whole record, so that a value may hold any byte.
+/// Splits off the first record in an extended header, and returns its key, its value and the remaining bytes.
+///
+/// A record is `LENGTH KEY=VALUE\n`. The decimal length counts the whole record, so values may contain any byte.
 fn record(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let digits = bytes.iter().position(|&byte| byte == b' ')?;
     let len: usize = std::str::from_utf8(&bytes[..digits]).ok()?.parse().ok()?;
@@ -362,7 +365,7 @@ fn malformed(position: u64, found: &str) -> io::Error {
 mod tests {
     use super::*;
 
-    /// A header of a kind, with a body that may be shorter than the header says.
+    /// Returns a header, and a body that may be shorter than the header's size.
     fn entry(kind: u8, name: &[u8], size: u64, body: &[u8]) -> Vec<u8> {
         let mut header = Header::new_gnu();
         header.as_mut_bytes()[..name.len()].copy_from_slice(name);
@@ -389,7 +392,7 @@ mod tests {
         entry(b'x', b"PaxHeaders/x", body.len() as u64, &body)
     }
 
-    /// Each member as text, and the error at the end.
+    /// Returns each member as text, and the final error.
     fn read(bytes: &[u8]) -> (Vec<(String, Kind, String)>, Option<String>) {
         let mut members = Members::new(bytes);
         let mut found = Vec::new();
@@ -415,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_and_extended_headers_name_the_next_member_only() {
+    fn long_names_and_extended_headers_apply_only_to_the_next_member() {
         let archive = [
             entry(b'L', b"././@LongLink", 8, b"long/er\0"),
             file("short", "1"),
@@ -448,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_names_and_extended_headers_hold_at_their_edges() {
+    fn longer_names_and_extended_headers_invalidate_one_member() {
         for (len, fits) in [(MAX_NAME_BYTES - 1, true), (MAX_NAME_BYTES, true), (MAX_NAME_BYTES + 1, false)] {
             let name = "n".repeat(len as usize);
             let found = names(&[entry(b'L', b"", len, name.as_bytes()), file("a", ""), file("b", "")].concat());
@@ -470,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn sparse_files_are_known_in_all_three_formats() {
+    fn sparse_files_are_recognized_in_all_three_formats() {
         let mut old = entry(b'S', b"old", 0, b"");
         old[482] = 1;
         let sum = checksums(old[..512].try_into().unwrap())[0];
@@ -493,10 +496,10 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_that_is_cut_is_an_error_wherever_it_is_cut() {
+    fn truncated_archives_are_errors_at_every_length() {
         let archive = [entry(b'L', b"", 5, b"name\0"), file("a", "12"), pax(&[("path", "b")]), file("x", "3")].concat();
         assert_eq!(read(&archive).1, None);
-        // Only after a whole member may an archive end.
+        // An archive may end only after a complete member.
         for len in 0..archive.len() {
             let error = read(&archive[..len]).1;
             assert_eq!(error.is_none(), len == 0 || len == 4 * 512, "{len}: {error:?}");
@@ -504,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_lie_are_errors() {
+    fn wrong_sizes_and_checksums_are_errors() {
         let mut negative = entry(b'0', b"a", 1 << 40, b"");
         negative[124] = 0xff;
         let mut huge = entry(b'0', b"a", 1 << 40, b"");
@@ -526,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extended_header_that_is_malformed_spoils_one_member() {
+    fn malformed_extended_headers_invalidate_one_member() {
         for body in ["x", "9 path=a\n", "7 path=a\n", "9 pathaa\n", "12 size=-1\n\n", "11 size=1e\n"] {
             let archive = [entry(b'x', b"", body.len() as u64, body.as_bytes()), file("a", ""), file("b", "")].concat();
             let expected = [("a", Kind::Faulty("its extended header is malformed")), ("b", Kind::File)];
@@ -537,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_the_end_is_noticed() {
+    fn bytes_after_the_end_are_reported() {
         for (after, more) in [
             (vec![], None),
             (vec![0; 5000], None),

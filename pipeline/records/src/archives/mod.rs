@@ -1,7 +1,7 @@
-//! Tar archives of robots.txt files named after their hosts.
+//! Tar archives with robots.txt files named after their hosts.
 //!
-//! [`members`] reads the archive, and here its members become robots.txt files. A sparse file and a hard link are faults
-//! and not robots.txt files: nobody writes one by intention, and a body with its parts missing would give wrong verdicts.
+//! [`members`] reads an archive, and this module turns its members into robots.txt files. Sparse files and hard links
+//! are reported as invalid: they are hardly ever intended, and an incomplete body would give wrong verdicts.
 
 mod members;
 
@@ -19,10 +19,10 @@ use members::{AfterEnd, Kind, Member, Members};
 /// Maximum bytes after an archive's end that a message shows.
 const SHOWN_BYTES: usize = 20;
 
-/// Reads every regular file of an archive.
+/// Reads every regular file in an archive.
 ///
 /// # Errors
-/// If the archive is cut or damaged: what follows the damage is lost, and nobody knows what it was.
+/// Returns an error if the archive is truncated or damaged, because the rest cannot be read.
 pub fn read_tar(path: &Path, source: impl Read, naming: &Naming, sink: &mut Sink<'_>) -> Result<()> {
     let mut members = Members::new(source);
     let mut hosts = Hosts::default();
@@ -50,7 +50,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Error {
     Error::at(path, format!("the archive cannot be read: {error}"))
 }
 
-/// Reads one member; `None` is a folder.
+/// Reads one member, or returns `None` for a folder.
 fn read_member<R: Read>(
     archive: &Path,
     member: Member,

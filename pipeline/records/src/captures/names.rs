@@ -1,4 +1,4 @@
-//! The fields of a capture and their names in different programs: one list for JSON Lines and for every table.
+//! Capture fields and their names in different programs: one list for JSON Lines and for every table.
 //!
 //! Letter case, `-`, `_`, `.` and spaces are ignored, so `statusCode`, `Status Code` and `response.status` are
 //! recognized too. Unknown names are reported as unused ([`NameUse`]).
@@ -10,35 +10,35 @@ use reptile::limits::{MAX_BODY_BYTES, MAX_URL_BYTES};
 
 use crate::shown::shown;
 
-/// Maximum bytes of a cell with a word or a number.
+/// Maximum bytes in a cell with a word or a number.
 const MAX_WORD_BYTES: usize = 1 << 10;
 
-/// Maximum bytes of a base64 body, including its line ends.
+/// Maximum bytes in a base64 body, including its line ends.
 const MAX_BASE64_BYTES: usize = 2 * MAX_BODY_BYTES;
 
-/// Maximum bytes of a header field value. Servers and clients reject header fields over 8 or 16 KiB.
+/// Maximum bytes in a header field value. Servers and clients reject header fields over 8 or 16 KiB.
 pub const MAX_HEADER_BYTES: usize = 64 << 10;
 
 /// Maximum number of used or unused names in a report.
 pub const MAX_LISTED_NAMES: usize = 32;
 
-/// Maximum bytes of a name without separators.
+/// Maximum bytes in a name without separators.
 const MAX_NAME_BYTES: usize = 32;
 
-/// Maximum bytes of a name in a report.
+/// Maximum bytes in a name in a report.
 const MAX_SHOWN_NAME_BYTES: usize = 64;
 
-/// A field of a capture.
+/// A capture field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(usize)]
 pub enum Field {
-    /// The URL of the first request, before any redirect.
+    /// The first request's URL, before any redirect.
     Url,
-    /// The HTTP status of the last response.
+    /// The last response's HTTP status.
     Status,
     /// The fetch time.
     Time,
-    /// The body of the last response.
+    /// The last response's body.
     Body,
     /// The body in base64. It takes precedence over a text body.
     Base64,
@@ -48,13 +48,13 @@ pub enum Field {
     Failed,
     /// Whether, or why, the body is truncated.
     Truncated,
-    /// The number of redirects that were followed.
+    /// The redirect count.
     Redirects,
-    /// The Content-Type of the last response.
+    /// The last response's Content-Type.
     ContentType,
-    /// The Cache-Control of the last response.
+    /// The last response's Cache-Control.
     CacheControl,
-    /// All header fields of the last response, which only JSON can hold.
+    /// All header fields in the last response, which only JSON can hold.
     Headers,
 }
 
@@ -64,8 +64,7 @@ pub const CELLS: usize = Field::Headers as usize;
 /// The number of fields.
 pub const FIELDS: usize = CELLS + 1;
 
-/// The fields in order, with the maximum bytes of a cell and the field's names. The first name is used in the
-/// documentation.
+/// The fields in order, with a cell's maximum bytes and the field's names. The first name is used in the documentation.
 const NAMES: [(Field, usize, &[&str]); FIELDS] = [
     (
         Field::Url,
@@ -234,14 +233,14 @@ impl Field {
         NAMES[self as usize].2
     }
 
-    /// Returns the maximum bytes of a cell.
+    /// Returns a cell's maximum bytes.
     pub const fn limit(self) -> usize {
         NAMES[self as usize].1
     }
 
     /// Returns the field with a name, if there is one.
     pub fn of_name(name: &[u8]) -> Option<Field> {
-        // Nearly every key in a line is one of these.
+        // Nearly all keys are in this list.
         match name {
             b"url" => return Some(Field::Url),
             b"status" => return Some(Field::Status),
@@ -283,7 +282,7 @@ fn fold<'b>(name: &[u8], buffer: &'b mut [u8; MAX_NAME_BYTES]) -> Option<&'b [u8
     (len > 0).then_some(&buffer[..len])
 }
 
-/// The used and unused names of columns or keys.
+/// Used and unused column or key names.
 ///
 /// If there are more than [`MAX_LISTED_NAMES`], the first in alphabetical order are kept, regardless of input order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -371,7 +370,7 @@ fn text_of(name: &[u8]) -> String {
     }
 }
 
-/// The columns of a table of captures.
+/// A capture table's columns.
 #[derive(Clone, Debug)]
 pub struct Header {
     /// Each field's column in the table, from 0.
@@ -422,25 +421,25 @@ impl Header {
     }
 }
 
-/// Returns the message for two names of one field.
+/// Returns the message for a field with two names.
 pub fn two_names(field: Field, first: &[u8], second: &[u8]) -> String {
     let (first, second) = (text_of(first), text_of(second));
     format!("\"{first}\" and \"{second}\" are both names of the {}: rename one of them, or leave it out", field.name())
 }
 
-/// The kind of a table, according to its column names.
+/// A table's kind, according to its column names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TableKind {
     /// A table without a named URL column.
     Other,
     /// A URL table without any column that suggests captures.
     Urls,
-    /// A table of captures.
+    /// A capture table.
     Captures,
 }
 
 impl TableKind {
-    /// Returns the kind of a table with these column names.
+    /// Returns the table kind for these column names.
     pub fn of<'n>(names: impl IntoIterator<Item = &'n [u8]>) -> TableKind {
         let (mut has_url, mut is_telling, mut count) = (false, false, 0);
         for name in names {
@@ -464,7 +463,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_is_that_of_one_field() {
+    fn every_name_belongs_to_one_field() {
         let mut count = 0;
         for field in Field::all() {
             assert_eq!(NAMES[field as usize].0, field);
@@ -499,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_not_looked_at() {
+    fn long_names_are_ignored() {
         for (len, is_known) in
             [(MAX_SHOWN_NAME_BYTES - 1, true), (MAX_SHOWN_NAME_BYTES, true), (MAX_SHOWN_NAME_BYTES + 1, false)]
         {
@@ -512,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_of_names_is_bounded_and_does_not_depend_on_order() {
+    fn name_lists_are_bounded_and_independent_of_order() {
         for (count, has_more) in
             [(MAX_LISTED_NAMES - 1, false), (MAX_LISTED_NAMES, false), (MAX_LISTED_NAMES + 1, true)]
         {
@@ -532,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn two_columns_of_one_field_are_an_error() {
+    fn two_columns_for_one_field_are_an_error() {
         let header = |text: &str| Header::new(text.split(',').map(str::as_bytes));
         let error = header("url,status,Fetch-Status").unwrap_err();
         assert_eq!(

@@ -1,7 +1,7 @@
-//! The fields of a capture in JSON Lines, in all the forms in which they may be written.
+//! Capture fields in JSON Lines, in all accepted forms.
 //!
-//! Every value is visited where it is in the line, and no more of it is kept than a capture needs. In particular a
-//! message never repeats a text of any length, and a list in the wrong place is refused at its first bracket.
+//! Each value is visited where it is in the line, and only the data that a capture needs is kept. As a result, messages
+//! never repeat long texts, and a misplaced list is rejected at its opening bracket.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,36 +19,36 @@ use crate::captures::{failed_of, is_error, truncation_of};
 use crate::shown::shown;
 use crate::time::{MAX_TIME_BYTES, WrittenTime};
 
-/// Maximum characters kept of an escaped key: more than a report shows, and more than any field's name has.
+/// Maximum characters kept from an escaped key. Reports and field names are shorter.
 const MAX_KEPT_KEY_CHARS: usize = 128;
 
-/// A text in the place of something else. Its words stay out of the message, since it may be of any length.
+/// A string where another type is expected. Messages omit its text, which may be long.
 const A_TEXT: Unexpected<'static> = Unexpected::Other("a text");
 
-/// A capture's fields, under any of their names. All except the URL may be absent or null.
+/// A capture's fields, under any supported name. All except the URL may be absent or null.
 #[derive(Default)]
 pub struct CaptureFields<'a> {
-    /// The URL that was requested, before any redirect.
+    /// The requested URL, before any redirect.
     pub url: Url<'a>,
-    /// The HTTP status of the last answer.
+    /// The last response's HTTP status.
     pub status: Option<Status>,
-    /// The body of the last answer.
+    /// The last response's body.
     pub body: Option<Body>,
-    /// The body in base64, which counts before one that is text.
+    /// The body in base64. It takes precedence over a text body.
     pub body_base64: Option<Base64Body>,
-    /// The time of the fetch.
+    /// The fetch time.
     pub time: Option<When>,
     /// The redirects that were followed.
     pub redirects: Option<Redirects>,
-    /// The header fields of the last answer.
+    /// The last response's header fields.
     pub headers: Option<Headers>,
     /// The last response's Content-Type. It takes precedence over the header fields.
     pub content_type: Option<Joined>,
     /// The last response's Cache-Control. It takes precedence over the header fields.
     pub cache_control: Option<Joined>,
-    /// Whether, or why, the body is cut.
+    /// Whether, or why, the body is truncated.
     pub truncated: Option<Truncated>,
-    /// What went wrong with the connection, in any words.
+    /// A connection error, as any text.
     pub error: Option<Problem>,
     /// Whether the fetch got no response.
     pub failed: Option<Failed>,
@@ -56,7 +56,7 @@ pub struct CaptureFields<'a> {
     pub keys: Keys<'a>,
 }
 
-/// The keys of an object.
+/// An object's keys.
 #[derive(Default, PartialEq, Eq)]
 pub struct Keys<'a> {
     /// Each field's key: one with a value, or else one with null.
@@ -93,7 +93,7 @@ impl<'de> Visitor<'de> for KeyVisitor {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> std::result::Result<Key<'de>, E> {
-        // A key with escapes may have any length, and is only shown.
+        // A key with escapes may be very long, and is only shown in reports.
         let start = name.char_indices().nth(MAX_KEPT_KEY_CHARS).map_or(name, |(end, _)| &name[..end]);
         Ok(Key { name: Cow::Owned(start.to_owned()), field: Field::of_name(name.as_bytes()) })
     }
@@ -167,7 +167,7 @@ fn put<T>(place: &mut Option<T>, value: Option<T>) -> (bool, bool) {
     (is_new, has_both)
 }
 
-/// Implements `Deserialize` by a visitor that takes a value of any type.
+/// Implements `Deserialize` with a visitor that accepts any type.
 macro_rules! visited {
     ($type:ty, $visitor:ident) => {
         struct $visitor;
@@ -180,7 +180,7 @@ macro_rules! visited {
     };
 }
 
-/// A URL of at most [`MAX_URL_BYTES`].
+/// A URL with at most [`MAX_URL_BYTES`].
 #[derive(Default)]
 pub struct Url<'a>(pub Cow<'a, str>);
 
@@ -239,7 +239,7 @@ impl Visitor<'_> for StatusVisitor {
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> std::result::Result<Status, E> {
-        // So programs write whole numbers of a column that also has rows without one.
+        // Programs write integers this way if the column has gaps.
         let whole = (number.fract() == 0.0 && (0.0..=1000.0).contains(&number)).then_some(number as u64);
         self.visit_u64(whole.ok_or_else(|| E::custom(format_args!("{}, found {number}", Self::EXPECTED)))?)
     }
@@ -250,13 +250,13 @@ impl Visitor<'_> for StatusVisitor {
     }
 }
 
-/// A body of at most [`MAX_BODY_BYTES`], or the reason why it cannot be kept.
+/// A body with at most [`MAX_BODY_BYTES`], or the reason why it cannot be kept.
 pub enum Body {
-    /// Its bytes.
+    /// The body's bytes.
     Whole(Vec<u8>),
-    /// It has so many bytes, more than the limit.
+    /// The body's length in bytes, which exceeds the limit.
     TooLarge(usize),
-    /// There is no memory for so many bytes.
+    /// The body's length in bytes, for which there is not enough memory.
     NoMemory(usize),
 }
 
@@ -282,12 +282,12 @@ impl Visitor<'_> for BodyVisitor {
     }
 }
 
-/// A body that is written in base64, with or without padding, and with line ends if it likes.
+/// A body in base64, with optional padding and line breaks.
 pub struct Base64Body(pub Body);
 
 visited!(Base64Body, Base64BodyVisitor);
 
-/// The usual alphabet; whether there is padding says nothing.
+/// The standard alphabet with optional padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -305,16 +305,16 @@ impl Visitor<'_> for Base64BodyVisitor {
     }
 }
 
-/// The body that a text in base64 is.
+/// Decodes a base64 body.
 ///
 /// # Errors
-/// If it is not base64.
+/// Returns an error if the text is not base64.
 pub fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str> {
     let text: Cow<'_, [u8]> = match text.iter().any(u8::is_ascii_whitespace) {
         true => text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect(),
         false => text.into(),
     };
-    // At most two bytes more than the body.
+    // The estimate exceeds the body by at most two bytes.
     let estimate = base64::decoded_len_estimate(text.len());
     if estimate > MAX_BODY_BYTES + 2 {
         return Ok(Body::TooLarge(estimate));
@@ -329,8 +329,8 @@ pub fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str> {
     Ok(if len > MAX_BODY_BYTES { Body::TooLarge(len) } else { Body::Whole(body) })
 }
 
-/// A time in any form of [`WrittenTime`], as a number or a text. JSON has no unit for a number, so the number of digits
-/// determines it, as in a text.
+/// A time in any form of [`WrittenTime`], as a number or a string. JSON numbers have no unit, so the number of digits
+/// determines it, as in a string.
 pub struct When(pub WrittenTime);
 
 visited!(When, WhenVisitor);
@@ -362,7 +362,7 @@ impl Visitor<'_> for WhenVisitor {
     }
 }
 
-/// The number of redirects, written as a number or as a list of their locations, which is counted and not kept.
+/// The number of redirects, given as a number or as a list of locations. A list is only counted.
 pub struct Redirects(pub u32);
 
 visited!(Redirects, RedirectsVisitor);
@@ -387,7 +387,7 @@ impl<'de> Visitor<'de> for RedirectsVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Redirects, E> {
-        // Some programs write every value as text.
+        // Some programs write every value as a string.
         let is_number = !text.is_empty() && text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_digit());
         if !is_number {
             return Err(E::invalid_type(A_TEXT, &self));
@@ -404,7 +404,7 @@ impl<'de> Visitor<'de> for RedirectsVisitor {
     }
 }
 
-/// A text that is not kept.
+/// A string that is discarded.
 pub struct Words;
 
 visited!(Words, WordsVisitor);
@@ -421,7 +421,7 @@ impl Visitor<'_> for WordsVisitor {
     }
 }
 
-/// An error, whose text is not kept.
+/// An error without its text.
 pub struct Problem {
     /// Whether there was an error.
     pub is_error: bool,
@@ -445,7 +445,7 @@ impl Visitor<'_> for ProblemVisitor {
     }
 }
 
-/// Whether the fetch got no response: true or false, 1 or 0, or one of these as text.
+/// Whether the fetch got no response: true or false, 1 or 0, or the same as a string.
 pub struct Failed(pub bool);
 
 visited!(Failed, FailedVisitor);
@@ -473,7 +473,7 @@ impl Visitor<'_> for FailedVisitor {
     }
 }
 
-/// A header field's value. Several values are joined by commas.
+/// A header field's value. Multiple values are joined by commas.
 pub struct Joined(pub String);
 
 impl<'de> Deserialize<'de> for Joined {
@@ -484,14 +484,14 @@ impl<'de> Deserialize<'de> for Joined {
     }
 }
 
-/// The header fields that matter, whatever the case of their names. Several of one name are joined by commas.
+/// The relevant header fields, with names in any letter case. Repeated fields are joined by commas.
 #[derive(Default)]
 pub struct Headers {
-    /// The values of Cache-Control.
+    /// The Cache-Control values.
     pub cache_control: Option<String>,
-    /// The values of Content-Type.
+    /// The Content-Type values.
     pub content_type: Option<String>,
-    /// Values of the header fields that mark challenge pages.
+    /// Values for header fields that mark challenge pages.
     challenges: Vec<(&'static str, Option<String>)>,
 }
 
@@ -527,13 +527,13 @@ impl<'de> Visitor<'de> for HeadersVisitor {
 }
 
 impl Headers {
-    /// Where the values of a field go, if it matters.
+    /// Returns the place for a field's values, if the field is relevant.
     fn values_of(&mut self, name: HeaderName) -> Option<&mut Option<String>> {
         match name {
             HeaderName::CacheControl => Some(&mut self.cache_control),
             HeaderName::ContentType => Some(&mut self.content_type),
             HeaderName::Challenge(name) => {
-                // There are at most as many entries as such names.
+                // There is at most one entry per known name.
                 let index = self.challenges.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
                     self.challenges.push((name, None));
                     self.challenges.len() - 1
@@ -550,7 +550,7 @@ impl Headers {
     }
 }
 
-/// A list of the name and the value of a header field.
+/// A list with a header field's name and value.
 struct HeaderPair<'h>(&'h mut Headers);
 
 impl<'de> DeserializeSeed<'de> for HeaderPair<'_> {
@@ -583,7 +583,7 @@ impl<'de> Visitor<'de> for HeaderPair<'_> {
     }
 }
 
-/// The name of a header field.
+/// A header field name.
 enum HeaderName {
     CacheControl,
     ContentType,
@@ -610,7 +610,7 @@ impl Visitor<'_> for HeaderNameVisitor {
     }
 }
 
-/// Adds the value of a header field, or its several values, to those before.
+/// A visitor that appends a header field's value or values to the preceding ones.
 struct HeaderValue<'h> {
     joined: &'h mut Option<String>,
     may_be_list: bool,
@@ -658,7 +658,7 @@ impl<'de> Visitor<'de> for HeaderValue<'_> {
     }
 }
 
-/// The reason why the body is cut, if it is.
+/// The reason why the body is truncated, if it is.
 pub struct Truncated(pub Option<Truncation>);
 
 visited!(Truncated, TruncatedVisitor);

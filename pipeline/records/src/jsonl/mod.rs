@@ -1,7 +1,7 @@
-//! JSON Lines: the capture of a robots.txt on each line.
+//! JSON Lines: one robots.txt capture per line.
 //!
-//! A fetch profile says what its status, redirects, times and errors mean ([`reptile::capture`]). Here they are
-//! only read, and a line that does not describe a capture is refused. [`fields`] has the forms in which they may be written.
+//! A fetch profile interprets the status, redirects, times and errors ([`reptile::capture`]). This module only parses
+//! them, and rejects lines that do not describe a capture. [`fields`] defines their accepted forms.
 
 mod fields;
 
@@ -33,32 +33,33 @@ use fields::{CaptureFields, Keys};
 /// fields.
 pub const MAX_LINE_BYTES: usize = 6 * MAX_BODY_BYTES + (1 << 20);
 
-/// Bytes that are read at once.
+/// Number of bytes per read.
 pub const READ_BYTES: usize = 1 << 16;
 
-/// Bytes that the buffer of a line keeps from one line to the next.
+/// Maximum bytes that the line buffer keeps between lines.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Bytes of a line from which on it is looked into at once: its body takes less memory, and there may be many such lines.
+/// Length in bytes from which a line is parsed immediately. Its body needs less memory, and there may be many such
+/// lines.
 const LONG_LINE_BYTES: usize = 1 << 20;
 
-/// Bytes of the lines that are looked into by one thread at a time.
+/// Size in bytes at which a block of lines is handed to a thread.
 const BLOCK_BYTES: usize = 1 << 16;
 
-/// Reads every line: with others as [`Item::Lines`], or if it is long as what it is.
+/// Reads every line. Short lines are grouped as [`Item::Lines`], and long lines are parsed.
 ///
 /// # Errors
-/// If the input cannot be read to its end.
+/// Returns an error if the input is unreadable.
 pub fn read(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let mut source = BufReader::with_capacity(READ_BYTES, source);
     let lines = Lines { path: path.display().to_string(), columns: None, zone: zone.clone() };
     read_lines(&Arc::new(lines), &mut source, 1, sink)
 }
 
-/// Reads the lines from a number on.
+/// Reads the lines, numbering them from `first`.
 ///
 /// # Errors
-/// If the input cannot be read to its end.
+/// Returns an error if the input is unreadable.
 pub fn read_lines(lines: &Arc<Lines>, source: &mut impl BufRead, first: u64, sink: &mut Sink<'_>) -> Result<()> {
     let (mut line, mut block) = (Vec::new(), Block::default());
     for number in first.. {
@@ -86,7 +87,7 @@ pub fn read_lines(lines: &Arc<Lines>, source: &mut impl BufRead, first: u64, sin
     Ok(())
 }
 
-/// Lines that follow each other.
+/// Consecutive lines.
 #[derive(Default)]
 struct Block {
     first: u64,
@@ -105,20 +106,20 @@ impl Block {
         self.bytes.push(b'\n');
     }
 
-    /// Gives the lines, if there are any, and is empty after that.
+    /// Passes on the lines, if there are any, and clears the block.
     fn give(&mut self, lines: &Arc<Lines>, sink: &mut Sink<'_>) -> Result<()> {
         let Block { first, count, bytes } = std::mem::take(self);
         if count == 0 { Ok(()) } else { sink(Item::Lines { lines: Arc::clone(lines), first, count, bytes }) }
     }
 }
 
-/// Reads the fields of the captures on some lines, one line after the other.
+/// Reads the capture fields on several lines.
 ///
-/// A reader of JSON puts texts with escapes together in a buffer that grows from nothing, so that a reader for each line would
-/// spend a third of its time in the allocator.
+/// A JSON reader decodes escaped strings in a buffer that starts empty. With a new reader for each line, a third of the
+/// time would be spent in the allocator.
 pub struct FieldReader<'l> {
     lines: &'l [u8],
-    /// Where the reader begins: after a line.
+    /// The reader's start position, after a line.
     start: usize,
     reader: StreamDeserializer<'l, SliceRead<'l>, CaptureFields<'l>>,
     /// The preceding line's keys. Most lines repeat them.
@@ -126,27 +127,28 @@ pub struct FieldReader<'l> {
 }
 
 impl<'l> FieldReader<'l> {
-    /// Reads from the start of the lines.
+    /// Creates a reader at the start of `lines`.
     pub fn new(lines: &'l [u8]) -> FieldReader<'l> {
         FieldReader { lines, start: 0, reader: Deserializer::from_slice(lines).into_iter(), last_keys: Keys::default() }
     }
 
-    /// Goes on at a byte.
+    /// Continues at an offset.
     fn go_to(&mut self, start: usize) {
         self.start = start;
         self.reader = Deserializer::from_slice(&self.lines[start..]).into_iter();
     }
 
-    /// The fields on the next line that is not blank.
+    /// Returns the fields in a nonblank line.
     ///
     /// # Errors
-    /// If the line is anything but one object with these fields.
+    /// Returns an error unless the line is a single object with these fields.
     fn read(&mut self, line: Range<usize>) -> serde_json::Result<CaptureFields<'l>> {
         let text = &self.lines[line.clone()];
         let blank = text.iter().rev().take_while(|byte| b" \t\r".contains(byte)).count();
         match self.reader.next() {
             Some(Ok(fields)) if self.start + self.reader.byte_offset() == line.end - blank => Ok(fields),
-            // There is something wrong with the line, or the value does not end with it. What it is is said of the line alone.
+            // The line is invalid, or the value does not end with it. The line is parsed again on its own to get a
+            // precise error.
             _ => {
                 self.go_to(line.end);
                 serde_json::from_slice(text)
@@ -197,10 +199,10 @@ pub fn item(
     Ok(Item::Robots(Robots { name, origins: vec![origin], capture, body, is_file: false, fetch: None }))
 }
 
-/// The capture that a line describes, its body, and the origin that it is for.
+/// Returns a line's capture with its body and origin.
 ///
 /// # Errors
-/// The reason and the details of [`Item::Bad`].
+/// Returns the reason and the details of [`Item::Bad`].
 fn capture(
     reader: &mut FieldReader<'_>,
     line: Range<usize>,
@@ -208,7 +210,7 @@ fn capture(
     names: &mut NameUse,
 ) -> std::result::Result<(Capture, Option<Body>, Origin), (&'static str, String)> {
     let text = &reader.lines[line.clone()];
-    // Serde would also read a list of the values in the order of the fields, which nobody means.
+    // Serde would also accept a list with the values in field order, which is never intended.
     if !text.trim_ascii_start().starts_with(b"{") {
         reader.go_to(line.end);
         return Err((NO_CAPTURE, format!("expected an object, found: {}", shown(text))));
@@ -243,17 +245,17 @@ fn capture(
 
 /// The result of looking for the next line.
 pub enum Next {
-    /// It is in the buffer.
+    /// The line is in the buffer.
     Line,
-    /// It is longer than the limit.
+    /// The line exceeds the limit.
     TooLong,
-    /// There is no memory for so many bytes, and the line may have more.
+    /// There is not enough memory for this many bytes. The line may be even longer.
     NoMemory(usize),
-    /// There is none.
+    /// There are no more lines.
     End,
 }
 
-/// Reads a line into an empty buffer, without its LF, or skips it if it is longer than `limit`.
+/// Reads a line without its LF into an empty buffer, or skips it if it exceeds `limit` bytes.
 pub fn next_line(source: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) -> io::Result<Next> {
     let mut has_begun = false;
     loop {
@@ -289,7 +291,7 @@ pub fn next_line(source: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) ->
 mod tests {
     use super::*;
 
-    /// What is in an item, in words.
+    /// Describes an item's content.
     fn words(item: &Item) -> String {
         match item {
             Item::Robots(Robots { name, origins, capture, body, .. }) => {
@@ -316,9 +318,9 @@ mod tests {
         found
     }
 
-    /// One reader reads all lines of a block; what one line is must not depend on the lines before it.
+    /// A block shares one reader, so a line's result must not depend on the preceding lines.
     #[test]
-    fn lines_are_read_as_if_each_were_alone() {
+    fn lines_are_independent_of_preceding_lines() {
         let lines: [&[u8]; 18] = [
             br#"{"url":"http://a.example/robots.txt","status":200,"body":"user-agent: *\n"}"#,
             br#"{"url":"http://b.example/robots.txt","body":"\u0041\t"} "#,
@@ -368,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_line_holds_at_its_edges() {
+    fn lines_over_the_limit_are_too_long() {
         for end in ["", "\n", "\nnext"] {
             for (len, fits) in [(7, true), (8, true), (9, false), (100, false)] {
                 let text = format!("{}{end}", "a".repeat(len));

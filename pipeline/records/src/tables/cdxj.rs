@@ -1,6 +1,6 @@
-//! CDXJ, the index of a web archive: on each line a key, a time of 14 digits, and a JSON object that has the URL.
+//! CDXJ, a web archive index. Each line has a key, a 14-digit time, and a JSON object that contains the URL.
 //!
-//! The key is the URL in reverse order of its host's labels (SURT). Nothing is read from it, since it leaves out the scheme.
+//! The key is the URL with its host labels in reverse order (SURT). It is ignored because it lacks the scheme.
 
 use bumpalo::Bump;
 use memchr::memchr;
@@ -8,23 +8,23 @@ use memchr::memchr;
 use super::json::Fields;
 use super::{Cells, Fault};
 
-/// The name of the column of times, as index servers write it.
+/// The name of the time column, as index servers write it.
 pub const TIMESTAMP: &str = "timestamp";
 
-/// Where the wanted cells of a line are.
+/// The locations of wanted cells in a line.
 #[derive(Debug)]
 pub struct Cdxj {
-    /// Those in the object.
+    /// The fields of the JSON object.
     pub fields: Fields,
-    /// Those that are the time.
+    /// The cells that need the time.
     pub timestamps: Vec<usize>,
 }
 
 impl Cdxj {
-    /// Puts the cells of a line in their places. What is not written in the line as it is goes to `arena`.
+    /// Stores a line's cells in `cells`. Text that differs from the line is allocated in `arena`.
     ///
     /// # Errors
-    /// What is wrong with the line, so that it has no cells.
+    /// Returns the reason why the line has no cells.
     pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut Cells<'b>) -> Result<(), Fault> {
         let (timestamp, object) = parts(line).ok_or(Fault::NotCdxj)?;
         if !self.fields.read(object, arena, cells) {
@@ -41,7 +41,7 @@ impl Cdxj {
     }
 }
 
-/// The time and the object of a line.
+/// Returns a line's time and object.
 fn parts(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let key = memchr(b' ', line).filter(|&len| len > 0)?;
     let rest = &line[key + 1..];
@@ -50,17 +50,17 @@ fn parts(line: &[u8]) -> Option<(&[u8], &[u8])> {
     is_time.then_some((timestamp, &object[1..]))
 }
 
-/// Whether a line is one of CDXJ.
+/// Returns whether this is a CDXJ line.
 pub fn is_cdxj(line: &[u8]) -> bool {
     parts(line).is_some_and(|(_, object)| object.trim_ascii_start().starts_with(b"{"))
 }
 
-/// Whether the first line of a file says something of the file and not of a URL, such as `!OpenWayback-CDXJ 1.0`.
+/// Returns whether a file's first line describes the file and not a URL, such as `!OpenWayback-CDXJ 1.0`.
 pub fn is_header(line: &[u8]) -> bool {
     (line.starts_with(b"!") || line.starts_with(b"@") || line.starts_with(b" CDX")) && !is_cdxj(line)
 }
 
-/// Whether a line begins a file of CDXJ.
+/// Returns whether a line begins a CDXJ file.
 pub fn is_marked(line: &[u8]) -> bool {
     line.starts_with(b"!OpenWayback-CDXJ") || line.starts_with(b" CDXJ")
 }

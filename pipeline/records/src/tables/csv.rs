@@ -1,14 +1,14 @@
 //! Rows and cells of CSV (RFC 4180), with any delimiter.
 //!
 //! A row ends at a line end outside quotes. A quote opens only as a cell's first byte; elsewhere it is text. An
-//! overlong row of more than [`MAX_LINE_BYTES`] ends like any other row. An unclosed quote extends its row to the end
-//! of the input. Every byte therefore belongs to exactly one row, and no part of a cell is ever read as a row.
+//! overlong row with more than [`MAX_LINE_BYTES`] ends like any other row. An unclosed quote extends its row to the
+//! input's end. Every byte therefore belongs to exactly one row, and no part of a cell is ever read as a row.
 
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
 use crate::lines::{MAX_LINE_BYTES, without_lf, without_line_end};
 
-/// A row.
+/// A row's length and kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Length in bytes with the line end.
@@ -17,7 +17,7 @@ pub struct Row {
     pub kind: RowKind,
 }
 
-/// The kind of a row.
+/// A row's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowKind {
     /// A line without quotes.
@@ -26,14 +26,14 @@ pub enum RowKind {
     Quoted,
     /// The last row, with an unclosed quote.
     Unclosed,
-    /// A row with more than [`MAX_LINE_BYTES`].
+    /// A row over [`MAX_LINE_BYTES`].
     TooLong,
 }
 
 /// The state between two bytes of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// At the first byte of a cell.
+    /// At a cell's first byte.
     #[default]
     CellStart,
     /// In a cell, outside quotes.
@@ -44,7 +44,7 @@ enum State {
     AfterQuote,
 }
 
-/// A scan of a row. Each byte is read once, even if the row arrives in many pieces.
+/// A row scan. Each byte is read once, even if the row arrives in many pieces.
 #[derive(Clone, Copy, Debug, Default)]
 struct Scan {
     state: State,
@@ -55,12 +55,12 @@ struct Scan {
 }
 
 impl Scan {
-    /// Continues the scan of a row that begins with `row`. Returns the row's length if it ends.
+    /// Continues scanning a row that begins with `row`. Returns the row's length if it ends.
     fn read(&mut self, row: &[u8], delimiter: u8) -> Option<usize> {
         while let Some(&first) = row.get(self.len) {
             let rest = &row[self.len..];
             match self.state {
-                // Outside quotes, a quote after a delimiter is the first byte of a cell.
+                // Outside quotes, a quote after a delimiter is a cell's first byte.
                 State::CellStart | State::Cell => {
                     let found = memchr2(b'"', b'\n', rest);
                     let end = found.unwrap_or(rest.len());
@@ -102,12 +102,12 @@ impl Scan {
     }
 }
 
-/// A row with an unclosed quote at the end of the input.
+/// A row with an unclosed quote at the input's end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnclosedRow {
-    /// Bytes from the row's start to the end of the input.
+    /// Bytes from the row's start to the input's end.
     pub bytes: u64,
-    /// Line ends from the quote to the end of the input.
+    /// Line ends from the quote to the input's end.
     pub line_ends: u64,
 }
 
@@ -119,9 +119,9 @@ pub struct Records {
     pending: Scan,
     /// The part of a long row that was read.
     long: UnclosedRow,
-    /// Contents of the last quoted row's cells, concatenated without quotes.
+    /// The last quoted row's cell contents, concatenated without quotes.
     cells: Vec<u8>,
-    /// End of each cell.
+    /// Each cell's end.
     ends: Vec<usize>,
 }
 
@@ -137,8 +137,8 @@ impl Records {
         Records { delimiter, max_row_bytes, pending, long, cells: Vec::new(), ends: Vec::new() }
     }
 
-    /// Returns the row at the start of `bytes`. They must be nonempty, and end at the end of a row or of the input.
-    /// Time: linear in the row.
+    /// Returns the first row in `bytes`. They must be nonempty, and end with a row or with the input. Time:
+    /// linear in the row.
     pub fn row(&mut self, bytes: &[u8]) -> Row {
         let found = memchr2(b'\n', b'"', bytes);
         let plain_len = match found {
@@ -148,7 +148,7 @@ impl Records {
         let split = if plain_len.is_none() { self.split(bytes) } else { plain_len };
         let len = split.unwrap_or(bytes.len());
         let row = &bytes[..len];
-        // A line end inside quotes ends nothing and counts.
+        // A line end inside an unclosed quote is part of the row.
         let text = if split.is_none() { row } else { without_lf(row) };
         let kind = match (plain_len, split) {
             _ if text.len() > self.max_row_bytes => RowKind::TooLong,
@@ -164,7 +164,7 @@ impl Records {
         Scan::default().read(bytes, self.delimiter).is_some()
     }
 
-    /// Splits the row at the start of `bytes` into cells. Returns its length with the line end, or `None` if a quote is not
+    /// Splits the first row in `bytes` into cells. Returns its length with the line end, or `None` if a quote is not
     /// closed.
     fn split(&mut self, bytes: &[u8]) -> Option<usize> {
         self.cells.clear();
@@ -179,7 +179,7 @@ impl Records {
                         self.cells.extend_from_slice(&bytes[start..at - 1]);
                         break;
                     }
-                    // Of two quotes one is text.
+                    // A doubled quote represents one quote.
                     self.cells.extend_from_slice(&bytes[start..at]);
                 }
             }
@@ -198,16 +198,16 @@ impl Records {
         }
     }
 
-    /// Returns a cell of the last row if that was [`RowKind::Quoted`].
+    /// Returns a cell in the last row if that was [`RowKind::Quoted`].
     pub fn cell(&self, number: usize) -> Option<&[u8]> {
         let end = *self.ends.get(number)?;
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
         Some(&self.cells[start..end])
     }
 
-    /// Returns the ends of complete rows in `bytes`, at intervals of about `block_bytes`. The last one is the end of
-    /// the last complete row. `bytes` begin with a row: the incomplete row of the last call, if there was one. The end
-    /// of the input ends the last row.
+    /// Returns the ends of complete rows in `bytes`, at intervals of about `block_bytes`. The last complete row's end
+    /// is the last one. `bytes` begin with a row: the incomplete row from the last call, if there was one. At the
+    /// input's end, the last row is complete.
     pub fn ends(&mut self, bytes: &[u8], at_end: bool, block_bytes: usize) -> Vec<usize> {
         let (mut ends, mut at, mut last) = (Vec::new(), 0, 0);
         let mut pending = std::mem::take(&mut self.pending);
@@ -247,7 +247,7 @@ impl Records {
         ends
     }
 
-    /// Reads the first part of an overlong row. The row does not end in it.
+    /// Reads an overlong row's first part. The row does not end in it.
     pub fn begin_long(&mut self, part: &[u8]) {
         self.pending.read(part, self.delimiter);
         self.long = UnclosedRow::default();
@@ -270,7 +270,7 @@ impl Records {
         }
     }
 
-    /// Counts a part of a long row that has been read completely.
+    /// Counts a fully read part of a long row.
     fn count(&mut self, part: &[u8]) {
         let line_ends = |bytes: &[u8]| memchr_iter(b'\n', bytes).count() as u64;
         self.long.bytes += part.len() as u64;
@@ -282,7 +282,7 @@ impl Records {
     }
 
     /// Returns the input's last row if it has an unclosed quote. [`Records::skip`] or [`Records::ends`] must have read
-    /// the end of the input. After `ends`, `bytes` are the ones passed to that call; after `skip`, `None`.
+    /// to the input's end. After `ends`, `bytes` are the ones passed to that call; after `skip`, `None`.
     pub fn unclosed(&self, bytes: Option<&[u8]>) -> Option<UnclosedRow> {
         let Scan { len, quote, .. } = self.pending;
         if !self.pending.is_open() {
@@ -294,7 +294,7 @@ impl Records {
     }
 }
 
-/// The cells of a plain row or of a row of TSV, without its line end.
+/// Returns the cells in a plain CSV row or a TSV row without its line end.
 pub fn plain_cells(row: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
     let mut start = 0;
     let ends = memchr_iter(delimiter, row).chain(Some(row.len()));
@@ -306,7 +306,7 @@ mod tests {
     use super::*;
     use crate::lines::{ChunkKind, Chunks, RowEnds};
 
-    /// Numbers without any order, always the same.
+    /// Returns a deterministic pseudorandom number generator.
     fn numbers() -> impl FnMut(usize) -> usize {
         let mut state = 7_u64;
         move |below| {
@@ -315,7 +315,7 @@ mod tests {
         }
     }
 
-    /// Every row, its kind, and its cells if it has quotes.
+    /// Returns every row, its kind, and its cells if it has quotes.
     fn rows(mut bytes: &[u8], limit: usize) -> Vec<(Vec<u8>, RowKind, Vec<Vec<u8>>)> {
         let (mut records, mut rows) = (Records::with_limit(b',', limit), Vec::new());
         while !bytes.is_empty() {
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_row_holds_at_its_edges() {
+    fn rows_over_the_limit_are_too_long() {
         for (len, is_long) in [(15, false), (16, false), (17, true)] {
             for end in ["", "\n", "\nx\n"] {
                 for (text, kind) in
@@ -381,9 +381,9 @@ mod tests {
         }
     }
 
-    /// Cells of any text, written as RFC 4180 says, come back.
+    /// Tests that cells with any text survive a round trip through RFC 4180.
     #[test]
-    fn cells_come_out_as_they_went_in() {
+    fn cells_survive_a_round_trip() {
         let mut below = numbers();
         let mut quoted = 0;
         for _ in 0..5000 {

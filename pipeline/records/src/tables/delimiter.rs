@@ -64,8 +64,9 @@ pub fn cells_of(start: &[u8], delimiter: u8) -> Option<(Vec<Vec<u8>>, usize)> {
     }
 }
 
-/// Detects a CSV table's delimiter: the first known one that splits the first row into cells with all wanted columns,
-/// or else a comma.
+/// Detects a CSV table's delimiter.
+///
+/// This is the first known delimiter that splits the first row into cells with all wanted columns, or else a comma.
 ///
 /// # Errors
 /// Returns an error if the row could be one URL, or a URL and other cells.

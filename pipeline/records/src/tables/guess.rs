@@ -1,4 +1,4 @@
-//! What the first lines of a table look like, to choose a format and to say what else a list of invalid lines could be.
+//! Examines a table's first lines to choose a format, and to suggest another format if most lines are invalid.
 
 use std::fmt;
 use std::path::Path;
@@ -11,21 +11,21 @@ use super::log::shape::is_log;
 use super::{COMMA, Format, Table, Wanted, cdxj};
 use crate::shown::shown;
 
-/// The names of a column of URLs, in lower case, that are found without being asked for.
+/// Names of URL columns that are found by default, in lower case.
 const URL_NAMES: [&str; 2] = ["url", "uri"];
 
-/// Whether a cell looks like a URL: a scheme and `://` at its start.
+/// Returns whether a cell looks like a URL: it starts with a scheme and `://`.
 pub fn is_url(cell: &[u8]) -> bool {
     let scheme = cell.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
     scheme > 0 && cell[scheme..].starts_with(b"://")
 }
 
-/// Whether a name of a column says that it has URLs.
+/// Returns whether a column name indicates URLs.
 pub fn is_url_name(name: &[u8]) -> bool {
     URL_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
 }
 
-/// The format of a table by its first line, by the name of its file, and by whether the user has asked for a column.
+/// Returns a table's format according to its first line, its file name, and whether the user names a column.
 pub fn format_of(line: &[u8], path: &Path, wanted: &[Wanted]) -> Format {
     if line.trim_ascii_start().starts_with(b"{") {
         return Format::Jsonl;
@@ -60,13 +60,13 @@ pub fn format_of(line: &[u8], path: &Path, wanted: &[Wanted]) -> Format {
                 Format::Csv
             }
         }
-        // No URL has a quote at its start.
+        // A URL never begins with a quote.
         _ if line.starts_with(b"\"") => Format::Csv,
         _ => Format::List,
     }
 }
 
-/// The format that the end of a name stands for; that of packed bytes does not count.
+/// Returns the format for a file name extension, ignoring a compression extension.
 fn format_of_name(path: &Path) -> Option<Format> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let packed = [".gz", ".zst", ".bz2", ".xz"];
@@ -83,7 +83,7 @@ fn format_of_name(path: &Path) -> Option<Format> {
 }
 
 /// Returns advice for a table with mostly invalid rows, or `None` if the rows match no known format. `lacks_cells`
-/// means that most of these rows lack the wanted column.
+/// means that most invalid rows lack the wanted column.
 pub fn hint(sample: &[u8], table: &Table, lacks_cells: bool) -> Option<String> {
     if table.format == Format::Parquet {
         return None;
@@ -98,7 +98,7 @@ pub fn hint(sample: &[u8], table: &Table, lacks_cells: bool) -> Option<String> {
 /// Returns the hint for objects without the wanted field.
 fn hint_of_fields(line: &[u8], table: &Table) -> Option<String> {
     let mut names = FieldNames::default();
-    // The sample may end within the line; the names before that are enough.
+    // The sample may end within the line. The names before that are enough.
     let _ = serde_json::Deserializer::from_slice(line).deserialize_map(&mut names);
     if !line.trim_ascii_start().starts_with(b"{") {
         return None;
@@ -117,7 +117,7 @@ fn hint_of_fields(line: &[u8], table: &Table) -> Option<String> {
 /// Maximum number of fields that a message lists.
 const MAX_SHOWN_FIELDS: usize = 20;
 
-/// The top-level field names of an object.
+/// An object's top-level field names.
 #[derive(Default)]
 struct FieldNames(Vec<String>);
 
@@ -137,7 +137,7 @@ impl<'de> Visitor<'de> for &mut FieldNames {
     }
 }
 
-/// Returns the likely format of lines that are not table rows, and advice.
+/// Returns advice with the likely format for lines that are not table rows.
 fn looks_like(lines: &[&[u8]], table: &Table) -> Option<&'static str> {
     let format = table.format;
     let most = |is: &dyn Fn(&[u8]) -> bool| lines.iter().filter(|line| is(line)).count() * 2 > lines.len();

@@ -1,7 +1,7 @@
-//! The wanted fields of a line of JSON Lines; everything else on the line is only checked to be JSON.
+//! Extracts wanted fields from JSON Lines. The rest of a line is only checked to be JSON.
 //!
-//! Text without escapes is handed out as it stands in the line. A number is handed out as text, `true`, `false`, `null`, lists
-//! and objects as if the field were not there. If a field is there twice, the last one counts.
+//! Strings without escapes are returned as slices of the line. Numbers are returned as text. `true`, `false`, `null`,
+//! lists and objects count as missing. If a field appears twice, the last one counts.
 
 use std::fmt::{self, Write as _};
 
@@ -10,17 +10,17 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::{Cells, MAX_CELLS};
 
-/// The steps from an object to the wanted fields: a tree, since several may begin with the same step.
+/// Paths from an object to the wanted fields, stored as a tree because several may share a prefix.
 #[derive(Debug, Default)]
 pub struct Fields {
-    /// The cells that this field is wanted for.
+    /// The cells that need this field.
     cells: Vec<usize>,
-    /// The fields in it that are wanted or have wanted ones in them, by name; in a list the name is the place, from 0 on.
+    /// Child fields on the path to a wanted field, by name. In a list, the name is the index, from 0.
     inner: Vec<(String, Fields)>,
 }
 
 impl Fields {
-    /// The fields at the end of these steps, in the order of the cells.
+    /// Creates the tree for these paths, in cell order.
     pub fn of_steps(all: impl IntoIterator<Item = Vec<String>>) -> Fields {
         let mut root = Fields::default();
         for (cell, steps) in all.into_iter().enumerate() {
@@ -37,12 +37,12 @@ impl Fields {
         root
     }
 
-    /// Puts the fields of a line into their cells. Returns whether the line is an object.
+    /// Stores a line's fields in their cells. Returns whether the line is an object.
     pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut Cells<'b>) -> bool {
         let mut reader = serde_json::Deserializer::from_slice(line);
         let mut found = [None; MAX_CELLS];
         let at = At { fields: self, arena, cells: &mut found };
-        // Of a list, serde would take the elements one by one; a line is an object.
+        // Serde would also accept a list, element by element, but a line must be an object.
         let is_object = line.trim_ascii_start().first() == Some(&b'{');
         let is_read = is_object && at.deserialize(&mut reader).is_ok() && reader.end().is_ok();
         if is_read {
@@ -56,11 +56,11 @@ impl Fields {
     }
 }
 
-/// The steps that a name stands for. A name that begins with `/` is a JSON pointer (RFC 6901); in any other, dots stand between
-/// the steps.
+/// Splits a field name into steps. A name that begins with `/` is a JSON pointer (RFC 6901). In other names, dots
+/// separate the steps.
 ///
 /// # Errors
-/// If a step is empty, or a pointer has a `~` that is neither `~0` nor `~1`.
+/// Returns an error if a step is empty, or if a pointer contains a `~` that is neither `~0` nor `~1`.
 pub fn steps(name: &str) -> Result<Vec<String>, String> {
     let Some(pointer) = name.strip_prefix('/') else {
         let steps: Vec<String> = name.split('.').map(str::to_owned).collect();
@@ -79,7 +79,7 @@ pub fn steps(name: &str) -> Result<Vec<String>, String> {
     unescaped.collect()
 }
 
-/// A value whose wanted fields go into the cells.
+/// A visitor that stores a value's wanted fields in the cells.
 struct At<'f, 'b, 'c> {
     fields: &'f Fields,
     arena: &'b Bump,
@@ -93,13 +93,13 @@ impl<'b> At<'_, 'b, '_> {
         }
     }
 
-    /// A number as text.
+    /// Stores a number as text.
     fn put_number(self, number: impl fmt::Display) {
         if self.fields.cells.is_empty() {
             return;
         }
         let mut text = bumpalo::collections::String::new_in(self.arena);
-        // Memory never refuses a text.
+        // Writing to memory cannot fail.
         let _ = write!(text, "{number}");
         self.put(Some(text.into_bump_str().as_bytes()));
     }
@@ -193,7 +193,7 @@ impl<'b> Visitor<'b> for At<'_, 'b, '_> {
     }
 }
 
-/// The name of a field, looked up among the wanted ones.
+/// A visitor that looks up a field name among the wanted fields.
 struct Key<'f>(&'f Fields);
 
 impl<'b, 'f> DeserializeSeed<'b> for Key<'f> {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_object_has_no_fields() {
+    fn lines_without_an_object_have_no_fields() {
         let deep = format!("{{\"url\":\"u\",\"x\":{}", "[".repeat(1 << 20));
         let closed = format!("{}{}}}", deep, "]".repeat(1 << 20));
         for line in [
@@ -273,12 +273,12 @@ mod tests {
             assert_eq!(read(line.as_bytes(), &["url"]), None, "{}", &line[..line.len().min(40)]);
         }
         assert_eq!(read(b"{\"url\":\"\xff\"}", &["url"]), None);
-        // What is not wanted may be as deep as it likes; what is wanted is not.
+        // Skipped values may be nested to any depth. Selected values may not.
         assert_eq!(read(closed.as_bytes(), &["url"]), Some(vec![Some("u".into())]));
     }
 
     #[test]
-    fn names_that_name_nothing_are_refused() {
+    fn empty_steps_and_invalid_pointers_are_errors() {
         for name in ["", ".", "a.", "a..b", "/a~2", "/a~"] {
             assert!(steps(name).is_err(), "{name}");
         }

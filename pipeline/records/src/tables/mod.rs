@@ -1,9 +1,9 @@
-//! Tables of URLs: lists, TSV, CSV, JSON Lines, CDXJ and access logs, as rows whose wanted cells have been found.
+//! URL tables: lists, TSV, CSV, JSON Lines, CDXJ and access logs. Reads rows and finds their wanted cells.
 //!
 //! [`open`] recognizes the format, [`delimiter`] detects CSV delimiters, and both find the columns. This file returns
-//! the rows of a part of the table. [`csv`], [`json`], [`cdxj`] and [`log`] read a row of their format. Cells are not
-//! interpreted here, and rows need no allocation unless a cell contains quotes or escapes. A log's URLs are built in a
-//! block's memory.
+//! the rows in a block. [`csv`], [`json`], [`cdxj`] and [`log`] read rows in their formats. Cells are not interpreted
+//! here, and rows need no allocation unless a cell contains quotes or escapes. A log's URLs are built in the memory for
+//! its block.
 
 mod cdxj;
 pub mod csv;
@@ -28,13 +28,13 @@ use log::Log;
 pub use delimiter::{COMMA, Delimiter, shown_delimiter};
 pub use guess::{hint, is_url_name};
 
-/// The most columns that a command asks for.
+/// Maximum number of columns that a command uses.
 pub const MAX_CELLS: usize = 3;
 
-/// The wanted cells of a row, in the order in which they were asked for; `None` for a cell that the row does not have.
+/// A row's wanted cells, in the requested order. A missing cell is `None`.
 pub type Cells<'b> = [Option<&'b [u8]>; MAX_CELLS];
 
-/// How the rows of a table are written.
+/// The format of a table's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A URL on each line
@@ -67,75 +67,75 @@ impl fmt::Display for Format {
     }
 }
 
-/// A column that a command asks for.
+/// A column that a command uses.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// The option that names it, for messages.
+    /// The option that names the column, for messages.
     pub option: &'static str,
-    /// What the user calls it: a name, or a number from 1 on. Without one, it is the column that has URLs.
+    /// The user's name for the column: a name, or a number from 1. `None` is the URL column.
     pub name: Option<String>,
 }
 
-/// A table whose format is known and whose columns are found.
+/// A table with a known format and known columns.
 #[derive(Debug)]
 pub struct Table {
     /// The format.
     pub format: Format,
     /// The delimiter between cells in a CSV row.
     pub delimiter: u8,
-    /// The first row with its line end, if it names the columns; else empty.
+    /// The first row with its line end if it names the columns, or else empty.
     pub header: Vec<u8>,
-    /// What the wanted columns are called, for messages.
+    /// The wanted columns' names, for messages.
     names: Vec<String>,
     columns: Columns,
 }
 
-/// Where the wanted cells of a row are.
+/// The locations of a row's wanted cells.
 #[derive(Debug)]
 enum Columns {
-    /// The line is the cell.
+    /// The line is the only cell.
     Line,
-    /// In the cells of these numbers, from 0 on.
+    /// Cell numbers, from 0.
     Numbers(Vec<usize>),
-    /// In these fields.
+    /// JSON fields.
     Fields(Fields),
-    /// In a line of CDXJ.
+    /// Parts of a CDXJ line.
     Cdxj(Cdxj),
-    /// In a line of an access log.
+    /// Parts of an access log line.
     Log(Log),
-    /// Not in text: the cells of a Parquet file are at hand when it is read.
+    /// No text to search: reading a Parquet file returns the cells.
     AtHand,
 }
 
-/// What is wrong with a row, so that it has no cells.
+/// The reason why a row has no cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It has more than [`MAX_LINE_BYTES`].
+    /// The row is longer than [`MAX_LINE_BYTES`].
     TooLong,
-    /// The row opens a quote that is still unclosed at the end of the input.
+    /// The row opens a quote that is still unclosed at the input's end.
     Unclosed,
-    /// It is not a JSON object.
+    /// The row is not a JSON object.
     NotJson,
-    /// It does not have the first of the wanted columns.
+    /// The row lacks the first wanted column.
     NoCell,
-    /// The second of the wanted columns has no time that can be read.
+    /// The second wanted column does not contain a valid time.
     NoTime,
-    /// It is not a line of CDXJ.
+    /// The row is not a CDXJ line.
     NotCdxj,
-    /// It is not a line of an access log.
+    /// The row is not an access log line.
     NotLog,
-    /// It is a line of an access log for a connection on which nothing was requested.
+    /// The access log line is for a connection without a request.
     NoRequest,
-    /// Its request is not an HTTP request.
+    /// The request is not an HTTP request.
     BrokenRequest,
-    /// Its request is not for a URL.
+    /// The request is not for a URL.
     NoTarget,
-    /// It does not say which host its request was for.
+    /// The request's host is unknown.
     NoHost,
 }
 
 impl Fault {
-    /// Every fault, in the order of their numbers.
+    /// All faults in numeric order.
     pub const ALL: [Fault; 11] = [
         Fault::TooLong,
         Fault::Unclosed,
@@ -150,7 +150,7 @@ impl Fault {
         Fault::NoHost,
     ];
 
-    /// What is wrong, in the same words for all rows that have it.
+    /// Describes the problem, in the same words for all affected rows.
     pub fn describe(self, table: &Table) -> String {
         match self {
             Fault::TooLong => format!("more than {MAX_LINE_BYTES} bytes"),
@@ -168,26 +168,26 @@ impl Fault {
     }
 }
 
-/// A row of a table.
+/// A table row.
 #[derive(Debug)]
 pub struct Row<'b> {
-    /// Where it begins in its block.
+    /// Offset in the block.
     pub start: usize,
-    /// All of it, with its line end.
+    /// The whole row with its line end.
     pub bytes: &'b [u8],
     /// The wanted cells.
     pub cells: Cells<'b>,
-    /// The reason why cells are missing, if the first of them is.
+    /// The reason why the first wanted cell is missing, if it is.
     pub fault: Option<Fault>,
 }
 
 impl Table {
-    /// A list of URLs.
+    /// Creates the table for a URL list.
     pub fn list() -> Table {
         Table::new(Format::List, Vec::new(), Columns::Line)
     }
 
-    /// A table in a Parquet file, of which just the wanted columns are handed on.
+    /// Creates the table for a Parquet file. Only the wanted columns are read.
     pub fn of_parquet(names: Vec<String>) -> Table {
         Table::new(Format::Parquet, names, Columns::AtHand)
     }
@@ -197,7 +197,7 @@ impl Table {
         Table { format, delimiter: COMMA, header: Vec::new(), names, columns }
     }
 
-    /// Where the rows of the table end.
+    /// Returns the rule for the end of a row.
     pub fn row_ends(&self) -> RowEnds {
         if self.format == Format::Csv { RowEnds::Csv(self.delimiter) } else { RowEnds::Lines }
     }
@@ -211,9 +211,10 @@ impl Table {
         }
     }
 
-    /// The rows of a block of whole rows. Cells that are not written in the block as they are go to `arena`.
+    /// Returns the rows in a block that contains only whole rows. Cell text that differs from the block is allocated in
+    /// `arena`.
     pub fn rows<'b>(&'b self, block: &'b [u8], arena: &'b Bump) -> impl Iterator<Item = Row<'b>> {
-        // Its tables take some time to build, and only CSV needs them.
+        // Building its lookup tables takes time, and only CSV needs them.
         let mut records = (self.format == Format::Csv).then(|| Records::new(self.delimiter));
         let mut start = 0;
         std::iter::from_fn(move || {
@@ -232,7 +233,7 @@ impl Table {
         })
     }
 
-    /// Reads the row that is the first line of `rest`. Returns its length.
+    /// Reads the row in the first line of `rest`. Returns its length.
     #[inline]
     fn line<'b>(&self, rest: &'b [u8], arena: &'b Bump, row: &mut Row<'b>) -> usize {
         let len = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
@@ -258,7 +259,7 @@ impl Table {
         len
     }
 
-    /// Reads the row of CSV at the start of `rest`. Returns its length.
+    /// Reads the first CSV row in `rest`. Returns its length.
     fn csv_row<'b>(&self, rest: &'b [u8], records: &mut Records, arena: &'b Bump, row: &mut Row<'b>) -> usize {
         let Columns::Numbers(numbers) = &self.columns else { return rest.len() };
         let found = records.row(rest);
@@ -278,7 +279,7 @@ impl Table {
     }
 }
 
-/// Puts the cells of these numbers into `cells`.
+/// Stores the cells with these numbers in `cells`.
 #[inline]
 fn pick<'b>(all: impl Iterator<Item = &'b [u8]>, numbers: &[usize], cells: &mut Cells<'b>) {
     let last = numbers.iter().copied().max().unwrap_or(0);
@@ -290,7 +291,7 @@ fn pick<'b>(all: impl Iterator<Item = &'b [u8]>, numbers: &[usize], cells: &mut 
 }
 
 impl fmt::Display for Table {
-    /// The format and the columns, in a few words.
+    /// Formats the format and the columns briefly.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.format)?;
         if self.format == Format::Csv && self.delimiter != COMMA {

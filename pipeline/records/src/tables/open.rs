@@ -1,6 +1,6 @@
-//! Opening a table: its first row is read, its format recognised, and the wanted columns found.
+//! Opens a table: reads its first row, detects its format, and finds the wanted columns.
 //!
-//! The table that is handed on begins with the first row that has data.
+//! The returned table begins with the first data row.
 
 use std::io::{Chain, Cursor, ErrorKind, Read};
 use std::path::PathBuf;
@@ -21,40 +21,40 @@ use crate::{Error, Result};
 /// [`MAX_LINE_BYTES`] are searched.
 const MAX_HOST_LINES: usize = 100;
 
-/// Bytes that are read at once while the first row is not complete.
+/// Number of bytes per read while the first row is incomplete.
 const READ_BYTES: usize = 1 << 16;
 
-/// The mark at the start of text in UTF-8, as some programs write it.
+/// The UTF-8 byte order mark, which some programs write.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The names of columns that a message lists.
+/// Maximum number of column names that a message lists.
 const MAX_SHOWN_NAMES: usize = 20;
 
-/// What is known of a table before it is read.
+/// Facts about a table that are known before it is read.
 pub struct Opening {
-    /// Its path, for messages and for the end of its name.
+    /// The path, for messages and for the file name extension.
     pub path: PathBuf,
-    /// The format, if the user says it.
+    /// The format, if the user gives it.
     pub format: Option<Format>,
     /// The delimiter between cells, if the user gives it.
     pub delimiter: Option<Delimiter>,
-    /// The wanted columns; that of the URLs is the first.
+    /// The wanted columns. The first one is the URL column.
     pub wanted: Vec<Wanted>,
-    /// What the user says of the requests in an access log, or what is wrong with that.
+    /// The user's options for requests in an access log, or an error message for them.
     pub site: std::result::Result<Site, String>,
 }
 
-/// The rows of a table after its header.
+/// A table's rows after its header.
 pub type Rows = Chain<Cursor<Vec<u8>>, Box<dyn Read + Send>>;
 
-/// A problem of a table, in words that follow its path.
+/// A result whose error message follows the table's path.
 type Found<T> = std::result::Result<T, String>;
 
 impl Opening {
-    /// Reads the first row, recognises the format and finds the columns.
+    /// Reads the first row, detects the format and finds the columns.
     ///
     /// # Errors
-    /// If the source cannot be read, if there is no such column, or if the format has no columns.
+    /// Returns an error if the source is unreadable, if a column is missing, or if the format has no columns.
     pub fn read(&self, mut source: Box<dyn Read + Send>) -> Result<(Table, Rows)> {
         let mut start = Vec::new();
         let (table, header_len) = self.find(&mut source, &mut start).map_err(|text| Error::at(&self.path, text))?;
@@ -62,10 +62,10 @@ impl Opening {
         Ok((table, Cursor::new(start).chain(source)))
     }
 
-    /// Reads until the first row is complete. Returns the table, and the length of its header.
+    /// Reads until the first row is complete. Returns the table and its header's length.
     fn find(&self, source: &mut impl Read, start: &mut Vec<u8>) -> Found<(Table, usize)> {
         let mut at_end = false;
-        // The format is known by the first line, and the first row of CSV may be longer than that.
+        // The first line determines the format. A first CSV row may be longer than that line.
         while !at_end && start.len() <= MAX_LINE_BYTES && !start.contains(&b'\n') {
             at_end = more(source, start)?;
         }
@@ -106,7 +106,7 @@ impl Opening {
         }
     }
 
-    /// Returns the format: the given one, or else the one that the first line suggests.
+    /// Returns the user's format, or else the format that the first line suggests.
     fn format_of(&self, line: &[u8]) -> Found<Format> {
         match (self.format, self.delimiter) {
             (None, None) => Ok(format_of(line, &self.path, &self.wanted)),
@@ -123,13 +123,13 @@ impl Opening {
         }
     }
 
-    /// The table of JSON Lines.
+    /// Returns the table for JSON Lines.
     fn fields(&self) -> Found<Table> {
         let (fields, names) = self.steps()?;
         Ok(Table::new(Format::Jsonl, names, Columns::Fields(fields)))
     }
 
-    /// The wanted fields of JSON, and what they are called in messages.
+    /// Returns the wanted JSON fields and their names for messages.
     fn steps(&self) -> Found<(Fields, Vec<String>)> {
         let names: Vec<&str> = self.wanted.iter().map(|wanted| wanted.name.as_deref().unwrap_or("url")).collect();
         let steps = self.wanted.iter().zip(&names).map(|(wanted, name)| {
@@ -139,7 +139,7 @@ impl Opening {
         Ok((fields, names.iter().map(|name| format!("the field \"{}\"", shown(name.as_bytes()))).collect()))
     }
 
-    /// The table of CDXJ, and the length of a first line that is about the file.
+    /// Returns the table for CDXJ, and the length of a first line that describes the file.
     fn cdxj(&self, start: &[u8]) -> Found<(Table, usize)> {
         let (fields, names) = self.steps()?;
         let is_timestamp = |wanted: &Wanted| wanted.name.as_deref() == Some(TIMESTAMP);
@@ -152,7 +152,9 @@ impl Opening {
         Ok((Table { header, ..Table::new(Format::Cdxj, names, columns) }, header_len))
     }
 
-    /// The table of an access log. Reads on until a line shows where the virtual hosts are, unless the user says the host.
+    /// Returns the table for an access log.
+    ///
+    /// Reads on until a line is conclusive, up to [`MAX_LINE_BYTES`].
     fn log(&self, site: &Site, source: &mut impl Read, start: &mut Vec<u8>, mut at_end: bool) -> Found<Table> {
         loop {
             let read = start.len().min(MAX_LINE_BYTES);
@@ -164,7 +166,7 @@ impl Opening {
         }
     }
 
-    /// The table of an access log of this shape, or of which no line could be read.
+    /// Returns the table for an access log with this shape. The shape is `None` if no line was readable.
     fn log_of(&self, site: &Site, shape: Option<Shape>) -> Found<Table> {
         let host = match (site.start(), &shape) {
             (Some(start), None | Some(Shape { host: HostOf::Nothing, .. })) => HostOf::All(start),
@@ -198,9 +200,11 @@ impl Opening {
     }
 }
 
-/// Returns an access log's shape by the first conclusive line, and whether there is one, or else by the first readable
-/// line. A line with a virtual host is conclusive. If the user gives the host, [`MAX_HOST_LINES`] lines are conclusive
-/// too. The last line counts if it is complete.
+/// Returns an access log's shape, and whether a line is conclusive.
+///
+/// The first conclusive line determines the shape, or else the first readable line. A line with a virtual host is
+/// conclusive. If the user gives the host, [`MAX_HOST_LINES`] lines are conclusive too. The last line counts if it is
+/// complete.
 fn shape(bytes: &[u8], is_host_known: bool, at_end: bool) -> (Option<Shape>, bool) {
     let (mut first, mut readable) = (None, 0);
     for line in lines(bytes).filter(|line| at_end || line.ends_with(b"\n")) {
@@ -217,7 +221,7 @@ fn shape(bytes: &[u8], is_host_known: bool, at_end: bool) -> (Option<Shape>, boo
     (first, false)
 }
 
-/// The column of an access log that has this name; without a name, the URLs.
+/// Returns the access log column with this name, or the URL column without a name.
 fn log_cell(option: &str, name: Option<&str>) -> Found<LogCell> {
     let Some(name) = name else { return Ok(LogCell::Url) };
     match &*name.to_ascii_lowercase().replace('-', "_") {
@@ -232,13 +236,13 @@ fn log_cell(option: &str, name: Option<&str>) -> Found<LogCell> {
     }
 }
 
-/// Whether a line begins a JSON list of objects or texts.
+/// Returns whether a line begins a JSON list that contains objects or strings.
 fn is_json_list(line: &[u8]) -> bool {
     let inner = line.trim_ascii().strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
     inner.is_some_and(|inner| matches!(inner.first(), None | Some(b'{' | b'"')))
 }
 
-/// Reads some bytes. Returns whether there are no more.
+/// Reads some bytes. Returns whether the source has ended.
 fn more(source: &mut impl Read, bytes: &mut Vec<u8>) -> Found<bool> {
     let filled = bytes.len();
     bytes.resize(filled + READ_BYTES, 0);
@@ -257,7 +261,7 @@ fn has_cr_alone(line: &[u8]) -> bool {
     line.windows(2).any(|pair| pair[0] == b'\r' && pair[1] != b'\r')
 }
 
-/// The table whose first row is at the start of these bytes, and the length of that row if it is a header.
+/// Returns the table whose first row begins `start`, and that row's length if it is a header.
 fn find_columns(format: Format, delimiter: u8, start: &[u8], wanted: &[Wanted]) -> Found<(Table, usize)> {
     let table = |names, numbers| Table { delimiter, ..Table::new(format, names, Columns::Numbers(numbers)) };
     if start.is_empty() {
@@ -270,7 +274,7 @@ fn find_columns(format: Format, delimiter: u8, start: &[u8], wanted: &[Wanted]) 
     };
     let found = wanted.iter().map(|wanted| Column::find(&row, wanted)).collect::<Found<_>>();
     let found: Vec<Column> = found.map_err(seen)?;
-    // A first row with a URL in the column of URLs names nothing.
+    // A first row with a URL in the URL column is not a header.
     let url = found.first().and_then(|found| row.get(found.number));
     let is_header = found.iter().any(|found| found.is_named) || !url.is_some_and(|cell| is_url(trimmed_url(cell)));
     let name = |found: &Column| match row.get(found.number) {
@@ -283,7 +287,7 @@ fn find_columns(format: Format, delimiter: u8, start: &[u8], wanted: &[Wanted]) 
     Ok((Table { header: start[..header_len].to_vec(), ..table }, header_len))
 }
 
-/// The cells of the first row, and its length.
+/// Returns the first row's cells and length.
 fn first_row(format: Format, delimiter: u8, start: &[u8]) -> Found<(Vec<Vec<u8>>, usize)> {
     if format == Format::Csv {
         let message = "its first row has a quote that is not closed, or more than";
@@ -294,11 +298,11 @@ fn first_row(format: Format, delimiter: u8, start: &[u8]) -> Found<(Vec<Vec<u8>>
     Ok((plain_cells(line, delimiter).map(<[u8]>::to_vec).collect(), len))
 }
 
-/// A column that was found.
+/// A matching column.
 struct Column {
-    /// Its number, from 0 on.
+    /// The column number, from 0.
     number: usize,
-    /// Whether it was found by its name, so that the first row is a header.
+    /// Whether it was found by name, so that the first row is a header.
     is_named: bool,
 }
 
@@ -325,7 +329,7 @@ impl Column {
         Err(format!("{option} {name}: there is no such column; the first row is {}", list(row)))
     }
 
-    /// The column of URLs, if there is no doubt which it is.
+    /// Returns the URL column if it is unambiguous.
     fn of_urls(row: &[Vec<u8>], option: &str) -> Found<Column> {
         if let [number] = places(row, is_url_name)[..] {
             return Ok(Column { number, is_named: true });
@@ -337,12 +341,12 @@ impl Column {
     }
 }
 
-/// The numbers of the cells of which something is true.
+/// Returns the numbers of cells that satisfy `is_it`.
 fn places(row: &[Vec<u8>], is_it: impl Fn(&[u8]) -> bool) -> Vec<usize> {
     row.iter().enumerate().filter(|(_, cell)| is_it(cell)).map(|(at, _)| at).collect()
 }
 
-/// The cells of a row for a message.
+/// Lists a row's cells for a message.
 fn list(row: &[Vec<u8>]) -> String {
     let names: Vec<String> = row.iter().take(MAX_SHOWN_NAMES).map(|cell| format!("\"{}\"", shown(cell))).collect();
     let more = row.len().saturating_sub(MAX_SHOWN_NAMES);

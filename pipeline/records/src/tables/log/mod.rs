@@ -1,9 +1,9 @@
-//! Access logs of nginx and Apache: where the parts of a line are, and the URL that a request was for.
+//! Access logs from nginx and Apache: splits a line into its parts, and builds the requested URL.
 //!
-//! A line is `HOST IDENT USER [TIME] "REQUEST" STATUS BYTES`, the common format, then `"REFERER" "USER AGENT"` in the
-//! combined one. A virtual host may stand before all of it, or after it. Clients choose what stands in the request and after
-//! it, and the user's name before it, so a line is read from the first quote on: servers write a quote within a part as an
-//! escape. [`shape`] finds out which parts a log has.
+//! A line in the common format is `HOST IDENT USER [TIME] "REQUEST" STATUS BYTES`. The combined format adds `"REFERER"
+//! "USER AGENT"`. A virtual host may precede or follow all this. Clients choose the request, the text after it and the
+//! user name before it, so parsing starts at the first quote: servers escape quotes inside a part. [`shape`] detects
+//! which parts a log has.
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -14,66 +14,66 @@ use super::{Cells, Fault};
 
 pub mod shape;
 
-/// The fields after the request, from 0 on: the status, the size, the referer.
+/// Index of the user agent among the fields after the request: status, size, referer, user agent.
 const USER_AGENT: usize = 3;
 
-/// How the URLs and the other wanted cells of a log are found.
+/// The locations of URLs and other wanted cells in a log.
 #[derive(Debug)]
 pub struct Log {
-    /// Where the host of a request is.
+    /// The location of the request's host.
     pub host: HostOf,
-    /// The start of URLs for requests without a virtual host, if the user gives it.
+    /// The URL prefix for requests without a virtual host, if the user gives one.
     pub default: Option<Vec<u8>>,
-    /// The scheme, if the user says it: `http` or `https`.
+    /// The scheme, `http` or `https`, if the user gives it.
     pub scheme: Option<&'static str>,
-    /// What each wanted cell is.
+    /// The wanted cells, in order.
     pub cells: Vec<LogCell>,
 }
 
-/// Where the host of a request is.
+/// The location of a request's host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostOf {
-    /// Nowhere.
+    /// The log does not contain it.
     Nothing,
-    /// It is the same for all requests: the scheme and the host, as a URL begins with them.
+    /// The same for all requests: a URL prefix with the scheme and the host.
     All(Vec<u8>),
-    /// In the first field of the line.
+    /// The line's first field.
     First,
-    /// In this field after the request, from 0 on.
+    /// The field after the request with this index.
     After(usize),
 }
 
-/// A cell of a log.
+/// A cell in a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogCell {
-    /// The URL that was requested.
+    /// The requested URL.
     Url,
-    /// The time of the request.
+    /// The request's time.
     Time,
-    /// The `User-Agent` header of the request.
+    /// The request's `User-Agent` header.
     UserAgent,
 }
 
-/// The parts of a line.
+/// A line's parts.
 #[derive(Debug)]
 struct Parts<'b> {
-    /// What stands before the time.
+    /// The text before the time.
     before: &'b [u8],
     /// The time, without its brackets.
     time: &'b [u8],
-    /// The request, without its quotes and with its escapes.
+    /// The request, without quotes but still escaped.
     request: &'b [u8],
-    /// What stands after the request.
+    /// The text after the request.
     after: &'b [u8],
 }
 
 impl Log {
-    /// Puts the cells of a line in their places. What is not written in the line as it is goes to `arena`.
+    /// Stores a line's cells in `cells`. Text that differs from the line is allocated in `arena`.
     ///
-    /// Steps: at most two over each byte of the line.
+    /// Time: at most two steps per byte.
     ///
     /// # Errors
-    /// What is wrong with the line, so that it has no URL. Its other cells are there all the same, if it is a line of a log.
+    /// Returns the reason why the line has no URL. If it is a log line, its other cells are stored anyway.
     pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut Cells<'b>) -> Result<(), Fault> {
         let parts = Parts::of(line).ok_or(Fault::NotLog)?;
         let mut found = Ok(());
@@ -87,7 +87,7 @@ impl Log {
         found
     }
 
-    /// The URL of a request.
+    /// Returns a request's URL.
     fn url<'b>(&self, parts: &Parts<'b>, arena: &'b Bump) -> Result<&'b [u8], Fault> {
         let target = unescaped(target_of(parts.request)?, arena);
         if target.first() != Some(&b'/') {
@@ -107,8 +107,9 @@ impl Log {
         Ok(joined(&[scheme.as_bytes(), b"://", authority, target], arena))
     }
 
-    /// The scheme of a request to this virtual host, and the host without a port that only says the scheme. A server behind
-    /// a proxy has ports of its own, so what the user says counts.
+    /// Returns the scheme for a virtual host, and the host without a port that only implies the scheme.
+    ///
+    /// A server behind a proxy uses its own ports, so the user's scheme takes precedence.
     fn scheme_of<'b>(&self, authority: &'b [u8]) -> (&'static str, &'b [u8]) {
         let without = |port: &[u8]| authority.strip_suffix(port);
         match (without(b":80"), without(b":443")) {
@@ -120,7 +121,7 @@ impl Log {
 }
 
 impl<'b> Parts<'b> {
-    /// The parts of a line, if it has a time and a request.
+    /// Splits a line, if it has a time and a request.
     fn of(line: &'b [u8]) -> Option<Parts<'b>> {
         let quote = memchr(b'"', line)?;
         let until_time = line[..quote].strip_suffix(b"] ")?;
@@ -130,7 +131,7 @@ impl<'b> Parts<'b> {
     }
 }
 
-/// The text up to a quote that is not escaped, and what follows the quote.
+/// Splits text at the first unescaped quote.
 fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut at = 0;
     loop {
@@ -142,7 +143,7 @@ fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// The fields after the request: each without its quotes, and whether it has any.
+/// Returns the fields after the request, without quotes, and whether each was quoted.
 fn fields(mut after: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     std::iter::from_fn(move || {
         after = after.trim_ascii_start();
@@ -158,7 +159,7 @@ fn fields(mut after: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     })
 }
 
-/// The target of a request, which is `METHOD TARGET HTTP/VERSION`; a request of HTTP/0.9 ends with the target.
+/// Returns a request's target. A request is `METHOD TARGET HTTP/VERSION`. In HTTP/0.9 it ends with the target.
 fn target_of(request: &[u8]) -> Result<&[u8], Fault> {
     if matches!(request, b"" | b"-") {
         return Err(Fault::NoRequest);
@@ -190,15 +191,15 @@ fn is_authority(field: &[u8]) -> bool {
     !is_no_host(field) && !field.iter().any(ends_host)
 }
 
-/// These parts, one after the other.
+/// Concatenates `parts`.
 fn joined<'b>(parts: &[&[u8]], arena: &'b Bump) -> &'b [u8] {
     let mut text = BumpVec::with_capacity_in(parts.iter().map(|part| part.len()).sum(), arena);
     parts.iter().for_each(|part| text.extend_from_slice_copy(part));
     text.into_bump_slice()
 }
 
-/// A text without the escapes that servers write: `\"`, `\\`, letters for controls, `\xHH`, and `\uHHHH` as in JSON. What is
-/// not an escape stays.
+/// Decodes the escapes that servers write: `\"`, `\\`, control letters, `\xHH`, and `\uHHHH` as in JSON. Other text is
+/// unchanged.
 fn unescaped<'b>(text: &'b [u8], arena: &'b Bump) -> &'b [u8] {
     let Some(first) = memchr(b'\\', text) else { return text };
     let mut plain = BumpVec::with_capacity_in(text.len(), arena);
@@ -235,7 +236,7 @@ fn unescaped<'b>(text: &'b [u8], arena: &'b Bump) -> &'b [u8] {
     plain.into_bump_slice()
 }
 
-/// The number that so many hexadecimal digits after an escape's letter stand for.
+/// Returns the value of `digits` hexadecimal digits after an escape's letter.
 fn number(escape: &[u8], digits: usize) -> Option<u32> {
     let mut digits = escape.get(2..2 + digits)?.iter().map(|&byte| char::from(byte).to_digit(16));
     digits.try_fold(0, |number, digit| Some(number * 16 + digit?))
@@ -255,7 +256,7 @@ mod tests {
         HostOf::All(b"https://a.example".to_vec())
     }
 
-    /// The URL of a line, and whether the time and the user agent are the ones that all these lines have.
+    /// Returns a line's URL after checking the time and the user agent, which are the same in all these lines.
     fn url(line: &str, log: &Log) -> Result<String, Fault> {
         let (arena, mut cells) = (Bump::new(), [None; super::super::MAX_CELLS]);
         let found = log.read(line.as_bytes(), &arena, &mut cells);
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_user_calls_himself_moves_nothing() {
+    fn user_names_do_not_shift_fields() {
         for user in ["-", "a b", "[x]", "[", "] ", "[10/Oct/2000:13:55:36 -0700] GET /evil", r"\x22", "é"] {
             let line = format!("1.2.3.4 - {user} [{TIME}] \"GET /a HTTP/1.1\" 200 5 \"-\" \"bot/1\"");
             assert_eq!(url(&line, &log(all())), Ok("https://a.example/a".into()), "{line}");
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_line_of_a_log_has_no_cells() {
+    fn other_lines_have_no_cells() {
         for line in [
             "",
             "x",
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn virtual_hosts_say_host_port_and_scheme() {
+    fn virtual_hosts_determine_host_port_and_scheme() {
         let cases = [
             ("b.example", None, Ok("https://b.example/x")),
             ("b.example", Some("http"), Ok("http://b.example/x")),
@@ -362,7 +363,7 @@ mod tests {
         }
         let line = format!("1.2.3.4 - - {request} \"-\" \"bot/1\"");
         assert_eq!(url(&line, &log(HostOf::After(4))), Err(Fault::NoHost));
-        // The user's host fills gaps but replaces nothing.
+        // The user's host fills gaps and replaces nothing.
         let default = Some(b"http://a.example".to_vec());
         for (host, expected) in [
             ("b.example", Ok("https://b.example/x")),

@@ -1,7 +1,7 @@
-//! What the lines of an access log have besides the request: user agents, and virtual hosts before or after.
+//! Detects optional parts in access logs: user agents, and virtual hosts before or after the request.
 //!
-//! The first line that shows it decides for the whole log, and the user can say the host instead. It must not be decided
-//! for each line by itself: what stands at the end of a line is often sent by the client.
+//! The first conclusive line decides for the whole log. The user's host applies to requests without a virtual host.
+//! Lines are not judged individually, because clients often control the text at a line's end.
 
 use memchr::memchr;
 use reptile::Scheme;
@@ -9,29 +9,29 @@ use reptile::urls::origin_of;
 
 use super::{HostOf, Parts, USER_AGENT, fields};
 
-/// What the user says of the requests in a log.
+/// The user's options for requests in a log.
 #[derive(Clone, Debug, Default)]
 pub struct Site {
-    /// The host of all requests, with its port if it is not the usual one.
+    /// The host for requests without a virtual host, with its port if that is not the default.
     pub host: Option<String>,
-    /// The scheme: `http` or `https`.
+    /// The scheme, `http` or `https`.
     pub scheme: Option<&'static str>,
 }
 
-/// What a log has.
+/// A log's optional parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Where the virtual host is.
+    /// The virtual host's location.
     pub host: HostOf,
-    /// Whether there are user agents.
+    /// Whether lines have user agents.
     pub has_user_agent: bool,
 }
 
 impl Site {
-    /// What the options `--host` and `--scheme` say.
+    /// Returns the site given by `--host` and `--scheme`.
     ///
     /// # Errors
-    /// If they do not go together, or the host is not a host.
+    /// Returns an error if the options contradict each other, or if the host is invalid.
     pub fn of_options(host: Option<&str>, schemes: &[Scheme]) -> Result<Site, String> {
         let scheme = match schemes {
             [] => None,
@@ -63,14 +63,14 @@ impl Site {
         Ok(Site { host: Some(authority.to_owned()), scheme: own.or(scheme) })
     }
 
-    /// The start of every URL, if the user says the host.
+    /// Returns the URL prefix for requests without a virtual host, if the user gives the host.
     pub fn start(&self) -> Option<Vec<u8>> {
         let host = self.host.as_ref()?;
         Some(format!("{}://{host}", self.scheme.unwrap_or("https")).into_bytes())
     }
 }
 
-/// What a log has, by one of its lines. `None` if it is not a line of a log.
+/// Returns a log's shape according to one line, or `None` if it is not a log line.
 pub fn shape_of(line: &[u8]) -> Option<Shape> {
     let Parts { before, time, after, .. } = Parts::of(line)?;
     if !is_time(time) {
@@ -81,7 +81,7 @@ pub fn shape_of(line: &[u8]) -> Option<Shape> {
     let has_user_agent = is_quoted(USER_AGENT - 1) && is_quoted(USER_AGENT);
     let mut words = before.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
     let first = words.next().filter(|first| is_host_name(first));
-    // In a log without virtual hosts the second word is who the client says it is: nothing, at all times.
+    // Without virtual hosts, the second word is the client's identity, which is always missing.
     let is_first = first.is_some() && words.next().is_some_and(|word| word != b"-") && words.nth(1).is_some();
     let begin = if has_user_agent { USER_AGENT + 1 } else { USER_AGENT - 1 };
     let number = || (begin..after.len()).find(|&number| is_host_name(after[number].0));
@@ -89,12 +89,12 @@ pub fn shape_of(line: &[u8]) -> Option<Shape> {
     Some(Shape { host, has_user_agent })
 }
 
-/// Whether a line is one of an access log.
+/// Returns whether this is an access log line.
 pub fn is_log(line: &[u8]) -> bool {
     shape_of(line).is_some()
 }
 
-/// Whether a text has the form of a log's time, such as `10/Oct/2000:13:55:36 -0700`.
+/// Returns whether text has a log time's form, such as `10/Oct/2000:13:55:36 -0700`.
 fn is_time(text: &[u8]) -> bool {
     let form = b"00/Aaa/0000:00:00:00";
     let fits = |(byte, form): (&u8, &u8)| match form {
@@ -105,8 +105,10 @@ fn is_time(text: &[u8]) -> bool {
     text.get(..form.len()).is_some_and(|start| start.iter().zip(form).all(fits))
 }
 
-/// Whether a field is almost certainly a host name, with or without a port: labels with dots between them,
-/// of which the last begins with a letter. `TLSv1.3`, numbers and addresses are not.
+/// Returns whether a field is almost certainly a host name, with or without a port.
+///
+/// A host name consists of labels with dots between them, and the last label begins with a letter. `TLSv1.3`, numbers
+/// and addresses are not host names.
 fn is_host_name(field: &[u8]) -> bool {
     let (name, port) = match memchr(b':', field) {
         Some(at) => (&field[..at], &field[at + 1..]),
@@ -128,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shape_of_a_log_is_seen_in_a_line() {
+    fn shapes_are_detected_in_a_line() {
         let request = "[10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5";
         let cases = [
             ("1.2.3.4 - -", "", HostOf::Nothing, false),
@@ -137,7 +139,7 @@ mod tests {
             ("a.example:443 1.2.3.4 - -", " \"-\" \"x\"", HostOf::First, true),
             ("localhost:80 ::1 - -", " \"-\" \"x\"", HostOf::First, true),
             ("xn--a.xn--p1ai 1.2.3.4 - a b", " \"-\" \"x\"", HostOf::First, true),
-            // Names of clients, and clients behind proxies.
+            // Client names, and clients behind proxies.
             ("crawl.bot.example - -", " \"-\" \"x\"", HostOf::Nothing, true),
             ("crawl.bot.example - a b c", " \"-\" \"x\"", HostOf::Nothing, true),
             ("1.2.3.4, 5.6.7.8 - -", "", HostOf::Nothing, false),
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_user_says_is_checked() {
+    fn user_options_are_checked() {
         let start = |host, schemes: &[Scheme]| {
             Site::of_options(Some(host), schemes).map(|site| String::from_utf8(site.start().unwrap()).unwrap())
         };
