@@ -80,9 +80,9 @@ impl CaptureRecord {
     /// Checks that the capture is consistent. Returns the expectation that it violates, or `None`.
     pub(super) fn flaw(&self) -> Option<&'static str> {
         if self.policy.is_some() != (self.outcome == FetchOutcome::Rules) {
-            Some("a policy if rules decide, and only then")
+            Some("a policy if and only if rules decide")
         } else if self.is_plain() && self.body_hash != 0 {
-            Some("no hash of the body of a file of which nothing else is known")
+            Some("no body hash if only the rules are known")
         } else {
             None
         }
@@ -174,11 +174,11 @@ impl CaptureHistory {
         } else if !newest.is_failure() && (answered.is_some() || ended.is_some() || !earlier_failures.is_empty()) {
             Some("only one capture if the last one was an answer")
         } else if answered.is_some() && ended.is_some() {
-            Some("a last answer that either holds or has ended")
+            Some("a last answer that either applies or has expired")
         } else if answered.as_ref().is_some_and(CaptureRecord::is_failure) {
             Some("an answer before the failures")
         } else if newest.is_failure() && newest.time.is_some() && order.windows(2).any(|pair| pair[0] >= pair[1]) {
-            Some("failures in the order of their times and later than the answer")
+            Some("failures sorted by time and later than the answer")
         } else if newest.is_failure() && newest.time.is_none() && order.len() + captures().count() > 3 {
             Some("only one failure if its time is unknown")
         } else {

@@ -264,7 +264,7 @@ impl<'a> OtherDirectives<'a> {
             let list = DirectiveList { bytes, is_absent: false };
             let parts = list.parts()?;
             if parts.windows(2).any(|pair| pair[0] >= pair[1]) {
-                return Err(damaged("groups and parts in order", "another order"));
+                return Err(damaged("sorted groups and parts", "another order"));
             }
             let groups = parts.last().map_or(0, |&(group, _)| group.saturating_add(1));
             if list.group_count()? != groups {
@@ -392,12 +392,12 @@ impl DirectiveReader<'_> {
         let key = if kind == DirectiveKind::Other { self.source.text(0)? } else { b"" };
         let shared = self.source.number()? as usize;
         if shared > self.value.len() {
-            let expected = format!("a beginning of the {} bytes of the value before", self.value.len());
-            return Err(damaged(&expected, format!("one of {shared} bytes")));
+            let expected = format!("a prefix of the previous value's {} bytes", self.value.len());
+            return Err(damaged(&expected, format!("a prefix of {shared} bytes")));
         }
         let text = self.source.text(shared)?;
         if !text.is_empty() && self.value.get(shared) == text.first() {
-            return Err(damaged("all bytes shared that agree with the value before", format!("{shared} bytes")));
+            return Err(damaged("the longest common prefix with the previous value", format!("{shared} bytes")));
         }
         self.value.truncate(shared);
         self.value.extend_from_slice(text);

@@ -432,7 +432,7 @@ impl<'a> Origins<'a> {
         }
         if count == 0 {
             let is_absent = self.buckets.is_empty() && self.records.is_empty();
-            return if is_absent { Ok(()) } else { Err(damaged(0, "no table without origins", "one".into())) };
+            return if is_absent { Ok(()) } else { Err(damaged(0, "no table for zero origins", "a table".into())) };
         }
         let long = |at: usize| u64_at(self.buckets, at).unwrap_or_default();
         let (buckets, seed) = (bucket_count(count), long(16));
@@ -442,7 +442,7 @@ impl<'a> Origins<'a> {
         }
         let number = seed.wrapping_sub(first);
         if number >= MAX_SEEDS {
-            let expected = format!("a seed from {first:016x} on, {MAX_SEEDS} at most");
+            let expected = format!("one of the {MAX_SEEDS} seeds from {first:016x} on");
             return Err(damaged(16, &expected, format!("{seed:016x}")));
         }
         if self.buckets.get(24..HEADER_BYTES).is_none_or(|rest| rest.iter().any(|&byte| byte != 0)) {
@@ -487,7 +487,7 @@ impl<'a> Origins<'a> {
             let hash = hash_of_record(seed, &origin);
             let key = key_of(hash, &origin);
             if last >= Some(key) {
-                let expected = "origins in the order of their hashes, each once";
+                let expected = "distinct origins sorted by hash";
                 return Err(FormatError::at(Section::Origins, at, expected, "another order"));
             }
             let slot = next.max(bucket_of(hash, buckets) * BUCKET_SLOTS);

@@ -335,7 +335,7 @@ impl<'a> PolicyView<'a> {
         let mut last = None;
         for entry in self.tokens() {
             if last >= Some(entry) {
-                return Err(self.error("tokens in order, each with a group once", format!("token {}", entry.0)));
+                return Err(self.error("distinct token and group pairs in order", format!("token {}", entry.0)));
             }
             last = Some(entry);
         }

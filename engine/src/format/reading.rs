@@ -50,7 +50,7 @@ impl<'a> Reading<'a> {
         for name in [self.dialect, self.profile] {
             if name.len() > MAX_READING_NAME_BYTES {
                 let (limit, found) = (MAX_READING_NAME_BYTES as u64, name.len() as u64);
-                return Err(TooLarge { what: "bytes of the name of a dialect or profile", limit, found });
+                return Err(TooLarge { what: "bytes of a dialect's or profile's name", limit, found });
             }
         }
         let mut out = Vec::new();

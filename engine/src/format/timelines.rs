@@ -73,16 +73,16 @@ impl Timeline {
         } else if matches!(&captures[..], [] | [CaptureRecord { time: None, .. }]) && self.is_plain() {
             Some("a capture that differs from the plain one")
         } else if !captures.is_sorted_by(|a, b| a.time < b.time) {
-            Some("captures in the order of their times, each time once")
+            Some("captures sorted by time, with distinct times")
         } else if begins.clone().next() != captures.first().map(begin_of) {
             Some("a first span that begins with the first capture")
         } else if !spans.is_sorted_by(|a, b| a.begin < b.begin && a.policy != b.policy) {
             // Compares neighbors only, because a policy may return.
-            Some("spans in the order of their beginnings, no two in a row of one policy")
+            Some("spans sorted by start, with different policies in adjacent spans")
         } else if !begins.into_iter().all(|begin| self.may_begin_at(begin)) {
             Some("spans that begin with a capture, or after a failure")
         } else if captures.iter().any(|capture| self.is_elsewhere(capture)) {
-            Some("the policy of a file in force from its capture on")
+            Some("a file's policy active from its capture on")
         } else {
             None
         }

@@ -48,7 +48,7 @@ pub fn at_fingerprints(bytes: &[u8]) -> Result<(&[u8], &[u8]), Corrupt> {
         Width::Two => Automaton::<2>::new(bytes).fingerprints_at(),
         Width::Four => Automaton::<4>::new(bytes).fingerprints_at(),
     };
-    bytes.split_at_checked(at).ok_or(corrupt!(0, "the end of an automaton before its end", "a later one"))
+    bytes.split_at_checked(at).ok_or(corrupt!(0, "an offset of the fingerprints inside the automaton", "a later one"))
 }
 
 /// Splits an automaton into its other parts and its fingerprints (*fingerprints last*).
@@ -155,7 +155,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
     pub fn joint_rank(&self, place: u32) -> Result<u32, Corrupt> {
         let at = self.header(Field::JointRanks) as usize;
         if at == 0 || place >= self.rule_count() {
-            return Err(corrupt!(Field::JointRanks.at(W), "a joint rank", "no joint rank of the rule"));
+            return Err(corrupt!(Field::JointRanks.at(W), "a joint rank", "no joint rank for the rule"));
         }
         let at = at + place as usize * 4;
         u32_at(self.bytes, at).ok_or(corrupt!(at, "a joint rank"))
@@ -217,7 +217,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         let list = self.bytes.get(children_at..children_at + list_max_bytes(W));
         let (next, deciding) = (number(3)? as usize, number(4)? as usize);
         if next >= at || deciding > at {
-            return Err(corrupt!(at, "a reference back to a wildcard automaton", "a reference forward"));
+            return Err(corrupt!(at, "a backward reference to a wildcard automaton", "a forward reference"));
         }
         Ok(WildcardView {
             best: [self.rank(at + 1)?, self.rank(at + 1 + W)?],
@@ -278,7 +278,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         let count = number::<W>(self.bytes, at).ok_or(corrupt!(at, "the number of texts"))? as usize;
         let bytes = self.bytes.get(at + W..).unwrap_or_default();
         if count > bytes.len() / (2 * W) {
-            return Err(corrupt!(at, "the number of texts", "more than there is room for"));
+            return Err(corrupt!(at, "the number of texts", "more texts than fit"));
         }
         let (ranks, rest) = bytes.split_at(count * W);
         let (ends, patterns) = rest.split_at(count * W);
@@ -669,7 +669,7 @@ impl<const W: usize> Children<'_, W> {
         }
         let bytes = table.get(count * W..).unwrap_or_default();
         if !bytes.is_sorted_by(|a, b| a < b) {
-            return Err(corrupt!(self.at, "transitions in the order of their bytes", "another order"));
+            return Err(corrupt!(self.at, "transitions sorted by byte", "another order"));
         }
         for (index, &byte) in bytes.iter().enumerate() {
             if reference(index) == 0 {

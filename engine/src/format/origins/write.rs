@@ -25,7 +25,7 @@ fn choose_seed<T, E: From<TooLarge>>(
         }
     }
     Err(E::from(TooLarge {
-        what: "slots that one look-up of an origin reads, under each of 16 seeds",
+        what: "slots that an origin look-up reads, under each of 16 seeds",
         limit: MAX_PROBE_SLOTS as u64,
         found: MAX_PROBE_SLOTS as u64 + 1,
     }))
