@@ -4,7 +4,7 @@
 //! to tell when an answer becomes stale. The compiler decides which capture counts. Decisions without a time do not
 //! read this section; decisions by time only read the timelines' spans.
 //!
-//! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes. Origins with the same history share a
+//! A pool (see `FORMAT.md`) with address units of 4 bytes. Origins with the same history share a
 //! record. The plain history, a file that was fetched successfully at an unknown time, has no record.
 
 use super::container::Section;
@@ -16,13 +16,13 @@ use super::{FormatError, NONE, put, put_long, u32_at, u64_at};
 use crate::platform::prefetch;
 use crate::verdict::Cause;
 
-/// Unit of addresses in bytes.
+/// Address unit in bytes.
 pub(super) const UNIT: usize = 4;
 
-/// Size of a capture in bytes.
+/// Capture size in bytes.
 pub(super) const CAPTURE_BYTES: usize = 32;
 
-/// Size of the failure count in bytes.
+/// Failure count size in bytes.
 const COUNT_BYTES: usize = 4;
 
 /// Bit in the failure count: the time of an answer that no longer applies follows.
@@ -241,7 +241,7 @@ impl CaptureHistory {
 pub enum StoredCaptures {
     /// The captures that still matter.
     History(CaptureHistory),
-    /// All captures, and the spans of time in which each policy is active.
+    /// All captures, and the spans in which each policy is active.
     Timeline(Timeline),
 }
 
@@ -264,7 +264,7 @@ impl StoredCaptures {
         all.iter_mut().chain(newest).chain(answered)
     }
 
-    /// Returns the addresses of the record's policies.
+    /// Returns the record's policy addresses.
     pub fn policies(&self) -> impl Iterator<Item = u32> {
         let spans = match self {
             StoredCaptures::History(_) => &[][..],
@@ -351,7 +351,7 @@ impl<'a> Captures<'a> {
         stored.ok_or_else(|| missing(bytes))
     }
 
-    /// Proves that the section is the encoding of its content. Calls `check` for each record.
+    /// Proves that the section is canonical. Calls `check` for each record.
     pub(crate) fn verify(
         self,
         steps: &mut u64,

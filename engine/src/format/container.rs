@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{FORMAT_VERSION, FormatError, u32_at, u64_at};
 use crate::spool::SectionBytes;
 
-/// The first eight bytes of every set. Like PNG's, they reveal a transfer that treated the file as text.
+/// Every set's first eight bytes. Like PNG's, they reveal a transfer that treated the file as text.
 const LABEL: [u8; 8] = *b"\x89RPTL\r\n\x1a";
 
 /// The byte-order mark, as a machine with the file's byte order reads it. The file is always little-endian.
@@ -18,10 +18,10 @@ const ENDIAN_MARK: u32 = 0x0102_0304;
 /// Maximum version that is reported as newer. A larger number means that the header is damaged.
 const MAX_PLAUSIBLE_VERSION: u32 = 999;
 
-/// Size of the header in bytes: one cache line.
+/// Header size in bytes: one cache line.
 pub const HEADER_BYTES: usize = 64;
 
-/// Size of a section table entry in bytes.
+/// Section table entry size in bytes.
 pub const ENTRY_BYTES: usize = 32;
 
 /// Alignment of sections in bytes. Keeps data aligned that is laid out in cache lines.
@@ -45,11 +45,11 @@ pub enum Section {
     Crawlers,
     /// The product tokens in the files.
     Tokens,
-    /// The hash table of origins.
+    /// The hash table for origins.
     Buckets,
     /// A record for each origin.
     Origins,
-    /// The capture history of each origin.
+    /// Each origin's capture history.
     Captures,
     /// For each robots.txt, which product token has which group of rules.
     Policies,
@@ -59,7 +59,7 @@ pub enum Section {
     Rulesets,
     /// The automata's shared fingerprints.
     Prints,
-    /// Line numbers of rules.
+    /// The rules' line numbers.
     Lines,
     /// Other directives: lines that decide no URL.
     Other,
@@ -114,9 +114,9 @@ impl Section {
 /// The set-wide settings in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The number of the normal form for patterns and paths.
+    /// The normal form's number, for patterns and paths.
     pub normal_form: u32,
-    /// The number of the method for comparing product tokens.
+    /// The number that says how product tokens are compared.
     pub name_matching: u32,
     /// The construction that made the automata, as numbered by the compiler, including its revision. Readers do not
     /// need it; it tells whether two sets with the same content have the same bytes.

@@ -16,7 +16,7 @@ pub const MAX_CRAWLER_NAME_BYTES: usize = 255;
 /// Maximum number of product tokens for a crawler.
 pub const MAX_CRAWLER_TOKENS: usize = 255;
 
-/// Size of the section before its table of ends in bytes.
+/// Header size in bytes. The table of ends follows.
 const HEADER_BYTES: usize = 8;
 
 const HONOURS_DEFAULT_GROUP: u8 = 1;
@@ -245,7 +245,7 @@ impl<'a> Crawlers<'a> {
         Ok(CrawlerTable { syntax: self.syntax()?, cuts_version: self.cuts_version()?, crawlers })
     }
 
-    /// Proves that the section is the encoding of its content.
+    /// Proves that the section is canonical.
     pub(crate) fn verify(self, steps: &mut u64) -> Result<(), FormatError> {
         *steps += self.0.len() as u64;
         let mut last: Option<Vec<u8>> = None;

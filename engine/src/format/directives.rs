@@ -1,6 +1,6 @@
 //! The section `other`: other directives, the lines in a robots.txt that decide no URL, as kind, text and line number.
 //!
-//! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes, one for each distinct list of lines. Origins
+//! A pool (see `FORMAT.md`) with 4-byte address units and one record for each distinct list of lines. Origins
 //! refer to the records. No decision reads the section, and the engine does not interpret the values.
 
 use std::fmt;
@@ -10,7 +10,7 @@ use super::container::Section;
 use super::pool::{References, verify_pool};
 use super::{FormatError, TooLarge, fit, pad};
 
-/// Unit of addresses in bytes.
+/// Address unit in bytes.
 pub(super) const UNIT: usize = 4;
 
 /// The section's content in error messages.
@@ -20,17 +20,17 @@ pub(super) const WHAT: &str = "bytes of other directives";
 /// than this.
 pub const MAX_DIRECTIVE_BYTES: usize = 4096;
 
-/// Maximum number of other directives in a robots.txt. Later ones are left out with a diagnostic. Values may share
+/// Maximum number of other directives per robots.txt. Later ones are left out with a diagnostic. Values may share
 /// prefixes, so a record could otherwise decode to a thousand times the file's size. The maximum in 4,231 real files is
 /// 1,992.
 pub const MAX_DIRECTIVES: usize = 4096;
 
-/// The kind of a line of other directives.
+/// A directive's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum DirectiveKind {
-    /// `Sitemap`: the address of a sitemap.
+    /// `Sitemap`: a sitemap's URL.
     Sitemap = 0,
     /// `Crawl-delay`: seconds between two requests.
     CrawlDelay = 1,
@@ -57,7 +57,7 @@ pub enum DirectiveKind {
 }
 
 impl DirectiveKind {
-    /// Every kind, in the order of their numbers.
+    /// Every kind, in number order.
     pub const ALL: [DirectiveKind; 12] = [
         DirectiveKind::Sitemap,
         DirectiveKind::CrawlDelay,
@@ -144,10 +144,10 @@ impl fmt::Display for DirectiveState {
     }
 }
 
-/// A line of other directives.
+/// One of the other directives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directive<'a> {
-    /// The kind of the line.
+    /// The directive's kind.
     pub kind: DirectiveKind,
     /// Whether the line counts under the dialect.
     pub state: DirectiveState,
@@ -258,7 +258,7 @@ impl<'a> OtherDirectives<'a> {
         DirectiveList { bytes: self.0.get(address as usize * UNIT..).unwrap_or_default(), is_absent: false }
     }
 
-    /// Proves that the section is the encoding of its content.
+    /// Proves that the section is canonical.
     pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
         verify_pool(Section::Other, self.0, UNIT, steps, |bytes, out| {
             let list = DirectiveList { bytes, is_absent: false };
@@ -298,7 +298,7 @@ impl<'a> DirectiveList<'a> {
         self.is_absent
     }
 
-    /// Returns the minimum number of groups that the policy must have.
+    /// Returns the minimum group count for the policy.
     ///
     /// # Errors
     /// Returns an error if the section is damaged.
@@ -438,7 +438,7 @@ impl<'a> Source<'a> {
         Err(damaged("a number of at most five bytes", "a longer one"))
     }
 
-    /// Reads the number of pairs of a group and a part.
+    /// Reads the number of group and part pairs.
     fn part_count(&mut self) -> Result<u32, FormatError> {
         self.number()?;
         self.number()

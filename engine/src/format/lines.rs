@@ -1,6 +1,6 @@
 //! The section `lines`: each group's line numbers, in rank order.
 //!
-//! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes. The two low bits in a record's first byte
+//! A pool (see `FORMAT.md`) with address units of 4 bytes. The two low bits in a record's first byte
 //! give the width of its numbers (0: one byte, 1: two, 2: four). The six high bits give the number of lines; 63 means
 //! that a four-byte count follows.
 
@@ -8,7 +8,7 @@ use super::container::Section;
 use super::pool::{References, verify_pool};
 use super::{FormatError, NONE, pad, put, u32_at};
 
-/// Unit of addresses in bytes.
+/// Address unit in bytes.
 pub(super) const UNIT: usize = 4;
 
 /// The section's content in error messages.
@@ -67,7 +67,7 @@ impl<'a> Lines<'a> {
             .ok_or_else(|| FormatError::at(Section::Lines, at, "whole units of 4 bytes", "the end of the section"))
     }
 
-    /// Proves that the section is the encoding of its content.
+    /// Proves that the section is canonical.
     pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
         verify_pool(Section::Lines, self.0, UNIT, steps, |bytes, out| {
             let list = LineList::read(bytes)?;
@@ -120,7 +120,7 @@ impl<'a> LineList<'a> {
         self.numbers.is_empty()
     }
 
-    /// Returns the line of the rule at a place in the order of precedence.
+    /// Returns the line of the rule at a place in precedence order.
     #[must_use]
     pub fn get(&self, place: u32) -> Option<u32> {
         let number = self.numbers.get(place as usize * self.width..)?.get(..self.width)?;

@@ -13,7 +13,7 @@
 //! | [`captures`], [`timelines`] | `captures` | each origin's capture history, or all captures with their spans |
 //! | [`policies`] | `policies` | which product token has which group of rules |
 //! | [`rulesets`], `patches` | `index`, `rulesets`, `prints` | automata, their ends, their shared fingerprints |
-//! | [`lines`] | `lines` | line numbers of rules |
+//! | [`lines`] | `lines` | the rules' line numbers |
 //! | [`directives`] | `other` | other directives: lines that decide no URL |
 //! | [`automaton`] | - | an automaton's bytes |
 //!

@@ -39,22 +39,22 @@ const ADDRESS_BITS: u32 = 40;
 /// Maximum size of all origin records in bytes, limited by their addresses.
 pub const MAX_ORIGINS_BYTES: u64 = ((1 << ADDRESS_BITS) - 1) * UNIT as u64;
 
-/// Unit of addresses in bytes.
+/// Address unit in bytes.
 pub(super) const UNIT: usize = 8;
 
-/// Size of the section `buckets` before its slots: one cache line.
+/// Header size in the section `buckets` in bytes: one cache line.
 const HEADER_BYTES: usize = 64;
 
-/// Size of a slot in bytes.
+/// Slot size in bytes.
 const SLOT_BYTES: usize = 8;
 
-/// Size of a bucket in bytes.
+/// Bucket size in bytes.
 const BUCKET_BYTES: usize = BUCKET_SLOTS as usize * SLOT_BYTES;
 
-/// Size of a record before its host name in bytes.
+/// Record header size in bytes. The host name follows.
 const RECORD_BYTES: usize = 16;
 
-/// Size of a record with a host of typical length in bytes.
+/// Record size in bytes for a host of typical length.
 const TYPICAL_RECORD_BYTES: usize = 40;
 
 /// An origin in a set, and the addresses of its data.
@@ -66,11 +66,11 @@ pub struct OriginRecord<'a> {
     pub scheme: Scheme,
     /// The port.
     pub port: u16,
-    /// The address of the origin's policy.
+    /// The origin's policy address.
     pub policy: u32,
-    /// The address of the origin's capture history; `None` for a file that was fetched successfully at an unknown time.
+    /// The address of its capture history; `None` for a file that was fetched successfully at an unknown time.
     pub captures: Option<u32>,
-    /// The address of the origin's other directives, if it has any.
+    /// The address of its other directives, if it has any.
     pub other: Option<u32>,
 }
 
@@ -182,7 +182,7 @@ impl Count for usize {
     }
 }
 
-/// The hash table of origins.
+/// The hash table for origins.
 #[derive(Clone, Copy)]
 pub struct Origins<'a> {
     /// The section `buckets`.
@@ -415,7 +415,7 @@ impl<'a> Origins<'a> {
         OriginIter { origins: self, at: 0 }
     }
 
-    /// Proves that the sections are the encoding of their content. Calls `check` for each record.
+    /// Proves that the sections are canonical. Calls `check` for each record.
     pub(crate) fn verify(
         self,
         steps: &mut u64,

@@ -4,7 +4,7 @@
 //! of such rules have the same form and differ only in the number's bytes. Patches save 59 MB of the 216 MB that a
 //! million sites' rulesets take.
 //!
-//! The record of such a ruleset contains the other ruleset's number (four bytes) and the patches. Each patch is an
+//! Such a ruleset's record contains the other ruleset's number (four bytes) and the patches. Each patch is an
 //! offset (two bytes), a length (one byte) and the new bytes.
 
 use super::automaton::{Corrupt, corrupt, header};
@@ -17,10 +17,10 @@ pub const MAX_PATCHED_BYTES: usize = 2 << 10;
 /// Minimum ratio between a ruleset's size and its patches' size.
 const MIN_GAIN: usize = 2;
 
-/// Size of a patch before its new bytes in bytes.
+/// Patch header size in bytes. The new bytes follow.
 const PATCH_HEADER_BYTES: usize = 3;
 
-/// Size of the patched ruleset's number in bytes.
+/// Size in bytes of the patched ruleset's number.
 pub(super) const BASE_BYTES: usize = 4;
 
 /// Returns the record that stores a ruleset as patches of a base with this number, both without fingerprints.

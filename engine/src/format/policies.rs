@@ -1,6 +1,6 @@
 //! The section `policies`: which product token has which group of rules, for each robots.txt or its absence.
 //!
-//! A pool of records (see `FORMAT.md`) with addresses in units of 8 bytes.
+//! A pool (see `FORMAT.md`) with address units of 8 bytes.
 
 use std::hint::select_unpredictable;
 
@@ -10,16 +10,16 @@ use super::{FormatError, NONE, put, u32_at};
 use crate::platform::prefetch;
 use crate::verdict::{Cause, Challenger, PolicySource};
 
-/// Unit of addresses in bytes.
+/// Address unit in bytes.
 pub(super) const UNIT: usize = 8;
 
 /// The section's content in error messages.
 pub(super) const WHAT: &str = "bytes of policies";
 
-/// Size of a record before its token numbers in bytes.
+/// Record header size in bytes. The token numbers follow.
 const HEADER_BYTES: usize = 16;
 
-/// Size of a token's or a group's entry in bytes.
+/// Size in bytes of a token's or a group's entry.
 const ENTRY_BYTES: usize = 8;
 
 /// A group in a policy: its ruleset and line numbers.
@@ -39,7 +39,7 @@ pub struct PolicyDraft {
     /// A number and a group index for each product token in the file, sorted by number. A token with several entries
     /// has several groups, which decide together.
     pub tokens: Vec<(u32, u32)>,
-    /// The index of the default group, for all crawlers that the file does not name.
+    /// The default group's index, for all crawlers that the file does not name.
     pub default_group: Option<u32>,
     /// The groups. A group may have no token if its user-agent line has no name.
     pub groups: Vec<Group>,
@@ -176,7 +176,7 @@ impl<'a> Policies<'a> {
         })
     }
 
-    /// Proves that the section is the encoding of its content. Calls `check` for each record.
+    /// Proves that the section is canonical. Calls `check` for each record.
     pub(crate) fn verify(
         self,
         steps: &mut u64,
@@ -196,7 +196,7 @@ impl<'a> Policies<'a> {
 #[derive(Clone, Copy)]
 pub struct PolicyView<'a> {
     kind: u32,
-    /// The index of the default group, for all crawlers that the file does not name, or [`NONE`].
+    /// The default group's index, for all crawlers that the file does not name, or [`NONE`].
     default_group: u32,
     /// The token numbers, then each token's group, then the groups.
     body: &'a [u8],
@@ -302,7 +302,7 @@ impl<'a> PolicyView<'a> {
         Ok(ChosenGroups { policy: self, token: NONE, next: self.tokens, first, index, is_named })
     }
 
-    /// Returns the position of a token's first entry.
+    /// Returns the position where a token's entries begin.
     #[inline]
     fn entry_of(&self, token: u32) -> Option<usize> {
         let tokens = self.body.get(..self.tokens * 4).unwrap_or_default();
@@ -352,7 +352,7 @@ impl<'a> PolicyView<'a> {
         (0..self.tokens).map(move |index| (number(index), number(self.tokens + index)))
     }
 
-    /// Returns the number of elements in [`PolicyView::tokens`].
+    /// Returns the length of [`PolicyView::tokens`].
     #[inline]
     #[must_use]
     pub fn token_count(&self) -> usize {
@@ -366,7 +366,7 @@ impl<'a> PolicyView<'a> {
         self.entry_of(token).is_some()
     }
 
-    /// Returns the index of the default group, for all crawlers that the file does not name.
+    /// Returns the default group's index, for all crawlers that the file does not name.
     #[must_use]
     pub fn default_group_index(&self) -> Option<u32> {
         Some(self.default_group).filter(|&index| index != NONE)
@@ -426,7 +426,7 @@ impl ChosenGroups<'_> {
         self.is_named
     }
 
-    /// Returns the indexes of all groups for the crawler.
+    /// Returns all the crawler's group indexes.
     #[must_use]
     pub fn indices(mut self) -> Vec<u32> {
         let mut all: Vec<u32> = self.first.map(|_| self.index).into_iter().collect();

@@ -9,7 +9,7 @@ use super::{FormatError, TooLarge, pad, put, put_long, u16_at, u32_at, u64_at};
 /// Maximum size of a dialect's or fetch profile's name in bytes.
 pub const MAX_READING_NAME_BYTES: usize = 0xFFFF;
 
-/// Size of the section before the names in bytes.
+/// Size in bytes before the names.
 const FIXED_BYTES: usize = 40;
 
 /// The section's length is a multiple of this many bytes.
@@ -71,7 +71,7 @@ impl<'a> Reading<'a> {
         Ok(out)
     }
 
-    /// Proves that the section is the encoding of its content.
+    /// Proves that the section is canonical.
     pub(crate) fn verify(section: &'a [u8]) -> Result<(), FormatError> {
         match Reading::read(section)?.write() {
             Ok(written) if written == section => Ok(()),

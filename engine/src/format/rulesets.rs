@@ -21,7 +21,7 @@ use crate::spool::Sink;
 
 pub use super::patches::MAX_PATCHED_BYTES;
 
-/// Size of an index entry in bytes.
+/// Index entry size in bytes.
 const ENTRY_BYTES: usize = 8;
 
 /// Number of offset bits in an entry; the others are the payload kind.
@@ -30,7 +30,7 @@ const OFFSET_BITS: u32 = 48;
 /// Exclusive upper bound for the size of the section `rulesets` in bytes.
 pub const MAX_RULESETS_BYTES: u64 = 1 << OFFSET_BITS;
 
-/// Size of a cache line in bytes, and the number of lines to prefetch at a ruleset's start.
+/// Cache line size in bytes, and the number of lines to prefetch at a ruleset's start.
 const CACHE_LINE_BYTES: usize = 64;
 const FIRST_LINES: usize = 4;
 
@@ -40,7 +40,7 @@ const PAYLOAD_RULES: u64 = 0;
 /// Payload of a ruleset that is stored as patches of another one.
 const PAYLOAD_PATCHES: u64 = 1;
 
-/// Size of an index into the shared fingerprints in bytes.
+/// Size in bytes of an index into the shared fingerprints.
 const PLACE_BYTES: usize = 4;
 
 /// Writes the used rulesets, sorted and without duplicates. Frees each automaton as soon as it is copied. Returns the

@@ -1,5 +1,5 @@
 //! Timelines: the records in the section `captures` of a set by time. A timeline has every capture of an origin that
-//! counts at some time, and the spans of time in which each policy is active.
+//! counts at some time, and the spans in which each policy is active.
 //!
 //! The compiler computes the spans from the captures. Decisions by time only read the spans; the captures are for
 //! adding further captures and for merging sets.
@@ -7,17 +7,17 @@
 use super::captures::{CAPTURE_BYTES, CaptureHistory, CaptureRecord, FetchOutcome};
 use super::{put, put_long, u32_at, u64_at};
 
-/// Size of a record before its spans in bytes: the capture count and the span count.
+/// Record header size in bytes: the capture count and the span count.
 const COUNT_BYTES: usize = 8;
 
-/// Size of a span's parts in bytes: the starts of all spans come first, then their policies.
+/// Span sizes in bytes. A record stores the starts of all spans first, then their policies.
 const BEGIN_BYTES: usize = 8;
 const POLICY_BYTES: usize = 4;
 
 /// Span start for a capture without a time, which is older than every capture with a time.
 pub const BEFORE_ALL_TIMES: i64 = i64::MIN;
 
-/// A span of time in which one policy is active. It lasts until the timeline's next span begins.
+/// A period in which one policy is active. It lasts until the timeline's next span begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
     /// The first second, since 1970; [`BEFORE_ALL_TIMES`] for a capture without a time.
@@ -26,7 +26,7 @@ pub struct Span {
     pub policy: u32,
 }
 
-/// All captures of an origin, and the spans of time in which each policy is active.
+/// All captures of an origin, and the spans in which each policy is active.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Timeline {
     /// The captures sorted by time, with distinct times. The first may lack a time.

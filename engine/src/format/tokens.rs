@@ -9,7 +9,7 @@ use super::{FormatError, NONE, TooLarge, put_long, u64_at};
 /// Maximum number of product tokens in a set.
 pub const MAX_TOKENS: u64 = NONE as u64;
 
-/// Size of a number in the table in bytes.
+/// Size in bytes of each number.
 const NUMBER_BYTES: usize = 8;
 
 /// Writes the product tokens, which must be sorted, distinct and in lower case.
@@ -77,7 +77,7 @@ impl<'a> Tokens<'a> {
         (0..count.unwrap_or(0)).map(move |token| self.name(token)).chain(error.map(Err))
     }
 
-    /// Proves that the section is the encoding of its content.
+    /// Proves that the section is canonical.
     pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
         let count = self.count()?;
         let mut last = None;

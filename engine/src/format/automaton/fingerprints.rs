@@ -1,4 +1,4 @@
-//! The layout of [`Fingerprints`]: writes them for segment starts, and checks that they pass a segment.
+//! The [`Fingerprints`] layout: writes them for segment starts, and checks that they pass a segment.
 //! [`crate::platform`] describes the tables and searches with them.
 
 use crate::platform::{FINGERPRINT_BYTES, Fingerprints};

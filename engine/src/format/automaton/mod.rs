@@ -15,7 +15,7 @@
 //! - **Fallback patterns** are the few patterns that the compiler keeps out of the automata because a limit was met.
 //!   They are tried individually.
 //!
-//! A state accepts *ranks*. A rank is twice a rule's place in the order of precedence, plus one for a disallow. The
+//! A state accepts *ranks*. A rank is twice a rule's place in precedence order, plus one for a disallow. The
 //! smaller rank wins, an even rank allows, an odd rank disallows, and `rank / 2` is the rule's place.
 //!
 //! A trie state summarizes the ranks accepted on the way to it. A walk through the trie therefore ignores ranks until
@@ -49,7 +49,7 @@
 //!
 //! **Left out.** A verdict may leave out a wildcard automaton only if that cannot change the verdict: for every rule
 //! that the automaton leads to, another rule of the same kind matches whenever it does, and no rule of the other kind
-//! comes between the two in the order of precedence. From the first trie state where this does not hold, states use
+//! comes between the two in precedence order. From the first trie state where this does not hold, states use
 //! [`NEEDS_ALL`]. The deciding rule that is reported always comes from the list of all automata. Checked by `verify`,
 //! as far as kinds of rule matter.
 //!
@@ -69,7 +69,7 @@
 //! **Passes.** A decision makes at most [`MAX_PASSES`] passes over a path, through the trie, wildcard automata and
 //! fallback patterns together. Checked by `verify`; a walk over unverified bytes enforces the limit by counting.
 //!
-//! **Listed.** Every rule can be listed. The table of texts contains the patterns that cannot be read from the trie:
+//! **Listed.** Every rule can be listed. The text table contains the patterns that cannot be read from the trie:
 //! patterns with a wildcard, patterns whose displayed form differs from their matched form, and patterns shadowed by a
 //! better rule of their kind. No pattern in the table is also in the trie. Checked by `verify`.
 //!
@@ -133,13 +133,13 @@ pub const MAX_PASSES: usize = 256;
 /// takes at least 16 bytes, so this also bounds their number. No real file has any.
 pub const MAX_FALLBACK_BYTES: usize = 2 << 20;
 
-/// Returns the rank of the rule at `place` in the order of precedence.
+/// Returns the rank of the rule at `place` in precedence order.
 #[must_use]
 pub const fn rank(place: u32, kind: RuleKind) -> u32 {
     place * 2 + kind as u32
 }
 
-/// Returns the kind of the rule with this rank.
+/// Returns the kind of a rule with this rank.
 #[must_use]
 pub const fn kind_of(rank: u32) -> RuleKind {
     if rank & 1 == 0 { RuleKind::Allow } else { RuleKind::Disallow }
@@ -218,7 +218,7 @@ pub struct FallbackPattern<'t> {
     pub text: &'t [u8],
 }
 
-/// Flags of a pattern in the table of texts, stored in the two highest bits of its rank.
+/// Flags of a pattern in the text table, stored in the two highest bits of its rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TextFlags {
     /// The pattern shows a directory's index page and the rule also matches the directory: the pattern up to and
@@ -249,7 +249,7 @@ impl TextFlags {
     }
 }
 
-/// A pattern in the table of texts.
+/// A pattern in the text table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Text<'t> {
     /// The rule's rank.
@@ -291,13 +291,13 @@ const MAX_RULES_OF_TWO_BYTES: u32 = 1 << 13;
 enum Field {
     /// The number of rules.
     Rules,
-    /// The offset of the trie's root, or 0.
+    /// The trie root's offset, or 0.
     Trie,
-    /// The offset of the fallback patterns, or 0.
+    /// The fallback patterns' offset, or 0.
     Fallbacks,
-    /// The offset of the texts, or 0.
+    /// The texts' offset, or 0.
     Texts,
-    /// The offset of the joint ranks, or 0.
+    /// The joint ranks' offset, or 0.
     JointRanks,
     /// The offset at which the other parts end and the fingerprints begin, if there are any.
     Fingerprints,
@@ -322,7 +322,7 @@ const fn header_bytes(width: usize) -> usize {
     1 + Field::COUNT * width
 }
 
-/// Size of a state's header in bytes: label length, flags, children.
+/// State header size in bytes: label length, flags, children.
 const STATE_HEADER_BYTES: usize = 3;
 
 /// Returns the size of a wildcard automaton before its transitions in bytes: children, and six numbers.

@@ -101,7 +101,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         number::<W>(self.bytes, field.at(W)).unwrap_or_default()
     }
 
-    /// Returns the offset of the fingerprints, or of the references to shared ones.
+    /// Returns the offset where the fingerprints or the references to shared ones begin.
     #[inline(always)]
     fn fingerprints_at(&self) -> usize {
         self.header(Field::Fingerprints) as usize
@@ -133,7 +133,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         self.bytes.len()
     }
 
-    /// Returns the offset of the trie's root.
+    /// Returns the trie root's offset.
     #[inline(always)]
     #[must_use]
     pub fn trie(&self) -> Option<usize> {
@@ -161,7 +161,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         u32_at(self.bytes, at).ok_or(corrupt!(at, "a joint rank"))
     }
 
-    /// Returns the offset of the table of joint ranks, or `None` for a ruleset that decides alone.
+    /// Returns the joint rank table's offset, or `None` for a ruleset that decides alone.
     pub(super) fn joint_ranks_at(&self) -> Option<usize> {
         Some(self.header(Field::JointRanks) as usize).filter(|&at| at != 0)
     }
@@ -241,7 +241,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         self.header(Field::Fallbacks) != 0
     }
 
-    /// Returns the offset of the first fallback pattern.
+    /// Returns the first fallback pattern's offset.
     pub(super) fn fallbacks_at(&self) -> Option<usize> {
         Some(self.header(Field::Fallbacks) as usize).filter(|&at| at != 0)
     }
@@ -254,10 +254,10 @@ impl<'a, const W: usize> Automaton<'a, W> {
         FallbackReader { bytes: &bytes[..bytes.len().min(MAX_FALLBACK_BYTES)], at }
     }
 
-    /// Returns the pattern of the rule with this rank, or `None` if the table of texts does not contain it.
+    /// Returns the pattern of the rule with this rank, or `None` if the text table does not contain it.
     ///
     /// # Errors
-    /// Returns an error if the table of texts is damaged.
+    /// Returns an error if the text table is damaged.
     pub fn text(&self, rank: u32) -> Result<Option<Text<'a>>, Corrupt> {
         let Some(table) = self.text_table()? else { return Ok(None) };
         let (mut low, mut high) = (0, table.count);
@@ -268,7 +268,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         if low == table.count || table.rank(low).1 != rank { Ok(None) } else { table.text(low).map(Some) }
     }
 
-    /// Returns the offset of the table of texts.
+    /// Returns the text table's offset.
     pub(super) fn texts_at(&self) -> Option<usize> {
         Some(self.header(Field::Texts) as usize).filter(|&at| at != 0)
     }
@@ -285,17 +285,17 @@ impl<'a, const W: usize> Automaton<'a, W> {
         Ok(Some(TextTable { at, count, ranks, ends, patterns }))
     }
 
-    /// Returns every pattern in the table of texts.
+    /// Returns every pattern in the text table.
     ///
     /// # Errors
-    /// Returns an error if the table of texts is damaged.
+    /// Returns an error if the text table is damaged.
     pub fn texts(&self) -> Result<Vec<Text<'a>>, Corrupt> {
         let Some(table) = self.text_table()? else { return Ok(Vec::new()) };
         (0..table.count).map(|index| table.text(index)).collect()
     }
 }
 
-/// The table of texts: ranks with flags, then ends, then patterns.
+/// The text table: ranks with flags, then ends, then patterns.
 struct TextTable<'a, const W: usize> {
     at: usize,
     count: usize,
@@ -462,7 +462,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         Ok(len)
     }
 
-    /// Returns the size of the state's ranks in bytes.
+    /// Returns the ranks' size in bytes.
     pub(super) fn ranks_len(&self) -> usize {
         bits(self.flags & 15) * W
     }
@@ -636,7 +636,7 @@ impl<const W: usize> Children<'_, W> {
         self.list.first().copied().unwrap_or_default()
     }
 
-    /// Returns the size of the transitions in bytes.
+    /// Returns the transitions' size in bytes.
     #[inline(always)]
     pub(super) fn size(&self) -> usize {
         match usize::from(self.count) {
@@ -713,7 +713,7 @@ impl<'a> FallbackReader<'a> {
         Ok(Some((rank, anchored, segments)))
     }
 
-    /// Returns the offset of the next pattern.
+    /// Returns the next pattern's offset.
     pub(super) fn at(&self) -> usize {
         self.at
     }
