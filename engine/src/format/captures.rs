@@ -4,8 +4,8 @@
 //! to tell when an answer becomes stale. The compiler decides which capture counts. Decisions without a time do not
 //! read this section; decisions by time only read the timelines' spans.
 //!
-//! A pool (see `FORMAT.md`) with address units of 4 bytes. Origins with the same history share a
-//! record. The plain history, a file that was fetched successfully at an unknown time, has no record.
+//! A pool (see `FORMAT.md`) with addresses in 4-byte units. Origins with the same history share a record. The plain
+//! history, a file that was fetched successfully at an unknown time, has no record.
 
 use super::container::Section;
 use super::policies::{cause_of_numbers, numbers_of_cause};
@@ -25,7 +25,7 @@ pub(super) const CAPTURE_BYTES: usize = 32;
 /// Failure count size in bytes.
 const COUNT_BYTES: usize = 4;
 
-/// Bit in the failure count: the time of an answer that no longer applies follows.
+/// Bit in the failure count: an answer no longer applies, and its time follows.
 const HAS_ENDED: u32 = 1 << 31;
 
 const HAS_TIME: u8 = 1;
@@ -46,7 +46,7 @@ pub enum FetchOutcome {
     DisallowAll(Cause),
 }
 
-/// A robots.txt capture, reduced to the data that later captures of its origin may depend on.
+/// A robots.txt capture, reduced to the data that its origin's later captures may depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CaptureRecord {
     /// The fetch time, in seconds since 1970.
@@ -69,8 +69,8 @@ impl CaptureRecord {
         matches!(self.outcome, FetchOutcome::Unreachable(_))
     }
 
-    /// Returns whether nothing is known except the rules of a successfully fetched file. Such a capture has no body
-    /// hash, because it usually has no record either.
+    /// Returns whether nothing is known except a successfully fetched file's rules. Such a capture has no body hash,
+    /// because it usually has no record either.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let CaptureRecord { time, outcome, max_age, status, .. } = *self;
@@ -131,7 +131,7 @@ impl CaptureRecord {
     }
 }
 
-/// A capture history: the captures of an origin that still matter.
+/// A capture history: an origin's captures that still matter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CaptureHistory {
     /// The last capture.
@@ -148,7 +148,7 @@ pub struct CaptureHistory {
 }
 
 impl CaptureHistory {
-    /// Returns whether this is the plain history of a successfully fetched file without a time, which has no record.
+    /// Returns whether this is a plain history: a successfully fetched file without a time, which has no record.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.newest.is_plain()
@@ -236,7 +236,7 @@ impl CaptureHistory {
     }
 }
 
-/// An origin's stored captures: all of them in a set by time, otherwise those that still matter.
+/// An origin's stored captures: every capture in a set by time, otherwise those that still matter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StoredCaptures {
     /// The captures that still matter.

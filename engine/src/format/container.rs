@@ -24,15 +24,15 @@ pub const HEADER_BYTES: usize = 64;
 /// Section table entry size in bytes.
 pub const ENTRY_BYTES: usize = 32;
 
-/// Alignment of sections in bytes. Keeps data aligned that is laid out in cache lines.
+/// Section alignment in bytes. Keeps data aligned that is laid out in cache lines.
 pub const SECTION_ALIGNMENT: usize = 64;
 
 const NAME_BYTES: usize = 8;
 
-/// Offset of the header's checksum.
+/// The checksum's offset in the header.
 const CHECKSUM_AT: usize = 56;
 
-/// Offsets of the header's unused bytes, which are zero.
+/// The range of unused bytes in the header, which are zero.
 const RESERVED: std::ops::Range<usize> = 40..CHECKSUM_AT;
 
 /// A set's sections, in file order.
@@ -51,7 +51,7 @@ pub enum Section {
     Origins,
     /// Each origin's capture history.
     Captures,
-    /// For each robots.txt, which product token has which group of rules.
+    /// For each robots.txt, the groups for each product token.
     Policies,
     /// Where each ruleset ends.
     Index,
@@ -66,7 +66,7 @@ pub enum Section {
 }
 
 impl Section {
-    /// The number of sections.
+    /// The section count.
     pub const COUNT: usize = 12;
 
     /// Every section, in file order.
@@ -142,7 +142,7 @@ pub struct Container {
 impl Container {
     /// Reads the header and the section table.
     ///
-    /// Checks every byte of both, because given sections have exactly one valid header and table. [`Container::verify`]
+    /// Checks every byte in both, because given sections have exactly one valid header and table. [`Container::verify`]
     /// checks the sections' checksums. The cost does not depend on the file's size.
     ///
     /// # Errors
@@ -189,7 +189,7 @@ impl Container {
     #[must_use]
     pub fn section<'a>(&self, file: &'a [u8], section: Section) -> &'a [u8] {
         let Entry { start, len, .. } = self.entries[section as usize];
-        // A section of a file that has shrunk since it was opened is empty here, and its reader reports an error.
+        // If the file has shrunk since it was opened, this section is empty here, and its reader reports an error.
         file.get(start..start + len).unwrap_or_default()
     }
 
@@ -295,7 +295,7 @@ fn read_table(table: &[u8]) -> Result<[Entry; Section::COUNT], FormatError> {
     Ok(entries)
 }
 
-/// Returns the checksum of the header and the section table, except for the checksum field itself.
+/// Returns the checksum for the header and the section table, except for the checksum field itself.
 fn header_checksum(header: &[u8]) -> u64 {
     let mut covered = header.to_vec();
     covered[CHECKSUM_AT..HEADER_BYTES].fill(0);
@@ -305,7 +305,7 @@ fn header_checksum(header: &[u8]) -> u64 {
 /// A set's sections as bytes, in the order of [`Section::ALL`].
 pub type Sections = [Vec<u8>; Section::COUNT];
 
-/// Maximum size of a set without its sections in bytes.
+/// Maximum size in bytes of a set without its sections.
 pub const OVERHEAD_BYTES: usize = HEADER_BYTES + Section::COUNT * (ENTRY_BYTES + SECTION_ALIGNMENT - 1);
 
 /// Writes a whole set: header, table, then each nonempty section at the next multiple of [`SECTION_ALIGNMENT`].

@@ -10,7 +10,7 @@ use super::container::Section;
 use super::{FormatError, TooLarge, fit, put, u32_at};
 use crate::token::{TokenSyntax, without_version};
 
-/// Maximum length of a crawler's name or product token in bytes.
+/// Maximum length in bytes of a crawler's name or product token.
 pub const MAX_CRAWLER_NAME_BYTES: usize = 255;
 
 /// Maximum number of product tokens for a crawler.
@@ -37,7 +37,7 @@ impl Purposes {
 
     const KNOWN: u8 = 3;
 
-    /// Returns whether the crawler has all of these purposes.
+    /// Returns whether the crawler has all these purposes.
     #[must_use]
     pub fn contains(self, purposes: Purposes) -> bool {
         self.0 & purposes.0 == purposes.0
@@ -61,7 +61,7 @@ pub struct CrawlerDraft<'a> {
     pub starts_with_itself: bool,
     /// Whether the entry is a family: it represents every crawler whose name has this prefix and no entry.
     pub is_prefix: bool,
-    /// Whether the crawler obeys the default group if a file names none of its product tokens.
+    /// Whether the crawler obeys the default group if a file does not name it.
     pub honours_default_group: bool,
     /// The crawler's purposes.
     pub purposes: Purposes,
@@ -70,7 +70,7 @@ pub struct CrawlerDraft<'a> {
 /// The decoded section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrawlerTable<'a> {
-    /// The part of a user-agent line that is the product token.
+    /// The syntax of product tokens in user-agent lines.
     pub syntax: TokenSyntax,
     /// Whether a caller's name is cut at its first `/`, where the version begins.
     pub cuts_version: bool,
@@ -137,14 +137,14 @@ pub struct ResolvedCrawler<'a> {
     /// The product tokens, most specific first. A crawler without tokens obeys no robots.txt unless it honors the
     /// default group.
     pub tokens: Vec<&'a [u8]>,
-    /// Whether the crawler obeys the default group if a file names none of its product tokens.
+    /// Whether the crawler obeys the default group if a file does not name it.
     pub honours_default_group: bool,
     /// The crawler's entry in the table; `None` for an unknown name.
     pub known: Option<CrawlerDraft<'a>>,
 }
 
 impl<'a> Crawlers<'a> {
-    /// Returns the part of a user-agent line that is the product token.
+    /// Returns the syntax of product tokens in user-agent lines.
     ///
     /// # Errors
     /// Returns an error if the table is damaged.
@@ -200,7 +200,7 @@ impl<'a> Crawlers<'a> {
         (0..count.unwrap_or(0)).map(move |place| self.at(place)).chain(error.map(Err))
     }
 
-    /// Returns the crawlers with all of these purposes, sorted by name in lower case.
+    /// Returns the crawlers with all these purposes, sorted by name in lower case.
     pub fn with_purpose(self, purposes: Purposes) -> impl Iterator<Item = Result<CrawlerDraft<'a>, FormatError>> {
         self.iter().filter(move |crawler| crawler.as_ref().map_or(true, |crawler| crawler.purposes.contains(purposes)))
     }

@@ -1,7 +1,7 @@
 //! The section `other`: other directives, the lines in a robots.txt that decide no URL, as kind, text and line number.
 //!
-//! A pool (see `FORMAT.md`) with 4-byte address units and one record for each distinct list of lines. Origins
-//! refer to the records. No decision reads the section, and the engine does not interpret the values.
+//! A pool (see `FORMAT.md`) with addresses in 4-byte units. Each distinct list of lines has one record. Origins refer
+//! to the records. No decision reads the section, and the engine does not interpret the values.
 
 use std::fmt;
 use std::time::Duration;
@@ -151,8 +151,8 @@ pub struct Directive<'a> {
     pub kind: DirectiveKind,
     /// Whether the line counts under the dialect.
     pub state: DirectiveState,
-    /// The part of the file that contains the line, or `None` for a line that applies to every crawler.
-    /// [`DirectiveList::parts_of`] returns a group's parts.
+    /// The part that contains the line, or `None` for a line that applies to every crawler. [`DirectiveList::parts_of`]
+    /// returns a group's parts.
     pub part: Option<u32>,
     /// The key as written, for [`DirectiveKind::Other`]; otherwise empty.
     pub key: &'a [u8],
@@ -162,8 +162,8 @@ pub struct Directive<'a> {
     pub line: u32,
 }
 
-/// Parses a number of seconds with an optional fraction: `2`, `4.5`, `.5`. Truncates to nanoseconds. Returns `None` for
-/// anything else, and for more than 2^32 - 1 seconds.
+/// Parses seconds with an optional fraction: `2`, `4.5`, `.5`. Truncates to nanoseconds. Returns `None` for anything
+/// else, and for more than 2^32 - 1 seconds.
 #[must_use]
 pub fn decimal_seconds(value: &[u8]) -> Option<Duration> {
     let (whole, fraction) = match value.iter().position(|&byte| byte == b'.') {
@@ -180,7 +180,7 @@ pub fn decimal_seconds(value: &[u8]) -> Option<Duration> {
     Some(Duration::new(seconds.into(), digits.fold(0, |nanos, digit| nanos * 10 + digit)))
 }
 
-/// Number of bits in a line's first byte that contain its kind; the others contain its state.
+/// Bits for the kind in a line's first byte; the others contain the state.
 const KIND_BITS: u32 = 4;
 
 /// Encodes a file's record: sorted pairs of a policy group and its part, then the lines in file order. Empty for a file
@@ -222,7 +222,7 @@ pub fn encode(parts: &[(u32, u32)], lines: &[Directive<'_>]) -> Result<Vec<u8>, 
             put(&mut out, line.key.len() as u32);
             out.extend_from_slice(line.key);
         }
-        // Neighboring values often share a prefix, such as the URLs of a site's sitemaps.
+        // Neighboring values often share a prefix, such as a site's sitemap URLs.
         let shared = value.iter().zip(line.value).take_while(|(a, b)| a == b).count();
         put(&mut out, shared as u32);
         put(&mut out, (line.value.len() - shared) as u32);
@@ -251,7 +251,7 @@ fn damaged(expected: &str, found: impl Into<String>) -> FormatError {
 pub struct OtherDirectives<'a>(pub(crate) &'a [u8]);
 
 impl<'a> OtherDirectives<'a> {
-    /// Returns the lines of an origin by their address. Empty without an address.
+    /// Returns the lines at an address. Empty without an address.
     #[must_use]
     pub fn get(self, address: Option<u32>) -> DirectiveList<'a> {
         let Some(address) = address else { return DirectiveList { bytes: &[], is_absent: true } };
@@ -274,7 +274,7 @@ impl<'a> OtherDirectives<'a> {
             if reader.left == 0 {
                 return Err(damaged("at least one line", "none"));
             }
-            // Reading accepts only the shortest form of numbers and texts, so they need not be encoded again.
+            // Reading accepts only the shortest numbers and texts, so they need not be encoded again.
             while reader.next()?.is_some() {}
             out.extend_from_slice(&bytes[..bytes.len() - reader.source.bytes.len()]);
             pad(out, UNIT);
@@ -286,7 +286,7 @@ impl<'a> OtherDirectives<'a> {
 /// The other directives for an origin.
 #[derive(Clone, Copy)]
 pub struct DirectiveList<'a> {
-    /// The record, followed by the rest of the section.
+    /// The record, followed by the section's remaining bytes.
     bytes: &'a [u8],
     is_absent: bool,
 }
@@ -306,7 +306,7 @@ impl<'a> DirectiveList<'a> {
         if self.is_absent { Ok(0) } else { Source { bytes: self.bytes }.number() }
     }
 
-    /// Returns the pairs of a group index in the policy and a part of the file that the group has.
+    /// Returns pairs: the index of a group in the policy, and a part of the file that it has.
     ///
     /// # Errors
     /// Returns an error if the section is damaged.
@@ -320,7 +320,7 @@ impl<'a> DirectiveList<'a> {
         Ok(parts)
     }
 
-    /// Returns the parts of the file that any of these groups has. Groups are indexes in the policy.
+    /// Returns the parts that any of these groups has. Groups are indexes in the policy.
     ///
     /// # Errors
     /// Returns an error if the section is damaged.
@@ -438,13 +438,13 @@ impl<'a> Source<'a> {
         Err(damaged("a number of at most five bytes", "a longer one"))
     }
 
-    /// Reads the number of group and part pairs.
+    /// Reads the pair count.
     fn part_count(&mut self) -> Result<u32, FormatError> {
         self.number()?;
         self.number()
     }
 
-    /// Reads a text's length and the rest of its bytes. `before` is the number of bytes that it already has.
+    /// Reads a text's length and remaining bytes. `before` is its length so far.
     fn text(&mut self, before: usize) -> Result<&'a [u8], FormatError> {
         let len = self.number()? as usize;
         if before + len > MAX_DIRECTIVE_BYTES {

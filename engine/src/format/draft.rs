@@ -47,7 +47,7 @@ pub struct SetDraft<'a> {
     pub origins: Vec<OriginRecord<'a>>,
 }
 
-/// Which elements of each list are referenced.
+/// The referenced elements in each list.
 struct Used {
     tokens: Vec<bool>,
     rulesets: Vec<bool>,
@@ -178,7 +178,7 @@ impl SetDraft<'_> {
     }
 }
 
-/// Returns the used tokens, sorted and without duplicates, and the number of each input token.
+/// Returns the used tokens, sorted and without duplicates, and each input token's number.
 fn sorted_tokens<'a>(tokens: &[&'a [u8]], is_used: &[bool]) -> (Vec<&'a [u8]>, Vec<u32>) {
     let mut sorted: Vec<&[u8]> =
         tokens.iter().zip(is_used).filter(|(_, used)| **used).map(|(token, _)| *token).collect();
@@ -217,7 +217,7 @@ fn pool_of<T>(
     Ok(Pool { bytes: pool.out, addresses })
 }
 
-/// The tables of a set to read.
+/// A set's tables for reading.
 #[derive(Clone, Copy)]
 pub(crate) struct Tables<'a> {
     pub tokens: Tokens<'a>,
@@ -233,7 +233,7 @@ pub(crate) struct Tables<'a> {
 pub(crate) struct ReadBack<'a> {
     tables: Tables<'a>,
     draft: SetDraft<'a>,
-    /// For each pool, the draft indexes of records by address.
+    /// For each pool, maps record addresses to draft indexes.
     lines: HashMap<u32, u32>,
     policies: HashMap<u32, u32>,
     captures: HashMap<u32, u32>,

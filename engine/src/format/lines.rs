@@ -1,8 +1,8 @@
 //! The section `lines`: each group's line numbers, in rank order.
 //!
-//! A pool (see `FORMAT.md`) with address units of 4 bytes. The two low bits in a record's first byte
-//! give the width of its numbers (0: one byte, 1: two, 2: four). The six high bits give the number of lines; 63 means
-//! that a four-byte count follows.
+//! A pool (see `FORMAT.md`) with addresses in 4-byte units. The two low bits in a record's first byte give the width of
+//! its numbers (0: one byte, 1: two, 2: four). The six high bits give the line count; 63 means that a four-byte count
+//! follows.
 
 use super::container::Section;
 use super::pool::{References, verify_pool};
@@ -14,7 +14,7 @@ pub(super) const UNIT: usize = 4;
 /// The section's content in error messages.
 pub(super) const WHAT: &str = "bytes of line numbers";
 
-/// Minimum number of lines for a separate four-byte count.
+/// Minimum line count for a separate four-byte count.
 const LONG_COUNT: usize = 63;
 
 /// Appends a group's line numbers in rank order, in the width that the largest needs.
@@ -77,7 +77,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The line numbers of a group's rules.
+/// A group's line numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct LineList<'a> {
     width: usize,

@@ -1,4 +1,4 @@
-//! The encoding of a compiled set: a container with sections, a source file for each section, and the automata.
+//! A compiled set's encoding: a container with sections, a source file for each section, and the automata.
 //!
 //! No code outside this folder uses offsets, except that [`crate::platform`] searches with fingerprints. Each file has
 //! a reader and a writer for the same bytes:
@@ -11,7 +11,7 @@
 //! | [`tokens`] | `tokens` | product tokens in the files |
 //! | [`origins`] | `buckets`, `origins` | the hash table from origin to policy |
 //! | [`captures`], [`timelines`] | `captures` | each origin's capture history, or all captures with their spans |
-//! | [`policies`] | `policies` | which product token has which group of rules |
+//! | [`policies`] | `policies` | the groups for each product token |
 //! | [`rulesets`], `patches` | `index`, `rulesets`, `prints` | automata, their ends, their shared fingerprints |
 //! | [`lines`] | `lines` | the rules' line numbers |
 //! | [`directives`] | `other` | other directives: lines that decide no URL |

@@ -6,7 +6,7 @@
 //! hash order, writing and verifying take one pass each. `FORMAT.md` describes both sections.
 //!
 //! Attackers can choose host names, so the hash has a seed that depends on all origins in the set, which nobody knows
-//! who controls only some of them. From there on, the writer takes the first seed for which no look-up reads more than
+//! who controls some of them. From there on, the writer takes the first seed for which no look-up reads more than
 //! [`MAX_PROBE_SLOTS`] slots.
 
 mod write;
@@ -19,7 +19,7 @@ use super::{FormatError, NONE, pad, put, put_long, u32_at, u64_at};
 use crate::platform::prefetch;
 use crate::url::{MAX_HOST_BYTES, Scheme};
 
-/// Number of slots in a bucket: one cache line.
+/// Slots per bucket: one cache line.
 pub const BUCKET_SLOTS: u64 = 8;
 
 /// Average number of origins per bucket. With four, one look-up in twenty needs a second cache line and the table has
@@ -33,7 +33,7 @@ pub const MAX_PROBE_SLOTS: usize = 128;
 /// Maximum number of seeds to try.
 pub const MAX_SEEDS: u64 = 16;
 
-/// Number of bits in a slot that contain a record's address plus 1.
+/// Bits per slot for a record's address plus 1.
 const ADDRESS_BITS: u32 = 40;
 
 /// Maximum size of all origin records in bytes, limited by their addresses.
@@ -54,7 +54,7 @@ const BUCKET_BYTES: usize = BUCKET_SLOTS as usize * SLOT_BYTES;
 /// Record header size in bytes. The host name follows.
 const RECORD_BYTES: usize = 16;
 
-/// Record size in bytes for a host of typical length.
+/// Record size in bytes for a typical host.
 const TYPICAL_RECORD_BYTES: usize = 40;
 
 /// An origin in a set, and the addresses of its data.
@@ -97,19 +97,18 @@ fn bucket_of(hash: u64, buckets: u64) -> u64 {
     ((u128::from(hash) * u128::from(buckets)) >> 64) as u64
 }
 
-/// Returns the slot for a record: the lowest bits of its hash, and its address plus 1.
+/// Returns a record's slot: the lowest bits of its hash, and its address plus 1.
 fn slot_of(hash: u64, address: u64) -> u64 {
     hash << ADDRESS_BITS | (address + 1)
 }
 
-/// Returns the offset of a slot's record in bytes.
+/// Returns the byte offset of a slot's record.
 #[inline(always)]
 fn byte_of(slot: u64) -> usize {
     ((slot & ((1 << ADDRESS_BITS) - 1)).wrapping_sub(1) as usize).saturating_mul(UNIT)
 }
 
-/// Returns whether no look-up reads more than [`MAX_PROBE_SLOTS`] slots, given the number of origins in each bucket.
-/// Linear.
+/// Returns whether no look-up reads more than [`MAX_PROBE_SLOTS`] slots, given each bucket's origin count. Linear.
 fn is_bounded(origins_of_bucket: &[u8]) -> bool {
     // The start and end of the current run of full slots.
     let (mut start, mut end) = (0, 0);
@@ -192,7 +191,7 @@ pub struct Origins<'a> {
 }
 
 impl<'a> Origins<'a> {
-    /// Returns the number of origins stored in the table's header.
+    /// Returns the origin count stored in the header.
     #[must_use]
     pub fn count(&self) -> u64 {
         u64_at(self.buckets, 0).unwrap_or(0)
@@ -393,7 +392,7 @@ impl<'a> Origins<'a> {
         FormatError::at(Section::Buckets, HEADER_BYTES.saturating_add(start), expected, "none")
     }
 
-    /// Returns the record at a byte offset in the section, and the offset of the next record.
+    /// Returns the record at a byte offset in the section, and the next record's offset.
     pub(super) fn at(&self, at: usize) -> Result<(OriginRecord<'a>, usize), FormatError> {
         let record = || {
             let record = self.records.get(at..)?;
@@ -576,7 +575,7 @@ mod tests {
         OriginRecord { host, scheme: Scheme::Https, port: 443, policy: 0, captures: None, other: None }
     }
 
-    /// Returns `count` names that a seed places in one of `buckets` buckets.
+    /// Returns `count` names that a seed places in this bucket.
     fn names_in_bucket(seed: u64, bucket: u64, buckets: u64, count: usize, salt: &str) -> Vec<String> {
         let names = (0..).map(|number: u32| format!("{salt}{number}.example"));
         let is_in = |name: &String| bucket_of(hash_of(seed, Scheme::Https, name.as_bytes(), 443), buckets) == bucket;
@@ -654,8 +653,7 @@ mod tests {
 
     #[test]
     fn look_ups_stop_at_the_slot_limit() {
-        // All origins are in one bucket, and so in one run of slots. A look-up reads the run and the empty slot after
-        // it.
+        // All origins are in one bucket, and so in one run. A look-up reads the run and the empty slot after it.
         for (count, fits) in [(MAX_PROBE_SLOTS - 2, true), (MAX_PROBE_SLOTS - 1, true), (MAX_PROBE_SLOTS, false)] {
             let mut origins_of_bucket = [0_u8; 64];
             origins_of_bucket[3] = count as u8;

@@ -4,8 +4,8 @@
 //! of such rules have the same form and differ only in the number's bytes. Patches save 59 MB of the 216 MB that a
 //! million sites' rulesets take.
 //!
-//! Such a ruleset's record contains the other ruleset's number (four bytes) and the patches. Each patch is an
-//! offset (two bytes), a length (one byte) and the new bytes.
+//! Such a ruleset's record contains the other ruleset's number (four bytes) and the patches. Each patch is an offset
+//! (two bytes), a length (one byte) and the new bytes.
 
 use super::automaton::{Corrupt, corrupt, header};
 use super::{put, u16_at, u32_at};
@@ -20,10 +20,10 @@ const MIN_GAIN: usize = 2;
 /// Patch header size in bytes. The new bytes follow.
 const PATCH_HEADER_BYTES: usize = 3;
 
-/// Size in bytes of the patched ruleset's number.
+/// Size of the base's number in bytes.
 pub(super) const BASE_BYTES: usize = 4;
 
-/// Returns the record that stores a ruleset as patches of a base with this number, both without fingerprints.
+/// Returns the record that stores a ruleset as patches for a base with this number, both without fingerprints.
 ///
 /// Returns `None` if the two differ in length or header, are longer than [`MAX_PATCHED_BYTES`], or differ in too many
 /// bytes. Time: linear in the bytes.
@@ -54,7 +54,7 @@ pub(super) fn patches_of(number: u32, base: &[u8], ruleset: &[u8]) -> Option<Vec
     Some(record)
 }
 
-/// Returns the number of the ruleset that a record patches, and the patches.
+/// Returns a record's base number and its patches.
 pub(super) fn base_of(record: &[u8]) -> Option<(u32, &[u8])> {
     Some((u32_at(record, 0)?, record.get(BASE_BYTES..)?))
 }
@@ -125,7 +125,7 @@ mod tests {
         let base = with_header(100);
         assert!(patches_of(0, &base, &base[..99]).is_none());
         assert!(patches_of(0, &base, &changed(&base, &[3])).is_none(), "another header");
-        // A record with half of the ruleset's size, and one byte more.
+        // A record with half the ruleset's size, and one byte more.
         let changed_by = |count: usize| changed(&base, &(30..30 + count).collect::<Vec<_>>());
         assert!(patches_of(0, &base, &changed_by(43)).is_some());
         assert!(patches_of(0, &base, &changed_by(44)).is_none());

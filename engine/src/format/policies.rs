@@ -1,6 +1,6 @@
 //! The section `policies`: which product token has which group of rules, for each robots.txt or its absence.
 //!
-//! A pool (see `FORMAT.md`) with address units of 8 bytes.
+//! A pool (see `FORMAT.md`) with addresses in 8-byte units.
 
 use std::hint::select_unpredictable;
 
@@ -19,7 +19,7 @@ pub(super) const WHAT: &str = "bytes of policies";
 /// Record header size in bytes. The token numbers follow.
 const HEADER_BYTES: usize = 16;
 
-/// Size in bytes of a token's or a group's entry.
+/// Size of a token's or a group's entry in bytes.
 const ENTRY_BYTES: usize = 8;
 
 /// A group in a policy: its ruleset and line numbers.
@@ -27,11 +27,11 @@ const ENTRY_BYTES: usize = 8;
 pub struct Group {
     /// The ruleset's number.
     pub ruleset: u32,
-    /// The address of the line numbers; [`NONE`] if the set was written without them.
+    /// The line numbers' address; [`NONE`] if the set was written without them.
     pub lines: u32,
 }
 
-/// A decoded policy: which crawlers get which rules of a robots.txt.
+/// A decoded policy: which crawlers get which rules from a robots.txt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PolicyDraft {
     /// The policy source. A source without rules has no tokens and no groups.
@@ -271,7 +271,7 @@ impl<'a> PolicyView<'a> {
     ///
     /// A step is a list of token numbers, and the first step with a token in the file selects the groups. If there is
     /// none, the default group decides if the crawler honors it. In sets that compare tokens by containment, a step has
-    /// several numbers for one product token, and the first of its groups decides alone.
+    /// several numbers for one product token, and its first group decides alone.
     ///
     /// # Errors
     /// Returns an error if the policy is damaged.
@@ -406,7 +406,7 @@ pub struct ChosenGroups<'p> {
     next: usize,
     /// The first group, if any. Usually the only one.
     pub first: Option<Group>,
-    /// The index of the first group.
+    /// The first group's index.
     index: u32,
     /// Whether the file names the crawler.
     is_named: bool,
@@ -479,7 +479,7 @@ mod tests {
             assert_eq!(view.source().unwrap(), source);
             assert_eq!(view.has_rules(), source.verdict().is_none(), "{source:?}");
         }
-        // Of all kinds with small numbers, exactly those with a policy source are valid.
+        // Among all kinds with small numbers, exactly those with a policy source are valid.
         let kinds = (0..16_u32).flat_map(|number| (0..=0xFFFF).map(move |low| number << 16 | low));
         let known: Vec<u32> = kinds.filter(|&kind| source_of_kind(kind).is_some()).collect();
         assert!(known.iter().all(|&kind| source_of_kind(kind).map(kind_of_source) == Some(kind)));

@@ -1,4 +1,4 @@
-//! Pools: the common form of the sections with variable-length records, `policies`, `captures`, `lines` and `other`.
+//! Pools: the common form for sections with variable-length records, `policies`, `captures`, `lines` and `other`.
 //!
 //! A *pool* is a section of distinct records, sorted by their bytes and without gaps. Each record is a multiple of the
 //! section's unit (4 or 8 bytes), and is referenced from elsewhere by its *address*, which is its offset in units. No
@@ -23,7 +23,7 @@ impl Records {
         self.ends.push(self.bytes.len());
     }
 
-    /// Appends all records of another list.
+    /// Appends another list's records.
     pub fn append(&mut self, others: &Records) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&others.bytes);
@@ -47,7 +47,7 @@ pub(super) struct PoolWriter<O> {
     what: &'static str,
     unit: usize,
     pub out: O,
-    /// The offset of the next record.
+    /// The next record's offset.
     end: usize,
     last: Vec<u8>,
     address: u32,
@@ -62,7 +62,7 @@ impl<O: Sink> PoolWriter<O> {
     /// Adds a record, which must not be empty, and returns its address.
     ///
     /// # Errors
-    /// Returns an error if the section grows beyond the range of addresses, or if the sink does.
+    /// Returns an error if the section grows beyond the address range, or if the sink does.
     pub fn push<E: From<TooLarge> + From<O::Error>>(&mut self, record: &[u8]) -> Result<u32, E> {
         if self.last != record {
             self.address = address_of(self.what, self.end, self.unit)?;
@@ -79,7 +79,7 @@ impl<O: Sink> PoolWriter<O> {
 /// [`NONE`] for unused records.
 ///
 /// # Errors
-/// Returns an error if the section grows beyond the range of addresses, or if the sink does.
+/// Returns an error if the section grows beyond the address range, or if the sink does.
 pub(super) fn write_pool<O: Sink, E: From<TooLarge> + From<O::Error>>(
     pool: &mut PoolWriter<O>,
     records: &Records,
@@ -110,7 +110,7 @@ pub(super) fn write_pool<O: Sink, E: From<TooLarge> + From<O::Error>>(
 /// Returns the address of the record at a byte offset in its section.
 ///
 /// # Errors
-/// Returns an error if the offset is beyond the range of addresses.
+/// Returns an error if the offset is beyond the address range.
 pub(super) fn address_of(what: &'static str, at: usize, unit: usize) -> Result<u32, TooLarge> {
     let address = u32::try_from(at / unit).ok().filter(|&address| address != NONE);
     address.ok_or(TooLarge { what, limit: u64::from(NONE) * unit as u64, found: at as u64 })
@@ -118,8 +118,8 @@ pub(super) fn address_of(what: &'static str, at: usize, unit: usize) -> Result<u
 
 /// Proves that a pool is what [`write_pool`] writes for its records.
 ///
-/// `reencode` reads the record at the start of the given bytes, and encodes it again. Returns the records' addresses,
-/// for checking references. Linear; each byte counts as a step.
+/// `reencode` reads the first record in the given bytes, and encodes it again. Returns the records' addresses, for
+/// checking references. Linear; each byte counts as a step.
 ///
 /// # Errors
 /// Returns an error if `reencode` does, if a record has another encoding, or if records are out of order.
@@ -153,7 +153,7 @@ pub(super) fn verify_pool<'a>(
     Ok(references)
 }
 
-/// The addresses in a section at which records begin, and which of them are referenced. Two bits per unit.
+/// The addresses in a section at which records begin, and whether they are referenced. Two bits per unit.
 pub(crate) struct References {
     section: Section,
     unit: usize,

@@ -6,7 +6,7 @@
 use super::container::Section;
 use super::{FormatError, TooLarge, pad, put, put_long, u16_at, u32_at, u64_at};
 
-/// Maximum size of a dialect's or fetch profile's name in bytes.
+/// Maximum size in bytes of a dialect's or fetch profile's name.
 pub const MAX_READING_NAME_BYTES: usize = 0xFFFF;
 
 /// Size in bytes before the names.

@@ -24,23 +24,23 @@ pub use super::patches::MAX_PATCHED_BYTES;
 /// Index entry size in bytes.
 const ENTRY_BYTES: usize = 8;
 
-/// Number of offset bits in an entry; the others are the payload kind.
+/// Offset bits per entry; the others are the payload kind.
 const OFFSET_BITS: u32 = 48;
 
-/// Exclusive upper bound for the size of the section `rulesets` in bytes.
+/// Exclusive upper bound for the section `rulesets` in bytes.
 pub const MAX_RULESETS_BYTES: u64 = 1 << OFFSET_BITS;
 
-/// Cache line size in bytes, and the number of lines to prefetch at a ruleset's start.
+/// Cache line size in bytes, and how many lines to prefetch at a ruleset's start.
 const CACHE_LINE_BYTES: usize = 64;
 const FIRST_LINES: usize = 4;
 
-/// Payload of a ruleset that is stored as an automaton.
+/// Payload kind: an automaton.
 const PAYLOAD_RULES: u64 = 0;
 
-/// Payload of a ruleset that is stored as patches of another one.
+/// Payload kind: patches for another automaton.
 const PAYLOAD_PATCHES: u64 = 1;
 
-/// Size in bytes of an index into the shared fingerprints.
+/// Fingerprint index size in bytes.
 const PLACE_BYTES: usize = 4;
 
 /// Writes the used rulesets, sorted and without duplicates. Frees each automaton as soon as it is copied. Returns the
@@ -112,8 +112,8 @@ impl<O: Sink> RulesetWriter<O> {
     }
 }
 
-/// Chooses the stored form of each ruleset. Writing and verifying both pass every ruleset to it in order, so they
-/// arrive at the same forms.
+/// Chooses each ruleset's stored form. Writing and verifying both pass every ruleset to it in order, so they arrive at
+/// the same forms.
 #[derive(Default)]
 struct Packer {
     /// Number of rulesets packed so far.
@@ -128,7 +128,7 @@ struct Packer {
 enum Packed<'p> {
     /// Whole, without fingerprints.
     Whole(&'p [u8]),
-    /// A record of patches.
+    /// A patch record.
     Patches(Vec<u8>),
 }
 
@@ -177,7 +177,7 @@ impl FingerprintPool {
     }
 }
 
-/// A ruleset as stored in a set: the bytes of an automaton, patches for them, and the shared fingerprints.
+/// A ruleset as stored in a set: an automaton's bytes, patches for them, and the shared fingerprints.
 #[derive(Clone, Copy)]
 pub struct StoredRuleset<'a> {
     /// The automaton, or the automaton to patch. If `fingerprints` is not empty, it ends with indexes instead of
@@ -195,7 +195,7 @@ impl<'a> StoredRuleset<'a> {
         if self.is_patched() { super::patches::BASE_BYTES + self.patches.len() } else { self.bytes.len() }
     }
 
-    /// Returns whether the ruleset is stored as patches of another one.
+    /// Returns whether the ruleset is stored as patches.
     #[inline(always)]
     #[must_use]
     pub fn is_patched(&self) -> bool {
@@ -332,7 +332,7 @@ impl<'a> Rulesets<'a> {
     }
 
     /// Returns a ruleset's record, if it exists. Waits for the index entry, and prefetches the record's first bytes,
-    /// which usually include the root of its trie.
+    /// which usually include its trie's root.
     #[inline]
     pub(crate) fn ask_for(&self, ruleset: u32) -> Option<Record<'a>> {
         let record = self.record(ruleset)?;
@@ -358,7 +358,7 @@ impl<'a> Rulesets<'a> {
         FormatError::at(Section::Index, at, "a known ruleset inside the section", found)
     }
 
-    /// Proves that a range of automata is the encoding of its content.
+    /// Proves that the automata in a range are canonical.
     pub(crate) fn verify_automata(self, numbers: Range<u32>, steps: &mut u64) -> Result<(), FormatError> {
         for number in numbers {
             let stored = self.get(number)?;
@@ -371,7 +371,7 @@ impl<'a> Rulesets<'a> {
         Ok(())
     }
 
-    /// Proves that the sections are the encoding of the automata, without checking the automata themselves.
+    /// Proves that the sections are canonical, without checking the automata themselves.
     pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
         if !self.index.len().is_multiple_of(ENTRY_BYTES) {
             let found = format!("{} bytes", self.index.len());

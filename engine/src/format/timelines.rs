@@ -1,4 +1,4 @@
-//! Timelines: the records in the section `captures` of a set by time. A timeline has every capture of an origin that
+//! Timelines: the records in the section `captures` for a set by time. A timeline has each capture of an origin that
 //! counts at some time, and the spans in which each policy is active.
 //!
 //! The compiler computes the spans from the captures. Decisions by time only read the spans; the captures are for
@@ -26,7 +26,7 @@ pub struct Span {
     pub policy: u32,
 }
 
-/// All captures of an origin, and the spans in which each policy is active.
+/// An origin's captures, and the spans in which each policy is active.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Timeline {
     /// The captures sorted by time, with distinct times. The first may lack a time.
@@ -108,7 +108,7 @@ impl Timeline {
     /// Appends the record.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         let Timeline { captures, spans } = self;
-        // The compiler limits the number of captures; each begins at most two spans.
+        // The compiler limits the capture count; each begins at most two spans.
         put(out, captures.len() as u32);
         put(out, spans.len() as u32);
         spans.iter().for_each(|span| put_long(out, span.begin.cast_unsigned()));

@@ -9,7 +9,7 @@ use super::{FormatError, NONE, TooLarge, put_long, u64_at};
 /// Maximum number of product tokens in a set.
 pub const MAX_TOKENS: u64 = NONE as u64;
 
-/// Size in bytes of each number.
+/// Size of a number in bytes.
 const NUMBER_BYTES: usize = 8;
 
 /// Writes the product tokens, which must be sorted, distinct and in lower case.

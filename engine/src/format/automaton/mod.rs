@@ -15,8 +15,8 @@
 //! - **Fallback patterns** are the few patterns that the compiler keeps out of the automata because a limit was met.
 //!   They are tried individually.
 //!
-//! A state accepts *ranks*. A rank is twice a rule's place in precedence order, plus one for a disallow. The
-//! smaller rank wins, an even rank allows, an odd rank disallows, and `rank / 2` is the rule's place.
+//! A state accepts *ranks*. A rank is twice a rule's place in precedence order, plus one for a disallow. The smaller
+//! rank wins, an even rank allows, an odd rank disallows, and `rank / 2` is the rule's place.
 //!
 //! A trie state summarizes the ranks accepted on the way to it. A walk through the trie therefore ignores ranks until
 //! it ends, when usually two bits of the last state determine the verdict.

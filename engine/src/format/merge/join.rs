@@ -24,9 +24,9 @@ fn location(part: usize, place: usize) -> Location {
 /// The origins from all sets, without duplicates.
 pub(super) struct Joined {
     first_seed: u64,
-    /// The locations of origins that several sets contain, grouped by origin, first set first.
+    /// Locations for origins that several sets contain, grouped by origin, first set first.
     members: Vec<Location>,
-    /// The end of each origin's locations.
+    /// Each origin's end in `members`.
     ends: Vec<usize>,
     /// For each set, its locations in `members` in order, with their origin's index.
     of_part: Vec<Vec<(Location, usize)>>,
@@ -78,7 +78,7 @@ impl Joined {
         self.first_seed
     }
 
-    /// Returns the locations of an origin that several sets contain.
+    /// Returns an origin's locations if several sets contain it.
     fn locations(&self, origin: usize) -> &[Location] {
         let start = if origin == 0 { 0 } else { self.ends[origin - 1] };
         &self.members[start..self.ends[origin]]

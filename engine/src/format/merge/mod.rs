@@ -77,7 +77,7 @@ pub enum MergeError<E> {
     Damaged(usize, FormatError),
     /// An origin's captures do not determine a policy.
     Undecided(E),
-    /// A part of the merged set exceeds a limit of the format.
+    /// A part of the merged set exceeds a format limit.
     TooLarge(TooLarge),
     /// A temporary file cannot be written.
     Io(io::Error),

@@ -36,7 +36,7 @@ impl Bits {
     }
 }
 
-/// A set of numbers, each with its rank: the count of smaller numbers.
+/// A set of numbers with ranks: a number's rank is the count of smaller numbers.
 #[derive(Default)]
 pub(super) struct Places {
     bits: Bits,

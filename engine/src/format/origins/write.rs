@@ -31,8 +31,8 @@ fn choose_seed<T, E: From<TooLarge>>(
     }))
 }
 
-/// The order of origins and the seed for their hashes. It depends only on their names, so it can be computed before the
-/// addresses in their records are known.
+/// The order of origins, and the seed for their hashes. It depends only on their names, so it can be computed before
+/// the addresses in their records are known.
 pub(in super::super) struct OriginOrder<T> {
     pub(super) seed: u64,
     /// Each origin's hash and key, in record order.
