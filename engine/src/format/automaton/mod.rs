@@ -4,7 +4,7 @@
 //! `decode.rs` turns a whole automaton back into a draft. The walk is in [`crate::automaton`], and the construction is
 //! in the compiler.
 //!
-//! An automaton is a deterministic machine over the bytes of a path, factored at its patterns' wildcards:
+//! An automaton is a deterministic machine over a path's bytes, factored at its patterns' wildcards:
 //!
 //! - The **prefix trie** is a radix tree of [`State`]s over the text before each pattern's first wildcard. It is
 //!   anchored at the path's start. A byte without a transition ends the walk through it.
@@ -168,8 +168,8 @@ pub struct State<'t> {
     /// The ranks accepted after reading the label. In the trie: the best ranks accepted on the way through the state,
     /// or none if they are the same as before the state.
     pub accept: Ranks,
-    /// The ranks accepted if the path ends after the label. In the trie these include the ranks that are accepted
-    /// unconditionally, unless both are [`NO_RANK`].
+    /// The ranks accepted if the path ends after the label. In the trie, if any are present, they are the best of these
+    /// and all ranks accepted unconditionally.
     pub accept_at_end: Ranks,
     /// In the trie: whether the best rule accepted on the way through the state is a disallow.
     pub disallows: bool,

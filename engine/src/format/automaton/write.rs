@@ -51,7 +51,7 @@ struct Parts {
     fallbacks: usize,
     texts: usize,
     joint_ranks: usize,
-    /// The offset of the zeros that follow if the last transitions need room.
+    /// The offset of the zeros that make room for loading the last transitions.
     zeros: usize,
     fingerprints: usize,
     end: usize,
@@ -71,7 +71,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         let state_at: Vec<usize> = state_at.collect();
         let wildcard_at = draft.wildcards.iter().map(|wildcard| place(Self::wildcard_size(wildcard)));
         let wildcard_at: Vec<usize> = wildcard_at.collect();
-        // The last part has the last transitions.
+        // The part with the largest offset has the last transitions.
         let last_state = state_at.last().map(|at| at + STATE_HEADER_BYTES);
         let last_list = wildcard_at.last().map(|at| at + wildcard_header_bytes(W)).or(last_state);
         let room = last_list.map_or(0, |at| at + list_max_bytes(W));

@@ -115,7 +115,8 @@ pub struct Merged<C> {
 /// captures and policies.
 ///
 /// # Errors
-/// Returns an error if a set is damaged, an origin cannot be decided, or the merged set or a table is too large.
+/// Returns an error if a set is damaged, an origin cannot be decided, a format limit is exceeded, or a temporary file
+/// cannot be written.
 pub fn merge<D: Decide, T: Threads, S: Store>(
     sets: &[&Set<&[u8]>],
     reading: &Reading<'_>,
