@@ -20,9 +20,9 @@ pub(super) const WHAT: &str = "bytes of other directives";
 /// than this.
 pub const MAX_DIRECTIVE_BYTES: usize = 4096;
 
-/// Maximum number of other directives per robots.txt. Later ones are left out with a diagnostic. Values may share
-/// prefixes, so a record could otherwise decode to a thousand times the file's size. The maximum in 4,231 real files is
-/// 1,992.
+/// Maximum number of other directives per robots.txt. Later ones are left out with a diagnostic. Bounds a record's
+/// decoded size, because values that share prefixes may take a thousand times their stored size. The maximum in 4,231
+/// real files is 1,992.
 pub const MAX_DIRECTIVES: usize = 4096;
 
 /// A directive's kind.

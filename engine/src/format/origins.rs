@@ -5,9 +5,9 @@
 //! record's address, or zero. An origin's slot is the first free one from its bucket on; because origins are placed in
 //! hash order, writing and verifying take one pass each. `FORMAT.md` describes both sections.
 //!
-//! Attackers can choose host names, so the hash has a seed that depends on all origins in the set, which nobody knows
-//! who controls some of them. From there on, the writer takes the first seed for which no look-up reads more than
-//! [`MAX_PROBE_SLOTS`] slots.
+//! Attackers can choose host names. The hash therefore has a seed that depends on all origins in the set, so that
+//! controlling some of them is not enough to predict it. Starting there, the writer takes the first seed for which no
+//! look-up reads more than [`MAX_PROBE_SLOTS`] slots.
 
 mod write;
 
@@ -42,7 +42,7 @@ pub const MAX_ORIGINS_BYTES: u64 = ((1 << ADDRESS_BITS) - 1) * UNIT as u64;
 /// Address unit in bytes.
 pub(super) const UNIT: usize = 8;
 
-/// Header size in the section `buckets` in bytes: one cache line.
+/// Size of the `buckets` header in bytes: one cache line.
 const HEADER_BYTES: usize = 64;
 
 /// Slot size in bytes.

@@ -14,7 +14,7 @@ use super::{put, u16_at, u32_at};
 /// copies.
 pub const MAX_PATCHED_BYTES: usize = 2 << 10;
 
-/// Minimum ratio between a ruleset's size and its patches' size.
+/// Minimum ratio between a ruleset's size and its record's size.
 const MIN_GAIN: usize = 2;
 
 /// Patch header size in bytes. The new bytes follow.

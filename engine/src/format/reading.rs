@@ -1,7 +1,7 @@
 //! The section `reading`: the protocol interpretation that a set was compiled with, and its reference time.
 //!
-//! The names are for display; other sections contain their effects on decisions. With the fetch profile's numbers, a
-//! reader can compute how long a response stays fresh without the compiler.
+//! The names are for display; other sections contain their effects on decisions. The fetch profile's numbers let a
+//! reader compute, without the compiler, how long a response stays fresh.
 
 use super::container::Section;
 use super::{FormatError, TooLarge, pad, put, put_long, u16_at, u32_at, u64_at};
