@@ -69,8 +69,9 @@ impl CaptureRecord {
         matches!(self.outcome, FetchOutcome::Unreachable(_))
     }
 
-    /// Returns whether nothing is known except a successfully fetched file's rules. Such a capture has no body hash,
-    /// because it usually has no record either.
+    /// Returns whether nothing is known except a successfully fetched file's rules.
+    ///
+    /// Such a capture has no body hash, because it usually has no record either.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let CaptureRecord { time, outcome, max_age, status, .. } = *self;
@@ -226,8 +227,9 @@ impl CaptureHistory {
     }
 
     /// Returns the last second at which the policy applies unless the origin is fetched again, or `None` if time alone
-    /// does not change it. While an origin is unreachable, its last answer is kept, or everything is disallowed, for a
-    /// limited time.
+    /// does not change it.
+    ///
+    /// While an origin is unreachable, its last answer is kept, or everything is disallowed, for a limited time.
     #[must_use]
     pub fn expires_at(&self, reading: &Reading<'_>) -> Option<i64> {
         let first = self.earlier_failures.first().copied().or(self.newest.time);
@@ -326,7 +328,9 @@ impl<'a> Captures<'a> {
     }
 
     /// Returns the address of the policy that is active at a time, according to the timeline at an address; `None`
-    /// before its first capture. Reads two counts and does a binary search over the spans.
+    /// before its first capture.
+    ///
+    /// Reads two counts and does a binary search over the spans.
     ///
     /// # Errors
     /// Returns an error if there is no timeline at that address.

@@ -162,8 +162,9 @@ pub struct Directive<'a> {
     pub line: u32,
 }
 
-/// Parses seconds with an optional fraction: `2`, `4.5`, `.5`. Truncates to nanoseconds. Returns `None` for anything
-/// else, and for more than 2^32 - 1 seconds.
+/// Parses seconds with an optional fraction: `2`, `4.5`, `.5`.
+///
+/// Truncates to nanoseconds. Returns `None` for anything else, and for more than 2^32 - 1 seconds.
 #[must_use]
 pub fn decimal_seconds(value: &[u8]) -> Option<Duration> {
     let (whole, fraction) = match value.iter().position(|&byte| byte == b'.') {
@@ -183,8 +184,9 @@ pub fn decimal_seconds(value: &[u8]) -> Option<Duration> {
 /// Bits for the kind in a line's first byte; the others contain the state.
 const KIND_BITS: u32 = 4;
 
-/// Encodes a file's record: sorted pairs of a policy group and its part, then the lines in file order. Empty for a file
-/// without such lines.
+/// Encodes a file's record: sorted pairs of a policy group and its part, then the lines in file order.
+///
+/// Empty for a file without such lines.
 ///
 /// # Errors
 /// Returns an error if a value or a key is longer than [`MAX_DIRECTIVE_BYTES`], or if there are more than

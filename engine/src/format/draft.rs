@@ -96,8 +96,9 @@ impl SetDraft<'_> {
         used
     }
 
-    /// Writes the sections in canonical form. Sections that do not refer to each other are written in parallel if there
-    /// are threads.
+    /// Writes the sections in canonical form.
+    ///
+    /// Sections that do not refer to each other are written in parallel if there are threads.
     ///
     /// Time: sorts everything. Memory: the sections, and again the largest one except the automata.
     ///

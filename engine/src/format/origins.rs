@@ -197,8 +197,9 @@ impl<'a> Origins<'a> {
         u64_at(self.buckets, 0).unwrap_or(0)
     }
 
-    /// Returns an origin's record, or `None` if the set does not contain the origin. `host` must be in the canonical
-    /// form of [`crate::host::canonical`].
+    /// Returns an origin's record, or `None` if the set does not contain the origin.
+    ///
+    /// `host` must be in the canonical form of [`crate::host::canonical`].
     ///
     /// Reads at most [`MAX_PROBE_SLOTS`] slots. In a large set two memory accesses miss the cache.
     ///
@@ -260,8 +261,9 @@ impl<'a> Origins<'a> {
         prefetch(self.buckets, HEADER_BYTES.saturating_add(self.start_of(hash)));
     }
 
-    /// Returns the offset of the first record in a hash's bucket whose slot matches the hash bits. If the set contains
-    /// the origin, this is most likely its record. Waits for the bucket, and prefetches the record.
+    /// Returns the offset of the first record in a hash's bucket whose slot matches the hash bits.
+    ///
+    /// If the set contains the origin, this is most likely its record. Waits for the bucket, and prefetches the record.
     ///
     /// Compares all slots in the bucket without branches, because the position of the match is unpredictable.
     #[inline]
@@ -280,8 +282,9 @@ impl<'a> Origins<'a> {
         Some(at)
     }
 
-    /// Looks up an origin whose [`Origins::hash`] is known. First tries the record at the offset from
-    /// [`Origins::ask_for_record`].
+    /// Looks up an origin whose [`Origins::hash`] is known.
+    ///
+    /// First tries the record at the offset from [`Origins::ask_for_record`].
     ///
     /// # Errors
     /// Returns an error if the table is damaged.

@@ -75,8 +75,9 @@ impl<O: Sink> PoolWriter<O> {
     }
 }
 
-/// Writes a pool: the used records, sorted and without duplicates. Returns each record's address in input order;
-/// [`NONE`] for unused records.
+/// Writes a pool: the used records, sorted and without duplicates.
+///
+/// Returns each record's address in input order; [`NONE`] for unused records.
 ///
 /// # Errors
 /// Returns an error if the section grows beyond the address range, or if the sink does.

@@ -43,8 +43,10 @@ const PAYLOAD_PATCHES: u64 = 1;
 /// Fingerprint index size in bytes.
 const PLACE_BYTES: usize = 4;
 
-/// Writes the used rulesets, sorted and without duplicates. Frees each automaton as soon as it is copied. Returns the
-/// writer, and each automaton's number in input order; [`NONE`] for unused ones.
+/// Writes the used rulesets, sorted and without duplicates.
+///
+/// Frees each automaton as soon as it is copied. Returns the writer, and each automaton's number in input order;
+/// [`NONE`] for unused ones.
 pub(super) fn write_rulesets<A: AsRef<[u8]> + Default>(
     mut automata: Vec<A>,
     is_used: &[bool],
@@ -59,8 +61,9 @@ pub(super) fn write_rulesets<A: AsRef<[u8]> + Default>(
     Ok((writer, numbers))
 }
 
-/// Writes rulesets that arrive sorted by their automata's bytes. Writes equal ones once. Keeps only the last one, and
-/// the last one stored whole.
+/// Writes rulesets that arrive sorted by their automata's bytes.
+///
+/// Writes equal ones once. Keeps only the last one, and the last one stored whole.
 pub(super) struct RulesetWriter<O> {
     pub index: Vec<u8>,
     pub rulesets: O,
@@ -112,8 +115,9 @@ impl<O: Sink> RulesetWriter<O> {
     }
 }
 
-/// Chooses each ruleset's stored form. Writing and verifying both pass every ruleset to it in order, so they arrive at
-/// the same forms.
+/// Chooses each ruleset's stored form.
+///
+/// Writing and verifying both pass every ruleset to it in order, so they arrive at the same forms.
 #[derive(Default)]
 struct Packer {
     /// Number of rulesets packed so far.
@@ -202,8 +206,9 @@ impl<'a> StoredRuleset<'a> {
         !self.patches.is_empty()
     }
 
-    /// Copies the bytes to the start of `copy` and applies the patches. [`MAX_PATCHED_BYTES`] suffice for every valid
-    /// ruleset.
+    /// Copies the bytes to the start of `copy` and applies the patches.
+    ///
+    /// [`MAX_PATCHED_BYTES`] suffice for every valid ruleset.
     ///
     /// # Errors
     /// Returns an error if `copy` is too small or the patches are damaged.
@@ -331,8 +336,9 @@ impl<'a> Rulesets<'a> {
         prefetch(self.index, (ruleset as usize * ENTRY_BYTES).saturating_sub(ENTRY_BYTES));
     }
 
-    /// Returns a ruleset's record, if it exists. Waits for the index entry, and prefetches the record's first bytes,
-    /// which usually include its trie's root.
+    /// Returns a ruleset's record, if it exists.
+    ///
+    /// Waits for the index entry, and prefetches the record's first bytes, which usually include its trie's root.
     #[inline]
     pub(crate) fn ask_for(&self, ruleset: u32) -> Option<Record<'a>> {
         let record = self.record(ruleset)?;

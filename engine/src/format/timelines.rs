@@ -36,8 +36,9 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Returns the captures that a set without times keeps. `has_ended` says whether the last answer has expired
-    /// because every later fetch has failed for too long.
+    /// Returns the captures that a set without times keeps.
+    ///
+    /// `has_ended` says whether the last answer has expired because every later fetch has failed for too long.
     #[must_use]
     pub fn history(&self, has_ended: bool) -> Option<CaptureHistory> {
         let (&newest, before) = self.captures.split_last()?;
@@ -152,7 +153,9 @@ impl<'a> Parts<'a> {
 }
 
 /// Returns the policy that is active at a time in the record at the start of these bytes: `Some(None)` before its first
-/// capture, and `None` if there is no record. Binary search.
+/// capture, and `None` if there is no record.
+///
+/// Binary search.
 pub(super) fn policy_at(bytes: &[u8], time: i64) -> Option<Option<u32>> {
     let Parts { begins, policies, .. } = Parts::of(bytes)?;
     let (begins, _) = begins.as_chunks::<BEGIN_BYTES>();

@@ -103,8 +103,9 @@ impl<'a> Tokens<'a> {
         Ok(References::all(Section::Tokens, count as usize))
     }
 
-    /// Returns the numbers of all tokens that contain this name, in any letter case; none for an empty name. Reads
-    /// every token.
+    /// Returns the numbers of all tokens that contain this name, in any letter case; none for an empty name.
+    ///
+    /// Reads every token.
     ///
     /// # Errors
     /// Returns an error if the table is damaged.

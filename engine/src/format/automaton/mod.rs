@@ -342,8 +342,9 @@ const FLAG_SETTLED: u8 = 0x80;
 /// Maximum number of children that are stored as a list. More children get a table indexed by byte.
 const LIST_MAX: usize = 7;
 
-/// Returns the maximum size of a child list in bytes. A reader loads this many bytes at once even if the list is
-/// shorter, so at least this many bytes follow every list.
+/// Returns the maximum size of a child list in bytes.
+///
+/// A reader loads this many bytes at once even if the list is shorter, so at least this many bytes follow every list.
 const fn list_max_bytes(width: usize) -> usize {
     LIST_MAX * (1 + width)
 }

@@ -88,8 +88,9 @@ impl<'a, const W: usize> Automaton<'a, W> {
         Automaton { bytes, shared: &[] }
     }
 
-    /// Views an automaton with shared fingerprints: `bytes` ends with four-byte indexes into `shared`. `bytes` must
-    /// begin with a header of this [`width`].
+    /// Views an automaton with shared fingerprints: `bytes` ends with four-byte indexes into `shared`.
+    ///
+    /// `bytes` must begin with a header of this [`width`].
     #[inline(always)]
     #[must_use]
     pub fn sharing(bytes: &'a [u8], shared: &'a [u8]) -> Automaton<'a, W> {
@@ -147,8 +148,9 @@ impl<'a, const W: usize> Automaton<'a, W> {
         self.rank(Field::Otherwise.at(W)).ok().filter(|&rank| rank != NO_RANK)
     }
 
-    /// Returns the joint rank of the rule at `place`, for comparison with other rulesets' rules. The smaller joint rank
-    /// wins.
+    /// Returns the joint rank of the rule at `place`, for comparison with other rulesets' rules.
+    ///
+    /// The smaller joint rank wins.
     ///
     /// # Errors
     /// Returns an error if this ruleset decides alone, or has no rule at `place`.
@@ -166,8 +168,9 @@ impl<'a, const W: usize> Automaton<'a, W> {
         Some(self.header(Field::JointRanks) as usize).filter(|&at| at != 0)
     }
 
-    /// Returns the number of wildcard automata, and so the maximum that a walk begins. At most [`MAX_WILDCARDS`], even
-    /// in invalid bytes.
+    /// Returns the number of wildcard automata, and so the maximum that a walk begins.
+    ///
+    /// At most [`MAX_WILDCARDS`], even in invalid bytes.
     #[inline]
     #[must_use]
     pub fn wildcard_count(&self) -> u32 {
@@ -561,8 +564,9 @@ fn number<const W: usize>(bytes: &[u8], at: usize) -> Option<u32> {
     }
 }
 
-/// Returns the number of set bits among four. Faster than the general function, which needs an instruction that some
-/// processors lack.
+/// Returns the number of set bits among four.
+///
+/// Faster than the general function, which needs an instruction that some processors lack.
 #[inline(always)]
 fn bits(four: u8) -> usize {
     (0x4332_3221_3221_2110_u64 >> (four * 4) & 15) as usize

@@ -230,8 +230,9 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         }
     }
 
-    /// Appends a rank or an offset. The caller ensures that it fits or is `NO_RANK`, whose low bytes also mean "no
-    /// rank".
+    /// Appends a rank or an offset.
+    ///
+    /// The caller ensures that it fits or is `NO_RANK`, whose low bytes also mean "no rank".
     fn number(&self, out: &mut Vec<u8>, number: usize) {
         out.extend_from_slice(&number.to_le_bytes()[..W]);
     }

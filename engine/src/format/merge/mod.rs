@@ -56,9 +56,10 @@ pub trait Decide: Sync {
     /// The reason why an origin cannot be decided.
     type Error: Send;
 
-    /// Decides an origin. `found` has an element for each set that contains the origin: the set's number and captures.
-    /// Policies in captures are file numbers, which are equal for files with the same content and only meaningful
-    /// within this call.
+    /// Decides an origin.
+    ///
+    /// `found` has an element for each set that contains the origin: the set's number and captures. Policies in
+    /// captures are file numbers, which are equal for files with the same content and only meaningful within this call.
     ///
     /// # Errors
     /// Returns an error if the captures do not determine a policy.
@@ -108,8 +109,9 @@ pub struct Merged<C> {
     pub counts: Vec<C>,
 }
 
-/// Merges sets that were compiled with the same settings into one with this reading and these crawlers. The output does
-/// not depend on the order of the sets.
+/// Merges sets that were compiled with the same settings into one with this reading and these crawlers.
+///
+/// The output does not depend on the order of the sets.
 ///
 /// Time: linear in the sets, except for sorting origins, policies and captures. Memory: about 60 bytes per origin, plus
 /// captures and policies.

@@ -77,8 +77,9 @@ pub(super) struct UsedOfPart {
     pub lines: Bits,
 }
 
-/// A policy with a source other than a file's rules, and the file whose rules it has, if any. The file's `other` is
-/// [`NONE`].
+/// A policy with a source other than a file's rules, and the file whose rules it has, if any.
+///
+/// The file's `other` is [`NONE`].
 pub(super) type Variant = (PolicySource, Option<File>);
 
 /// The contents needed from all sets.

@@ -31,8 +31,9 @@ fn choose_seed<T, E: From<TooLarge>>(
     }))
 }
 
-/// The order of origins, and the seed for their hashes. It depends only on their names, so it can be computed before
-/// the addresses in their records are known.
+/// The order of origins, and the seed for their hashes.
+///
+/// It depends only on their names, so it can be computed before the addresses in their records are known.
 pub(in super::super) struct OriginOrder<T> {
     pub(super) seed: u64,
     /// Each origin's hash and key, in record order.
@@ -60,8 +61,9 @@ impl OriginOrder<usize> {
 }
 
 impl<T: Copy + Send> OriginOrder<T> {
-    /// Orders origins under the first good seed from `first` on, which is the sum of [`seed_part`]. `of_seed` returns
-    /// each origin's hash and key, and `record` the origin for a key.
+    /// Orders origins under the first good seed from `first` on, the sum of every origin's [`seed_part`].
+    ///
+    /// `of_seed` returns each origin's hash and key, and `record` the origin for a key.
     ///
     /// # Errors
     /// Returns an error if look-ups cannot be bounded, or if `of_seed` does.
