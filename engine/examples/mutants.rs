@@ -1,4 +1,4 @@
-//! Writes damaged sets with matching checksums, and this engine's result for each, for tests of other readers.
+//! Writes damaged sets with matching checksums and this engine's results, for testing other readers.
 //!
 //!     mutants OUT EVERY RANDOM SEED [SET URLS]...
 //!

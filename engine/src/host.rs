@@ -17,7 +17,9 @@ pub struct Host {
 }
 
 impl Host {
-    /// Copies bytes without checking them. Returns `None` if there are more than [`MAX_HOST_BYTES`].
+    /// Copies bytes without checking them.
+    ///
+    /// Returns `None` if there are more than [`MAX_HOST_BYTES`].
     #[must_use]
     pub fn new(bytes: &[u8]) -> Option<Host> {
         let mut host = Host { bytes: [0; MAX_HOST_BYTES], len: u8::try_from(bytes.len()).ok()? };
@@ -74,9 +76,11 @@ fn has_a_label(_: &[u8]) -> bool {
     false
 }
 
-/// Returns whether [`canonical`] can be skipped for a host, because its result would be the same bytes or `None`. True
-/// of nearly all hosts. A plain host contains no non-ASCII byte, `%`, capital letter or `[`. It does not begin with
-/// a digit, unlike every spelling of an IPv4 address, and does not end with a dot.
+/// Returns whether [`canonical`] can be skipped for a host.
+///
+/// The result would be the same bytes or `None`. True for nearly all hosts. A plain host contains no non-ASCII byte,
+/// `%`, capital letter or `[`. It does not begin with a digit, unlike every spelling of an IPv4 address, and does not
+/// end with a dot.
 #[inline]
 #[must_use]
 pub fn is_plain(host: &[u8]) -> bool {

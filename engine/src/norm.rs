@@ -1,4 +1,4 @@
-//! Normal forms, which make URL paths and patterns comparable byte by byte, and [`Pattern`], which matches them.
+//! Normal forms for comparing URL paths and patterns byte by byte, and [`Pattern`], which matches them.
 //!
 //! All normalization of paths and patterns happens here. A set's header names one normal form. The compiler has applied
 //! [`NormalForm::pattern`] to every rule in the set, and each lookup applies [`NormalForm::path`] to its URL. Which
@@ -94,8 +94,9 @@ impl NormalForm {
         !matches!(self, NormalForm::Reserved)
     }
 
-    /// Normalizes a URL's path and query. Borrows if nothing changes. Otherwise takes one pass and at most triples the
-    /// length.
+    /// Normalizes a URL's path and query.
+    ///
+    /// Borrows if nothing changes. Otherwise takes one pass and at most triples the length.
     #[inline]
     #[must_use]
     pub fn path(self, path: &[u8]) -> Cow<'_, [u8]> {
@@ -105,8 +106,9 @@ impl NormalForm {
         }
     }
 
-    /// Normalizes a rule's pattern. Borrows if nothing changes. Otherwise takes one pass and at most triples the
-    /// length.
+    /// Normalizes a rule's pattern.
+    ///
+    /// Borrows if nothing changes. Otherwise takes one pass and at most triples the length.
     ///
     /// ```
     /// use reptile_engine::norm::NormalForm;
@@ -119,8 +121,7 @@ impl NormalForm {
         rewrite(self, pattern, Side::Pattern)
     }
 
-    /// Returns whether every form leaves a byte as it is in paths and patterns, provided that all bytes before it stay
-    /// too.
+    /// Returns whether every form keeps a byte if it also keeps all bytes before it, in paths and patterns.
     ///
     /// Texts that first differ at such a byte differ in every normal form, so there is no need to normalize them.
     #[inline]
@@ -175,8 +176,10 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// Removes wildcards at the pattern's end. The result matches the same paths: a final wildcard cancels an end
-    /// anchor, and without an end anchor any text may follow anyway.
+    /// Removes wildcards at the pattern's end.
+    ///
+    /// The result matches the same paths: a final wildcard cancels an end anchor, and without an end anchor any text
+    /// may follow anyway.
     #[inline]
     #[must_use]
     pub fn without_trailing_wildcards(self) -> Pattern<'a> {
@@ -184,7 +187,9 @@ impl<'a> Pattern<'a> {
         Pattern { text: &self.text[..len], anchored: self.anchored && len == self.text.len() }
     }
 
-    /// Returns the text before the first wildcard. Every matching path begins with it.
+    /// Returns the text before the first wildcard.
+    ///
+    /// Every matching path begins with it.
     #[must_use]
     pub fn prefix(self) -> &'a [u8] {
         &self.text[..memchr(b'*', self.text).unwrap_or(self.text.len())]

@@ -1,4 +1,6 @@
-//! Platform services: memory-mapped files and vector instructions. The only file with `unsafe` code.
+//! Platform services: memory-mapped files and vector instructions.
+//!
+//! The only file with `unsafe` code.
 //!
 //! Each `unsafe` block states why it is sound, and has a safe counterpart that the tests compare it with. What they
 //! gain:
@@ -76,8 +78,9 @@ impl MappedFile {
         Ok(MappedFile { place: 0..map.len(), map: Some(map), is_copy: false })
     }
 
-    /// Writes an unnamed file in a folder and maps it. The system removes it once it is unmapped, however the process
-    /// ends.
+    /// Writes an unnamed file in a folder and maps it.
+    ///
+    /// The system removes it once it is unmapped, however the process ends.
     ///
     /// # Errors
     /// Returns an error if the file cannot be created, written or mapped, or if `write` fails.
@@ -93,8 +96,10 @@ impl MappedFile {
         unsafe { MappedFile::of(&file) }
     }
 
-    /// Releases pages that have been read. The system may keep them in its page cache, and reading one
-    /// again then takes about a microsecond. Does nothing to a copy, or on systems other than Unix.
+    /// Releases pages that have been read.
+    ///
+    /// The system may keep them in its page cache, and reading one again then takes about a microsecond. Does nothing
+    /// to a copy, or on systems other than Unix.
     pub fn release(&self) {
         #[cfg(unix)]
         if let Some(map) = self.map.as_ref().filter(|_| !self.is_copy) {
@@ -105,10 +110,12 @@ impl MappedFile {
         }
     }
 
-    /// Tells the system to expect few, scattered reads, so that it reads only the pages that are touched and does not
-    /// read ahead. With an uncached file of 288 MB, reading 1,000 places took 51 ms and loaded 4 MB, instead of 446 ms
-    /// and the whole file. Do not call it before reading everything, as verifying a set does: that took 5.5 s instead
-    /// of 0.4. Has no effect on cached pages, or on systems other than Unix.
+    /// Tells the system to expect few, scattered reads.
+    ///
+    /// It then reads only the pages that are touched and does not read ahead. With an uncached file of 288 MB, reading
+    /// 1,000 places took 51 ms and loaded 4 MB, instead of 446 ms and the whole file. Do not call it before reading
+    /// everything, as verifying a set does: that took 5.5 s instead of 0.4. Has no effect on cached pages, or on
+    /// systems other than Unix.
     pub fn expect_few_reads(&self) {
         #[cfg(unix)]
         if let Some(map) = &self.map {
@@ -117,8 +124,9 @@ impl MappedFile {
         }
     }
 
-    /// Reads a file into memory, using large pages if the system has them (Linux, unless disabled). Random access to a
-    /// set that is much larger than the processor's caches then needs fewer page-table steps.
+    /// Reads a file into memory, using large pages if the system has them (Linux, unless disabled).
+    ///
+    /// Random access to a set that is much larger than the processor's caches then needs fewer page-table steps.
     ///
     /// Cost: reads the whole file. The copy takes as much memory as the file and is not shared between processes.
     ///
@@ -160,8 +168,9 @@ impl AsRef<[u8]> for MappedFile {
     }
 }
 
-/// Starts fetching a byte's cache line without waiting for it. Does nothing if `at` is out of range, or on processors
-/// other than x86-64.
+/// Starts fetching a byte's cache line without waiting for it.
+///
+/// Does nothing if `at` is out of range, or on processors other than x86-64.
 #[inline(always)]
 pub fn prefetch(bytes: &[u8], at: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -174,7 +183,7 @@ pub fn prefetch(bytes: &[u8], at: usize) {
     let _ = (bytes, at);
 }
 
-/// Fingerprints of the first three bytes of many texts, for comparison with many places in a path at once.
+/// Fingerprints of many texts' first three bytes, for comparison with many places in a path at once.
 ///
 /// Each text belongs to one of eight buckets, and each bucket has a bit. For each of the first three bytes, one table
 /// is indexed by the byte's lower half and one by its upper half. A bucket's bit is set in both if one of its texts has
@@ -221,8 +230,9 @@ pub fn search<W: WithSearch>(path: &[u8], work: W) -> W::Output {
     work.with(ByByte(path))
 }
 
-/// A search that examines one place at a time: the fallback on other processors, and the safe counterpart of the
-/// vector searches.
+/// A search that examines one place at a time.
+///
+/// This is the fallback on other processors, and the safe counterpart of the vector searches.
 #[derive(Clone, Copy)]
 pub struct ByByte<'p>(pub &'p [u8]);
 
@@ -260,8 +270,9 @@ pub struct UrlScan {
     pub has_escapable: bool,
 }
 
-/// Classifies a URL's bytes, up to 64 at a time. Returns `None` if this processor lacks the vector instructions, or if
-/// the URL is too short for them.
+/// Classifies a URL's bytes, up to 64 at a time.
+///
+/// Returns `None` if this processor lacks the vector instructions, or if the URL is too short for them.
 #[inline(always)]
 #[must_use]
 pub fn scan_url(url: &[u8]) -> Option<UrlScan> {

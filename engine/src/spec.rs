@@ -1,4 +1,6 @@
-//! Parses crawler specifications given by users: a name, a chain of product tokens, a crawler group, or any crawler.
+//! Parses crawler specifications given by users.
+//!
+//! A specification is a name, a chain of product tokens, a crawler group, or any crawler.
 //!
 //! This module only splits the text. [`crate::token`] decides whether a name is a product token. The set's crawler
 //! table lists the tokens that a known crawler obeys, and the crawlers in a group.
@@ -39,7 +41,9 @@ pub enum SpecError {
 }
 
 impl<'t> Spec<'t> {
-    /// Parses a specification. Linear in its length.
+    /// Parses a specification.
+    ///
+    /// Linear in its length.
     ///
     /// ```
     /// use reptile_engine::spec::Spec;

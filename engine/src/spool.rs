@@ -1,4 +1,6 @@
-//! Temporary storage for data that does not fit in memory. Nothing here opens a file: the caller does.
+//! Temporary storage for data that does not fit in memory.
+//!
+//! Nothing here opens a file: the caller does.
 
 use std::io::{self, Write};
 
@@ -74,7 +76,9 @@ impl SectionBytes {
         self.len() == 0
     }
 
-    /// Returns the bytes' checksum. Computed on each call if the bytes are in memory.
+    /// Returns the bytes' checksum.
+    ///
+    /// Computed on each call if the bytes are in memory.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         match self {

@@ -1,8 +1,12 @@
-//! Lets callers run this crate's divisible work on their threads. Nothing here starts a thread.
+//! Lets callers run this crate's divisible work on their threads.
+//!
+//! Nothing here starts a thread.
 
 use std::cmp::Ordering;
 
-/// Runs independent pieces of work, in any order or at the same time. The result never depends on the order.
+/// Runs independent pieces of work, in any order or at the same time.
+///
+/// The result never depends on the order.
 pub trait Threads: Sync {
     /// Runs two pieces of work and returns both results.
     fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B);

@@ -1,4 +1,4 @@
-//! Product tokens: extracts them from user-agent lines, and rejects strings from callers that are not product tokens.
+//! Extracts product tokens from user-agent lines, and checks product tokens given by callers.
 //!
 //! A crawler that no user-agent line can name would obey the default group in every file. The author of a crawler list
 //! hardly ever intends that, nor the caller who passes a crawler's `User-Agent` header. A set stores how its dialect
@@ -110,8 +110,10 @@ impl fmt::Display for TokenError {
 
 impl std::error::Error for TokenError {}
 
-/// Checks that a string is a product token in a dialect, and returns it. If `cuts_version` is set, a version is
-/// accepted and removed. `known` are crawler names to search for in a `User-Agent` header.
+/// Checks that a string is a product token in a dialect, and returns it.
+///
+/// If `cuts_version` is set, a version is accepted and removed. `known` are crawler names to search for in a
+/// `User-Agent` header.
 ///
 /// A string is a product token if a user-agent line can name it. Linear in the string, except for errors.
 ///
@@ -183,9 +185,10 @@ fn read_back(value: &[u8], syntax: TokenSyntax) -> &[u8] {
     syntax.token_of(&value[start..end])
 }
 
-/// Returns the name of the crawler that a `User-Agent` header probably belongs to: the longest known name in it, or
-/// else the first product with a version that is not typical of browsers. Cost: compares each product in the header
-/// with each known name.
+/// Returns the name of the crawler that probably sent a `User-Agent` header.
+///
+/// This is the longest known name in it, or else the first product with a version that is not typical of browsers.
+/// Cost: compares each product in the header with each known name.
 ///
 /// ```
 /// use reptile_engine::token::crawler_in_header;

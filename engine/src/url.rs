@@ -1,4 +1,4 @@
-//! Splits a URL into the origin that a robots.txt governs and the path that its rules are matched against.
+//! Splits a URL into the origin that a robots.txt governs and the path that its rules match.
 //!
 //! Works on borrowed bytes. It does not resolve dot segments, decode escapes, or change case inside the path, because
 //! rules match the path as sent ([`crate::norm`] makes equivalent paths and patterns equal). Two entry points:
@@ -92,7 +92,9 @@ impl<'a> Path<'a> {
         form.path(self.bytes)
     }
 
-    /// Calls `look` with the path's bytes. Copies them only in the rare case that the slash is missing.
+    /// Calls `look` with the path's bytes.
+    ///
+    /// Copies them only in the rare case that the slash is missing.
     #[inline]
     pub fn with<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
         if self.slash_missing { look(&self.to_vec()) } else { look(self.bytes) }
@@ -159,7 +161,9 @@ impl fmt::Display for UrlError {
 
 impl std::error::Error for UrlError {}
 
-/// Splits a URL into origin and path. One pass over the bytes, no allocation.
+/// Splits a URL into origin and path.
+///
+/// One pass over the bytes, no allocation.
 ///
 /// An ordinary URL has a path and a host name of lower-case letters, digits, `-` and `.`. It is classified with vector
 /// instructions where the processor has them.
@@ -350,7 +354,9 @@ fn scheme_of(url: &[u8]) -> Result<(Scheme, usize), UrlError> {
     Ok((scheme, name_len + 3))
 }
 
-/// Parses `[user@]host[:port]`. [`split`] lists the rejected spellings. Linear; no allocation.
+/// Parses `[user@]host[:port]`.
+///
+/// [`split`] lists the rejected spellings. Linear; no allocation.
 ///
 /// # Errors
 /// Returns [`UrlError::Ambiguous`], [`UrlError::UserInfo`], [`UrlError::Host`], [`UrlError::HostNotUtf8`] or
@@ -437,8 +443,9 @@ fn path_of_tail(tail: &[u8]) -> Path<'_> {
     }
 }
 
-/// Returns the path, parameters and query of any text, exactly as the reference implementation extracts them: scheme
-/// and host may be missing, a fragment is dropped, and a NUL byte ends the path.
+/// Returns the path, parameters and query of any text, exactly like the reference implementation.
+///
+/// Scheme and host may be missing, a fragment is dropped, and a NUL byte ends the path.
 ///
 /// Never fails. The host does not matter here, so URLs that [`split`] rejects have a path too: the path of
 /// `http://a;@b/` is `/;@b/`.

@@ -165,7 +165,9 @@ impl PolicySource {
     }
 }
 
-/// The reason for a verdict. [`fmt::Display`] writes the text used in output.
+/// The reason for a verdict.
+///
+/// [`fmt::Display`] writes the text used in output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {

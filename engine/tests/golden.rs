@@ -1,4 +1,6 @@
-//! Opens a set of every format version. Each must give its recorded answers, or be rejected with its version number.
+//! Opens a set of every format version.
+//!
+//! Each must give its recorded answers, or be rejected with its version number.
 //!
 //! `golden/vN.set` was written by the version that introduced format N. `golden/vN.tsv` contains that version's
 //! answers: agent, URL, verdict, line, rule, reason. `reptile compile` made the sets from `corpora/robots` and

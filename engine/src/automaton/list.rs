@@ -27,8 +27,9 @@ pub struct RulesetRule {
 }
 
 impl RulesetRule {
-    /// Returns whether the rule matches a path in the ruleset's normal form, in time linear in pattern and path.
-    /// [`super::Ruleset::matches`] finds the best rules faster.
+    /// Returns whether the rule matches a path in the ruleset's normal form.
+    ///
+    /// Linear in pattern and path. [`super::Ruleset::matches`] finds the best rules faster.
     #[must_use]
     pub fn matches(&self, path: &[u8]) -> bool {
         if self.opens_directory {
@@ -222,8 +223,9 @@ impl TrieRules {
     }
 }
 
-/// Returns the ranks whose patterns can be read from a draft's trie, or `None` if the trie is not a tree. All other
-/// rules need a text (*listed*). Linear in the states.
+/// Returns the ranks whose patterns can be read from a draft's trie.
+///
+/// Returns `None` if the trie is not a tree. All other rules need a text (*listed*). Linear in the states.
 #[must_use]
 pub fn ranks_in_trie(draft: &Draft<'_>) -> Option<Vec<u32>> {
     Some(TrieRules::read(draft)?.rules.iter().map(|rule| rule.rank).collect())

@@ -80,8 +80,9 @@ macro_rules! by_width {
 }
 
 impl<'a> Ruleset<'a> {
-    /// Views the bytes of a self-contained automaton, as returned by [`crate::format::automaton::write`]. Checks only
-    /// the header.
+    /// Views the bytes of a self-contained automaton, as returned by [`crate::format::automaton::write`].
+    ///
+    /// Checks only the header.
     ///
     /// # Errors
     /// Returns an error if the bytes do not begin with an automaton header.
@@ -90,7 +91,9 @@ impl<'a> Ruleset<'a> {
         Ruleset::stored(StoredRuleset { bytes, patches: &[], fingerprints: &[] })
     }
 
-    /// Views a ruleset as stored in a set. Checks only the header.
+    /// Views a ruleset as stored in a set.
+    ///
+    /// Checks only the header.
     ///
     /// # Errors
     /// Returns an error if the bytes do not begin with an automaton header.
@@ -140,7 +143,9 @@ impl<'a> Ruleset<'a> {
         by_width!(self, automaton => automaton.rule_count())
     }
 
-    /// Returns the ruleset's size in its set in bytes, excluding shared fingerprints and the ruleset that it patches.
+    /// Returns the ruleset's size in its set in bytes.
+    ///
+    /// Excludes shared fingerprints and the ruleset that it patches.
     #[must_use]
     pub fn byte_len(&self) -> usize {
         self.stored.byte_len()
@@ -187,8 +192,10 @@ impl<'a> Ruleset<'a> {
         self.verdict_of_whole(path, &mut ())
     }
 
-    /// Like [`Self::verdict`], but also counts the steps: states, label bytes, wildcard automata considered, places at
-    /// which one searches for its segments, and bytes compared with fallback patterns. For tests; the walk is the same.
+    /// Like [`Self::verdict`], but also counts the steps.
+    ///
+    /// Steps are states, label bytes, wildcard automata considered, places at which one searches for its segments, and
+    /// bytes compared with fallback patterns. For tests; the walk is the same.
     ///
     /// # Errors
     /// See [`Self::verdict`].
@@ -269,7 +276,9 @@ impl<'a> Ruleset<'a> {
         })
     }
 
-    /// Returns a rank that is comparable among all rulesets that decide together with this one; the smaller wins.
+    /// Returns a rank that is comparable among all rulesets that decide together.
+    ///
+    /// The smaller one wins.
     ///
     /// # Errors
     /// Returns an error if this ruleset decides alone or has no such rule.
@@ -280,8 +289,10 @@ impl<'a> Ruleset<'a> {
         by_width!(self, automaton => automaton.joint_rank(rank / 2))
     }
 
-    /// Returns every rule in order of precedence: [`Self::rule_count`] rules, where the rule at index `n` has the rank
-    /// `2 * n` or `2 * n + 1`. The rules determine all matches.
+    /// Returns every rule in order of precedence.
+    ///
+    /// There are [`Self::rule_count`] rules, and the rule at index `n` has the rank `2 * n` or `2 * n + 1`. The rules
+    /// determine all matches.
     ///
     /// Cost: linear in the automaton, plus a copy of every pattern.
     ///
@@ -305,9 +316,11 @@ impl<'a> Ruleset<'a> {
         Ok(passes(&decode(&self.to_bytes()?)?.draft()))
     }
 
-    /// Checks that every byte is as a writer writes it: the invariants that [`crate::format::automaton`] marks as
-    /// checked by `verify`, including the *written form*. Does not prove that the transitions implement the rules; for
-    /// that, the compiler recompiles [`Self::rules`].
+    /// Checks that every byte is as a writer writes it.
+    ///
+    /// These are the invariants that [`crate::format::automaton`] marks as checked by `verify`, including the *written
+    /// form*. Does not prove that the transitions implement the rules; for that, the compiler recompiles
+    /// [`Self::rules`].
     ///
     /// Cost: time and memory linear in the bytes, even if they are invalid.
     ///
@@ -317,7 +330,9 @@ impl<'a> Ruleset<'a> {
         self.verify_counted().0
     }
 
-    /// Like [`Self::verify`], but also counts the steps: bytes read, references followed, states, rules. For tests.
+    /// Like [`Self::verify`], but also counts the steps: bytes read, references followed, states, rules.
+    ///
+    /// For tests.
     ///
     /// # Errors
     /// See [`Self::verify`].

@@ -1,11 +1,13 @@
-//! Computes how many passes a decision may take over one path, which
-//! [`MAX_PASSES`](crate::format::automaton::MAX_PASSES) limits.
+//! Computes the maximum number of passes over one path.
+//!
+//! [`MAX_PASSES`](crate::format::automaton::MAX_PASSES) limits it.
 
 use crate::format::automaton::{Draft, MAX_WILDCARD_BRANCHES, NO_WILDCARD};
 
-/// Returns the maximum number of passes that a draft's ruleset needs over one path: one for the trie, one for each
-/// wildcard automaton that may begin, and one for each fallback pattern whose text before its first wildcard may begin
-/// the path.
+/// Returns the maximum number of passes that a draft's ruleset needs over one path.
+///
+/// There is one for the trie, one for each wildcard automaton that may begin, and one for each fallback pattern whose
+/// text before its first wildcard may begin the path.
 ///
 /// Cost: linear in the draft, plus sorting the fallback patterns. Invalid references are not counted.
 #[must_use]

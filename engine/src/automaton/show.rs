@@ -1,4 +1,6 @@
-//! Prints a ruleset's automaton as text or as a Graphviz graph. Bytes other than printable ASCII are escaped.
+//! Prints a ruleset's automaton as text or as a Graphviz graph.
+//!
+//! Bytes other than printable ASCII are escaped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
@@ -9,9 +11,11 @@ use crate::format::automaton::{
 };
 
 impl Ruleset<'_> {
-    /// Returns the automaton as text: each state in the trie and the wildcard automata with its label, accepted rules
-    /// and transitions, then the fallback patterns and the table of texts. A rank is shown as the rule's kind and its
-    /// index in order of precedence, such as `Disallow 3`.
+    /// Returns the automaton as text.
+    ///
+    /// Lists each state in the trie and the wildcard automata with its label, accepted rules and transitions, then the
+    /// fallback patterns and the table of texts. A rank is shown as the rule's kind and its index in order of
+    /// precedence, such as `Disallow 3`.
     ///
     /// Cost: linear in the automaton, about 50 bytes of text per state.
     ///
@@ -26,9 +30,11 @@ impl Ruleset<'_> {
         Ok(text)
     }
 
-    /// Returns the automaton as a graph in Graphviz's DOT language. States are boxes, and accepting states have a thick
-    /// frame. Solid arrows are transitions, dashed arrows begin wildcard automata, and dotted arrows lead to the next
-    /// automaton in a list. For bytes without an arrow, a wildcard automaton's state behaves like the root.
+    /// Returns the automaton as a graph in Graphviz's DOT language.
+    ///
+    /// States are boxes, and accepting states have a thick frame. Solid arrows are transitions, dashed arrows begin
+    /// wildcard automata, and dotted arrows lead to the next automaton in a list. For bytes without an arrow, a
+    /// wildcard automaton's state behaves like the root.
     ///
     /// Cost: see [`Ruleset::to_text`].
     ///

@@ -1,5 +1,6 @@
-//! Verifies a complete automaton from a file: the invariants that [`crate::format::automaton`] marks as checked by
-//! `verify`.
+//! Verifies a complete automaton from a file.
+//!
+//! Checks the invariants that [`crate::format::automaton`] marks as checked by `verify`.
 //!
 //! The automaton is decoded, checked as a draft, written again, and compared. Each state, wildcard automaton, reference
 //! and rule is examined a constant number of times, so the time is linear even if the references are invalid. Sorting

@@ -13,9 +13,10 @@ use crate::host;
 use crate::url::{self, Origin, Path, Scheme, UrlRef};
 use crate::verdict::Verdict;
 
-/// Number of URLs that are looked up together. With shuffled URLs over a million origins, single lookups took 1.6 times
-/// as long. In a prototype with ten million origins, batches of 8, 16, 32 and 64 took 196, 141, 133 and 133 ns per URL,
-/// and single lookups 369.
+/// Number of URLs that are looked up together.
+///
+/// With shuffled URLs over a million origins, single lookups took 1.6 times as long. In a prototype with ten million
+/// origins, batches of 8, 16, 32 and 64 took 196, 141, 133 and 133 ns per URL, and single lookups 369.
 pub const BATCH_URLS: usize = 32;
 
 /// Result of looking up a URL.
@@ -138,8 +139,10 @@ impl<D: AsRef<[u8]>> Set<D> {
         })
     }
 
-    /// Computes the verdicts for many URLs and several agents: `verdicts[i * agents.len() + j]` is for the `i`-th URL
-    /// and the `j`-th agent. They equal the verdicts of [`Set::decide_each`].
+    /// Computes the verdicts for many URLs and several agents.
+    ///
+    /// `verdicts[i * agents.len() + j]` is for the `i`-th URL and the `j`-th agent. They equal the verdicts of
+    /// [`Set::decide_each`].
     ///
     /// Cost per URL: its lookup, and a walk for each distinct ruleset among the agents. Agents that a file does not
     /// name cost a byte each. Allocates once for all URLs, and only if there are several agents.
@@ -155,8 +158,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.decide_asked(agents, urls.into_iter().map(Asked::Url), verdicts)
     }
 
-    /// Computes the verdicts for many URLs by one policy, in the order of [`Set::decide_all`]. The URLs' hosts are
-    /// ignored, and a URL may be just a path. Paths are extracted by [`url::path_of`].
+    /// Computes the verdicts for many URLs by one policy, in the order of [`Set::decide_all`].
+    ///
+    /// The URLs' hosts are ignored, and a URL may be just a path. Paths are extracted by [`url::path_of`].
     ///
     /// # Errors
     /// Returns an error if the set is damaged or no policy has this number. After an error the verdicts must not be

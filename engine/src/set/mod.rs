@@ -36,7 +36,9 @@ use crate::norm::NormalForm;
 use crate::url::{self, MAX_URL_BYTES, Origin, Path, UrlRef};
 use crate::verdict::{Explanation, Rule, Verdict};
 
-/// A compiled set of robots.txt files, over mapped (`platform::MappedFile`) or owned bytes ([`Set::from_bytes`]).
+/// A compiled set of robots.txt files.
+///
+/// Its bytes are mapped (`platform::MappedFile`) or owned ([`Set::from_bytes`]).
 ///
 /// Immutable; share it between threads by reference. Uses no memory besides its bytes. A decision does not allocate,
 /// with three exceptions: a URL without a slash (`http://host?query`) and a path that is not in the set's normal form
@@ -148,7 +150,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         Crawlers(self.section(Section::Crawlers))
     }
 
-    /// Returns the hash table of origins. Most callers need [`Set::site`] instead.
+    /// Returns the hash table of origins.
+    ///
+    /// Most callers need [`Set::site`] instead.
     #[inline]
     #[must_use]
     pub fn origin_table(&self) -> Origins<'_> {
@@ -167,7 +171,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.data.as_ref()
     }
 
-    /// Iterates over the set's origins, in no particular order. Reads the table sequentially, without extra memory.
+    /// Iterates over the set's origins, in no particular order.
+    ///
+    /// Reads the table sequentially, without extra memory.
     #[must_use]
     pub fn origins(&self) -> OriginIter<'_> {
         self.origin_table().iter()
@@ -197,13 +203,17 @@ impl<D: AsRef<[u8]>> Set<D> {
         !self.section(Section::Other).is_empty()
     }
 
-    /// Returns whether the set has line numbers for its rules. True for a set without rules.
+    /// Returns whether the set has line numbers for its rules.
+    ///
+    /// True for a set without rules.
     #[must_use]
     pub fn has_lines(&self) -> bool {
         !self.section(Section::Lines).is_empty() || self.rulesets().is_empty()
     }
 
-    /// Counts the distinct policies in the set. Reads each policy's header.
+    /// Counts the distinct policies in the set.
+    ///
+    /// Reads each policy's header.
     ///
     /// # Errors
     /// Returns an error if the table is damaged.
@@ -211,8 +221,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.policies().iter().try_fold(0, |count, policy| policy.map(|_| count + 1))
     }
 
-    /// Returns the whole content of the set. [`SetDraft::write`] turns it back into the same bytes. Time and memory are
-    /// linear in the set.
+    /// Returns the whole content of the set.
+    ///
+    /// [`SetDraft::write`] turns it back into the same bytes. Time and memory are linear in the set.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -234,7 +245,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// Returns the automata. Equal rulesets are stored once, even if they come from different files.
+    /// Returns the automata.
+    ///
+    /// Equal rulesets are stored once, even if they come from different files.
     #[inline]
     #[must_use]
     pub fn rulesets(&self) -> Rulesets<'_> {
@@ -245,7 +258,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// Looks up an agent by its product token, in any letter case. The whole token counts; nothing is cut off.
+    /// Looks up an agent by its product token, in any letter case.
+    ///
+    /// The whole token counts; nothing is cut off.
     ///
     /// # Errors
     /// Returns an error if the table of product tokens is damaged.
@@ -253,9 +268,11 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.agent_chain(&[token], true)
     }
 
-    /// Looks up an agent with several product tokens. In each robots.txt, the first token that it names selects the
-    /// groups. If it names none, the default group decides, provided that the agent honors it. An agent without tokens
-    /// that does not honor the default group may fetch everything.
+    /// Looks up an agent with several product tokens.
+    ///
+    /// In each robots.txt, the first token that it names selects the groups. If it names none, the default group
+    /// decides, provided that the agent honors it. An agent without tokens that does not honor the default group may
+    /// fetch everything.
     ///
     /// # Errors
     /// Returns an error if the table of product tokens is damaged.
@@ -263,8 +280,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         Agent::look_up(self.tokens(), self.name_matching, tokens, honours_default_group)
     }
 
-    /// Looks up a crawler by name, in any letter case. A known crawler obeys its chain of product tokens, any other
-    /// only this name. See [`Set::crawlers`].
+    /// Looks up a crawler by name, in any letter case.
+    ///
+    /// A known crawler obeys its chain of product tokens, any other only this name. See [`Set::crawlers`].
     ///
     /// # Errors
     /// Returns an error if the table of crawlers or product tokens is damaged.
@@ -367,8 +385,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         Ok(verdict[0])
     }
 
-    /// Computes the verdicts for one URL and several agents; `verdicts` has one element per agent. The URL is split and
-    /// its origin looked up once, and adjacent agents that share a ruleset share its walk.
+    /// Computes the verdicts for one URL and several agents; `verdicts` has one element per agent.
+    ///
+    /// The URL is split and its origin looked up once, and adjacent agents that share a ruleset share its walk.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -393,8 +412,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.decide_path(record.policy, agents, &path, verdicts)
     }
 
-    /// Computes the verdicts for one URL and several agents by the policy with this [`Policy::number`]. The URL's host
-    /// is ignored, and the URL may be just a path.
+    /// Computes the verdicts for one URL and several agents by the policy with this [`Policy::number`].
+    ///
+    /// The URL's host is ignored, and the URL may be just a path.
     ///
     /// # Errors
     /// Returns an error if the set is damaged or no policy has this number.
@@ -413,8 +433,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.decide_path(policy, agents, &path, verdicts)
     }
 
-    /// Returns the number of the ruleset that alone decides every path for an agent under a policy, or `None` if no
-    /// ruleset or several decide.
+    /// Returns the number of the ruleset that alone decides every path for an agent under a policy.
+    ///
+    /// `None` if no ruleset or several decide.
     ///
     /// # Errors
     /// Returns an error if the set is damaged or no policy has this number.
@@ -423,7 +444,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         Ok(first.and_then(|(ruleset, decides_alone)| decides_alone.then_some(ruleset)))
     }
 
-    /// Returns a ruleset's verdict for one URL. The URL's host is ignored, and the URL may be just a path.
+    /// Returns a ruleset's verdict for one URL.
+    ///
+    /// The URL's host is ignored, and the URL may be just a path.
     ///
     /// # Errors
     /// Returns an error if the set is damaged or no ruleset has this number.
@@ -473,8 +496,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// Returns all rules for an agent that match a URL, in order of precedence; see [`Policy::matching_rules`]. Empty
-    /// for a malformed URL and for an unknown origin.
+    /// Returns all rules for an agent that match a URL, in order of precedence.
+    ///
+    /// See [`Policy::matching_rules`]. Empty for a malformed URL and for an unknown origin.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.

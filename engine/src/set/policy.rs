@@ -66,7 +66,9 @@ pub struct PolicyGroup<'a> {
 }
 
 impl<'a> Policy<'a> {
-    /// Returns the verdict for a path as written in a URL. Never `Unknown` or `Invalid`.
+    /// Returns the verdict for a path as written in a URL.
+    ///
+    /// Never `Unknown` or `Invalid`.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -82,8 +84,10 @@ impl<'a> Policy<'a> {
         Ok(self.rules(group)?.ruleset.verdict(&self.normal_form.path(path))?)
     }
 
-    /// Computes the verdicts for several agents and a URL's path; `verdicts` has one element per agent. Never `Unknown`
-    /// or `Invalid`. The path is normalized once, and adjacent agents that share a ruleset share its walk.
+    /// Computes the verdicts for several agents and a URL's path; `verdicts` has one element per agent.
+    ///
+    /// Never `Unknown` or `Invalid`. The path is normalized once, and adjacent agents that share a ruleset share its
+    /// walk.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -125,9 +129,10 @@ impl<'a> Policy<'a> {
         self.explain_together(agent.groups(&self.view)?.all()?, &self.normal_form.path(path))
     }
 
-    /// Returns the number of the ruleset that decides for a path as written in a URL, by a matching rule or by having
-    /// none. If several groups decide together and no rule matches, it is the first group's ruleset. `None` if no group
-    /// applies to the crawler, or the policy has no rules.
+    /// Returns the number of the ruleset that decides for a path as written in a URL.
+    ///
+    /// It decides by a matching rule, or by having none. If several groups decide together and no rule matches, it is
+    /// the first group's ruleset. `None` if no group applies to the crawler, or the policy has no rules.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -152,8 +157,10 @@ impl<'a> Policy<'a> {
         Ok(first)
     }
 
-    /// Returns every rule for a crawler that matches a path as written in a URL, in order of precedence: the first rule
-    /// decides. Empty patterns, which match everything and restrict nothing, come last.
+    /// Returns every rule for a crawler that matches a path as written in a URL.
+    ///
+    /// Rules are in order of precedence, so the first one decides. Empty patterns, which match everything and restrict
+    /// nothing, come last.
     ///
     /// Cost: tries every rule in the crawler's groups. Meant for display, not for many URLs. Rules with the same kind
     /// and pattern are listed once; see [`Ruleset::rules`].
@@ -223,13 +230,17 @@ impl<'a> Policy<'a> {
         Ok(self.group_of(agent)? != GroupKind::None)
     }
 
-    /// Returns the policy's address in the set. Origins that share a policy have the same address.
+    /// Returns the policy's address in the set.
+    ///
+    /// Origins that share a policy have the same address.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Returns the indices of a crawler's groups in [`Policy::groups`]. Empty if no group applies to the crawler.
+    /// Returns the indices of a crawler's groups in [`Policy::groups`].
+    ///
+    /// Empty if no group applies to the crawler.
     ///
     /// # Errors
     /// Returns an error if the policy is damaged.
@@ -237,8 +248,9 @@ impl<'a> Policy<'a> {
         Ok(agent.groups(&self.view)?.indices())
     }
 
-    /// Returns the rules of each of a crawler's groups, which decide together; usually there is one group. Empty if no
-    /// group applies to the crawler.
+    /// Returns the rules of each of a crawler's groups, which decide together; usually there is one group.
+    ///
+    /// Empty if no group applies to the crawler.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -327,7 +339,9 @@ pub(super) fn ruleset_at(rulesets: Rulesets<'_>, number: u32) -> Result<Ruleset<
     Ok(Ruleset::stored(rulesets.get(number)?)?)
 }
 
-/// The rules of one group in one robots.txt: a ruleset, which files may share, and this file's line numbers.
+/// The rules of one group in one robots.txt.
+///
+/// Consists of a ruleset, which files may share, and this file's line numbers.
 #[derive(Clone, Copy)]
 pub struct Rules<'a> {
     /// The ruleset's automaton.

@@ -33,7 +33,9 @@ impl<'a> Site<'a> {
         &self.policy
     }
 
-    /// Returns the origin's capture history, or `None` for a file that was fetched successfully at an unknown time.
+    /// Returns the origin's capture history.
+    ///
+    /// `None` for a file that was fetched successfully at an unknown time.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -45,9 +47,10 @@ impl<'a> Site<'a> {
         })
     }
 
-    /// Returns the capture history as in a set compiled for an earlier time, which has only captures fetched until
-    /// then. `None` before the first capture, if the set is not by time, or for a file that was fetched successfully at
-    /// an unknown time.
+    /// Returns the capture history as in a set compiled for an earlier time.
+    ///
+    /// It has only captures fetched until then. `None` before the first capture, if the set is not by time, or for a
+    /// file that was fetched successfully at an unknown time.
     ///
     /// Cost: reads all of the origin's captures.
     ///
@@ -60,8 +63,9 @@ impl<'a> Site<'a> {
         Ok(timeline.history(has_ended(policy)?))
     }
 
-    /// Returns all of the origin's captures and the spans in which each policy is active. `None` if the set is not
-    /// by time, and for a file that was fetched successfully at an unknown time.
+    /// Returns all of the origin's captures and the spans in which each policy is active.
+    ///
+    /// `None` if the set is not by time, and for a file that was fetched successfully at an unknown time.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -72,7 +76,9 @@ impl<'a> Site<'a> {
         })
     }
 
-    /// Returns the spans in which each policy is active, in order. Empty if the set is not by time.
+    /// Returns the spans in which each policy is active, in order.
+    ///
+    /// Empty if the set is not by time.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -88,14 +94,17 @@ impl<'a> Site<'a> {
         self.record.captures.map(|address| self.captures.get(address)).transpose()
     }
 
-    /// Returns the origin's other directives: lines that decide no URL, such as `Sitemap`. Empty if the set was
-    /// compiled without them.
+    /// Returns the origin's other directives: lines that decide no URL, such as `Sitemap`.
+    ///
+    /// Empty if the set was compiled without them.
     #[must_use]
     pub fn other(&self) -> DirectiveList<'a> {
         self.other.get(self.record.other)
     }
 
-    /// Returns the last second (since 1970) at which the deciding capture is fresh; see [`CaptureHistory::stale_at`].
+    /// Returns the last second (since 1970) at which the deciding capture is fresh.
+    ///
+    /// See [`CaptureHistory::stale_at`].
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -104,8 +113,9 @@ impl<'a> Site<'a> {
         Ok(captures.stale_at(&Reading::read(self.reading)?))
     }
 
-    /// Returns the last second (since 1970) at which the policy holds if the origin is not fetched again; see
-    /// [`CaptureHistory::expires_at`].
+    /// Returns the last second (since 1970) at which the policy holds without another fetch.
+    ///
+    /// See [`CaptureHistory::expires_at`].
     ///
     /// # Errors
     /// Returns an error if the set is damaged.

@@ -1,4 +1,6 @@
-//! Verdicts for URLs in parts. Ordinary URLs are decided without being joined and split again.
+//! Verdicts for URLs in parts.
+//!
+//! Ordinary URLs are decided without being joined and split again.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,9 +12,10 @@ use crate::url::parts::{Room, is_ordinary_host, ordinary_path};
 use crate::url::{Origin, Scheme, UrlParts, UrlRef};
 use crate::verdict::Verdict;
 
-/// A cache for a numbered table of hosts, such as a dictionary. A host is looked up when a URL with its number is first
-/// decided. If a later URL has a different host with the same number, that URL is looked up as if it had no number.
-/// Threads may share the cache.
+/// A cache for a numbered table of hosts, such as a dictionary.
+///
+/// A host is looked up when a URL with its number is first decided. If a later URL has a different host with the same
+/// number, that URL is looked up as if it had no number. Threads may share the cache.
 ///
 /// Must be used with one set only.
 #[derive(Debug)]
@@ -39,8 +42,9 @@ const UNKNOWN: u32 = 2;
 const FIRST_POLICY: u32 = 3;
 
 impl KnownHosts {
-    /// Creates an empty cache for hosts with numbers below `count`. Takes 16 bytes for each, and about 50 more for each
-    /// host that is used.
+    /// Creates an empty cache for hosts with numbers below `count`.
+    ///
+    /// Takes 16 bytes for each, and about 50 more for each host that is used.
     #[must_use]
     pub fn new(count: usize) -> KnownHosts {
         KnownHosts { slots: (0..count).map(|_| OnceLock::new()).collect() }
@@ -57,8 +61,9 @@ impl KnownHosts {
 }
 
 impl<D: AsRef<[u8]>> Set<D> {
-    /// Computes the verdicts for many URLs in parts and several agents. They equal the verdicts of [`Set::decide_all`]
-    /// for the joined URLs.
+    /// Computes the verdicts for many URLs in parts and several agents.
+    ///
+    /// They equal the verdicts of [`Set::decide_all`] for the joined URLs.
     ///
     /// Cost: see [`Set::decide_all`], without the origin lookup for hosts in `hosts`. URLs are joined if they have a
     /// query or are unusual: a port, a scheme other than http and https, a host that is not a name of lower-case

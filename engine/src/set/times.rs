@@ -31,8 +31,9 @@ enum Step<'s, 'u> {
 }
 
 impl<D: AsRef<[u8]>> Set<D> {
-    /// Returns whether the set is by time: it has every capture of each origin, so that URLs can be decided by the
-    /// rules active at a given time.
+    /// Returns whether the set is by time.
+    ///
+    /// Such a set has every capture of each origin, so that URLs can be decided by the rules active at a given time.
     #[must_use]
     pub fn has_times(&self) -> bool {
         self.by_time
@@ -51,9 +52,10 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// Returns the policy active at a given time, in seconds since 1970, for an origin from [`Set::origins`], or
-    /// `None` before its first capture. This is the policy in a set compiled for that time. A file without a time
-    /// counts as older than all others.
+    /// Returns the policy active at a given time for an origin from [`Set::origins`].
+    ///
+    /// The time is in seconds since 1970. `None` before the origin's first capture. This is the policy in a set
+    /// compiled for that time. A file without a time counts as older than all others.
     ///
     /// Time: [`Set::policy_of`], plus a binary search over the origin's spans.
     ///
@@ -63,8 +65,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.address_at(record, time)?.map(|address| self.policy_at(address)).transpose()
     }
 
-    /// Returns the verdict for one URL and one agent by the rules active at a given time, with the best matching
-    /// rule of each kind.
+    /// Returns the verdict for one URL and one agent by the rules active at a given time.
+    ///
+    /// Includes the best matching rule of each kind.
     ///
     /// # Errors
     /// Returns an error if the set is not by time or is damaged.
@@ -82,9 +85,10 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// Computes the verdicts for many URLs and several agents, each URL by the rules active at its own time, in
-    /// seconds since 1970: `verdicts[i * agents.len() + j]` is for the `i`-th URL and the `j`-th agent. The verdict is
-    /// [`Verdict::Unknown`] before the first capture of the URL's origin.
+    /// Computes the verdicts for many URLs and several agents, each URL at its own time.
+    ///
+    /// Times are in seconds since 1970. `verdicts[i * agents.len() + j]` is for the `i`-th URL and the `j`-th agent.
+    /// The verdict is [`Verdict::Unknown`] before the first capture of the URL's origin.
     ///
     /// Up to [`BATCH_URLS`] URLs go through each lookup step together. Allocates no more than [`Set::decide_each`].
     ///

@@ -15,8 +15,9 @@ use crate::format::timelines::BEFORE_ALL_TIMES;
 use crate::set::Set;
 use crate::verdict::PolicySource;
 
-/// A unit of work in verifying a set. Units are independent: several threads can process them in any order, or at the
-/// same time.
+/// A unit of work in verifying a set.
+///
+/// Units are independent: several threads can process them in any order, or at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyPart(Part);
 
@@ -36,9 +37,10 @@ enum Part {
 const RULESETS_OF_PART: u32 = 1 << 10;
 
 impl<D: AsRef<[u8]>> Set<D> {
-    /// Verifies the whole set: each section's checksum, and that writing the content would give exactly these bytes.
-    /// Every record has its only encoding, is in its place, occurs once, and is referred to. Every reference leads to a
-    /// record.
+    /// Verifies the whole set.
+    ///
+    /// Checks each section's checksum, and that writing the content would give exactly these bytes. Every record has
+    /// its only encoding, is in its place, occurs once, and is referred to. Every reference leads to a record.
     ///
     /// A verified set never causes a [`FormatError`]. Checksums do not prove that the content is right: anyone who
     /// writes a set can compute them.
@@ -53,16 +55,19 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.verify_counted().0
     }
 
-    /// Verifies like [`Set::verify`], and counts the steps: bytes and records read, including for checksums and
-    /// automata. For tests; the work is the same.
+    /// Verifies like [`Set::verify`], and counts the steps.
+    ///
+    /// Steps are bytes and records read, including for checksums and automata. For tests; the work is the same.
     pub fn verify_counted(&self) -> (Result<(), FormatError>, u64) {
         let mut steps = self.data.as_ref().len() as u64;
         let result = self.verify_parts().iter().try_for_each(|part| self.verify_part_counted(part, &mut steps));
         (result, steps)
     }
 
-    /// Divides [`Set::verify`] into units of work. A set is valid if [`Set::verify_part`] accepts all of them. If
-    /// several fail, [`Set::verify`] returns the first unit's error.
+    /// Divides [`Set::verify`] into units of work.
+    ///
+    /// A set is valid if [`Set::verify_part`] accepts all of them. If several fail, [`Set::verify`] returns the first
+    /// unit's error.
     #[must_use]
     pub fn verify_parts(&self) -> Vec<VerifyPart> {
         let rulesets = self.rulesets().len();
@@ -72,7 +77,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         before.chain(automata).chain([Part::Tables]).map(VerifyPart).collect()
     }
 
-    /// Processes a unit of work from [`Set::verify_parts`]. The longest one takes about a third of the total time.
+    /// Processes a unit of work from [`Set::verify_parts`].
+    ///
+    /// The longest one takes about a third of the total time.
     ///
     /// # Errors
     /// Returns the first violation.

@@ -1,4 +1,6 @@
-//! Origins as values: the scheme, host and port that a robots.txt governs. URLs are split in [`super`].
+//! Origins as values: the scheme, host and port that a robots.txt governs.
+//!
+//! URLs are split in [`super`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -83,11 +85,15 @@ pub struct OriginOf<H> {
     pub port: u16,
 }
 
-/// An origin whose host is as written in a URL. Its canonical form is [`crate::host::canonical`].
+/// An origin whose host is as written in a URL.
+///
+/// Its canonical form is [`crate::host::canonical`].
 pub type Origin<'a> = OriginOf<&'a [u8]>;
 
-/// An origin whose host is in its canonical form: lower case, A-labels for non-ASCII names, and one spelling for each
-/// address. URLs are looked up in this form, so they never match an origin in another.
+/// An origin whose host is in its canonical form.
+///
+/// The form has lower case, A-labels for non-ASCII names, and one spelling for each address. URLs are looked up in this
+/// form, so they never match an origin in another.
 ///
 /// ```
 /// use reptile_engine::url::OwnedOrigin;

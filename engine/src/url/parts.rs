@@ -4,8 +4,9 @@ use super::{MAX_HOST_BYTES, MAX_URL_BYTES, Path, Scheme, has_special};
 use crate::host;
 use crate::platform::scan_url;
 
-/// A URL split into parts by an index. Represents the text that [`UrlParts::join`] returns, even if the parts are
-/// malformed.
+/// A URL split into parts by an index.
+///
+/// Represents the text that [`UrlParts::join`] returns, even if the parts are malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UrlParts<'u> {
     /// Text before `://`.
