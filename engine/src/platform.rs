@@ -2,8 +2,8 @@
 //!
 //! The only file with `unsafe` code.
 //!
-//! Each `unsafe` block states why it is sound, and has a safe counterpart that the tests compare it with. What they
-//! gain:
+//! Each `unsafe` block states why it is sound, and has a safe counterpart that the tests compare it with. The
+//! gains:
 //!
 //! - Mapping a file instead of reading it: opening takes a few microseconds at any size, processes share the pages, and
 //!   only pages that are read use memory. The safe counterpart is [`MappedFile::copy`].

@@ -1,8 +1,8 @@
 //! Extracts product tokens from user-agent lines, and checks product tokens given by callers.
 //!
-//! A crawler that no user-agent line can name would obey the default group in every file. The author of a crawler list
-//! hardly ever intends that, nor the caller who passes a crawler's `User-Agent` header. A set stores how its dialect
-//! reads names, so that every reader rejects the same strings; see [`crate::format::crawlers`].
+//! A crawler that no user-agent line can name would obey the default group in every file. Callers hardly ever intend
+//! that when they pass a list of crawlers or a crawler's whole `User-Agent` header. A set stores how its dialect reads
+//! names, so that every reader rejects the same strings; see [`crate::format::crawlers`].
 
 use std::fmt;
 

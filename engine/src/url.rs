@@ -50,7 +50,7 @@ pub struct Path<'a> {
     is_unescapable: bool,
 }
 
-/// Compares bytes only.
+/// Compares the bytes, and ignores `is_unescapable`.
 impl PartialEq for Path<'_> {
     fn eq(&self, other: &Self) -> bool {
         (self.bytes, self.slash_missing) == (other.bytes, other.slash_missing)

@@ -167,7 +167,7 @@ impl<'a> Ruleset<'a> {
     ///
     /// Cost: at most [`Self::passes`] passes, and in each pass at most [`STEPS_OF_PASS`] steps for each byte of the
     /// path and for its end. There is one pass for the trie, one for each wildcard automaton that begins, and one for
-    /// each fallback pattern that is searched for. The fallback patterns' bytes are added, at most
+    /// each fallback pattern that is searched for. Reading the fallback patterns takes one more step per byte, at most
     /// [`MAX_FALLBACK_BYTES`](crate::format::automaton::MAX_FALLBACK_BYTES). Passes are limited to
     /// [`MAX_PASSES`](crate::format::automaton::MAX_PASSES), even in unverified bytes. [`Self::verdict_counted`] counts
     /// the steps.
@@ -194,8 +194,8 @@ impl<'a> Ruleset<'a> {
 
     /// Like [`Self::verdict`], but also counts the steps.
     ///
-    /// Steps are states, label bytes, wildcard automata considered, places at which one searches for its segments, and
-    /// bytes compared with fallback patterns. For tests; the walk is the same.
+    /// Steps are states, label bytes, wildcard automata considered, places that these search for segments, and bytes
+    /// compared with fallback patterns. For tests; the walk is the same.
     ///
     /// # Errors
     /// See [`Self::verdict`].

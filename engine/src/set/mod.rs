@@ -435,7 +435,7 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     /// Returns the number of the ruleset that alone decides every path for an agent under a policy.
     ///
-    /// `None` if no ruleset or several decide.
+    /// Returns `None` if no ruleset or several decide.
     ///
     /// # Errors
     /// Returns an error if the set is damaged or no policy has this number.

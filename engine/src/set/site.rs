@@ -35,7 +35,7 @@ impl<'a> Site<'a> {
 
     /// Returns the origin's capture history.
     ///
-    /// `None` for a file that was fetched successfully at an unknown time.
+    /// Returns `None` for a file that was fetched successfully at an unknown time.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -49,8 +49,8 @@ impl<'a> Site<'a> {
 
     /// Returns the capture history as in a set compiled for an earlier time.
     ///
-    /// It has only captures fetched until then. `None` before the first capture, if the set is not by time, or for a
-    /// file that was fetched successfully at an unknown time.
+    /// It has only captures fetched until then. Returns `None` before the first capture, if the set is not by time, or
+    /// for a file that was fetched successfully at an unknown time.
     ///
     /// Cost: reads all of the origin's captures.
     ///
@@ -65,7 +65,7 @@ impl<'a> Site<'a> {
 
     /// Returns all of the origin's captures and the spans in which each policy is active.
     ///
-    /// `None` if the set is not by time, and for a file that was fetched successfully at an unknown time.
+    /// Returns `None` if the set is not by time, and for a file that was fetched successfully at an unknown time.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.

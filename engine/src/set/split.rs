@@ -63,7 +63,7 @@ impl KnownHosts {
 impl<D: AsRef<[u8]>> Set<D> {
     /// Computes the verdicts for many URLs in parts and several agents.
     ///
-    /// They equal the verdicts of [`Set::decide_all`] for the joined URLs.
+    /// The verdicts equal those of [`Set::decide_all`] for the joined URLs.
     ///
     /// Cost: see [`Set::decide_all`], without the origin lookup for hosts in `hosts`. URLs are joined if they have a
     /// query or are unusual: a port, a scheme other than http and https, a host that is not a name of lower-case

@@ -46,8 +46,8 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// writes a set can compute them.
     ///
     /// Cost: linear in the size of the file plus the automata of rulesets stored as patches, at about 100 MB per
-    /// second. Memory for checking references: two bits for every 4 or 8 bytes of a section, and each of the
-    /// fingerprints that rulesets share.
+    /// second. Memory for checking references: two bits for every 4 or 8 bytes of a section, and a copy of the shared
+    /// fingerprints.
     ///
     /// # Errors
     /// Returns the first violation, with its section and offset.

@@ -92,8 +92,8 @@ pub type Origin<'a> = OriginOf<&'a [u8]>;
 
 /// An origin whose host is in its canonical form.
 ///
-/// The form has lower case, A-labels for non-ASCII names, and one spelling for each address. URLs are looked up in this
-/// form, so they never match an origin in another.
+/// Names are in lower case, with A-labels for non-ASCII names, and addresses have one spelling. URLs are looked up in
+/// this form, so they never match an origin with another spelling.
 ///
 /// ```
 /// use reptile_engine::url::OwnedOrigin;

@@ -6,7 +6,7 @@ use crate::platform::scan_url;
 
 /// A URL split into parts by an index.
 ///
-/// Represents the text that [`UrlParts::join`] returns, even if the parts are malformed.
+/// Represents the text that [`UrlParts::join`] writes, even if the parts are malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UrlParts<'u> {
     /// Text before `://`.
