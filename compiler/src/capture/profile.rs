@@ -105,7 +105,7 @@ pub const GOOGLE: Profile = Profile {
     server_error: Effect::Unreachable,                                          // D
     other_status: Effect::Unreachable,                                          // I: no valid answer
     network_error: Effect::Unreachable,                                         // D
-    challenge: Effect::Unreachable, // I: the file itself has not been seen
+    challenge: Effect::Unreachable,                                             // I: the file itself has not been seen
     not_text: NotText::Read,                                                    // D
     max_bytes: None,                                                            // D: the rest is ignored
     patience: 30 * DAY,                                                         // D, Dnew
@@ -129,7 +129,7 @@ pub const RFC9309: Profile = Profile {
     challenge: Effect::Unreachable,                                        // I
     not_text: NotText::Read,                                               // R2315
     max_bytes: None,                                                       // R25
-    patience: 30 * DAY, // R231, its example
+    patience: 30 * DAY,                                                    // R231, its example
     keeps_last_answer: false,                                              // R231: MAY
     reads_not_found: false,                                                // R231
     freshness: Some(Freshness { default: DAY, max_age_up_to: Some(DAY) }), // R24
@@ -150,7 +150,7 @@ pub const YANDEX: Profile = Profile {
     challenge: Effect::Allow,                // Ysize: no answer with 200, or not text
     not_text: NotText::Allow,                // Ysize
     max_bytes: Some(MAX_BODY_BYTES_500_KIB), // Ysize
-    patience: 0, // unused: nothing is unreachable
+    patience: 0,                             // unused: nothing is unreachable
     keeps_last_answer: false,
     reads_not_found: false,
     freshness: Some(Freshness { default: DAY, max_age_up_to: None }), // I
@@ -171,7 +171,7 @@ pub const NUTCH: Profile = Profile {
     challenge: Effect::Disallow,         // I: visits are put off, as after 429
     not_text: NotText::WithoutTags,      // C, which reads its files
     max_bytes: None,                     // N
-    patience: 0, // no copy is kept
+    patience: 0,                         // no copy is kept
     keeps_last_answer: false,
     reads_not_found: false,
     freshness: None, // N: for one run
@@ -192,7 +192,7 @@ pub const COMMONCRAWL: Profile = Profile {
     challenge: Effect::Disallow,         // CCanubis: an error, no permission to crawl
     not_text: NotText::WithoutTags,      // C, which reads its files
     max_bytes: None,                     // CC: the fetcher cuts the rest off
-    patience: 0, // no copy is kept
+    patience: 0,                         // no copy is kept
     keeps_last_answer: false,
     reads_not_found: false,
     freshness: None, // CC: for one segment
@@ -202,18 +202,18 @@ pub const COMMONCRAWL: Profile = Profile {
 pub const CRAWLER_COMMONS: Profile = Profile {
     name: Cow::Borrowed("crawler-commons"),
     any_2xx: true,                    // C
-    max_redirects: 5, // I: up to the caller
+    max_redirects: 5,                 // I: up to the caller
     redirected: Effect::Disallow,     // C: visits are put off
     forbidden: Effect::Allow,         // C
     too_many_requests: Effect::Allow, // C
     client_error: Effect::Allow,      // C
     server_error: Effect::Disallow,   // C: visits are put off
     other_status: Effect::Disallow,   // C: visits are put off
-    network_error: Effect::Disallow, // I: up to the caller; like every failure other than 4xx
+    network_error: Effect::Disallow,  // I: up to the caller; like every failure other than 4xx
     challenge: Effect::Disallow,      // I: visits are put off
     not_text: NotText::WithoutTags,   // C
     max_bytes: None,                  // C
-    patience: 0, // no copy is kept
+    patience: 0,                      // no copy is kept
     keeps_last_answer: false,
     reads_not_found: false,
     freshness: None, // up to the caller
@@ -224,14 +224,14 @@ pub const KOSTER_1996: Profile = Profile {
     name: Cow::Borrowed("koster-1996"),
     any_2xx: true,                       // K96
     max_redirects: 5,                    // I
-    redirected: Effect::Disallow, // I: puts off, like a failure
+    redirected: Effect::Disallow,        // I: puts off, like a failure
     forbidden: Effect::Disallow,         // K96
     too_many_requests: Effect::Disallow, // I: puts off
     client_error: Effect::Allow,         // K96 for 404; the rest I
     server_error: Effect::Disallow,      // K96: puts off
     other_status: Effect::Disallow,      // I
     network_error: Effect::Disallow,     // K96: puts off
-    challenge: Effect::Disallow, // I: like 401 and 403
+    challenge: Effect::Disallow,         // I: like 401 and 403
     not_text: NotText::Read,             // I
     max_bytes: None,                     // K96
     patience: 0,                         // K96 keeps no copy

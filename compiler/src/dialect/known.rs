@@ -63,7 +63,7 @@ pub const GOOGLE: Dialect = Dialect {
 /// its meaning is plain.
 pub const RFC9309: Dialect = Dialect {
     name: Cow::Borrowed("rfc9309"),
-    body_limit: BodyLimit::Unlimited, // R25 requires at least 500 KiB
+    body_limit: BodyLimit::Unlimited,                // R25 requires at least 500 KiB
     byte_order_mark: ByteOrderMark::Whole,           // I
     max_line_bytes: usize::MAX,                      // R22
     nul_ends_line: false,                            // R22
@@ -120,8 +120,8 @@ pub const YANDEX: Dialect = Dialect {
     crawlers: Cow::Borrowed(&[Family::Yandex, Family::Other]),   // Yua
     rule_start: RuleStart::SlashOrWildcard,                      // Yerr
     rule_bytes: RuleBytes::Ascii,                                // Ycyr
-    max_rules: MAX_RULES_YANDEX, // Yerr; handling of further rules: I
-    max_pattern_bytes: MAX_PATTERN_BYTES_YANDEX, // Yerr; handling of longer patterns: I
+    max_rules: MAX_RULES_YANDEX,                                 // Yerr; handling of further rules: I
+    max_pattern_bytes: MAX_PATTERN_BYTES_YANDEX,                 // Yerr; handling of longer patterns: I
     empty_disallow: EmptyDisallow::AllowRoot,                    // Yseed, Yempty
     normal_form: NormalForm::Escaped,                            // I
     order: Order::LongestWithoutTrailingWildcards,               // Ysort; trailing stars I
@@ -179,7 +179,7 @@ pub const KOSTER_1994: Dialect = Dialect {
     max_pattern_bytes: usize::MAX,          // K94
     empty_disallow: EmptyDisallow::NoRule,  // K94
     normal_form: NormalForm::Verbatim,      // K94
-    order: Order::FileOrder, // K94: any match decides, so the order affects only the line
+    order: Order::FileOrder,                // K94: any match decides, so the order affects only the line
     index_htm_opens_directory: false,       // K94
     robots_txt_always_allowed: false,       // I
     other_directives: OtherDirectives { sitemap: Sitemaps::NotRead, ..OtherDirectives::SITEMAPS }, // K94

@@ -35,11 +35,8 @@ impl<'b> Directives<'b> {
                 let value = quote(value);
                 let message = format!("\"{value}\" is not a complete URL, which search engines require for a sitemap");
                 let is_path = value.starts_with('/') && !value.starts_with("//");
-                let fix = if is_path {
-                    "put the scheme and host before it"
-                } else {
-                    "write one URL, with scheme and host"
-                };
+                let fix =
+                    if is_path { "put the scheme and host before it" } else { "write one URL, with scheme and host" };
                 (message.into(), Some(fix.into()))
             });
         }

@@ -239,7 +239,7 @@ impl RuleLine<'_> {
         if before_end.len() > 1 && before_end.ends_with(b"*") {
             found.add(self.number, Code::TrailingStar, Severity::Note, || {
                 let message = if before_end.len() < value.len() {
-                    "\"*$\" at the end has no effect"
+                    "\"*$\" at the end does not change what matches"
                 } else if self.dialect.order == Order::Longest {
                     "a wildcard at the end does not change what matches; it only makes the rule one octet longer"
                 } else {
@@ -322,8 +322,7 @@ impl RuleLine<'_> {
 
     fn regular_expression(&self, found: &mut Findings) {
         found.add(self.number, Code::RegularExpression, Severity::Warning, || {
-            let message =
-                "looks like a regular expression; only \"*\" and a final \"$\" are special in rules";
+            let message = "looks like a regular expression; only \"*\" and a final \"$\" are special in rules";
             (message.into(), Some("write a rule for each path".into()))
         });
     }
@@ -344,7 +343,8 @@ impl RuleLine<'_> {
             || [&b"/css/"[..], b"/js/"].into_iter().any(|folder| memmem::find(self.value, folder).is_some());
         if self.kind == RuleKind::Disallow && (has(b".css") || has(b".js") || is_folder()) {
             found.add(self.number, Code::BlocksRendering, Severity::Warning, || {
-                let message = "blocks style sheets or scripts: search engines that render pages, such as Google, do not see them";
+                let message =
+                    "blocks style sheets or scripts: search engines that render pages, such as Google, do not see them";
                 (message.into(), Some("allow the files that pages need".into()))
             });
         }
